@@ -88,7 +88,7 @@ def test_a_run_is_built_again(shop: Terminal) -> None:
     said = shop.type(f"lakeguard replay {ingested} --rebuild")
     assert said.code == 1
     assert "LG-5021" in said.err
-    assert "has changed since it read it" in said.err
+    assert "has changed since the run" in said.err
     file.write_bytes(kept)
 
 

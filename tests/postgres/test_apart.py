@@ -55,7 +55,7 @@ def test_a_database_that_holds_a_state_is_refused_before_anything_is_written(
     try:
         for host in ("127.0.0.1", "localhost"):
             url = f"postgresql://{host}:{server.port}/postgres"
-            with pytest.raises(DeliveryFailed, match="holds a State, in schema "):
+            with pytest.raises(DeliveryFailed, match="contains a State, in schema "):
                 delivery.deliver(database=delivery.live.table(url=url))
     finally:
         server.sql(f"REVOKE CREATE ON DATABASE postgres FROM {USER}")
@@ -68,7 +68,7 @@ def test_the_role_that_keeps_the_state_is_refused(delivery: Delivery) -> None:
     ((system, _),) = server.sql(ASK)
     delivery.published.publish([{"id": 1}])
     keeper = delivery.live.table(apart_from=role_mark(system, USER))
-    with pytest.raises(DeliveryFailed, match="role is the one that keeps the State"):
+    with pytest.raises(DeliveryFailed, match="role owns the State"):
         delivery.deliver(database=keeper)
     assert delivery.live.sql("SELECT to_regclass('{markers}'), to_regclass('{table}')") == [
         (None, None)

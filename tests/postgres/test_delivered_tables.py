@@ -175,7 +175,7 @@ def test_any_other_difference_is_refused_by_name(
     assert "drop table" in str(refused.value)
     assert (delivery.live.rows(), delivery.live.version()) == ([(1, "a")], 1)
     delivery.live.sql("DROP TABLE {table}")
-    assert delivery.deliver() is not None, "the next run makes it anew"
+    assert delivery.deliver() is not None, "the next run creates it again"
     assert delivery.live.rows("id") == [(5,)]
 
 
@@ -237,7 +237,7 @@ def test_the_table_of_somebody_else_is_never_touched(delivery: Delivery) -> None
     delivery.live.sql("INSERT INTO {table} VALUES (7, 'precious')")
     delivery.live.sql(f"GRANT ALL ON SCHEMA {schema_name} TO delivery")
     delivery.live.sql("GRANT ALL ON {table} TO delivery")
-    with pytest.raises(DeliveryFailed, match="was not made by LakeGuard"):
+    with pytest.raises(DeliveryFailed, match="was not created by LakeGuard"):
         delivery.publish(*numbers((1, "a")))
     assert delivery.live.rows() == [(7, "precious")]
 

@@ -114,5 +114,5 @@ def test_a_nul_within_json_is_refused_by_column(tmp_path: Path, live: LiveSchema
 
 def test_a_text_with_nul_is_refused_by_column(tmp_path: Path, live: LiveSchema) -> None:
     delivery = Delivery(tmp_path, live, schema(id="long", s="string"), KEYED)
-    with pytest.raises(DeliveryFailed, match="column s holds the character NUL"):
+    with pytest.raises(DeliveryFailed, match="column s contains the character NUL"):
         delivery.publish({"id": 1, "s": "a\0b"})

@@ -133,7 +133,7 @@ def test_what_only_the_files_of_updates_told_is_not_guessed(tmp_path: Path) -> N
     shutil.rmtree(changes)
     told = surveyed(table, 2)
     assert set(told.unmeasured.values()) == {
-        "of the 3 rows that v2 brought, only 0 are in files of their own"
+        "only 0 of the 3 rows that v2 added are in separate files"
     }
     assert len(told.values) == 3
     assert told.values.items() <= evidence.measures.items()
@@ -147,7 +147,7 @@ def test_files_that_are_gone_are_an_error_and_no_number(tmp_path: Path) -> None:
     location, _ = table.at()
     (file,) = Path(location).rglob("*.parquet")
     file.unlink()
-    with pytest.raises(VersionUnreadable, match="1 of its 1 files are gone, such as runs/"):
+    with pytest.raises(VersionUnreadable, match="1 of its 1 files are missing, such as runs/"):
         surveyed(table, 1)
 
 

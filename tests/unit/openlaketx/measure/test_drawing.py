@@ -22,7 +22,7 @@ from openlaketx.engine.duckdb_reader import duckdb_reader
 from openlaketx.measure import How, take_measures
 from openlaketx.measure.duckdb_engine import DuckdbEngine
 from openlaketx.measure.failing_rows import failing_rows
-from openlaketx.measure.row_samples import Asked, draw_samples
+from openlaketx.measure.row_samples import SampleRequest, draw_samples
 from openlaketx.measure.sql.condition_sql import ConditionSql
 from openlaketx.measure.time_limit import TooLate, Watch
 from openlaketx.measure.timed_engine import Watched
@@ -42,7 +42,7 @@ PATIENCE = 60.0
 
 
 def drawn(folder: Path, *rules: str, **asked: tuple[str, ...]) -> dict[str, RowSample]:
-    wanted = Asked({rule: counted_by(rule) for rule in rules}, **{"keys": ("id",), **asked})
+    wanted = SampleRequest({rule: counted_by(rule) for rule in rules}, **{"keys": ("id",), **asked})
     found = draw_samples(wanted, staged_rows(folder), How(), PATIENCE)
     return {sample.rule_id: sample for sample in found}
 
@@ -60,7 +60,7 @@ def test_a_sample_holds_the_rows_that_were_counted(tmp_path: Path, rule: str) ->
 def test_rows_of_equal_keys_stand_together(tmp_path: Path) -> None:
     rows = [row(number % 30) for number in range(90)]
     subject = staged(tmp_path, rows, [], SCHEMA)
-    wanted = Asked({"twice": counted_by("unique(id)")})
+    wanted = SampleRequest({"twice": counted_by("unique(id)")})
     (sample,) = draw_samples(wanted, subject, How(), PATIENCE)
     found = [value for (value,) in sample.rows]
     assert len(found) == MOST_SAMPLED
@@ -71,7 +71,7 @@ def test_rows_of_equal_keys_stand_together(tmp_path: Path) -> None:
 def test_nan_is_a_key_wherever_statistics_do_not_know_of_it(tmp_path: Path, rule: str) -> None:
     rows = [row(1, price=NAN), row(2, price=2.0), row(1, price=NAN), row(3, price=5.0)]
     subject = staged(tmp_path, rows, [], SCHEMA)
-    (sample,) = draw_samples(Asked({"twice": counted_by(rule)}), subject, How(), PATIENCE)
+    (sample,) = draw_samples(SampleRequest({"twice": counted_by(rule)}), subject, How(), PATIENCE)
     assert [values[-1] for values in sample.rows] == ["NaN", "NaN"]
 
 
@@ -79,13 +79,13 @@ def test_only_keys_that_the_run_brings_are_looked_at(tmp_path: Path) -> None:
     """Where the table had no duplicates before."""
     measure = counted_by("unique(id)")
     subject = staged(tmp_path, BATCH, BEFORE, SCHEMA, proven=(measure_key(measure),))
-    (sample,) = draw_samples(Asked({"twice": measure}), subject, How(), PATIENCE)
+    (sample,) = draw_samples(SampleRequest({"twice": measure}), subject, How(), PATIENCE)
     assert sorted(sample.rows) == [("1",), ("1",), ("3",), ("3",)]
 
 
 def test_no_more_rows_than_are_kept_and_no_longer_texts(tmp_path: Path) -> None:
     subject = staged(tmp_path, [row(n, name="ü" * 500) for n in range(50)], [], SCHEMA)
-    wanted = Asked({"short": counted_by("length(name, max=3)")}, ("id",))
+    wanted = SampleRequest({"short": counted_by("length(name, max=3)")}, ("id",))
     (sample,) = draw_samples(wanted, subject, How(), PATIENCE)
     assert len(set(sample.rows)) == MOST_SAMPLED
     assert {value for _, value in sample.rows} == {"ü" * (LONGEST_TEXT - 1) + "…"}
@@ -109,7 +109,7 @@ def test_nan_is_found_wherever_statistics_do_not_know_of_it(tmp_path: Path) -> N
     rows = [row(n, price=1.0) for n in range(30)] + [row(99, price=NAN)]
     subject = staged(tmp_path, rows, [], SCHEMA)
     rules = ("range(price, max=5)", "sql_row(id < 50) where price > 2")
-    wanted = Asked({rule: counted_by(rule) for rule in rules}, ("id",))
+    wanted = SampleRequest({rule: counted_by(rule) for rule in rules}, ("id",))
     found = draw_samples(wanted, subject, How(), PATIENCE)
     assert [sample.rows for sample in found] == [(("99", "NaN"),)] * 2
 
@@ -117,7 +117,7 @@ def test_nan_is_found_wherever_statistics_do_not_know_of_it(tmp_path: Path) -> N
 def test_what_cannot_be_drawn_is_left_out(tmp_path: Path) -> None:
     good, other = counted_by("not_null(name)"), counted_by("unique(id)")
     subject = replace(staged_rows(tmp_path), table=("runs/gone.parquet",))
-    wanted = Asked({"none": RowCount(), "gone": other, "good": good})
+    wanted = SampleRequest({"none": RowCount(), "gone": other, "good": good})
     found = draw_samples(wanted, subject, How(), PATIENCE)
     assert [sample.rule_id for sample in found] == ["good"]
 
@@ -130,7 +130,7 @@ def test_drawing_ends_when_its_time_is_over(tmp_path: Path) -> None:
     numbers = [row(n) for n in range(2_000)]
     subject = staged(tmp_path, numbers, [], SCHEMA)
     rule = "sql_row(id < 0 and length(concat(name, name)) > 0)"
-    wanted = Asked({f"rule {n}": counted_by(rule) for n in range(5_000)})
+    wanted = SampleRequest({f"rule {n}": counted_by(rule) for n in range(5_000)})
     begun = monotonic()
     found = draw_samples(wanted, subject, How(), 0.5)
     assert monotonic() - begun < 5
@@ -170,13 +170,13 @@ def test_rows_that_another_dataset_has_less_often(tmp_path: Path) -> None:
     rows = [row(1), row(1), row(1), row(None), row(None), row(2)]
     others = [row(1), row(None), row(2), row(2), row(8)]
     subject = staged_beside(tmp_path, rows, [], others, SCHEMA)
-    wanted = Asked({"same": counted_by(f"dataset_equal(id -> {OTHER}(id))")})
+    wanted = SampleRequest({"same": counted_by(f"dataset_equal(id -> {OTHER}(id))")})
     (sample,) = draw_samples(wanted, subject, How(), PATIENCE)
     assert sorted(sample.rows, key=str) == [("1",), ("1",), (None,)]
 
 
 def test_a_day_that_no_calendar_has_is_told_as_such(tmp_path: Path) -> None:
     subject = staged(tmp_path, [row(1, day=4_000_000), row(2, day=1)], [], SCHEMA)
-    wanted = Asked({"future": counted_by("le(day, value='2026-01-01')")}, ("id",))
+    wanted = SampleRequest({"future": counted_by("le(day, value='2026-01-01')")}, ("id",))
     (sample,) = draw_samples(wanted, subject, How(), PATIENCE)
     assert sample.rows == (("1", "beyond the calendar"),)

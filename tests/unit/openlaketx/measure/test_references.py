@@ -115,5 +115,5 @@ def test_whole_rows_are_not_compared_where_the_other_has_more_columns(tmp_path: 
     fewer = compared(REGION, part=differing)
     (reason,) = take_measures([fewer], subject).unmeasured.values()
     assert reason == (
-        "silver.regions has n besides, and whole rows are compared: name the columns in the rule"
+        "silver.regions also has n, and whole rows are compared: name the columns in the rule"
     )

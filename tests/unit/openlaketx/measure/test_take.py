@@ -234,10 +234,10 @@ def test_a_question_that_is_being_asked_is_ended(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"measure_with": "pandas"}, "measure_with is one of auto, duckdb, spark"),
-        ({"measure_seconds": "soon"}, "measure_seconds is a number above 0"),
-        ({"measure_seconds": "0"}, "measure_seconds is a number above 0"),
-        ({"measure_spark_above_gb": "inf"}, "measure_spark_above_gb is a number above 0"),
+        ({"measure_with": "pandas"}, "measure_with must be one of auto, duckdb, spark"),
+        ({"measure_seconds": "soon"}, "measure_seconds must be a positive number"),
+        ({"measure_seconds": "0"}, "measure_seconds must be a positive number"),
+        ({"measure_spark_above_gb": "inf"}, "measure_spark_above_gb must be a positive number"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(settings: dict[str, str], problem: str) -> None:

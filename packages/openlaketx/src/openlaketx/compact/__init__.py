@@ -1,4 +1,4 @@
-"""Many small files rewritten as few, row by row the same."""
+"""Compaction: rewrites many small files as few, with the same rows."""
 
 from openlaketx.compact.rewrite import rewrite
 

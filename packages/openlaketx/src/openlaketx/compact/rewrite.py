@@ -1,4 +1,4 @@
-"""Rewriting the groups of a plan: the files to add, those to remove, and that rows are the same."""
+"""Rewrites the groups of a compaction plan and proves that the rows are the same."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from openlaketx.engine.parquet_writer import AS_SPARK, BATCH_ROWS, ParquetRows
 from openlaketx.stage.candidate import SUCCESS, Candidate, collect
 from openlaketx.stage.stage import seal
 
-# Which small files one file can hold: those that have no column in two types.
+# Which small files can be merged: those that share no column with different types.
 
 _OLD_CALENDAR = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
 _ROW_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
@@ -37,7 +37,7 @@ _ROW_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
 
 @dataclass
 class Kind:
-    """Files that are alike in every column that two of them have."""
+    """Files with the same type in every column they share."""
 
     paths: list[str] = field(default_factory=list)
     fields: dict[str, pa.Field] = field(default_factory=dict)
@@ -49,13 +49,15 @@ class Kind:
     def add(self, path: str, schema: pa.Schema, declared: TableSchema) -> None:
         self.paths.append(path)
         self.fields |= {found.name: found for found in schema}
-        told = dict(schema.metadata or {})
+        metadata = dict(schema.metadata or {})
         if tuple(schema.names) != declared.names:
-            told.pop(_ROW_SCHEMA, None)  # it tells of fewer columns than the merged file has
-        self.metadata = told | self.metadata
+            metadata.pop(
+                _ROW_SCHEMA, None
+            )  # its statistics cover fewer columns than the merged file has
+        self.metadata = metadata | self.metadata
 
     def schema(self, declared: TableSchema) -> pa.Schema:
-        """All declared columns in their order; those that no file has in their declared type."""
+        """All declared columns in order; columns that no file has in their declared type."""
         columns = [
             self.fields.get(column.name) or pa.field(column.name, _arrow_type(column.type))
             for column in declared.columns
@@ -64,7 +66,7 @@ class Kind:
 
 
 def _kinds_of(files: Iterable[tuple[str, str]], declared: TableSchema) -> list[Kind]:
-    """Pairs of path and place, sorted into kinds; what has no like is left alone."""
+    """Groups (path, location) pairs by kind; files that cannot be merged are left out."""
     kinds: list[Kind] = []
     for path, place in files:
         schema = _held(place, declared)
@@ -78,10 +80,9 @@ def _kinds_of(files: Iterable[tuple[str, str]], declared: TableSchema) -> list[K
 
 
 def _held(file: str, declared: TableSchema) -> pa.Schema | None:
-    """The declared columns that a file has; None where it had better be left alone.
+    """The declared columns of a file; None if it must not be merged.
 
-    Left alone is what counts its days otherwise or its time in other units, or has a column that
-    is not declared: by what is in the file it cannot stand beside others.
+    That is a file with legacy dates, other time units, or undeclared columns.
     """
     found = pq.read_schema(file)
     if set(_OLD_CALENDAR) & set(found.metadata or {}) or set(found.names) - set(declared.names):
@@ -92,9 +93,9 @@ def _held(file: str, declared: TableSchema) -> pa.Schema | None:
 
 
 def rewrite(plan: CompactionPlan, storage: Storage, check: Callable[[], None]) -> Compacted | None:
-    """All groups merged, on disk and compared; None where no two files can stand in one.
+    """All groups merged, durable and compared; None if no two files can be merged.
 
-    ``check`` is asked before each group, and stops the work by raising.
+    ``check`` is called before each group and cancels the work by raising.
     """
     declared = plan.table_schema
     groups = [_placed(plan, _telling(plan, group)) for group in plan.groups]
@@ -121,7 +122,7 @@ def rewrite(plan: CompactionPlan, storage: Storage, check: Callable[[], None]) -
 
 
 def _telling(plan: CompactionPlan, group: Iterable[str]) -> list[str]:
-    """Files that tell their partition. Of others only the table's log does, whatever they hold."""
+    """Files that contain their partition columns; for others only the Delta log has the values."""
     return [path for path in group if not plan.partition_by or written_whole(path)]
 
 
@@ -130,7 +131,7 @@ def _placed(plan: CompactionPlan, paths: Iterable[str]) -> list[tuple[str, str]]
 
 
 def _merge_kind(plan: CompactionPlan, reader: DuckdbReader, number: int, kind: Kind) -> RowSum:
-    """A file of no rows stands beside the others, so that each column has its type in any case."""
+    """Adds an empty file to the input, so that every column gets its declared type."""
     declared = plan.table_schema
     files = [place for _, place in _placed(plan, kind.paths)]
     with TemporaryDirectory(prefix="compact-") as folder:
@@ -143,7 +144,7 @@ def _merge_kind(plan: CompactionPlan, reader: DuckdbReader, number: int, kind: K
 
 
 def _place(plan: CompactionPlan, number: int) -> Path:
-    """Where a write of Spark would leave it, so that it is collected by the same rules."""
+    """The name that Spark would use, so that clean-up follows the same rules."""
     folder = Path(local_path(join(plan.location, plan.staging)))
     if plan.partition_by:
         folder /= f"{PARTITION_KEY}={number}"
@@ -164,13 +165,13 @@ def _sealed(plan: CompactionPlan, storage: Storage) -> Candidate:
     return seal(candidate, plan, storage).result()
 
 
-# Writing the rows of several Parquet files as one, in the very types that they have.
+# Writes the rows of several Parquet files as one, without changing types.
 
 _INEXACT = ("FLOAT", "DOUBLE")
 
 
 def _write_pattern(place: Path, schema: pa.Schema) -> None:
-    """A file of no rows: what a merged one looks like."""
+    """An empty file with the schema of the merged one."""
     with pq.ParquetWriter(place, schema, **AS_SPARK):
         pass
 
@@ -181,9 +182,9 @@ def _merge(
     schema: pa.Schema,
     bounded: Sequence[str],
 ) -> None:
-    """One file with all rows of ``files``, in their order; a column that one lacks is NULL there.
+    """One file with all rows of ``files`` in order; missing columns are NULL.
 
-    Only columns in ``bounded`` get bounds.
+    Only columns in ``bounded`` get statistics.
     """
     with ParquetRows(place, schema, bounded) as rows:
         for file in files:
@@ -193,7 +194,7 @@ def _merge(
 
 
 def _bounded_columns(pattern: Path, leave_out: frozenset[str]) -> list[str]:
-    """Columns to write bounds for. Of parts of nested ones nobody looked for what is no number."""
+    """Columns to write statistics for; not nested ones, which were not searched for NaN."""
     columns = pq.read_metadata(pattern).schema
     found = (columns.column(index) for index in range(len(columns)))
     return [
@@ -215,7 +216,7 @@ def _filled(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-# Column types as Arrow has them, for columns that none of the merged files has.
+# Arrow types for columns that none of the merged files has.
 
 _PLAIN = {
     "string": pa.string(),
@@ -234,7 +235,7 @@ _PLAIN = {
 
 
 def _arrow_type(declared: str) -> pa.DataType:
-    """What a file must hold for a declared type."""
+    """The Arrow type that a file uses for a declared type."""
     return _arrow(parse_type(declared))
 
 

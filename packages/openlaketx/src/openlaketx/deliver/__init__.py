@@ -1,4 +1,4 @@
-"""Published versions as plain files or a live table, for readers that know no table format."""
+"""Delivers published versions as plain files or live tables, for readers without Delta."""
 
 from openlaketx.deliver.deliver import deliver_published
 

@@ -1,7 +1,7 @@
-"""Delivering what is published: what a target keeps for its readers follows the pointer.
+"""Delivers the published version to its target.
 
-The governed table stays the truth. Whoever delivers asks for the published version only once it
-is alone, so that a slow delivery never puts an older version in the place of a newer one.
+The governed table stays the source of truth. The published version is read under the delivery lock,
+so that a slow delivery never replaces a newer version with an older one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from openlaketx.deliver.published_version import failed, published
 
 
 def deliver_published(plan: RunPlan, reader: Reader) -> FileSet | Delivered | None:
-    """Bring the version that is published now to the target's readers; None where it was."""
+    """Deliver the currently published version; None if it was delivered already."""
     match plan.format:
         case TargetFormat.DELTA:
             return None
@@ -33,4 +33,4 @@ def _deliver_table(plan: RunPlan, reader: Reader) -> Delivered | None:
     shown = published(plan.dataset, reader)
     if shown is None:
         return None
-    raise failed(shown, "its target names no database")
+    raise failed(shown, "its target has no database")

@@ -1,7 +1,7 @@
-"""A file set follows the pointer, run by run.
+"""File sets: a published version as plain files.
 
-A file set is complete before its manifest names it, so a reader that follows the manifest sees
-one whole version, and at worst an older one.
+A file set is complete before its manifest names it, so a reader that follows the manifest sees one
+whole version, at worst an older one.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from lakeguard_sdk.storage.storage import local_path, storage_for
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.deliver.published_rows import (
     check_rows,
+    row_count,
     rows_relation,
     shown_files,
-    told_rows,
 )
 from openlaketx.deliver.published_version import published, version_of
 from openlaketx.deliver.text_formats import COPY_OPTIONS, spelled
@@ -49,7 +49,7 @@ class DeliveredFile(Noun):
 
 
 class FileSet(Noun):
-    """What a manifest says: which version this is, who allowed it, and every file of it."""
+    """The manifest: the version, its decision, and every file."""
 
     dataset: DatasetName
     dataset_id: str
@@ -69,11 +69,11 @@ class FileSet(Noun):
 
     @property
     def record(self) -> str:
-        """Where the set's own copy of its manifest lies; written once all of it is there."""
+        """The set's own copy of its manifest, written when the set is complete."""
         return f"{self.folder}/{self.format}.json"
 
     def is_whole(self, root: Path) -> bool:
-        """Whether every file is there, by size."""
+        """Whether every file exists with its size."""
         return all(
             (root / file.path).is_file() and (root / file.path).stat().st_size == file.size
             for file in self.files
@@ -81,7 +81,7 @@ class FileSet(Noun):
 
 
 def _read_file_set(file: Path) -> FileSet | None:
-    """What the file says; None where there is none, or none that can be read."""
+    """The parsed file; None if it is missing or unreadable."""
     try:
         return FileSet.from_json(file.read_bytes())
     except (FileNotFoundError, ValidationError):
@@ -89,7 +89,7 @@ def _read_file_set(file: Path) -> FileSet | None:
 
 
 def _replace_file(file: Path, content: bytes) -> None:
-    """The whole new content or the whole old one, whenever the machine stops."""
+    """Atomic and durable: the new content or the old one, even after a crash."""
     draft = file.with_name(f".{file.name}.draft")
     with draft.open("wb") as writing:
         writing.write(content)
@@ -108,13 +108,13 @@ def _sync(path: Path) -> None:
 
 
 def files_folder(location: str) -> Path:
-    """Beside the table: ``<location>.files``."""
+    """Next to the table: ``<location>.files``."""
     table = Path(local_path(location.rstrip("/")))
     return table.with_name(f"{table.name}.files")
 
 
 def deliver_files(plan: RunPlan, reader: Reader) -> FileSet | None:
-    """Make the manifest name the version that is published now; None where it did already."""
+    """Point the manifest to the currently published version; None if it does already."""
     if published(plan.dataset, reader) is None:
         return None
     root = files_folder(plan.location)
@@ -133,7 +133,7 @@ def deliver_files(plan: RunPlan, reader: Reader) -> FileSet | None:
 
 
 def _kept(root: Path, shown: ResolvedDataset, form: TargetFormat) -> FileSet | None:
-    """The set of an earlier delivery: after a rollback, or where a delivery died late."""
+    """The set of an earlier delivery: after a rollback, or after a crash before the manifest."""
     found = _read_file_set(root / f"v{shown.version}" / f"{form}.json")
     whole = found is not None and _is(found, shown, form) and found.is_whole(root)
     return found if whole else None
@@ -166,22 +166,22 @@ def _is(found: FileSet, shown: ResolvedDataset, form: TargetFormat) -> bool:
 
 @contextmanager
 def _alone(root: Path) -> Iterator[None]:
-    """One delivery at a time; a process that dies lets go."""
+    """One delivery at a time; the lock is released when its process dies."""
     with (root / ".lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-# Writing the rows of a version as files: exactly those of its commit, each file with its hash.
+# Writing the rows of a version as files, each with its hash.
 
 ROWS_PER_FILE = 5_000_000
-"""About: a file of the table is never split."""
+"""Approximate: a file of the table is never split."""
 
 
 def _write_files(
     shown: ResolvedDataset, form: TargetFormat, root: Path, folder: str
 ) -> tuple[DeliveredFile, ...]:
-    """All rows that the version shows, on disk below ``root``; in no promised order."""
+    """Writes all rows of the version below ``root``, durably; the order is undefined."""
     (root / folder).mkdir(parents=True, exist_ok=True)
     with duckdb_reader() as reader:
         live = shown_files(shown, reader)
@@ -189,13 +189,13 @@ def _write_files(
             _write(reader, shown, form, root, f"{folder}/part-{number:05d}.{form}", part)
             for number, part in enumerate(_parts(live))
         )
-    check_rows(shown, sum(file.rows for file in written), told_rows(live))
+    check_rows(shown, sum(file.rows for file in written), row_count(live))
     _sync(root / folder)
     return written
 
 
 def _parts(files: Sequence[LiveFile]) -> Iterator[list[LiveFile]]:
-    """At least one, so that a version of no rows is delivered too."""
+    """At least one, so that an empty version is delivered too."""
     part: list[LiveFile] = []
     rows = 0
     for file in files:

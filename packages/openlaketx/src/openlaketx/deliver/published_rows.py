@@ -1,4 +1,4 @@
-"""The rows that a version shows, as a relation of DuckDB over the files of its commit."""
+"""The rows of a published version as a DuckDB relation over the files of its commit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HOLDING = "SELECT count(DISTINCT file_name) FROM parquet_schema($files) WHERE n
 
 
 def shown_files(shown: ResolvedDataset, reader: DuckdbReader) -> list[LiveFile]:
-    """Every file of the commit, in one order, each with all that is said of its rows."""
+    """Every file of the commit in a fixed order, with its log entry."""
     table = open_table(shown.location, shown.commit)
     live = live_files(table)
     files = [live[path] for path in sorted(live)]
@@ -28,13 +28,13 @@ def shown_files(shown: ResolvedDataset, reader: DuckdbReader) -> list[LiveFile]:
     return files
 
 
-def told_rows(files: Sequence[LiveFile]) -> int:
+def row_count(files: Sequence[LiveFile]) -> int:
     return sum(file.rows or 0 for file in files)
 
 
 def rows_relation(shown: ResolvedDataset, files: Sequence[LiveFile]) -> tuple[str, Parameters]:
-    """All columns of the version, in their types; NULL in files that are older than a column, and
-    what the log tells where a file leaves a column to it."""
+    """All columns of the version in their types; columns that a file lacks come from the Delta log,
+    else they are NULL."""
     paths = [file.path for file in files]
     if not all(map(written_whole, paths)):
         values = left_to_log(open_table(shown.location, shown.commit), paths)
@@ -47,15 +47,15 @@ def rows_relation(shown: ResolvedDataset, files: Sequence[LiveFile]) -> tuple[st
     return f"({typed} UNION ALL BY NAME {read})", {"files": _locations(shown, files)}
 
 
-def check_rows(shown: ResolvedDataset, found: int, told: int) -> None:
-    if found != told:
-        raise failed(shown, f"the files hold {found} rows instead of {told}")
+def check_rows(shown: ResolvedDataset, found: int, expected: int) -> None:
+    if found != expected:
+        raise failed(shown, f"the files hold {found} rows instead of {expected}")
 
 
 def _check_column(
     shown: ResolvedDataset, reader: DuckdbReader, files: Sequence[LiveFile], column: str
 ) -> None:
-    """Where a file of ours lacks a partition column, it would be read as NULL."""
+    """Refuses our own files without a partition column: it would be read as NULL."""
     parameters = {"files": _locations(shown, files), "column": column}
     (holding,) = reader.row(_HOLDING, parameters)
     if holding != len(files):

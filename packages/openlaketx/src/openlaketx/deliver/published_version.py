@@ -1,4 +1,4 @@
-"""What is published now, and who made it: ids are checked before they are written anywhere."""
+"""The currently published version and its run; ids are checked before they are written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lakeguard_sdk.ports import Reader
 
 
 def published(dataset: DatasetName, reader: Reader) -> ResolvedDataset | None:
-    """Asked once alone: an answer from before may be an older version."""
+    """Call it under the delivery lock: an earlier result may be outdated."""
     try:
         return reader.resolve(Address(dataset=dataset))
     except UnknownVersion:
@@ -17,7 +17,7 @@ def published(dataset: DatasetName, reader: Reader) -> ResolvedDataset | None:
 
 
 def version_of(shown: ResolvedDataset, reader: Reader) -> tuple[VersionRow, RunRow]:
-    """The version and its run: it belongs to the dataset, and its run and decision to it."""
+    """The version and its run, checked to belong to the dataset and to the decision."""
     rows = reader.versions(shown.dataset)
     row = next((row for row in rows if row.version == shown.version), None)
     if row is None:
@@ -31,9 +31,6 @@ def version_of(shown: ResolvedDataset, reader: Reader) -> tuple[VersionRow, RunR
     if (run.dataset_id, run.decision_id) != (row.dataset_id, row.decision_id):
         raise failed(shown, f"run {row.run_id} belongs to another dataset or decision")
     return row, run
-
-
-# A delivery that cannot be made, in words that say the way out.
 
 
 def failed(shown: ResolvedDataset, reason: str) -> DeliveryFailed:

@@ -1,4 +1,4 @@
-"""How each type is spelled in each format: one way, written down in docs/reference/targets.md."""
+"""How each type is written in each format, as documented in docs/reference/targets.md."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COPY_OPTIONS = {
 
 
 def spelled(column: Column, form: TargetFormat) -> str:
-    """The column as an expression of DuckDB, under its own name."""
+    """The column as a DuckDB expression, under its own name."""
     name = quoted(column.name)
     if form is TargetFormat.PARQUET:
         return name
@@ -39,13 +39,13 @@ def spelled(column: Column, form: TargetFormat) -> str:
 
 
 def empty(column: Column) -> str:
-    """A column of no rows, under its name and in its type."""
+    """A typed column of an empty relation."""
     kind = "FLOAT" if column.type == "float" else sql_type(column.type)
     return f"CAST(NULL AS {kind}) AS {quoted(column.name)}"
 
 
 def _literal(name: str, data_type: str) -> str:
-    """Text that PostgreSQL takes for the same value, whatever the year."""
+    """Text that PostgreSQL parses to the same value, for any year."""
     if is_nested(data_type):
         return f"CAST({_json_text(name, data_type, _json_leaf)} AS VARCHAR)"
     if data_type == "string":
@@ -78,7 +78,7 @@ def _text(name: str, data_type: str, form: TargetFormat) -> str:
 
 
 def _float(name: str, form: TargetFormat) -> str:
-    """The shortest digits that mean the same value; what no number can say is a word."""
+    """The shortest digits with the same value; infinities and NaN as words."""
     word = (
         f"CASE WHEN isnan({name}) THEN 'NaN' WHEN {name} > 0 THEN 'Infinity' ELSE '-Infinity' END"
     )
@@ -88,15 +88,15 @@ def _float(name: str, form: TargetFormat) -> str:
     return f"CASE WHEN {name} IS NULL THEN NULL WHEN isfinite({name}) THEN {digits} ELSE {word} END"
 
 
-# Columns made of others, spelled as JSON: one way, for every format that is text.
+# Nested columns as JSON, in every text format.
 
 Leaf = Callable[[str, str], str]
-"""How a value of a plain type is spelled, from its expression and its type."""
+"""Renders a plain value, given its expression and its type."""
 
 
 def _json_text(name: str, data_type: str, leaf: Leaf) -> str:
-    """A JSON value of DuckDB. Fields keep their names and order; a map is an object whose keys
-    are texts; NULL is null, and NULL as a whole stays NULL."""
+    """A DuckDB JSON value. Fields keep their names and order; a map is an object with text keys;
+    NULL inside is null, a NULL column stays NULL."""
     return _json(name, parse_type(data_type), leaf, 0)
 
 
@@ -123,7 +123,7 @@ def _json(value: str, kind: ColumnType, leaf: Leaf, depth: int) -> str:
 
 
 def _key(value: str, kind: ColumnType, leaf: Leaf, depth: int) -> str:
-    """The text of a key: as the value would be spelled, without quotes where it is a text."""
+    """The text of a key: as the value would be written, without quotes for texts."""
     if isinstance(kind, str):
         return f"json_extract_string(to_json({leaf(value, kind)}), '$')"
     return f"CAST({_json(value, kind, leaf, depth)} AS VARCHAR)"

@@ -1,4 +1,4 @@
-"""DuckDB over the files of a run."""
+"""Measuring with DuckDB."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from openlaketx.measure.sql.aggregate_sql import Forms
 from openlaketx.measure.sql.duckdb_dialect import DUCKDB
 from openlaketx.measure.subject import Subject
 
-# DuckDB's aggregates.
+# Aggregates in DuckDB SQL.
 
 
 class DuckdbForms(Forms):
@@ -52,7 +52,7 @@ _TOUCHED = "read_parquet($touched, hive_partitioning = false)"
 
 
 class DuckdbEngine(MeasuringEngine):
-    """Reads the files by name, and each only as often as it is asked."""
+    """Reads the files by name, scanning each only as often as a query needs it."""
 
     name = ENGINE
     forms = DUCKDB_FORMS
@@ -87,16 +87,17 @@ class DuckdbEngine(MeasuringEngine):
         self._reader.stop()
 
     def reason(self, error: Exception) -> str:
-        """Evidence keeps it: what DuckDB says of a value is told like every message of others."""
+        """The reason is stored in evidence, so values quoted by DuckDB are redacted like any
+        foreign message."""
         kind = type(error).__name__
         line = next(iter(str(error).splitlines()), kind)
         return (foreign_words(line, kind) if isinstance(error, duckdb.Error) else line)[:_REASON]
 
 
 def _only_new_keys_matter(measure: DuplicateRows, subject: Subject) -> bool:
-    """Whether a key that the run does not bring cannot have duplicates, and is not worth a look.
+    """Whether keys that the run does not add are known to be unique and need no check.
 
-    Not for floats: statistics by which row groups are left out know nothing of NaN.
+    Not for floats: row-group statistics, by which files are skipped, ignore NaN.
     """
     if measure.scope is not Scope.TABLE or measure_key(measure) not in subject.proven:
         return False

@@ -1,4 +1,4 @@
-"""With which engine a run is measured, and for how long."""
+"""Chooses the engine and the time limit for measuring a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from openlaketx.measure.subject import Subject
 ENGINE = "measure_with"
 SECONDS = "measure_seconds"
 LARGE = "measure_spark_above_gb"
-"""Details of a job, dataset, target or source."""
+"""Settings of a job, dataset, target or source."""
 _GB = 2**30
 
 
@@ -27,16 +27,16 @@ class Chosen(StrEnum):
 
 @dataclass(frozen=True)
 class How:
-    """Whatever is not measured by then is not measured, and blocks."""
+    """A measure that is not taken within ``seconds`` has no value, which blocks the run."""
 
     engine: Chosen = Chosen.AUTO
     seconds: float = 3600.0
     large_bytes: int = 32 * _GB
 
     def with_spark(self, measures: Iterable[AnyMeasure], subject: Subject) -> bool:
-        """DuckDB where the files are here and it can read them all in time; else Spark.
+        """DuckDB for local files below the size limit, Spark otherwise.
 
-        Columns that only the log of a table tells are known to DuckDB alone.
+        Only DuckDB can read columns that exist only in the Delta log.
         """
         if self.engine is not Chosen.AUTO or subject.asks_logs:
             return self.engine is Chosen.SPARK and not subject.asks_logs
@@ -46,7 +46,7 @@ class How:
 
 
 def how_to_measure(plan: RunPlan) -> How:
-    """As the run's settings say; ``BuildFailed``, with what to write, where one means nothing."""
+    """Reads the options from the run's settings; ``BuildFailed`` for an invalid setting."""
     try:
         return chosen_way(plan.settings)
     except ValueError as error:
@@ -54,10 +54,10 @@ def how_to_measure(plan: RunPlan) -> How:
 
 
 def chosen_way(settings: Mapping[str, str]) -> How:
-    """ValueError, with what to write, where a setting means nothing."""
+    """ValueError for an invalid setting, naming the valid values."""
     word = settings.get(ENGINE, Chosen.AUTO).strip().lower()
     if word not in list(Chosen):
-        raise ValueError(f"the setting {ENGINE} is one of {', '.join(Chosen)}")
+        raise ValueError(f"setting {ENGINE} must be one of {', '.join(Chosen)}")
     seconds = _positive(settings, SECONDS, How.seconds)
     large = _positive(settings, LARGE, How.large_bytes / _GB)
     return How(Chosen(word), seconds, int(large * _GB))
@@ -69,7 +69,7 @@ def _positive(settings: Mapping[str, str], name: str, default: float) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise ValueError(f"the setting {name} is a number above 0")
+        raise ValueError(f"setting {name} must be a positive number")
     return number
 
 

@@ -1,4 +1,4 @@
-"""The rows that a measure counted, asked of the engine that counted them."""
+"""Selects the rows that a measure counted, with the engine that counted them."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from openlaketx.measure.timed_engine import Rows, Watched
 
 
 def failing_rows(
-    measure: AnyMeasure, watched: Watched, sql: ConditionSql, beside: Sequence[str]
+    measure: AnyMeasure, watched: Watched, sql: ConditionSql, extra: Sequence[str]
 ) -> Rows:
-    """At most ``MOST_SAMPLED`` of them: the values that are asked for as ``lg_shown_…``.
+    """At most ``MOST_SAMPLED`` rows; the requested values are named ``lg_shown_…``.
 
-    ValueError where the measure counts no rows.
+    ValueError if the measure does not count rows.
     """
     scope = getattr(measure.of if isinstance(measure, GroupBreach) else measure, "scope", None)
     origin = watched.engine.origin(scope or Scope.BATCH)
-    found, others = _found(measure, watched, sql, origin, beside)
-    names = ", ".join(f"lg_shown_{at}" for at in range(len(beside)))
+    found, others = _found(measure, watched, sql, origin, extra)
+    names = ", ".join(f"lg_shown_{at}" for at in range(len(extra)))
     return watched.rows(found.shown(names, MOST_SAMPLED), sql, [origin, *others])
 
 
@@ -50,38 +50,37 @@ def _found(
     watched: Watched,
     sql: ConditionSql,
     origin: Relation,
-    beside: Sequence[str],
+    extra: Sequence[str],
 ) -> tuple[FoundRows, list[Relation]]:
-    """The rows, and what is read to find them besides those of the run."""
+    """The failing rows, and the other relations that the query reads."""
     engine, rows = watched.engine, origin.text
     match measure:
         case CountIf():
-            return _counted(measure, sql, rows, beside), []
+            return _counted(measure, sql, rows, extra), []
         case DuplicateRows():
-            return _repeated(measure, engine, sql, rows, beside)
+            return _repeated(measure, engine, sql, rows, extra)
         case UnmatchedRows(dataset=dataset):
             other, schema = engine.reference(dataset)
             of = (other.text, schema)
-            return unmatched_rows(measure, sql, engine.forms, rows, of, beside), [other]
+            return unmatched_rows(measure, sql, engine.forms, rows, of, extra), [other]
         case ComparedRows(dataset=dataset):
             other, schema = engine.reference(dataset)
-            return surplus_rows(measure, engine.forms, rows, (other.text, schema), beside), [other]
+            return surplus_rows(measure, engine.forms, rows, (other.text, schema), extra), [other]
         case SequenceGaps() | OutOfOrder() | IntervalFaults():
-            return sequence_rows(measure, sql, engine.forms, rows, beside), []
+            return sequence_rows(measure, sql, engine.forms, rows, extra), []
         case JsonFaults():
-            return _misread(measure, watched, sql, origin, beside), []
+            return _misread(measure, watched, sql, origin, extra), []
         case GroupBreach() | GroupFaults():
-            return _grouped(measure, watched, sql, origin, beside), []
-    raise ValueError(f"{measure.measure} counts no rows that could be shown")
+            return _grouped(measure, watched, sql, origin, extra), []
+    raise ValueError(f"{measure.measure} does not count rows")
 
 
-def _counted(measure: CountIf, sql: ConditionSql, origin: str, beside: Sequence[str]) -> FoundRows:
-    """The condition is asked of those rows alone for which ``where`` is TRUE: of others it may
-    have no value, and raise."""
+def _counted(measure: CountIf, sql: ConditionSql, origin: str, extra: Sequence[str]) -> FoundRows:
+    """The condition is evaluated only where ``where`` is TRUE: it may raise for other rows."""
     failing = sql.condition(measure.condition)
     if measure.where is not None:
         failing = f"CASE WHEN {sql.condition(measure.where)} THEN {failing} ELSE FALSE END"
-    rows = f"SELECT {failing} AS lg_failing, {', '.join(beside)} FROM {origin}"  # noqa: S608 - bound
+    rows = f"SELECT {failing} AS lg_failing, {', '.join(extra)} FROM {origin}"  # noqa: S608 - bound
     return FoundRows(f"({rows})", "lg_failing")
 
 
@@ -90,11 +89,11 @@ def _repeated(
     engine: MeasuringEngine,
     sql: ConditionSql,
     rows: str,
-    beside: Sequence[str],
+    extra: Sequence[str],
 ) -> tuple[FoundRows, list[Relation]]:
     touched = engine.touched(measure)
     near, most = touched.text if touched else None, MOST_SAMPLED // 2
-    found = duplicate_rows(measure, sql, engine.forms, rows, near, beside, most)
+    found = duplicate_rows(measure, sql, engine.forms, rows, near, extra, most)
     return found, [touched] if touched else []
 
 
@@ -103,17 +102,17 @@ def _misread(
     watched: Watched,
     sql: ConditionSql,
     origin: Relation,
-    beside: Sequence[str],
+    extra: Sequence[str],
 ) -> FoundRows:
-    """Rows with one of a few texts that are not as they must be."""
+    """Rows with one of the first few invalid texts."""
     forms = watched.engine.forms
-    asked = ConditionSql(forms.dialect)
-    query = texts_query(measure, asked, forms, origin.text)
-    texts = faulty_texts(measure, watched.batches(query, asked, [origin]), MOST_SAMPLED)
+    texts_sql = ConditionSql(forms.dialect)
+    query = texts_query(measure, texts_sql, forms, origin.text)
+    texts = faulty_texts(measure, watched.batches(query, texts_sql, [origin]), MOST_SAMPLED)
     some = ", ".join(sql.dialect.bound(text, sql.parameters) for text in texts)
     chosen = "TRUE" if measure.where is None else sql.condition(measure.where)
     held = [f"{chosen} AS lg_chosen", f"{forms.quoted(measure.column.name)} AS lg_text"]
-    rows = f"(SELECT {', '.join([*held, *beside])} FROM {origin.text})"  # noqa: S608 - bound
+    rows = f"(SELECT {', '.join([*held, *extra])} FROM {origin.text})"  # noqa: S608 - bound
     return FoundRows(rows, f"lg_chosen AND lg_text IN ({some})" if texts else "FALSE")
 
 
@@ -122,14 +121,14 @@ def _grouped(
     watched: Watched,
     sql: ConditionSql,
     origin: Relation,
-    beside: Sequence[str],
+    extra: Sequence[str],
 ) -> FoundRows:
-    """Rows of a few failing groups, which are known by the texts of what they share."""
+    """Rows of the first few failing groups, selected by their group key as text."""
     keys = [_key_text(column.name, column.type, watched.engine) for column in measure.by]
     failing = _failing_groups(measure, watched, origin, keys)
     chosen = "TRUE" if measure.where is None else sql.condition(measure.where)
     held = [f"{key} AS lg_key_{at}" for at, key in enumerate(keys)]
-    rows = f"SELECT {', '.join([*held, *beside])}, {chosen} AS lg_chosen FROM {origin.text}"  # noqa: S608
+    rows = f"SELECT {', '.join([*held, *extra])}, {chosen} AS lg_chosen FROM {origin.text}"  # noqa: S608
     order = ", ".join(f"lg_key_{at}" for at in range(len(keys)))
     some = sorted(failing, key=lambda key: tuple(map(str, key)))[:MOST_SAMPLED]
     among = " OR ".join(_same(key, sql) for key in some) or "FALSE"
@@ -151,7 +150,7 @@ def _failing_groups(
 
 
 def _key_text(name: str, data_type: str, engine: MeasuringEngine) -> str:
-    """One text for values that are one group; NULL for NULL."""
+    """One text per group; NULL for NULL."""
     plain, _ = plain_value(Valued(engine.forms.quoted(name), data_type), engine.forms)
     return engine.forms.text(plain)
 

@@ -1,4 +1,4 @@
-"""What measuring came to."""
+"""The result of measuring."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from lakeguard_sdk.expressions.measures import MeasureValue
 
 @dataclass
 class Measured:
-    """One value per measure taken; a measure that raised stands with its reason instead."""
+    """One value per measure; a measure that failed has a reason instead."""
 
     engine: str
     values: dict[str, MeasureValue] = field(default_factory=dict)
     unmeasured: dict[str, str] = field(default_factory=dict)
 
     def without(self, unmeasured: Mapping[str, str]) -> Measured:
-        """The same, where some of it is not to be believed."""
+        """The same result with some measures marked as unmeasured."""
         values = {key: value for key, value in self.values.items() if key not in unmeasured}
         return Measured(self.engine, values, {**unmeasured, **self.unmeasured})

@@ -1,4 +1,4 @@
-"""Samples of failing rows: the columns that a rule is about, as text, and none that is private."""
+"""Samples of failing rows: key and rule columns as text, without private columns."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _NO_DAY = "beyond the calendar"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Whose rows to show: by rule, the measure that counted them; of the table, the columns that
-    name a row, and those whose values nobody may be told."""
+class SampleRequest:
+    """What to sample: for each rule the measure that counted its rows, the key columns of the
+    table, and the private columns that are never shown."""
 
     counted: Mapping[str, AnyMeasure]
     keys: tuple[str, ...] = ()
@@ -43,21 +43,25 @@ class Asked:
 
 
 def draw_samples(
-    asked: Asked,
+    request: SampleRequest,
     subject: Subject,
     how: How,
     seconds: float,
     session: SparkSession | None = None,
 ) -> tuple[RowSample, ...]:
-    """One for each rule that has rows to show, as far as the time suffices. A rule of which none
-    can be drawn is left out, whatever the reason: nothing depends on it."""
-    with_spark = session is not None and how.with_spark(asked.counted.values(), subject)
+    """One sample for each rule with failing rows, as far as the time limit allows.
+
+    A rule that cannot be sampled is left out: samples are optional.
+    """
+    with_spark = session is not None and how.with_spark(request.counted.values(), subject)
     watch = Watch(min(seconds, how.seconds))
     found = []
     with _engine(subject, session if with_spark else None, watch) as engine:
-        for rule_id, measure in asked.counted.items():
+        for rule_id, measure in request.counted.items():
             try:
-                found.append(_draw(rule_id, measure, asked, subject.schema, Watched(engine, watch)))
+                found.append(
+                    _draw(rule_id, measure, request, subject.schema, Watched(engine, watch))
+                )
             except TooLate:
                 break
             except Exception:  # noqa: BLE001, S112 - a run never ends by what it cannot show
@@ -83,24 +87,29 @@ def _engine(
 def _draw(
     rule_id: str,
     measure: AnyMeasure,
-    asked: Asked,
+    request: SampleRequest,
     schema: TableSchema,
     watched: Watched,
 ) -> RowSample:
     forms = watched.engine.forms
     sql = ConditionSql(forms.dialect)
-    columns = _columns(measure, asked.keys, schema)
-    hidden = {name.casefold() for name in asked.masked}
+    columns = _columns(measure, request.keys, schema)
+    hidden = {name.casefold() for name in request.masked}
     masked = [name for name, node in columns.items() if node.name.casefold() in hidden]
-    told = {name: _told(node, sql, forms) for name, node in columns.items() if name not in masked}
-    beside = [f"{value} AS lg_shown_{at}" for at, (value, _) in enumerate(told.values())]
-    rows = failing_rows(measure, watched, sql, beside or ["1 AS lg_shown_0"])
-    shown = [dict(zip(told, row, strict=False)) for row in rows]
+    selected = {
+        name: _shown_value(node, sql, forms) for name, node in columns.items() if name not in masked
+    }
+    extra = [f"{value} AS lg_shown_{at}" for at, (value, _) in enumerate(selected.values())]
+    rows = failing_rows(measure, watched, sql, extra or ["1 AS lg_shown_0"])
+    shown = [dict(zip(selected, row, strict=False)) for row in rows]
     return RowSample(
         rule_id=rule_id,
         columns=tuple(columns),
         rows=tuple(
-            tuple(MASKED if name in masked else _text(row[name], told[name][1]) for name in columns)
+            tuple(
+                MASKED if name in masked else _text(row[name], selected[name][1])
+                for name in columns
+            )
             for row in shown
         ),
         masked=tuple(masked),
@@ -108,7 +117,7 @@ def _draw(
 
 
 def _columns(measure: AnyMeasure, keys: Iterable[str], schema: TableSchema) -> dict[str, Named]:
-    """Those that name a row, then those that the rule is about, each once."""
+    """Key columns, then the columns of the rule, without duplicates."""
     found: dict[str, Named] = {}
     for key in keys:
         found[key] = ColumnRef(name=key, type=str(schema.type_of(key)))
@@ -129,22 +138,22 @@ def _named(part: object) -> Iterator[Named]:
             yield from _named(item)
 
 
-def _told(
+def _shown_value(
     node: Named, sql: ConditionSql, forms: Forms
 ) -> tuple[str, Callable[[Any], MeasureValue]]:
-    """The value as evidence would tell it; a long text is not even fetched as a whole."""
-    value, tell = plain_value(Valued(sql.scalar(node), node.type), forms)
+    """The value in the format of evidence; long texts are truncated in the query."""
+    value, decode = plain_value(Valued(sql.scalar(node), node.type), forms)
     if is_numeric(node.type) or node.type in TIMES:
-        return value, tell
-    return f"substr({value}, 1, {LONGEST_TEXT + 1})", tell
+        return value, decode
+    return f"substr({value}, 1, {LONGEST_TEXT + 1})", decode
 
 
-def _text(value: Any, tell: Callable[[Any], MeasureValue]) -> str | None:
+def _text(value: Any, decode: Callable[[Any], MeasureValue]) -> str | None:
     try:
-        told = tell(value)
+        decoded = decode(value)
     except OverflowError:
         return _NO_DAY
-    if told is None:
+    if decoded is None:
         return None
-    text = told if isinstance(told, str) else canonical_json(told)
+    text = decoded if isinstance(decoded, str) else canonical_json(decoded)
     return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"

@@ -1,4 +1,4 @@
-"""The questions of a run, asked of one engine: it may be any."""
+"""Runs the queries of a run's measures on any engine."""
 
 from __future__ import annotations
 
@@ -60,14 +60,15 @@ RowMeasure = RowCount | CountIf | Aggregate | Quantile
 
 
 class Relation(NamedTuple):
-    """Rows to ask, as a FROM clause names them, with the parameters that it binds."""
+    """A FROM clause with its bound parameters."""
 
     text: str
     parameters: Mapping[str, Any]
 
 
 class MeasuringEngine(ABC):
-    """An engine over the rows of one run. Its ``failures`` are what a query may raise."""
+    """An engine over the rows of one run; ``failures`` are the exceptions that a query may
+    raise."""
 
     name: str
     forms: Forms
@@ -75,29 +76,29 @@ class MeasuringEngine(ABC):
 
     @abstractmethod
     def rows(self, query: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        """All rows of the answer."""
+        """All result rows."""
 
     @abstractmethod
     def batches(
         self, query: str, parameters: Mapping[str, Any]
     ) -> Iterator[Sequence[tuple[Any, ...]]]:
-        """All rows of the answer, some at a time: it is never in memory as a whole."""
+        """The result rows in batches, never all in memory."""
 
     @abstractmethod
     def origin(self, scope: Scope) -> Relation:
-        """The new rows, or the table as the publish would leave it."""
+        """The new rows, or the table as it would be after publishing."""
 
     @abstractmethod
     def touched(self, measure: DuplicateRows) -> Relation | None:
-        """The new rows beside the table's, where no other key can have duplicates."""
+        """The new rows, if only their keys can have duplicates in the table; else None."""
 
     @abstractmethod
     def reference(self, dataset: DatasetName) -> tuple[Relation, TableSchema]:
-        """Another dataset at its pinned version; ValueError where none is pinned."""
+        """Another dataset at its pinned version; ValueError if none is pinned."""
 
     @abstractmethod
     def stop(self) -> None:
-        """From any thread: what is being asked ends, with one of the failures."""
+        """Cancels the running query from any thread; it raises one of the ``failures``."""
 
     @abstractmethod
     def reason(self, error: Exception) -> str:
@@ -105,7 +106,7 @@ class MeasuringEngine(ABC):
 
 
 class Measuring:
-    """Asks everything, and keeps a value or a reason for each measure."""
+    """Takes measures and stores a value or a reason for each."""
 
     def __init__(self, engine: MeasuringEngine, measured: Measured, watch: Watch) -> None:
         self._engine = engine
@@ -113,7 +114,7 @@ class Measuring:
         self._watch = watch
 
     def take(self, measures: Sequence[AnyMeasure]) -> None:
-        """One pass over the batch, one over the table for counts of it, one query per key."""
+        """One scan of the batch, one of the table for its counts, and one query per key."""
         passes: dict[Scope, list[RowMeasure]] = {scope: [] for scope in Scope}
         grouped: list[GroupBreach] = []
         for measure in measures:
@@ -126,13 +127,13 @@ class Measuring:
                     grouped.append(measure)
                 case _:
                     self._one(measure)
-        for scope, asked in passes.items():
-            self._one_pass(asked, scope)
+        for scope, scoped in passes.items():
+            self._one_pass(scoped, scope)
         for measure, wanted in parts(grouped).items():
             self._groups(measure, wanted)
 
     def _one_pass(self, measures: Sequence[RowMeasure], scope: Scope) -> None:
-        """All in one query; where it raises, each alone, so that only the guilty has no value."""
+        """All measures in one query; if it raises, one query each, to find the failing one."""
         sql = self._sql()
         questions = []
         for measure in measures:
@@ -176,13 +177,13 @@ class Measuring:
     def _value(self, measure: AnyMeasure, sql: ConditionSql) -> int | str:
         forms = self._engine.forms
         if isinstance(measure, GroupBreach | CountIf | Aggregate | Quantile):
-            raise ValueError(f"{measure.measure} is not asked alone")
+            raise ValueError(f"{measure.measure} cannot be taken by a query of its own")
         origin = self._engine.origin(getattr(measure, "scope", Scope.BATCH))
         match measure:
             case DuplicateRows():
                 touched = self._engine.touched(measure)
-                beside = None if touched is None else touched.text
-                query = duplicates_query(measure, sql, forms, origin.text, beside)
+                touched_rows = None if touched is None else touched.text
+                query = duplicates_query(measure, sql, forms, origin.text, touched_rows)
                 return self._number(query, sql, origin, touched)
             case DistinctCount():
                 query = distinct_query(measure, sql, forms, origin.text)
@@ -191,7 +192,7 @@ class Measuring:
                 query = most_common_query(measure, sql, forms, origin.text)
                 return self._number(query, sql, origin)
             case UnmatchedRows() | ComparedRows():
-                return self._beside_another(measure, sql, origin)
+                return self._against_reference(measure, sql, origin)
             case SequenceGaps() | OutOfOrder() | IntervalFaults():
                 return self._number(sequence_query(measure, sql, forms, origin.text), sql, origin)
             case SampleMatches():
@@ -203,17 +204,17 @@ class Measuring:
                 query = texts_query(measure, sql, forms, origin.text)
                 return faulty_rows(measure, self._batches(query, sql, origin))
             case DistinctValues():
-                query, tell = _values_query(measure, sql, forms, origin.text)
-                return _digests(measure, tell, self._rows(query, sql, origin))
+                query, decode = _values_query(measure, sql, forms, origin.text)
+                return _digests(measure, decode, self._rows(query, sql, origin))
             case Distribution():
-                query, tell = _distribution_query(measure, sql, forms, origin.text)
-                return _distribution(measure, tell, self._rows(query, sql, origin))
+                query, decode = _distribution_query(measure, sql, forms, origin.text)
+                return _distribution(measure, decode, self._rows(query, sql, origin))
         raise ValueError(f"no engine takes {measure.measure}")
 
-    def _beside_another(
+    def _against_reference(
         self, measure: UnmatchedRows | ComparedRows, sql: ConditionSql, origin: Relation
     ) -> int:
-        """What is counted against the rows of another dataset."""
+        """Counts against the rows of another dataset."""
         forms = self._engine.forms
         other, schema = self._engine.reference(measure.dataset)
         if isinstance(measure, UnmatchedRows):
@@ -256,7 +257,7 @@ class Measuring:
     def _batches(
         self, query: str, sql: ConditionSql, origin: Relation
     ) -> Iterator[Sequence[tuple[Any, ...]]]:
-        """The same, some rows at a time; the time may be over between any two."""
+        """Yields rows in batches and checks the time limit after each."""
         self._watch.check()
         for found in self._engine.batches(query, {**sql.parameters, **origin.parameters}):
             yield found
@@ -273,17 +274,17 @@ class Measuring:
         self._measured.unmeasured[measure_key(measure)] = self._engine.reason(error)
 
 
-# How the values of a column are spread: places with the rows up to each, or frequent values.
+# Distributions: quantile boundaries with cumulative row counts, or the most frequent values.
 
-Tell = Callable[[Any], MeasureValue]
+Decode = Callable[[Any], MeasureValue]
 
 
 def _distribution_query(
     measure: Distribution, sql: ConditionSql, forms: Forms, origin: str
-) -> tuple[str, Tell]:
-    """The rows that :func:`distribution` makes an answer of, and how to tell a value."""
+) -> tuple[str, Decode]:
+    """The query that feeds :func:`_distribution`, and how to decode a value."""
     name = forms.quoted(measure.column.name)
-    value, tell = plain_value(Valued(name, measure.column.type), forms)
+    value, decode = plain_value(Valued(name, measure.column.type), forms)
     counted = (
         f"SELECT {value} AS lg_value, count(*){chosen_rows(sql, measure.where)} AS lg_rows"  # noqa: S608
         f" FROM {origin} WHERE {name} IS NOT NULL GROUP BY {value}"
@@ -292,11 +293,11 @@ def _distribution_query(
     if measure.column.type in FLOATS:
         there += f" AND NOT {forms.dialect.is_nan('lg_value')}"
     found = f"SELECT lg_value, lg_rows FROM ({counted}) WHERE {there}"  # noqa: S608
-    return (_places if measure.placed else _frequent)(found, measure.most), tell
+    return (_places if measure.placed else _frequent)(found, measure.most), decode
 
 
 def _places(counted: str, steps: int) -> str:
-    """The least value, and each at which another step of all rows is reached."""
+    """The minimum, and every value at which another quantile step is reached."""
     summed = (
         "SELECT lg_value, lg_rows, sum(lg_rows) OVER (ORDER BY lg_value"  # noqa: S608
         " ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS lg_up_to,"
@@ -313,21 +314,21 @@ def _places(counted: str, steps: int) -> str:
 
 
 def _frequent(counted: str, most: int) -> str:
-    """Where several have as many rows, those with the lowest MD5: every engine has the same."""
+    """Ties are broken by the lowest MD5, so that every engine returns the same values."""
     return (
         "SELECT lg_value, lg_rows, sum(lg_rows) OVER () AS lg_all"  # noqa: S608
         f" FROM ({counted}) ORDER BY lg_rows DESC, md5(lg_value), lg_value LIMIT {most:d}"
     )
 
 
-def _distribution(measure: Distribution, tell: Tell, found: Sequence[Sequence[Any]]) -> str:
-    """As evidence holds it: canonical JSON."""
+def _distribution(measure: Distribution, decode: Decode, found: Sequence[Sequence[Any]]) -> str:
+    """Canonical JSON, as stored in evidence."""
     if measure.placed:
         rows = int(found[-1][2]) if found else 0
-        places = [[tell(value), int(up_to) - int(own), int(up_to)] for value, own, up_to in found]
+        places = [[decode(value), int(up_to) - int(own), int(up_to)] for value, own, up_to in found]
         return canonical_json({"rows": rows, "places": places})
     rows = int(found[0][2]) if found else 0
-    values = sorted(([_digest(tell(value)), int(own)] for value, own, _ in found), key=_order)
+    values = sorted(([_digest(decode(value)), int(own)] for value, own, _ in found), key=_order)
     return canonical_json({"rows": rows, "values": values})
 
 
@@ -335,7 +336,7 @@ def _order(item: list[Any]) -> tuple[int, str]:
     return -item[1], item[0]
 
 
-# The different values of a column, as digests: the values themselves stay where they are.
+# Distinct values, as digests: the values themselves are not stored.
 
 _DIGITS = 16
 
@@ -343,27 +344,27 @@ _DIGITS = 16
 def _values_query(
     measure: DistinctValues, sql: ConditionSql, forms: Forms, origin: str
 ) -> tuple[str, Callable[[Any], MeasureValue]]:
-    """One row for each value, and one more than there may be; how to tell a value."""
+    """One row per value, at most one more than the limit; and how to decode a value."""
     of = Valued(forms.quoted(measure.column.name), measure.column.type)
-    value, tell = plain_value(of, forms)
+    value, decode = plain_value(of, forms)
     query = (
         f"SELECT lg_value FROM (SELECT {value} AS lg_value,"  # noqa: S608 - names are quoted
         f" count(*){chosen_rows(sql, measure.where)} AS lg_rows FROM {origin}"
         f" WHERE {forms.quoted(measure.column.name)} IS NOT NULL GROUP BY {value})"
         f" WHERE lg_rows > 0 LIMIT {measure.most + 1:d}"
     )
-    return query, tell
+    return query, decode
 
 
 def _digests(
-    measure: DistinctValues, tell: Callable[[Any], MeasureValue], found: Sequence[Sequence[Any]]
+    measure: DistinctValues, decode: Callable[[Any], MeasureValue], found: Sequence[Sequence[Any]]
 ) -> str:
-    """OverflowError where there are more values than may be."""
+    """OverflowError if there are more values than the limit."""
     if len(found) > measure.most:
         raise OverflowError(f"{measure.column.name} has more than {measure.most:,} values")
-    return ",".join(sorted(_digest(tell(row[0])) for row in found))
+    return ",".join(sorted(_digest(decode(row[0])) for row in found))
 
 
 def _digest(value: MeasureValue) -> str:
-    """Who can guess the value can find it: there is no salt."""
+    """Unsalted: a value that can be guessed can be confirmed."""
     return sha256(str(value).encode()).hexdigest()[:_DIGITS]

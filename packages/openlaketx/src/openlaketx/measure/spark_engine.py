@@ -1,4 +1,4 @@
-"""Spark over the files of a run."""
+"""Measuring with Spark."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from openlaketx.measure.sql.comparison_types import HUGE, WIDEST
 from openlaketx.measure.sql.dialect import WHITE, Dialect
 from openlaketx.measure.subject import Subject
 
-# Spark's spelling: text for ``spark.sql`` in an ANSI session in UTC.
+# Spark SQL, for an ANSI session in UTC.
 
 _PLAIN = re.compile(r"[A-Za-z0-9 .:+_-]*")
 _TYPES = {
@@ -47,15 +47,15 @@ _TYPES = {
 
 
 class SparkDialect(Dialect):
-    """Over a session with ``spark.sql.ansi.enabled`` and the time zone UTC."""
+    """Requires ``spark.sql.ansi.enabled`` and the session time zone UTC."""
 
     def quoted(self, name: str) -> str:
         return "`" + name.replace("`", "``") + "`"
 
     def bound(self, text: str, parameters: dict[str, str]) -> str:
-        """Written out, as hexadecimal bytes unless it is plain: no character of it is read as SQL.
+        """A literal, hex-encoded unless it is plain, so that no character is read as SQL.
 
-        Named parameters are not bound in a session with Delta's extensions.
+        A session with Delta's extensions does not bind named parameters.
         """
         if _PLAIN.fullmatch(text):
             return f"'{text}'"
@@ -65,7 +65,7 @@ class SparkDialect(Dialect):
         return _TYPES.get(data_type) or data_type.upper()
 
     def is_nan(self, value: str) -> str:
-        """``isnan`` is FALSE for NULL; a comparison is NULL, and here NaN equals NaN."""
+        """``isnan`` is FALSE for NULL, a comparison is NULL; in Spark NaN equals NaN."""
         return f"({value} = CAST('NaN' AS DOUBLE))"
 
     def matches(self, text: str, pattern: str) -> str:
@@ -94,7 +94,7 @@ class SparkDialect(Dialect):
 SPARK = SparkDialect()
 
 
-# Spark's aggregates.
+# Aggregates in Spark SQL.
 
 
 class SparkForms(Forms):
@@ -133,7 +133,7 @@ AS_WRITTEN = {
 
 
 class SparkEngine(MeasuringEngine):
-    """Reads the files by name, under the declared types, as views that go when it is closed."""
+    """Reads the files by name with the declared types, as views that are dropped on close."""
 
     forms = SPARK_FORMS
     failures = SPARK_ERRORS
@@ -152,7 +152,7 @@ class SparkEngine(MeasuringEngine):
     def batches(
         self, query: str, parameters: Mapping[str, Any]
     ) -> Iterator[Sequence[tuple[Any, ...]]]:
-        """One partition at a time is here, and no more."""
+        """Holds one partition at a time in memory."""
         rows = iter(self._session.sql(query, args=dict(parameters)).toLocalIterator())
         while found := [tuple(row) for row in islice(rows, _AT_ONCE)]:
             yield found
@@ -170,8 +170,8 @@ class SparkEngine(MeasuringEngine):
         return self._view(name, pinned.files, pinned.schema), pinned.schema
 
     def reason(self, error: Exception) -> str:
-        told = spark_reason(error) if isinstance(error, SPARK_ERRORS) else str(error)
-        return next(iter(told.splitlines()), type(error).__name__)[:_REASON]
+        message = spark_reason(error) if isinstance(error, SPARK_ERRORS) else str(error)
+        return next(iter(message.splitlines()), type(error).__name__)[:_REASON]
 
     def stop(self) -> None:
         with suppress(*SPARK_ERRORS):
@@ -182,7 +182,7 @@ class SparkEngine(MeasuringEngine):
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """What this thread asks in the block can be stopped from another."""
+        """Queries of this thread inside the block can be cancelled from another thread."""
         tags: Any = self._session
         if not hasattr(tags, "addTag"):
             tags = self._session.sparkContext

@@ -1,4 +1,4 @@
-"""What is measured."""
+"""The rows that are measured."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from openlaketx.measure.sql.condition_sql import quoted, sql_type
 from openlaketx.stage import Candidate
 
 _FILES = "read_parquet($files, hive_partitioning = false, union_by_name = true)"
-"""By name, because files that are older than a column do not have it."""
+"""By name, because older files lack newer columns."""
 _REFERENCE = _FILES.replace("$files", "$reference")
 
 
 @dataclass(frozen=True)
 class Referenced:
-    """The rows of a dataset that keys refer to: its files below its root, and its columns."""
+    """The rows of a referenced dataset: its files, relative to its root, and its columns."""
 
     location: str
     paths: tuple[str, ...]
     schema: TableSchema
     lacking: Values = field(default_factory=dict)
-    """Files that may lack columns, with what the table's log says of those."""
+    """Files that may lack columns, with their values from the Delta log."""
 
     @property
     def files(self) -> list[str]:
         return [join(self.location, path) for path in self.paths]
 
     def origin(self) -> tuple[str, dict[str, Any]]:
-        """The rows to look in, under parameters that no other rows of a question have."""
+        """The relation, with parameter names that are unique within a query."""
         if not self.paths:
             return empty_rows(self.schema), {}
         if any(path in self.lacking for path in self.paths):
@@ -50,28 +50,28 @@ class Referenced:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is measured: the rows that a run brings, and the table as it would be with them."""
+    """The rows that a run adds, and the table as it would be with them."""
 
     batch: Candidate
     schema: TableSchema
     table: tuple[str, ...]
-    """Every file that the table would show, below its root."""
+    """Every file of the resulting table, relative to its root."""
     table_rows: int
     proven: tuple[str, ...] = ()
-    """Measures of duplicates that the table had none of before."""
+    """Duplicate measures that were 0 for the table before this run."""
     lacking: Values = field(default_factory=dict)
-    """Files of the table that may lack columns, with what its log says of those."""
+    """Files of the table that may lack columns, with their values from the Delta log."""
     references: Mapping[DatasetName, Referenced] = field(default_factory=dict)
     table_bytes: int = 0
-    """Of all those files; what is not known counts as nothing."""
+    """Of all these files; an unknown size counts as 0."""
 
     @property
     def asks_logs(self) -> bool:
-        """Whether a log tells columns of the table, or of one that its keys refer to."""
+        """Whether columns of the table or of a referenced table exist only in the Delta log."""
         return bool(self.lacking) or any(held.lacking for held in self.references.values())
 
     def origin(self, scope: Scope) -> tuple[str, dict[str, Any]]:
-        """The rows to ask; without a file, none, under the same names and types."""
+        """The relation to query; without files, an empty one with the same names and types."""
         paths = self._paths(scope)
         if any(path in self.lacking for path in paths):
             return rows_with_log_columns(self.batch.location, self.schema, paths, self.lacking)
@@ -91,7 +91,7 @@ class Subject:
     def reference(self, dataset: DatasetName) -> Referenced:
         found = self.references.get(dataset)
         if found is None:
-            raise ValueError(f"no version of {dataset} is pinned to refer to")
+            raise ValueError(f"no version of {dataset} is pinned")
         return found
 
 
@@ -100,22 +100,22 @@ def empty_rows(schema: TableSchema) -> str:
     return f"(SELECT {', '.join(columns)} WHERE FALSE)"
 
 
-# The rows of other datasets that keys refer to.
+# Rows of referenced datasets.
 
 
 def referenced_rows(
     plan: RunPlan, shown: Sequence[str], lacking: Values
 ) -> dict[DatasetName, Referenced]:
-    """Each at its pinned version; the dataset itself as its files will be ``shown``.
+    """Each referenced dataset at its pinned version; the dataset itself with the files ``shown``.
 
-    With what the log says of columns that a file may lack, as all other readers are told.
+    Columns that a file lacks are read from the Delta log, as every other reader does.
     """
     own = Referenced(plan.location, tuple(shown), plan.table_schema, lacking)
     return {plan.dataset: own} | pinned_rows(plan.references, plan.dataset)
 
 
 def pinned_rows(pins: Sequence[InputPin], dataset: DatasetName) -> dict[DatasetName, Referenced]:
-    """Datasets that keys of ``dataset`` refer to, each at its pinned version."""
+    """The datasets that keys of ``dataset`` refer to, each at its pinned version."""
     return {pin.input.dataset: _pinned_rows(pin, str(dataset)) for pin in pins}
 
 

@@ -1,4 +1,4 @@
-"""Taking all measures of a run: footers first, then one pass, then one query per key."""
+"""Takes all measures of a run: Parquet footers first, then one scan, then one query per key."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ from openlaketx.measure.time_limit import Watch
 from openlaketx.stage.candidate import Candidate
 from openlaketx.stage.footer_ranges import column_range, leaf_indexes
 
-# What the footers answer for nothing: rows, NULLs, and extremes of integers, dates and times.
+# Answers from Parquet footers, without reading rows: row counts, NULL counts, and minimum and
+# maximum of integers, dates and times.
 
 _EXTREMES = (AggregateFunction.MIN, AggregateFunction.MAX)
 _TELL = {
@@ -48,13 +49,13 @@ _TELL = {
 
 
 class NoAnswer(Exception):
-    """The footers do not prove an answer: the rows must be read."""
+    """The footers do not prove an answer, so the rows must be read."""
 
 
 def answer(
     measure: AnyMeasure, candidate: Candidate, schema: TableSchema, table_rows: int
 ) -> MeasureValue:
-    """The exact value, or ``NoAnswer``; footers that were not read prove nothing."""
+    """The exact value; ``NoAnswer`` also where the footers were not read."""
     if len(candidate.footers) != len(candidate.files):
         raise NoAnswer
     match measure:
@@ -93,9 +94,9 @@ def take_measures(
     how: How | None = None,
     session: SparkSession | None = None,
 ) -> Measured:
-    """Every measure has a value or a reason; none stops another.
+    """Every measure gets a value or a reason; a failing measure stops no other.
 
-    Without a session, DuckDB measures whatever there is.
+    Without a session, DuckDB takes all measures.
     """
     measured = Measured(engine=ENGINE)
     how = how or How()

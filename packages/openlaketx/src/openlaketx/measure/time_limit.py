@@ -1,4 +1,4 @@
-"""A limit on how long measuring may take."""
+"""The time limit for measuring."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _AGAIN_SECONDS = 0.5
 
 
 class TooLate(Exception):
-    """The time for measuring is over."""
+    """The time limit for measuring is exceeded."""
 
 
 class Watch:
-    """Tells whether the time is over."""
+    """Checks the time limit."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -27,10 +27,9 @@ class Watch:
 
     @contextmanager
     def running(self, stop: Callable[[], None]) -> Iterator[None]:
-        """When the time is over, ``stop`` ends what is being asked; nothing is asked after.
+        """Calls ``stop`` when the time is up, repeatedly until the block ends.
 
-        It is called again until the block is left: an engine that was just about to begin may
-        not have heard it.
+        Repeated, because an engine that was just starting a query may have missed the first call.
         """
         done = Event()
 

@@ -1,4 +1,4 @@
-"""An engine, and the time in which it may be asked."""
+"""An engine with a time limit."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Rows = list[tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Watched:
-    """Nothing is asked once the time is over, and what came too late is not told: TooLate.
+    """Raises ``TooLate`` before or after a query once the time is up.
 
-    A query is put with the parameters of its conditions and of all that it reads.
+    A query is bound with the parameters of its conditions and of every relation it reads.
     """
 
     engine: MeasuringEngine
@@ -33,7 +33,7 @@ class Watched:
     def batches(
         self, query: str, sql: ConditionSql, read: Sequence[Relation]
     ) -> Iterator[Sequence[tuple[Any, ...]]]:
-        """Some rows at a time; the time may be over between any two."""
+        """Yields rows in batches and checks the time limit after each."""
         self.watch.check()
         for found in self.engine.batches(query, _bound(sql, read)):
             yield found

@@ -34,9 +34,9 @@ class Bench:
         """All rows of the version, sorted by their columns from left to right."""
         from openlaketx.deliver.published_rows import (
             check_rows,
+            row_count,
             rows_relation,
             shown_files,
-            told_rows,
         )
         from openlaketx.engine.duckdb_reader import duckdb_reader
         from openlaketx.measure.sql.condition_sql import quoted
@@ -48,5 +48,5 @@ class Bench:
             query = f"SELECT {columns} FROM {origin} ORDER BY ALL"  # noqa: S608 - names are quoted
             batches = reader.batches(query, parameters, _ROWS_AT_ONCE)
             rows = [row for batch in batches for row in batch.to_pylist()]
-        check_rows(found, len(rows), told_rows(files))
+        check_rows(found, len(rows), row_count(files))
         return rows

@@ -32,8 +32,8 @@ from openlaketx.extract import Batch, extract, transform
 from openlaketx.extract.files.landed_files import run_folder
 from openlaketx.loads import Loaded, apply_load, new_position
 from openlaketx.measure import (
-    Asked,
     Measured,
+    SampleRequest,
     Subject,
     draw_samples,
     how_to_measure,
@@ -296,7 +296,7 @@ def tell_failing_rows(
     if not counted or decision.ruling.discard:
         return
     texts = untold_texts(decision.ruling, plan.table_schema)
-    asked = Asked(counted, plan.load.keys, tuple({*plan.masked, *plan.private, *texts}))
+    asked = SampleRequest(counted, plan.load.keys, tuple({*plan.masked, *plan.private, *texts}))
     seconds = SECONDS_BEFORE_PUBLISH if decision.allowed else SECONDS_WHEN_BLOCKED
     try:
         samples = draw_samples(asked, subject(), how_to_measure(plan), seconds, session)

@@ -1,4 +1,4 @@
-"""Profiles of published versions, taken from their files without Spark."""
+"""Profiles of published versions, computed from their files without Spark."""
 
 from openlaketx.profile.profile_version import profile_version
 from openlaketx.profile.sketches import merged

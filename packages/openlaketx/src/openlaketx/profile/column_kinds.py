@@ -1,4 +1,4 @@
-"""What can be asked of a column, by its type."""
+"""Which statistics a column has, by its type."""
 
 from __future__ import annotations
 
@@ -21,48 +21,48 @@ from openlaketx.measure.sql.value_text import rounded
 
 @dataclass(frozen=True)
 class Kind:
-    """How to read one column's values, and how to tell them."""
+    """How to read the values of a column, and how to format them."""
 
     value: str
-    """SQL of the column's value in a form that is told alike everywhere."""
-    tell: Callable[[Any], MeasureValue]
+    """SQL of the column's value in a form that is formatted alike everywhere."""
+    decode: Callable[[Any], MeasureValue]
     tag: str
-    """What its sketches hold."""
+    """The type tag of its sketches."""
     hashed: str = "value"
-    """SQL, over ``value``, of what counts as the same value in sketches."""
+    """SQL, over ``value``, that is equal for equal values in sketches."""
     number: str | None = None
-    """SQL, over ``value``, of the value as a number; None where it has no place on a line."""
+    """SQL, over ``value``, of the value as a number; None if it has none."""
     place: Callable[[float], MeasureValue] = rounded
-    """How to tell a place between values."""
+    """Formats a quantile."""
     averaged: bool = False
-    """Whether a mean of it says something."""
+    """Whether its mean is meaningful."""
     floating: bool = False
     text: bool = False
 
 
 def kind_of(column: str, data_type: str) -> Kind | None:
-    """None for what is only counted: nested values and bytes."""
+    """None for nested values and bytes, which are only counted."""
     if is_nested(data_type) or data_type == "binary":
         return None
-    value, tell = plain_value(Valued(DUCKDB_FORMS.quoted(column), data_type), DUCKDB_FORMS)
+    value, decode = plain_value(Valued(DUCKDB_FORMS.quoted(column), data_type), DUCKDB_FORMS)
     if data_type in INTEGERS:
-        place = _whole_place(tell)
+        place = _whole_place(decode)
         return Kind(
-            f"CAST({value} AS BIGINT)", tell, "long", number=_DOUBLE, place=place, averaged=True
+            f"CAST({value} AS BIGINT)", decode, "long", number=_DOUBLE, place=place, averaged=True
         )
     if data_type in FLOATS:
-        return Kind(value, tell, "double", number="value", averaged=True, floating=True)
+        return Kind(value, decode, "double", number="value", averaged=True, floating=True)
     if decimal_size(data_type):
         text = "CAST(value AS VARCHAR)"
-        return Kind(value, tell, data_type, hashed=text, number=_DOUBLE, averaged=True)
+        return Kind(value, decode, data_type, hashed=text, number=_DOUBLE, averaged=True)
     if data_type in TIMES:
-        return Kind(value, tell, data_type, number=_DOUBLE, place=_whole_place(tell))
-    return Kind(value, tell, data_type, text=data_type == "string")
+        return Kind(value, decode, data_type, number=_DOUBLE, place=_whole_place(decode))
+    return Kind(value, decode, data_type, text=data_type == "string")
 
 
 _DOUBLE = "CAST(value AS DOUBLE)"
 
 
-def _whole_place(tell: Callable[[Any], MeasureValue]) -> Callable[[float], MeasureValue]:
-    """The nearest whole number: doubles hold no more than 53 digits of one."""
-    return lambda place: tell(round(place))
+def _whole_place(decode: Callable[[Any], MeasureValue]) -> Callable[[float], MeasureValue]:
+    """Rounded to an integer: doubles hold only 53 bits of one."""
+    return lambda place: decode(round(place))

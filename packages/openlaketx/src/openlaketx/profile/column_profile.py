@@ -1,4 +1,4 @@
-"""One column: its different values are counted once, and everything is told from those."""
+"""Profiles one column from its distinct values and their counts."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from openlaketx.measure.sql.value_text import rounded
 from openlaketx.profile.column_kinds import Kind
 from openlaketx.profile.sketches import DistinctSketch, QuantileSketch
 
-# Mean and deviation of numbers that come in pieces.
+# Mean and standard deviation, computed in chunks.
 
 
 class Moments:
-    """Of the rows fed so far; NaN is no number. Squares are taken from the mean of each piece, so
-    that large numbers that lie close together keep their digits."""
+    """Of the rows so far, without NaN. Squares are taken from the mean of each chunk, which keeps
+    the precision of large numbers that are close together."""
 
     def __init__(self) -> None:
         self._rows = 0
@@ -57,24 +57,24 @@ class Moments:
 
     @property
     def mean(self) -> float | None:
-        """None of no rows, and where it is no finite number."""
+        """None without rows, or if it is not finite."""
         return _finite(self._mean) if self._rows else None
 
     @property
     def deviation(self) -> float | None:
-        """Of a sample: there is none of fewer than two rows."""
+        """Sample standard deviation; None below two rows."""
         return _finite(math.sqrt(self._squares / (self._rows - 1))) if self._rows > 1 else None
 
 
 def _finite(value: float) -> float | None:
-    told = rounded(value)
-    return told if isinstance(told, float) else None
+    number = rounded(value)
+    return number if isinstance(number, float) else None
 
 
-# Patterns of texts: which letters and digits they are, is left out.
+# Text patterns: the shape of a text without its letters and digits.
 
 LONGEST = 60
-"""Characters of a text that its pattern is made of; a longer text ends in ``…``."""
+"""Characters of a text that form its pattern; longer texts end in ``…``."""
 
 _START = f"left(value, {LONGEST})"
 _PLAIN = (
@@ -89,7 +89,7 @@ _PATTERN = (
     f"CASE WHEN strlen(value) = length(value) THEN {_PLAIN} ELSE {_ANY} END"
     f" || CASE WHEN length(value) > {LONGEST} THEN '…' ELSE '' END"
 )
-"""Letters of ASCII are many times faster to find."""
+"""ASCII classes match many times faster."""
 
 PATTERNS = f"SELECT {_PATTERN} AS value, sum(rows) AS rows FROM lg_values GROUP BY 1"  # noqa: S608
 """Over the counted values of a text column."""
@@ -119,7 +119,7 @@ _FED = "SELECT {hashed} AS hashed, {number} AS number, rows FROM lg_values"
 def column_profile(
     reader: DuckdbReader, origin: Relation, total: int, column: Column, kind: Kind
 ) -> ColumnProfile:
-    """Everything that may be told of a column; ``total`` is the number of all rows."""
+    """All statistics of a column; ``total`` is the row count."""
     counted = _COUNTED.format(value=kind.value, origin=origin.text, column=quoted(column.name))
     reader.rows(counted, origin.parameters)
     distinct, present = map(int, reader.row(_TOTALS, {}))
@@ -132,8 +132,8 @@ def column_profile(
         nulls=total - present,
         nans=present - int(placed),
         distinct=distinct,
-        least=_told(kind, least),
-        greatest=_told(kind, greatest),
+        least=_shown(kind, least),
+        greatest=_shown(kind, greatest),
         mean=fed.moments.mean if kind.averaged else None,
         deviation=fed.moments.deviation if kind.averaged else None,
         quantiles=_quantiles(kind, fed.quantiles),
@@ -146,7 +146,7 @@ def column_profile(
 
 @dataclass(frozen=True)
 class _Fed:
-    """What every different value was put in."""
+    """Accumulators that receive every distinct value."""
 
     distinct: DistinctSketch
     quantiles: QuantileSketch
@@ -164,33 +164,33 @@ class _Fed:
 
 def _fed(reader: DuckdbReader, kind: Kind) -> _Fed:
     fed = _Fed(DistinctSketch(), QuantileSketch(), Moments())
-    asked = _FED.format(hashed=kind.hashed, number=kind.number or "0")
-    for batch in reader.batches(asked, {}, _AT_ONCE):
+    query = _FED.format(hashed=kind.hashed, number=kind.number or "0")
+    for batch in reader.batches(query, {}, _AT_ONCE):
         fed.feed(batch, numbers=kind.number is not None)
     return fed
 
 
 def _sketches(kind: Kind, fed: _Fed) -> tuple[Sketch, ...]:
-    distinct = fed.distinct.told(kind.tag)
-    return (distinct,) if kind.number is None else (distinct, fed.quantiles.told(kind.tag))
+    distinct = fed.distinct.sketch(kind.tag)
+    return (distinct,) if kind.number is None else (distinct, fed.quantiles.sketch(kind.tag))
 
 
 def _quantiles(kind: Kind, sketch: QuantileSketch) -> dict[str, MeasureValue]:
-    """Of no numbers, none."""
+    """Empty without numbers."""
     if kind.number is None:
         return {}
     found = sketch.quantiles(map(float, SHARES))
     return {
-        share: _tellable(kind.place, place) for share, place in zip(SHARES, found, strict=False)
+        share: _formatted(kind.place, place) for share, place in zip(SHARES, found, strict=False)
     }
 
 
 def _frequent(reader: DuckdbReader, kind: Kind, counts: str) -> tuple[Frequent, ...]:
-    """The most frequent first, and then in order. Where more are there than are listed, none that
-    only one row has: it says nothing."""
+    """The most frequent first, ties in value order. If the list is truncated, values with a single
+    row are left out."""
     found = reader.rows(_FREQUENT.format(counts=counts, most=MOST_LISTED), {})
-    told = ((_told(kind, value), rows) for value, rows in found)
-    return tuple(Frequent(value=_text(value), rows=int(rows)) for value, rows in told)
+    shown = ((_shown(kind, value), rows) for value, rows in found)
+    return tuple(Frequent(value=_text(value), rows=int(rows)) for value, rows in shown)
 
 
 def _lengths(reader: DuckdbReader) -> tuple[int, int, float]:
@@ -198,18 +198,18 @@ def _lengths(reader: DuckdbReader) -> tuple[int, int, float]:
     return int(shortest), int(longest), float(rounded(float(mean)) or 0)
 
 
-def _told(kind: Kind, value: Any) -> MeasureValue:
-    told = _tellable(kind.tell, value)
-    return _text(told) if isinstance(value, str) else told
+def _shown(kind: Kind, value: Any) -> MeasureValue:
+    formatted = _formatted(kind.decode, value)
+    return _text(formatted) if isinstance(value, str) else formatted
 
 
-def _tellable(tell: Any, value: Any) -> MeasureValue:
-    """None for a time that no calendar has."""
+def _formatted(decode: Any, value: Any) -> MeasureValue:
+    """None for a time outside the calendar."""
     try:
-        told: MeasureValue = tell(value)
+        decoded: MeasureValue = decode(value)
     except (OverflowError, ValueError):
         return None
-    return told
+    return decoded
 
 
 def _text(value: MeasureValue) -> str | None:

@@ -1,4 +1,4 @@
-"""Taking the profile of a published version."""
+"""Profiles a published version."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from openlaketx.profile.column_profile import column_profile
 
 
 def profile_version(dataset: ResolvedDataset, *, masked: tuple[str, ...] = ()) -> Profile:
-    """Every column of the version. Of those in ``masked`` no value leaves the files: they, and what
-    is nested or bytes, are only counted."""
+    """Every column of the version. Columns in ``masked``, nested columns and bytes are only
+    counted; their values are not read."""
     hidden = {name.casefold() for name in masked}
     origin = _version_rows(dataset)
     columns = dataset.table_schema.columns
@@ -58,11 +58,11 @@ def profile_version(dataset: ResolvedDataset, *, masked: tuple[str, ...] = ()) -
 
 
 def _counts(origin: Relation, columns: Sequence[Column]) -> tuple[int, dict[str, int]]:
-    """All rows, and of each column those that have a value."""
-    asked = ", ".join(["count(*)", *(f"count({quoted(column.name)})" for column in columns)])
+    """The row count, and the count of non-NULL values per column."""
+    counts = ", ".join(["count(*)", *(f"count({quoted(column.name)})" for column in columns)])
     with duckdb_reader() as reader:
         total, *present = reader.row(
-            f"SELECT {asked} FROM {origin.text}",  # noqa: S608 - names are quoted, values bound
+            f"SELECT {counts} FROM {origin.text}",  # noqa: S608 - names are quoted, values bound
             origin.parameters,
         )
     names = (column.name for column in columns)
@@ -70,16 +70,16 @@ def _counts(origin: Relation, columns: Sequence[Column]) -> tuple[int, dict[str,
 
 
 def _alone(origin: Relation, total: int, column: Column, kind: Kind, workers: int) -> ColumnProfile:
-    """With a DuckDB of its own, so that columns are read side by side."""
+    """With its own DuckDB, so that columns are read in parallel."""
     with duckdb_reader(workers) as reader:
         return column_profile(reader, origin, total, column, kind)
 
 
-# The rows of a published version, as a relation of DuckDB.
+# The rows of a published version as a DuckDB relation.
 
 
 def _version_rows(dataset: ResolvedDataset) -> Relation:
-    """Exactly the files of the version; a later commit cannot be seen."""
+    """Exactly the files of the version, without later commits."""
     version = InputVersion(
         dataset=dataset.dataset, dataset_id=dataset.dataset_id, version=dataset.version
     )

@@ -1,8 +1,8 @@
-"""Sketches: how many different values, and where they lie, in a form that can be merged.
+"""Mergeable sketches for distinct counts and quantiles.
 
-The bytes are those of Apache DataSketches, so that Spark and other tools open them too. They do not
-say what was put in: a sketch of long numbers reads as one of doubles, without a complaint. So each
-has a tag, and only sketches with the same tag are merged.
+The bytes are Apache DataSketches, so Spark and other tools can read them. They do not record the
+input type: a sketch of longs can be read as one of doubles without an error. So each sketch has a
+type tag, and only sketches with the same tag are merged.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from lakeguard_sdk.model.profile import Sketch
 HLL = "hll"
 KLL = "kll"
 _REGISTERS = 12
-"""As a power of two: with these an estimate is off by 1.6 % as a rule."""
+"""As a power of two: the usual error of an estimate is 1.6 %."""
 _RETAINED = 400
-"""With these a quantile is off by 0.7 % of the rows at most, as a rule."""
+"""The usual error of a quantile is at most 0.7 % of the rows."""
 _AT_ONCE = 1_000_000
 
 
 class DistinctSketch:
-    """Fed with each value at least once; how often, makes no difference. DataSketches takes an
-    empty text for nothing, in every language."""
+    """Feed each value at least once; repetitions do not matter. DataSketches ignores empty texts in
+    every language."""
 
     def __init__(self) -> None:
         self._sketch = hll_sketch(_REGISTERS)
@@ -36,12 +36,12 @@ class DistinctSketch:
     def feed(self, values: Iterable[int | float | str]) -> None:
         deque(map(self._sketch.update, values), maxlen=0)
 
-    def told(self, type_tag: str) -> Sketch:
-        return _told(HLL, type_tag, self._sketch.serialize_compact())
+    def sketch(self, type_tag: str) -> Sketch:
+        return _sketch(HLL, type_tag, self._sketch.serialize_compact())
 
 
 class QuantileSketch:
-    """Fed with numbers and how many rows have each; NaN is none."""
+    """Feed numbers with their row counts; NaN is ignored."""
 
     def __init__(self) -> None:
         self._sketch = kll_doubles_sketch(_RETAINED)
@@ -51,32 +51,32 @@ class QuantileSketch:
             self._sketch.update(piece)
 
     def quantiles(self, shares: Iterable[float]) -> list[float]:
-        """Of no numbers, none."""
+        """Empty without numbers."""
         return [] if self._sketch.is_empty() else _quantiles(self._sketch, shares)
 
-    def told(self, type_tag: str) -> Sketch:
-        return _told(KLL, type_tag, self._sketch.serialize())
+    def sketch(self, type_tag: str) -> Sketch:
+        return _sketch(KLL, type_tag, self._sketch.serialize())
 
 
 def merged(first: Sketch, second: Sketch) -> Sketch:
-    """The sketch of all that is in either; ValueError where they hold different things."""
+    """The sketch of the union; ValueError if kinds or type tags differ."""
     if (first.kind, first.type_tag) != (second.kind, second.type_tag):
         raise ValueError(
-            f"a {first.kind} of {first.type_tag} and a {second.kind} of {second.type_tag}"
-            " hold different things"
+            f"cannot merge a {first.kind} sketch of {first.type_tag}"
+            f" with a {second.kind} sketch of {second.type_tag}"
         )
     if first.kind == KLL:
         both = kll_doubles_sketch.deserialize(b64decode(first.data))
         both.merge(kll_doubles_sketch.deserialize(b64decode(second.data)))
-        return _told(KLL, first.type_tag, both.serialize())
+        return _sketch(KLL, first.type_tag, both.serialize())
     union = hll_union(_REGISTERS)
     for sketch in (first, second):
         union.update(hll_sketch.deserialize(b64decode(sketch.data)))
-    return _told(HLL, first.type_tag, union.get_result().serialize_compact())
+    return _sketch(HLL, first.type_tag, union.get_result().serialize_compact())
 
 
 def distinct_in(sketch: Sketch) -> float:
-    """The estimate of different values."""
+    """The estimated distinct count."""
     return float(hll_sketch.deserialize(b64decode(sketch.data)).get_estimate())
 
 
@@ -86,14 +86,14 @@ def quantiles_in(sketch: Sketch, shares: Iterable[float]) -> list[float]:
 
 
 def _quantiles(sketch: kll_doubles_sketch, shares: Iterable[float]) -> list[float]:
-    """The least value that so large a share of the rows does not exceed."""
+    """The least value such that the given share of the rows does not exceed it."""
     return [float(sketch.get_quantile(share, True)) for share in shares]
 
 
 def _row_by_row(
     numbers: np.ndarray[Any, Any], rows: np.ndarray[Any, Any]
 ) -> Iterator[np.ndarray[Any, Any]]:
-    """Each number as often as it has rows, never too many at once."""
+    """Repeats each number by its row count, in chunks of limited size."""
     often = rows > _AT_ONCE // 10
     few_numbers, few = numbers[~often], rows[~often]
     places = np.cumsum(few) // _AT_ONCE
@@ -105,5 +105,5 @@ def _row_by_row(
             yield np.full(min(_AT_ONCE, int(count) - done), number)
 
 
-def _told(kind: str, type_tag: str, data: bytes) -> Sketch:
+def _sketch(kind: str, type_tag: str, data: bytes) -> Sketch:
     return Sketch(kind=kind, type_tag=type_tag, data=b64encode(data).decode())

@@ -1,4 +1,4 @@
-"""The one commit that makes a candidate visible."""
+"""The commit that publishes a candidate."""
 
 from openlaketx.publish.commit import commit_publish
 

@@ -1,7 +1,7 @@
-"""The committer of publishes and compactions: step two of a move.
+"""Commits publishes and compactions: the second step of a move.
 
-One strict commit from a fresh handle on which everything was checked. Whatever the call says,
-the log is read afterwards: an error does not mean "not committed", nor silence "committed".
+One commit, without retries, from a fresh handle on which everything was checked. The log is read
+afterwards in any case: an error does not prove that nothing was committed, nor success that it was.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ from openlaketx.engine.delta_table import (
 
 
 def commit_publish(intent: Intent, storage: Storage | None = None) -> int:
-    """The version of the commit that carries out the intent, on disk and read back.
+    """The version of the intent's commit, durable and read back.
 
-    Raises ``BaseMoved`` where the table is not what the intent started from or another writer
-    won; nothing of another writer is ever absorbed.
+    Raises ``BaseMoved`` if the table is not at the intent's base or another writer won; changes of
+    other writers are never merged.
     """
     storage = storage or storage_for(intent.location)
     table = _open(intent)
@@ -75,7 +75,7 @@ def _open(intent: Intent) -> DeltaTable:
 
 
 def _commit(intent: Intent, table: DeltaTable) -> Exception | None:
-    """Tries once, never rebases; says what was raised, which proves nothing by itself."""
+    """Tries once, never rebases; returns the error, which does not prove a failure."""
     author = CommitAuthor.of(intent, commit_kind(intent))
     try:
         table.create_write_transaction(
@@ -95,7 +95,7 @@ def _commit(intent: Intent, table: DeltaTable) -> Exception | None:
 
 
 def _actions(intent: Intent) -> list[AddAction | RemoveAction]:
-    """An overwrite removes every live file by itself; any other load says which."""
+    """An overwrite removes every live file by itself; other loads list them."""
     changes = intent.kind is not MoveKind.COMPACTION
     actions: list[AddAction | RemoveAction] = [_add(file, changes) for file in intent.adds]
     if intent.load is not LoadType.FULL:
@@ -118,22 +118,24 @@ def _add(file: StagedFile, changes: bool) -> AddAction:
     )
 
 
-# What the log itself says about an intent: the only witness of a commit.
+# The log is the only proof of a commit.
 
 
 def _confirm(intent: Intent, version: int, storage: Storage, error: Exception | None) -> None:
     """Raises unless ``version`` is this intent's commit with exactly its adds and removes."""
     commit = read_commit(storage, intent.location, version)
     if commit is None:
-        told = str(error).splitlines()[0] if error and str(error) else "no reason was told"
+        message = str(error).splitlines()[0] if error and str(error) else "no error message"
         raise CommitMismatch(
-            dataset=intent.dataset, commit=version, difference=f"it was not written ({told})"
+            dataset=intent.dataset,
+            commit=version,
+            difference=f"the commit was not written ({message})",
         )
     if not carries_out(commit, intent, commit_kind(intent)):
         raise BaseMoved(
             dataset=intent.dataset,
             expected=f"commit {version} to be move {intent.seq}",
-            found=f"{commit.operation or 'a commit'} of somebody else",
+            found=f"{commit.operation or 'a commit'} of another writer",
         )
     for word, found, wanted in (
         ("adds", commit.adds, tuple(file.path for file in intent.adds)),
@@ -146,11 +148,11 @@ def _confirm(intent: Intent, version: int, storage: Storage, error: Exception | 
             )
 
 
-# Everything that delta-rs does not check before it commits.
+# Checks that delta-rs does not make before it commits.
 
 
 def _check_before_commit(intent: Intent, table: DeltaTable, storage: Storage) -> None:
-    """Raises unless this handle shows the table on which the decision was made."""
+    """Raises unless this handle shows the table that the decision was made on."""
     _check_identity(intent, table)
     _check_position(intent, table, storage)
     _check_schema(intent, table)
@@ -173,7 +175,7 @@ def _check_identity(intent: Intent, table: DeltaTable) -> None:
 
 
 def _check_position(intent: Intent, table: DeltaTable, storage: Storage) -> None:
-    """The last move is the one before this, and nobody changed data since the base."""
+    """The last move is the one before this, and no data changed since the base."""
     last = table.transaction_version(PUBLISH_APP)
     if last != intent.seq - 1:
         raise _moved(intent, f"move {intent.seq - 1} to be the last", f"move {last}")
@@ -181,7 +183,7 @@ def _check_position(intent: Intent, table: DeltaTable, storage: Storage) -> None
         since = list(commits_since(storage, intent.location, intent.base_commit))
     except ValueError as error:
         raise TableUnreadable(
-            dataset=intent.dataset, location=intent.location, reason=f"its log is torn: {error}"
+            dataset=intent.dataset, location=intent.location, reason=f"its log is corrupt: {error}"
         ) from None
     seen = [commit for commit in since if commit.version <= table.version()]
     if intent.base_commit + len(seen) != table.version():
@@ -196,7 +198,7 @@ def _check_position(intent: Intent, table: DeltaTable, storage: Storage) -> None
 
 
 def _check_schema(intent: Intent, table: DeltaTable) -> None:
-    """Only what replaces the whole table brings a schema of its own."""
+    """Only a load that replaces the whole table may change the schema."""
     features = table.protocol().writer_features or []
     if intent.table_schema.has_local_times and "timestampNtz" not in features:
         raise _foreign(intent, "it was created without a timestamp_ntz column, and takes none")
@@ -208,11 +210,11 @@ def _check_schema(intent: Intent, table: DeltaTable) -> None:
         raise _foreign(intent, str(error)) from None
     if set(found.columns) != set(intent.table_schema.columns):
         odd = min(column.name for column in {*found.columns} ^ {*intent.table_schema.columns})
-        raise _foreign(intent, f"column {odd} is not as the dataset declares it")
+        raise _foreign(intent, f"column {odd} differs from the declared column")
 
 
 def _check_files(intent: Intent, table: DeltaTable) -> None:
-    """Adds are new, removes are live; a full load removes all, an append nothing."""
+    """Adds are new, removes are live; a full load removes all files, an append none."""
     live = set(live_files(table))
     adds = Counter(file.path for file in intent.adds)
     again = live.intersection(adds) or {path for path, times in adds.items() if times > 1}
@@ -229,7 +231,8 @@ def _check_files(intent: Intent, table: DeltaTable) -> None:
 
 
 def _check_staged(intent: Intent, storage: Storage) -> None:
-    """Every file is of one partition, and the one that was measured, by size and time."""
+    """Every file belongs to one partition and is unchanged since it was measured, by size and
+    time."""
     for file in intent.adds:
         odd = partition_difference(file.partition, intent.partition_by, intent.table_schema)
         if odd is not None:

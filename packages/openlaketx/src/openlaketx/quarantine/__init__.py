@@ -1,4 +1,4 @@
-"""Setting rows aside: those that fail a rule leave what is staged, and are kept."""
+"""Quarantine: rows that fail a rule are removed from the staged files and stored separately."""
 
 from openlaketx.quarantine.splitter import Sieve
 

@@ -1,4 +1,4 @@
-"""Files of rows that rules kept out: one for each rule, with what each row was kept out by."""
+"""Files of quarantined rows: one per rule, with the reason for each row."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lakeguard_sdk.model.quarantine import (
 from openlaketx.engine.parquet_writer import ParquetRows
 
 ROW_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
-"""Names the columns of a file to Spark; others than those of the file mislead it."""
+"""The column names of a file for Spark; any other names mislead it."""
 _TIME = pa.timestamp("us", "UTC")
 _KEPT = (
     pa.field(RUN, pa.string()),
@@ -42,29 +42,29 @@ class _File:
 
 @dataclass
 class KeptFiles:
-    """Rows come from several threads; a row is filed under the first of the rules that it fails.
+    """Thread-safe; a row is stored under the first of the rules that it fails.
 
-    Nothing of it has bounds, and no reason tells a value.
+    Files have no column statistics, and reasons contain no values.
     """
 
     folder: Path
     stem: str
-    """Begins the name of each file."""
+    """Prefix of each file name."""
     run_id: str
     rules: Sequence[AsideRule]
     columns: tuple[str, ...]
-    """Those of the batch."""
+    """The columns of the batch."""
     now: datetime
     _files: dict[int, _File] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
     def add(self, batch: pa.RecordBatch, bits: Sequence[int]) -> None:
-        """Rows, each with the rules that it fails."""
-        firsts = [(told & -told).bit_length() - 1 for told in bits]
+        """Adds rows, each with the rules that it fails."""
+        firsts = [(row & -row).bit_length() - 1 for row in bits]
         for number in sorted(set(firsts)):
             at = pa.array([i for i, first in enumerate(firsts) if first == number], pa.int64())
-            chosen = [told for told, first in zip(bits, firsts, strict=True) if first == number]
-            rows = self._with_kept(batch.take(at), chosen)
+            chosen = [row for row, first in zip(bits, firsts, strict=True) if first == number]
+            rows = self._with_reasons(batch.take(at), chosen)
             seen = pc.min(rows.column(FIRST_SEEN)).as_py()
             with self._lock:
                 file = self._file(number, rows.schema)
@@ -76,7 +76,7 @@ class KeptFiles:
 
     @property
     def found(self) -> dict[int, tuple[Path, int, datetime]]:
-        """By the number of the rule: its file, how many rows, when the oldest was first seen."""
+        """By rule number: its file, the row count, and the oldest first-seen time."""
         return {
             number: (self.place(number), file.rows.rows, file.first_seen)
             for number, file in sorted(self._files.items())
@@ -100,25 +100,25 @@ class KeptFiles:
             self._files[number] = _File(rows, self.now)
         return self._files[number]
 
-    def _with_kept(self, batch: pa.RecordBatch, bits: Sequence[int]) -> pa.RecordBatch:
-        rules = [self._named[told] if told in self._named else self._name(told) for told in bits]
+    def _with_reasons(self, batch: pa.RecordBatch, bits: Sequence[int]) -> pa.RecordBatch:
+        rules = [self._named[row] if row in self._named else self._name(row) for row in bits]
         many = len(bits)
         seen = (
             batch.column(FIRST_SEEN).cast(_TIME)
             if FIRST_SEEN in batch.schema.names
             else pa.array([self.now] * many, _TIME)
         )
-        kept = [
+        reasons = [
             pa.array([self.run_id] * many, pa.string()),
             pa.array([names for names, _ in rules], _KEPT[1].type),
             pa.array([reason for _, reason in rules], pa.string()),
             seen,
         ]
         held = [batch.schema.field(name).with_nullable(True) for name in self.columns]
-        told = {k: v for k, v in (batch.schema.metadata or {}).items() if k != ROW_SCHEMA}
-        schema = pa.schema([*held, *_KEPT], metadata=told)
+        metadata = {k: v for k, v in (batch.schema.metadata or {}).items() if k != ROW_SCHEMA}
+        schema = pa.schema([*held, *_KEPT], metadata=metadata)
         columns = [batch.column(name) for name in self.columns]
-        return pa.RecordBatch.from_arrays([*columns, *kept], schema=schema)
+        return pa.RecordBatch.from_arrays([*columns, *reasons], schema=schema)
 
     @cached_property
     def _named(self) -> dict[int, tuple[list[str], str]]:

@@ -1,4 +1,4 @@
-"""Which rows of a batch fail which rules."""
+"""Finds the rows of a batch that fail rules."""
 
 from __future__ import annotations
 
@@ -38,26 +38,25 @@ from openlaketx.measure.time_limit import TooLate, Watch
 from openlaketx.measure.timed_engine import Watched
 from openlaketx.quarantine.row_bitmap import MarkedRows
 
-# Rows of a batch with the place of each: its file, and its number in that file.
+# Rows of a batch with their position: file and row number.
 
 _NUMBER = "file_row_number"
 _SCHEME = re.compile("^file:(//)?")
 
 
 class PlacingEngine(MeasuringEngine):
-    """An engine that can also tell where in the staged files a row is."""
+    """An engine that can also locate a row in the staged files."""
 
     place: tuple[str, str]
-    """Names the columns of a row's file and of its number there, which counts from 0; the batch
-    has none by these names."""
+    """Names of the columns for a row's file and its zero-based number; unused in the batch."""
 
     @abstractmethod
     def placed(self) -> Relation:
-        """The rows of the batch, each with its ``place``."""
+        """The rows of the batch, each with its position."""
 
     @abstractmethod
-    def path(self, told: str) -> str:
-        """The file that it tells, below the table's root."""
+    def path(self, file: str) -> str:
+        """The file's path relative to the table's root."""
 
 
 class _Duckdb(DuckdbEngine, PlacingEngine):
@@ -73,8 +72,8 @@ class _Duckdb(DuckdbEngine, PlacingEngine):
         )
         return Relation(rows, {"placed": self._subject.files(Scope.BATCH)})
 
-    def path(self, told: str) -> str:
-        return told.removeprefix(f"{local_path(self._subject.batch.location).rstrip('/')}/")
+    def path(self, file: str) -> str:
+        return file.removeprefix(f"{local_path(self._subject.batch.location).rstrip('/')}/")
 
 
 class _Spark(SparkEngine, PlacingEngine):
@@ -93,10 +92,10 @@ class _Spark(SparkEngine, PlacingEngine):
         frame.createOrReplaceTempView(view)
         return Relation(view, {})
 
-    def path(self, told: str) -> str:
+    def path(self, file: str) -> str:
         batch = self._subject.batch
         places = {spark_file_address(join(batch.location, f.path)): f.path for f in batch.files}
-        return places.get(_SCHEME.sub("", told), told)
+        return places.get(_SCHEME.sub("", file), file)
 
 
 @contextmanager
@@ -107,8 +106,7 @@ def _placing_engine(
     session: SparkSession | None,
     watch: Watch,
 ) -> Iterator[PlacingEngine]:
-    """The engine that measures those, DuckDB without a session; it has no room for a column by the
-    name of its own."""
+    """The engine that takes these measures, or DuckDB without a session."""
     taken = _NUMBER in (name.casefold() for name in subject.schema.names)
     if session is not None and (taken or how.with_spark(measures, subject)):
         spark = _Spark(subject, session)
@@ -122,7 +120,7 @@ def _placing_engine(
 
 
 def _free_names(schema: TableSchema) -> tuple[str, str]:
-    """Engines tell names apart by their letters alone, and take a column of the batch first."""
+    """Engines compare names case-insensitively, and prefer a column of the batch."""
     taken = {name.casefold() for name in schema.names}
     file, row = "lg_file", "lg_row"
     while taken & {file, row}:
@@ -131,20 +129,22 @@ def _free_names(schema: TableSchema) -> tuple[str, str]:
 
 
 Failing = dict[str, MarkedRows]
-"""By file below the table's root; only files of which a row fails."""
+"""By file, relative to the table's root; only files with failing rows."""
 _TEXTS_KNOWN = 100_000
 _FAILURES = (ValueError, OverflowError, TooLate)
 
 
 class NotFound(Exception):
-    """The rows could not be told; says why."""
+    """The failing rows cannot be determined; the message is the reason."""
 
 
 def failing_rows(
     rules: Mapping[int, AnyMeasure], subject: Subject, how: How, session: SparkSession | None
 ) -> Failing:
-    """Every row of the batch that one of the measures counts; ``NotFound`` where an engine could
-    not tell. Rules are known by their number."""
+    """Every row of the batch that one of the measures counts, by rule number.
+
+    ``NotFound`` if an engine cannot determine them.
+    """
     watch = Watch(how.seconds)
     with _placing_engine(subject, how, list(rules.values()), session, watch) as engine:
         looking = _Looking(engine, Watched(engine, watch), subject)
@@ -166,7 +166,7 @@ class _Looking:
         self._paths: dict[str, MarkedRows] = {}
 
     def rows_of(self, rules: Mapping[int, AnyMeasure]) -> Failing:
-        """Conditions of a row share one pass; each other measure has its own."""
+        """Row conditions share one scan; every other measure has its own query."""
         counted: dict[int, CountIf] = {}
         for number, measure in rules.items():
             match measure:
@@ -179,30 +179,32 @@ class _Looking:
                 case JsonFaults():
                     self._misread(number, measure)
                 case _:
-                    raise ValueError(f"{measure.measure} points at no single rows")
+                    raise ValueError(f"{measure.measure} does not identify single rows")
         if counted:
             self._counted(counted)
         return self._found
 
     def _counted(self, rules: Mapping[int, CountIf]) -> None:
-        """A condition is asked of those rows alone for which its ``where`` is TRUE."""
+        """A condition is evaluated only where its ``where`` is TRUE."""
         sql = self._sql()
-        asked = []
+        conditions = []
         for number, measure in rules.items():
             failing = sql.condition(measure.condition)
             if measure.where is not None:
                 failing = f"CASE WHEN {sql.condition(measure.where)} THEN {failing} ELSE FALSE END"
-            asked.append(f"coalesce({failing}, FALSE) AS lg_fails_{number}")
+            conditions.append(f"coalesce({failing}, FALSE) AS lg_fails_{number}")
         names = [f"lg_fails_{number}" for number in rules]
-        rows = f"(SELECT {', '.join([*self._place, *asked])} FROM {self._placed.text})"  # noqa: S608
+        rows = f"(SELECT {', '.join([*self._place, *conditions])} FROM {self._placed.text})"  # noqa: S608
         query = self._where(FoundRows(rows, " OR ".join(names)), names)
         for batch in self._batches(query, sql):
             for file, row, *fails in batch:
-                for number in (at for at, told in zip(rules, fails, strict=True) if told):
+                for number in (
+                    at for at, fails_rule in zip(rules, fails, strict=True) if fails_rule
+                ):
                     self._mark(file, row, number)
 
     def _repeated(self, number: int, measure: DuplicateRows) -> None:
-        """Rows of the batch whose key stands more than once in what the measure is over."""
+        """Rows of the batch whose key occurs more than once in the measure's scope."""
         sql, engine = self._sql(), self._engine
         origin, touched = engine.origin(measure.scope), engine.touched(measure)
         near = touched.text if touched else None
@@ -228,8 +230,8 @@ class _Looking:
         rows = f"(SELECT {held} FROM {self._placed.text})"  # noqa: S608
         query = self._where(FoundRows(rows, "lg_chosen AND lg_text IS NOT NULL"), ["lg_text"])
         for batch in self._batches(query, sql):
-            for file, row, told in batch:
-                if not is_right(told):
+            for file, row, text in batch:
+                if not is_right(text):
                     self._mark(file, row, number)
 
     def _mark_all(self, number: int, found: FoundRows, sql: ConditionSql, *read: Relation) -> None:
@@ -242,7 +244,7 @@ class _Looking:
         if rows is None:
             path = self._engine.path(file)
             if path not in self._rows:
-                raise ValueError("a failing row is in no file of the batch")
+                raise ValueError("a failing row is outside the files of the batch")
             rows = self._found.setdefault(path, MarkedRows(self._rows[path]))
             self._paths[file] = rows
         rows.mark(row, number)
@@ -256,7 +258,7 @@ class _Looking:
         return ConditionSql(self._engine.forms.dialect)
 
     def _where(self, found: FoundRows, more: Sequence[str] = ()) -> str:
-        """All of them, asked in a form by which no row group is left out."""
-        asked = f"CASE WHEN {found.failing} THEN 1 ELSE 0 END = 1"
-        told = ", ".join([*self._place, *more])
-        return f"SELECT {told} FROM {found.source} WHERE {asked}"  # noqa: S608 - names are ours
+        """Filters in a form that disables row-group skipping."""
+        condition = f"CASE WHEN {found.failing} THEN 1 ELSE 0 END = 1"
+        columns = ", ".join([*self._place, *more])
+        return f"SELECT {columns} FROM {found.source} WHERE {condition}"  # noqa: S608 - names are ours

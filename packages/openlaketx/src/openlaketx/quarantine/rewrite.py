@@ -1,4 +1,4 @@
-"""Writing staged files again without the rows that fail, bit by bit what the others were."""
+"""Rewrites staged files without the failing rows; all other rows keep their exact values."""
 
 from __future__ import annotations
 
@@ -35,8 +35,10 @@ def split(
     aside: KeptFiles,
     folder: str,
 ) -> Candidate:
-    """The files in ``failing`` without those rows, and with no column but those of the schema; all
-    others as they are. The rows are in ``aside``, and what held both is no more."""
+    """Rewrites the files in ``failing`` without these rows and with only the columns of the schema.
+
+    The failing rows go to ``aside``; the original files are deleted. Other files stay unchanged.
+    """
     staging = join(plan.staging, folder)
     split_up = [file for file in staged.files if file.path in failing]
 
@@ -47,7 +49,7 @@ def split(
 
     with ThreadPoolExecutor(max_workers=cores(), thread_name_prefix="split") as pool:
         list(pool.map(rewrite, split_up))
-    kept = collect_folder(
+    rewritten = collect_folder(
         plan.location,
         staging,
         schema,
@@ -57,18 +59,18 @@ def split(
         unstated=plan.unstated,
     )
     wanted = sum(file.rows - failing[file.path].rows for file in split_up)
-    if kept.rows != wanted:
+    if rewritten.rows != wanted:
         raise StagingFailed(
             dataset=plan.dataset,
-            reason=f"of the rows that pass, {kept.rows} were written instead of {wanted}",
+            reason=f"wrote {rewritten.rows} of {wanted} passing rows",
         )
     for file in split_up:
         storage.remove(join(plan.location, file.path), plan.location)
-    return staged.without(failing).joined(kept)
+    return staged.without(failing).joined(rewritten)
 
 
 def _name(file: StagedFile, plan: RunPlan) -> str:
-    """Where a write of Spark would leave it, so that it is collected by the same rules."""
+    """The name that Spark would use, so that clean-up follows the same rules."""
     *_, above, name = file.path.split("/")
     return f"{above}/{name}" if plan.partition_by and above.startswith(PARTITION_KEY) else name
 
@@ -77,16 +79,16 @@ def _split_file(
     origin: str, place: Path, failing: MarkedRows, names: Sequence[str], aside: KeptFiles
 ) -> None:
     with pq.ParquetFile(origin) as content:
-        schema = _kept_schema(content.schema_arrow, names)
+        schema = _passing_schema(content.schema_arrow, names)
         bounded = list(_bounded(content.metadata))
-        with ParquetRows(place, schema, bounded) as kept:
+        with ParquetRows(place, schema, bounded) as passing:
             for start, batch in _batches(content):
                 marked, bits = failing.within(start, batch.num_rows)
                 if bits:
                     aside.add(batch.filter(marked), bits)
                     batch = batch.filter(pc.invert(marked))
                 columns = [batch.column(name) for name in names]
-                kept.add(pa.RecordBatch.from_arrays(columns, schema=schema))
+                passing.add(pa.RecordBatch.from_arrays(columns, schema=schema))
 
 
 def _batches(content: pq.ParquetFile) -> Iterator[tuple[int, pa.RecordBatch]]:
@@ -96,16 +98,16 @@ def _batches(content: pq.ParquetFile) -> Iterator[tuple[int, pa.RecordBatch]]:
         start += batch.num_rows
 
 
-def _kept_schema(found: pa.Schema, names: Sequence[str]) -> pa.Schema:
-    told = dict(found.metadata or {})
+def _passing_schema(found: pa.Schema, names: Sequence[str]) -> pa.Schema:
+    metadata = dict(found.metadata or {})
     if tuple(found.names) != tuple(names):
-        told.pop(ROW_SCHEMA, None)
-    return pa.schema([found.field(name) for name in names], metadata=told)
+        metadata.pop(ROW_SCHEMA, None)
+    return pa.schema([found.field(name) for name in names], metadata=metadata)
 
 
 def _bounded(footer: pq.FileMetaData) -> Iterator[str]:
-    """Columns to write bounds for. Those of a float are wrong where a value is no number: a column
-    gets none unless the bounds that it has tell that every value of it is one."""
+    """Columns to write statistics for. A float column gets them only if its existing statistics
+    prove that it has no NaN."""
     for index in range(len(footer.schema)):
         column = footer.schema.column(index)
         is_plain = column.path == column.name
@@ -114,7 +116,7 @@ def _bounded(footer: pq.FileMetaData) -> Iterator[str]:
 
 
 def _has_numbers(footer: pq.FileMetaData, index: int) -> bool:
-    """Spark takes NaN for the highest value, or tells no bounds where there is one."""
+    """Spark treats NaN as the maximum, or writes no statistics."""
     groups = range(footer.num_row_groups)
     found = (footer.row_group(group).column(index).statistics for group in groups)
     return all(

@@ -1,4 +1,4 @@
-"""Rows of files that rules point at, held in one bit for each row of a file and each rule."""
+"""Failing rows of files as bitmaps: one bit per row and rule."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 
 
 class MarkedRows:
-    """Rows of one file, by their number, with the rules that each fails.
+    """Rows of one file, by number, with the rules that each fails.
 
-    What it takes of memory depends on how many rows the file has, and not on how many fail.
+    Memory depends on the rows of the file, not on how many fail.
     """
 
     def __init__(self, rows: int) -> None:
@@ -21,9 +21,9 @@ class MarkedRows:
         self._rules: dict[int, bytearray] = {}
 
     def mark(self, row: int, rule: int) -> None:
-        """ValueError where the file has no such row."""
+        """ValueError if the file has no such row."""
         if not 0 <= row < self._rows:
-            raise ValueError(f"row {row} was found in a file of {self._rows} rows")
+            raise ValueError(f"row {row} is out of range in a file of {self._rows} rows")
         marks = self._rules.get(rule)
         if marks is None:
             marks = self._rules[rule] = bytearray(-(-self._rows // 8))
@@ -31,25 +31,25 @@ class MarkedRows:
 
     @property
     def rows(self) -> int:
-        """How many are marked, by whichever rule."""
+        """Rows marked by any rule."""
         return reduce(or_, map(int.from_bytes, self._rules.values()), 0).bit_count()
 
     def of(self, rule: int) -> int:
-        """How many of them fail the rule."""
+        """Rows that fail the rule."""
         return int.from_bytes(self._rules.get(rule, b"")).bit_count()
 
     def within(self, start: int, rows: int) -> tuple[pa.BooleanArray, Sequence[int]]:
-        """Of so many rows from one on: which are marked, and of each of those the bits of the
-        rules that it fails."""
+        """For ``rows`` rows from ``start``: which are marked, and the rule bits of each marked
+        row."""
         masks = {rule: self._mask(rule, start, rows) for rule in sorted(self._rules)}
         either = reduce(pc.or_, masks.values(), pa.repeat(pa.scalar(False), rows))
-        told = [0] * pc.sum(either, min_count=0).as_py()
+        row_bits = [0] * pc.sum(either, min_count=0).as_py()
         for rule, mask in masks.items():
-            for at, fails in enumerate(mask.filter(either).to_pylist() if told else ()):
-                told[at] |= fails << rule
-        return either, told
+            for at, fails in enumerate(mask.filter(either).to_pylist() if row_bits else ()):
+                row_bits[at] |= fails << rule
+        return either, row_bits
 
     def _mask(self, rule: int, start: int, rows: int) -> pa.BooleanArray:
-        """Bits lie as Arrow has them, so that none is copied."""
+        """Arrow's bit order, so nothing is copied."""
         buffers = [None, pa.py_buffer(self._rules[rule])]
         return pa.Array.from_buffers(pa.bool_(), rows, buffers, offset=start)

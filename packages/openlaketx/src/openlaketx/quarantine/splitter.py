@@ -1,4 +1,4 @@
-"""The sieve of a run: rows that fail a rule leave what is staged, and it knows which they were."""
+"""Splits the staged rows of a run into passing and quarantined rows."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ _SIFTED, _LEFT_OUT = "sifted", "left-out"
 
 
 class Sieve:
-    """What remains holds no row of the batch that fails; what was kept out is on disk by then.
+    """The remaining rows of the batch fail no rule, and the quarantined rows are on disk.
 
-    ``unmeasured`` has the measures by which no row could be told, with the reason.
+    ``unmeasured`` holds the measures whose failing rows could not be determined, with the reason.
     """
 
     def __init__(
@@ -98,47 +98,49 @@ class Sieve:
         return SetAside(rows=self.rows, files=tuple(self._files), before=self._before)
 
     def sift(self, staged: Candidate, schema: TableSchema, existing: Existing) -> Sifted:
-        """A batch that has not met its table: what fails is kept out first, until nothing does.
+        """Splits a batch before it is applied to its table, repeatedly until no row fails.
 
-        Rows that are staged once more, with their ``PLACE``, were kept out the first time.
+        Rows staged a second time, with their ``PLACE``, were already quarantined the first time.
         """
-        asked, known = self._asked(), len(self._files)
-        again, kept = _has_place(schema, self._plan), staged
-        while asked and kept.files:
-            subject = self._incoming(kept, schema, existing)
-            measures = [measure for pair in asked.values() for measure in pair]
-            measured = take_measures(measures, subject, self._how, self._session)
+        measures, known = self._batch_measures(), len(self._files)
+        again, passing = _has_place(schema, self._plan), staged
+        while measures and passing.files:
+            subject = self._incoming(passing, schema, existing)
+            needed = [measure for pair in measures.values() for measure in pair]
+            measured = take_measures(needed, subject, self._how, self._session)
             if not again:
-                self._remember(asked, measured)
-            failing = self._failing({at: pair[0] for at, pair in asked.items()}, measured, subject)
+                self._remember(measures, measured)
+            failing = self._failing(
+                {at: pair[0] for at, pair in measures.items()}, measured, subject
+            )
             if not failing:
                 break
             if not again:
-                self._tell_before(failing, subject)
-            kept = self._split(kept, failing, schema, again=again)
+                self._record_before(failing, subject)
+            passing = self._split(passing, failing, schema, again=again)
         if carries_time(self._plan):
-            every = {file.path: MarkedRows(file.rows) for file in kept.files}
-            kept = self._split(kept, every, _without_time(schema), again=again)
-        return Sifted(kept, tuple(join(self._lake, file.path) for file in self._files[known:]))
+            every = {file.path: MarkedRows(file.rows) for file in passing.files}
+            passing = self._split(passing, every, _without_time(schema), again=again)
+        return Sifted(passing, tuple(join(self._lake, file.path) for file in self._files[known:]))
 
     def sift_loaded(self, loaded: Loaded, subject: Subject, measured: Measured) -> Loaded | None:
-        """A load that adds what was staged, without the rows that fail; None where none does."""
+        """A load that adds the staged rows without the failing ones; None if none fails."""
         if not self._plan.aside or merges(self._plan):
             return None
         rules = {at: rule.failed for at, rule in enumerate(self._plan.aside)}
-        asked = {at: (rule.failed, rule.scope) for at, rule in enumerate(self._plan.aside)}
-        self._remember(asked, measured)
+        measures = {at: (rule.failed, rule.scope) for at, rule in enumerate(self._plan.aside)}
+        self._remember(measures, measured)
         failing = self._failing(rules, measured, subject)
         if not failing:
             return None
         left = loaded.rows - sum(rows.rows for rows in failing.values())
         refuse_emptied_window(self._plan, left, loaded.changes)
-        self._tell_before(failing, subject, measured)
-        kept = self._split(loaded.arrived, failing, self._plan.table_schema)
-        return loaded.sifted(kept)
+        self._record_before(failing, subject, measured)
+        passing = self._split(loaded.arrived, failing, self._plan.table_schema)
+        return loaded.sifted(passing)
 
-    def _asked(self) -> dict[int, tuple[AnyMeasure, AnyMeasure]]:
-        """By the number of the rule, what is asked of a batch that has not met its table."""
+    def _batch_measures(self) -> dict[int, tuple[AnyMeasure, AnyMeasure]]:
+        """By rule number, the measure of a batch before it is applied to its table."""
         load = self._plan.load
         if not merges(self._plan):
             return {at: (rule.failed, rule.scope) for at, rule in enumerate(self._plan.aside)}
@@ -148,16 +150,16 @@ class Sieve:
         }
 
     def _remember(
-        self, asked: Mapping[int, tuple[AnyMeasure, AnyMeasure]], measured: Measured
+        self, measures: Mapping[int, tuple[AnyMeasure, AnyMeasure]], measured: Measured
     ) -> None:
-        """The batch as it was at first, under the keys that its rules are known by."""
-        for at, pair in asked.items():
+        """Records the measures of the original batch, under the keys of its rules."""
+        for at, pair in measures.items():
             rule = self._plan.aside[at]
             for own, taken in zip((rule.failed, rule.scope), map(measure_key, pair), strict=True):
                 if taken in measured.values:
                     self._before.setdefault(measure_key(own), measured.values[taken])
                 else:
-                    reason = measured.unmeasured.get(taken, "it was not asked for")
+                    reason = measured.unmeasured.get(taken, "it was not requested")
                     self.unmeasured[measure_key(own)] = reason
 
     def _failing(
@@ -176,29 +178,30 @@ class Sieve:
         except NotFound as error:
             self.unmeasured |= dict.fromkeys(keys.values(), str(error))
             return {}
-        lost = {keys[at]: told for at, told in _lost(counted, failing, measured, subject)}
+        lost = {keys[at]: why for at, why in _lost(counted, failing, measured, subject)}
         self.unmeasured |= lost
         return {} if lost else failing
 
-    def _tell_before(
+    def _record_before(
         self, failing: Failing, subject: Subject, measured: Measured | None = None
     ) -> None:
-        """What is to be known of the batch while it still has these rows."""
+        """Records statistics of the batch while it still has these rows."""
         if self._files:
             self._add_to_before(failing)
             return
-        asked = patterns_of(self._plan, subject.schema)
-        if not asked:
+        measures = patterns_of(self._plan, subject.schema)
+        if not measures:
             return
-        taken = measured or take_measures(asked, subject, self._how, self._session)
-        for key in map(measure_key, asked):
+        taken = measured or take_measures(measures, subject, self._how, self._session)
+        for key in map(measure_key, measures):
             if key in taken.values:
                 self._before[key] = taken.values[key]
             else:
-                self.unmeasured[key] = taken.unmeasured.get(key, "it was not asked for")
+                self.unmeasured[key] = taken.unmeasured.get(key, "it was not requested")
 
     def _add_to_before(self, failing: Failing) -> None:
-        """Rows that fail only since others are gone, as children do whose parents are."""
+        """Adds rows that fail only after others were removed, such as children of removed
+        parents."""
         for at, rule in enumerate(self._plan.aside):
             more = sum(rows.of(at) for rows in failing.values())
             if more:
@@ -208,7 +211,7 @@ class Sieve:
     def _split(
         self, staged: Candidate, failing: Failing, schema: TableSchema, *, again: bool = False
     ) -> Candidate:
-        """What remains; the rest is on disk, unless that was done before."""
+        """The remaining rows; the others are written to disk unless that was done before."""
         plan = self._plan
         self._splits += 1
         place = kept_place(self._lake, plan.dataset, plan.batch_schema, plan.ticket.run_id)
@@ -222,14 +225,14 @@ class Sieve:
             now=plan.as_of or datetime.now(UTC),
         ) as aside:
             folder = f"{_SIFTED}-{self._splits}"
-            kept = split(staged, failing, schema, plan, self._storage, aside, folder)
+            passing = split(staged, failing, schema, plan, self._storage, aside, folder)
         if not again:
             self._files += self._durable(aside)
             fault_points.reached("aside.written")
-        return kept
+        return passing
 
     def _durable(self, aside: KeptFiles) -> Iterable[AsideFile]:
-        """Every file, and every folder from the lake down that names one."""
+        """Syncs every file, and every folder from the lake root down to it."""
         root = Path(local_path(self._lake))
         for number, (place, rows, first_seen) in aside.found.items():
             self._storage.make_durable(str(place))
@@ -249,8 +252,10 @@ class Sieve:
 
     def _incoming(self, staged: Candidate, schema: TableSchema, existing: Existing) -> Subject:
         shown = [file.path for file in staged.files] + list(existing.files)
-        told = existing.partitions.items()
-        lacking = {path: values for path, values in told if values and not written_whole(path)}
+        partitions = existing.partitions.items()
+        lacking = {
+            path: values for path, values in partitions if values and not written_whole(path)
+        }
         return Subject(
             staged,
             schema,
@@ -264,26 +269,26 @@ class Sieve:
 
 
 def _refuse_names(plan: RunPlan) -> None:
-    """A row that is kept has columns of its own."""
+    """Quarantined rows have reserved column names."""
     taken = sorted(name for name in plan.batch_schema.names if name.casefold() in KEPT_COLUMNS)
     if taken and plan.aside:
         raise LoadFailed(
             dataset=plan.dataset,
-            reason=f"a rule sets rows aside, which have a column {taken[0]} of their own:"
-            " give the dataset's column another name",
+            reason=f"column {taken[0]} is reserved for quarantined rows:"
+            " rename the dataset's column",
         )
 
 
 def _has_place(schema: TableSchema, plan: RunPlan) -> bool:
-    """Whether the rows come with the place of their file, which is no column of the dataset."""
+    """Whether the rows carry the position in their file, which is not a column of the dataset."""
     return PLACE in schema.names and PLACE not in plan.batch_schema.names
 
 
 def _lost(
     rules: Mapping[int, AnyMeasure], failing: Failing, measured: Measured, subject: Subject
 ) -> Iterator[tuple[int, str]]:
-    """Rules of which other rows were found than were counted; of a count over the table, only the
-    batch's are to be found."""
+    """Rules whose failing rows do not match their count; for counts over the table, only rows of
+    the batch can be found."""
     alone = subject.table_rows == subject.batch.rows
     for at, measure in rules.items():
         counted = int(measured.values[measure_key(measure)] or 0)
@@ -298,42 +303,41 @@ def _without_time(schema: TableSchema) -> TableSchema:
     return TableSchema(columns=tuple(c for c in schema.columns if c.name != FIRST_SEEN))
 
 
-# What a batch is asked before rows are set aside.
+# Measures of a batch before rows are quarantined.
 
 
 def of_incoming(measure: AnyMeasure, load: Load) -> AnyMeasure:
-    """The measure over the rows of the batch alone, without those that delete their key: all that
-    such a row says is its key."""
+    """The measure over the rows of the batch, without delete rows: only their key is set."""
     changed: dict[str, object] = {}
     if hasattr(measure, "scope"):
         changed["scope"] = Scope.BATCH
     if load.operation and "where" in type(measure).model_fields:
         where: Condition | None = getattr(measure, "where", None)
-        told = _is_told(load.operation)
-        changed["where"] = told if where is None else And(items=(told, where))
+        upserted = _is_upsert(load.operation)
+        changed["where"] = upserted if where is None else And(items=(upserted, where))
     return measure.model_copy(update=changed) if changed else measure
 
 
 def patterns_of(plan: RunPlan, schema: TableSchema) -> list[AnyMeasure]:
-    """What the run counts by patterns of columns that the batch has: a value that is forbidden is
-    not to be kept either."""
+    """The run's pattern counts for columns of the batch: forbidden values must not be stored in
+    quarantine either."""
     found: list[AnyMeasure] = []
     for measure in plan.measures:
         match measure:
             case SampleMatches(column=ColumnRef(name=name)):
-                asked = name
+                column = name
             case CountIf(condition=Matches(of=ColumnRef(name=name))):
-                asked = name
+                column = name
             case _:
                 continue
-        if asked in schema.names:
+        if column in schema.names:
             found.append(measure)
     return found
 
 
-def _is_told(operation: str) -> Condition:
+def _is_upsert(operation: str) -> Condition:
     column = ColumnRef(name=operation, type="string")
     trimmed = Call(function=Function.TRIM, arguments=(column,), type="string")
-    said = Call(function=Function.LOWER, arguments=(trimmed,), type="string")
+    lowered = Call(function=Function.LOWER, arguments=(trimmed,), type="string")
     values = tuple(Value(type="string", text=word) for word in DELETIONS)
-    return Not(item=InSet(of=said, values=values))
+    return Not(item=InSet(of=lowered, values=values))

@@ -1,4 +1,4 @@
-"""Building runs of the past again, in a place that nothing shows, and comparing the rows."""
+"""Rebuilds past runs in a scratch folder and compares the rows."""
 
 from openlaketx.rebuild.check_inputs import check_inputs
 from openlaketx.rebuild.compare_rows import compare

@@ -1,4 +1,4 @@
-"""Whether what a run read of tables is still there."""
+"""Checks that the table files that a run read still exist."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from openlaketx.extract.pinned_inputs import files_to_read
 
 
 def check_inputs(plan: RebuildPlan, lake: str, storage: Storage) -> None:
-    """``NotRebuildable`` where maintenance removed files of its base, of an input, or its own."""
+    """``NotRebuildable`` if maintenance removed files of its base, of an input, or of its own."""
     run, run_id = plan.run, plan.run.ticket.run_id
     for pin in run.pins:
         name = f"{pin.input.dataset}@v{pin.input.version}"
@@ -35,7 +35,7 @@ def _base(plan: RebuildPlan) -> list[str]:
     except (DeltaError, TableNotFoundError) as error:
         line = next(iter(str(error).splitlines()), type(error).__name__)
         raise NotRebuildable(
-            run=run.ticket.run_id, reason=f"its base is not readable: {line}"
+            run=run.ticket.run_id, reason=f"cannot read its base: {line}"
         ) from None
     return [join(run.location, path) for path in found]
 

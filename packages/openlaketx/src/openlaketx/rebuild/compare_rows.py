@@ -1,4 +1,4 @@
-"""Rows of then beside rows of now, whatever their order and their files."""
+"""Compares original and rebuilt rows, independent of order and files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from openlaketx.measure.sql.condition_sql import quoted
 
 
 class _Apart(NamedTuple):
-    """Rows that only then, and only now, are there; columns that differ."""
+    """Rows that only one side has, and the columns that differ."""
 
     missing: int = 0
     extra: int = 0
@@ -26,7 +26,7 @@ class _Apart(NamedTuple):
 
 
 def compare(plan: RebuildPlan, loaded: Loaded, schema: TableSchema) -> Rebuilt:
-    """Both sides read back from their files."""
+    """Both sides are read back from their files."""
     evidence = plan.evidence
     then, now = evidence.table_schema, schema
     common = TableSchema(columns=tuple(c for c in then.columns if c in now.columns))
@@ -59,7 +59,7 @@ def _sum(
 
 
 def _apart(reader: DuckdbReader, plan: RebuildPlan, loaded: Loaded, common: TableSchema) -> _Apart:
-    """Rows that only one side has, and the columns whose values are not the same together."""
+    """Rows that only one side has, and the columns whose values differ."""
     old, parameters = _rows(plan.run.location, plan.evidence.files, common, "old_")
     new, more = _rows(loaded.candidate.location, loaded.candidate.files, common, "new_")
     bound = {**parameters, **more}

@@ -1,7 +1,7 @@
-"""A scratch place: a lake of its own, in which the table is as it was and nothing is ours to keep.
+"""A scratch lake in which the table is as it was at the time of the run.
 
-It lies on the lake, because files get second names by hard links, in a hidden folder that no
-source reads. The table's files are seen through links; what is written is written here.
+It lies on the lake, because files are hard-linked, in a hidden folder that no source reads. The
+files of the table are links; new files are written here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Scratch:
 
     @property
     def lake(self) -> Path:
-        """Where sources and whatever is kept aside lie for the time being."""
+        """The root for source files and quarantined rows during the rebuild."""
         return self.folder / "lake"
 
     @property
@@ -35,7 +35,7 @@ class Scratch:
         return self.folder / "table"
 
     def plan(self, plan: RunPlan) -> RunPlan:
-        """The same work on the table of the scratch place, staged in a folder of its own."""
+        """The same plan on the scratch table, staged in its own folder."""
         ticket = plan.ticket.model_copy(update={"run_id": f"{plan.ticket.run_id}-{_OWN}"})
         changed = {
             "ticket": ticket,
@@ -47,7 +47,7 @@ class Scratch:
 
 @contextmanager
 def scratch_place(lake: str, location: str) -> Iterator[Scratch]:
-    """Gone afterwards, however the work ended; what a killed one left goes first."""
+    """Removed afterwards in any case; leftovers of a killed rebuild are removed first."""
     with scratch_folder(lake) as folder:
         scratch = Scratch(folder)
         scratch.lake.mkdir()
@@ -56,7 +56,7 @@ def scratch_place(lake: str, location: str) -> Iterator[Scratch]:
 
 
 def _look_through(table: Path, place: Path) -> None:
-    """Every entry of the table by a link; the folder of runs by one for each run."""
+    """Links every entry of the table; the folder of runs is linked run by run."""
     staging = place / STAGING
     staging.mkdir(parents=True)
     for entry in table.iterdir() if table.is_dir() else ():

@@ -1,4 +1,4 @@
-"""The files that a run read of its source, gathered as they were; or why they cannot be."""
+"""Collects the source files of a past run, unchanged, or reports why they are missing."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from openlaketx.extract.files.file_order import by_name
 from openlaketx.extract.files.landed_files import run_folder
 
 _GATHERED = "gathered"
-_UNKEPT = {
-    SourceFormat.JDBC: "a database does not keep the rows that it had then",
-    SourceFormat.DELTA: "the table of its source is not ours, and may have lost what it had then",
+_NOT_REPEATABLE = {
+    SourceFormat.JDBC: "a database does not keep its past rows",
+    SourceFormat.DELTA: "its source table is not governed here and may no longer have the rows",
 }
 
 
 def gather_source(
     plan: RebuildPlan, build: SourceBuild, lake: str, place: Path, storage: Storage
 ) -> SourceBuild:
-    """A build that reads exactly the files of then, which stand below ``place``.
+    """A build that reads exactly the original files, placed below ``place``.
 
-    ``NotRebuildable`` where one is gone, or is not what it was by its hash.
+    ``NotRebuildable`` if a file is missing or its hash has changed.
     """
     run_id = plan.run.ticket.run_id
-    if build.format in _UNKEPT:
-        raise NotRebuildable(run=run_id, reason=_UNKEPT[build.format])
+    if build.format in _NOT_REPEATABLE:
+        raise NotRebuildable(run=run_id, reason=_NOT_REPEATABLE[build.format])
     files = _read_then(plan, build)
     put = [
         _put(file, _found(plan, build, file, lake, storage), place, number)
@@ -44,18 +44,18 @@ def gather_source(
 
 
 def _again(plan: RebuildPlan) -> bool:
-    """Whether the run was to build rows again that it had read before."""
+    """Whether the run was to rebuild rows that it had read before."""
     return plan.run.window is not None and plan.run.load.type is LoadType.APPEND
 
 
 def _read_then(plan: RebuildPlan, build: SourceBuild) -> tuple[SourceFile, ...]:
-    """Of a load that reads what is new, the files that its base had not read."""
+    """For an incremental load, the files that its base had not read."""
     run_id, position = plan.run.ticket.run_id, plan.evidence.position
     if plan.run.window is not None and not _again(plan):
-        reason = "a back-fill keeps no list of the files that it read"
+        reason = "a backfill does not record the files that it read"
         raise NotRebuildable(run=run_id, reason=reason)
     if position is None or not position.files:
-        raise NotRebuildable(run=run_id, reason="it keeps no list of the files that it read")
+        raise NotRebuildable(run=run_id, reason="it did not record the files that it read")
     if build.url:
         return position.files[-1:]
     known = {file.path: file for file in build.position.files} if build.position else {}
@@ -67,7 +67,7 @@ def _read_then(plan: RebuildPlan, build: SourceBuild) -> tuple[SourceFile, ...]:
 def _found(
     plan: RebuildPlan, build: SourceBuild, file: SourceFile, lake: str, storage: Storage
 ) -> str:
-    """Where the content of then lies: the copy that the run landed, or the file itself."""
+    """The location of the original content: the landed copy, or the file itself."""
     run_id = plan.run.ticket.run_id
     landed = run_folder(plan.run, build.source, lake)
     name = Path(file.path).name
@@ -76,15 +76,15 @@ def _found(
     places = [*map(str, copies), *([] if build.url else [origin])]
     there = [place for place in places if storage.exists(place)]
     if not there:
-        raise NotRebuildable(run=run_id, reason=f"{file.path}, which it read, is gone")
+        raise NotRebuildable(run=run_id, reason=f"source file {file.path} no longer exists")
     for place in there:
         if _is(file, place, storage):
             return place
-    raise NotRebuildable(run=run_id, reason=f"{file.path} has changed since it read it")
+    raise NotRebuildable(run=run_id, reason=f"source file {file.path} has changed since the run")
 
 
 def _is(file: SourceFile, place: str, storage: Storage) -> bool:
-    """By content where its hash was kept, else by size and time."""
+    """By content if its hash is known, else by size and time."""
     if file.sha256:
         return storage.sha256(place) == file.sha256
     facts = storage.facts(place)
@@ -92,9 +92,9 @@ def _is(file: SourceFile, place: str, storage: Storage) -> bool:
 
 
 def _put(file: SourceFile, found: str, place: Path, number: int) -> SourceFile:
-    """The same bytes and time in a folder of its own, without a copy where the disk allows it.
+    """The same bytes and time in a folder of its own, hard-linked if possible.
 
-    The path of then is not used: it may lead anywhere. The number keeps the order of the files.
+    The original path is not used: it may point anywhere. The number preserves the file order.
     """
     path = Path(_GATHERED, f"{number:08d}", Path(file.path).name)
     target, origin = place / path, Path(local_path(found)).resolve()

@@ -1,4 +1,4 @@
-"""Measures of versions that are published already. No Spark starts."""
+"""Takes measures of versions that are already published, without Spark."""
 
 from openlaketx.remeasure.remeasure import survey
 

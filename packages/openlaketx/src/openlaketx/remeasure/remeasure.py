@@ -1,4 +1,4 @@
-"""A survey: the measures of a run, taken of a version long after its run has ended."""
+"""Takes the measures of a run on its published version, after the run has ended."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from openlaketx.measure import Referenced, Subject, take_measures
 from openlaketx.measure.subject import pinned_rows
 from openlaketx.stage import Candidate
 
-# Which files hold exactly the rows that the run of a version brought.
+# Which files hold exactly the rows that the run of a version added.
 
 _NEIGHBOURS = frozenset({REWRITTEN, KEPT, WIDENED, GROWN})
-"""Folders of a run whose files hold rows that were in the table before."""
+"""Folders of a run whose files also hold rows that were in the table before."""
 
 
 class NotKept(Exception):
-    """The rows stand among others now, and nothing tells which they are."""
+    """The added rows are now in files with other rows and cannot be separated."""
 
 
 def _brought_files(plan: SurveyPlan, shown: Sequence[LiveFile], storage: Storage) -> Candidate:
-    """Files with as many rows as the run brought; ``NotKept`` where they are not to be had.
+    """Files with as many rows as the run added; ``NotKept`` if they are not available.
 
-    A table of no more rows than the run brought holds those rows, in whatever files.
+    A table without other rows consists of the added rows, in whatever files.
     """
     location = plan.snapshot.location
     if sum(file.rows or 0 for file in shown) == plan.rows:
@@ -49,25 +49,24 @@ def _brought_files(plan: SurveyPlan, shown: Sequence[LiveFile], storage: Storage
     found = sum(file.rows for file in added)
     if found != plan.rows:
         raise NotKept(
-            f"of the {plan.rows} rows that v{plan.version} brought, only {found} are in files of"
-            " their own"
+            f"only {found} of the {plan.rows} rows that v{plan.version} added are in separate files"
         )
     gone = [file.path for file in added if not storage.exists(join(location, file.path))]
     if gone:
         raise NotKept(
-            f"{len(gone)} of the files that v{plan.version} brought were merged since, and removed"
+            f"{len(gone)} of the files that v{plan.version} added were compacted and removed since"
         )
     return Candidate(location, tuple(added), ())
 
 
 def _folder(path: str) -> str:
-    """The folder below that of the run; empty for a file that no run wrote."""
+    """The folder below the run's folder; empty for a file that no run wrote."""
     parts = path.split("/")
     return parts[2] if parts[0] == STAGING and len(parts) > 3 else ""
 
 
 def _updated(plan: SurveyPlan, storage: Storage) -> Iterator[StagedFile]:
-    """Updated rows as the run wrote them, before they were put among their neighbours."""
+    """Updated rows as the run wrote them, before they were merged with their neighbours."""
     for staging in {"/".join(file.path.split("/")[:2]) for file in plan.files}:
         folder = join(staging, CHANGES, f"{OP}={UPDATE}")
         root = f"{local_path(plan.snapshot.location)}/"
@@ -92,10 +91,10 @@ def _staged(path: str, size: int, rows: int) -> StagedFile:
 
 
 def survey(plan: SurveyPlan) -> Surveyed:
-    """What the run's own evidence would say, by the same engine over the same rows.
+    """The values that the run's evidence would have, by the same engine over the same rows.
 
-    ``VersionUnreadable`` where files of the version are gone. Where only those are gone that told
-    its new rows apart, measures of scope batch have no value, and the rest has.
+    ``VersionUnreadable`` if files of the version are missing. If only the files of its added rows
+    are missing, batch measures have no value, and the others do.
     """
     storage = storage_for(plan.snapshot.location)
     shown = _shown(plan, storage)
@@ -103,30 +102,30 @@ def survey(plan: SurveyPlan) -> Surveyed:
         batch, reason = _brought_files(plan, shown, storage), ""
     except NotKept as error:
         batch, reason = Candidate(plan.snapshot.location, (), ()), str(error)
-    asked = [item for item in plan.measures if not reason or _scope(item) is Scope.TABLE]
-    measured = take_measures(asked, _subject(plan, shown, batch))
-    untold = {measure_key(item): reason for item in plan.measures if item not in asked}
+    measures = [item for item in plan.measures if not reason or _scope(item) is Scope.TABLE]
+    measured = take_measures(measures, _subject(plan, shown, batch))
+    unmeasured = {measure_key(item): reason for item in plan.measures if item not in measures}
     return Surveyed(
         rows=plan.rows,
         table_rows=_rows(shown),
         values=measured.values,
-        unmeasured={**measured.unmeasured, **untold},
+        unmeasured={**measured.unmeasured, **unmeasured},
     )
 
 
 def _scope(measure: AnyMeasure) -> Scope:
-    """Whatever names no scope is asked of the batch."""
-    asked = measure.of if isinstance(measure, GroupBreach) else measure
-    return getattr(asked, "scope", Scope.BATCH)
+    """Measures without a scope apply to the batch."""
+    scoped = measure.of if isinstance(measure, GroupBreach) else measure
+    return getattr(scoped, "scope", Scope.BATCH)
 
 
 def _shown(plan: SurveyPlan, storage: Storage) -> list[LiveFile]:
-    """Every file of the version, each in its place."""
+    """Every file of the version with its location."""
     snapshot = plan.snapshot
     try:
         table = open_table(snapshot.location, snapshot.commit)
     except (DeltaError, TableNotFoundError) as error:
-        raise _unreadable(plan, next(iter(str(error).splitlines()), "its log is gone")) from None
+        raise _unreadable(plan, next(iter(str(error).splitlines()), "its log is missing")) from None
     found = str(table.metadata().id)
     if found != snapshot.table_id:
         raise _unreadable(plan, f"the table is {found} and not {snapshot.table_id}")
@@ -135,7 +134,7 @@ def _shown(plan: SurveyPlan, storage: Storage) -> list[LiveFile]:
     gone = [file for file in files if not storage.exists(join(snapshot.location, file.path))]
     if gone:
         raise _unreadable(
-            plan, f"{len(gone)} of its {len(files)} files are gone, such as {gone[0].path}"
+            plan, f"{len(gone)} of its {len(files)} files are missing, such as {gone[0].path}"
         )
     return files
 

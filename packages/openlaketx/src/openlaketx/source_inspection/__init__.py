@@ -1,4 +1,5 @@
-"""Looking at files before there is a definition: format, columns, types, keys. No Spark starts."""
+"""Inspects source files before they have a definition: format, columns, types, keys; without
+Spark."""
 
 from openlaketx.source_inspection.inspect_source import look
 

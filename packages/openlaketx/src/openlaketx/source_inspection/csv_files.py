@@ -1,4 +1,4 @@
-"""CSV files as texts: their delimiter, their encoding, their rows as a run would read them."""
+"""CSV files as texts: delimiter, encoding and rows, parsed as a run would parse them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CHUNK = 20_000
 
 
 def look_at_csv(files: Sequence[str], rows: SeenRows, limits: Limits) -> TextTable:
-    """Every file under one header; a file that a run would refuse is refused here, by name."""
+    """Every file with one header; a file that a run would refuse is refused here, by name."""
     options = {}
     if (encoding := _encoding(files, limits)) != _ENCODINGS[0]:
         options["encoding"] = encoding
@@ -43,26 +43,28 @@ def look_at_csv(files: Sequence[str], rows: SeenRows, limits: Limits) -> TextTab
 
 
 def opened(file: str) -> IO[bytes]:
-    """The bytes of a file, unpacked where its name says that they are packed."""
+    """The bytes of a file, decompressed by its extension."""
     return cast(IO[bytes], gzip.open(file)) if file.endswith(".gz") else open(file, "rb")
 
 
 def _take(
     file: str, dialect: CsvDialect, header: list[str], rows: SeenRows, limits: Limits
 ) -> tuple[list[str], bool]:
-    """The header of the first file, and whether this one ended before the limit.
+    """The header of the first file, and whether this file ended before the limit.
 
-    As in a run, a column is known by its name: it may stand elsewhere in a later file.
+    Columns are matched by name, as in a run: their order may differ in later files.
     """
     records = _csv_records(file, dialect)
     _, first = next(records, (0, []))
     found = [name or "" for name in first]
     if not found:
-        raise NothingToLookAt(pattern=file, reason="it is empty: not even a header is there")
+        raise NothingToLookAt(pattern=file, reason="it is empty and has no header")
     if problem := name_problem(tuple(found)):
         raise NothingToLookAt(pattern=file, reason=problem)
     if header and sorted(found) != sorted(header):
-        raise NothingToLookAt(pattern=file, reason="it has another header than the files before")
+        raise NothingToLookAt(
+            pattern=file, reason="its header differs from that of the other files"
+        )
     places = [found.index(name) for name in header or found]
     rows.add_texts([()] * len(found))
     taken = 0
@@ -81,13 +83,13 @@ def _take(
 
 
 def _encoding(files: Sequence[str], limits: Limits) -> str:
-    """The first that reads every line looked at."""
+    """The first encoding that decodes every sampled line."""
     left = list(_ENCODINGS)
     for file in files:
         with opened(file) as lines:
             for line in islice(lines, limits.rows):
                 if b"\0" in line:
-                    raise NothingToLookAt(pattern=file, reason="it is not text")
+                    raise NothingToLookAt(pattern=file, reason="it is not a text file")
                 while not _reads(line, left[0]):
                     del left[0]
     return left[0]
@@ -102,8 +104,8 @@ def _reads(line: bytes, encoding: str) -> bool:
 
 
 def _delimiter(file: str, encoding: str) -> str:
-    """The one that cuts every record into the same number of fields, as many as possible; where
-    none does, the one that cuts the header into most, for then a line is wrong."""
+    """The delimiter that splits every record into the same number of fields, as many as possible;
+    if there is none, the one that splits the header into most."""
     with opened(file) as content:
         head = content.read(_HEAD)
     text = head.decode(encoding, errors="ignore").removeprefix("\ufeff")
@@ -113,7 +115,7 @@ def _delimiter(file: str, encoding: str) -> str:
 
 
 def _widths(text: str, delimiter: str, *, cut: bool) -> list[int]:
-    """Fields of each record at the beginning; the last one may be cut and is left out."""
+    """Field counts of the first records; the last one may be truncated and is left out."""
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=not cut)
         records = [record for record in islice(reader, _RECORDS) if record]
@@ -123,15 +125,15 @@ def _widths(text: str, delimiter: str, *, cut: bool) -> list[int]:
     return [len(record) for record in whole]
 
 
-# Records of a CSV file in which nothing between delimiters is told from a quoted nothing.
+# CSV records that distinguish an empty field from a quoted empty text.
 
 _QUOTED_EMPTY = '""'
 
 
 def _csv_records(file: str, dialect: CsvDialect) -> Iterator[tuple[int, list[str | None]]]:
-    """Each record with the line on which it ends, as a run reads it.
+    """Each record with its last line number, as a run reads it.
 
-    A field with nothing in it is None, a quoted one the empty text. The dialect doubles quotes.
+    An empty field is None, a quoted one the empty text. The dialect doubles quotes.
     """
     taken: list[str] = []
     field = _field(dialect.delimiter)
@@ -153,7 +155,7 @@ def _kept(lines: Iterator[str], taken: list[str]) -> Iterator[str]:
 
 
 def _values(record: list[str], taken: Sequence[str], field: re.Pattern[str]) -> list[str | None]:
-    """Only a record with an empty field is looked at twice: a reader does not say how it read."""
+    """Parses only records with an empty field twice: the CSV reader does not report quotes."""
     if "" not in record:
         return [*record]
     text = "".join(taken)
@@ -167,6 +169,6 @@ def _values(record: list[str], taken: Sequence[str], field: re.Pattern[str]) -> 
 
 
 def _field(delimiter: str) -> re.Pattern[str]:
-    """A field as it is written, quotes and all."""
+    """A raw field, including quotes."""
     end = re.escape(delimiter)
     return re.compile(rf'("[^"]*(?:""[^"]*)*"|[^{end}]*)(?:{end}|\Z)')

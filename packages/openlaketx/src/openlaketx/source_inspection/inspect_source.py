@@ -1,4 +1,4 @@
-"""The way in: a pattern becomes a sketch of what its files hold."""
+"""Inspects the files of a pattern and proposes a definition."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from openlaketx.source_inspection.type_inference import NUMBERS, TextTable
 
 @dataclass(frozen=True)
 class Files:
-    """The files to look at, of all that are ``there``."""
+    """The files to inspect, of all that are ``there``."""
 
     format: SourceFormat
     chosen: list[str]
@@ -49,7 +49,7 @@ class Files:
 
 @dataclass(frozen=True)
 class Found:
-    """The columns of the files, and where each stands among the rows seen, if it does."""
+    """The columns of the files, and the index of each among the sampled rows, if it has one."""
 
     names: Sequence[str]
     types: Sequence[str]
@@ -58,7 +58,7 @@ class Found:
     whole: bool
     options: dict[str, str] = field(default_factory=dict)
     null_mark: str | None = None
-    """What stands for NULL in texts, empty where nothing does; None where files have types."""
+    """The text that represents NULL, empty if there is none; None for typed files."""
 
 
 def look(
@@ -69,11 +69,11 @@ def look(
     whole: bool = False,
     ask: Ask | None = None,
 ) -> SourceSketch:
-    """What the files of the pattern hold, as far as the limits let it be seen.
+    """Describes the files of the pattern, within the limits.
 
-    A relative pattern is below ``root``. ``NothingToLookAt`` names the file that no source of one
-    format could have. ``whole`` looks at every row of a Delta table. With ``ask`` the columns are
-    profiled too, and what it asks for is measured of the rows seen.
+    A relative pattern is below ``root``. ``NothingToLookAt`` names a file that does not fit a
+    source of one format. ``whole`` reads every row of a Delta table. With ``ask`` the columns are
+    profiled too, and its measures are taken on the sampled rows.
     """
     place = Path(local_path(root), pattern)
     with seen_rows() as rows:
@@ -94,7 +94,7 @@ def look(
 
 def _files(pattern: str, root: str, limits: Limits) -> Files:
     if Path(local_path(root), pattern).is_dir():
-        reason = "it is a folder; name the files in it, such as *.csv"
+        reason = "it is a folder; give a file pattern, such as *.csv"
         raise NothingToLookAt(pattern=pattern, reason=reason)
     there = [str(Path(local_path(root), path)) for path in matching(pattern, root)]
     if not there:
@@ -126,7 +126,7 @@ def _texts(files: Files, rows: SeenRows, limits: Limits) -> Found:
 
 
 def _typed(files: Files, schema: TableSchema, rows: SeenRows, limits: Limits) -> Found:
-    """A column that stands in no file, as partitions of a table do, is not asked about."""
+    """Columns that are in no file, such as partition columns, are not profiled."""
     inside = parquet_schema(files.chosen[:1]).names if files.chosen else ()
     held = [name for name in schema.names if name in inside]
     whole = take_rows(files.chosen, held, rows, limits)
@@ -181,7 +181,7 @@ def _sketch(files: Files, found: Found, rows: SeenRows, ask: Ask | None) -> Sour
     return asked_of_seen(sketch, rows, seen, ask)
 
 
-# Which format a file is in: by its name, else by how it begins.
+# The format of a file: by its name, else by its first bytes.
 
 _BY_NAME = {
     ".csv": SourceFormat.CSV,
@@ -210,21 +210,21 @@ def _format_of(file: str) -> SourceFormat:
     return SourceFormat.JSONL if head.startswith(b"{") else SourceFormat.CSV
 
 
-# The names that a dataset gives to the columns of files.
+# Column names of the proposed dataset.
 
 
 def _declared_names(found: Sequence[str], file: str) -> list[str]:
-    """Those of the files; one with a blank or ``#`` in it is cleaned, as a run cleans it."""
+    """The names in the files; names with a blank or ``#`` are cleaned, as in a run."""
     names = [clean_column(name) if {" ", "#"} & set(name) else name for name in found]
     for at, name in enumerate(names):
         if name in names[:at]:
             twin = found[names.index(name)]
-            reason = f"columns {twin!r} and {found[at]!r} would both be called {name!r}"
+            reason = f"columns {twin!r} and {found[at]!r} would both be named {name!r}"
             raise NothingToLookAt(pattern=file, reason=reason)
     return names
 
 
-# Files with one JSON object per line, as texts. A number is kept exactly as it is written.
+# JSON Lines files as texts; numbers keep their exact digits.
 
 _CHUNK = 20_000
 _CODEC = "utf-8"
@@ -234,7 +234,7 @@ _OFFERED = {
     "boolean": ("boolean",),
     "nested": (),
 }
-"""A JSON text is a number only where it is written as one; of several kinds comes a string."""
+"""A JSON value is a number only if it is written as one; mixed kinds become a string."""
 
 
 class _Number(str):
@@ -247,7 +247,7 @@ _DECODER = strict_decoder(_Number)
 
 
 class _Columns:
-    """Columns in the order in which they first appear, with the kinds of values they have."""
+    """Columns in order of first appearance, with the kinds of their values."""
 
     def __init__(self) -> None:
         self.kinds: dict[str, set[str]] = {}
@@ -272,7 +272,7 @@ def _look_at_json(files: Sequence[str], rows: SeenRows, limits: Limits) -> TextT
             raise NothingToLookAt(pattern=file, reason=str(problem)) from None
     names = tuple(columns.kinds)
     if not names:
-        raise NothingToLookAt(pattern=files[0], reason="no object in it has a key")
+        raise NothingToLookAt(pattern=files[0], reason="no object has a key")
     if problem_text := name_problem(names):
         raise NothingToLookAt(pattern=files[0], reason=problem_text)
     return TextTable(names, whole, offered=columns.offered())
@@ -292,7 +292,7 @@ def _take(file: str, columns: _Columns, rows: SeenRows, limits: Limits) -> bool:
 
 
 def _object(file: str, at: int, line: str) -> dict[str, Any]:
-    """As a run reads it, so that a line that a run would refuse is refused here."""
+    """Parses as a run does, so that a line that a run would refuse is refused here."""
     try:
         return read_object(line, _CODEC, _DECODER)
     except (ValueError, RecursionError) as error:
@@ -314,7 +314,7 @@ def _kind(value: Any) -> set[str]:
 
 
 def _text(value: Any) -> str | None:
-    """What counts is whether values are alike, so that nested ones may be spelt anyhow."""
+    """Only equality matters, so nested values may have any spelling."""
     match value:
         case None | str():
             return value

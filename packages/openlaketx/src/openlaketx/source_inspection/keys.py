@@ -1,4 +1,4 @@
-"""A key that the rows seen would allow: proposed, never more."""
+"""Proposes a key that is unique in the sampled rows."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _SINGLE = re.compile(r"string|integer|long|date|decimal\([0-9]+,0\)")
 _IN_PAIRS = re.compile(_SINGLE.pattern + r"|timestamp|timestamp_ntz")
 _SOUNDS = re.compile(r"(^|[_ ])(id|key|code|no|nr|number|uuid|guid)$|[a-z]I[dD]$", re.IGNORECASE)
 _MANY = 1_000
-"""Rows from which on a column may be a key though its name does not sound like one."""
+"""From this many rows on, a column may be a key even if its name does not suggest it."""
 _WIDEST = 8
 """Columns that are tried in pairs."""
 
 
 @dataclass(frozen=True)
 class KeyColumn:
-    """A column that is never null, and where it stands among the rows seen."""
+    """A column without NULLs, and its index among the sampled rows."""
 
     at: int
     name: str
@@ -32,10 +32,10 @@ class KeyColumn:
 
 
 def find_keys(rows: SeenRows, columns: Sequence[KeyColumn]) -> tuple[str, ...]:
-    """One column, else two, without a value that comes twice; columns that sound like a key first.
+    """One column, else two, without duplicates; columns with a key-like name first.
 
-    In few rows nearly everything is unique, so that there a key must also sound like one, or be
-    the first column.
+    In few rows nearly everything is unique, so there a key needs a key-like name or must be the
+    first column.
     """
     if rows.count < 2:
         return ()

@@ -1,4 +1,4 @@
-"""Measures of the rows that were looked at, taken as a run takes them."""
+"""Measures of the sampled rows, taken as a run takes them."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from openlaketx.source_inspection.sample_rows import SeenColumn, SeenRows
 from openlaketx.stage import Candidate
 
 Ask = Callable[[SourceSketch], Sequence[AnyMeasure]]
-"""Told what was seen, it says what to measure of the same rows."""
+"""Given a source preview, returns the measures to take on the same rows."""
 
 
 def asked_of_seen(
     sketch: SourceSketch, rows: SeenRows, columns: Sequence[SeenColumn], ask: Ask
 ) -> SourceSketch:
-    """The sketch with a profile of each column, and with the answers.
+    """The preview with a profile of each column and the measured values.
 
-    The rows are written once more, in the types that they are proposed with.
+    The rows are written to a file in the proposed types.
     """
     with _written(rows, columns) as subject:
         return _answered(sketch, columns, subject, ask)
@@ -46,7 +46,7 @@ def asked_of_table(
     paths: Sequence[str],
     lacking: Values,
 ) -> SourceSketch:
-    """The same of a whole table, whose own files are asked."""
+    """The same for a whole table, read from its own files."""
     subject = _subject(location, tuple(paths), sketch.rows, columns, lacking)
     return _answered(sketch, columns, subject, ask)
 
@@ -80,9 +80,10 @@ def _subject(
     columns: Sequence[SeenColumn],
     lacking: Values,
 ) -> Subject:
-    """All rows are the batch, and the table. Only the sum of rows counts, not how files share it.
+    """All rows are both the batch and the table. Only the total row count matters, not the count
+    per file.
 
-    Footers are not read: they prove nothing, and every answer comes out of the rows.
+    Footers are not read, so every measure is taken on the rows.
     """
     schema = TableSchema(columns=tuple(Column(name=c.name, type=c.type) for c in columns))
     files = [
@@ -93,11 +94,11 @@ def _subject(
     return Subject(batch, schema, paths, count, lacking=lacking)
 
 
-# What the values of rows that were looked at look like: the profile of a version without one.
+# Profiles of the columns of the sampled rows.
 
 
 def column_profiles(columns: Sequence[SeenColumn], subject: Subject) -> dict[str, ColumnProfile]:
-    """By name. Sketches are left out: nothing will ever be merged with them."""
+    """By name, without sketches: these profiles are never merged."""
     origin = Relation(*subject.origin(Scope.BATCH))
     with duckdb_reader() as reader:
         return {column.name: _profile(reader, origin, subject, column) for column in columns}

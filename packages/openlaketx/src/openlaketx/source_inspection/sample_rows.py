@@ -1,6 +1,6 @@
-"""The rows that were looked at, in a DuckDB that spills to a folder that goes away.
+"""The sampled rows, in a DuckDB that spills to a temporary folder.
 
-Columns are numbered, so that no name of the files is ever part of a statement.
+Columns are numbered, so that names from files never become part of a statement.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SHARE_OF_MEMORY = 4
 
 
 class SeenRows:
-    """Rows with columns ``c0``, ``c1``, …; a column that is added later is NULL in those before."""
+    """Rows with columns ``c0``, ``c1``, …; a column that is added later is NULL in earlier rows."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
@@ -33,7 +33,7 @@ class SeenRows:
         self.count = 0
 
     def add_texts(self, columns: Sequence[Sequence[str | None]]) -> None:
-        """Rows of text, column by column, all of one length."""
+        """Rows of text, column by column, all of the same length."""
         names = [f"c{index}" for index in range(len(columns))]
         arrays = [pa.array(column, pa.string()) for column in columns]
         self._widen(["VARCHAR"] * len(columns))
@@ -42,7 +42,7 @@ class SeenRows:
         self._connection.unregister("chunk")
 
     def add_parquet(self, location: str, columns: Sequence[str], limit: int) -> None:
-        """The first rows of a file; the columns named are the table's, in this order."""
+        """The first rows of a file; ``columns`` are the table's, in this order."""
         quoted = ", ".join(_quoted(name) for name in columns)
         source = f"SELECT {quoted} FROM read_parquet(?) LIMIT {limit:d}"  # noqa: S608 - quoted
         path = [[duckdb_path(location)]]
@@ -51,7 +51,7 @@ class SeenRows:
         self._insert(source, path)
 
     def show(self, relation: str, values: Mapping[str, Any], columns: Sequence[str]) -> None:
-        """All rows of a relation, read again by each question; ``values`` are its parameters."""
+        """All rows of a relation, re-read by each query; ``values`` are its parameters."""
         for name, value in values.items():
             self._connection.execute(f"SET VARIABLE {name} = ?", [value])
         told = re.sub(r"\$([a-z_0-9]+)", r"getvariable('\1')", relation)
@@ -63,7 +63,7 @@ class SeenRows:
         return self._connection.execute(query, parameters or {}).fetchall()
 
     def write(self, values: Mapping[str, str], file: str) -> None:
-        """All rows in one Parquet file: under each name what its SQL makes of a row."""
+        """Writes all rows to one Parquet file: each name with its SQL expression."""
         told = ", ".join(f"{value} AS {_quoted(name)}" for name, value in values.items())
         place = file.replace("'", "''")
         copied = f"COPY (SELECT {told} FROM seen) TO '{place}' (FORMAT parquet)"  # noqa: S608
@@ -107,32 +107,32 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-# How much is looked at: enough to propose, little enough to wait for.
+# Limits of the inspection: enough rows for a proposal in little time.
 
 
 @dataclass(frozen=True)
 class Limits:
     files: int = 20
     rows: int = 200_000
-    """Of each file, from its beginning."""
+    """Per file, from its start."""
 
 
 LIMITS = Limits()
 
 
-# The columns of rows that were looked at, each in the type that it is proposed with.
+# Columns of the sampled rows in their proposed types.
 
 
 @dataclass(frozen=True)
 class SeenColumn:
-    """Where it stands among the rows seen, and what it is there."""
+    """Its index among the sampled rows, and its type there."""
 
     at: int
     name: str
     type: str
     nulls: int
     null_mark: str | None = None
-    """What stands for NULL in files of text; None where values have types of their own."""
+    """The text that represents NULL in text files; None for typed values."""
 
     @property
     def value(self) -> str:
@@ -147,5 +147,5 @@ class SeenColumn:
 
 
 def _held(data_type: str) -> str:
-    """Floats as files hold them: measuring makes doubles of them by itself."""
+    """Floats as stored in files: measures convert them to doubles."""
     return "FLOAT" if data_type == "float" else sql_type(data_type)

@@ -1,4 +1,4 @@
-"""Parquet files and Delta tables: they say themselves what they hold."""
+"""Parquet files and Delta tables, which have a schema of their own."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class DeltaFiles:
 
 
 def parquet_schema(files: Sequence[str]) -> TableSchema:
-    """The columns that all files have; others are refused, as a run would."""
+    """The common columns of all files; other files are refused, as in a run."""
     first: TableSchema | None = None
     for file in files:
         try:
@@ -49,11 +49,11 @@ def parquet_schema(files: Sequence[str]) -> TableSchema:
         if problem_text := name_problem(found.names):
             raise NothingToLookAt(pattern=file, reason=problem_text)
         if first is not None and set(found.columns) != set(first.columns):
-            reason = "it has other columns than the files before"
+            reason = "its columns differ from those of the other files"
             raise NothingToLookAt(pattern=file, reason=reason)
         first = first or found
     if first is None:
-        raise NothingToLookAt(pattern="*.parquet", reason="there is no file")
+        raise NothingToLookAt(pattern="*.parquet", reason="no file matches")
     return first
 
 
@@ -72,7 +72,7 @@ def delta_files(folder: str) -> DeltaFiles:
 
 
 def take_rows(files: Sequence[str], columns: Sequence[str], rows: SeenRows, limits: Limits) -> bool:
-    """The first rows of each file; whether that was all of them."""
+    """The first rows of each file; returns whether these were all rows."""
     whole = True
     for file in files:
         whole = whole and pq.read_metadata(file).num_rows <= limits.rows
@@ -80,13 +80,13 @@ def take_rows(files: Sequence[str], columns: Sequence[str], rows: SeenRows, limi
     return whole
 
 
-# A Delta table looked at whole: what is said of its columns holds for every row it shows.
+# A whole Delta table: the preview holds for every row.
 
-_WAY_OUT = "bring the file back as it was, or delete its rows from the table, then adopt again"
+_WAY_OUT = "restore the file, or delete its rows from the table, then adopt again"
 
 
 def look_at_whole(folder: str, rows: SeenRows, ask: Ask | None = None) -> SourceSketch:
-    """Columns as the table has them, partition columns too; nothing is copied.
+    """The table's columns, including partition columns; nothing is copied.
 
     ``NotAdoptable`` names the file that cannot be read.
     """
@@ -103,7 +103,7 @@ def look_at_whole(folder: str, rows: SeenRows, ask: Ask | None = None) -> Source
 
 
 def _unreadable(files: Sequence[str]) -> str | None:
-    """The first file of which not every row can be read, if there is one."""
+    """The first file with unreadable rows, if any."""
     for file in files:
         try:
             with pq.ParquetFile(file) as content:

@@ -1,10 +1,9 @@
-"""The type of a column of texts: the narrowest offered that every value spells.
+"""Infers the type of a text column: the narrowest candidate that every value fits.
 
-A text spells a type as the casts of a run read it, so that what is proposed can be loaded.
-Offered are boolean, integer, long, decimal, double, date, timestamp_ntz, timestamp and string.
-Bytes and shorts are not: no look at some rows shows that a range is that small. For the same
-reason decimals get 18 digits, or 38. What would lose something stays a string: zeros before a
-number, or its plus.
+A text fits a type if the casts of a run accept it, so that the proposal can be loaded. Candidates
+are boolean, integer, long, decimal, double, date, timestamp_ntz, timestamp and string. Bytes and
+shorts are not: a sample cannot show that the range is that small. For the same reason decimals get
+18 or 38 digits. Values that a type would change stay strings: leading zeros, or a plus sign.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _FLOAT = r"-?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _ZONE = r"(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])"
 _IS_DATE = "v[1:4] <> '0000' AND try_cast(v[1:10] AS DATE) IS NOT NULL"
 _INSIDE = r"(v[1:4] NOT IN ('0001', '9999') OR NOT regexp_matches(v, '[+-][0-9]{2}:[0-9]{2}$'))"
-"""A zone can carry a moment out of the years 1 to 9999."""
+"""A UTC offset can move a time out of the years 1 to 9999."""
 _UNPADDED = r"NOT regexp_matches(v, '^-?0[0-9]')"
 
 SPELT = {
@@ -34,7 +33,7 @@ SPELT = {
     "local": f"regexp_full_match(v, '{_DATE}{_TIME}') AND {_IS_DATE}",
     "moment": f"regexp_full_match(v, '{_DATE}{_TIME}{_ZONE}?') AND {_IS_DATE} AND {_INSIDE}",
 }
-"""Kinds of spelling, each with the condition on a text ``v`` that is not empty."""
+"""Candidate types, each with its condition on a non-empty text ``v``."""
 
 NUMBERS = ("whole", "point", "float")
 _FIRST_LOOK = 2_000
@@ -45,14 +44,14 @@ _INTEGER = 2**31
 
 @dataclass(frozen=True)
 class TextFacts:
-    """What the values of one column have in common."""
+    """Common facts about the values of one column."""
 
     filled: int
     kinds: frozenset[str]
     least: int = 0
     most: int = 0
     digits: int = 0
-    """Before the point, at most."""
+    """Maximum digits before the point."""
     scale: int = 0
 
     @property
@@ -86,9 +85,9 @@ class TextFacts:
 def text_facts(
     rows: SeenRows, column: int, null_value: str = "", kinds: tuple[str, ...] = tuple(SPELT)
 ) -> TextFacts:
-    """Of the values that are neither NULL nor empty nor ``null_value``.
+    """Of the values that are not NULL, empty or ``null_value``.
 
-    A short first look rules out most kinds, so that the long one asks about few.
+    A short first scan rules out most types, so that the full scan tests few.
     """
     some = _facts(rows, column, null_value, kinds, _FIRST_LOOK)
     return _facts(rows, column, null_value, tuple(sorted(some.kinds)), None)
@@ -118,15 +117,15 @@ def _size(value: Any) -> int:
     return 0 if value is None else int(value)
 
 
-# Columns of text that were looked at, and what can be said of them.
+# Text columns and their inferred facts.
 
 NULL_MARKS = ("NA", "N/A", "NULL", "null", "None", "\\N", "-")
-"""Texts that many programs write where there is no value."""
+"""Texts that many programs write for a missing value."""
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """Texts as they stand in files; ``offered`` are the spellings that a column may be read by."""
+    """Raw texts of files; ``offered`` are the candidate types of each column."""
 
     names: tuple[str, ...]
     whole: bool
@@ -140,14 +139,14 @@ class TextTable:
         return text_facts(rows, index, null_value, self.offered.get(index, tuple(SPELT)))
 
     def nulls(self, rows: SeenRows, facts: Sequence[TextFacts]) -> list[int]:
-        """Rows without a value, column by column: an empty text is one in a column of texts."""
+        """Missing values per column; in a column of texts, an empty text is one."""
         return [
             rows.count - said.filled - (_empty(rows, index) if said.type == "string" else 0)
             for index, said in enumerate(facts)
         ]
 
     def null_mark(self, rows: SeenRows, facts: Sequence[TextFacts]) -> str:
-        """The text that hides the type of most columns; empty where none does."""
+        """The text that hides the type of most columns; empty if there is none."""
         texts = [index for index, said in enumerate(facts) if said.type == "string" and said.filled]
         votes = dict.fromkeys(NULL_MARKS, 0)
         for index in texts:

@@ -1,4 +1,4 @@
-"""Published versions as a live table of a PostgreSQL database."""
+"""Published versions as live tables in PostgreSQL."""
 
 from openlaketx.deliver.postgresql.delivery import deliver_to_postgresql
 from openlaketx.deliver.postgresql.marker import Delivered

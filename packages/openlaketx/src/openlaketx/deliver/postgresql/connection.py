@@ -1,4 +1,4 @@
-"""Connections to a target's database: secrets are looked up here, and being alone is decided."""
+"""Connections to a target's database: resolves secrets and takes the delivery lock."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ _SESSION = {
     "tcp_keepalives_interval": "10",
     "tcp_keepalives_count": "3",
 }
-"""The server too notices that a machine is gone, and frees what it held."""
+"""The server detects a lost client too, and releases its locks."""
 _SHORT_WAIT = "SELECT set_config('lock_timeout', '30s', true)"
 _ABOUT_VALUES = ("22", "23")
-"""States of PostgreSQL whose messages repeat what could not be written."""
+"""SQLSTATEs whose messages contain the rejected value."""
 _HOLD = "SELECT pg_advisory_xact_lock(%s)"
 
 
 @contextmanager
 def connected(table: DatabaseTable, shown: ResolvedDataset) -> Iterator[Connection]:
-    """A connection that commits nothing by itself but what a transaction holds.
+    """A connection without autocommit.
 
-    What the database refuses is told without the secrets, which its own messages may repeat.
+    Database errors are reported without secrets, which the original messages may contain.
     """
     secrets = resolve_all(table.secrets)
     try:
         with opened(table.url, secrets) as connection:
             yield connection
     except psycopg.Error as error:
-        told = without(str(error), secrets.values())
-        line = next((line for line in told.splitlines() if line.strip()), type(error).__name__)
+        message = without(str(error), secrets.values())
+        line = next((line for line in message.splitlines() if line.strip()), type(error).__name__)
         if (error.sqlstate or "").startswith(_ABOUT_VALUES):
             line = foreign_words(line, type(error).__name__)
         raise failed(shown, line) from None
@@ -62,24 +62,25 @@ def connected(table: DatabaseTable, shown: ResolvedDataset) -> Iterator[Connecti
 
 @contextmanager
 def opened(url: str, secrets: dict[str, str]) -> Iterator[Connection]:
-    """As every session of ours is; what goes wrong is the database's own error."""
+    """With the settings of all our sessions; raises the database's own errors."""
     given: dict[str, Any] = {**_CLIENT, **secrets}
     with psycopg.connect(url, autocommit=True, **given) as connection:
         calls = ", ".join("set_config(%s, %s, false)" for _ in _SESSION)
         words = [word for pair in _SESSION.items() for word in pair]
         connection.execute(f"SELECT {calls}".encode(), words)
-        # What is read after a wait must be what is there then, whatever the server's own choice.
+        # reads after waiting for the lock must see the latest data, whatever the server's default
         connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
         yield connection
 
 
 def hold(connection: Connection, *name: str) -> None:
-    """Nobody else holds the name until this transaction ends; whoever comes second waits."""
+    """Takes the delivery lock until the transaction ends; a second delivery waits."""
     digest = hashlib.sha256("\0".join(("openlaketx.deliver", *name)).encode()).digest()
     key = int.from_bytes(digest[:8], "big", signed=True)
     connection.execute(_HOLD, [key])
 
 
 def wait_shortly(connection: Connection) -> None:
-    """From here on, in this transaction, readers of the table are not kept waiting for long."""
+    """Limits the lock wait of this transaction, so that readers of the table do not queue for
+    long."""
     connection.execute(_SHORT_WAIT)

@@ -1,4 +1,4 @@
-"""A live table follows the pointer, run by run: staged first, then changed by one transaction."""
+"""Delivers to a live table: stages the rows, then changes the table in one transaction."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from openlaketx.deliver.published_version import failed, published, version_of
 
 
 def deliver_to_postgresql(delivery: Delivery, reader: Reader) -> Delivered | None:
-    """Make the table show the version that is published now; None where it did already.
+    """Make the table show the currently published version; None if it does already.
 
-    All of it is one transaction, with the marker: a reader sees the version before or this one,
-    and a process that dies leaves nothing behind.
+    One transaction, including the marker: readers see the previous version or this one, and a crash
+    leaves nothing.
     """
     first = published(delivery.dataset, reader)
     if first is None:
@@ -95,9 +95,9 @@ def _delivered(
 
 
 def row_key(load: Load, schema: TableSchema) -> tuple[str, ...]:
-    """What tells a row from every other; empty where the load says nothing of the kind.
+    """The columns that identify a row; empty if the load has no keys.
 
-    A version from before the load had its keys has none either.
+    Also empty for a version from before the load had keys.
     """
     key = (KEY_HASH,) if load.hash is HashStrategy.KEY_HASH else load.keys
     if key and load.type is LoadType.SCD2:
@@ -105,10 +105,10 @@ def row_key(load: Load, schema: TableSchema) -> tuple[str, ...]:
     return key if set(key) <= set(schema.names) else ()
 
 
-# The database is asked whether it is one to deliver to: where a State is, nothing is written.
+# Checks of the target database: never write where a State is.
 
 _OF_A_STATE = ["dataset_pointers", "outbox", "plane_identity"]
-"""Tables that every State has; who they belong to makes no difference."""
+"""Tables that every State has, whoever owns them."""
 _STATES = (
     "SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
     " WHERE c.relname = ANY(%s) AND c.relkind IN ('r', 'p')"
@@ -117,31 +117,29 @@ _STATES = (
 
 
 def _require_apart(connection: Connection, table: DatabaseTable, shown: ResolvedDataset) -> None:
-    """Refused, by whichever address it was reached, where the database holds a State; and where
-    the role is the one that keeps this control plane's State, though in another database."""
+    """Refuses a database that holds a State, under any address; and the role that owns this control
+    plane's State, even in another database."""
     held = connection.execute(_STATES, [_OF_A_STATE, len(_OF_A_STATE)]).fetchone()
     if held is not None:
         raise failed(
             shown,
-            f"the database holds a State, in schema {held[0]}: give the target a database of its"
-            " own",
+            f"the database contains a State, in schema {held[0]}: use another database for the"
+            " target",
         )
     if table.apart_from and _writer(connection) == table.apart_from:
-        raise failed(
-            shown, "its role is the one that keeps the State: give the target a role of its own"
-        )
+        raise failed(shown, "its role owns the State: use another role for the target")
 
 
 def _writer(connection: Connection) -> str:
-    """Empty where the server does not say."""
-    asked = connection.execute(MAY_ASK).fetchone()
-    if asked is None or not asked[0]:
+    """Empty if the server does not report it."""
+    found = connection.execute(MAY_ASK).fetchone()
+    if found is None or not found[0]:
         return ""
     found = connection.execute(ASK).fetchone()
     return "" if found is None else role_mark(found[0], found[1])
 
 
-# From what the table shows to what is staged: only rows that differ are touched.
+# Replaces the shown rows by the staged ones, touching only rows that differ.
 
 _KEY = (
     "SELECT a.attname FROM pg_index i CROSS JOIN unnest(i.indkey) WITH ORDINALITY k(number, place)"
@@ -171,10 +169,10 @@ _CREATE_KEY = sql.SQL("CREATE UNIQUE INDEX {} ON {} ({})")
 def _show_staged(
     connection: Connection, table: DatabaseTable, columns: tuple[str, ...], key: tuple[str, ...]
 ) -> None:
-    """The table shows the staged rows and no other once the transaction is committed.
+    """Makes the table show exactly the staged rows at commit.
 
-    By key where the table has it; else all rows are replaced, and the key is made. Readers see
-    the rows before until then: nothing is truncated.
+    Matched by key if the table has one; otherwise all rows are replaced and the key is created.
+    Nothing is truncated, so readers see the previous rows until then.
     """
     connection.execute(_WRITERS_WAIT.format(identifier(table)))
     words = _words(table, columns, key)

@@ -1,6 +1,6 @@
-"""The marker: one row per table, in the table's own schema, that says what the table shows.
+"""The marker: one row per table, in the table's own schema, with the version it shows.
 
-It is written by the transaction that changes the table, so the two never disagree.
+It is written in the transaction that changes the table, so the two never disagree.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _WRITE = sql.SQL(
 
 
 class Delivered(Noun):
-    """Which version a table shows, and who allowed it; the ids are LakeGuard's, and each was asked
-    for before it was written."""
+    """The version that a table shows, and its decision; the ids are checked before they are
+    written."""
 
     table_name: str
     dataset: str
@@ -50,16 +50,16 @@ class Delivered(Noun):
     delivered_at: Instant | None = None
     org_id: str | None = None
     job_id: str | None = None
-    """None where no job was behind the run."""
+    """None if the run had no job."""
 
     def is_of(self, shown: ResolvedDataset) -> bool:
-        """Another commit of the same version holds the same rows."""
+        """A commit of the same version holds the same rows."""
         wanted = (shown.dataset_id, shown.version, shown.table_id)
         return (self.dataset_id, self.version, self.table_id) == wanted
 
 
 def create_markers(connection: Connection, table: DatabaseTable) -> None:
-    """The schema and its marker table are there afterwards, whoever made them and when."""
+    """Creates the schema and its marker table if they do not exist."""
     markers = _markers(table)
     if _is(connection, _THERE, markers):
         return

@@ -1,4 +1,4 @@
-"""What the markers of a schema say, read and left as it is."""
+"""Reads the markers of a schema, without changes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ _EVERY = sql.SQL(
 
 
 def scan_place(place: DataPlace) -> PlaceMarkers:
-    """Every marker there, or why they cannot be read; a place that nothing was delivered to has
-    none."""
+    """Every marker, or why they cannot be read; empty if nothing was delivered there."""
     secrets: dict[str, str] = {}
     try:
         secrets = resolve_all(place.secrets)
@@ -38,8 +37,8 @@ def scan_place(place: DataPlace) -> PlaceMarkers:
     except SecretMissing as error:
         return PlaceMarkers(place=place, problem=str(error))
     except psycopg.Error as error:
-        told = without(str(error), secrets.values()).splitlines() or [type(error).__name__]
-        return PlaceMarkers(place=place, problem=told[0])
+        lines = without(str(error), secrets.values()).splitlines() or [type(error).__name__]
+        return PlaceMarkers(place=place, problem=lines[0])
     markers: list[Marker] = []
     for row in rows:
         try:
@@ -50,7 +49,7 @@ def scan_place(place: DataPlace) -> PlaceMarkers:
 
 
 def _marker(row: dict[str, object]) -> Marker:
-    """People may have added columns; one that is missing is a ValidationError."""
+    """Users may have added columns; a missing one is a ValidationError."""
     return Marker.model_validate({name: row[name] for name in Marker.model_fields if name in row})
 
 

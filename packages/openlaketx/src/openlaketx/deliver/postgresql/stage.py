@@ -1,4 +1,4 @@
-"""The rows of a version in a staging table: it has no log, and goes with its transaction."""
+"""Loads the rows of a version into a temporary, unlogged staging table."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from openlaketx.deliver.postgresql.connection import Connection
 from openlaketx.deliver.postgresql.table import columns_sql
 from openlaketx.deliver.published_rows import (
     check_rows,
+    row_count,
     rows_relation,
     shown_files,
-    told_rows,
 )
 from openlaketx.deliver.published_version import failed
 from openlaketx.deliver.text_formats import spelled
@@ -30,7 +30,7 @@ from openlaketx.measure.sql.condition_sql import quoted
 STAGING = sql.Identifier("pg_temp", "lakeguard_staging")
 _ROWS_AT_ONCE = 10_000
 _CSV = csv.WriteOptions(include_header=False, quoting_style="needed")
-"""Every text in quotes, so that nothing at all is NULL."""
+"""Quotes every text, so that an unquoted empty field is NULL."""
 _COLUMN = re.compile(r", column (.+?)(?:: |$)", re.MULTILINE)
 
 _CREATE = sql.SQL("CREATE TEMPORARY TABLE {} ({}) ON COMMIT DROP")
@@ -43,7 +43,7 @@ _ANALYSE = sql.SQL("ANALYZE {}")
 def stage_rows(
     connection: Connection, columns: dict[str, str], shown: ResolvedDataset, key: tuple[str, ...]
 ) -> int:
-    """All rows of the version, each key once and none without; answers how many there are."""
+    """Loads all rows and returns their count; duplicate or NULL keys are refused."""
     connection.execute(_CREATE.format(STAGING, columns_sql(columns)))
     for name in key:
         connection.execute(_NEEDED.format(STAGING, sql.Identifier(name)))
@@ -65,10 +65,10 @@ def _fill(connection: Connection, shown: ResolvedDataset, kinds: dict[str, str])
                     copy.write(lines)
         except psycopg.errors.NotNullViolation as error:
             column = error.diag.column_name
-            raise failed(shown, f"a row has no value in {column}, which is of its key") from None
+            raise failed(shown, f"key column {column} is NULL in a row") from None
         except psycopg.DataError as error:
-            raise failed(shown, _told(error)) from None
-        check_rows(shown, cursor.rowcount, told_rows(files))
+            raise failed(shown, _error_text(error)) from None
+        check_rows(shown, cursor.rowcount, row_count(files))
         return cursor.rowcount
 
 
@@ -87,7 +87,7 @@ def _lines(
 
 
 def _as_wide(shown: ResolvedDataset, relation: str, kinds: dict[str, str]) -> str:
-    """The rows, where the digits of a number are those of its value in a wider column."""
+    """The rows, with floats cast to double where the column is a double."""
     wider = [
         column.name
         for column in shown.table_schema.columns
@@ -103,8 +103,8 @@ def _check_texts(shown: ResolvedDataset, batch: pa.RecordBatch) -> None:
         if column.type == "string" and pc.any(pc.match_substring(values, "\0")).as_py():
             raise failed(
                 shown,
-                f"a text in column {column.name} holds the character NUL, which PostgreSQL"
-                " cannot store: take it out in the build or in the target's transform",
+                f"a text in column {column.name} contains the character NUL, which PostgreSQL"
+                " cannot store: remove it in the build or in the target's transform",
             )
 
 
@@ -121,8 +121,8 @@ def _check_unique(connection: Connection, shown: ResolvedDataset, key: tuple[str
         ) from None
 
 
-def _told(error: psycopg.DataError) -> str:
-    """What PostgreSQL refused and in which column; not the value, which is somebody's."""
+def _error_text(error: psycopg.DataError) -> str:
+    """The error and its column, without the value, which may be private."""
     found = _COLUMN.search(error.diag.context or "")
     where = f"column {found[1]}: " if found else ""
     return f"{where}{type(error).__name__} ({error.sqlstate})"

@@ -1,4 +1,4 @@
-"""The live table: made once, given the columns that versions add and widen, and nothing else."""
+"""The live table: created once; columns are only added and widened."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def identifier(table: DatabaseTable) -> sql.Identifier:
 
 
 def columns_of(connection: Connection, table: DatabaseTable) -> dict[str, str]:
-    """The table's columns and their types; none where there is no table."""
+    """The table's columns and their types; empty if there is no table."""
     found = connection.execute(_COLUMNS, [identifier(table).as_string(connection)])
     return {str(name): str(kind) for name, kind in found}
 
@@ -41,11 +41,11 @@ def columns_of(connection: Connection, table: DatabaseTable) -> dict[str, str]:
 def fitting_columns(
     connection: Connection, table: DatabaseTable, shown: ResolvedDataset, known: Delivered | None
 ) -> dict[str, str]:
-    """The columns that the table must have for the version: those it has, as wide as they must
-    be, and those that are new.
+    """The columns that the table needs for the version: its own, widened if necessary, and new
+    ones.
 
-    What is not LakeGuard's is refused, and so is every other difference: what people built upon
-    the table is theirs to change.
+    A table that LakeGuard did not create is refused, and so is every other difference: dependent
+    objects belong to the users.
     """
     _check_names(table, shown)
     there = columns_of(connection, table)
@@ -60,7 +60,7 @@ def fitting_columns(
     if problems:
         raise failed(
             shown,
-            f"{'; '.join(problems)}: drop table {table.full_name}, the next run makes it anew",
+            f"{'; '.join(problems)}: drop table {table.full_name}; the next run creates it again",
         )
     return there | {
         name: there[name] if name in there and _can_hold(there[name], kind) else kind
@@ -71,8 +71,7 @@ def fitting_columns(
 def give_columns(
     connection: Connection, table: DatabaseTable, shown: ResolvedDataset, columns: dict[str, str]
 ) -> None:
-    """The table has exactly these columns afterwards. Readers wait from here to the commit, where
-    it lacked one or had it narrower."""
+    """Gives the table exactly these columns. If that changes it, readers wait until the commit."""
     there = columns_of(connection, table)
     if not there:
         connection.execute(_CREATE.format(identifier(table), columns_sql(columns)))
@@ -88,7 +87,7 @@ def give_columns(
 def _widen(
     connection: Connection, table: DatabaseTable, shown: ResolvedDataset, columns: dict[str, str]
 ) -> None:
-    """All columns at once, so that rows are written again but once."""
+    """All columns in one statement, so that rows are rewritten once."""
     there = columns_of(connection, table)
     wider = {name: kind for name, kind in columns.items() if kind != there[name]}
     if not wider:
@@ -107,7 +106,7 @@ def _widen(
 
 
 def columns_sql(columns: dict[str, str]) -> sql.Composed:
-    """Names are quoted; types are words of ours, or PostgreSQL's own."""
+    """Names are quoted; types come from a fixed list or from PostgreSQL."""
     parts: list[sql.Composable] = [
         _COLUMN.format(sql.Identifier(name), sql.SQL(kind)) for name, kind in columns.items()
     ]
@@ -125,7 +124,7 @@ def _check_owner(table: DatabaseTable, shown: ResolvedDataset, known: Delivered 
     if known is None:
         raise failed(
             shown,
-            f"table {table.full_name} is there and was not made by LakeGuard: move it away, or"
+            f"table {table.full_name} exists and was not created by LakeGuard: rename it, or"
             " give the target another schema",
         )
     if known.dataset_id != shown.dataset_id:
@@ -137,17 +136,17 @@ def _check_owner(table: DatabaseTable, shown: ResolvedDataset, known: Delivered 
 
 
 def _types_that_differ(there: dict[str, str], wanted: dict[str, str]) -> Iterator[str]:
-    """A type that becomes wider is none of them, nor one that was wider already."""
+    """Except types that become wider, or are wider already."""
     for name in [name for name in there if name in wanted]:
-        has, asked = there[name], wanted[name]
-        if not _can_hold(has, asked) and not _can_hold(asked, has):
-            yield f"column {name} is {has} there and {asked} in the version"
+        has, needs = there[name], wanted[name]
+        if not _can_hold(has, needs) and not _can_hold(needs, has):
+            yield f"column {name} is {has} there and {needs} in the version"
 
 
 def _columns_too_many(
     connection: Connection, table: DatabaseTable, there: dict[str, str], wanted: dict[str, str]
 ) -> Iterator[str]:
-    """Those that the version lacks; one that a rollback has emptied stays empty."""
+    """Columns that the version lacks; a column emptied by a rollback may stay."""
     for name in [name for name in there if name not in wanted]:
         query = _HAS_VALUES.format(identifier(table), sql.Identifier(name))
         found = connection.execute(query).fetchone()
@@ -155,10 +154,10 @@ def _columns_too_many(
             yield f"column {name} is there and not in the version"
 
 
-# The PostgreSQL type of each column type: every value has its exact like there.
+# The PostgreSQL type of each column type; every value is represented exactly.
 
 LONGEST_NAME = 63
-"""Bytes: PostgreSQL cuts longer names off without a word."""
+"""Bytes: PostgreSQL silently truncates longer names."""
 
 _TYPES = {
     "string": "text",
@@ -177,7 +176,7 @@ _TYPES = {
 
 
 def _column_type(column: Column) -> str:
-    """As PostgreSQL itself spells it; a column made of others is one of JSON."""
+    """As PostgreSQL spells it; nested columns are JSON."""
     size = decimal_size(column.type)
     if size is not None:
         return f"numeric({size[0]},{size[1]})"
@@ -190,33 +189,32 @@ def _name_problem(name: str) -> str | None:
     return None
 
 
-# Types of PostgreSQL that hold every value of another type as it is.
+# PostgreSQL types that can represent every value of another type.
 
 _WHOLE = {"smallint": 5, "integer": 10, "bigint": 19}
-"""Each with the digits of its largest value, the narrowest first."""
+"""With the digits of the largest value, narrowest type first."""
 _WIDER = {
     "smallint": ("integer", "bigint", "real", "double precision"),
     "integer": ("bigint", "double precision"),
     "real": ("double precision",),
     "date": ("timestamp without time zone", "timestamp with time zone"),
 }
-"""A day becomes its midnight, in UTC where a zone is asked for."""
+"""A date becomes midnight, in UTC for a type with time zone."""
 _NUMERIC = re.compile(r"numeric\((\d+),(\d+)\)")
 
 
 def _can_hold(wide: str, narrow: str) -> bool:
-    """Whether a column of the one type can take every value of the other; both as PostgreSQL
-    itself spells them."""
+    """Whether one type can represent every value of the other; both as PostgreSQL spells them."""
     if wide == narrow or wide in _WIDER.get(narrow, ()):
         return True
     room, needed = _digits(wide), _digits(narrow)
     if room is None or needed is None or wide in _WHOLE:
         return False
-    return all(has >= asked for has, asked in zip(room, needed, strict=True))
+    return all(has >= needs for has, needs in zip(room, needed, strict=True))
 
 
 def _digits(kind: str) -> tuple[int, int] | None:
-    """Before and after the point; None for what is no exact number."""
+    """Digits before and after the point; None for types that are not exact numbers."""
     if kind in _WHOLE:
         return _WHOLE[kind], 0
     found = _NUMERIC.fullmatch(kind)

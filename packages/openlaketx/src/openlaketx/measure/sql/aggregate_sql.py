@@ -1,4 +1,4 @@
-"""Aggregates that engines spell in their own way."""
+"""Aggregates whose SQL differs between engines."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from openlaketx.measure.sql.dialect import Dialect
 
 
 class Forms(ABC):
-    """The implementer's promise: every form comes to the same value in every engine, in UTC, with
-    ANSI arithmetic."""
+    """Contract for implementers: every expression has the same value in every engine, in UTC and
+    with ANSI arithmetic."""
 
     dialect: Dialect
 
     @abstractmethod
     def days(self, value: str) -> str:
-        """Days from 1970 to a date."""
+        """Days since 1970-01-01."""
 
     @abstractmethod
     def micros(self, value: str) -> str:
-        """Microseconds from 1970 to a time; one without a zone is UTC."""
+        """Microseconds since 1970-01-01; a timestamp without time zone is read as UTC."""
 
     @abstractmethod
     def whole_sum(self, value: str) -> str:
-        """The sum of integers, however large."""
+        """The sum of integers, without overflow."""
 
     @abstractmethod
     def careful_sum(self, value: str) -> str:
-        """The sum of doubles, as near to the true one as the engine can."""
+        """The sum of doubles with the least error that the engine offers."""
 
     @abstractmethod
     def quantile(self, value: str, q: str) -> str:
-        """Of doubles, between two of them where it must."""
+        """Interpolated quantile of doubles."""
 
     @abstractmethod
     def is_infinite(self, value: str) -> str:
@@ -45,14 +45,14 @@ class Forms(ABC):
         return self.dialect.quoted(name)
 
 
-# Rows that a question finds, for one query to count and another to show.
+# Failing rows of a query, to count or to show.
 
 
 class FoundRows(NamedTuple):
-    """Those of ``source`` for which ``failing`` is TRUE; ``order`` keeps together what belongs so.
+    """Rows of ``source`` for which ``failing`` is TRUE; ``order`` keeps related rows together.
 
-    ``failing`` is asked behind all of ``source``: before it, DuckDB would leave out whole row
-    groups by statistics that know nothing of NaN.
+    ``failing`` is a filter outside ``source``: pushed into it, DuckDB would skip row groups by
+    statistics that ignore NaN.
     """
 
     source: str
@@ -64,7 +64,7 @@ class FoundRows(NamedTuple):
         return f"SELECT count(*) FILTER (WHERE {self.failing}) FROM {self.source}"  # noqa: S608
 
     def shown(self, columns: str, most: int) -> str:
-        """At most so many of them."""
+        """At most ``most`` rows."""
         order = f" ORDER BY {self.order}" if self.order else ""
         asked = f"CASE WHEN {self.failing} THEN 1 ELSE 0 END = 1"
         return f"SELECT {columns} FROM {self.source} WHERE {asked}{order} LIMIT {most:d}"  # noqa: S608

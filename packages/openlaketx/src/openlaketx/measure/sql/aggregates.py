@@ -1,4 +1,4 @@
-"""Each measure as aggregate expressions, and what to make of the values they come back with."""
+"""Measures as aggregate expressions, and the conversion of their results."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Finish = Callable[[Sequence[Any]], MeasureValue]
 
 @dataclass(frozen=True)
 class Question:
-    """``expressions`` share one pass with those of every other question."""
+    """``expressions`` are evaluated in one scan together with those of other questions."""
 
     key: str
     expressions: tuple[str, ...]
@@ -49,7 +49,7 @@ class Question:
 
 
 class Valued(NamedTuple):
-    """What is aggregated, as SQL, and its type."""
+    """SQL of the aggregated value, and its type."""
 
     sql: str
     type: str
@@ -58,7 +58,7 @@ class Valued(NamedTuple):
 def ask(
     measure: RowCount | CountIf | Aggregate | Quantile, sql: ConditionSql, forms: Forms
 ) -> Question:
-    """ValueError where the measure has no exact form."""
+    """ValueError if the measure has no exact form."""
     match measure:
         case RowCount(where=where):
             return _count(measure, chosen_rows(sql, where))
@@ -75,9 +75,9 @@ def ask(
 
 
 def chosen_rows(sql: ConditionSql, *conditions: Condition | None) -> str:
-    """The filter of an aggregate; rows are never left out before it. DuckDB would leave out whole
-    row groups by their statistics, which know nothing of NaN. A condition is asked of those rows
-    alone for which the one before it is TRUE: of others it may have no value, and raise."""
+    """A FILTER clause instead of WHERE: DuckDB would skip row groups by statistics that ignore NaN.
+    Each condition is evaluated only where the one before it is TRUE: it may raise for other
+    rows."""
     written = [sql.condition(condition) for condition in conditions if condition is not None]
     if not written:
         return ""
@@ -108,7 +108,7 @@ def _aggregate(
         return expressions, lambda row: _double_mean(*row)
     size = decimal_size(data_type)
     if data_type not in INTEGERS and size is None:
-        raise ValueError(f"there is no {function.value} of {data_type}")
+        raise ValueError(f"{function.value} is not defined for {data_type}")
     total = f"sum(CAST({name} AS DECIMAL({WIDEST},{size[1]})))" if size else forms.whole_sum(name)
     total, count = f"{total}{chosen}", f"count({name}){chosen}"
     if function is AggregateFunction.MEAN:
@@ -129,9 +129,9 @@ def _quantile(of: Valued, q: str, chosen: str, forms: Forms) -> tuple[tuple[str,
 
 
 def _doubles(of: Valued, chosen: str, forms: Forms, what: str) -> tuple[str, str]:
-    """The finite values as doubles, and how many are not: engines do not treat those alike."""
+    """The finite values as doubles, and the count of others, which engines treat differently."""
     if not is_numeric(of.type):
-        raise ValueError(f"there is no {what} of {of.type}")
+        raise ValueError(f"{what} is not defined for {of.type}")
     value = f"CAST({of.sql} AS DOUBLE)"
     if of.type not in FLOATS:
         return value, "0"
@@ -143,20 +143,20 @@ def _finite(value: float | None, odd: int) -> MeasureValue:
     if odd:
         return "NaN"
     if value is not None and not math.isfinite(value):
-        raise OverflowError("the value is beyond what a double can hold")
+        raise OverflowError("the value exceeds the range of a double")
     return rounded(value)
 
 
 def _extreme(word: str, of: Valued, chosen: str, forms: Forms) -> tuple[tuple[str, ...], Finish]:
-    """Minimum or maximum; -0.0 is 0.0 and NaN is above everything."""
-    expression, tell = plain_value(of, forms, lambda value: f"{word}({value}){chosen}")
-    return (expression,), lambda row: tell(row[0])
+    """Minimum or maximum; -0.0 equals 0.0, and NaN is greater than every other value."""
+    expression, decode = plain_value(of, forms, lambda value: f"{word}({value}){chosen}")
+    return (expression,), lambda row: decode(row[0])
 
 
 def plain_value(
     of: Valued, forms: Forms, inside: Callable[[str], str] = str
 ) -> tuple[str, Callable[[Any], MeasureValue]]:
-    """A value in a form that every engine hands over alike, and how to tell it."""
+    """SQL in a form that every engine returns alike, and how to decode the result."""
     name, data_type = of
     if data_type in FLOATS:
         return inside(f"CAST({name} AS DOUBLE) + 0e0"), double
@@ -178,14 +178,16 @@ def _as_it_is(value: str | None) -> MeasureValue:
 
 
 def _double_sum(total: float | None, least: float | None, most: float | None) -> float | None:
-    """The sum of doubles, in whatever order they were added; ``least`` and ``most`` tell of
-    infinities and NaN, which is above them. OverflowError where finite values add up to more."""
+    """The sum of doubles, independent of order; ``least`` and ``most`` reveal infinities and NaN.
+
+    OverflowError if finite values overflow.
+    """
     if total is None or least is None or most is None:
         return None
     if not (math.isfinite(least) and math.isfinite(most)):
         return least + most if math.isinf(least) else most
     if not math.isfinite(total):
-        raise OverflowError("the sum is beyond what a double can hold")
+        raise OverflowError("the sum exceeds the range of a double")
     return total
 
 

@@ -1,4 +1,4 @@
-"""The rows of a table beside those of another dataset."""
+"""Compares the rows of a table with those of another dataset."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from openlaketx.measure.sql.comparison_types import common_type
 def compared_query(
     measure: ComparedRows, forms: Forms, origin: str, reference: tuple[str, TableSchema]
 ) -> str:
-    """One number of rows; ValueError where a column cannot be compared alike in every engine, or
-    the other dataset has columns that would not be looked at.
+    """One row count; ValueError if a column cannot be compared exactly in every engine, or if the
+    other dataset has columns that the comparison would ignore.
 
-    Each row counts up on one side and down on the other, so that what both have comes to nothing.
+    Rows count +1 on one side and -1 on the other, so that equal rows cancel out.
     """
     other, schema = reference
     if measure.part is ComparedPart.ALL:
@@ -37,15 +37,15 @@ def surplus_rows(
     forms: Forms,
     origin: str,
     reference: tuple[str, TableSchema],
-    beside: Sequence[str],
+    extra: Sequence[str],
 ) -> FoundRows:
-    """Rows of the table that the other dataset lacks, each as often, with columns ``beside`` them.
+    """Rows of the table that the other dataset lacks, with multiplicity, and the ``extra`` columns.
 
-    What the other has more often is no row of this table, and has nothing beside it.
+    Rows that only the other dataset has are not returned.
     """
     held, sought = _values(measure, forms, reference[1])
-    nothing = [f"NULL AS lg_shown_{at}" for at in range(len(beside))]
-    both = _both_sides([*held, *beside], [*sought, *nothing], origin, reference[0])
+    nothing = [f"NULL AS lg_shown_{at}" for at in range(len(extra))]
+    both = _both_sides([*held, *extra], [*sought, *nothing], origin, reference[0])
     alike = f"PARTITION BY {_names(held)}"
     source = (
         f"SELECT *, sum(lg_side) OVER ({alike}) AS lg_more,"  # noqa: S608 - names are quoted
@@ -57,7 +57,7 @@ def surplus_rows(
 def _values(
     measure: ComparedRows, forms: Forms, schema: TableSchema
 ) -> tuple[list[str], list[str]]:
-    """What is compared, of either side."""
+    """The compared columns of both sides."""
     names = _sought(measure, schema)
     held, sought = [], []
     for index, (column, name) in enumerate(zip(measure.columns, names, strict=True)):
@@ -82,18 +82,21 @@ def _names(held: Sequence[str]) -> str:
 
 
 def _sought(measure: ComparedRows, schema: TableSchema) -> tuple[str, ...]:
-    """The other dataset's columns; of whole rows those of the same names, and there are no more."""
+    """The other dataset's columns; for whole rows, the names on both sides must be the same."""
     if measure.to:
         return measure.to
     own = tuple(column.name for column in measure.columns)
     more = [name for name in schema.names if name not in own]
     if more:
-        told = f"{measure.dataset} has {', '.join(more)} besides"
-        raise ValueError(f"{told}, and whole rows are compared: name the columns in the rule")
+        extra = ", ".join(more)
+        raise ValueError(
+            f"{measure.dataset} also has {extra}, and whole rows are compared: name the columns"
+            " in the rule"
+        )
     return own
 
 
 def _in_type(name: str, data_type: str, forms: Forms) -> str:
-    """The value in a type that both sides have; -0.0 is 0.0."""
+    """The value in the common type; -0.0 becomes 0.0."""
     value = forms.dialect.cast(forms.quoted(name), data_type)
     return f"{value} + 0e0" if data_type == "double" else value

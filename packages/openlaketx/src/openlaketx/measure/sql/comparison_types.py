@@ -1,4 +1,4 @@
-"""The type in which two operands of a comparison keep their exact value, whatever the engine."""
+"""The common type in which both operands of a comparison are exact in every engine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lakeguard_sdk.types.schema import (
 
 WIDEST = 38
 HUGE = "huge"
-"""An integer that no integer type of a column holds."""
+"""An integer that no integer column type can represent."""
 
 _BITS = {"byte": 7, "short": 15, "integer": 31, "long": 63}
 _DIGITS = {"byte": 3, "short": 5, "integer": 10, "long": 19, HUGE: WIDEST}
@@ -27,7 +27,7 @@ _TIMES = ("date", "timestamp_ntz", "timestamp")
 
 
 def common_type(left: str, right: str) -> str:
-    """The type in which both sides keep their exact value; ValueError where there is none."""
+    """The type in which both sides are exact; ValueError if there is none."""
     if left == right and left != "float":
         return left
     if {left, right} <= {*INTEGERS, HUGE}:
@@ -43,7 +43,7 @@ def common_type(left: str, right: str) -> str:
 
 
 def operand_type(operand: Scalar) -> str:
-    """The type of an operand; a literal too large for its column's type has its own."""
+    """The type of an operand; a literal too large for its column's type gets a wider one."""
     match operand:
         case Length() | ElementCount():
             return "long"
@@ -74,7 +74,7 @@ def _number(data_type: str) -> bool:
 
 
 def _decimal_type(text: str, data_type: str) -> str:
-    """The column's type, made wider where the literal does not fit it."""
+    """The column's type, widened if the literal does not fit."""
     try:
         whole, _, fraction = format(Decimal(text).copy_abs(), "f").partition(".")
     except InvalidOperation:

@@ -1,8 +1,8 @@
-"""Row conditions as SQL: every literal is a bound parameter of a stated type.
+"""Row conditions as SQL; every literal is a bound parameter with a declared type.
 
-The forms are those that mean the same in every engine: literals of the column's own type,
-floats compared as doubles, patterns anchored at both ends, length in code points. What engines
-spell differently stands in their dialects.
+Only forms with the same result in every engine are used: literals in the column's type, floats
+compared as doubles, patterns anchored at both ends, length in code points. The dialects hold the
+differences in syntax.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ from openlaketx.measure.sql.dialect import Dialect
 from openlaketx.measure.sql.duckdb_dialect import DUCKDB, quoted, sql_type
 from openlaketx.measure.sql.scalar_sql import ScalarSql
 
-# Check digits as SQL that every engine reads alike, and that no text makes raise.
+# Check digits in portable SQL that raises for no text.
 
 READY = "lg_t"
-"""The text that was made ready."""
+"""The normalized text."""
 
 _LONGEST_CARD = 20
 _DIGITS = "0123456789"
 _DOUBLED = "0516273849"
-"""Each digit at the place that is the sum of the digits of twice its value."""
+"""At each digit's index: the digit sum of twice its value."""
 _PIECE, _PIECES = 15, 5
-"""So many digits, and what is left of those before them, fit in a long integer; so many pieces
-hold the 34 characters of an IBAN with two digits for each letter."""
+"""Chunks of this many digits, with the remainder so far, fit into a long; this many chunks hold the
+34 characters of an IBAN with two digits per letter."""
 
 CARD = rf"[0-9]{{2,{_LONGEST_CARD}}}"
 IBAN = r"[A-Z]{2}(?:0[2-9]|[1-8][0-9]|9[0-8])[A-Z0-9]{11,30}"
-"""Check digits are 02 to 98: 99 would leave the same as 02."""
+"""Check digits are 02 to 98: 99 would give the same remainder as 02."""
 
 
 def _ready_card(text: str) -> str:
-    """Zeros before a number add nothing."""
+    """Leading zeros do not change the checksum."""
     return f"lpad({text}, {_LONGEST_CARD}, '0')"
 
 
 def _right_card() -> str:
-    """Every second digit from the right but the last counts double, and the sum is a multiple of
-    10. Places begin with 1, so that each of the twenty counts one too many, which is one too."""
+    """Luhn: every second digit from the right is doubled, and the sum is a multiple of 10.
+    Positions start at 1, so each of the twenty digits adds one too many; 20 is a multiple of 10."""
     places = (
         f"instr('{_DOUBLED if at % 2 else _DIGITS}', substr({READY}, {at}, 1))"
         for at in range(1, _LONGEST_CARD + 1)
@@ -66,7 +66,7 @@ def _right_card() -> str:
 
 
 def _ready_iban(text: str) -> str:
-    """The first four characters last, and two digits for every letter."""
+    """Moves the first four characters to the end and replaces each letter by two digits."""
     turned = f"concat(substr({text}, 5), substr({text}, 1, 4))"
     for number, letter in enumerate(ascii_uppercase, 10):
         turned = f"replace({turned}, '{letter}', '{number}')"
@@ -74,7 +74,7 @@ def _ready_iban(text: str) -> str:
 
 
 def _right_iban() -> str:
-    """The number leaves 1 when it is divided by 97, piece by piece."""
+    """The number modulo 97 is 1, computed chunk by chunk."""
     left = "0"
     for piece in range(_PIECES):
         digits = f"TRY_CAST(substr({READY}, {piece * _PIECE + 1}, {_PIECE}) AS BIGINT)"
@@ -86,7 +86,7 @@ __all__ = ["WIDEST", "ConditionSql", "common_type", "quoted", "sql_type"]
 
 
 class ConditionSql(ScalarSql):
-    """Writes conditions for one engine and keeps the parameters that they bind."""
+    """Renders conditions for one engine and collects their bound parameters."""
 
     def __init__(self, dialect: Dialect = DUCKDB) -> None:
         super().__init__(dialect)
@@ -152,17 +152,17 @@ class ConditionSql(ScalarSql):
         return self.dialect.test(predicate, self.scalar(of), self._bound(argument))
 
     def _readable(self, text: str, pattern: str, inner: str, data_type: str) -> str:
-        """Whether a text of the right shape is a value; no engine is asked to cast another."""
+        """Whether a well-formed text is a valid value; other texts are never cast."""
         value = f"TRY_CAST({inner} AS {self.dialect.type_name(data_type)})"
         return self._shaped(text, pattern, f"({value} IS NOT NULL)")
 
     def _shaped(self, text: str, pattern: str, asked: str) -> str:
-        """What is asked of a text of the right shape; FALSE of any other, NULL of none."""
+        """The condition for a well-formed text; FALSE for other texts, NULL for NULL."""
         shape = self._matches(text, pattern)
         return f"(CASE {shape} WHEN TRUE THEN {asked} WHEN FALSE THEN FALSE END)"
 
 
-# How a text spells a value of a type, so that every engine reads it as the same value.
+# Text formats per type that every engine casts to the same value.
 
 _NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -178,12 +178,12 @@ _SPELLINGS = {
 
 
 def _spelling_of(data_type: str) -> str:
-    """The pattern of such texts; ValueError for a type that no text is cast to."""
+    """The pattern of valid texts; ValueError for a type that texts are not cast to."""
     if data_type in INTEGERS:
         return r"[+-]?[0-9]+"
     if decimal_size(data_type):
         return _NUMBER
     found = _SPELLINGS.get(data_type)
     if found is None:
-        raise ValueError(f"no text is read as {data_type}")
+        raise ValueError(f"texts cannot be cast to {data_type}")
     return found

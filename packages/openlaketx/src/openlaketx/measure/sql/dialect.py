@@ -1,4 +1,4 @@
-"""What an engine spells in its own way; the walk over a condition is the same for all."""
+"""SQL that differs between engines; the traversal of a condition is shared."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from collections.abc import Sequence
 from lakeguard_sdk.expressions.conditions import Function, Predicate
 
 WHITE = "concat(' ', chr(9), chr(10), chr(11), chr(12), chr(13), chr(160))"
-"""What ``trim`` takes away: the engines' own sets differ."""
+"""The characters that ``trim`` removes: the engines' defaults differ."""
 _CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SMALL = _CAPITALS.lower()
 
 
 class Dialect(ABC):
-    """The implementer's promise: whatever a method returns is TRUE, FALSE, NULL or a value for the
-    same rows in every engine, under ANSI, in UTC."""
+    """Contract for implementers: every expression has the same value for the same rows in every
+    engine, in ANSI mode and in UTC."""
 
     @abstractmethod
     def quoted(self, name: str) -> str:
-        """A column's name, whatever is in it."""
+        """A quoted column name; any character is allowed."""
 
     @abstractmethod
     def bound(self, text: str, parameters: dict[str, str]) -> str:
-        """A text as a value, whatever is in it; what the query must be given is added."""
+        """A text value, safe for any content; adds the parameters that the query needs."""
 
     @abstractmethod
     def type_name(self, data_type: str) -> str:
-        """The type as the engine declares it."""
+        """The type in the engine's syntax."""
 
     @abstractmethod
     def is_nan(self, value: str) -> str:
@@ -35,44 +35,44 @@ class Dialect(ABC):
 
     @abstractmethod
     def matches(self, text: str, pattern: str) -> str:
-        """Whether a pattern that is anchored at both ends is found."""
+        """Whether a pattern anchored at both ends matches."""
 
     @abstractmethod
     def elements(self, array: str, variable: str, condition: str) -> str:
-        """The elements of an array for which a condition over the variable is TRUE."""
+        """The array elements for which the condition on the variable is TRUE."""
 
     @abstractmethod
     def once(self, value: str, variable: str, condition: str) -> str:
-        """Whether a condition over the variable is TRUE; it stands for a value that is worked out
-        but once, and is not NULL."""
+        """Whether the condition on the variable is TRUE; its value is evaluated once and is not
+        NULL."""
 
     def size(self, value: str, data_type: str) -> str:
         """Elements of an array or entries of a map; NULL for NULL."""
         return f"size({value})"
 
     def cast(self, value: str, data_type: str) -> str:
-        """Raises, and never wraps or turns into NULL, what the type cannot hold."""
+        """Raises where the type cannot represent the value; never wraps or returns NULL."""
         return f"CAST({value} AS {self.type_name(data_type)})"
 
     def to_double(self, value: str, data_type: str) -> str:
-        """The double nearest to a number of that type."""
+        """The nearest double."""
         return self.cast(value, "double")
 
     def reckonable(self, value: str, data_type: str) -> str:
-        """A decimal that does not overflow while the result still has room for it."""
+        """A decimal widened so that intermediate results do not overflow."""
         return value
 
     def field(self, column: str, path: Sequence[str]) -> str:
         return "".join([f"({self.quoted(column)})", *(f".{self.quoted(part)}" for part in path)])
 
     def test(self, predicate: Predicate, value: str, argument: str) -> str:
-        """A predicate that needs no more than a value and a bound text."""
+        """A predicate of a value and one bound text."""
         if predicate is Predicate.LIKE:
             return f"({value} LIKE {argument} ESCAPE '!')"
         return f"{predicate.replace('_', '')}({value}, {argument})"
 
     def call(self, function: Function, arguments: Sequence[str]) -> str:
-        """The function over arguments that have the types it is reckoned in."""
+        """A function call whose arguments already have the types it computes in."""
         match function:
             case Function.LOWER:
                 return f"translate({arguments[0]}, '{_CAPITALS}', '{_SMALL}')"

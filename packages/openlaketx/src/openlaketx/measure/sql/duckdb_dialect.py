@@ -1,4 +1,4 @@
-"""DuckDB's spelling."""
+"""DuckDB SQL."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TYPES = {
 
 
 class DuckdbDialect(Dialect):
-    """Over a connection in UTC."""
+    """Requires a connection in UTC."""
 
     def quoted(self, name: str) -> str:
         return quoted(name)
@@ -65,14 +65,14 @@ class DuckdbDialect(Dialect):
         return f"{'cardinality' if data_type.startswith('map<') else 'len'}({value})"
 
     def to_double(self, value: str, data_type: str) -> str:
-        """By way of text where a decimal has more digits than a double: a cast rounds twice."""
+        """Via text for decimals with more digits than a double: a direct cast rounds twice."""
         size = decimal_size(data_type)
         if size and size[0] > _DIGITS_OF_A_DOUBLE:
             value = self.cast(value, "string")
         return self.cast(value, "double")
 
     def reckonable(self, value: str, data_type: str) -> str:
-        """As wide as decimals are: narrow ones overflow in the integers that they are kept in."""
+        """The widest decimal: narrow ones overflow in their integer representation."""
         _, scale = decimal_size(data_type) or (0, 0)
         return self.cast(value, f"decimal({WIDEST},{scale})")
 
@@ -104,7 +104,7 @@ def quoted(name: str) -> str:
 
 
 def sql_type(data_type: str) -> str:
-    """The type as DuckDB declares it, nested or not."""
+    """The type in DuckDB syntax, nested types included."""
     if is_nested(data_type):
         return _nested_sql(parse_type(data_type))
     return _TYPES.get(data_type) or data_type.upper()

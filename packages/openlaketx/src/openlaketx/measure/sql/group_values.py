@@ -1,4 +1,4 @@
-"""Values of groups, held against bounds one by one."""
+"""Checks the value of each group against bounds."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from openlaketx.measure.sql.aggregates import Question, ask, chosen_rows
 from openlaketx.measure.sql.condition_sql import ConditionSql
 
 MOST_GROUPS = 100_000
-"""Each of them is brought here to be judged as a value alone would be."""
+"""Group values are fetched and checked like single values."""
 
 
 class Breach(NamedTuple):
-    """What every part of a breach is told from."""
+    """The source of every part of a breach."""
 
     rows: int
     groups: int
@@ -33,22 +33,22 @@ def groups_query(
     sql: ConditionSql,
     forms: Forms,
     origin: str,
-    beside: Sequence[str] = (),
+    extra: Sequence[str] = (),
 ) -> tuple[str, Question]:
-    """What stands ``beside`` every group, the parts of its value, then its number of rows."""
+    """The ``extra`` columns of every group, the parts of its value, then its row count."""
     question = ask(measure.of, sql, forms)
     rows = f"count(*){chosen_rows(sql, measure.where)}"
     named = ", ".join(forms.quoted(column.name) for column in measure.by)
-    told = ", ".join([*beside, *question.expressions, rows])
+    selected = ", ".join([*extra, *question.expressions, rows])
     query = (
-        f"SELECT {told} FROM {origin} GROUP BY {named}"  # noqa: S608 - names are quoted
+        f"SELECT {selected} FROM {origin} GROUP BY {named}"  # noqa: S608 - names are quoted
         f" HAVING {rows} > 0 LIMIT {MOST_GROUPS + 1}"
     )
     return query, question
 
 
 def breach(measure: GroupBreach, question: Question, found: Sequence[Sequence[Any]]) -> Breach:
-    """OverflowError where there are too many groups, or one's value cannot be held."""
+    """OverflowError if there are too many groups, or a value cannot be represented."""
     if len(found) > MOST_GROUPS:
         raise OverflowError(f"there are more than {MOST_GROUPS:,} groups")
     low, high = _place(measure.low), _place(measure.high)
@@ -64,12 +64,12 @@ def breach(measure: GroupBreach, question: Question, found: Sequence[Sequence[An
 
 
 def is_failing(measure: GroupBreach, value: MeasureValue) -> bool:
-    """Whether a group with that value is one of those that the measure counts."""
+    """Whether the measure counts a group with that value."""
     return _beyond(value, _place(measure.low), _place(measure.high)) is not None
 
 
 def parts(measures: Iterable[GroupBreach]) -> dict[GroupBreach, list[GroupBreach]]:
-    """Measures by what they are parts of, so that one query answers all of them."""
+    """Measures by what they are parts of: one query answers all of them."""
     found: dict[GroupBreach, list[GroupBreach]] = {}
     for measure in measures:
         of = measure.model_copy(update={"part": GroupPart.ROWS})
@@ -80,7 +80,7 @@ def parts(measures: Iterable[GroupBreach]) -> dict[GroupBreach, list[GroupBreach
 def _beyond(
     value: MeasureValue, low: Decimal | None, high: Decimal | None
 ) -> tuple[int, Decimal] | None:
-    """How far beyond its bound, the worst last: no value, then values, then NaN."""
+    """The distance beyond the bound, worst last: no value, then values, then NaN."""
     place = _place(value)
     if place is None:
         return 0, Decimal(0)
@@ -94,7 +94,7 @@ def _beyond(
 
 
 def _place(value: MeasureValue) -> Decimal | None:
-    """A value of evidence as a number; a date or time is one of seconds."""
+    """A value of evidence as a number; dates and times in seconds."""
     if value is None:
         return None
     text = repr(value) if isinstance(value, float) else str(value)
@@ -105,7 +105,7 @@ def _place(value: MeasureValue) -> Decimal | None:
     return Decimal(text)
 
 
-# Groups of rows for which a condition over their aggregates is not TRUE.
+# Groups that violate a condition over their aggregates.
 
 
 def terms_query(
@@ -113,15 +113,15 @@ def terms_query(
     sql: ConditionSql,
     forms: Forms,
     origin: str,
-    beside: Sequence[str] = (),
+    extra: Sequence[str] = (),
 ) -> tuple[str, list[Question]]:
-    """What stands ``beside`` every group, the parts of its aggregates, then its number of rows."""
+    """The ``extra`` columns of every group, the parts of its aggregates, then its row count."""
     questions = [ask(term, sql, forms) for term in measure.terms]
     rows = f"count(*){chosen_rows(sql, measure.where)}"
     named = ", ".join(forms.quoted(column.name) for column in measure.by)
-    told = [text for question in questions for text in question.expressions]
+    selected = [text for question in questions for text in question.expressions]
     query = (
-        f"SELECT {', '.join([*beside, *told, rows])} FROM {origin}"  # noqa: S608 - names are quoted
+        f"SELECT {', '.join([*extra, *selected, rows])} FROM {origin}"  # noqa: S608 - names are quoted
         f" GROUP BY {named} HAVING {rows} > 0 LIMIT {MOST_GROUPS + 1}"
     )
     return query, questions
@@ -130,14 +130,14 @@ def terms_query(
 def rows_of_faults(
     measure: GroupFaults, questions: Sequence[Question], found: Sequence[Sequence[Any]]
 ) -> int:
-    """OverflowError where there are too many groups, or an aggregate cannot be held."""
+    """OverflowError if there are too many groups, or an aggregate cannot be represented."""
     if len(found) > MOST_GROUPS:
         raise OverflowError(f"there are more than {MOST_GROUPS:,} groups")
     return sum(int(row[-1]) for row in found if is_faulty(measure, questions, row))
 
 
 def is_faulty(measure: GroupFaults, questions: Sequence[Question], parts: Sequence[Any]) -> bool:
-    """Whether the condition is not TRUE for a group with those parts of its aggregates."""
+    """Whether the condition is not TRUE for a group with these aggregates."""
     values, at = [], 0
     for question in questions:
         end = at + len(question.expressions)

@@ -1,5 +1,8 @@
-"""Texts that are JSON. Engines read it each in its own way, so each different text is brought here,
-with the number of its rows, and one function judges it."""
+"""Checks JSON texts.
+
+Engines parse JSON differently, so distinct texts are fetched with their row counts and validated by
+one function.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from openlaketx.measure.sql.condition_sql import ConditionSql
 
 
 def texts_query(measure: JsonFaults, sql: ConditionSql, forms: Forms, origin: str) -> str:
-    """Each text of the chosen rows once, and how many of them have it."""
+    """Each distinct text of the selected rows, with its row count."""
     text = forms.quoted(measure.column.name)
     return (
         "SELECT lg_text, lg_rows FROM ("  # noqa: S608 - names are quoted, literals bound
@@ -28,7 +31,7 @@ def texts_query(measure: JsonFaults, sql: ConditionSql, forms: Forms, origin: st
 
 
 def faulty_rows(measure: JsonFaults, found: Iterable[Sequence[tuple[Any, ...]]]) -> int:
-    """Rows whose text is not as it must be; ValueError where the schema is none."""
+    """Rows with an invalid text; ValueError for an invalid schema."""
     holds = _holds(measure)
     return sum(rows for batch in found for text, rows in batch if not _is_right(text, holds))
 
@@ -36,14 +39,14 @@ def faulty_rows(measure: JsonFaults, found: Iterable[Sequence[tuple[Any, ...]]])
 def faulty_texts(
     measure: JsonFaults, found: Iterable[Sequence[tuple[Any, ...]]], most: int
 ) -> list[str]:
-    """The first so many texts of those rows; no more are looked at than it needs."""
+    """The first ``most`` invalid texts; stops reading after the last of them."""
     holds = _holds(measure)
     faulty = (text for batch in found for text, _ in batch if not _is_right(text, holds))
     return list(islice(faulty, most))
 
 
 def judge_of(measure: JsonFaults) -> Callable[[str], bool]:
-    """Whether a text is as it must be; ValueError where the schema is none."""
+    """Whether a text is valid; ValueError for an invalid schema."""
     holds = _holds(measure)
     return lambda text: _is_right(text, holds)
 
@@ -56,7 +59,7 @@ def _is_right(text: str, holds: Callable[[Any], bool]) -> bool:
 
 
 def _holds(measure: JsonFaults) -> Callable[[Any], bool]:
-    """What is asked of the value that a text stands for."""
+    """The check of the parsed value."""
     if measure.fits is not None:
         return _validator(read_json(measure.fits)).is_valid
     if measure.allowed is None and measure.required is None:
@@ -73,7 +76,7 @@ def _holds(measure: JsonFaults) -> Callable[[Any], bool]:
 
 
 def _validator(schema: Any) -> jsonschema_rs.Validator:
-    """Nothing is fetched, no pattern takes longer the cleverer it is, and no format is checked."""
+    """Fetches nothing, uses patterns with linear run time, and checks no formats."""
     return jsonschema_rs.validator_for(
         schema,
         offline=True,
@@ -82,12 +85,12 @@ def _validator(schema: Any) -> jsonschema_rs.Validator:
     )
 
 
-# Distinct values, the same ones each time, and how many of them hold a pattern.
+# A stable sample of distinct values, and how many of them match a pattern.
 
 
 def sample_query(measure: SampleMatches, sql: ConditionSql, forms: Forms, origin: str) -> str:
-    """One number of values. By their MD5, which every engine works out alike, they come in an
-    order that has nothing to do with what they say or where they stand."""
+    """One count. Ordered by MD5, which is the same in every engine and independent of content and
+    position."""
     value = forms.quoted(measure.column.name)
     anywhere = f"[\\d\\D]*(?:{measure.pattern})[\\d\\D]*"
     found = sql.condition(Matches(of=measure.column, pattern=anywhere))

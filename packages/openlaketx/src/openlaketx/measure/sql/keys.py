@@ -1,4 +1,4 @@
-"""Keys: rows of duplicates, different keys, and keys that another dataset has."""
+"""Key measures: duplicates, distinct keys, and keys of another dataset."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def duplicates_query(
     origin: str,
     touched: str | None = None,
 ) -> str:
-    """Every row of every group of equal keys with more than one row; a NULL in a key passes.
+    """All rows of groups with more than one row per key; keys with a NULL are ignored.
 
-    Where only keys of ``touched`` rows can have become duplicates, no other key is looked at.
+    If only keys of ``touched`` rows can be duplicates, other keys are not checked.
     """
     named, present = _looked_at(measure, forms, touched)
     chosen = chosen_rows(sql, measure.where)
@@ -44,12 +44,12 @@ def duplicate_rows(
     forms: Forms,
     origin: str,
     touched: str | None,
-    beside: Sequence[str],
+    extra: Sequence[str],
     most: int | None,
     among: str | None = None,
 ) -> FoundRows:
-    """Rows of the first so many groups of those, with columns ``beside`` them; of all groups where
-    there is no ``most``, and only rows ``among`` others where they are told."""
+    """Rows of at most ``most`` of those groups (None: all), with the ``extra`` columns;
+    restricted to the rows ``among``, if given."""
     _, present = _looked_at(measure, forms, touched)
     alike = [_alike(column, forms) for column in measure.columns]
     chosen = "TRUE" if measure.where is None else sql.condition(measure.where)
@@ -67,14 +67,14 @@ def duplicate_rows(
     if most is not None:
         groups += f" ORDER BY {order} LIMIT {most:d}"
     source = (
-        f"(SELECT coalesce({chosen}, FALSE) AS lg_chosen, {', '.join([*held, *beside])}"  # noqa: S608
+        f"(SELECT coalesce({chosen}, FALSE) AS lg_chosen, {', '.join([*held, *extra])}"  # noqa: S608
         f" FROM {among or origin} WHERE ({named}) IN ({groups}))"
     )
     return FoundRows(source, "lg_chosen", order)
 
 
 def distinct_query(measure: DistinctCount, sql: ConditionSql, forms: Forms, origin: str) -> str:
-    """Different keys among the chosen rows; a key with a NULL in it is none."""
+    """Distinct keys among the selected rows; keys with a NULL are not counted."""
     named, present = _keys(measure.columns, forms)
     chosen = chosen_rows(sql, measure.where)
     return (
@@ -85,7 +85,7 @@ def distinct_query(measure: DistinctCount, sql: ConditionSql, forms: Forms, orig
 
 
 def most_common_query(measure: MostCommonRows, sql: ConditionSql, forms: Forms, origin: str) -> str:
-    """Chosen rows of the key that most of them have."""
+    """Selected rows with the most common key."""
     named, present = _keys(measure.columns, forms)
     chosen = chosen_rows(sql, measure.where)
     return (
@@ -101,7 +101,7 @@ def unmatched_query(
     origin: str,
     reference: tuple[str, TableSchema],
 ) -> str:
-    """How many chosen rows have a key that the reference does not have, or has."""
+    """How many selected rows have a key that the reference lacks, or has."""
     return unmatched_rows(measure, sql, forms, origin, reference).counted
 
 
@@ -111,9 +111,9 @@ def unmatched_rows(
     forms: Forms,
     origin: str,
     reference: tuple[str, TableSchema],
-    beside: Sequence[str] = (),
+    extra: Sequence[str] = (),
 ) -> FoundRows:
-    """Those rows, with columns ``beside`` them; ValueError where a key cannot be compared alike in
+    """Those rows, with the ``extra`` columns; ValueError if a key cannot be compared exactly in
     every engine."""
     other, schema = reference
     _, present = _keys(measure.columns, forms)
@@ -129,7 +129,7 @@ def unmatched_rows(
     match = " AND ".join(f"lg_o.lg_key_{at} = lg_r.lg_key_{at}" for at in range(len(held)))
     exists = "EXISTS" if measure.found else "NOT EXISTS"
     rows = (
-        f"(SELECT coalesce({chosen}, FALSE) AS lg_chosen, {', '.join([*held, *beside])}"  # noqa: S608
+        f"(SELECT coalesce({chosen}, FALSE) AS lg_chosen, {', '.join([*held, *extra])}"  # noqa: S608
         f" FROM {origin} WHERE {present}) AS lg_r"
     )
     there = f"SELECT 1 FROM (SELECT {', '.join(sought)} FROM {other}) AS lg_o WHERE {match}"  # noqa: S608
@@ -137,14 +137,13 @@ def unmatched_rows(
 
 
 def _alike(column: ColumnRef, forms: Forms) -> str:
-    """The key, in a form by which DuckDB leaves out no row group: a float is reckoned with, since
-    statistics know nothing of NaN."""
+    """The key in a form that disables row-group skipping for floats: the statistics ignore NaN."""
     key = forms.quoted(column.name)
     return f"{key} + 0" if column.type in FLOATS else key
 
 
 def _looked_at(measure: DuplicateRows, forms: Forms, touched: str | None) -> tuple[str, str]:
-    """The key, and which rows can have a duplicate."""
+    """The key, and the rows that can have duplicates."""
     named, present = _keys(measure.columns, forms)
     if touched is not None:
         some = f"SELECT {named} FROM {touched} WHERE {present}"  # noqa: S608 - names are quoted

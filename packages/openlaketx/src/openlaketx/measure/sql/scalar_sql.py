@@ -1,4 +1,4 @@
-"""Values of rows as SQL: columns, literals, arithmetic and functions, each in a stated type."""
+"""Scalar values as SQL: columns, literals, arithmetic and functions, each with a declared type."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _IN_THE_RESULTS_TYPE = (Function.ABS, Function.COALESCE, Function.NULLIF, Functi
 
 
 class ScalarSql(ABC):
-    """Writes scalars for one engine and keeps the parameters that they bind."""
+    """Renders scalars for one engine and collects their bound parameters."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
@@ -39,7 +39,7 @@ class ScalarSql(ABC):
 
     @abstractmethod
     def condition(self, node: Condition) -> str:
-        """SQL that is TRUE, FALSE or NULL as the tree is; ValueError where it has no exact form."""
+        """SQL that is TRUE, FALSE or NULL like the tree; ValueError if it has no exact form."""
 
     def scalar(self, node: Scalar) -> str:
         """SQL of the scalar in its own type; integers may be wider."""
@@ -81,7 +81,7 @@ class ScalarSql(ABC):
         found = reckoning(node.op, operand_type(node.left), operand_type(node.right))
         left, right = self._operand(node.left, found.left), self._operand(node.right, found.right)
         if node.op in (Arithmetic.DIVIDE, Arithmetic.REMAINDER):
-            # a zero of another type would make Spark compare in a third one, and round
+            # a zero of another type would make Spark compare in a third type, and round
             zero = "0e0" if found.right == "double" else self.dialect.cast("0", found.right)
             right = f"nullif({right}, {zero})"
         sql = f"({left} {node.op} {right})"
@@ -99,7 +99,7 @@ class ScalarSql(ABC):
                 return written[0]
             return self.dialect.call(function, written)
         if function in (Function.ROUND, Function.SUBSTR):
-            # places are numbers that were read and checked, and engines fix the type by them
+            # positions are validated literals; engines derive the result type from them
             places = [str(int(place.text)) for place in arguments[1:] if isinstance(place, Value)]
             return self._typed(node, [self.scalar(arguments[0]), *places])
         if function is Function.SIZE:
@@ -120,7 +120,7 @@ class ScalarSql(ABC):
 
 
 def _literal(text: str, data_type: str) -> str:
-    """The text in the spelling that every engine casts without loss."""
+    """The text in a spelling that every engine casts without loss."""
     if data_type == "date":
         return date.fromisoformat(text).isoformat()
     if data_type in ("timestamp", "timestamp_ntz"):

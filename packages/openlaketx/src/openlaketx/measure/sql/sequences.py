@@ -1,4 +1,4 @@
-"""Rows in an order: gaps, values out of order, intervals that overlap or leave a gap."""
+"""Ordered rows: gaps, values out of order, overlapping intervals and gaps between intervals."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _EARLIER = "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
 
 @dataclass(frozen=True)
 class _Sequence:
-    """``values`` are of each row, ``windows`` of the rows before it in ``order``."""
+    """``values`` are per row; ``windows`` range over the rows before it in ``order``."""
 
     present: tuple[ColumnRef, ...]
     values: Mapping[str, str]
     order: str
     windows: Mapping[str, tuple[str, str]]
-    """An aggregate, and the frame it looks at."""
+    """An aggregate, and its window frame."""
     failing: str
 
 
@@ -37,7 +37,7 @@ def sequence_query(
     forms: Forms,
     origin: str,
 ) -> str:
-    """One number of rows."""
+    """One row count."""
     return sequence_rows(measure, sql, forms, origin).counted
 
 
@@ -46,15 +46,17 @@ def sequence_rows(
     sql: ConditionSql,
     forms: Forms,
     origin: str,
-    beside: Sequence[str] = (),
+    extra: Sequence[str] = (),
 ) -> FoundRows:
-    """Those rows, with columns ``beside`` them; ValueError where a column has no order that engines
-    share. Rows are chosen behind the window."""
+    """Those rows, with the ``extra`` columns; ValueError if engines do not order a column alike.
+
+    Rows are filtered after the window.
+    """
     asked = _sequence(measure, forms)
     groups = {f"lg_by_{at}": forms.quoted(column.name) for at, column in enumerate(measure.by)}
     chosen = "TRUE" if measure.where is None else sql.condition(measure.where)
     held = {"lg_chosen": f"coalesce({chosen}, FALSE)", **groups, **asked.values}
-    inner = ", ".join([*(f"{value} AS {name}" for name, value in held.items()), *beside])
+    inner = ", ".join([*(f"{value} AS {name}" for name, value in held.items()), *extra])
     partition = ", ".join(["lg_chosen", *groups])
     outer = ", ".join(
         f"{value} OVER (PARTITION BY {partition} ORDER BY {asked.order} {frame}) AS {name}"
@@ -101,7 +103,7 @@ def _sequence(measure: SequenceGaps | OutOfOrder | IntervalFaults, forms: Forms)
 
 
 def _place(column: ColumnRef, forms: Forms) -> str:
-    """The value as a number of which differences can be taken."""
+    """The value as a number that can be subtracted."""
     name = forms.quoted(column.name)
     if column.type in INTEGERS:
         return f"CAST({name} AS DECIMAL(20,0))"
@@ -109,12 +111,12 @@ def _place(column: ColumnRef, forms: Forms) -> str:
         return forms.days(name)
     if column.type in ("timestamp", "timestamp_ntz"):
         return forms.micros(name)
-    raise ValueError(f"values of type {column.type} have no steps")
+    raise ValueError(f"values of type {column.type} cannot be subtracted")
 
 
 def _ordered(column: ColumnRef, forms: Forms) -> str:
-    """Something that is ordered as the values are; -0.0 is 0.0, and NaN is above everything."""
+    """An expression with the order of the values; -0.0 equals 0.0, NaN is the greatest."""
     if column.type in ("boolean", "binary"):
-        raise ValueError(f"values of type {column.type} have no order")
+        raise ValueError(f"values of type {column.type} are not ordered")
     name = forms.quoted(column.name)
     return f"CAST({name} AS DOUBLE) + 0e0" if column.type in FLOATS else name

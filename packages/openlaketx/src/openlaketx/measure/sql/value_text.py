@@ -1,4 +1,4 @@
-"""Values as evidence holds them: one spelling, whichever engine or footer gave it."""
+"""Values as stored in evidence: one format for every engine and for footers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def whole(value: int | None) -> MeasureValue:
 
 
 def double(value: float | None) -> MeasureValue:
-    """The double itself; what JSON cannot say is text."""
+    """The double; as text if JSON cannot represent it."""
     if value is None:
         return None
     if math.isnan(value):
@@ -35,20 +35,20 @@ def double(value: float | None) -> MeasureValue:
 
 
 def rounded(value: float | None) -> MeasureValue:
-    """Twelve significant digits, so that the order of addition does not show."""
-    told = double(value)
-    return float(f"{told:.{DIGITS}g}") + 0.0 if isinstance(told, float) else told
+    """Twelve significant digits, so that the order of addition does not matter."""
+    number = double(value)
+    return float(f"{number:.{DIGITS}g}") + 0.0 if isinstance(number, float) else number
 
 
 def exact(value: Decimal | None, scale: int) -> MeasureValue:
-    """With as many digits behind the point as its type has: Spark hands 1E-8 over as 1.0E-8."""
+    """As many decimal places as the type's scale: Spark returns 1E-8 as 1.0E-8."""
     if value is None:
         return None
     return format(value.quantize(Decimal(1).scaleb(-scale), context=_EVERY_DIGIT), "f")
 
 
 def mean(total: int | Decimal | None, count: int) -> MeasureValue:
-    """The quotient itself, then rounded once."""
+    """The exact quotient, rounded once."""
     return rounded(float(Fraction(total) / count)) if count and total is not None else None
 
 
@@ -63,6 +63,6 @@ def instant(micros: int | None) -> MeasureValue:
 
 
 def local_instant(micros: int | None) -> MeasureValue:
-    """The same for a time without a zone."""
-    told = instant(micros)
-    return None if told is None else str(told).removesuffix("Z")
+    """The same for a timestamp without time zone."""
+    text = instant(micros)
+    return None if text is None else str(text).removesuffix("Z")
