@@ -15,7 +15,7 @@ from sqlalchemy import Table, func, select
 from bench.mould import ORDER, Mould, Row, mould_of
 from lakeguard.dispatch import tasks
 from lakeguard.lake.delta import DeltaTables
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.run_port import PromotionRuns
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.store import apply_plan, read_state, require_dataset
@@ -23,6 +23,7 @@ from lakeguard.relay.attach import attach
 from lakeguard.relay.relay import Relay
 from lakeguard.state import outbox
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import promotion_status
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, SourceFormat, TaskKind
@@ -61,9 +62,9 @@ def make_history(
 ) -> History:
     """``runs`` published runs over ``datasets`` tables, told to the ledger."""
     database = database or Database(f"sqlite:///{folder}/.lakeguard/state.db")
-    heart = _heart(database, folder, datasets)
-    relay = Relay(database, heart.lake, ORG, heart.clock)
-    moulds = [_mould(heart, _name(index)) for index in range(datasets)]
+    context = _context(database, folder, datasets)
+    relay = Relay(OrganisationState.of(database, ORG, context.clock), context.lake)
+    moulds = [_mould(context, _name(index)) for index in range(datasets)]
     made = 2 * datasets
     number = 2
     while made < runs:
@@ -71,17 +72,17 @@ def make_history(
             number + max(1, _AT_ONCE // datasets),
             2 + (runs - made + datasets - 1) // datasets + number,
         )
-        _cast(heart, moulds, range(number + 1, upto + 1))
+        _cast(context, moulds, range(number + 1, upto + 1))
         made += datasets * (upto - number)
         number = upto
     for mould in moulds:
         DeltaTable(mould.location).create_checkpoint()
     begun = time.perf_counter()
     synced = relay.drain()
-    return History(database, heart.lake, synced.rows, time.perf_counter() - begun)
+    return History(database, context.lake, synced.rows, time.perf_counter() - begun)
 
 
-def _cast(heart: Heart, moulds: list[Mould], numbers: range) -> None:
+def _cast(context: PlaneContext, moulds: list[Mould], numbers: range) -> None:
     rows: dict[Table, list[Row]] = defaultdict(list)
     for index, mould in enumerate(moulds):
         for number in numbers:
@@ -92,36 +93,35 @@ def _cast(heart: Heart, moulds: list[Mould], numbers: range) -> None:
             file = Path(mould.location) / path
             file.parent.mkdir()
             os.link(mould.file, file)
-    with heart.database.write() as connection:
-        last = connection.scalar(select(func.max(promotion_status.c.ordinal))) or 0
+    with context.write() as tx:
+        last = tx.scalar(select(func.max(promotion_status.c.ordinal))) or 0
         for place, row in enumerate(rows[promotion_status], last + 1):
             row["ordinal"] = place
         for table in ORDER:
-            outbox.record(connection, table, rows[table], heart.clock())
+            outbox.record(tx, table, rows[table], context.clock())
 
 
-def _mould(heart: Heart, name: DatasetName) -> Mould:
+def _mould(context: PlaneContext, name: DatasetName) -> Mould:
     """Two real runs; the second has a base, as all that follow."""
     for _ in range(2):
-        run_id, location = _run(heart, name)
-    with heart.database.read() as connection:
-        return mould_of(connection, run_id, location)
+        run_id, location = _run(context, name)
+    with context.read() as tx:
+        return mould_of(tx.connection, run_id, location)
 
 
-def _run(heart: Heart, name: DatasetName) -> tuple[str, str]:
-    runs, lake = PromotionRuns(heart), DeltaLake()
-    with heart.database.write() as connection:
-        dataset = require_dataset(connection, ORG, name)
+def _run(context: PlaneContext, name: DatasetName) -> tuple[str, str]:
+    runs, lake = PromotionRuns(context), DeltaLake()
+    with context.write() as tx:
+        dataset = require_dataset(tx, name)
         task_id = tasks.submit(
-            connection,
-            ORG,
+            tx,
             dataset.dataset_id,
             kind=TaskKind.BUILD,
             key=None,
             parameters="{}",
             triggered_by="bench",
-            at=heart.clock(),
-            attempts=heart.dispatch.attempts,
+            at=context.clock(),
+            attempts=context.dispatch.attempts,
         )
     plan = runs.open_run(task_id, this_process("bench"))
     assert isinstance(plan, RunPlan), plan
@@ -129,12 +129,12 @@ def _run(heart: Heart, name: DatasetName) -> tuple[str, str]:
     decision = runs.submit_evidence(plan.ticket, evidence_of(lake, plan, [1, 2, 3, 4, 5, 6]))
     assert decision.allowed, decision.ruling.reasons
     runs.complete_move(plan.ticket, lake.publish(runs.begin_move(plan.ticket)))
-    return plan.ticket.run_id, join(heart.lake, dataset.location)
+    return plan.ticket.run_id, join(context.lake, dataset.location)
 
 
-def _heart(database: Database, folder: Path, datasets: int) -> Heart:
+def _context(database: Database, folder: Path, datasets: int) -> PlaneContext:
     database.migrate()
-    heart = Heart(
+    context = PlaneContext(
         database=database,
         tables=DeltaTables(),
         org_id=ORG,
@@ -142,11 +142,11 @@ def _heart(database: Database, folder: Path, datasets: int) -> Heart:
         clock=lambda: datetime.now(UTC),
         actor="bench",
     )
-    attach(database, heart.lake, ORG, heart.clock)
-    with database.write() as connection:
-        plan = make_plan(_definitions(datasets), read_state(connection, ORG))
-        apply_plan(connection, plan, ORG, "bench", heart.clock())
-    return heart
+    attach(OrganisationState.of(database, ORG, context.clock), context.lake)
+    with OrganisationState.of(database, ORG).write() as tx:
+        plan = make_plan(_definitions(datasets), read_state(tx))
+        apply_plan(tx, plan, "bench", context.clock())
+    return context
 
 
 def _definitions(datasets: int) -> Definitions:

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from shutil import rmtree
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from bench import profiling
 from bench.figures import SCRATCH, Figure
@@ -23,14 +23,16 @@ from lakeguard.ledger.versions import (
     next_version,
     record_version,
 )
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.deciding.record_decision import Case, decide_and_record
 from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard.promotion.opening.pinned_rules import pin_rules
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.store import apply_plan, read_state, require_dataset
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import decisions
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import (
     LoadType,
@@ -89,21 +91,21 @@ def remembered() -> list[Figure]:
     folder = SCRATCH / NAME
     rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    heart = _history(folder)
-    with heart.database.read() as connection:
+    context = _history(folder)
+    with context.read() as tx:
         at = decisions.c.decided_at
         asked = select(at).order_by(at.desc()).offset(TESTED - 1).limit(1)
-        since = connection.scalar(asked)
+        since = tx.scalar(asked)
     assert since is not None
     draft = _dataset(5, 800, 8, looking_back=True)
     assert len(draft.rules) == 50
     begun, cpu = time.perf_counter(), time.process_time()
-    tested = backtest(heart.database, ORG, heart.lake, draft, since)
+    tested = backtest(OrganisationState.of(context.database, ORG), context.lake, draft, since)
     testing, testing_cpu = time.perf_counter() - begun, time.process_time() - cpu
     assert tested.runs == TESTED, tested.runs
     assert all(item.judged == TESTED for item in tested.rules), "every rule in every run"
     begun, cpu = time.perf_counter(), time.process_time()
-    replayed = replay_all(heart.database, ORG, None, None, None)
+    replayed = replay_all(OrganisationState.of(context.database, ORG), None, None, None)
     replaying, replaying_cpu = time.perf_counter() - begun, time.process_time() - cpu
     assert (replayed.decisions, replayed.differences) == (DECISIONS, ())
     print(f"{NAME}: the draft blocks {len(tested.blocks):,} of {TESTED:,} runs", flush=True)
@@ -133,11 +135,11 @@ def _dataset(least: int, mean: int, share: int, *, looking_back: bool = False) -
     )
 
 
-def _history(folder: Path) -> Heart:
+def _history(folder: Path) -> PlaneContext:
     """Decisions made and recorded as runs have them made, each on numbers of its own."""
     database = Database(f"sqlite:///{folder}/state.db")
     database.migrate()
-    heart = Heart(
+    context = PlaneContext(
         database=database,
         tables=DeltaTables(),
         org_id=ORG,
@@ -147,55 +149,51 @@ def _history(folder: Path) -> Heart:
     )
     source = SourceDefinition(source="wide", format=SourceFormat.CSV, path="wide/*.csv")
     definitions = Definitions(sources=(source,), datasets=(_dataset(20, 900, 5),))
-    with database.write() as connection:
-        plan = make_plan(definitions, read_state(connection, ORG))
-        apply_plan(connection, plan, ORG, "bench", heart.clock())
+    with OrganisationState.of(database, ORG).write() as tx:
+        plan = make_plan(definitions, read_state(tx))
+        apply_plan(tx, plan, "bench", context.clock())
     chance = Random(7)
     for done in range(0, DECISIONS, 500):
-        _decide(heart, 500, chance, publish=done >= DECISIONS - PUBLISHED)
-    return heart
+        _decide(context, 500, chance, publish=done >= DECISIONS - PUBLISHED)
+    return context
 
 
-def _decide(heart: Heart, count: int, chance: Random, *, publish: bool) -> None:
-    with heart.database.write() as connection:
-        dataset = require_dataset(connection, ORG, _DATASET)
-        pinned = pin_rules(connection, heart, dataset, published=None)
+def _decide(context: PlaneContext, count: int, chance: Random, *, publish: bool) -> None:
+    with context.write() as tx:
+        dataset = require_dataset(tx, _DATASET)
+        pinned = pin_rules(tx, dataset, published=None)
         schema = dataset.definition.table_schema
         measures = measures_for(pinned.rules, schema)
         for _ in range(count):
             task_id = tasks.submit(
-                connection,
-                ORG,
+                tx,
                 dataset.dataset_id,
                 kind=TaskKind.BUILD,
                 key=None,
                 parameters="{}",
                 triggered_by="bench",
-                at=heart.clock(),
-                attempts=heart.dispatch.attempts,
+                at=context.clock(),
+                attempts=context.dispatch.attempts,
             )
             _, ticket = tasks.claim(
-                connection,
-                ORG,
+                tx,
                 task_id,
                 this_process("bench"),
-                heart.clock(),
+                context.clock(),
                 TaskKind.BUILD,
-                heart.dispatch.lease,
+                context.dispatch.lease,
             )
             case = Case(ticket.run_id, dataset, schema, pinned, Findings())
             values = {measure_key(item): _value(item, chance) for item in measures}
             evidence = _evidence(ticket.run_id, dataset.definition, values)
-            decision = decide_and_record(connection, heart, case, evidence)
+            decision = decide_and_record(tx, context, case, evidence)
             if publish and decision.allowed:
-                _publish(connection, heart, dataset.dataset_id, evidence, decision)
+                _publish(tx, dataset.dataset_id, evidence, decision)
 
 
-def _publish(
-    connection: Connection, heart: Heart, dataset_id: str, evidence: Evidence, decision: Decision
-) -> None:
+def _publish(tx: Transaction, dataset_id: str, evidence: Evidence, decision: Decision) -> None:
     """As State has a publish; the table itself is no part of what is measured."""
-    number, at = next_version(connection, dataset_id), heart.clock()
+    number, at = next_version(tx, dataset_id), tx.now()
     version = StoredVersion(
         dataset_id=dataset_id,
         version=number,
@@ -218,10 +216,9 @@ def _publish(
         build_hash=evidence.build_hash,
         position_hash=None,
     )
-    record_version(connection, ORG, version, ())
+    record_version(tx, version, ())
     move_pointer(
-        connection,
-        ORG,
+        tx,
         dataset_id,
         version=number,
         commit=number,

@@ -12,6 +12,7 @@ from lakeguard.insight.verification import verify
 from lakeguard.lake.delta import DeltaTables
 from lakeguard.relay.rebuild import Rebuild
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 
 RUNS = 100_000
 DATASETS = 10
@@ -30,9 +31,8 @@ def proved() -> list[Figure]:
 def proof(history: History) -> list[Figure]:
     def whole() -> None:
         report = verify(
-            history.database,
+            OrganisationState.of(history.database, ORG),
             history.lake,
-            ORG,
             DeltaTables(),
             replay=False,
             head=None,
@@ -51,7 +51,7 @@ def proof(history: History) -> list[Figure]:
 def rebuilt(history: History) -> list[Figure]:
     """Into an empty database beside the first; the lake has a new owner afterwards."""
     other = Database(f"sqlite:///{history.lake}/.lakeguard/again.db")
-    rebuild = Rebuild(other, history.lake, ORG, lambda: datetime.now(UTC))
+    rebuild = Rebuild(OrganisationState.of(other, ORG, lambda: datetime.now(UTC)), history.lake)
     seconds, cpu = _timed(rebuild.run)
     return [
         Figure(f"rebuild, {RUNS:,} runs", seconds, "s", REBUILD_BAR_S),

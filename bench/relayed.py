@@ -15,6 +15,7 @@ from lakeguard.relay.attach import attach
 from lakeguard.relay.relay import Relay
 from lakeguard.state import outbox, schema
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 
 ROWS = 200_000
 ROUNDS = 5
@@ -28,8 +29,8 @@ def relayed() -> list[Figure]:
     shutil.rmtree(folder, ignore_errors=True)
     database = Database(f"sqlite:///{folder}/.lakeguard/state.db")
     database.migrate()
-    attach(database, str(folder), ORG, _now)
-    relay = Relay(database, str(folder), ORG, _now)
+    attach(OrganisationState.of(database, ORG, _now), str(folder))
+    relay = Relay(OrganisationState.of(database, ORG, _now), str(folder))
     relay.drain()
     walls, cpus = zip(*(_round(database, relay, number) for number in range(ROUNDS)), strict=True)
     print(f"  relay: {1e6 / min(walls):,.0f} rows/s", flush=True)
@@ -41,8 +42,8 @@ def relayed() -> list[Figure]:
 
 def _round(database: Database, relay: Relay, number: int) -> tuple[float, float]:
     for table, rows in _told(f"{number}-", ROWS // 6):
-        with database.write() as connection:
-            outbox.record(connection, table, rows, _now())
+        with OrganisationState.of(database, ORG).write() as tx:
+            outbox.record(tx, table, rows, _now())
     wall, cpu = time.perf_counter(), time.process_time()
     sent = relay.drain().rows
     spent = time.perf_counter() - wall, time.process_time() - cpu

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 
-from bench.dispatch.ours import define_jobs, heart_of, idle_job, queue_tasks
+from bench.dispatch.ours import context_of, define_jobs, idle_job, queue_tasks
 from bench.dispatch.racing import Address
 from bench.figures import Figure
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
@@ -37,12 +37,12 @@ def claim_figures(
 
 def _queue(server: Server, depth: int, claims: int) -> EmbeddedDispatch:
     """One that is so deep when half of the claims are made."""
-    heart = heart_of(Address(str(server.folder), server.port), f"depth_{depth}")
-    job_ids = define_jobs(heart, [idle_job(f"nothing_{number:02d}") for number in range(10)])
-    queue_tasks(heart, job_ids, depth + WARM_UP + claims // 2)
+    context = context_of(Address(str(server.folder), server.port), f"depth_{depth}")
+    job_ids = define_jobs(context, [idle_job(f"nothing_{number:02d}") for number in range(10)])
+    queue_tasks(context, job_ids, depth + WARM_UP + claims // 2)
     server.sql("VACUUM ANALYZE")
     print(f"  {depth:,} tasks are queued", flush=True)
-    return EmbeddedDispatch(heart)
+    return EmbeddedDispatch(context)
 
 
 def _claim(dispatch: EmbeddedDispatch) -> float:

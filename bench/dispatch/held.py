@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import psycopg
 
-from bench.dispatch.ours import OURS, fill, heart_of, work_off
+from bench.dispatch.ours import OURS, context_of, fill, work_off
 from bench.dispatch.racing import Address, race
 from bench.figures import Figure
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
@@ -49,4 +49,4 @@ def _holding(server: Server) -> Iterator[None]:
         ).fetchall()
         assert len(taken) == HELD, len(taken)
         yield
-    work_off(EmbeddedDispatch(heart_of(address, "race")))
+    work_off(EmbeddedDispatch(context_of(address, "race")))

@@ -11,7 +11,7 @@ from pathlib import Path
 from bench.dispatch import guarantees
 from bench.dispatch.racing import Address, Gate, Queue
 from lakeguard.lake.delta import DeltaTables
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.store import apply_plan, read_state
 from lakeguard.scheduler.launch.launch import (
@@ -35,10 +35,10 @@ _AT_A_TIME = 5_000
 _DONE = TaskReport(success=True)
 
 
-def heart_of(address: Address, schema: str) -> Heart:
+def context_of(address: Address, schema: str) -> PlaneContext:
     """The dispatcher's State in a schema of its own."""
     database = Database(address.url, schema)
-    return Heart(
+    return PlaneContext(
         database=database,
         tables=DeltaTables(),
         org_id=ORG,
@@ -48,13 +48,13 @@ def heart_of(address: Address, schema: str) -> Heart:
     )
 
 
-def define_jobs(heart: Heart, jobs: list[JobDefinition]) -> list[str]:
+def define_jobs(context: PlaneContext, jobs: list[JobDefinition]) -> list[str]:
     """Applied and deployed; their ids, in the order of their names."""
-    heart.database.migrate()
-    with heart.database.write() as connection:
-        plan = make_plan(Definitions(jobs=tuple(jobs)), read_state(connection, ORG))
-        apply_plan(connection, plan, ORG, "bench", heart.clock())
-    ports = EmbeddedJobs(heart)
+    context.database.migrate()
+    with context.write() as tx:
+        plan = make_plan(Definitions(jobs=tuple(jobs)), read_state(tx))
+        apply_plan(tx, plan, "bench", context.clock())
+    ports = EmbeddedJobs(context)
     ports.deploy()
     return [row.job_id for row in sorted(ports.jobs(), key=lambda row: row.job)]
 
@@ -64,7 +64,7 @@ def idle_job(name: str, **config: str) -> JobDefinition:
     return JobDefinition(job=name, type="python", config=said)
 
 
-def queue_tasks(heart: Heart, job_ids: list[str], tasks: int) -> None:
+def queue_tasks(context: PlaneContext, job_ids: list[str], tasks: int) -> None:
     """So many tasks, spread over the jobs."""
     cause = Cause(kind=CauseKind.MANUAL)
     for first in range(0, tasks, _AT_A_TIME):
@@ -72,19 +72,19 @@ def queue_tasks(heart: Heart, job_ids: list[str], tasks: int) -> None:
             Wish(job_ids[number % len(job_ids)], new_id("task"), cause, "bench")
             for number in range(first, min(first + _AT_A_TIME, tasks))
         ]
-        with heart.database.write() as connection:
-            launch(connection, heart, wishes)
+        with context.write() as tx:
+            launch(tx, context, wishes)
 
 
 def fill(address: Address, tasks: int) -> None:
-    heart = heart_of(address, "race")
-    job_ids = define_jobs(heart, [idle_job(f"nothing_{number:02d}") for number in range(JOBS)])
-    queue_tasks(heart, job_ids, tasks)
-    heart.database.close()
+    context = context_of(address, "race")
+    job_ids = define_jobs(context, [idle_job(f"nothing_{number:02d}") for number in range(JOBS)])
+    queue_tasks(context, job_ids, tasks)
+    context.database.close()
 
 
 def drain(address: Address, gate: Gate, batch: int = BATCH) -> None:
-    dispatch = EmbeddedDispatch(heart_of(address, "race"))
+    dispatch = EmbeddedDispatch(context_of(address, "race"))
     dispatch.keep(())  # connected
     gate.pass_through()
     work_off(dispatch, batch)

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from datetime import timedelta
 
-from bench.dispatch.ours import define_jobs, heart_of, idle_job
+from bench.dispatch.ours import context_of, define_jobs, idle_job
 from bench.dispatch.racing import Address
 from bench.figures import Figure
 from lakeguard.services.ports.jobs import EmbeddedJobs
@@ -19,14 +19,14 @@ BAR_S = 1.0
 
 def schedule_figures(server: Server, jobs: int = JOBS, rounds: int = ROUNDS) -> list[Figure]:
     """The best of several hours: others on the machine can only make it slower."""
-    heart = heart_of(Address(str(server.folder), server.port), "schedules")
+    context = context_of(Address(str(server.folder), server.port), "schedules")
     hours = [0]
-    clock = heart.clock
-    heart = replace(heart, clock=lambda: clock() + timedelta(hours=hours[0]))
+    clock = context.clock
+    context = replace(context, clock=lambda: clock() + timedelta(hours=hours[0]))
     named = [idle_job(f"hourly_{number:05d}", schedule="0 * * * *") for number in range(jobs)]
-    define_jobs(heart, named)
+    define_jobs(context, named)
     server.sql("VACUUM ANALYZE")
-    dispatcher = EmbeddedJobs(heart)
+    dispatcher = EmbeddedJobs(context)
     assert dispatcher.tick().scheduled == 0
     walls, cpus = [], []
     for _ in range(rounds):

@@ -26,11 +26,11 @@ PAGE = (Path(__file__).parents[2] / "docs" / "explanation" / "dispatcher.md").re
 
 
 def test_every_loop_is_in_the_table_in_its_order(tmp_path: Path) -> None:
-    heart = make_plane("sqlite", tmp_path).heart
-    with heart.database.read() as connection:
-        roster = read_roster(connection, heart.org_id)
-    herald = event_messenger(heart.database, heart.org_id, heart.clock, ())
-    loops = [*_loops(heart, Watch(), roster), *other_loops(heart, herald, KnownRuns())]
+    context = make_plane("sqlite", tmp_path).context
+    with context.read() as tx:
+        roster = read_roster(tx)
+    herald = event_messenger(context, ())
+    loops = [*_loops(context, Watch(), roster), *other_loops(context, herald, KnownRuns())]
     told = re.search(r"\| loop \| does \|\n\|---\|---\|\n((?:\|.*\n)+)", PAGE)
     assert told is not None
     assert re.findall(r"^\| ([a-z ]+) \|", told[1], re.MULTILINE) == [name for name, _ in loops]

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from lakeguard.http.routes import FRESH_SECONDS, LARGEST, PATHS
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard_sdk.errors import BadToken, OutputThere, ReportedOtherwise, ReportRefused
 from lakeguard_sdk.model.run import Failure
 from lakeguard_sdk.scheduling.task_token import token_of
 from lakeguard_sdk.scheduling.tasks import Output, TaskAnswer, TaskReport
 from tests.support.databases.databases import fresh_database
 from tests.support.fakes.http_clients import SECRET, ask, door
-from tests.support.projects.running_tasks import begin, make_heart, submit
+from tests.support.projects.running_tasks import begin, make_context, submit
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "jobs-outside.md").read_text("utf-8")
@@ -27,8 +27,8 @@ PLACE = "http://127.0.0.1:8600"
 
 
 @pytest.fixture
-def heart(tmp_path: Path) -> Heart:
-    return make_heart(fresh_database("sqlite", tmp_path), tmp_path)
+def context(tmp_path: Path) -> PlaneContext:
+    return make_context(fresh_database("sqlite", tmp_path), tmp_path)
 
 
 def calls() -> list[list[str]]:
@@ -37,11 +37,11 @@ def calls() -> list[list[str]]:
     return [shlex.split(text.replace("\\\n", " "))[1:] for text in shown]
 
 
-def test_the_calls_on_the_page_work(heart: Heart) -> None:
+def test_the_calls_on_the_page_work(context: PlaneContext) -> None:
     answers = []
-    with door(heart) as inbox:
+    with door(context) as inbox:
         for words in calls():
-            ticket = begin(heart, submit(heart), outputs=("model",))
+            ticket = begin(context, submit(context), outputs=("model",))
             headers = {
                 name.replace("-", "_"): value.strip().replace("$TOKEN", token_of(ticket))
                 for name, _, value in (text.partition(":") for text in _after(words, "-H"))
@@ -62,9 +62,9 @@ def _after(words: list[str], option: str) -> list[str]:
     return [words[place + 1] for place, word in enumerate(words) if word == option]
 
 
-def test_the_program_on_the_page_works(heart: Heart, tmp_path: Path) -> None:
+def test_the_program_on_the_page_works(context: PlaneContext, tmp_path: Path) -> None:
     (program,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    with door(heart, secret=SECRET) as inbox:
+    with door(context, secret=SECRET) as inbox:
         (tmp_path / "send.py").write_text(program.replace(PLACE, inbox.url), "utf-8")
         done = subprocess.run(
             [sys.executable, "send.py"],

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lakeguard.relay.rebuild import Rebuild
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.storage import fault_points
 from tests.support.lakes.ledgers import (
     ORG,
@@ -29,7 +30,7 @@ def main(url: str, schema: str, lake: str, point: str, act: str) -> None:
     database = Database(url, schema)
     if act == "rebuild":
         fault_points.listen(die)
-        Rebuild(database, lake, ORG, now).run()
+        Rebuild(OrganisationState.of(database, ORG, now), lake).run()
         return
     relay = relay_of(database, Path(lake))
     tell(database, ["killed 1", "killed 2"])

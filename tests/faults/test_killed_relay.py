@@ -9,6 +9,7 @@ import pytest
 
 from lakeguard.relay.rebuild import Rebuild
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.storage.fault_points import POINTS
 from tests.faults import killed_relay
 from tests.faults.test_killed import NEWBORN
@@ -56,7 +57,7 @@ def test_a_killed_rebuild(point: str, database: Database, tmp_path: Path) -> Non
     relay.drain()
     discard(lost)
     kill_at(database, tmp_path, point, "rebuild")
-    rebuilt = Rebuild(database, str(tmp_path), ORG, now).run()
+    rebuilt = Rebuild(OrganisationState.of(database, ORG, now), str(tmp_path)).run()
     assert rebuilt.rows == 3
     tell(database, ["c"])
     relay_of(database, tmp_path).drain()

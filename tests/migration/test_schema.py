@@ -16,6 +16,7 @@ from lakeguard.ledger.promotions import Way
 from lakeguard.state.append_only_triggers import guard_statements
 from lakeguard.state.database import Database
 from lakeguard.state.migrate import create_views, scripts
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.outbox import record
 from lakeguard.state.schema import (
     documents,
@@ -25,6 +26,7 @@ from lakeguard.state.schema import (
 )
 from lakeguard.state.schema_revision import SCHEMA_HEAD
 from lakeguard.state.tables.metadata import MUTABLE_COLUMNS, QUEUES, UtcTime
+from lakeguard.state.transaction import Transaction
 from lakeguard.state.views.views import view_metadata
 from lakeguard_sdk.errors import StateMismatch, StateMissing, StateUnavailable
 from tests.migration.listing import listing, parts_of
@@ -195,10 +197,11 @@ def test_a_fact_and_what_is_told_of_it_live_and_die_with_their_transaction(
         return [{"org_id": "default", "content_hash": body, "body": body}]
 
     with migrated.engine.connect() as connection:
-        record(connection, documents, document("a"), now)
+        tx = Transaction(connection, "default", lambda: now, "")
+        record(tx, documents, document("a"), now)
         connection.rollback()
-    with migrated.write() as connection:
-        record(connection, documents, document("b"), now)
+    with OrganisationState.of(migrated, "default").write() as tx:
+        record(tx, documents, document("b"), now)
     with migrated.read() as connection:
         assert connection.execute(text("SELECT body FROM documents")).scalars().all() == ["b"]
         told = connection.execute(text("SELECT payload FROM outbox")).scalars().all()

@@ -38,8 +38,8 @@ class Machine:
 
 @contextmanager
 def machine(queue: Queue, seconds: int) -> Iterator[Machine]:
-    state = queue.heart.database
-    place = [str(state.url), state.schema, queue.heart.org_id]
+    state = queue.context.database
+    place = [str(state.url), state.schema, queue.context.org_id]
     command = [sys.executable, str(Path(wrong_clock.__file__)), str(seconds), *place]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
@@ -59,17 +59,15 @@ def queue(schema: Database) -> Queue:
 def lease_seconds(queue: Queue, task_id: str) -> float:
     """How long the lease is good for from now, by the server."""
     query = select(tasks.c.lease_expires_at).where(tasks.c.task_id == task_id)
-    with queue.heart.database.read() as connection:
-        until: datetime = connection.scalars(query).one()
+    with queue.context.read() as tx:
+        until: datetime = tx.scalars(query).one()
     return (until - queue.clock()).total_seconds()
 
 
 def lapse(queue: Queue, task_id: str) -> None:
     over = queue.clock() - timedelta(seconds=1)
-    with queue.heart.database.write() as connection:
-        connection.execute(
-            update(tasks).where(tasks.c.task_id == task_id).values(lease_expires_at=over)
-        )
+    with queue.context.write() as tx:
+        tx.execute(update(tasks).where(tasks.c.task_id == task_id).values(lease_expires_at=over))
 
 
 def test_machines_ten_minutes_apart_claim_keep_and_reap_alike(queue: Queue) -> None:

@@ -19,6 +19,7 @@ from lakeguard.dispatch.claim import begin_by_hand, claim_due
 from lakeguard.insight.verification.history import history_findings
 from lakeguard.state.clock import ServerClock, ticks
 from lakeguard.state.database import Database, transact
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import task_attempts, task_results, tasks
 from lakeguard_sdk.core.enums import TaskKind, TaskState
 from lakeguard_sdk.errors import StateUnavailable
@@ -71,10 +72,10 @@ def work_off(queue: Queue, batch: int, watch: Callable[[], None] = lambda: None)
 
 
 def completed(queue: Queue) -> int:
-    with queue.heart.database.read() as connection:
+    with queue.context.read() as tx:
         count = select(func.count()).select_from(tasks)
-        count = count.where(tasks.c.org_id == queue.heart.org_id)
-        return connection.scalars(count.where(tasks.c.state == "completed")).one()
+        count = count.where(tasks.c.org_id == queue.context.org_id)
+        return tx.scalars(count.where(tasks.c.state == "completed")).one()
 
 
 def test_each_task_goes_to_one_of_many_workers(
@@ -87,7 +88,7 @@ def test_each_task_goes_to_one_of_many_workers(
         done = [task_id for each in pool.map(lambda q: work_off(q, 7), queues) for task_id in each]
     assert Counter(done) == Counter(put)
     assert completed(queue) == len(put)
-    assert not list(history_findings(state, queue.heart.org_id))
+    assert not list(history_findings(OrganisationState.of(state, queue.context.org_id)))
 
 
 def test_no_more_than_the_limit_of_a_job_ever_runs(
@@ -121,16 +122,10 @@ def test_what_another_takes_at_the_moment_is_passed_over(
         queue.put(each.job, 2, priority=9)
     assert len(queue.take(4)) == 2
     upper, (lower,) = queue.put("next", 2, priority=1), queue.put("last")
-    heart, other = queue.heart, queue.of(connected())
-    with state.write() as connection:
+    context, other = queue.context, queue.of(connected())
+    with OrganisationState.of(state, context.org_id, queue.clock).write() as tx:
         ((given,), _) = claim_due(
-            connection,
-            heart.org_id,
-            ELSEWHERE,
-            limit=1,
-            labels=frozenset(),
-            at=queue.clock(),
-            rules=heart.dispatch,
+            tx, ELSEWHERE, limit=1, labels=frozenset(), rules=context.dispatch
         )
         assert given.ticket.task_id == upper[0]
         assert other.take(1) == [lower]
@@ -143,11 +138,11 @@ def test_who_begins_a_build_by_its_id_is_counted_by_all_who_come_later(
     """Nobody counts the attempts of the job while one begins."""
     queue = make_queue(state, job("mop"))
     by_hand, _ = queue.put("mop", 2, kind=TaskKind.BUILD)
-    heart, other = queue.heart, queue.of(connected())
+    context, other = queue.context, queue.of(connected())
     with ThreadPoolExecutor(1) as pool:
-        with state.write() as connection:
-            now, lease = queue.clock(), heart.dispatch.lease
-            begin_by_hand(connection, heart.org_id, by_hand, ELSEWHERE, now, lease)
+        with OrganisationState.of(state, context.org_id, queue.clock).write() as tx:
+            lease = context.dispatch.lease
+            begin_by_hand(tx, by_hand, ELSEWHERE, lease)
             taken = pool.submit(other.take, 2)
             with pytest.raises(TimeoutError):
                 taken.result(0.3)
@@ -173,14 +168,14 @@ def test_transactions_that_are_thrown_away_are_done_again(
     put = queue.put("sweep", 60)
     queues = [queue.of(connected()) for _ in range(4)]
     for number, each in enumerate(queues):
-        refuse_some(each.heart.database, 0.03, random.Random(number))
+        refuse_some(each.context.database, 0.03, random.Random(number))
     with ThreadPoolExecutor(4) as pool:
         done = [task_id for each in pool.map(lambda q: work_off(q, 3), queues) for task_id in each]
     assert Counter(done) == Counter(put), "nothing lost, nothing doubled"
     with state.read() as connection:
         for table in (task_attempts, task_results):
             assert connection.scalars(select(func.count()).select_from(table)).one() == len(put)
-    assert not list(history_findings(state, queue.heart.org_id))
+    assert not list(history_findings(OrganisationState.of(state, queue.context.org_id)))
 
 
 def test_what_is_always_thrown_away_is_given_up_in_the_end(state: Database) -> None:
@@ -263,13 +258,13 @@ def test_workers_go_on_when_all_sessions_are_ended(
     queue.queue_retries()
     work_off(queue, 10)
     assert counted_states(queue) == {TaskState.COMPLETED: len(put)}
-    assert not list(history_findings(state, queue.heart.org_id))
+    assert not list(history_findings(OrganisationState.of(state, queue.context.org_id)))
 
 
 def counted_states(queue: Queue) -> dict[TaskState, int]:
     counted = select(tasks.c.state, func.count()).group_by(tasks.c.state)
-    with queue.heart.database.read() as connection:
-        return {TaskState(state): count for state, count in connection.execute(counted)}
+    with queue.context.read() as tx:
+        return {TaskState(state): count for state, count in tx.execute(counted)}
 
 
 def test_who_finds_no_connection_is_told_to_come_again(state: Database) -> None:

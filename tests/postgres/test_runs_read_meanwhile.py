@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, Engine, event
 
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.store import require_dataset
 from lakeguard.scheduler.invalidations.reconcile import reconcile, standing
 from lakeguard.scheduler.invalidations.run_cache import KnownRuns
@@ -57,9 +57,9 @@ def once_after(engine: Engine, words: str, of: str, act: Callable[[], Any]) -> I
         event.remove(engine, "after_cursor_execute", look)
 
 
-def standings(heart: Heart, runs: KnownRuns) -> list[dict[str, str]]:
-    with heart.database.read() as connection:
-        _, found = standing(connection, heart.org_id, runs)
+def standings(context: PlaneContext, runs: KnownRuns) -> list[dict[str, str]]:
+    with context.read() as tx:
+        _, found = standing(tx, runs)
     return [{key: item.made.standing for key, item in one.followed.items()} for one in found]
 
 
@@ -80,12 +80,12 @@ def test_a_run_that_ends_between_two_statements_is_read_whole(tmp_path: Path, wo
         client.operations.invalidate(BRONZE, reach, Reason.CORRECTION)
         publish(client, BRONZE, {"2026-01": [3]}, window=JANUARY)
         assert isinstance(client.operations, EmbeddedOperations)
-        heart, runs = client.operations.heart, KnownRuns()
-        with heart.database.read() as connection:
-            silver = require_dataset(connection, heart.org_id, SILVER).dataset_id
-        engine = heart.database.engine
+        context, runs = client.operations.context, KnownRuns()
+        with context.read() as tx:
+            silver = require_dataset(tx, SILVER).dataset_id
+        engine = context.database.engine
         with once_after(engine, words, silver, lambda: publish(client, SILVER, ROWS)) as acted:
-            reconcile(heart, runs)
+            reconcile(context, runs)
         assert acted
-        reconcile(heart, runs)
-        assert standings(heart, runs) == standings(heart, KnownRuns())
+        reconcile(context, runs)
+        assert standings(context, runs) == standings(context, KnownRuns())

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.run_port import PromotionRuns
 from lakeguard.services.ports.alerts import EmbeddedAlerts
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
@@ -47,22 +47,21 @@ OTHERS = "others"
 BROKEN = Failure(code="LG-0000", message="no", retryable=True)
 
 
-def heart_of(client: Client) -> Heart:
+def context_of(client: Client) -> PlaneContext:
     assert isinstance(client.jobs, EmbeddedJobs)
-    return client.jobs.heart
+    return client.jobs.context
 
 
 def ports_of(client: Client) -> dict[type[Any], Any]:
     """The ports of the other organisation, on the same State."""
-    heart = replace(heart_of(client), org_id=OTHERS)
+    context = replace(context_of(client), org_id=OTHERS)
     alerts, events = messenger(client), herald(client)
-    telling = (heart.database, OTHERS, heart.clock)
     return {
-        Dispatch: EmbeddedDispatch(heart),
-        Jobs: EmbeddedJobs(heart),
-        Runs: PromotionRuns(heart),
-        Events: EmbeddedEvents(heart, type(events)(*telling, events.book, ())),
-        Alerts: EmbeddedAlerts(heart, type(alerts)(*telling, alerts.book, ())),
+        Dispatch: EmbeddedDispatch(context),
+        Jobs: EmbeddedJobs(context),
+        Runs: PromotionRuns(context),
+        Events: EmbeddedEvents(context, type(events)(context, events.book, ())),
+        Alerts: EmbeddedAlerts(context, type(alerts)(context, alerts.book, ())),
     }
 
 
@@ -145,11 +144,11 @@ def answer_of(call: Callable[..., Any], fields: dict[str, Any]) -> str:
 
 def of_mine(client: Client) -> dict[str, list[str]]:
     """Every row of the first organisation."""
-    with heart_of(client).database.read() as connection:
+    with context_of(client).read() as tx:
         return {
             table.name: sorted(
                 str(tuple(row))
-                for row in connection.execute(select(table).where(table.c.org_id == "default"))
+                for row in tx.execute(select(table).where(table.c.org_id == "default"))
             )
             for table in metadata.sorted_tables
         }

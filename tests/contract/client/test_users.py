@@ -29,12 +29,12 @@ pytestmark = pytest.mark.usefixtures("each_state")
 
 def jobs_of(client: Client, actor: str, org_id: str = "default") -> EmbeddedJobs:
     assert isinstance(client.jobs, EmbeddedJobs)
-    return EmbeddedJobs(replace(client.jobs.heart, actor=actor, org_id=org_id))
+    return EmbeddedJobs(replace(client.jobs.context, actor=actor, org_id=org_id))
 
 
 def names(client: Client, org_id: str = "default") -> list[str]:
-    with jobs_of(client, "x").heart.database.read() as connection:
-        return user_names(connection, org_id)
+    with replace(jobs_of(client, "x").context, org_id=org_id).read() as tx:
+        return user_names(tx)
 
 
 def test_whoever_acts_is_a_user_from_then_on(tmp_path: Path) -> None:
@@ -48,12 +48,12 @@ def test_whoever_acts_is_a_user_from_then_on(tmp_path: Path) -> None:
     jobs_of(client, "bob").cancel(task)
     jobs_of(client, "cleo").retry(task)
     with pytest.raises(LakeGuardError):
-        EmbeddedOperations(jobs_of(client, "dan").heart).rollback(NUMBERS, 1, "wrong")
+        EmbeddedOperations(jobs_of(client, "dan").context).rollback(NUMBERS, 1, "wrong")
     jobs_of(client, "ada").deploy()
     assert names(client) == sorted([*mine, "ada", "bob", "cleo", "dan"])
-    with jobs_of(client, "x").heart.database.read() as connection:
-        assert set(connection.scalars(select(users.c.role))) == {OPERATOR}
-        told = set(connection.scalars(select(outbox.c.topic)))
+    with jobs_of(client, "x").context.read() as tx:
+        assert set(tx.scalars(select(users.c.role))) == {OPERATOR}
+        told = set(tx.scalars(select(outbox.c.topic)))
     assert "tasks" in told
     assert "users" not in told, "whoever reads the lake may read its ledger"
 
@@ -67,17 +67,15 @@ def test_the_same_name_is_another_user_elsewhere(tmp_path: Path) -> None:
 
 
 def test_who_appears_twice_at_once_is_there_once(tmp_path: Path) -> None:
-    heart = jobs_of(job_project(tmp_path), "ada").heart
+    context = jobs_of(job_project(tmp_path), "ada").context
 
     def appear(_: int) -> str:
-        return heart.database.transact(
-            lambda connection: known_user(connection, heart.org_id, "ada", heart.clock())
-        )
+        return context.transact(lambda tx: known_user(tx, "ada"))
 
     with ThreadPoolExecutor(8) as pool:
         assert len(set(pool.map(appear, range(16)))) == 1
-    with heart.database.read() as connection:
-        assert user_names(connection, heart.org_id).count("ada") == 1
+    with context.read() as tx:
+        assert user_names(tx).count("ada") == 1
 
 
 @pytest.mark.parametrize(

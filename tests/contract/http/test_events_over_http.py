@@ -10,12 +10,13 @@ import pytest
 
 from lakeguard.http import Inbox, parse_place
 from lakeguard.http.routes import FRESH_SECONDS, is_fresh, is_signed
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.store import apply_plan, read_state
 from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard.settings.settings import SecretReference
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.errors import BadPlace, PlaceTaken, SettingsError
 from lakeguard_sdk.model.definitions import Definitions, JobDefinition
 from lakeguard_sdk.scheduling.task_token import token_of
@@ -27,7 +28,7 @@ from tests.support.fakes.http_clients import (
     door,
     signed,
 )
-from tests.support.projects.running_tasks import begun, make_heart
+from tests.support.projects.running_tasks import begun, make_context
 
 JSON = {"Content_Type": "application/json"}
 SWEEP = JobDefinition(
@@ -41,12 +42,12 @@ NAMED = SecretReference(
 
 
 @pytest.fixture
-def heart(database: Database, tmp_path: Path) -> Heart:
+def context(database: Database, tmp_path: Path) -> PlaneContext:
     """With one job, deployed, which waits for events of one kind."""
-    made = make_heart(database, tmp_path)
-    with database.write() as connection:
-        plan = make_plan(Definitions(jobs=(SWEEP,)), read_state(connection, made.org_id))
-        apply_plan(connection, plan, made.org_id, "tester", made.clock())
+    made = make_context(database, tmp_path)
+    with OrganisationState.of(database, made.org_id).write() as tx:
+        plan = make_plan(Definitions(jobs=(SWEEP,)), read_state(tx))
+        apply_plan(tx, plan, "tester", made.clock())
     EmbeddedJobs(made).deploy("tests")
     return made
 
@@ -61,8 +62,8 @@ def send(inbox: Inbox, body: bytes, **headers: str) -> Reply:
     return ask(inbox, "POST", "/events", body, **{**JSON, **headers})
 
 
-def test_an_event_launches_its_jobs_once(heart: Heart) -> None:
-    with door(heart, secret=SECRET) as inbox:
+def test_an_event_launches_its_jobs_once(context: PlaneContext) -> None:
+    with door(context, secret=SECRET) as inbox:
         first = send(inbox, event(), **signed(event()))
         again = send(inbox, event(), **signed(event()))
         other = send(inbox, event(2, "clean"), **signed(event(2, "clean")))
@@ -77,7 +78,7 @@ def test_an_event_launches_its_jobs_once(heart: Heart) -> None:
     assert (differs.status, differs.data["code"]) == (409, "LG-3341")
 
 
-def test_what_is_not_signed_is_not_heard(heart: Heart) -> None:
+def test_what_is_not_signed_is_not_heard(context: PlaneContext) -> None:
     body, now = event(), time.time()
     right = signed(body)
     refused = {
@@ -88,28 +89,28 @@ def test_what_is_not_signed_is_not_heard(heart: Heart) -> None:
         "no moment": ({"X_LakeGuard_Signature": right["X_LakeGuard_Signature"]}, 403),
         "another moment": ({**right, "X_LakeGuard_Timestamp": str(int(now) + 1)}, 403),
         "no signature": ({}, 401),
-        "a task's token": ({"Authorization": f"Bearer {token_of(begun(heart))}"}, 403),
+        "a task's token": ({"Authorization": f"Bearer {token_of(begun(context))}"}, 403),
     }
-    with door(heart, secret=SECRET) as inbox:
+    with door(context, secret=SECRET) as inbox:
         for kind, (headers, status) in refused.items():
             assert send(inbox, body, **headers).status == status, kind
         assert send(inbox, body, **right).data["launches"][0]["new"] is True
 
 
 def test_a_door_whose_secret_is_not_there_stays_shut(
-    heart: Heart, monkeypatch: pytest.MonkeyPatch
+    context: PlaneContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("DOOR_SECRET", raising=False)
-    with pytest.raises(SettingsError, match="DOOR_SECRET"), door(heart, secret=NAMED.resolve):
+    with pytest.raises(SettingsError, match="DOOR_SECRET"), door(context, secret=NAMED.resolve):
         pass
 
 
 def test_who_knocks_hears_nothing_of_the_settings(
-    heart: Heart, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    context: PlaneContext, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The secret went away while the door was open: come again, and no word of where it was."""
     monkeypatch.setenv("DOOR_SECRET", SECRET)
-    with door(heart, secret=NAMED.resolve) as inbox:
+    with door(context, secret=NAMED.resolve) as inbox:
         monkeypatch.delenv("DOOR_SECRET")
         reply = send(inbox, event(), **signed(event(), "guessed"))
         assert (reply.status, "retry-after" in reply.headers) == (503, True)
@@ -119,21 +120,21 @@ def test_who_knocks_hears_nothing_of_the_settings(
         assert send(inbox, event(), **signed(event())).status == 200
 
 
-def test_without_a_secret_this_machine_alone_is_heard(heart: Heart) -> None:
-    with door(heart) as inbox:
+def test_without_a_secret_this_machine_alone_is_heard(context: PlaneContext) -> None:
+    with door(context) as inbox:
         assert send(inbox, event()).status == 200
         assert send(inbox, event(2), Host="evil.example").status == 403
         assert send(inbox, event(2), Origin="http://127.0.0.1").status == 403
         plain = send(inbox, event(2), Content_Type="text/plain")
         assert (plain.status, b"application/json" in plain.body) == (415, True)
         assert send(inbox, event(2), Host="localhost").data["launches"][0]["new"] is True
-    with door(heart, "0.0.0.0:0") as inbox:
+    with door(context, "0.0.0.0:0") as inbox:
         assert send(inbox, event(3)).status == 403
         assert ask(inbox, "GET", "/health").status == 200
 
 
-def test_what_is_no_event_is_refused(heart: Heart) -> None:
-    with door(heart) as inbox:
+def test_what_is_no_event_is_refused(context: PlaneContext) -> None:
+    with door(context) as inbox:
         for body in (b"", b"[]", b"{}", b"nothing", b"[" * 100_000, event()[:-1]):
             reply = send(inbox, body)
             assert reply.status == 422, body[:20]
@@ -158,8 +159,8 @@ def test_only_what_was_signed_a_moment_ago_is_fresh() -> None:
         assert not is_fresh(moment, 100.0)
 
 
-def test_an_old_message_hears_of_the_clock(heart: Heart) -> None:
-    with door(heart, secret=lambda: SECRET) as inbox:
+def test_an_old_message_hears_of_the_clock(context: PlaneContext) -> None:
+    with door(context, secret=lambda: SECRET) as inbox:
         headers = {**signed(event()), "X_LakeGuard_Timestamp": "100"}
         reply = send(inbox, event(), **headers)
         assert (reply.status, b"from the clock here" in reply.body) == (403, True)
@@ -177,6 +178,6 @@ def test_places() -> None:
             parse_place(wrong)
 
 
-def test_a_place_that_is_taken(heart: Heart) -> None:
-    with door(heart) as inbox, pytest.raises(PlaceTaken), door(heart, str(inbox.place)):
+def test_a_place_that_is_taken(context: PlaneContext) -> None:
+    with door(context) as inbox, pytest.raises(PlaceTaken), door(context, str(inbox.place)):
         pass

@@ -17,7 +17,7 @@ from sqlalchemy import select
 
 from lakeguard.http import Inbox
 from lakeguard.http.handler import Handler
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.state import schema as t
 from lakeguard.state.database import Database
 from lakeguard_sdk.core.enums import TaskKind, TaskState
@@ -37,7 +37,7 @@ from tests.support.projects.running_tasks import (
     BROKEN,
     DONE,
     begun,
-    make_heart,
+    make_context,
 )
 from tests.support.projects.triggered_jobs import counted_statements
 
@@ -45,13 +45,13 @@ _numbers = itertools.count(1)
 
 
 @pytest.fixture
-def heart(state: Database, tmp_path: Path) -> Heart:
-    return make_heart(state, tmp_path, Clock(), org_id=f"org_{next(_numbers)}")
+def context(state: Database, tmp_path: Path) -> PlaneContext:
+    return make_context(state, tmp_path, Clock(), org_id=f"org_{next(_numbers)}")
 
 
 @pytest.fixture
-def inbox(heart: Heart) -> Iterator[Inbox]:
-    with door(heart) as opened:
+def inbox(context: PlaneContext) -> Iterator[Inbox]:
+    with door(context) as opened:
         yield opened
 
 
@@ -64,25 +64,25 @@ def problem(reply: Reply) -> tuple[int, str]:
     return reply.status, reply.data["title"]
 
 
-def results(heart: Heart) -> int:
+def results(context: PlaneContext) -> int:
     table = t.task_results
-    with heart.database.read() as connection:
-        return len(connection.execute(select(table).where(table.c.org_id == heart.org_id)).all())
+    with context.read() as tx:
+        return len(tx.execute(select(table).where(table.c.org_id == context.org_id)).all())
 
 
 # -- reports -------------------------------------------------------------------------------------
 
 
-def test_a_report_is_answered_and_the_same_again_alike(heart: Heart, inbox: Inbox) -> None:
-    ticket = begun(heart, TaskKind.HTTP)
+def test_a_report_is_answered_and_the_same_again_alike(context: PlaneContext, inbox: Inbox) -> None:
+    ticket = begun(context, TaskKind.HTTP)
     first = send_report(inbox, ticket, DONE.to_json())
     assert (first.status, first.headers["content-type"]) == (200, "application/json")
     assert TaskAnswer.from_json(first.body).state is TaskState.COMPLETED
     assert send_report(inbox, ticket, DONE.to_json()).body == first.body
 
 
-def test_a_hundred_at_once_get_the_same_bytes(heart: Heart, inbox: Inbox) -> None:
-    ticket = begun(heart)
+def test_a_hundred_at_once_get_the_same_bytes(context: PlaneContext, inbox: Inbox) -> None:
+    ticket = begun(context)
     gate = threading.Barrier(25)
 
     def send(_: int) -> tuple[int, bytes]:
@@ -94,11 +94,11 @@ def test_a_hundred_at_once_get_the_same_bytes(heart: Heart, inbox: Inbox) -> Non
         replies = list(pool.map(send, range(100)))
     assert len(set(replies)) == 1
     assert replies[0][0] == 200
-    assert results(heart) == 1
+    assert results(context) == 1
 
 
-def test_a_late_another_and_an_incomplete_report(heart: Heart, inbox: Inbox) -> None:
-    ticket = begun(heart)
+def test_a_late_another_and_an_incomplete_report(context: PlaneContext, inbox: Inbox) -> None:
+    ticket = begun(context)
     incomplete = send_report(inbox, ticket, '{"success": true}')
     assert problem(incomplete) == (422, "report refused")
     assert incomplete.data["code"] == "LG-1611"
@@ -108,23 +108,23 @@ def test_a_late_another_and_an_incomplete_report(heart: Heart, inbox: Inbox) -> 
     assert problem(send_report(inbox, stale, DONE.to_json())) == (409, "fenced")
     nobody = ticket.model_copy(update={"task_id": "task_x", "run_id": "run_x"})
     assert problem(send_report(inbox, nobody, DONE.to_json()))[0] == 404
-    build = begun(heart, TaskKind.BUILD)
+    build = begun(context, TaskKind.BUILD)
     assert problem(send_report(inbox, build, DONE.to_json())) == (422, "not reported")
 
 
-def test_a_reply_that_was_lost_is_given_again(heart: Heart, inbox: Inbox) -> None:
+def test_a_reply_that_was_lost_is_given_again(context: PlaneContext, inbox: Inbox) -> None:
     """The wire breaks between the commit and the answer; the caller comes again."""
-    ticket = begun(heart)
+    ticket = begun(context)
     token = f"Bearer {token_of(ticket)}".encode()
     body = DONE.to_json().encode()
     head = b"POST /tasks/report HTTP/1.1\r\nHost: x\r\nAuthorization: " + token
     raw = head + b"\r\nContent-Length: " + str(len(body)).encode() + b"\r\n\r\n" + body
     with meanwhile("report.recorded", cut):
         assert send_raw(inbox, raw) == b""
-    assert results(heart) == 1
+    assert results(context) == 1
     again = send_report(inbox, ticket, body)
     assert TaskAnswer.from_json(again.body).state is TaskState.COMPLETED
-    assert results(heart) == 1
+    assert results(context) == 1
 
 
 def cut() -> None:
@@ -132,11 +132,11 @@ def cut() -> None:
 
 
 def test_another_organisation_answers_as_if_there_were_no_such_task(
-    heart: Heart, inbox: Inbox, tmp_path: Path
+    context: PlaneContext, inbox: Inbox, tmp_path: Path
 ) -> None:
-    ticket = begun(heart)
+    ticket = begun(context)
     nobody = ticket.model_copy(update={"task_id": "task_0", "run_id": "run_0"})
-    with door(make_heart(heart.database, tmp_path, org_id="others")) as strangers:
+    with door(make_context(context.database, tmp_path, org_id="others")) as strangers:
         theirs = send_report(strangers, ticket, DONE.to_json())
         none = send_report(strangers, nobody, DONE.to_json())
     assert theirs.status == none.status == 404
@@ -147,7 +147,9 @@ def test_another_organisation_answers_as_if_there_were_no_such_task(
 @pytest.mark.parametrize(
     "header", [None, "", "Bearer", "Bearer x", "Basic YTpi", "Bearer lgt1_" + "A" * 5_000]
 )
-def test_without_a_token_nobody_reports(heart: Heart, inbox: Inbox, header: str | None) -> None:
+def test_without_a_token_nobody_reports(
+    context: PlaneContext, inbox: Inbox, header: str | None
+) -> None:
     told = {} if header is None else {"Authorization": header}
     for path in ("/tasks/report", "/tasks/keep"):
         reply = ask(inbox, "POST", path, DONE.to_json().encode(), **told)
@@ -155,8 +157,10 @@ def test_without_a_token_nobody_reports(heart: Heart, inbox: Inbox, header: str 
         assert reply.headers["www-authenticate"] == "Bearer"
 
 
-def test_a_lease_is_kept_for_as_long_as_its_attempt_runs(heart: Heart, inbox: Inbox) -> None:
-    ticket = begun(heart, TaskKind.HTTP)
+def test_a_lease_is_kept_for_as_long_as_its_attempt_runs(
+    context: PlaneContext, inbox: Inbox
+) -> None:
+    ticket = begun(context, TaskKind.HTTP)
     token = {"Authorization": f"Bearer {token_of(ticket)}"}
     for body in (None, b"{}"):
         reply = ask(inbox, "POST", "/tasks/keep", body, **token)
@@ -194,16 +198,16 @@ ODD_BODIES = {
 }  # fmt: skip
 
 
-def test_a_body_that_is_no_report_is_refused(heart: Heart, inbox: Inbox) -> None:
-    ticket = begun(heart)
+def test_a_body_that_is_no_report_is_refused(context: PlaneContext, inbox: Inbox) -> None:
+    ticket = begun(context)
     for kind, body in ODD_BODIES.items():
         assert problem(send_report(inbox, ticket, body))[0] == 422, kind
-    assert results(heart) == 0
+    assert results(context) == 0
     assert send_report(inbox, ticket, DONE.to_json()).status == 200
 
 
-def test_a_large_body_is_refused_before_it_is_read(heart: Heart, inbox: Inbox) -> None:
-    ticket = begun(heart)
+def test_a_large_body_is_refused_before_it_is_read(context: PlaneContext, inbox: Inbox) -> None:
+    ticket = begun(context)
     assert problem(send_report(inbox, ticket, b" " * 300_000))[0] == 413
     token = f"Authorization: Bearer {token_of(ticket)}\r\n".encode()
     start = b"POST /tasks/report HTTP/1.1\r\nHost: x\r\n" + token
@@ -216,9 +220,11 @@ def test_a_large_body_is_refused_before_it_is_read(heart: Heart, inbox: Inbox) -
         assert send_raw(inbox, start + more).startswith(b"HTTP/1.1 413 "), more[:30]
 
 
-def test_a_sender_of_far_too_much_hears_that_it_is_too_much(heart: Heart, inbox: Inbox) -> None:
+def test_a_sender_of_far_too_much_hears_that_it_is_too_much(
+    context: PlaneContext, inbox: Inbox
+) -> None:
     """It writes all that it has before it listens: the door takes it in, and drops it."""
-    ticket = begun(heart)
+    ticket = begun(context)
     for _ in range(3):
         reply = send_report(inbox, ticket, b" " * 10_000_000)
         assert reply.status == 413
@@ -254,8 +260,8 @@ def test_requests_that_are_none(inbox: Inbox) -> None:
     assert ask(inbox, "GET", "/health").status == 200
 
 
-def test_health_reads_nothing_of_an_organisation(inbox: Inbox, heart: Heart) -> None:
-    with counted_statements(heart.database) as said:
+def test_health_reads_nothing_of_an_organisation(inbox: Inbox, context: PlaneContext) -> None:
+    with counted_statements(context.database) as said:
         assert ask(inbox, "GET", "/health").data == {"status": "ok"}
     assert said, "the State was asked"
     assert [text for text in said if "org_id" in text] == []
@@ -272,21 +278,21 @@ def test_only_what_there_is_can_be_asked(inbox: Inbox) -> None:
     assert problem(ask(inbox, "GET", "/health", Origin="https://evil.example"))[0] == 403
 
 
-def test_who_never_comes_to_an_end_is_let_go(heart: Heart) -> None:
-    ticket = begun(heart)
+def test_who_never_comes_to_an_end_is_let_go(context: PlaneContext) -> None:
+    ticket = begun(context)
     slow = f"POST /tasks/report HTTP/1.1\r\nAuthorization: Bearer {token_of(ticket)}\r\n"
-    with door(heart, patience=0.3) as inbox:
+    with door(context, patience=0.3) as inbox:
         with_body = slow.encode() + b"Content-Length: 100\r\n\r\n{"
         assert hang(inbox, with_body) == hang(inbox, slow.encode()) == b""
         assert ask(inbox, "GET", "/health").status == 200
 
 
 def test_who_finds_no_room_is_asked_to_come_again(
-    heart: Heart, monkeypatch: pytest.MonkeyPatch
+    context: PlaneContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lakeguard.http.server.MOST_AT_ONCE", 1)
     monkeypatch.setattr("lakeguard.http.server.WAIT_SECONDS", 0.1)
-    with door(heart) as inbox:
+    with door(context) as inbox:
         with socket.create_connection(("127.0.0.1", inbox.place.port), 10) as first:
             first.sendall(b"GET ")
             reply = ask(inbox, "GET", "/health")
@@ -304,7 +310,7 @@ def hang(inbox: Inbox, raw: bytes) -> bytes:
 
 
 def test_a_mistake_of_ours_is_logged_and_a_broken_connection_is_not(
-    heart: Heart, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    context: PlaneContext, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     for raised, told in ((BrokenPipeError(), 0), (KeyError("a mistake"), 1)):
 
@@ -312,20 +318,20 @@ def test_a_mistake_of_ours_is_logged_and_a_broken_connection_is_not(
             raise error
 
         monkeypatch.setattr(Handler, "handle", fail)
-        with door(heart) as inbox, suppress(OSError, http.client.HTTPException):
+        with door(context) as inbox, suppress(OSError, http.client.HTTPException):
             ask(inbox, "GET", "/health")
         assert [record.levelname for record in caplog.records] == ["ERROR"] * told
     assert "a mistake" in caplog.text
 
 
 def test_a_state_that_is_gone_is_asked_again_later(tmp_path: Path) -> None:
-    heart = make_heart(fresh_database("sqlite", tmp_path), tmp_path)
-    ticket = begun(heart)
-    with door(heart) as inbox:
+    context = make_context(fresh_database("sqlite", tmp_path), tmp_path)
+    ticket = begun(context)
+    with door(context) as inbox:
         for file in tmp_path.glob("state-*.db"):
             file.rename(file.with_suffix(".gone"))
             file.mkdir()
-        heart.database.engine.dispose()
+        context.database.engine.dispose()
         for reply in (send_report(inbox, ticket, DONE.to_json()), ask(inbox, "GET", "/health")):
             assert problem(reply)[0] == 503
             assert int(reply.headers["retry-after"]) > 0

@@ -111,7 +111,7 @@ def test_all_checks_are_asked_at_once(tmp_path: Path) -> None:
     many = tuple(PRESENT.model_copy(update={"rule_id": f"present_{n}"}) for n in range(5))
     client = world(tmp_path, numbers(rules=(*many, ENOUGH)))
     last = [run(client, failing) for failing in (0, 1)][-1]
-    engine = client.reader.database.engine  # type: ignore[attr-defined]
+    engine = client.reader.state.database.engine  # type: ignore[attr-defined]
     asked: list[str] = []
 
     def hear(_c: object, _k: object, statement: str, *_rest: object) -> None:

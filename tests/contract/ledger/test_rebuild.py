@@ -17,6 +17,7 @@ from lakeguard.relay.rows import from_arrow, state_rows
 from lakeguard.relay.tables import derived_tables, fact_tables
 from lakeguard.state.append_only_triggers import missing_guards
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.errors import (
     LakeOwned,
     LedgerOrphaned,
@@ -38,15 +39,13 @@ from tests.support.lakes.ledgers import (
 
 
 def rebuild(database: Database, lake: Path, *, replace: bool = False) -> int:
-    return Rebuild(database, str(lake), ORG, now).run(replace=replace).rows
+    return Rebuild(OrganisationState.of(database, ORG, now), str(lake)).run(replace=replace).rows
 
 
 def contents(database: Database) -> dict[str, list[str]]:
-    with database.read() as connection:
+    with OrganisationState.of(database, ORG).read() as tx:
         return {
-            table.name: sorted(
-                map(repr, state_rows(connection, table, table.source.c.org_id == ORG))
-            )
+            table.name: sorted(map(repr, state_rows(tx, table, table.source.c.org_id == ORG)))
             for table in fact_tables().values()
         }
 
@@ -69,7 +68,7 @@ def test_an_empty_state_gets_everything_back(
 ) -> None:
     assert rebuild(database, tmp_path) == 4
     assert contents(database) == lost
-    attach(database, str(tmp_path), ORG, now)
+    attach(OrganisationState.of(database, ORG, now), str(tmp_path))
     tell(database, ["d"])
     relay_of(database, tmp_path).drain()
     assert heard(tmp_path) == ["a", "b", "c", "d"]
@@ -81,7 +80,7 @@ def test_the_state_before_owns_the_lake_no_more(database: Database, tmp_path: Pa
     relay_of(before, tmp_path).drain()
     rebuild(database, tmp_path)
     with pytest.raises(LakeOwned):
-        attach(before, str(tmp_path), ORG, now)
+        attach(OrganisationState.of(before, ORG, now), str(tmp_path))
     discard(before)
 
 
@@ -136,7 +135,7 @@ def test_a_batch_that_never_became_whole_is_dropped(database: Database, tmp_path
         relay.drain()
     discard(before)
     assert heard(tmp_path) == ["half", "whole"]
-    rebuilt = Rebuild(database, str(tmp_path), ORG, now).run()
+    rebuilt = Rebuild(OrganisationState.of(database, ORG, now), str(tmp_path)).run()
     assert rebuilt.dropped_rows == 1
     assert heard(tmp_path) == ["whole"]
     tell(database, ["next"])
@@ -177,8 +176,8 @@ def test_definitions_are_shown_again_after_a_batch_was_dropped(
     rebuild(database, tmp_path)
     table = derived_tables()["dataset_registry"]
     shown = from_arrow(table, ledger_of(tmp_path).files(table).read())
-    with database.read() as connection:
-        held = state_rows(connection, table, table.source.c.org_id == ORG)
+    with OrganisationState.of(database, ORG).read() as tx:
+        held = state_rows(tx, table, table.source.c.org_id == ORG)
     assert shown == held
     assert [row[table.columns.index("owner")] for row in shown] == ["first"]
 
@@ -211,7 +210,7 @@ def test_a_ledger_without_its_owner_file_is_rebuilt_and_never_written_over(
     (Path(ledger_root(str(tmp_path), ORG)) / OWNER_FILE).unlink()
     database.migrate()
     with pytest.raises(LedgerOrphaned):
-        attach(database, str(tmp_path), ORG, now)
+        attach(OrganisationState.of(database, ORG, now), str(tmp_path))
     rebuild(database, tmp_path)
     assert contents(database) == lost
     tell(database, ["d"])
@@ -245,9 +244,9 @@ def test_guards_that_were_taken_away_come_back(database: Database, tmp_path: Pat
 
 def apply_numbers(database: Database, owner: str) -> None:
     definitions = owned_by(owner)
-    with database.write() as connection:
-        plan = make_plan(definitions, read_state(connection, ORG))
-        apply_plan(connection, plan, ORG, "tester", now())
+    with OrganisationState.of(database, ORG).write() as tx:
+        plan = make_plan(definitions, read_state(tx))
+        apply_plan(tx, plan, "tester", now())
 
 
 def test_both_kinds_get_the_same(lost: dict[str, list[str]], tmp_path: Path) -> None:

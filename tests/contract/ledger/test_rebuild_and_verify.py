@@ -10,6 +10,7 @@ from lakeguard.relay.rebuild import Rebuild
 from lakeguard.relay.rows import state_rows
 from lakeguard.relay.tables import derived_tables, fact_tables
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.core.canonical_json import content_hash
 from tests.support.databases.databases import KINDS, discard, fresh_database
 from tests.support.lakes.verified_lakes import ORG, ProvenLake, make_proven_lake
@@ -18,9 +19,9 @@ from tests.support.projects.planes import NUMBERS
 
 def hashes(database: Database) -> dict[str, str]:
     """One hash per table and view, whatever order its rows come in."""
-    with database.read() as connection:
+    with OrganisationState.of(database, ORG).read() as tx:
         held = {
-            table.name: state_rows(connection, table, table.source.c.org_id == ORG)
+            table.name: state_rows(tx, table, table.source.c.org_id == ORG)
             for table in (*fact_tables().values(), *derived_tables().values())
         }
     return {name: content_hash(sorted(map(list, rows), key=repr)) for name, rows in held.items()}
@@ -35,7 +36,7 @@ def test_both_kinds_hold_the_same_and_are_proven(tmp_path: Path) -> None:
         folder = tmp_path / f"lake on {kind}"
         shutil.copytree(tmp_path / "lake", folder)
         database = fresh_database(kind, tmp_path)
-        Rebuild(database, str(folder), ORG, lambda: datetime.now(UTC)).run()
+        Rebuild(OrganisationState.of(database, ORG, lambda: datetime.now(UTC)), str(folder)).run()
         again = ProvenLake(database, folder)
         assert hashes(database) == before, kind
         assert again.verify(replay=True).findings == (), kind

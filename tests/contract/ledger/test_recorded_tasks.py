@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.launch.launch import launch
 from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
@@ -31,21 +31,21 @@ TOKEN = "ghp_" + "aB3dE6gH9jK2" * 3
 
 
 @pytest.fixture
-def heart(database: Database, tmp_path: Path) -> Heart:
+def context(database: Database, tmp_path: Path) -> PlaneContext:
     return deployed_heart(database, tmp_path, world(jobs=(LOAD, REPORT)))
 
 
-def told(heart: Heart, **said: Any) -> TaskRow:
-    jobs = EmbeddedJobs(heart)
+def told(context: PlaneContext, **said: Any) -> TaskRow:
+    jobs = EmbeddedJobs(context)
     job_id = jobs.job("report").job_id
     usual = {"job_id": job_id, "key": "one", "actor": "trigger:event"}
-    with heart.database.write() as connection:
-        (done,) = launch(connection, heart, [Wish(**{**usual, **said})])
+    with context.write() as tx:
+        (done,) = launch(tx, context, [Wish(**{**usual, **said})])
     return jobs.task(done.task_id)
 
 
-def test_a_task_tells_why_it_was_started_and_with_what(heart: Heart) -> None:
-    jobs = EmbeddedJobs(heart)
+def test_a_task_tells_why_it_was_started_and_with_what(context: PlaneContext) -> None:
+    jobs = EmbeddedJobs(context)
     day, said = date(2026, 1, 31), {"region": "north", "password": "env:SHOP_PASSWORD"}
     row = jobs.task(jobs.trigger("report", "cli:ada", day=day, set_to=said).task_id)
     assert row.cause == Cause(kind=CauseKind.MANUAL, details={"by": "cli:ada"})
@@ -55,18 +55,18 @@ def test_a_task_tells_why_it_was_started_and_with_what(heart: Heart) -> None:
     assert TaskRow.from_json(row.to_json()) == row
 
 
-def test_a_window_is_told(heart: Heart) -> None:
+def test_a_window_is_told(context: PlaneContext) -> None:
     window = Window(column="n", start="1", end="2")
     cause = Cause(kind=CauseKind.INVALIDATION, details={"invalidations": ["inv_1"]})
-    row = told(heart, cause=cause, window=window)
+    row = told(context, cause=cause, window=window)
     assert (row.cause, row.window, row.day, row.parameters) == (cause, window, None, {})
 
 
-def test_what_may_be_a_secret_is_not_told(heart: Heart) -> None:
+def test_what_may_be_a_secret_is_not_told(context: PlaneContext) -> None:
     """What others wrote was looked at when it came; what was kept before that is masked."""
     said = {"event.note": TOKEN, "event.token": "short", "event.path": "in/Orders_20260131T06.csv"}
     details = {"source": "shop", "id": TOKEN, "type": "order"}
-    row = told(heart, cause=Cause(kind=CauseKind.EVENT, details=details), parameters=said)
+    row = told(context, cause=Cause(kind=CauseKind.EVENT, details=details), parameters=said)
     assert row.parameters == {
         "event.note": "********",
         "event.token": "********",
@@ -76,18 +76,18 @@ def test_what_may_be_a_secret_is_not_told(heart: Heart) -> None:
     assert row.cause.details == {"source": "shop", "id": "********", "type": "order"}
 
 
-def test_a_task_is_found_by_any_of_its_runs(heart: Heart) -> None:
-    jobs = EmbeddedJobs(heart)
+def test_a_task_is_found_by_any_of_its_runs(context: PlaneContext) -> None:
+    jobs = EmbeddedJobs(context)
     task_id = jobs.trigger("report", "cli:ada").task_id
-    (first,) = EmbeddedDispatch(heart).claim(this_process("test"))
+    (first,) = EmbeddedDispatch(context).claim(this_process("test"))
     jobs.cancel(task_id)
     jobs.retry(task_id)
-    (second,) = EmbeddedDispatch(heart).claim(this_process("test"))
+    (second,) = EmbeddedDispatch(context).claim(this_process("test"))
     for attempt in (first, second):
         row = jobs.task(attempt.ticket.run_id)
         assert (row.task_id, row.run_id) == (task_id, second.ticket.run_id)
         assert jobs.transitions(attempt.ticket.run_id)[-1].to_state is TaskState.RUNNING
-    theirs = EmbeddedJobs(replace(heart, org_id="other"))
+    theirs = EmbeddedJobs(replace(context, org_id="other"))
     with pytest.raises(UnknownRun):
         theirs.task(first.ticket.run_id)
     with pytest.raises(UnknownTask):

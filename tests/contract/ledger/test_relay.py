@@ -19,7 +19,9 @@ from lakeguard.relay.rows import arrow_schema
 from lakeguard.relay.tables import fact_tables, ledger_tables
 from lakeguard.state import outbox
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import documents
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.errors import (
     LakeOwned,
     LedgerGone,
@@ -60,7 +62,8 @@ def test_what_is_told_arrives_once(database: Database, tmp_path: Path) -> None:
 def test_what_is_rolled_back_is_not_told(database: Database, tmp_path: Path) -> None:
     relay = relay_of(database, tmp_path)
     with database.engine.connect() as connection:
-        outbox.record(connection, documents, document_rows(["a"]), now())
+        tx = Transaction(connection, ORG, now, "")
+        outbox.record(tx, documents, document_rows(["a"]), now())
         connection.rollback()
     relay.drain()
     assert heard(tmp_path) == []
@@ -92,8 +95,8 @@ def test_a_transaction_that_commits_late_comes_with_a_later_batch(
     schema: Database, tmp_path: Path
 ) -> None:
     relay = relay_of(schema, tmp_path)
-    with schema.write() as slow:
-        outbox.record(slow, documents, document_rows(["first id"]), now())
+    with OrganisationState.of(schema, ORG).write() as tx:
+        outbox.record(tx, documents, document_rows(["first id"]), now())
         tell(schema, ["second id"])
         relay.drain()
         assert heard(tmp_path) == ["second id"]
@@ -149,7 +152,7 @@ def test_another_state_is_refused(database: Database, tmp_path: Path) -> None:
     other = fresh_database("sqlite", tmp_path)
     other.migrate()
     with pytest.raises(LakeOwned):
-        attach(other, str(tmp_path), ORG, now)
+        attach(OrganisationState.of(other, ORG, now), str(tmp_path))
     discard(other)
 
 
@@ -163,7 +166,7 @@ def test_a_state_that_forgot_is_refused(database: Database, tmp_path: Path) -> N
             connection.exec_driver_sql(statement)
         connection.execute(text("DELETE FROM audit_chain"))
     with pytest.raises(StateOlder):
-        attach(database, str(tmp_path), ORG, now)
+        attach(OrganisationState.of(database, ORG, now), str(tmp_path))
 
 
 def test_a_state_with_another_story_is_refused(database: Database, tmp_path: Path) -> None:
@@ -175,7 +178,7 @@ def test_a_state_with_another_story_is_refused(database: Database, tmp_path: Pat
             connection.exec_driver_sql(statement)
         connection.execute(text("UPDATE audit_chain SET head = 'sha256:0'"))
     with pytest.raises(StateForked):
-        attach(database, str(tmp_path), ORG, now)
+        attach(OrganisationState.of(database, ORG, now), str(tmp_path))
 
 
 def test_a_ledger_that_vanished_is_told_and_not_begun_again(
@@ -184,7 +187,7 @@ def test_a_ledger_that_vanished_is_told_and_not_begun_again(
     relay_of(database, tmp_path).drain()
     (Path(ledger_root(str(tmp_path), ORG)) / OWNER_FILE).unlink()
     with pytest.raises(LedgerGone):
-        attach(database, str(tmp_path), ORG, now)
+        attach(OrganisationState.of(database, ORG, now), str(tmp_path))
 
 
 def test_a_ledger_from_a_backup_is_not_written_on(database: Database, tmp_path: Path) -> None:
@@ -198,7 +201,7 @@ def test_a_ledger_from_a_backup_is_not_written_on(database: Database, tmp_path: 
     shutil.rmtree(root)
     copy.rename(root)
     with pytest.raises(LedgerOlder):
-        attach(database, str(tmp_path), ORG, now)
+        attach(OrganisationState.of(database, ORG, now), str(tmp_path))
     tell(database, ["c"])
     with pytest.raises(LedgerOlder):
         relay.drain()
@@ -222,7 +225,7 @@ def test_of_two_states_that_meet_a_new_lake_one_gets_it(tmp_path: Path) -> None:
 
     def meet(state: Database) -> None:
         try:
-            attach(state, str(tmp_path), ORG, now)
+            attach(OrganisationState.of(state, ORG, now), str(tmp_path))
         except LakeOwned:
             outcomes.append(False)
         else:
@@ -244,7 +247,11 @@ def test_two_processes_that_introduce_one_state(schema: Database, tmp_path: Path
     tell(schema, ["old"])
     others = [Database(schema.url, schema.schema) for _ in range(4)]
     with ThreadPoolExecutor(len(others)) as pool:
-        owners = list(pool.map(lambda state: attach(state, str(tmp_path), ORG, now), others))
+        owners = list(
+            pool.map(
+                lambda state: attach(OrganisationState.of(state, ORG, now), str(tmp_path)), others
+            )
+        )
     assert len({owner.state_id for owner in owners}) == 1
     relay_of(schema, tmp_path).drain()
     assert heard(tmp_path) == ["old"]

@@ -12,6 +12,7 @@ from lakeguard.relay.rows import state_rows
 from lakeguard.relay.tables import derived_tables
 from lakeguard.state import schema as t
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.views.view_metadata import view_metadata
 from lakeguard_sdk.core.canonical_json import canonical_json, content_hash
 from lakeguard_sdk.core.frozen_model import Noun
@@ -210,11 +211,11 @@ EXPECTED = {**REGISTRY, **CONTROL, **INGESTION}
 def told(database: Database) -> Database:
     """Once on SQLite, once on PostgreSQL."""
     database.migrate()
-    with database.write() as connection:
-        define(connection)
-        run(connection)
-        wait(connection)
-        launch(connection)
+    with OrganisationState.of(database, ORG).write() as tx:
+        define(tx)
+        run(tx)
+        wait(tx)
+        launch(tx)
     return database
 
 
@@ -252,8 +253,8 @@ def test_a_rule_set_is_a_json_array_of_rule_texts(told: Database) -> None:
 def test_what_the_ledger_is_given_is_as_plain_on_both(told: Database) -> None:
     """Flags are flags and numbers are numbers, whatever the database makes of them."""
     for name, table in derived_tables().items():
-        with told.read() as connection:
-            rows = state_rows(connection, table, table.source.c.org_id == ORG)
+        with OrganisationState.of(told, ORG).read() as tx:
+            rows = state_rows(tx, table, table.source.c.org_id == ORG)
         for row in rows:
             for column, value in zip(table.columns, row, strict=True):
                 wanted = {"flag": bool, "number": int}.get(table.kind_of(column), str)

@@ -12,6 +12,7 @@ from sqlalchemy import text
 from lakeguard.insight.history.replay import Replayer
 from lakeguard.state import outbox
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import documents
 from lakeguard_sdk.model.decision import CaseHashes, Ruling
 from lakeguard_sdk.model.verification import FindingKind
@@ -43,8 +44,8 @@ def test_a_lake_that_nobody_touched_is_proven(lake: ProvenLake) -> None:
 
 
 def test_what_waits_is_no_difference(lake: ProvenLake) -> None:
-    with lake.database.write() as connection:
-        outbox.record(connection, documents, document_rows(["sha256:x"]), now())
+    with OrganisationState.of(lake.database, ORG).write() as tx:
+        outbox.record(tx, documents, document_rows(["sha256:x"]), now())
     assert Kind.ROW not in lake.found()
 
 
@@ -113,9 +114,9 @@ def test_nobody_waits_for_a_decision_to_be_made_again(
     decide_again, written = Replayer.decide_again, itertools.count()
 
     def decide_and_write(self: Replayer, case: CaseHashes, at: datetime, semantics: int) -> Ruling:
-        with lake.database.write() as connection:
+        with OrganisationState.of(lake.database, ORG).write() as tx:
             names = [f"sha256:{next(written)}"]
-            outbox.record(connection, documents, document_rows(names), now())
+            outbox.record(tx, documents, document_rows(names), now())
         return decide_again(self, case, at, semantics)
 
     monkeypatch.setattr(Replayer, "decide_again", decide_and_write)

@@ -13,6 +13,7 @@ from lakeguard.relay.attach import attach
 from lakeguard.relay.rebuild import Rebuild
 from lakeguard.relay.relay import Relay
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import tasks
 from lakeguard_sdk.core.enums import TaskState
 from tests.support.databases.databases import KINDS, discard, fresh_database
@@ -59,18 +60,18 @@ def test_a_rebuilt_state_has_every_task_where_it_was(kind: str, tmp_path: Path) 
     lost = fresh_database("sqlite", tmp_path)
     lost.migrate()
     queue = with_every_state(lost)
-    org_id, before = queue.heart.org_id, rows(lost, queue.heart.org_id)
+    org_id, before = queue.context.org_id, rows(lost, queue.context.org_id)
     assert {row["state"] for row in before.values()} >= {
         *(state.value for state in TaskState if state is not TaskState.BLOCKED)
     }
     lake = str(tmp_path / "lake")
-    attach(lost, lake, org_id, queue.clock)
-    Relay(lost, lake, org_id, queue.clock).drain()
+    attach(OrganisationState.of(lost, org_id, queue.clock), lake)
+    Relay(OrganisationState.of(lost, org_id, queue.clock), lake).drain()
     discard(lost)
     database = fresh_database(kind, tmp_path)
-    Rebuild(database, lake, org_id, queue.clock).run()
+    Rebuild(OrganisationState.of(database, org_id, queue.clock), lake).run()
     assert rows(database, org_id) == before
-    assert not list(history_findings(database, org_id))
+    assert not list(history_findings(OrganisationState.of(database, org_id)))
     again = queue.of(database)
     running = {task_id for task_id, row in before.items() if row["state"] == "running"}
     assert set(again.reap()) == running, "nobody holds a ticket any more"
@@ -101,10 +102,10 @@ def test_a_task_that_does_not_stand_where_it_was_led_is_found(
     database.migrate()
     queue = make_queue(database, job("sweep"))
     (task_id,) = queue.put("sweep")
-    org_id = queue.heart.org_id
-    assert not list(history_findings(database, org_id))
+    org_id = queue.context.org_id
+    assert not list(history_findings(OrganisationState.of(database, org_id)))
     with database.write() as connection:
         connection.execute(text(done), {"task": task_id, "org": org_id})
-    found = list(history_findings(database, org_id))
+    found = list(history_findings(OrganisationState.of(database, org_id)))
     assert any(said in each.message and task_id in each.place for each in found), found
     database.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from sqlalchemy import select
 
 from lakeguard.ledger.notifications import events as ledger_events
 from lakeguard.notifications.channels import sender
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import dataset_pointers, events
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.errors import EventNotSent
@@ -59,13 +61,13 @@ def outcomes(client: Client) -> list[str]:
 
 def test_a_channel_that_is_being_opened_is_not_forgotten(tmp_path: Path) -> None:
     """Whoever asks before the opening is committed does not make others of his process deaf."""
-    database = herald(listened_world(tmp_path)).database
-    with database.write() as connection:
-        ledger_events.open_event_channels(connection, "default", ["hook"], Clock()())
-        with database.read() as other:
-            ledger_events.is_listened(other, "default")
-    with database.read() as connection:
-        assert ledger_events.is_listened(connection, "default")
+    database = herald(listened_world(tmp_path)).state.database
+    with OrganisationState.of(database, "default").write() as tx:
+        ledger_events.open_event_channels(tx, ["hook"], Clock()())
+        with OrganisationState.of(database, "default").read() as tx:
+            ledger_events.is_listened(tx)
+    with OrganisationState.of(database, "default").read() as tx:
+        assert ledger_events.is_listened(tx)
 
 
 def test_without_a_channel_nothing_is_written(tmp_path: Path) -> None:
@@ -98,7 +100,7 @@ def test_the_fact_and_its_event_are_one_transaction(
 ) -> None:
     client = listened_world(tmp_path, file_listener())
     publish(client)
-    database = herald(client).database
+    database = herald(client).state.database
 
     def written() -> list[str]:
         with database.read() as connection:
@@ -260,12 +262,12 @@ def test_another_organisation_hears_and_sees_nothing(tmp_path: Path) -> None:
     client = listened_world(tmp_path, file_listener())
     publish(client)
     mine = herald(client)
-    other = type(mine)(mine.database, "others", mine.clock, mine.book, mine.channels)
+    other = type(mine)(replace(mine.state, org_id="others"), mine.book, mine.channels)
     other.open()
     assert not mine.is_idle()
     assert other.is_idle()
-    with mine.database.read() as connection:
-        none = ledger_events.event_rows(connection, "others", since=None, kind=None, limit=9)
+    with other.state.read() as tx:
+        none = ledger_events.event_rows(tx, since=None, kind=None, limit=9)
     assert none == []
 
 

@@ -64,7 +64,7 @@ def test_a_block_is_told_with_its_decision(tmp_path: Path) -> None:
 def test_neither_is_there_without_the_other(tmp_path: Path) -> None:
     """The transaction of the decision is undone; the alert goes with it."""
     client = world(tmp_path, numbers(), policies=(BLOCK,))
-    database = messenger(client).database
+    database = messenger(client).state.database
     with database.write() as connection:
         refuse = (
             "BEGIN SELECT RAISE(ABORT, 'append-only'); END"

@@ -300,7 +300,7 @@ def test_one_deliverer_that_fails_stops_no_other(tmp_path: Path) -> None:
         def drain(self, threads: int = 1, until: float | None = None) -> None:
             raise RuntimeError("broken")
 
-    loop = DeliveryLoop(sender.database, [Broken(), sender, relay])
+    loop = DeliveryLoop(sender.state.database, [Broken(), sender, relay])
     with pytest.raises(RuntimeError, match="broken"):
         loop.deliver()
     assert len(lines_of(tmp_path / "alerts.jsonl")) == 1
@@ -312,7 +312,7 @@ def test_a_rebuilt_state_tells_nothing_again(tmp_path: Path) -> None:
     block(client)
     client.ledger.sync()
     drained(client)  # and the ledger never hears of it
-    lost = messenger(client).database
+    lost = messenger(client).state.database
     if lost.engine.dialect.name == "sqlite":
         lost.close()
         shutil.rmtree(tmp_path / ".lakeguard")

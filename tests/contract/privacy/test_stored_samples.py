@@ -10,6 +10,7 @@ from sqlalchemy import select
 from lakeguard.relay.attach import attach
 from lakeguard.relay.rebuild import Rebuild
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import data_quality_results
 from lakeguard_sdk.model.verification import FindingKind
 from tests.support.databases.databases import discard, fresh_database
@@ -29,7 +30,7 @@ def now() -> datetime:
 def sampled_lake(database: Database, folder: Path) -> tuple[ProvenLake, str]:
     """A blocked run that the ledger was told of before its samples came."""
     database.migrate()
-    attach(database, str(folder), ORG, now)
+    attach(OrganisationState.of(database, ORG, now), str(folder))
     lake = ProvenLake(database, folder)
     client = lake.client
     client.registry.apply(client.registry.plan(sampled_definitions()))
@@ -73,7 +74,7 @@ def test_samples_come_back_from_the_ledger(database: Database, tmp_path: Path) -
     first = fresh_database("sqlite", tmp_path)
     lake, run_id = sampled_lake(first, tmp_path / "lake")
     discard(first)
-    Rebuild(database, str(lake.folder), ORG, now).run()
+    Rebuild(OrganisationState.of(database, ORG, now), str(lake.folder)).run()
     again = ProvenLake(database, lake.folder)
     assert again.client.reader.samples(run_id) == (FAILS, WARNS)
     assert again.found() == {}

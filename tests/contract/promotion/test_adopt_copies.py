@@ -11,7 +11,7 @@ import pytest
 from deltalake import DeltaTable
 
 from lakeguard.ledger.intents import record_table
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.moves.reap import reap
 from lakeguard.registry.store import require_dataset
 from lakeguard.services.ports.operations import EmbeddedOperations
@@ -52,9 +52,9 @@ def copy(tmp_path: Path) -> str:
     return str(tmp_path / "elsewhere" / "copied")
 
 
-def heart_of(client: Client) -> Heart:
+def context_of(client: Client) -> PlaneContext:
     assert isinstance(client.operations, EmbeddedOperations)
-    return client.operations.heart
+    return client.operations.context
 
 
 def reasons(result: RunResult) -> str:
@@ -126,7 +126,7 @@ def test_the_reaper_goes_on_after_a_run_that_it_cannot_publish(
     client.runs.open_adoption(second, this_process("test"))
     with dying_at("adopt.committed"):
         local_worker(client.for_worker(), spark_options={}).run_adoption(first)
-    late = heart_of(client)
+    late = context_of(client)
     late = replace(late, clock=lambda: datetime.now(UTC) + timedelta(days=1))
     with meanwhile(point, lambda: _claim(client, copy)):
         ended = reap(late)
@@ -138,14 +138,7 @@ def test_the_reaper_goes_on_after_a_run_that_it_cannot_publish(
 
 
 def _claim(client: Client, copy: str) -> None:
-    heart = heart_of(client)
-    with heart.database.write() as connection:
-        dataset = require_dataset(connection, heart.org_id, NUMBERS)
-        record_table(
-            connection,
-            heart.org_id,
-            dataset.dataset_id,
-            dataset.location,
-            str(DeltaTable(copy).metadata().id),
-            heart.clock(),
-        )
+    context = context_of(client)
+    with context.write() as tx:
+        dataset = require_dataset(tx, NUMBERS)
+        record_table(tx, dataset.dataset_id, dataset.location, str(DeltaTable(copy).metadata().id))

@@ -82,8 +82,8 @@ def test_what_nobody_began_in_time_is_taken_by_a_worker(
 def terms_kept(client: Client) -> list[str | None]:
     """Of every attempt, the hash of the terms that it runs under."""
     assert isinstance(client.dispatch, EmbeddedDispatch)
-    with client.dispatch.heart.database.read() as connection:
-        return list(connection.scalars(select(task_attempts.c.config_hash)))
+    with client.dispatch.context.read() as tx:
+        return list(tx.scalars(select(task_attempts.c.config_hash)))
 
 
 def test_a_run_by_hand_waits_for_none_of_its_job_and_counts_as_one(

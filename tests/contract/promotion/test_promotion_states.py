@@ -18,6 +18,7 @@ from lakeguard.ledger.promotions import (
 )
 from lakeguard.plane import open_state
 from lakeguard.settings import load_settings
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import promotion_current, promotion_status
 from lakeguard_sdk import Client, DatasetName
 from lakeguard_sdk.core.enums import PolicyType, Severity
@@ -116,10 +117,10 @@ def test_no_state_is_followed_by_a_registration(tmp_path: Path, failing: int | N
     dataset_id = client.reader.dataset(NUMBERS).dataset_id
     known, other = Way(dataset_id, "source", "bronze"), Way(dataset_id, "bronze", "bronze")
     database = open_state(load_settings(tmp_path))
-    with database.write() as connection:
+    with OrganisationState.of(database, "default").write() as tx:
         at = datetime.now(UTC)
-        record_registrations(connection, "default", [known], at)
-        record_registrations(connection, "default", [other, known, other], at)
+        record_registrations(tx, [known], at)
+        record_registrations(tx, [other, known, other], at)
     database.close()
     assert states(tmp_path) == [*before, "REGISTERED"]
 
@@ -247,16 +248,16 @@ def test_what_may_not_follow_is_refused_and_not_written(tmp_path: Path) -> None:
     before = states(tmp_path)
     database = open_state(load_settings(tmp_path))
     for run_id in (blocked.run_id, promoted.run_id):
-        with database.write() as connection:
-            decision = decision_of_run(connection, "default", run_id, NUMBERS)
+        with OrganisationState.of(database, "default").write() as tx:
+            decision = decision_of_run(tx, run_id, NUMBERS)
             assert decision is not None
             with pytest.raises(PromotionRefused, match="cannot become PROMOTED after"):
-                record_promotion(connection, "default", decision)
+                record_promotion(tx, decision)
             with pytest.raises(PromotionRefused, match="by the evaluation of"):
-                record_evaluation(connection, "default", decision, "source")
+                record_evaluation(tx, decision, "source")
             unknown = decision.model_copy(update={"decision_id": "dec_unknown"})
             with pytest.raises(PromotionRefused, match="after nothing"):
-                record_promotion(connection, "default", unknown)
+                record_promotion(tx, unknown)
     with database.read() as connection:
         (now,) = connection.execute(select(promotion_current))
     database.close()

@@ -79,15 +79,17 @@ def test_what_was_just_written_off_is_there_to_be_looked_at(tmp_path: Path) -> N
     world = ByHand(connect(tmp_path))
     run = world.run([1, -1]).run_id
     assert isinstance(world.client.operations, EmbeddedOperations)
-    heart = world.client.operations.heart
+    context = world.client.operations.context
     world.client.operations.discard(NUMBERS, KeptChoice(), "test data")
-    later = replace(heart, clock=lambda: heart.clock() + timedelta(hours=1))
-    with heart.database.read() as connection:
-        dataset = require_dataset(connection, heart.org_id, NUMBERS)
-        needed = files_that_may_wait(connection, later, dataset)
-        much_later = replace(heart, clock=lambda: heart.clock() + timedelta(days=2))
-        assert files_that_may_wait(connection, much_later, dataset) == frozenset()
-    long_ago = {run: heart.clock() - timedelta(days=9)}
+    later = replace(context, clock=lambda: context.clock() + timedelta(hours=1))
+    with context.read() as tx:
+        dataset = require_dataset(tx, NUMBERS)
+    with later.read() as tx:
+        needed = files_that_may_wait(tx, later, dataset)
+    much_later = replace(context, clock=lambda: context.clock() + timedelta(days=2))
+    with much_later.read() as tx:
+        assert files_that_may_wait(tx, much_later, dataset) == frozenset()
+    long_ago = {run: context.clock() - timedelta(days=9)}
     assert list(left_to_remove(later, long_ago, set(), needed)) == []
 
 

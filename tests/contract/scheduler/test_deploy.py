@@ -255,10 +255,10 @@ def test_without_a_newer_version_no_task_is_looked_at(tmp_path: Path) -> None:
     newer(client)
     client.jobs.trigger("late", "tests")
     assert isinstance(client.jobs, EmbeddedJobs)
-    heart = client.jobs.heart
+    context = client.jobs.context
     said: list[str] = []
-    event.listen(heart.database.engine, "before_cursor_execute", lambda *a: said.append(a[2]))
-    assert cancel_superseded(heart) == Superseded()
+    event.listen(context.database.engine, "before_cursor_execute", lambda *a: said.append(a[2]))
+    assert cancel_superseded(context) == Superseded()
     assert any("dag_activations" in each for each in said)
     assert [each for each in said if "tasks" in each] == []
 

@@ -13,6 +13,7 @@ from lakeguard.relay.relay import Relay
 from lakeguard.relay.rows import from_arrow
 from lakeguard.relay.tables import EXECUTIONS, derived_tables
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import md_job_execution
 from tests.support.lakes.ledgers import ORG, ledger_of, relay_of
 from tests.support.lakes.recorded_definitions import define
@@ -24,10 +25,10 @@ from tests.support.lakes.recorded_tasks import launch
 def relay(database: Database, tmp_path: Path) -> Relay:
     """Of a State with executions of every kind, of which nothing is told yet."""
     made = relay_of(database, tmp_path)
-    with database.write() as connection:
-        define(connection)
-        run(connection)
-        launch(connection)
+    with OrganisationState.of(database, ORG).write() as tx:
+        define(tx)
+        run(tx)
+        launch(tx)
     return made
 
 
@@ -45,7 +46,14 @@ def in_ledger(lake: Path) -> list[str]:
 
 
 def findings(database: Database, lake: Path) -> list[str]:
-    report = verify(database, str(lake), ORG, DeltaTables(), replay=False, head=None, progress=None)
+    report = verify(
+        OrganisationState.of(database, ORG),
+        str(lake),
+        DeltaTables(),
+        replay=False,
+        head=None,
+        progress=None,
+    )
     return [each.place for each in report.findings if each.place.startswith(EXECUTIONS)]
 
 
@@ -63,11 +71,11 @@ def test_an_execution_is_told_once_however_its_rows_are_spread(
 ) -> None:
     """Of what one transaction wrote, every few rows come in a batch of their own."""
     relay = relay_of(database, tmp_path)
-    with database.write() as connection:
-        define(connection)
+    with OrganisationState.of(database, ORG).write() as tx:
+        define(tx)
     relay.drain()
-    with database.write() as connection:
-        launch(connection)
+    with OrganisationState.of(database, ORG).write() as tx:
+        launch(tx)
     monkeypatch.setattr("lakeguard.relay.stamp._LARGEST_BATCH", 3)
     relay.drain()
     assert in_ledger(tmp_path) == ended(database)
@@ -79,9 +87,9 @@ def test_an_execution_that_the_ledger_lacks_is_found(
 ) -> None:
     relay = relay_of(database, tmp_path)
     monkeypatch.setattr("lakeguard.relay.deliver.ended_by", lambda *_: {})
-    with database.write() as connection:
-        define(connection)
-        launch(connection)
+    with OrganisationState.of(database, ORG).write() as tx:
+        define(tx)
+        launch(tx)
     relay.drain()
     assert sorted(findings(database, tmp_path)) == [
         f"{EXECUTIONS} {execution}" for execution in ("run_5", "run_6", "tsk_8", "tsk_9", "tsk_9.4")

@@ -36,8 +36,8 @@ def test_a_job_that_nothing_here_runs_is_told(
     glue = JobDefinition(job="glued", type="glue", config={"schedule": HOURLY})
     elsewhere = JobDefinition(job="kept", type="glue", config={"frequency#Type": "daily"})
     plane.apply(glue, elsewhere, job("ours", schedule=HOURLY))
-    tick(plane.heart, plane.watch)
-    done = tick(plane.at("2026-01-01T01:00:00+00:00").heart, plane.watch)
+    tick(plane.context, plane.watch)
+    done = tick(plane.at("2026-01-01T01:00:00+00:00").context, plane.watch)
     said = "of a type that nothing here runs: glued. Next: lakeguard validate"
     assert (done.scheduled, done.refused, done.problems) == (1, 0, (said,))
     assert len(plane.tasks()) == 1
@@ -53,10 +53,10 @@ def test_definitions_that_cannot_be_read_leave_the_last_that_could_be(
     plane.tick()
     monkeypatch.setattr(ticking, "read_roster", unreadable)
     plane.at("2026-01-01T01:00:00+00:00")
-    done = tick(plane.heart, plane.watch, [("others", well)])
+    done = tick(plane.context, plane.watch, [("others", well)])
     assert (done.scheduled, done.reaped) == (1, 1)
     assert done.problems == ("definitions: ValueError: written by a later release",)
-    assert tick(plane.heart, Watch(), [("others", well)]).reaped == 1, "where none was ever read"
+    assert tick(plane.context, Watch(), [("others", well)]).reaped == 1, "where none was ever read"
 
 
 def test_a_state_that_is_away_ends_the_turn(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +65,7 @@ def test_a_state_that_is_away_ends_the_turn(plane: Plane, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(ticking, "read_roster", away)
     with pytest.raises(StateUnavailable):
-        tick(plane.heart, plane.watch, [("others", well)])
+        tick(plane.context, plane.watch, [("others", well)])
 
 
 def test_what_nobody_foresaw_is_told_with_its_type_and_logged_once(
@@ -75,11 +75,11 @@ def test_what_nobody_foresaw_is_told_with_its_type_and_logged_once(
         raise KeyError("job_1")
 
     for _ in range(2):
-        assert tick(plane.heart, plane.watch, [("others", fail)]).problems == (
+        assert tick(plane.context, plane.watch, [("others", fail)]).problems == (
             "others: KeyError: 'job_1'",
         )
     (record,) = caplog.records
     assert record.exc_info is not None
-    tick(plane.heart, plane.watch, [("others", well)])
-    tick(plane.heart, plane.watch, [("others", fail)])
+    tick(plane.context, plane.watch, [("others", well)])
+    tick(plane.context, plane.watch, [("others", fail)])
     assert len(caplog.records) == 2, "it is news again"

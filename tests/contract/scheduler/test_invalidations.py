@@ -252,7 +252,7 @@ def test_a_turn_that_changes_nothing_writes_nothing_and_asks_no_more_for_more_ru
     client.operations.invalidate(BRONZE, JANUARY, Reason.CORRECTION)
     client.operations.reconcile()
     assert isinstance(client.operations, EmbeddedOperations)
-    database = client.operations.heart.database
+    database = client.operations.context.database
     asked = []
     for _ in range(2):
         unchanged(client, SILVER)

@@ -12,7 +12,7 @@ from sqlalchemy import event
 
 from lakeguard.dispatch.assign import assigned_jobs
 from lakeguard.ledger.switches import switched_off
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard_sdk import Client
 from lakeguard_sdk.core.enums import TaskState
@@ -22,16 +22,16 @@ from tests.support.projects.planes import Clock
 pytestmark = pytest.mark.usefixtures("each_state")
 
 
-def heart_of(client: Client) -> Heart:
+def context_of(client: Client) -> PlaneContext:
     assert isinstance(client.jobs, EmbeddedJobs)
-    return client.jobs.heart
+    return client.jobs.context
 
 
 @contextmanager
 def sent(client: Client) -> Iterator[list[tuple[str, str]]]:
     """Every statement of the block with its values."""
     found: list[tuple[str, str]] = []
-    engine = heart_of(client).database.engine
+    engine = context_of(client).database.engine
 
     def note(_connection: Any, _cursor: Any, text: str, values: Any, *_rest: Any) -> None:
         found.append((text, str(values)))
@@ -103,14 +103,14 @@ def test_switches_are_read_of_the_jobs_that_are_asked_for(tmp_path: Path) -> Non
         client.jobs.switch(name, enabled=False)
     client.jobs.switch("double", enabled=True)
     ids = {row.job: row.job_id for row in client.jobs.jobs()}
-    heart = heart_of(client)
-    with heart.database.read() as connection:
+    context = context_of(client)
+    with context.read() as tx:
         asked = {ids["report"], ids["double"]}
-        assert switched_off(connection, heart.org_id, asked) == {ids["report"]}
-        assert switched_off(connection, heart.org_id, ()) == set()
-        assert switched_off(connection, heart.org_id) == {ids["report"], ids["load"]}
+        assert switched_off(tx, asked) == {ids["report"]}
+        assert switched_off(tx, ()) == set()
+        assert switched_off(tx) == {ids["report"], ids["load"]}
         with sent(client) as found:
-            (assigned,) = assigned_jobs(connection, heart.org_id, [ids["report"]]).values()
+            (assigned,) = assigned_jobs(tx, [ids["report"]]).values()
     assert not assigned.on
     assert [ids["report"] in values for values in about(found, "job_switches")] == [True]
 
@@ -122,7 +122,7 @@ def test_the_last_switch_of_a_job_is_shown_with_who_when_and_why(tmp_path: Path)
     assert off is not None
     assert (off.enabled, off.by, off.reason) == (
         False,
-        heart_of(client).actor,
+        context_of(client).actor,
         "the shop moves house",
     )
     client.jobs.switch("report", enabled=True)

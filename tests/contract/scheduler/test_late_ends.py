@@ -15,6 +15,7 @@ from lakeguard.scheduler.triggers.tick import Watch, tick
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
 from lakeguard.state.bulk_writes import AT_ONCE, in_pieces, insert_all
 from lakeguard.state.schema import tasks, trigger_cursors
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.scheduling.process_identity import this_process
 from lakeguard_sdk.scheduling.tasks import Assignment, TaskReport
 from tests.support.databases.databases import KINDS
@@ -39,11 +40,11 @@ def begun(plane: Plane, *names: str) -> list[Assignment]:
     """Attempts of jobs, each started by a file of its own."""
     given: list[Assignment] = []
     for name in names:
-        folder = Path(plane.heart.lake, name)
+        folder = Path(plane.context.lake, name)
         folder.mkdir(exist_ok=True)
         (folder / str(len(list(folder.iterdir())))).write_text("x")
         plane.tick()
-        taken = EmbeddedDispatch(plane.heart).claim(this_process("tests"), limit=9)
+        taken = EmbeddedDispatch(plane.context).claim(this_process("tests"), limit=9)
         given += [each for each in taken if each.job == name]
         plane.clock.pass_time(1)
     assert [each.job for each in given] == list(names)
@@ -51,7 +52,7 @@ def begun(plane: Plane, *names: str) -> list[Assignment]:
 
 
 def end(plane: Plane, assignment: Assignment) -> None:
-    EmbeddedDispatch(plane.heart).report(assignment.ticket, DONE)
+    EmbeddedDispatch(plane.context).report(assignment.ticket, DONE)
 
 
 def end_before(plane: Plane, assignment: Assignment, seconds: float) -> None:
@@ -119,7 +120,7 @@ def test_each_who_follows_has_a_place_of_its_own(plane: Plane) -> None:
     assert plane.tick().triggered == 1
     end_before(plane, late, 1)
     plane.apply(job("two", after="first"))
-    assert [tick(plane.heart, Watch()).triggered for _ in range(2)] == [2, 0]
+    assert [tick(plane.context, Watch()).triggered for _ in range(2)] == [2, 0]
 
 
 def test_a_place_of_before_ends_were_counted_goes_on(plane: Plane) -> None:
@@ -128,10 +129,10 @@ def test_a_place_of_before_ends_were_counted_goes_on(plane: Plane) -> None:
     end(plane, first)
     assert plane.tick().triggered == 1
     places = trigger_cursors.c
-    with plane.heart.database.write() as connection:
-        connection.execute(
+    with plane.context.write() as tx:
+        tx.execute(
             update(trigger_cursors)
-            .where(places.org_id == plane.heart.org_id, places.watched.startswith("job:"))
+            .where(places.org_id == plane.context.org_id, places.watched.startswith("job:"))
             .values(position=func.substr(places.position, 1, func.length(places.position) - 2))
         )
     assert plane.tick().triggered == 0
@@ -145,11 +146,11 @@ def test_an_end_is_seen_whose_transaction_lasts_longer_than_that_of_a_later_one(
     tmp_path: Path,
 ) -> None:
     plane = make_plane("postgresql", tmp_path)
-    heart = plane.heart
+    context = plane.context
     plane.apply(FIRST, job("last", after="first"))
     slow, quick = begun(plane, "first", "first")
-    with heart.database.write() as connection:
-        report_all(connection, heart.org_id, [(slow.ticket, DONE)], heart.dispatch, heart.clock())
+    with context.write() as tx:
+        report_all(tx, [(slow.ticket, DONE)], context.dispatch)
         plane.clock.pass_time(1)
         end(plane, quick)
         assert [plane.tick().triggered for _ in range(2)] == [1, 0]
@@ -159,7 +160,7 @@ def test_an_end_is_seen_whose_transaction_lasts_longer_than_that_of_a_later_one(
 
 def test_ends_are_counted_for_all_jobs_at_once(plane: Plane) -> None:
     def asked() -> list[str]:
-        with counted_statements(plane.heart.database) as sent:
+        with counted_statements(plane.context.database) as sent:
             plane.tick()
         return sent
 
@@ -208,13 +209,13 @@ def test_any_number_of_jobs_may_be_followed(plane: Plane) -> None:
     def note(_connection: Any, _cursor: Any, said: str, given: Any, *_: Any) -> None:
         keys.append(len(given) if said.startswith("SELECT") else 0)
 
-    event.listen(plane.heart.database.engine, "before_cursor_execute", note)
+    event.listen(plane.context.database.engine, "before_cursor_execute", note)
     assert plane.tick().triggered == 0
     assert AT_ONCE <= max(keys) < AT_ONCE + 10, "a few beside the keys"
 
 
 def test_ends_are_counted_in_an_index(plane: Plane) -> None:
-    database, at, org_id = plane.heart.database, plane.clock(), plane.heart.org_id
+    database, at, org_id = plane.context.database, plane.clock(), plane.context.org_id
     postgresql = database.engine.dialect.name == "postgresql"
     explain = "EXPLAIN " if postgresql else "EXPLAIN QUERY PLAN "
 
@@ -222,7 +223,8 @@ def test_ends_are_counted_in_an_index(plane: Plane) -> None:
         return explain + statement, given
 
     with database.engine.connect() as connection:  # nothing of it is committed
-        insert_all(connection, tasks, [ended(org_id, number, at) for number in range(3_000)])
+        tx = Transaction(connection, org_id, plane.clock, "")
+        insert_all(tx, tasks, [ended(org_id, number, at) for number in range(3_000)])
         if postgresql:
             connection.exec_driver_sql("ANALYZE tasks")
         asked = ends_until(org_id, [("job_1", at + timedelta(days=1)), ("job_2", at)])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, func, select
 
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.open_run import open_run
 from lakeguard.scheduler.graph.current_jobs import current_jobs
 from lakeguard.scheduler.launch.gate_facts import read_facts
@@ -76,56 +76,56 @@ def heard(database: Database) -> list[str]:
 
 
 @pytest.fixture
-def heart(database: Database, tmp_path: Path) -> Heart:
+def context(database: Database, tmp_path: Path) -> PlaneContext:
     return deployed_heart(database, tmp_path, world(jobs=(SIZED, DOUBLE, REPORT)))
 
 
-def launched(heart: Heart, *wishes: Wish) -> list[Launch]:
-    with heart.database.write() as connection:
-        return launch(connection, heart, wishes)
+def launched(context: PlaneContext, *wishes: Wish) -> list[Launch]:
+    with context.write() as tx:
+        return launch(tx, context, wishes)
 
 
-def ids(heart: Heart) -> dict[str, str]:
-    with heart.database.read() as connection:
-        found = current_jobs(connection, heart.org_id).values()
+def ids(context: PlaneContext) -> dict[str, str]:
+    with context.read() as tx:
+        found = current_jobs(tx).values()
     return {each.name: each.job_id for each in found}
 
 
-def test_a_wish_becomes_a_task_that_knows_its_cause(heart: Heart) -> None:
-    named = ids(heart)
+def test_a_wish_becomes_a_task_that_knows_its_cause(context: PlaneContext) -> None:
+    named = ids(context)
     said = {"region": "north"}
     wish = replace(cron(named["load"]), parameters=said, day=date(2026, 1, 31))
     assert isinstance(wish, SameWish)
-    (done,) = launched(heart, wish)
-    with heart.database.read() as connection:
-        (row,) = connection.execute(select(tasks)).all()
+    (done,) = launched(context, wish)
+    with context.read() as tx:
+        (row,) = tx.execute(select(tasks)).all()
     assert (row.task_id, row.state, row.attempt) == (done.task_id, "queued", 0)
     assert (row.kind, row.job_id, row.dedupe_key) == ("build", named["load"], "cron:1")
     assert row.dataset_id != named["load"]
     assert row.parameters == '{"day": "2026-01-31", "set": {"region": "north"}}'
     assert row.cause == '{"details":{},"kind":"cron"}'
-    assert row.dag_version_id == EmbeddedJobs(heart).dag_versions()[0].dag_version_id
+    assert row.dag_version_id == EmbeddedJobs(context).dag_versions()[0].dag_version_id
     assert row.due_at == row.created_at
 
 
-def test_what_a_launch_sets_wins_over_all_other_settings_of_a_build(heart: Heart) -> None:
+def test_what_a_launch_sets_wins_over_all_other_settings_of_a_build(context: PlaneContext) -> None:
     said = {"batch_size": "7", "region": "north"}
-    task = EmbeddedJobs(heart).trigger("load", "ada", day=date(2026, 1, 31), set_to=said).task_id
-    plan = open_run(heart, task, this_process("test"))
+    task = EmbeddedJobs(context).trigger("load", "ada", day=date(2026, 1, 31), set_to=said).task_id
+    plan = open_run(context, task, this_process("test"))
     assert isinstance(plan, RunPlan)
     assert {key: plan.settings[key] for key in said} == said
     assert plan.settings["date"] == "2026-01-31"
 
 
-def test_one_task_for_each_job_and_key(heart: Heart) -> None:
-    named = ids(heart)
-    first = launched(heart, cron(named["load"]), cron(named["report"]), cron(named["load"]))
+def test_one_task_for_each_job_and_key(context: PlaneContext) -> None:
+    named = ids(context)
+    first = launched(context, cron(named["load"]), cron(named["report"]), cron(named["load"]))
     assert [each.new for each in first] == [True, True, False]
     assert first[0].task_id == first[2].task_id != first[1].task_id
-    (again, other) = launched(heart, cron(named["load"]), cron(named["load"], "cron:2"))
+    (again, other) = launched(context, cron(named["load"]), cron(named["load"], "cron:2"))
     assert (again.new, again.task_id) == (False, first[0].task_id)
     assert other.new
-    assert len(EmbeddedJobs(heart).tasks()) == 3
+    assert len(EmbeddedJobs(context).tasks()) == 3
 
 
 def test_a_job_that_builds_nothing_has_its_keys_for_itself(
@@ -134,18 +134,18 @@ def test_a_job_that_builds_nothing_has_its_keys_for_itself(
     """Whatever dataset it names, and whatever else is launched beside it."""
     about = job("about", type="python", dataset=NUMBERS, config={"call": "a.b:c"})
     double = job("double", dataset=DOUBLES)
-    heart = deployed_heart(database, tmp_path, world(jobs=(double, about)))
-    named = ids(heart)
-    (first,) = launched(heart, cron(named["about"]))
-    _, again = launched(heart, cron(named["double"]), cron(named["about"]))
+    context = deployed_heart(database, tmp_path, world(jobs=(double, about)))
+    named = ids(context)
+    (first,) = launched(context, cron(named["about"]))
+    _, again = launched(context, cron(named["double"]), cron(named["about"]))
     assert (first.new, again.new) == (True, False)
     assert first.task_id == again.task_id
 
 
-def test_many_who_wish_the_same_get_one_task(heart: Heart) -> None:
-    named = ids(heart)
+def test_many_who_wish_the_same_get_one_task(context: PlaneContext) -> None:
+    named = ids(context)
     with ThreadPoolExecutor(8) as pool:
-        done = list(pool.map(lambda _: launched(heart, cron(named["report"]))[0], range(16)))
+        done = list(pool.map(lambda _: launched(context, cron(named["report"]))[0], range(16)))
     assert sum(each.new for each in done) == 1
     assert len({each.task_id for each in done}) == 1
 
@@ -154,10 +154,10 @@ def test_many_wishes_take_a_handful_of_statements(database: Database, tmp_path: 
     jobs = tuple(
         job(f"job_{index}", type="python", config={"call": "a.b:c"}) for index in range(MANY)
     )
-    heart = deployed_heart(database, tmp_path, Definitions(jobs=jobs))
-    wishes = [cron(job_id) for job_id in ids(heart).values()]
+    context = deployed_heart(database, tmp_path, Definitions(jobs=jobs))
+    wishes = [cron(job_id) for job_id in ids(context).values()]
     said = heard(database)
-    done = launched(heart, *wishes)
+    done = launched(context, *wishes)
     statements = len(said)
     assert sum(each.new for each in done) == MANY
     assert statements < 25, said
@@ -188,11 +188,11 @@ def test_tags_that_a_freeze_asks_for_take_a_handful_of_statements(
         jobs=tuple(job(name.replace(".", "_"), dataset=name) for name in names),
         policies=(PII_FREEZE,),
     )
-    heart = deployed_heart(database, tmp_path, defined)
-    with heart.database.read() as connection:
-        jobs = current_jobs(connection, heart.org_id).values()
-        said = heard(heart.database)
-        facts = read_facts(connection, heart.org_id, jobs, heart.clock())
+    context = deployed_heart(database, tmp_path, defined)
+    with context.read() as tx:
+        jobs = current_jobs(tx).values()
+        said = heard(context.database)
+        facts = read_facts(tx, jobs, context.clock())
     assert len(said) < 20, said
     assert set(facts.travelled) == set(names[::2])
     assert {each.tag for found in facts.travelled.values() for each in found} == {"pii"}
@@ -202,9 +202,9 @@ def test_jobs_that_are_not_to_overlap_start_once_in_a_turn(
     database: Database, tmp_path: Path
 ) -> None:
     alone = job("alone", type="python", config={"call": "a.b:c", "overlap": "skip"})
-    heart = deployed_heart(database, tmp_path, Definitions(jobs=(alone,)))
-    (job_id,) = ids(heart).values()
-    first, second, same = launched(heart, cron(job_id), cron(job_id, "cron:2"), cron(job_id))
+    context = deployed_heart(database, tmp_path, Definitions(jobs=(alone,)))
+    (job_id,) = ids(context).values()
+    first, second, same = launched(context, cron(job_id), cron(job_id, "cron:2"), cron(job_id))
     assert (first.state, second.state) == (TaskState.QUEUED, TaskState.BLOCKED)
     assert second.code == "LG-3329"
     assert (same.new, same.task_id) == (False, first.task_id)
@@ -215,20 +215,20 @@ def test_what_was_started_before_keeps_no_other_start_of_its_job(
 ) -> None:
     """A key that comes again, whose task is over, is nothing that is under way."""
     alone = job("alone", type="python", config={"call": "a.b:c", "overlap": "skip"})
-    heart = deployed_heart(database, tmp_path, Definitions(jobs=(alone,)))
-    (job_id,) = ids(heart).values()
-    (first,) = launched(heart, cron(job_id))
-    EmbeddedJobs(heart).cancel(first.task_id)
+    context = deployed_heart(database, tmp_path, Definitions(jobs=(alone,)))
+    (job_id,) = ids(context).values()
+    (first,) = launched(context, cron(job_id))
+    EmbeddedJobs(context).cancel(first.task_id)
     again, new, other = launched(
-        heart, cron(job_id), cron(job_id, "cron:2"), cron(job_id, "cron:3")
+        context, cron(job_id), cron(job_id, "cron:2"), cron(job_id, "cron:3")
     )
     assert (again.new, again.state) == (False, TaskState.CANCELED)
     assert (new.new, new.state) == (True, TaskState.QUEUED)
     assert other.code == "LG-3329"
 
 
-def test_a_day_and_values_are_a_key_and_nothing_is_none(heart: Heart) -> None:
-    jobs = EmbeddedJobs(heart)
+def test_a_day_and_values_are_a_key_and_nothing_is_none(context: PlaneContext) -> None:
+    jobs = EmbeddedJobs(context)
     day, said = date(2026, 1, 31), {"a": "1"}
     first = jobs.trigger("report", "ada", day=day, set_to=said)
     assert jobs.trigger("report", "ada", day=day, set_to=said).task_id == first.task_id
@@ -244,8 +244,8 @@ def test_a_day_and_values_are_a_key_and_nothing_is_none(heart: Heart) -> None:
     assert not jobs.trigger("report", "eve", key="mine").new
 
 
-def test_a_key_stands_for_what_was_said_first(heart: Heart) -> None:
-    jobs = EmbeddedJobs(heart)
+def test_a_key_stands_for_what_was_said_first(context: PlaneContext) -> None:
+    jobs = EmbeddedJobs(context)
     day, said = date(2026, 1, 31), {"a": "1", "b": "x"}
     first = jobs.trigger("report", "ada", key="mine", day=day, set_to=said)
     same = jobs.trigger("report", "eve", key="mine", day=day, set_to={"b": "x", "a": "1"})
@@ -278,19 +278,19 @@ def test_a_key_of_the_job_that_built_the_dataset_before_is_not_taken_for_ones_ow
         jobs.trigger("other", "ada", key="mine")
 
 
-def test_a_value_of_any_length_is_told_in_short(heart: Heart) -> None:
-    jobs = EmbeddedJobs(heart)
+def test_a_value_of_any_length_is_told_in_short(context: PlaneContext) -> None:
+    jobs = EmbeddedJobs(context)
     jobs.trigger("report", "ada", key="mine", set_to={"a": "x" * 9_000})
     with pytest.raises(KeySpent) as refused:
         jobs.trigger("report", "ada", key="mine", set_to={"a": "y" * 9_000})
     assert len(str(refused.value)) < 300
 
 
-def test_what_is_kept_back_for_the_caller_is_not_due_yet(heart: Heart) -> None:
-    jobs = EmbeddedJobs(heart)
+def test_what_is_kept_back_for_the_caller_is_not_due_yet(context: PlaneContext) -> None:
+    jobs = EmbeddedJobs(context)
     task = jobs.task(jobs.trigger("report", "ada", here=True).task_id)
     assert task.due_at is not None
-    assert task.due_at - task.created_at == timedelta(seconds=heart.dispatch.lease_seconds)
+    assert task.due_at - task.created_at == timedelta(seconds=context.dispatch.lease_seconds)
     assert (task.kind, task.state) == (TaskKind.PYTHON, TaskState.QUEUED)
 
 
@@ -315,40 +315,42 @@ def test_what_a_launch_may_not_set(tmp_path: Path, said: dict[str, Any], problem
         jobs.trigger("reprot", "ada")
 
 
-def test_a_switch_is_shown_with_the_job_and_kept_once(heart: Heart) -> None:
-    jobs = EmbeddedJobs(heart)
+def test_a_switch_is_shown_with_the_job_and_kept_once(context: PlaneContext) -> None:
+    jobs = EmbeddedJobs(context)
     assert jobs.switch("report", enabled=True).enabled  # it was on: nothing to keep
     assert not jobs.switch("report", enabled=False, reason="night").enabled
     assert not jobs.switch("report", enabled=False).enabled
-    assert _status(heart, "report") == "DISABLED"
-    assert _status(heart, "load") == "ACTIVE"
+    assert _status(context, "report") == "DISABLED"
+    assert _status(context, "load") == "ACTIVE"
     assert jobs.switch("report", enabled=True).enabled
-    assert _status(heart, "report") == "ACTIVE"
+    assert _status(context, "report") == "ACTIVE"
 
 
-def _status(heart: Heart, name: str) -> str | None:
-    with heart.database.read() as connection:
-        return connection.scalar(select(md_jobs.c.status).where(md_jobs.c.job_name == name))
+def _status(context: PlaneContext, name: str) -> str | None:
+    with context.read() as tx:
+        return tx.scalar(select(md_jobs.c.status).where(md_jobs.c.job_name == name))
 
 
-def test_another_organisation_sees_and_starts_nothing(heart: Heart, tmp_path: Path) -> None:
-    mine = EmbeddedJobs(heart)
+def test_another_organisation_sees_and_starts_nothing(
+    context: PlaneContext, tmp_path: Path
+) -> None:
+    mine = EmbeddedJobs(context)
     mine.trigger("report", "ada", key="one")
     mine.switch("report", enabled=False)
-    theirs = EmbeddedJobs(replace(heart, org_id="other"))
+    theirs = EmbeddedJobs(replace(context, org_id="other"))
     assert theirs.jobs() == []
     assert theirs.dag_versions() == []
     assert theirs.tasks() == []
     with pytest.raises(UnknownJob):
         theirs.job("report")
     job_id = mine.job("report").job_id
-    (refused,) = launched(theirs.heart, cron(job_id))
+    (refused,) = launched(theirs.context, cron(job_id))
     assert (refused.state, refused.task_id) == (TaskState.BLOCKED, "")
     for deploy in (theirs.deploy_plan, theirs.deploy):
         with pytest.raises(NothingToDeploy):
             deploy()
     other = EmbeddedJobs(
-        deployed_heart(heart.database, tmp_path, world(jobs=(LOAD, DOUBLE, REPORT)), "other")
+        deployed_heart(context.database, tmp_path, world(jobs=(LOAD, DOUBLE, REPORT)), "other")
     )
     assert other.job("report").enabled
     assert other.job("report").job_id != job_id

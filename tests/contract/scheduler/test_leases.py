@@ -109,13 +109,13 @@ def test_the_time_of_a_lease_is_asked_once_its_task_is_held(queue: Queue) -> Non
     """Whoever waited for the task does not go by a time before the wait."""
     queue.put("sweep")
     ticket = queue.claim()[0].ticket
-    with counted_statements(queue.heart.database) as sent:
+    with counted_statements(queue.context.database) as sent:
 
         def clock() -> datetime:
             sent.append("the time")
             return queue.clock()
 
-        EmbeddedDispatch(replace(queue.heart, clock=clock)).keep([ticket])
+        EmbeddedDispatch(replace(queue.context, clock=clock)).keep([ticket])
     assert [said.split()[0] for said in sent if "tasks" in said or said == "the time"] == [
         "SELECT",
         "the",

@@ -75,7 +75,7 @@ def test_what_is_left_no_more_is_not_canceled(tmp_path: Path) -> None:
     newer(client)
     task_id = begin_late(client)
     assert isinstance(client.jobs, EmbeddedJobs)
-    assert cancel_left(client.jobs.heart, task_id) is None
+    assert cancel_left(client.jobs.context, task_id) is None
     assert client.jobs.task(task_id).state is TaskState.RUNNING
 
 
@@ -143,5 +143,5 @@ def test_which_graph_is_newer_is_not_told_by_a_clock(tmp_path: Path, turned_cloc
 def test_nothing_is_ended_before_the_first_deployment(tmp_path: Path) -> None:
     client = deployed_world(tmp_path / "mine")
     assert isinstance(client.jobs, EmbeddedJobs)
-    found = cancel_superseded(client.jobs.heart)
+    found = cancel_superseded(client.jobs.context)
     assert (found.canceled, found.problems) == ([], [])

@@ -169,7 +169,7 @@ def test_reports_beyond_one_set_are_committed_set_by_set(
     tickets = [each.ticket for each in reversed(queue.claim(limit=5))]
     monkeypatch.setattr("lakeguard.services.ports.dispatch._AT_ONCE", 2)
     commits: list[object] = []
-    count, engine = lambda connection: commits.append(connection), queue.heart.database.engine
+    count, engine = lambda connection: commits.append(connection), queue.context.database.engine
     event.listen(engine, "commit", count)
     answers = queue.dispatch.report_all([(ticket, DONE) for ticket in tickets])
     event.remove(engine, "commit", count)

@@ -9,6 +9,7 @@ import pytest
 
 from lakeguard.dispatch.leases import end_lapsed
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.model.run import RunPlan
 from tests.support.databases.databases import KINDS, discard, migrated_database
@@ -33,11 +34,11 @@ def test_who_is_alive_is_looked_at_and_not_locked(state: Database) -> None:
     queue = make_queue(state, job("sweep", concurrency=2))
     queue.put("sweep", 2)
     queue.claim(2)
-    heart = queue.heart
-    with state.read() as connection:  # where no row can be locked
-        ended = end_lapsed(
-            connection, heart.org_id, actor="reaper", at=heart.clock(), rules=heart.dispatch
-        )
+    context = queue.context
+    with OrganisationState.of(
+        state, context.org_id, context.clock, actor="reaper"
+    ).read() as tx:  # where no row can be locked
+        ended = end_lapsed(tx, rules=context.dispatch)
     assert ended == []
 
 

@@ -45,9 +45,9 @@ def plane(request: pytest.FixtureRequest, tmp_path: Path) -> Plane:
 
 def kept(plane: Plane) -> int:
     events = received_events.c
-    with plane.heart.database.read() as connection:
-        query = select(func.count()).where(events.org_id == plane.heart.org_id)
-        return connection.execute(query).scalar_one()
+    with plane.context.read() as tx:
+        query = select(func.count()).where(events.org_id == plane.context.org_id)
+        return tx.execute(query).scalar_one()
 
 
 def test_an_event_starts_the_jobs_that_wait_for_it(plane: Plane) -> None:
@@ -56,7 +56,7 @@ def test_an_event_starts_the_jobs_that_wait_for_it(plane: Plane) -> None:
         job("all", on_event='{"detail-type": ["Order"]}'),
         job("other", on_event='{"source": ["bank"]}'),
     )
-    launches = receive(plane.heart, body())
+    launches = receive(plane.context, body())
     assert sorted((launch.job, launch.new) for launch in launches) == [
         ("all", True),
         ("paid", True),
@@ -77,10 +77,10 @@ def test_an_event_starts_the_jobs_that_wait_for_it(plane: Plane) -> None:
 
 def test_the_same_event_twice_starts_one_job(plane: Plane) -> None:
     plane.apply(job("paid", on_event=PAID))
-    (first,) = receive(plane.heart, body())
+    (first,) = receive(plane.context, body())
     plane.apply(job("paid", on_event=PAID), job("new", on_event=PAID))
     spaced = json.dumps(json.loads(body()), indent=2, sort_keys=True).encode()
-    (again,) = receive(plane.heart, spaced)
+    (again,) = receive(plane.context, spaced)
     assert again == first.model_copy(update={"new": False}), "and none for jobs that are new since"
     assert len(plane.tasks()) == kept(plane) == 1
 
@@ -90,34 +90,34 @@ def test_the_same_event_again_is_told_the_same_whatever_changed(plane: Plane) ->
         job="builds", type="build", dataset=NUMBERS, config={"on_event": PAID, "overlap": "skip"}
     )
     plane.apply(builds, job("alone", on_event=PAID, overlap="skip"), job("paid", on_event=PAID))
-    receive(plane.heart, body(id="e-0"))
-    first = receive(plane.heart, body())
+    receive(plane.context, body(id="e-0"))
+    first = receive(plane.context, body())
     assert sorted((launch.job, launch.state, launch.code) for launch in first) == [
         ("alone", "blocked", "LG-3329"),
         ("builds", "blocked", "LG-3329"),
         ("paid", "queued", ""),
     ]
     known = [launch.model_copy(update={"new": False}) for launch in first]
-    assert receive(plane.heart, body()) == known
+    assert receive(plane.context, body()) == known
     plane.apply(builds, job("alone", on_event='{"source": ["elsewhere"]}'))
-    assert receive(plane.heart, body()) == known, "one waits for others now, one is no more"
+    assert receive(plane.context, body()) == known, "one waits for others now, one is no more"
 
 
 def test_who_knows_the_jobs_reads_none_of_them_for_an_event(plane: Plane) -> None:
     plane.apply(job("paid", on_event='{"source": ["shop"]}'))
-    receive(plane.heart, body(id="e-0"), watch=plane.watch)
-    with counted_statements(plane.heart.database) as sent:
-        receive(plane.heart, body(source="elsewhere"), watch=plane.watch)
+    receive(plane.context, body(id="e-0"), watch=plane.watch)
+    with counted_statements(plane.context.database) as sent:
+        receive(plane.context, body(source="elsewhere"), watch=plane.watch)
     assert not [statement for statement in sent if "md_jobs" in statement]
     plane.apply(job("more", on_event='{"source": ["elsewhere"]}'))
-    launched = receive(plane.heart, body(id="e-2", source="elsewhere"), watch=plane.watch)
+    launched = receive(plane.context, body(id="e-2", source="elsewhere"), watch=plane.watch)
     assert [each.job for each in launched] == ["more"], "a new job is known at once"
 
 
 def test_an_event_sent_by_many_at_once_starts_one_job(plane: Plane) -> None:
     plane.apply(job("paid", on_event=PAID))
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: receive(plane.heart, body()), range(8)))
+        answers = list(pool.map(lambda _: receive(plane.context, body()), range(8)))
     assert sum(launch.new for launches in answers for launch in launches) == 1
     assert len({launch.task_id for launches in answers for launch in launches}) == 1
     assert len(plane.tasks()) == kept(plane) == 1
@@ -125,30 +125,30 @@ def test_an_event_sent_by_many_at_once_starts_one_job(plane: Plane) -> None:
 
 def test_the_same_name_with_other_content_is_refused(plane: Plane) -> None:
     plane.apply(job("paid", on_event=PAID))
-    receive(plane.heart, body())
+    receive(plane.context, body())
     with pytest.raises(EventDiffers, match=r"event e-1 of shop came before"):
-        receive(plane.heart, body(detail={"state": "paid", "sum": 1.5}))
-    receive(plane.heart, body(source="other", detail={}))
+        receive(plane.context, body(detail={"state": "paid", "sum": 1.5}))
+    receive(plane.context, body(source="other", detail={}))
     assert (len(plane.tasks()), kept(plane)) == (1, 2), "a source has ids of its own"
 
 
 def test_an_event_that_nobody_waits_for_is_kept_and_starts_nothing(plane: Plane) -> None:
-    assert receive(plane.heart, body()) == []
+    assert receive(plane.context, body()) == []
     plane.apply(job("paid", on_event=PAID))
-    assert receive(plane.heart, body()) == [], "it came before the job was there"
+    assert receive(plane.context, body()) == [], "it came before the job was there"
     assert kept(plane) == 1
 
 
 def test_cloud_events_are_understood_too(plane: Plane) -> None:
     plane.apply(job("cloud", on_event='{"type": [{"prefix": "order."}], "data": {"order": [7]}}'))
-    (launch,) = receive(plane.heart, json.dumps(CLOUD).encode(), shape="cloudevents")
+    (launch,) = receive(plane.context, json.dumps(CLOUD).encode(), shape="cloudevents")
     assert launch.new
     ((parameters,),) = plane.tasks("parameters")
     assert json.loads(parameters)["set"]["event.order"] == "7"
 
 
 def claimed(plane: Plane) -> Assignment:
-    (assignment,) = EmbeddedDispatch(plane.heart).claim(this_process("tests"))
+    (assignment,) = EmbeddedDispatch(plane.context).claim(this_process("tests"))
     return assignment
 
 
@@ -156,7 +156,7 @@ def test_an_event_names_no_secret(plane: Plane) -> None:
     """What somebody outside wrote is a text, also under a name that the job's own details have."""
     own = {"key": "env:OWN_KEY", "event.key": "env:OWN_KEY"}
     plane.apply(job("paid", on_event='{"source": ["shop"]}').model_copy(update={"details": own}))
-    receive(plane.heart, body(detail={"key": "env:OTHER_KEY", "place": "file:/etc/passwd"}))
+    receive(plane.context, body(detail={"key": "env:OTHER_KEY", "place": "file:/etc/passwd"}))
     given = claimed(plane)
     assert given.parameters["event.key"] == "env:OTHER_KEY"
     assert given.parameters["event.place"] == "file:/etc/passwd"
@@ -165,7 +165,7 @@ def test_an_event_names_no_secret(plane: Plane) -> None:
 
 def test_a_person_may_name_a_secret_for_one_launch(plane: Plane) -> None:
     plane.apply(job("paid").model_copy(update={"details": {"key": "env:OWN_KEY", "region": "eu"}}))
-    EmbeddedJobs(plane.heart).trigger("paid", "tester", set_to={"key": "env:NEW_KEY"})
+    EmbeddedJobs(plane.context).trigger("paid", "tester", set_to={"key": "env:NEW_KEY"})
     given = claimed(plane)
     assert given.secrets == {"key": "env:NEW_KEY"}
     assert given.parameters == {"key": "env:NEW_KEY", "region": "eu"}
@@ -174,7 +174,7 @@ def test_a_person_may_name_a_secret_for_one_launch(plane: Plane) -> None:
 def test_a_job_is_told_numbers_as_they_were_written(plane: Plane) -> None:
     plane.apply(job("paid", on_event='{"source": ["shop"]}'))
     sent = {"n": 1.5, "whole": 7, "yes": True, "many": [0.1, "a", {"b": 2.50}, None]}
-    receive(plane.heart, body(detail=sent))
+    receive(plane.context, body(detail=sent))
     ((parameters,),) = plane.tasks("parameters")
     told = json.loads(parameters)["set"]
     assert {key: told[f"event.{key}"] for key in sent} == {
@@ -188,7 +188,7 @@ def test_a_job_is_told_numbers_as_they_were_written(plane: Plane) -> None:
 def test_a_job_is_told_no_more_than_it_can_bear(plane: Plane) -> None:
     plane.apply(job("paid", on_event='{"source": ["shop"]}'))
     many = {f"k{number}": number for number in range(60)}
-    receive(plane.heart, body(detail={"long": "x" * 1_001, **many}))
+    receive(plane.context, body(detail={"long": "x" * 1_001, **many}))
     ((parameters,),) = plane.tasks("parameters")
     told = json.loads(parameters)["set"]
     assert len(told) == 51
@@ -217,20 +217,20 @@ def test_a_job_is_told_no_more_than_it_can_bear(plane: Plane) -> None:
 )
 def test_what_is_no_event_is_refused_and_kept_nowhere(plane: Plane, sent: bytes, said: str) -> None:
     with pytest.raises(NoEvent, match=said):
-        receive(plane.heart, sent)
+        receive(plane.context, sent)
     assert kept(plane) == 0
 
 
 def test_an_event_of_another_shape_than_said_is_refused(plane: Plane) -> None:
     with pytest.raises(NoEvent, match="shape of eventbridge, not of cloudevents"):
-        receive(plane.heart, body(), shape="cloudevents")
+        receive(plane.context, body(), shape="cloudevents")
     with pytest.raises(NoEvent, match="is no shape"):
-        receive(plane.heart, body(), shape="smoke")
+        receive(plane.context, body(), shape="smoke")
 
 
 def test_an_event_with_a_secret_is_refused_and_kept_nowhere(plane: Plane) -> None:
     with pytest.raises(SecretEvent) as refused:
-        receive(plane.heart, body(detail={"note": "AKIA" + "ABCDEFGHIJKLMNOP"}))
+        receive(plane.context, body(detail={"note": "AKIA" + "ABCDEFGHIJKLMNOP"}))
     assert "AKIA" not in str(refused.value)
     assert kept(plane) == 0
 
@@ -247,19 +247,19 @@ def test_an_event_with_a_secret_is_refused_and_kept_nowhere(plane: Plane) -> Non
 )
 def test_an_event_that_names_a_secret_is_refused(plane: Plane, detail: dict[str, Any]) -> None:
     with pytest.raises(SecretEvent):
-        receive(plane.heart, body(detail=detail))
+        receive(plane.context, body(detail=detail))
     assert kept(plane) == 0
 
 
 def test_a_name_of_a_secret_is_none(plane: Plane) -> None:
-    receive(plane.heart, body(detail={"password": "env:SHOP_PASSWORD", "token": "", "tokens": 7}))
+    receive(plane.context, body(detail={"password": "env:SHOP_PASSWORD", "token": "", "tokens": 7}))
     assert kept(plane) == 1
 
 
 def test_another_organisation_hears_nothing(plane: Plane) -> None:
     other = plane.elsewhere("other")
     other.apply(job("paid", on_event=PAID))
-    assert receive(plane.heart, body()) == []
+    assert receive(plane.context, body()) == []
     assert (kept(other), other.tasks()) == (0, [])
-    (launch,) = receive(other.heart, body())
+    (launch,) = receive(other.context, body())
     assert launch.new

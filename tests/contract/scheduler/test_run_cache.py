@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.store import require_dataset
 from lakeguard.scheduler.invalidations.catch_up import Look
 from lakeguard.scheduler.invalidations.reconcile import reconcile, standing
@@ -52,24 +52,24 @@ def client(tmp_path: Path, turned_clock: Clock) -> Client:
     return client
 
 
-def heart_of(client: Client) -> Heart:
+def context_of(client: Client) -> PlaneContext:
     assert isinstance(client.operations, EmbeddedOperations)
-    return client.operations.heart
+    return client.operations.context
 
 
-def looks(heart: Heart, runs: KnownRuns, name: DatasetName) -> tuple[Look, ...]:
-    with heart.database.read() as connection:
-        return runs.looks(require_dataset(connection, heart.org_id, name).dataset_id)
+def looks(context: PlaneContext, runs: KnownRuns, name: DatasetName) -> tuple[Look, ...]:
+    with context.read() as tx:
+        return runs.looks(require_dataset(tx, name).dataset_id)
 
 
-def known(heart: Heart, runs: KnownRuns) -> dict[DatasetName, int]:
+def known(context: PlaneContext, runs: KnownRuns) -> dict[DatasetName, int]:
     """How many runs of each dataset are remembered."""
-    return {name: len(looks(heart, runs, name)) for name in NAMES}
+    return {name: len(looks(context, runs, name)) for name in NAMES}
 
 
-def standings(heart: Heart, runs: KnownRuns) -> list[dict[str, str]]:
-    with heart.database.read() as connection:
-        histories, found = standing(connection, heart.org_id, runs)
+def standings(context: PlaneContext, runs: KnownRuns) -> list[dict[str, str]]:
+    with context.read() as tx:
+        histories, found = standing(tx, runs)
     return [
         {str(histories.name(key)): item.made.standing for key, item in one.followed.items()}
         for one in found
@@ -77,61 +77,61 @@ def standings(heart: Heart, runs: KnownRuns) -> list[dict[str, str]]:
 
 
 def test_below_what_was_never_put_right_nothing_is_read(client: Client) -> None:
-    heart, runs = heart_of(client), KnownRuns()
+    context, runs = context_of(client), KnownRuns()
     for name in NAMES * 2:
         publish(client, name, ROWS)
-    reconcile(heart, runs)
-    assert known(heart, runs) == {BRONZE: 2, SILVER: 0, GOLD: 0}
+    reconcile(context, runs)
+    assert known(context, runs) == {BRONZE: 2, SILVER: 0, GOLD: 0}
     publish(client, BRONZE, {"2026-01": [3]}, window=JANUARY)
     publish(client, SILVER, ROWS)
-    reconcile(heart, runs)
-    assert known(heart, runs) == {BRONZE: 3, SILVER: 3, GOLD: 2}
+    reconcile(context, runs)
+    assert known(context, runs) == {BRONZE: 3, SILVER: 3, GOLD: 2}
     publish(client, GOLD, ROWS)
-    reconcile(heart, runs)
+    reconcile(context, runs)
     assert client.reader.invalidations() == []
-    reconcile(heart, runs)
-    assert known(heart, runs) == {BRONZE: 0, SILVER: 0, GOLD: 0}
+    reconcile(context, runs)
+    assert known(context, runs) == {BRONZE: 0, SILVER: 0, GOLD: 0}
 
 
 def test_runs_of_before_are_not_read_while_nothing_ends(client: Client) -> None:
-    heart, runs = heart_of(client), KnownRuns()
+    context, runs = context_of(client), KnownRuns()
     for _ in range(3):
-        reconcile(heart, runs)
-        assert known(heart, runs) == {BRONZE: 0, SILVER: 0, GOLD: 0}
+        reconcile(context, runs)
+        assert known(context, runs) == {BRONZE: 0, SILVER: 0, GOLD: 0}
 
 
 def test_a_run_of_long_ago_is_not_read_again(client: Client, turned_clock: Clock) -> None:
-    heart, runs = heart_of(client), KnownRuns()
+    context, runs = context_of(client), KnownRuns()
     publish(client, BRONZE, ROWS)
-    reconcile(heart, runs)
+    reconcile(context, runs)
     turned_clock.pass_time(86_400)
     publish(client, BRONZE, ROWS)
-    reconcile(heart, runs)
-    first, _ = looks(heart, runs, BRONZE)
+    reconcile(context, runs)
+    first, _ = looks(context, runs, BRONZE)
     publish(client, BRONZE, ROWS)
-    reconcile(heart, runs)
-    again, *later = looks(heart, runs, BRONZE)
+    reconcile(context, runs)
+    again, *later = looks(context, runs, BRONZE)
     assert again is first
     assert [look.version for look in later] == [3, 4]
 
 
 def test_an_end_that_shows_late_is_seen(client: Client, turned_clock: Clock) -> None:
-    heart, runs = heart_of(client), KnownRuns(anew_after=3)
+    context, runs = context_of(client), KnownRuns(anew_after=3)
     turned_clock.pass_time(86_400)
     publish(client, BRONZE, ROWS)
-    reconcile(heart, runs)
+    reconcile(context, runs)
     turned_clock.pass_time(-1_800)
     publish(client, BRONZE, ROWS)
-    reconcile(heart, runs)
-    assert known(heart, runs)[BRONZE] == 2
+    reconcile(context, runs)
+    assert known(context, runs)[BRONZE] == 2
     turned_clock.pass_time(-36_000)
     publish(client, BRONZE, ROWS)
-    reconcile(heart, runs)
-    assert known(heart, runs)[BRONZE] == 3, "everything was read anew"
+    reconcile(context, runs)
+    assert known(context, runs)[BRONZE] == 3, "everything was read anew"
 
 
 def test_who_remembers_sees_what_a_newcomer_sees(client: Client, turned_clock: Clock) -> None:
-    heart, runs = heart_of(client), KnownRuns()
+    context, runs = context_of(client), KnownRuns()
     steps = (
         lambda: publish(client, SILVER, ROWS),
         lambda: publish(client, BRONZE, {"2026-01": [3]}, window=JANUARY),
@@ -146,9 +146,9 @@ def test_who_remembers_sees_what_a_newcomer_sees(client: Client, turned_clock: C
     for step in steps:
         turned_clock.pass_time(4_000)
         step()
-        found = standings(heart, runs)
-        assert found == standings(heart, KnownRuns())
+        found = standings(context, runs)
+        assert found == standings(context, KnownRuns())
         seen.append(found)
-        reconcile(heart, runs)
+        reconcile(context, runs)
     assert len({str(found) for found in seen}) > 4
     assert client.reader.invalidations() == []

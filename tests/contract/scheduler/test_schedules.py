@@ -85,7 +85,7 @@ def test_times_that_passed_are_made_up_for_as_the_job_says(
 def test_of_years_of_minutes_the_latest_are_made_up_for_and_the_rest_told(plane: Plane) -> None:
     plane.apply(job("often", schedule="* * * * *", catch_up="all"))
     plane.tick()
-    done = tick(plane.at("2029-01-01T00:00Z").heart, plane.watch)
+    done = tick(plane.at("2029-01-01T00:00Z").context, plane.watch)
     assert done.scheduled == 100
     assert done.problems == ("often missed more than 100 times; the latest are made up for",)
     assert times(plane)[0] == "2028-12-31T22:21"
@@ -114,7 +114,7 @@ def test_who_read_the_definitions_before_puts_no_old_schedule_back(plane: Plane)
     plane.apply(job("one", schedule="0 2 * * *"), deployed=False)
     plane.tick()
     followed = plane.next_at()
-    follow_definitions(plane.heart, before)
+    follow_definitions(plane.context, before)
     assert plane.next_at() == followed
     assert plane.at("2026-01-01T02:00Z").tick().scheduled == 1
 
@@ -122,10 +122,10 @@ def test_who_read_the_definitions_before_puts_no_old_schedule_back(plane: Plane)
 def test_a_schedule_of_another_definition_is_looked_at_again(plane: Plane) -> None:
     plane.apply(job("one", schedule="0 3 * * *"))
     plane.tick()
-    with plane.heart.database.write() as connection:
-        connection.execute(
+    with plane.context.write() as tx:
+        tx.execute(
             update(job_schedules)
-            .where(job_schedules.c.org_id == plane.heart.org_id)
+            .where(job_schedules.c.org_id == plane.context.org_id)
             .values(definition_hash="another", applied=0)
         )
     assert plane.at("2026-01-01T03:00Z").tick().scheduled == 0
@@ -157,8 +157,8 @@ def test_a_job_that_is_off_lets_its_times_pass(plane: Plane) -> None:
 
 def test_a_job_outside_of_the_active_graph_is_told_of_and_not_started(plane: Plane) -> None:
     plane.apply(job("daily", schedule="daily"), deployed=False)
-    tick(plane.heart, plane.watch)
-    done = tick(plane.at("2026-01-02T00:00Z").heart, plane.watch)
+    tick(plane.context, plane.watch)
+    done = tick(plane.at("2026-01-02T00:00Z").context, plane.watch)
     assert done.scheduled == 0
     assert done.problems == (
         "not in the active graph as they are now, so nothing starts them: daily."
@@ -173,14 +173,14 @@ def test_a_job_that_changed_since_the_deployment_is_told_of_and_not_started(plan
     plane.tick()
     plane.apply(daily.model_copy(update={"dataset": NUMBERS}), deployed=False)
     for day in (2, 3):
-        done = tick(plane.at(f"2026-01-0{day}T00:00Z").heart, plane.watch)
+        done = tick(plane.at(f"2026-01-0{day}T00:00Z").context, plane.watch)
         assert (done.scheduled, done.refused) == (0, 0)
         assert done.problems == (
             "not in the active graph as they are now, so nothing starts them: daily."
             " Next: lakeguard deploy",
         )
     assert plane.tasks() == []
-    deploy(plane.heart)
+    deploy(plane.context)
     plane.tick()
     assert plane.at("2026-01-04T00:00Z").tick().scheduled == 1
 
@@ -202,7 +202,7 @@ def test_two_dispatchers_start_each_time_once(plane: Plane) -> None:
     for moment in range(4):
         plane.at("2026-01-01T01:00Z").clock.now += timedelta(minutes=5 * moment)
         with ThreadPoolExecutor(4) as pool:
-            turns = list(pool.map(lambda _: tick(plane.heart, Watch()), range(4)))
+            turns = list(pool.map(lambda _: tick(plane.context, Watch()), range(4)))
         assert [turn.problems for turn in turns] == [()] * 4
         plane.tick()
     found = plane.tasks("job_id", "dedupe_key")
@@ -216,12 +216,12 @@ def test_a_turn_of_many_jobs_sends_no_more_than_one_of_few(plane: Plane) -> None
         plane.apply(*(job(f"job_{number}_{n}", schedule="0 * * * *") for n in range(number)))
         plane.at("2026-01-01T00:30Z" if number == 10 else "2026-01-01T01:30Z").tick()
         plane.clock.now += timedelta(minutes=30)
-        with counted_statements(plane.heart.database) as sent:
+        with counted_statements(plane.context.database) as sent:
             assert plane.tick().scheduled == (10 if number == 10 else 1010)
         counts.append(len(sent))
     assert counts[1] <= counts[0] + 12, "drivers send a thousand rows in a few pieces"
     assert counts[0] <= 40
-    with counted_statements(plane.heart.database) as sent:
+    with counted_statements(plane.context.database) as sent:
         plane.tick()
     assert len(sent) <= 8, sent
 
@@ -256,7 +256,7 @@ def test_what_fails_for_some_is_launched_for_the_others(
 
     monkeypatch.setattr(queries, "move_schedules", once_in_vain)
     plane.at("2026-01-01T01:00Z")
-    turn = tick(plane.heart, plane.watch)
+    turn = tick(plane.context, plane.watch)
     assert turn.problems == ("schedules: OSError: no more room",)
     plane.tick()
     assert len(plane.tasks()) == 20

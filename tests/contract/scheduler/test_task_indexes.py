@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import event
 
 from lakeguard.dispatch.task_list import list_tasks
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.graph.deploy import Superseded, cancel_superseded
 from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard_sdk.core.enums import TaskState
@@ -22,7 +22,7 @@ LATE = job("late", type="python", config={"call": "jobs.late:main"})
 
 
 @pytest.fixture
-def heart(tmp_path: Path) -> Heart:
+def context(tmp_path: Path) -> PlaneContext:
     """Of a State without a task, whose newest graph was left."""
     client = deployed_world(tmp_path)
     (before,) = client.jobs.dag_versions()
@@ -30,10 +30,10 @@ def heart(tmp_path: Path) -> Heart:
     client.jobs.deploy("more")
     client.jobs.deploy(to=before.dag_version_id)
     assert isinstance(client.jobs, EmbeddedJobs)
-    return client.jobs.heart
+    return client.jobs.context
 
 
-def plan(heart: Heart, work: Callable[[], object], *without: str) -> str:
+def plan(context: PlaneContext, work: Callable[[], object], *without: str) -> str:
     """How the one question is answered that the work asks of the tasks, by a planner that takes an
     index wherever there is one; PostgreSQL's goes without these ways beside."""
     sent: list[tuple[str, Any]] = []
@@ -41,31 +41,33 @@ def plan(heart: Heart, work: Callable[[], object], *without: str) -> str:
     def note(_connection: Any, _cursor: Any, said: str, values: Any, *_rest: Any) -> None:
         sent.extend([(said, values)] if "FROM tasks" in said else [])
 
-    event.listen(heart.database.engine, "before_cursor_execute", note)
+    event.listen(context.database.engine, "before_cursor_execute", note)
     work()
-    event.remove(heart.database.engine, "before_cursor_execute", note)
+    event.remove(context.database.engine, "before_cursor_execute", note)
     ((said, values),) = sent
-    with heart.database.read() as connection:
+    with context.read() as tx:
         explain = "EXPLAIN QUERY PLAN "
-        if connection.dialect.name == "postgresql":
+        if tx.dialect.name == "postgresql":
             explain = "EXPLAIN "
             for way in ("seqscan", "bitmapscan", *without):
-                connection.exec_driver_sql(f"SET LOCAL enable_{way} = off")
-        return "\n".join(str(row) for row in connection.exec_driver_sql(explain + said, values))
+                tx.connection.exec_driver_sql(f"SET LOCAL enable_{way} = off")
+        return "\n".join(str(row) for row in tx.connection.exec_driver_sql(explain + said, values))
 
 
-def test_open_tasks_of_a_graph_are_looked_up(heart: Heart) -> None:
+def test_open_tasks_of_a_graph_are_looked_up(context: PlaneContext) -> None:
     def work() -> None:
-        assert cancel_superseded(heart) == Superseded()
+        assert cancel_superseded(context) == Superseded()
 
-    assert "ix_tasks_graph" in plan(heart, work)
+    assert "ix_tasks_graph" in plan(context, work)
 
 
 @pytest.mark.parametrize("state", [None, TaskState.DEAD])
-def test_the_newest_tasks_are_looked_up_by_state(heart: Heart, state: TaskState | None) -> None:
+def test_the_newest_tasks_are_looked_up_by_state(
+    context: PlaneContext, state: TaskState | None
+) -> None:
     def work() -> None:
-        with heart.database.read() as connection:
-            assert list_tasks(connection, heart.org_id, state=state) == []
+        with context.read() as tx:
+            assert list_tasks(tx, state=state) == []
 
-    told = plan(heart, work, "sort")
+    told = plan(context, work, "sort")
     assert told.count("ix_tasks_state") >= (1 if state else len(TaskState))

@@ -92,8 +92,8 @@ def test_a_version_that_nobody_heard_of_is_found_by_whoever_looks(plane: Plane) 
     """No event is needed, and none can be lost: a dispatcher that never ran before sees it."""
     plane.apply(job("next", on_update=str(NUMBERS)))
     plane.publish()
-    assert tick(plane.heart, Watch()).triggered == 1
-    assert tick(plane.heart, Watch()).triggered == 0
+    assert tick(plane.context, Watch()).triggered == 1
+    assert tick(plane.context, Watch()).triggered == 0
 
 
 def test_a_version_while_the_job_was_off_counts_when_it_is_on(plane: Plane) -> None:
@@ -106,7 +106,7 @@ def test_a_version_while_the_job_was_off_counts_when_it_is_on(plane: Plane) -> N
 
 
 def land(plane: Plane, name: str, text: str = "x", modified: float | None = None) -> Path:
-    path = Path(plane.heart.lake, name)
+    path = Path(plane.context.lake, name)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     if modified is not None:
@@ -220,7 +220,7 @@ def test_of_many_files_only_new_ones_and_some_of_the_rest_are_looked_at(
     assert plane.tick().triggered == 1
     assert (len(looked), "landing/new.csv" in looked) == (3, True)
     land(plane, "landing/7.csv", "changed")
-    with counted_statements(plane.heart.database) as sent:
+    with counted_statements(plane.context.database) as sent:
         assert sum(plane.tick().triggered for _ in range(6)) == 1
     assert sum("FROM trigger_cursors" in each.replace('"', "") for each in sent) <= 6
     assert len(plane.tasks()) == 12
@@ -255,7 +255,7 @@ def test_a_file_waits_where_its_job_is_started_at_the_same_moment(
     land(plane, "landing/a.csv")
     with monkeypatch.context() as unseen:
         unseen.setattr("lakeguard.scheduler.triggers.files.under_way", lambda *_: frozenset())
-        by_hand = EmbeddedJobs(plane.heart).trigger("load", "ada")
+        by_hand = EmbeddedJobs(plane.context).trigger("load", "ada")
         assert (by_hand.state, plane.tick()) == (TaskState.QUEUED, Ticked())
     assert plane.tasks() == []
     assert plane.work_off() == ["load"]
@@ -268,8 +268,8 @@ def test_a_link_out_of_the_lake_is_not_followed(plane: Plane, tmp_path: Path) ->
     outside = tmp_path.parent / f"{tmp_path.name}-outside"
     outside.mkdir()
     (outside / "b.csv").write_text("x")
-    Path(plane.heart.lake, "landing", "b.csv").symlink_to(outside / "b.csv")
-    Path(plane.heart.lake, "landing", "folder").symlink_to(outside)
+    Path(plane.context.lake, "landing", "b.csv").symlink_to(outside / "b.csv")
+    Path(plane.context.lake, "landing", "folder").symlink_to(outside)
     assert plane.tick().triggered == 1
 
 
@@ -289,12 +289,12 @@ def test_a_file_that_comes_back_as_it_was_starts_nothing(plane: Plane) -> None:
 def test_a_lake_without_folders_is_told_and_stops_no_other_loop(plane: Plane) -> None:
     plane.apply(job("load", on_files="*.csv"), job("next", on_update=str(NUMBERS)))
     plane.publish()
-    there = plane.heart
-    plane.heart = plane.far_away("s3://bucket/lake")
-    done = tick(plane.heart, plane.watch)
+    there = plane.context
+    plane.context = plane.far_away("s3://bucket/lake")
+    done = tick(plane.context, plane.watch)
     assert done.triggered == 1
     assert done.problems == ("files: ValueError: no storage is installed for s3:// locations",)
-    plane.heart = there
+    plane.context = there
 
 
 def test_a_job_follows_others_once_all_have_ended_well(plane: Plane) -> None:
@@ -329,7 +329,7 @@ def test_a_job_follows_each_end_whichever_began_first(plane: Plane) -> None:
         land(plane, name)
         plane.tick()
         plane.clock.pass_time(1)
-    dispatch, done = EmbeddedDispatch(plane.heart), TaskReport(success=True)
+    dispatch, done = EmbeddedDispatch(plane.context), TaskReport(success=True)
     older, newer = dispatch.claim(this_process("tests"), limit=2)
     dispatch.report(newer.ticket, done)
     assert plane.tick().triggered == 1
@@ -340,10 +340,10 @@ def test_a_job_follows_each_end_whichever_began_first(plane: Plane) -> None:
 
 
 def test_the_last_end_of_a_job_is_one_look_into_an_index(plane: Plane) -> None:
-    database, explain = plane.heart.database, "EXPLAIN QUERY PLAN "
+    database, explain = plane.context.database, "EXPLAIN QUERY PLAN "
     if database.engine.dialect.name == "postgresql":
         explain = "EXPLAIN "
-    asked = last_completed(plane.heart.org_id, {"one", "two"}).compile(
+    asked = last_completed(plane.context.org_id, {"one", "two"}).compile(
         database.engine, compile_kwargs={"literal_binds": True}
     )
     with database.write() as connection:
@@ -364,7 +364,7 @@ def test_many_dispatchers_start_each_job_once(plane: Plane) -> None:
     plane.publish()
     land(plane, "a.csv")
     with ThreadPoolExecutor(4) as pool:
-        turns = list(pool.map(lambda _: tick(plane.heart, Watch()), range(4)))
+        turns = list(pool.map(lambda _: tick(plane.context, Watch()), range(4)))
     assert [turn.problems for turn in turns] == [()] * 4
     assert sum(turn.triggered for turn in turns) == 3
     assert len(plane.tasks()) == 3

@@ -13,6 +13,7 @@ import pytest
 from lakeguard.plane import open_state
 from lakeguard.registry.store import apply_plan
 from lakeguard.settings import load_settings
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk import Client
 from lakeguard_sdk.core.enums import LoadType, RunStatus
 from lakeguard_sdk.errors import ColumnsUnderWay, DefinitionMoved
@@ -127,8 +128,8 @@ def test_a_commit_stands_whatever_was_written_past_the_port(tmp_path: Path) -> N
     intent = client.runs.begin_move(plan.ticket)
     revision = client.registry.plan(Definitions(datasets=(HASHED,)))
     database = open_state(load_settings(tmp_path))
-    with database.write() as connection:
-        apply_plan(connection, revision, "default", "somebody", datetime.now(UTC), str(tmp_path))
+    with OrganisationState.of(database, "default").write() as tx:
+        apply_plan(tx, revision, "somebody", datetime.now(UTC), str(tmp_path))
     database.close()
     assert complete(client, plan, intent) is RunStatus.SUCCESS
     assert client.reader.definition(NUMBERS) == HASHED

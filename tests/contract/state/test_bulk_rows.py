@@ -16,6 +16,7 @@ from lakeguard.state.bulk_writes import (
     update_numbered,
 )
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import outbox, tasks
 
 AT = datetime(2026, 1, 31, 12, 0, 0, 123456, tzinfo=UTC)
@@ -58,9 +59,9 @@ def stored(database: Database) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("count", COUNTS)
 def test_rows_are_what_single_ones_would_be(migrated: Database, count: int) -> None:
     rows = [task(number) for number in range(count)]
-    with migrated.write() as connection:
-        insert_all(connection, tasks, rows)
-        connection.execute(insert(tasks), task(count))
+    with OrganisationState.of(migrated, "default").write() as tx:
+        insert_all(tx, tasks, rows)
+        tx.execute(insert(tasks), task(count))
     found = stored(migrated)
     alone = found.pop(f"task_{count}")
     own = {"task_id", "dedupe_key"}
@@ -79,8 +80,8 @@ def test_numbers_are_given_in_the_order_of_the_rows(migrated: Database, count: i
         {"org_id": "o", "topic": "tasks", "payload": str(number), "created_at": AT}
         for number in range(count)
     ]
-    with migrated.write() as connection:
-        insert_all(connection, outbox, rows)
+    with OrganisationState.of(migrated, "default").write() as tx:
+        insert_all(tx, outbox, rows)
     with migrated.read() as connection:
         found = connection.scalars(select(outbox.c.payload).order_by(outbox.c.outbox_id))
         assert list(found) == [row["payload"] for row in rows]
@@ -89,8 +90,8 @@ def test_numbers_are_given_in_the_order_of_the_rows(migrated: Database, count: i
 @pytest.mark.parametrize("count", COUNTS)
 def test_rows_that_are_all_the_same_are_as_many(migrated: Database, count: int) -> None:
     row = {"org_id": "o", "topic": ODD, "payload": "{}", "created_at": AT}
-    with migrated.write() as connection:
-        insert_all(connection, outbox, [dict(row) for _ in range(count)])
+    with OrganisationState.of(migrated, "default").write() as tx:
+        insert_all(tx, outbox, [dict(row) for _ in range(count)])
     with migrated.read() as connection:
         found = connection.execute(select(*(outbox.c[name] for name in row))).mappings()
         assert [dict(each) for each in found] == [row] * count
@@ -108,8 +109,8 @@ def test_every_kind_of_value_may_be_one_for_all(
         own = {} if shared else {"attempt": number, "due_at": AT + timedelta(hours=number)}
         return task(number, **values | own)
 
-    with migrated.write() as connection:
-        insert_all(connection, tasks, [said(number) for number in range(count)])
+    with OrganisationState.of(migrated, "default").write() as tx:
+        insert_all(tx, tasks, [said(number) for number in range(count)])
     found = stored(migrated)
     assert [
         {name: found[f"task_{number}"][name] for name in values} for number in range(count)
@@ -118,14 +119,14 @@ def test_every_kind_of_value_may_be_one_for_all(
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_rows_are_found_by_keys_that_they_share(migrated: Database, count: int) -> None:
-    with migrated.write() as connection:
-        insert_all(connection, tasks, [task(number) for number in range(count)])
-        insert_all(connection, tasks, [task(-1, org_id="other", task_id="task_x")])
+    with OrganisationState.of(migrated, "default").write() as tx:
+        insert_all(tx, tasks, [task(number) for number in range(count)])
+        insert_all(tx, tasks, [task(-1, org_id="other", task_id="task_x")])
         rows = [
             {"org_id": "o", "dedupe_key": f"{ODD}{number}", "due_at": AT, "state": "failed"}
             for number in range(count)
         ]
-        update_all(connection, tasks, rows, ("org_id", "dedupe_key"))
+        update_all(tx, tasks, rows, ("org_id", "dedupe_key"))
     found = stored(migrated)
     assert found.pop("task_x")["state"] == "queued"
     assert {(row["state"], row["due_at"]) for row in found.values()} == {("failed", AT)}
@@ -138,11 +139,11 @@ def test_only_what_is_new_is_added(migrated: Database, count: int) -> None:
     again = [
         task(number, task_id=f"other_{number}", triggered_by="late") for number in range(2 * count)
     ]
-    with migrated.write() as connection:
-        added = insert_new(connection, tasks, first, unique, "task_id")
+    with OrganisationState.of(migrated, "default").write() as tx:
+        added = insert_new(tx, tasks, first, unique, "task_id")
         assert added == {row["task_id"] for row in first}
-    with migrated.write() as connection:
-        added = insert_new(connection, tasks, again, unique, "task_id")
+    with OrganisationState.of(migrated, "default").write() as tx:
+        added = insert_new(tx, tasks, again, unique, "task_id")
     assert added == {f"other_{number}" for number in range(1, 2 * count, 2)}
     late = [row for row in stored(migrated).values() if row["triggered_by"] == "late"]
     assert len(late) == count
@@ -150,14 +151,14 @@ def test_only_what_is_new_is_added(migrated: Database, count: int) -> None:
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_a_row_that_somebody_changed_is_left(migrated: Database, count: int) -> None:
-    with migrated.write() as connection:
-        insert_all(connection, tasks, [task(number) for number in range(count)])
+    with OrganisationState.of(migrated, "default").write() as tx:
+        insert_all(tx, tasks, [task(number) for number in range(count)])
         rows = [
             {"task_id": f"task_{number}", "state": "running", "changes": 2, "due_at": AT}
             for number in range(count)
         ]
-        assert update_numbered(connection, tasks, rows, "task_id", "changes") == count
-        assert update_numbered(connection, tasks, rows, "task_id", "changes") == 0
+        assert update_numbered(tx, tasks, rows, "task_id", "changes") == count
+        assert update_numbered(tx, tasks, rows, "task_id", "changes") == 0
     assert {(row["state"], row["changes"], row["due_at"]) for row in stored(migrated).values()} == {
         ("running", 2, AT)
     }
@@ -165,5 +166,8 @@ def test_a_row_that_somebody_changed_is_left(migrated: Database, count: int) -> 
 
 def test_a_time_without_a_zone_is_refused(migrated: Database) -> None:
     rows = [task(number, created_at=datetime(2026, 1, 1)) for number in range(FEW)]  # noqa: DTZ001
-    with pytest.raises(Exception, match="a time needs a zone"), migrated.write() as connection:
-        insert_all(connection, tasks, rows)
+    with (
+        pytest.raises(Exception, match="a time needs a zone"),
+        OrganisationState.of(migrated, "default").write() as tx,
+    ):
+        insert_all(tx, tasks, rows)

@@ -56,7 +56,7 @@ def look(client: Client, version: int | None = None, place: DataPlace | None = N
 
 def asked(client: Client, version: int) -> list[str]:
     assert isinstance(client.ledger, EmbeddedLedger)
-    with counted_statements(client.ledger.heart.database) as sent:
+    with counted_statements(client.ledger.context.database) as sent:
         assert look(client, version) == []
     return sent
 
@@ -100,7 +100,7 @@ def test_jobs_are_not_read(tmp_path: Path) -> None:
 def test_without_a_database_among_the_targets_only_they_are_read(tmp_path: Path) -> None:
     client = numbers_project(tmp_path)
     assert isinstance(client.ledger, EmbeddedLedger)
-    with counted_statements(client.ledger.heart.database) as sent:
+    with counted_statements(client.ledger.context.database) as sent:
         assert client.ledger.data_places() == []
     read = [each for each in sent if each.startswith("SELECT")]
     assert [each for each in read if "md_tgt_ctrl" in each] == read != []

@@ -72,7 +72,7 @@ def apply(client: Client, definitions: Definitions) -> None:
 def held(client: Client, row: InvalidationRow, name: DatasetName) -> str:
     """Why the job of the dataset waits; nothing is launched, refused or written for it."""
     assert isinstance(client.operations, EmbeddedOperations)
-    with counted_statements(client.operations.heart.database) as sent:
+    with counted_statements(client.operations.context.database) as sent:
         assert [client.operations.reconcile() for _ in range(2)] == [0, 0]
     assert not [said for said in sent if said.startswith(WRITING) or "advisory" in said]
     assert client.jobs.tasks(state=TaskState.BLOCKED) == []

@@ -11,6 +11,7 @@ import pytest
 
 from lakeguard.state.database import Database
 from lakeguard.state.locks import hold
+from lakeguard.state.organisation import OrganisationState
 
 HOLD = """
 import sys, time
@@ -89,15 +90,15 @@ def test_a_held_name_makes_the_second_transaction_wait(migrated: Database) -> No
 
     def second() -> None:
         taken.wait(30)
-        with migrated.write() as connection:
-            hold(connection, "intents")
+        with OrganisationState.of(migrated, "default").write() as tx:
+            hold(tx, "intents")
             order.append("second")
 
     waiting = threading.Thread(target=second)
     waiting.start()
-    with migrated.write() as connection:
-        hold(connection, "intents")
-        hold(connection, "intents")
+    with OrganisationState.of(migrated, "default").write() as tx:
+        hold(tx, "intents")
+        hold(tx, "intents")
         taken.set()
         time.sleep(0.3)
         order.append("first")
@@ -107,6 +108,9 @@ def test_a_held_name_makes_the_second_transaction_wait(migrated: Database) -> No
 
 def test_other_names_do_not_wait(schema: Database) -> None:
     schema.migrate()
-    with schema.write() as one, schema.write() as other:
-        hold(one, "intents")
-        hold(other, "relay")
+    with (
+        OrganisationState.of(schema, "default").write() as tx,
+        OrganisationState.of(schema, "default").write() as other_tx,
+    ):
+        hold(tx, "intents")
+        hold(other_tx, "relay")

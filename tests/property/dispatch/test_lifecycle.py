@@ -26,6 +26,7 @@ from sqlalchemy import event, select
 
 from lakeguard.insight.verification.history import history_findings
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import tasks
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import (
@@ -87,7 +88,9 @@ class Lifecycle(RuleBasedStateMachine):
     def teardown(self) -> None:
         """In the end every change follows from the one before it."""
         if hasattr(self, "queue"):
-            findings = list(history_findings(self.database, self.queue.heart.org_id))
+            findings = list(
+                history_findings(OrganisationState.of(self.database, self.queue.context.org_id))
+            )
             self.closed()
             assert not findings
 
@@ -231,7 +234,7 @@ class Lifecycle(RuleBasedStateMachine):
             return
         with self.database.read() as connection:
             columns = (tasks.c.task_id, tasks.c.state, tasks.c.attempt, tasks.c.changes)
-            ours = select(*columns).where(tasks.c.org_id == self.queue.heart.org_id)
+            ours = select(*columns).where(tasks.c.org_id == self.queue.context.org_id)
             found = {row.task_id: tuple(row) for row in connection.execute(ours)}
         expected = {
             task.task_id: (task.task_id, task.state.value, task.attempt, task.changes)

@@ -23,7 +23,7 @@ from lakeguard_sdk.scheduling.task_token import token_of
 from lakeguard_sdk.scheduling.tasks import Output, TaskReport
 from tests.support.databases.databases import discard, fresh_database
 from tests.support.fakes.http_clients import Ports
-from tests.support.projects.running_tasks import begun, make_heart
+from tests.support.projects.running_tasks import begun, make_context
 
 EXACT = 2**53
 """Beyond it canonical JSON writes numbers as texts."""
@@ -97,9 +97,9 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Routes, str
     """Without its sockets, and the token of an attempt that runs."""
     folder: Path = tmp_path_factory.mktemp("door")
     database = fresh_database("sqlite", folder)
-    heart = make_heart(database, folder)
-    ports = Ports(cast(Any, None), EmbeddedDispatch(heart), cast(Any, None))
-    yield Routes(cast(Client, ports), Place("127.0.0.1", 1), None), token_of(begun(heart))
+    context = make_context(database, folder)
+    ports = Ports(cast(Any, None), EmbeddedDispatch(context), cast(Any, None))
+    yield Routes(cast(Client, ports), Place("127.0.0.1", 1), None), token_of(begun(context))
     discard(database)
 
 

@@ -67,8 +67,8 @@ class AdoptedMachine(MoveMachine):
             if not self._versions():
                 self._try_to_adopt(dies, stranger)
         assert [item.version for item in self._versions()] == [1]
-        with self.heart.database.read() as connection:
-            moves = pointer_rows(connection, self.dataset.dataset_id)
+        with self.context.read() as tx:
+            moves = pointer_rows(tx, self.dataset.dataset_id)
         assert [move.kind for move in moves] == [MoveKind.ADOPTION]
 
     def _foreign_table(self) -> str:
@@ -92,7 +92,7 @@ class AdoptedMachine(MoveMachine):
         ):
             self._adopt()
         self.clock.pass_time(1000)
-        reap(self.heart)
+        reap(self.context)
         commits = self.lake.tables.commits_since(self.location, before)
         ours = [commit for commit in commits if commit.author is not None]
         assert len(ours) <= 1, "a commit or a fence, and never both"
@@ -100,7 +100,7 @@ class AdoptedMachine(MoveMachine):
             assert len(commits) == self.theirs - written, "nothing was decided, nothing committed"
 
     def _adopt(self) -> None:
-        task_id = order_adoption(self.heart, NUMBERS, "machine")
+        task_id = order_adoption(self.context, NUMBERS, "machine")
         plan = self.runs.open_adoption(task_id, ELSEWHERE)
         assert isinstance(plan, AdoptionPlan)
         judged = self.lake.numbers(self.location, plan.commit)

@@ -55,7 +55,8 @@ from tests.property.move.workers import STEPS, Compactor, Publisher
 from tests.support.fakes.killed_at import dying_at, meanwhile
 from tests.support.lakes.lakes import DeltaLake, Lake
 from tests.support.lakes.published_by_hand import compacted_of, evidence_of
-from tests.support.projects.planes import ELSEWHERE, NUMBERS, Clock, make_heart, numbers_definitions
+from tests.support.projects import planes
+from tests.support.projects.planes import ELSEWHERE, NUMBERS, Clock
 
 WHO = st.sampled_from([0, 1])
 FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
@@ -92,7 +93,7 @@ class MoveMachine(RuleBasedStateMachine):
         """Begin with some versions, so that there is something to lose."""
         self.folder = Path(tempfile.mkdtemp(prefix="move-", dir=FAST))
         self.lake = type(self).make_lake()
-        self._make_plane(numbers_definitions(load))
+        self._make_plane(planes.numbers_definitions(load))
         for _ in range(start):
             publisher = Publisher()
             for step in STEPS:
@@ -100,12 +101,12 @@ class MoveMachine(RuleBasedStateMachine):
 
     def _make_plane(self, definitions: Definitions) -> None:
         self.clock = Clock()
-        self.heart = make_heart(self.folder, self.lake.tables, self.clock, definitions)
-        self.heart = replace(self.heart, maintenance=KEEPS_NOTHING)
-        self.runs = PromotionRuns(self.heart)
-        with self.heart.database.read() as connection:
-            self.dataset = require_dataset(connection, "default", NUMBERS)
-        self.location = self.heart.location_of(self.dataset)
+        self.context = planes.make_context(self.folder, self.lake.tables, self.clock, definitions)
+        self.context = replace(self.context, maintenance=KEEPS_NOTHING)
+        self.runs = PromotionRuns(self.context)
+        with self.context.read() as tx:
+            self.dataset = require_dataset(tx, NUMBERS)
+        self.location = self.context.location_of(self.dataset)
         self.publishers = [Publisher(), Publisher()]
         self.compactor = Compactor()
         self.next_number = 0
@@ -186,7 +187,7 @@ class MoveMachine(RuleBasedStateMachine):
             meanwhile(stranger, self._write_foreign),
             meanwhile("reap.judged", lambda: self._move_on(moves)),
         ):
-            reap(self.heart)
+            reap(self.context)
 
     @rule(choice=st.integers(0, 9), data=st.data())
     @precondition(lambda self: self._versions())
@@ -194,11 +195,11 @@ class MoveMachine(RuleBasedStateMachine):
         versions = self._versions()
         target = versions[choice % len(versions)].version
         self.clock.pass_time(130)
-        reap(self.heart)
+        reap(self.context)
         stranger = seldom(data, "restore.before_commit")
         with dying_at(seldom(data, *DEATHS["rollback"])), meanwhile(stranger, self._write_foreign):
             try:
-                ended = roll_back(self.heart, NUMBERS, target, "because")
+                ended = roll_back(self.context, NUMBERS, target, "because")
             except FilesRemoved:
                 assert target in self._removed(), "what is whole can be shown again"
                 return
@@ -216,7 +217,7 @@ class MoveMachine(RuleBasedStateMachine):
         dies = seldom(data, "maintain.told", "maintain.removed")
         with dying_at(dies), meanwhile("maintain.told", lambda: self._move_on(moves)):
             try:
-                maintain(self.heart, NUMBERS, dry_run=False)
+                maintain(self.context, NUMBERS, dry_run=False)
             except (MoveError, MaintenanceRefused):
                 return
 
@@ -231,15 +232,15 @@ class MoveMachine(RuleBasedStateMachine):
     # -- what must hold ------------------------------------------------------------------------
 
     def _removed(self) -> frozenset[int]:
-        with self.heart.database.read() as connection:
-            return frozenset(removed_versions(connection, self.dataset.dataset_id))
+        with self.context.read() as tx:
+            return frozenset(removed_versions(tx, self.dataset.dataset_id))
 
     @invariant()
     def versions_are_whole(self) -> None:
         versions = sorted(self._versions(), key=lambda item: item.version)
         removed = self._removed()
-        with self.heart.database.read() as connection:
-            last = {v.version: shown_at(connection, v.dataset_id, v.version) for v in versions}
+        with self.context.read() as tx:
+            last = {v.version: shown_at(tx, v.dataset_id, v.version) for v in versions}
         assert [item.version for item in versions] == list(range(1, len(versions) + 1))
         contents: dict[int | None, Counter[int]] = {None: Counter()}
         for item in versions:
@@ -256,27 +257,27 @@ class MoveMachine(RuleBasedStateMachine):
 
     @invariant()
     def runs_have_one_row(self) -> None:
-        with self.heart.database.read() as connection:
-            attempts = connection.scalar(select(func.count()).select_from(task_attempts))
-            ended = connection.scalar(select(func.count()).select_from(run_history))
-            running = len(tasks.running_tasks(connection, "default"))
+        with self.context.read() as tx:
+            attempts = tx.scalar(select(func.count()).select_from(task_attempts))
+            ended = tx.scalar(select(func.count()).select_from(run_history))
+            running = len(tasks.running_tasks(tx))
         assert attempts == ended + running
 
     def teardown(self) -> None:
-        if not hasattr(self, "heart"):
+        if not hasattr(self, "context"):
             return
         self.clock.pass_time(1000)
-        reap(self.heart)
+        reap(self.context)
         self.versions_are_whole()
-        with self.heart.database.read() as connection:
-            assert open_intent(connection, self.dataset.dataset_id) is None
-            assert not tasks.running_tasks(connection, "default")
-            settled = committed_hashes(connection, self.dataset.dataset_id)
+        with self.context.read() as tx:
+            assert open_intent(tx, self.dataset.dataset_id) is None
+            assert not tasks.running_tasks(tx)
+            settled = committed_hashes(tx, self.dataset.dataset_id)
         if self.lake.tables.exists(self.location):
             for commit in self.lake.tables.commits_since(self.location, 0):
                 if commit.author and commit.data_changing:
                     assert settled.get(commit.version) == commit.sha256, "ours, and not settled"
-        self.heart.database.close()
+        self.context.database.close()
         shutil.rmtree(self.folder)
 
     # -- the machine's own hands ---------------------------------------------------------------
@@ -303,7 +304,7 @@ class MoveMachine(RuleBasedStateMachine):
     def _compact_step(self, compactor: Compactor) -> Compactor:
         plan, intent = compactor.plan, compactor.intent
         if plan is None:
-            task_id = order_compaction(self.heart, NUMBERS, "machine")
+            task_id = order_compaction(self.context, NUMBERS, "machine")
             opened = self.runs.open_compaction(task_id, ELSEWHERE)
             return Compactor(opened if isinstance(opened, CompactionPlan) else None)
         if intent is None:
@@ -313,8 +314,8 @@ class MoveMachine(RuleBasedStateMachine):
             return Compactor(plan, intent, self.lake.publish(intent))
         ended = self.runs.complete_move(plan.ticket, compactor.commit)
         assert (ended.status, ended.version) == (RunStatus.SUCCESS, plan.base.version)
-        with self.heart.database.read() as connection:
-            moves = pointer_rows(connection, self.dataset.dataset_id)
+        with self.context.read() as tx:
+            moves = pointer_rows(tx, self.dataset.dataset_id)
         told = {(move.kind, move.version, move.commit_version) for move in moves}
         assert (MoveKind.COMPACTION, plan.base.version, compactor.commit) in told
         return Compactor()
@@ -326,17 +327,16 @@ class MoveMachine(RuleBasedStateMachine):
         assert ended.status is RunStatus.FAILED or isinstance(error, Fenced)
 
     def _open(self) -> Publisher:
-        with self.heart.database.write() as connection:
+        with self.context.write() as tx:
             task_id = tasks.submit(
-                connection,
-                "default",
+                tx,
                 self.dataset.dataset_id,
                 kind=TaskKind.BUILD,
                 key=None,
                 parameters="{}",
                 triggered_by="machine",
                 at=self.clock(),
-                attempts=self.heart.dispatch.attempts,
+                attempts=self.context.dispatch.attempts,
             )
         opened = self.runs.open_run(task_id, ELSEWHERE)
         rogue = self._foreign_since_published()
@@ -344,9 +344,9 @@ class MoveMachine(RuleBasedStateMachine):
         return Publisher(plan=opened) if isinstance(opened, RunPlan) else Publisher()
 
     def _pointer_shows(self, contents: dict[int | None, Counter[int]]) -> None:
-        with self.heart.database.read() as connection:
-            published = pointer(connection, self.dataset.dataset_id)
-            under_way = open_intent(connection, self.dataset.dataset_id)
+        with self.context.read() as tx:
+            published = pointer(tx, self.dataset.dataset_id)
+            under_way = open_intent(tx, self.dataset.dataset_id)
         if published is None:
             return
         assert self.lake.numbers(self.location, published.commit) == contents[published.version]
@@ -387,12 +387,12 @@ class MoveMachine(RuleBasedStateMachine):
             self.lake.write_foreign(self.location, [number])
 
     def _foreign_since_published(self) -> bool:
-        with self.heart.database.read() as connection:
-            published = pointer(connection, self.dataset.dataset_id)
+        with self.context.read() as tx:
+            published = pointer(tx, self.dataset.dataset_id)
         since = 0 if published is None else published.commit
         later = self.lake.tables.commits_since(self.location, since)
         return any(commit.author is None for commit in later)
 
     def _versions(self) -> list[StoredVersion]:
-        with self.heart.database.read() as connection:
-            return stored_versions(connection, self.dataset.dataset_id)
+        with self.context.read() as tx:
+            return stored_versions(tx, self.dataset.dataset_id)

@@ -18,6 +18,7 @@ from lakeguard.insight.verification.quarantine import quarantine_findings
 from lakeguard.promotion.quarantine.quarantine_tables import show_all_waiting
 from lakeguard.promotion.run_port import PromotionRuns
 from lakeguard.services.ports.operations import EmbeddedOperations
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.enums import Deletes, LoadType, RunStatus
 from lakeguard_sdk.errors import AlreadyPublished, NothingWaits
@@ -31,7 +32,7 @@ from tests.support.fakes.killed_at import dying_at
 from tests.support.fakes.memory_quarantine import MemoryKeptTables
 from tests.support.lakes.lakes import MemoryLake
 from tests.support.lakes.quarantined_by_hand import ByHand, definitions, failing
-from tests.support.projects.planes import NUMBERS, Clock, make_heart
+from tests.support.projects.planes import NUMBERS, Clock, make_context
 
 KEYED = {"keys": ("n",), "order_by": ("n",)}
 LOADS = (
@@ -55,13 +56,15 @@ class QuarantineMachine(RuleBasedStateMachine):
     def begin_world(self, load: Load) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="quarantine-", dir=FAST))
         lake, clock = MemoryLake(), Clock()
-        heart = make_heart(self.folder, lake.tables, clock, definitions(load))
+        context = make_context(self.folder, lake.tables, clock, definitions(load))
         self.kept = MemoryKeptTables()
-        self.heart = replace(heart, kept=self.kept)
+        self.context = replace(context, kept=self.kept)
         used: dict[str, Any] = {
-            "reader": StateReader(heart.database, "default", str(self.folder), clock),
-            "runs": PromotionRuns(self.heart),
-            "operations": EmbeddedOperations(self.heart),
+            "reader": StateReader(
+                OrganisationState.of(context.database, "default", clock), str(self.folder)
+            ),
+            "runs": PromotionRuns(self.context),
+            "operations": EmbeddedOperations(self.context),
             "lake": str(self.folder),
         }
         client = Client(**{**dict.fromkeys(port.name for port in fields(Client)), **used})
@@ -160,12 +163,14 @@ class QuarantineMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         if not hasattr(self, "model"):
             return
-        show_all_waiting(self.heart)
-        heart = self.heart
-        found = quarantine_findings(heart.database, "default", str(self.folder), self.kept)
+        show_all_waiting(self.context)
+        context = self.context
+        found = quarantine_findings(
+            OrganisationState.of(context.database, "default"), str(self.folder), self.kept
+        )
         assert list(found) == []
         assert self.kept.files == len(self.model.waiting())
-        heart.database.close()
+        context.database.close()
         shutil.rmtree(self.folder)
 
     # -- the machine's own hands ---------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from lakeguard.http import Inbox, parse_place, serve
 from lakeguard.insight.reader.reader import StateReader
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
 from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard_sdk.client import Client
@@ -46,16 +46,16 @@ class Reply:
 
 @contextmanager
 def door(
-    heart: Heart,
+    context: PlaneContext,
     listen: str = "127.0.0.1:0",
     *,
     secret: str | Callable[[], str] | None = None,
     patience: float = 30.0,
 ) -> Iterator[Inbox]:
     ports = Ports(
-        StateReader(heart.database, heart.org_id, heart.lake),
-        EmbeddedDispatch(heart),
-        EmbeddedJobs(heart),
+        StateReader(context, context.lake),
+        EmbeddedDispatch(context),
+        EmbeddedJobs(context),
     )
     asked = (lambda: secret) if isinstance(secret, str) else secret
     place = parse_place(listen)

@@ -41,14 +41,14 @@ def move_clock(seconds: float) -> None:
 def main(seconds: float, url: str, schema: str, org_id: str) -> None:
     move_clock(seconds)
     from lakeguard.lake.delta import DeltaTables
-    from lakeguard.promotion.context import Heart
+    from lakeguard.promotion.context import PlaneContext
     from lakeguard.promotion.moves.reap import reap_reported
     from lakeguard.services.ports.dispatch import EmbeddedDispatch
     from lakeguard.state.database import Database
     from lakeguard_sdk.model.run import RunTicket, WorkerIdentity
 
     database = Database(url, schema)
-    heart = Heart(
+    context = PlaneContext(
         database=database,
         tables=DeltaTables(),
         org_id=org_id,
@@ -57,12 +57,12 @@ def main(seconds: float, url: str, schema: str, org_id: str) -> None:
         actor="tester",
     )
     worker = WorkerIdentity(name="far", host="far.example", pid=1, process_mark="far")
-    port = EmbeddedDispatch(heart)
+    port = EmbeddedDispatch(context)
     doing = {
         "time": lambda _: dates.datetime.now(dates.UTC).isoformat(),
         "claim": lambda most: [one.ticket.to_data() for one in port.claim(worker, limit=most)],
         "keep": lambda tickets: dict(port.keep([RunTicket.model_validate(t) for t in tickets])),
-        "reap": lambda _: [task.task_id for task in reap_reported(heart)],
+        "reap": lambda _: [task.task_id for task in reap_reported(context)],
     }
     for line in sys.stdin:
         what, argument = json.loads(line)

@@ -18,6 +18,7 @@ from lakeguard.relay.rows import from_arrow, state_rows
 from lakeguard.relay.tables import chain_table, fact_tables
 from lakeguard.state import outbox
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import documents
 
 ORG = "default"
@@ -30,14 +31,14 @@ def now() -> datetime:
 def relay_of(database: Database, lake: Path) -> Relay:
     """A relay of a State that owns the lake, as connecting gives it."""
     database.migrate()
-    attach(database, str(lake), ORG, now)
-    return Relay(database, str(lake), ORG, now)
+    attach(OrganisationState.of(database, ORG, now), str(lake))
+    return Relay(OrganisationState.of(database, ORG, now), str(lake))
 
 
 def tell(database: Database, names: Iterable[str]) -> None:
     """One transaction that adds a document for each name."""
-    with database.write() as connection:
-        outbox.record(connection, documents, document_rows(names), now())
+    with OrganisationState.of(database, ORG).write() as tx:
+        outbox.record(tx, documents, document_rows(names), now())
 
 
 def document_rows(names: Iterable[str]) -> list[dict[str, str]]:
@@ -60,15 +61,15 @@ def _column(data: pa.Table) -> list[str]:
 def assert_in_step(database: Database, lake: Path) -> None:
     """Every row is in both, once; the chain covers them; nothing waits."""
     ledger, recount = ledger_of(lake), Recount()
-    with database.read() as connection:
-        assert connection.scalar(text("SELECT count(*) FROM outbox")) == 0
+    with OrganisationState.of(database, ORG).read() as tx:
+        assert tx.scalar(text("SELECT count(*) FROM outbox")) == 0
         for table in fact_tables().values():
             data = ledger.files(table).read()
             rows = from_arrow(table, data)
             recount.add(table, rows, data)
-            held = state_rows(connection, table, table.source.c.org_id == ORG)
+            held = state_rows(tx, table, table.source.c.org_id == ORG)
             assert sorted(map(repr, rows)) == sorted(map(repr, held)), table.name
-        chain = state_rows(connection, chain_table(), chain_table().source.c.org_id == ORG)
+        chain = state_rows(tx, chain_table(), chain_table().source.c.org_id == ORG)
     data = ledger.files(chain_table()).read()
     assert sorted(from_arrow(chain_table(), data)) == sorted(chain)
     links = links_in(data)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Table
+from sqlalchemy import Table
 
 from lakeguard.state import outbox
 from lakeguard.state import schema as t
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import HashStrategy, LoadType, SourceFormat
 from lakeguard_sdk.core.frozen_model import Noun
 from lakeguard_sdk.model.definitions import (
@@ -98,22 +99,22 @@ NIGHTLY = JobDefinition(
 SWEEP = JobDefinition(job="sweep")
 
 
-def define(connection: Connection) -> None:
+def define(tx: Transaction) -> None:
     """Sources, a target, datasets with rules, a job, a policy, a profile and a rule by name."""
-    _applies(connection)
-    _sources_and_targets(connection)
-    _datasets(connection)
-    _rules(connection)
-    _jobs(connection)
-    _library(connection)
+    _applies(tx)
+    _sources_and_targets(tx)
+    _datasets(tx)
+    _rules(tx)
+    _jobs(tx)
+    _library(tx)
 
 
 def minute(number: int) -> datetime:
     return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=number)
 
 
-def add(connection: Connection, table: Table, *rows: dict[str, Any], at: int = 0) -> None:
-    outbox.record(connection, table, [{"org_id": ORG, **row} for row in rows], minute(at))
+def add(tx: Transaction, table: Table, *rows: dict[str, Any], at: int = 0) -> None:
+    outbox.record(tx, table, [{"org_id": ORG, **row} for row in rows], minute(at))
 
 
 def revised(revision: int, definition: Noun | None = None) -> dict[str, Any]:
@@ -129,18 +130,18 @@ def revised(revision: int, definition: Noun | None = None) -> dict[str, Any]:
     }
 
 
-def _applies(connection: Connection) -> None:
+def _applies(tx: Transaction) -> None:
     same = {"registry_head": "h", "steps": 1, "plan_hash": "p", "applied_by": "somebody"}
     rows = [{**same, "apply_id": f"apl_{n}", "ordinal": n, "applied_at": minute(n)} for n in (1, 2)]
-    add(connection, t.registry_applies, *rows)
+    add(tx, t.registry_applies, *rows)
 
 
-def _sources_and_targets(connection: Connection) -> None:
+def _sources_and_targets(tx: Transaction) -> None:
     older = AIRLINE.model_copy(update={"path": "in/*.csv", "options": {"quote": "'"}})
     airline = {"source_system_id": "src_1", "source_name": "airline", "source_type": "csv"}
     radar = {"source_system_id": "src_2", "source_name": "radar", "source_type": "parquet"}
     add(
-        connection,
+        tx,
         t.source_systems_revisions,
         {**airline, "active": True, **revised(1, older)},
         {**airline, "active": True, **revised(2, AIRLINE)},
@@ -155,7 +156,7 @@ def _sources_and_targets(connection: Connection) -> None:
     }
     bare = CURATED.model_copy(update={"sources": (), "details": {"gone": "x"}})
     add(
-        connection,
+        tx,
         t.md_tgt_ctrl_revisions,
         {**curated, "status": "INACTIVE", **revised(1, bare)},
         {**curated, "status": "ACTIVE", **revised(2, CURATED)},
@@ -177,10 +178,10 @@ def dataset_row(key: str, dataset: DatasetDefinition, revision: int) -> dict[str
     }
 
 
-def _datasets(connection: Connection) -> None:
+def _datasets(tx: Transaction) -> None:
     older = FLIGHTS.model_copy(update={"target": None, "owner": "nobody", "active": False})
     add(
-        connection,
+        tx,
         t.dataset_registry_revisions,
         dataset_row("ds_1", older, 1),
         dataset_row("ds_1", FLIGHTS, 2),
@@ -210,9 +211,9 @@ def rule_row(
     }
 
 
-def _rules(connection: Connection) -> None:
+def _rules(tx: Transaction) -> None:
     add(
-        connection,
+        tx,
         t.quality_rules_revisions,
         rule_row("id_unique", "unique(id)", "id", 1),
         rule_row("id_present", "not_null(id) fail_if > 5%", "id", 0),
@@ -227,7 +228,7 @@ def _rules(connection: Connection) -> None:
     )
 
 
-def _jobs(connection: Connection) -> None:
+def _jobs(tx: Transaction) -> None:
     same = {
         "job_id": "job_1",
         "job_name": "nightly",
@@ -239,7 +240,7 @@ def _jobs(connection: Connection) -> None:
     }
     older = NIGHTLY.model_copy(update={"config": {"schedule": "daily"}, "details": {}})
     add(
-        connection,
+        tx,
         t.md_jobs_revisions,
         {**same, **revised(1, older)},
         {**same, **revised(2, NIGHTLY)},
@@ -247,7 +248,7 @@ def _jobs(connection: Connection) -> None:
     )
 
 
-def _library(connection: Connection) -> None:
+def _library(tx: Transaction) -> None:
     policy = {
         "policy_id": "no_pii",
         "applies_to_layer": "gold",
@@ -263,21 +264,21 @@ def _library(connection: Connection) -> None:
     profile = {"profile_name": "careful", "allow_type_widen": True, "active": True, **flags}
     rule = {"rule_name": "known", "severity": "FAIL", "description": "", "active": True}
     add(
-        connection,
+        tx,
         t.policy_rules_revisions,
         {**policy, **revised(1)},
         {**policy, **revised(2), "enforcement": "BLOCK"},
     )
     add(
-        connection,
+        tx,
         t.schema_compatibility_rules_revisions,
         {**profile, **revised(1), "description": "first"},
         {**profile, **revised(2), "description": "second"},
     )
     own = {**profile, "profile_name": "own", "description": "", "reactions": '{"WIDEN":"BLOCK"}'}
-    add(connection, t.schema_compatibility_rules_revisions, {**own, **revised(1)})
+    add(tx, t.schema_compatibility_rules_revisions, {**own, **revised(1)})
     add(
-        connection,
+        tx,
         t.dq_rule_catalog_revisions,
         {**rule, **revised(1), "rule_expression": "unique({column})"},
         {**rule, **revised(2), "rule_expression": "not_null({column})"},

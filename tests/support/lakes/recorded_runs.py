@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
-
-from sqlalchemy import Connection
 
 from lakeguard.ledger.decisions import record_samples
 from lakeguard.state import outbox
 from lakeguard.state import schema as t
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import content_hash
 from lakeguard_sdk.core.enums import (
     CheckKind,
@@ -106,15 +106,15 @@ ELIGIBLE = CheckResult(
 )
 
 
-def run(connection: Connection) -> None:
+def run(tx: Transaction) -> None:
     """All four, of the dataset that is defined as ``ds_1``."""
-    _runs(connection)
-    _schemas(connection)
-    _decisions(connection)
-    record_samples(connection, ORG, "run_4", [SAMPLE], minute(43))
+    _runs(tx)
+    _schemas(tx)
+    _decisions(tx)
+    record_samples(replace(tx, clock=lambda: minute(43)), "run_4", [SAMPLE])
 
 
-def wait(connection: Connection) -> None:
+def wait(tx: Transaction) -> None:
     """The dataset that is defined as ``ds_2`` is registered, and never ran."""
     state = {
         "dataset_id": "ds_2",
@@ -125,13 +125,13 @@ def wait(connection: Connection) -> None:
         "reason": "registered",
         "state": "REGISTERED",
     }
-    add(connection, t.promotion_status, state)
+    add(tx, t.promotion_status, state)
 
 
-def put(connection: Connection, document: Noun) -> str:
+def put(tx: Transaction, document: Noun) -> str:
     digest = content_hash(document.to_data())
     row = {"org_id": ORG, "content_hash": digest, "body": document.to_json()}
-    outbox.record_once(connection, t.documents, row, minute(0))
+    outbox.record_once(tx, t.documents, row, minute(0))
     return digest
 
 
@@ -141,7 +141,7 @@ def ruling(verdict: Verdict, at: int, *checks: CheckResult) -> Ruling:
     )
 
 
-def _runs(connection: Connection) -> None:
+def _runs(tx: Transaction) -> None:
     """Run 1 is under way; 2 completed, 3 failed and 4 was blocked, by a job."""
     for n in (1, 2, 3, 4):
         task = {
@@ -176,20 +176,20 @@ def _runs(connection: Connection) -> None:
             "opened_at": minute(10 * n),
             "bundle_hash": f"bundle {n}",
         }
-        add(connection, t.tasks, task)
-        add(connection, t.task_attempts, attempt)
+        add(tx, t.tasks, task)
+        add(tx, t.task_attempts, attempt)
         if n != 3:  # it failed before it was given anything
-            add(connection, t.run_openings, opening)
+            add(tx, t.run_openings, opening)
     ends: tuple[dict[str, Any], ...] = (
         {"n": 2, "status": RunStatus.SUCCESS, "version": 1, "rows": 7},
         {"n": 3, "status": RunStatus.FAILED, "error": Failure(code="LG-5004", message=ODD)},
         {"n": 4, "status": RunStatus.BLOCKED},
     )
     for end in ends:
-        _end(connection, **end)
+        _end(tx, **end)
 
 
-def _end(connection: Connection, n: int, **said: Any) -> None:
+def _end(tx: Transaction, n: int, **said: Any) -> None:
     result = RunResult(
         run_id=f"run_{n}", dataset="bronze.flights", ended_at=minute(10 * n + 5), **said
     )
@@ -208,22 +208,22 @@ def _end(connection: Connection, n: int, **said: Any) -> None:
         "version": result.version,
         "result": result.to_json(),
     }
-    add(connection, t.run_history, row)
+    add(tx, t.run_history, row)
 
 
-def _schemas(connection: Connection) -> None:
+def _schemas(tx: Transaction) -> None:
     fine = SchemaVerdict(accepted=True, differences=())
     for n, verdict in ((2, fine), (4, VERDICT)):
         row = {
             "run_id": f"run_{n}",
-            "live_hash": put(connection, LIVE),
-            "verdict_hash": put(connection, verdict),
+            "live_hash": put(tx, LIVE),
+            "verdict_hash": put(tx, verdict),
             "submitted_at": minute(10 * n + 1),
         }
-        add(connection, t.run_schemas, row)
+        add(tx, t.run_schemas, row)
 
 
-def _decisions(connection: Connection) -> None:
+def _decisions(tx: Transaction) -> None:
     told = (
         (2, ruling(Verdict.ALLOWED, 22, COUNTED), "PROMOTED"),
         (4, ruling(Verdict.BLOCKED, 42, PRESENT, COUNTED), "BLOCKED"),
@@ -232,7 +232,7 @@ def _decisions(connection: Connection) -> None:
     for n, said, state in told:
         names = {"run_id": f"run_{n}", "decision_id": f"dec_{n}", "dataset_id": "ds_1"}
         verdict = {"verdict": said.verdict.value, "semantics": 1, "decided_at": said.decided_at}
-        add(connection, t.decisions, {**names, **verdict, **hashes, "ruling": said.to_json()})
+        add(tx, t.decisions, {**names, **verdict, **hashes, "ruling": said.to_json()})
         answer = {
             "from_layer": "source",
             "to_layer": "bronze",
@@ -241,7 +241,7 @@ def _decisions(connection: Connection) -> None:
             "reason": f"because {n}",
             "state": state,
         }
-        add(connection, t.promotion_status, {**names, **answer})
+        add(tx, t.promotion_status, {**names, **answer})
         if n == 2:
             elsewhere = {**names, "dataset_id": "ds_3", **answer, "to_layer": "silver"}
-            add(connection, t.promotion_status, elsewhere)
+            add(tx, t.promotion_status, elsewhere)

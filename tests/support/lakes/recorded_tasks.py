@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection
-
 from lakeguard.state import schema as t
+from lakeguard.state.transaction import Transaction
 from tests.support.lakes.recorded_definitions import add, minute
 
 EXECUTIONS: list[tuple[Any, ...]] = [
@@ -20,21 +19,21 @@ EXECUTIONS: list[tuple[Any, ...]] = [
 """What is shown of them, without the organisation."""
 
 
-def launch(connection: Connection) -> None:
+def launch(tx: Transaction) -> None:
     """One completed, one failed and tried again, one refused at launch, and one canceled, queued
     again and canceled again before anybody took it."""
     for n, kind in ((5, "python"), (6, "http"), (8, "python"), (9, "python")):
-        add(connection, t.tasks, _task(n, kind))
+        add(tx, t.tasks, _task(n, kind))
     for n, task, attempt in ((5, 5, 1), (6, 6, 1), (7, 6, 2)):
         row = {"task_id": f"tsk_{task}", "attempt": attempt, "run_id": f"run_{n}"}
         begun = {"started_at": minute(10 * n), "worker": "w", "config_hash": "terms"}
-        add(connection, t.task_attempts, {**row, **begun})
-    add(connection, t.task_results, _result(5, "SUCCESS"), _result(6, "FAILED", "SWEEP-7"))
-    _change(connection, 8, 1, None, "blocked", 80, code="LG-3321", message="no")
-    _change(connection, 9, 1, None, "queued", 90)
-    _change(connection, 9, 2, "queued", "canceled", 91)
-    _change(connection, 9, 3, "canceled", "queued", 92)
-    _change(connection, 9, 4, "queued", "canceled", 93)
+        add(tx, t.task_attempts, {**row, **begun})
+    add(tx, t.task_results, _result(5, "SUCCESS"), _result(6, "FAILED", "SWEEP-7"))
+    _change(tx, 8, 1, None, "blocked", 80, code="LG-3321", message="no")
+    _change(tx, 9, 1, None, "queued", 90)
+    _change(tx, 9, 2, "queued", "canceled", 91)
+    _change(tx, 9, 3, "canceled", "queued", 92)
+    _change(tx, 9, 4, "queued", "canceled", 93)
 
 
 def _task(n: int, kind: str) -> dict[str, Any]:
@@ -71,8 +70,8 @@ def _result(n: int, status: str, code: str | None = None) -> dict[str, Any]:
 
 
 def _change(
-    connection: Connection, n: int, number: int, before: str | None, after: str, at: int, **why: str
+    tx: Transaction, n: int, number: int, before: str | None, after: str, at: int, **why: str
 ) -> None:
     row = {"task_id": f"tsk_{n}", "number": number, "attempt": 0, "at": minute(at)}
     states = {"from_state": before, "to_state": after, "actor": "somebody"}
-    add(connection, t.task_transitions, {**row, **states, "code": None, "message": None, **why})
+    add(tx, t.task_transitions, {**row, **states, "code": None, "message": None, **why})

@@ -20,7 +20,7 @@ from lakeguard.insight.verification import verify
 from lakeguard.lake.delta import DeltaTables
 from lakeguard.notifications.alerts.store import alert_messenger
 from lakeguard.notifications.events.store import event_messenger
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.run_port import PromotionRuns
 from lakeguard.relay.attach import attach
 from lakeguard.relay.chain_recount import Recount, links_in
@@ -43,6 +43,7 @@ from lakeguard.services.ports.operations import EmbeddedOperations
 from lakeguard.services.ports.registry import EmbeddedRegistry
 from lakeguard.state.append_only_triggers import missing_guards
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import outbox
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.enums import LoadType
@@ -63,7 +64,7 @@ class ProvenLake:
 
     @property
     def client(self) -> Client:
-        heart = Heart(
+        context = PlaneContext(
             database=self.database,
             tables=DeltaTables(),
             org_id=ORG,
@@ -72,22 +73,30 @@ class ProvenLake:
             actor="tester",
         )
         return Client(
-            reader=StateReader(self.database, ORG, heart.lake),
-            runs=PromotionRuns(heart),
-            registry=EmbeddedRegistry(heart),
-            operations=EmbeddedOperations(heart),
-            ledger=EmbeddedLedger(heart, self.relay),
-            alerts=EmbeddedAlerts(heart, alert_messenger(self.database, ORG, heart.clock, ())),
-            events=EmbeddedEvents(heart, event_messenger(self.database, ORG, heart.clock, ())),
-            jobs=EmbeddedJobs(heart),
-            dispatch=EmbeddedDispatch(heart),
-            memory=StateMemory(self.database, ORG, heart.lake),
-            lake=heart.lake,
+            reader=StateReader(OrganisationState.of(self.database, ORG), context.lake),
+            runs=PromotionRuns(context),
+            registry=EmbeddedRegistry(context),
+            operations=EmbeddedOperations(context),
+            ledger=EmbeddedLedger(context, self.relay),
+            alerts=EmbeddedAlerts(
+                context,
+                alert_messenger(OrganisationState.of(self.database, ORG, context.clock), ()),
+            ),
+            events=EmbeddedEvents(
+                context,
+                event_messenger(OrganisationState.of(self.database, ORG, context.clock), ()),
+            ),
+            jobs=EmbeddedJobs(context),
+            dispatch=EmbeddedDispatch(context),
+            memory=StateMemory(OrganisationState.of(self.database, ORG), context.lake),
+            lake=context.lake,
         )
 
     @property
     def relay(self) -> Relay:
-        return Relay(self.database, str(self.folder), ORG, lambda: datetime.now(UTC))
+        return Relay(
+            OrganisationState.of(self.database, ORG, lambda: datetime.now(UTC)), str(self.folder)
+        )
 
     @property
     def table(self) -> Path:
@@ -97,7 +106,12 @@ class ProvenLake:
         """As it is: nothing is delivered first."""
         lake = str(self.folder)
         return verify(
-            self.database, lake, ORG, DeltaTables(), replay=replay, head=head, progress=None
+            OrganisationState.of(self.database, ORG),
+            lake,
+            DeltaTables(),
+            replay=replay,
+            head=head,
+            progress=None,
         )
 
     def found(self, **how: Any) -> dict[FindingKind, list[str]]:
@@ -200,7 +214,7 @@ class ProvenLake:
 def make_proven_lake(database: Database, folder: Path) -> ProvenLake:
     """Three versions, a rollback, a fourth; each told in a batch of its own."""
     database.migrate()
-    attach(database, str(folder), ORG, lambda: datetime.now(UTC))
+    attach(OrganisationState.of(database, ORG, lambda: datetime.now(UTC)), str(folder))
     lake = ProvenLake(database, folder)
     client = lake.client
     client.registry.apply(client.registry.plan(numbers_definitions(LoadType.APPEND)))

@@ -6,11 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.store import apply_plan, read_state
 from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk import Client
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, SourceFormat
@@ -28,7 +29,7 @@ from lakeguard_sdk.model.definitions import (
 from lakeguard_sdk.model.load import Load
 from tests.support.projects.planes import NUMBERS
 from tests.support.projects.projects import make_project
-from tests.support.projects.running_tasks import make_heart
+from tests.support.projects.running_tasks import make_context
 
 DOUBLES = DatasetName("silver.doubles")
 _COLUMNS = (ColumnDefinition(name="n", type="long"),)
@@ -99,14 +100,14 @@ def deployed_world(folder: Path, **said: Any) -> Client:
 
 def deployed_heart(
     database: Database, folder: Path, definitions: Definitions, org_id: str = "default"
-) -> Heart:
+) -> PlaneContext:
     """Applied and deployed, for tests below the ports."""
-    heart = make_heart(database, folder, org_id=org_id)
-    with database.write() as connection:
-        plan = make_plan(definitions, read_state(connection, org_id))
-        apply_plan(connection, plan, org_id, "tester", heart.clock())
-    EmbeddedJobs(heart).deploy("tests")
-    return heart
+    context = make_context(database, folder, org_id=org_id)
+    with OrganisationState.of(database, org_id).write() as tx:
+        plan = make_plan(definitions, read_state(tx))
+        apply_plan(tx, plan, "tester", context.clock())
+    EmbeddedJobs(context).deploy("tests")
+    return context
 
 
 def revise(client: Client, *definitions: Any) -> None:

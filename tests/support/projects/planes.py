@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from lakeguard.lake.port import GovernedTables
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.store import apply_plan, read_state
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, SourceFormat
 from lakeguard_sdk.model.definitions import (
@@ -59,12 +60,12 @@ def numbers_definitions(load: LoadType) -> Definitions:
     )
 
 
-def make_heart(
+def make_context(
     folder: Path, tables: GovernedTables, clock: Clock, definitions: Definitions
-) -> Heart:
+) -> PlaneContext:
     migrated_file(folder / ".lakeguard" / "state.db")
     database = Database(f"sqlite:///{folder}/.lakeguard/state.db")
-    heart = Heart(
+    context = PlaneContext(
         database=database,
         tables=tables,
         org_id="default",
@@ -72,7 +73,7 @@ def make_heart(
         clock=clock,
         actor="tester",
     )
-    with database.write() as connection:
-        plan = make_plan(definitions, read_state(connection, "default"))
-        apply_plan(connection, plan, "default", "tester", clock())
-    return heart
+    with OrganisationState.of(database, "default").write() as tx:
+        plan = make_plan(definitions, read_state(tx))
+        apply_plan(tx, plan, "tester", clock())
+    return context

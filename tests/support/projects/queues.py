@@ -15,7 +15,7 @@ from lakeguard.dispatch.submit import NewTask, submit_all
 from lakeguard.dispatch.task_list import list_transitions, require_task
 from lakeguard.dispatch.task_row import Task
 from lakeguard.lake.delta import DeltaTables
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.moves.cancel import cancel_task
 from lakeguard.promotion.moves.reap import reap_reported
 from lakeguard.registry.planning.plan import make_plan
@@ -49,22 +49,22 @@ def job(name: str, **config: object) -> JobDefinition:
 class Queue:
     """One organisation's, on a State that others may share."""
 
-    heart: Heart
+    context: PlaneContext
     clock: Clock
     ids: dict[str, str] = field(default_factory=dict)
     """Of jobs, by name."""
 
     @property
     def dispatch(self) -> EmbeddedDispatch:
-        return EmbeddedDispatch(self.heart)
+        return EmbeddedDispatch(self.context)
 
     def define(self, *jobs: JobDefinition) -> None:
-        heart = self.heart
-        with heart.database.write() as connection:
-            plan = make_plan(Definitions(jobs=jobs), read_state(connection, heart.org_id))
-            apply_plan(connection, plan, heart.org_id, "tester", self.clock())
+        context = self.context
+        with context.write() as tx:
+            plan = make_plan(Definitions(jobs=jobs), read_state(tx))
+            apply_plan(tx, plan, "tester", self.clock())
             named = select(md_jobs.c.job_name, md_jobs.c.job_id)
-            rows = connection.execute(named.where(md_jobs.c.org_id == heart.org_id))
+            rows = tx.execute(named.where(md_jobs.c.org_id == context.org_id))
             self.ids = {row.job_name: row.job_id for row in rows}
 
     def put(self, name: str, times: int = 1, *, due_in: float = 0, **more: Any) -> list[str]:
@@ -86,8 +86,8 @@ class Queue:
             )
             for _ in range(times)
         ]
-        with self.heart.database.write() as connection:
-            added = submit_all(connection, self.heart.org_id, new, at)
+        with self.context.write() as tx:
+            added = submit_all(tx, new, at)
         return [task_id for task_id in added if task_id is not None]
 
     def put_without_job(self, priority: int = 0) -> str:
@@ -103,8 +103,8 @@ class Queue:
             due_at=self.clock(),
             priority=priority,
         )
-        with self.heart.database.write() as connection:
-            (added,) = submit_all(connection, self.heart.org_id, [new], self.clock())
+        with self.context.write() as tx:
+            (added,) = submit_all(tx, [new], self.clock())
         assert added is not None
         return added
 
@@ -121,8 +121,8 @@ class Queue:
         return self.dispatch.report(ticket, report)
 
     def task(self, task_id: str) -> Task:
-        with self.heart.database.read() as connection:
-            return require_task(connection, self.heart.org_id, task_id)
+        with self.context.read() as tx:
+            return require_task(tx, task_id)
 
     def state(self, task_id: str) -> TaskState:
         return self.task(task_id).state
@@ -131,37 +131,33 @@ class Queue:
         return [each.to_state for each in self.transitions(task_id)]
 
     def transitions(self, task_id: str) -> list[Transition]:
-        with self.heart.database.read() as connection:
-            return list_transitions(connection, self.heart.org_id, task_id)
+        with self.context.read() as tx:
+            return list_transitions(tx, task_id)
 
     def queue_retries(self) -> list[str]:
-        queued = self.heart.database.transact(
-            lambda connection: queue_due_retries(
-                connection, self.heart.org_id, "dispatcher", self.clock()
-            )
-        )
+        queued = self.context.transact(lambda tx: queue_due_retries(tx, "dispatcher"))
         return [task.task_id for task in queued]
 
     def retry(self, task_id: str, reason: str = "") -> Task:
-        with self.heart.database.write() as connection:
-            task = require_task(connection, self.heart.org_id, task_id)
-            return retry_task(connection, task, "operator", reason, self.clock())
+        with replace(self.context, actor="operator").write() as tx:
+            task = require_task(tx, task_id)
+            return retry_task(tx, task, reason)
 
     def cancel(self, task_id: str, reason: str = "") -> Task:
-        return cancel_task(self.heart, task_id, "operator", None, reason)
+        return cancel_task(self.context, task_id, "operator", None, reason)
 
     def reap(self) -> list[str]:
-        return [task.task_id for task in reap_reported(self.heart)]
+        return [task.task_id for task in reap_reported(self.context)]
 
     def of(self, database: Database) -> Queue:
         """The same queue through other connections, as another process has them."""
-        return replace(self, heart=replace(self.heart, database=database))
+        return replace(self, context=replace(self.context, database=database))
 
 
 def make_queue(database: Database, *jobs: JobDefinition, clock: Clock | None = None) -> Queue:
     """An organisation of its own."""
     clock = clock or Clock()
-    heart = Heart(
+    context = PlaneContext(
         database=database,
         tables=DeltaTables(),
         org_id=f"org {next(_numbers)}",
@@ -169,6 +165,6 @@ def make_queue(database: Database, *jobs: JobDefinition, clock: Clock | None = N
         clock=clock,
         actor="tester",
     )
-    queue = Queue(heart, clock)
+    queue = Queue(context, clock)
     queue.define(*jobs)
     return queue

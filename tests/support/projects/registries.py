@@ -11,6 +11,7 @@ from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.snapshot import RegistryState
 from lakeguard.registry.store import apply_plan, read_state
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.model.definitions import Definitions
 from lakeguard_sdk.model.plan import Applied, Plan
 
@@ -26,16 +27,16 @@ class SmallRegistry:
         self.org_id = org_id
 
     def state(self) -> RegistryState:
-        with self.database.read() as connection:
-            return read_state(connection, self.org_id)
+        with OrganisationState.of(self.database, self.org_id).read() as tx:
+            return read_state(tx)
 
     def plan(self, definitions: Definitions) -> Plan:
-        with self.database.read() as connection:
-            return make_plan(definitions, read_state(connection, self.org_id))
+        with OrganisationState.of(self.database, self.org_id).read() as tx:
+            return make_plan(definitions, read_state(tx))
 
     def apply(self, plan: Plan) -> Applied:
-        with self.database.write() as connection:
-            return apply_plan(connection, plan, self.org_id, "tester", NOON)
+        with OrganisationState.of(self.database, self.org_id).write() as tx:
+            return apply_plan(tx, plan, "tester", NOON)
 
     def register(self, definitions: Definitions) -> Applied:
         return self.apply(self.plan(definitions))

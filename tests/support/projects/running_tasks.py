@@ -10,7 +10,7 @@ from lakeguard.dispatch.task_changes import Change, Holding, change
 from lakeguard.dispatch.task_list import require_task
 from lakeguard.dispatch.terms import JobTerms, keep_terms
 from lakeguard.lake.delta import DeltaTables
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.state import outbox
 from lakeguard.state.database import Database
 from lakeguard.state.schema import task_attempts
@@ -27,11 +27,11 @@ BROKEN = TaskReport(success=False, error=Failure(code="SWEEP-7", message="no bro
 _numbers = count(1)
 
 
-def make_heart(
+def make_context(
     database: Database, lake: Path, clock: Clock | None = None, org_id: str = "default"
-) -> Heart:
+) -> PlaneContext:
     database.migrate()
-    return Heart(
+    return PlaneContext(
         database=database,
         tables=DeltaTables(),
         org_id=org_id,
@@ -42,8 +42,8 @@ def make_heart(
 
 
 def submit(
-    heart: Heart, kind: TaskKind = TaskKind.PYTHON, *, key: str | None = None, job: str = JOB,
-    attempts: int = 3, subject: str | None = None,
+    context: PlaneContext, kind: TaskKind = TaskKind.PYTHON, *, key: str | None = None,
+    job: str = JOB, attempts: int = 3, subject: str | None = None,
 ) -> str:  # fmt: skip
     new = NewTask(
         kind=kind,
@@ -55,41 +55,41 @@ def submit(
         actor="tests",
         job_id=job,
     )
-    with heart.database.write() as connection:
-        (task_id,) = submit_all(connection, heart.org_id, [new], heart.clock())
+    with context.write() as tx:
+        (task_id,) = submit_all(tx, [new], context.clock())
     assert task_id is not None
     return task_id
 
 
-def begin(heart: Heart, task_id: str, outputs: tuple[str, ...] = ("swept",)) -> RunTicket:
+def begin(context: PlaneContext, task_id: str, outputs: tuple[str, ...] = ("swept",)) -> RunTicket:
     """The next attempt of a queued task, by a worker that is elsewhere."""
-    at = heart.clock()
+    at = context.clock()
     terms = {JOB: JobTerms(controls=JobControls(call="jobs:main", outputs=outputs))}
-    with heart.database.write() as connection:
-        task = require_task(connection, heart.org_id, task_id)
+    with context.write() as tx:
+        task = require_task(tx, task_id)
         held = Holding(
             run_id=new_id("run"),
             attempt=task.attempt + 1,
             lease_token=new_id("lease"),
-            lease_expires_at=at + heart.dispatch.lease,
+            lease_expires_at=at + context.dispatch.lease,
             worker=ELSEWHERE,
         )
-        change(connection, [Change(task, TaskState.RUNNING, "tests", holding=held)], at)
+        change(tx, [Change(task, TaskState.RUNNING, "tests", holding=held)], at)
         row = {
             "task_id": task_id,
             "attempt": held.attempt,
             "run_id": held.run_id,
-            "org_id": heart.org_id,
+            "org_id": context.org_id,
             "started_at": at,
             "worker": ELSEWHERE.to_json(),
-            "config_hash": keep_terms(connection, heart.org_id, terms, at)[JOB],
+            "config_hash": keep_terms(tx, terms, at)[JOB],
         }
-        outbox.record(connection, task_attempts, [row], at)
+        outbox.record(tx, task_attempts, [row], at)
     return RunTicket(
         run_id=held.run_id, task_id=task_id, attempt=held.attempt, lease_token=held.lease_token
     )
 
 
-def begun(heart: Heart, kind: TaskKind = TaskKind.PYTHON, **of: str) -> RunTicket:
+def begun(context: PlaneContext, kind: TaskKind = TaskKind.PYTHON, **of: str) -> RunTicket:
     """The first attempt of a new task."""
-    return begin(heart, submit(heart, kind, **of))
+    return begin(context, submit(context, kind, **of))

@@ -17,7 +17,7 @@ from typing import Any
 
 from sqlalchemy import event, select
 
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.run_port import PromotionRuns
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.store import apply_plan, read_state
@@ -56,23 +56,23 @@ def job(name: str, **config: str) -> JobDefinition:
 class Plane:
     """One organisation and a dispatcher of it."""
 
-    heart: Heart
+    context: PlaneContext
     clock: Clock
     lake: MemoryLake
     watch: Watch = field(default_factory=Watch)
 
     def apply(self, *jobs: JobDefinition, deployed: bool = True) -> None:
         """Nobody has to deploy because a job's settings changed."""
-        with self.heart.database.write() as connection:
-            state = read_state(connection, self.heart.org_id)
+        with self.context.write() as tx:
+            state = read_state(tx)
             plan = make_plan(Definitions(jobs=jobs), state)
-            apply_plan(connection, plan, self.heart.org_id, "tester", self.clock())
+            apply_plan(tx, plan, "tester", self.clock())
         if deployed:
-            deploy(self.heart, "tests")
+            deploy(self.context, "tests")
 
     def tick(self) -> Ticked:
         """One turn; a loop that fails fails the test."""
-        done = tick(self.heart, self.watch)
+        done = tick(self.context, self.watch)
         assert done.problems == (), done.problems
         return done
 
@@ -83,25 +83,25 @@ class Plane:
     def tasks(self, *columns: str) -> list[Any]:
         """In the order of their creation; the key alone, or what is asked for."""
         chosen = [tasks.c[name] for name in columns or ("dedupe_key",)]
-        query = select(*chosen).where(tasks.c.org_id == self.heart.org_id)
+        query = select(*chosen).where(tasks.c.org_id == self.context.org_id)
         query = query.where(tasks.c.job_id.is_not(None)).order_by(
             tasks.c.created_at, tasks.c.task_id
         )
-        with self.heart.database.read() as connection:
-            rows = connection.execute(query.where(tasks.c.triggered_by.like("trigger:%"))).all()
+        with self.context.read() as tx:
+            rows = tx.execute(query.where(tasks.c.triggered_by.like("trigger:%"))).all()
         return [tuple(row) if columns else row[0] for row in rows]
 
     def next_at(self) -> dict[str, datetime | None]:
-        with self.heart.database.read() as connection:
-            rows = connection.execute(
-                select(job_schedules).where(job_schedules.c.org_id == self.heart.org_id)
+        with self.context.read() as tx:
+            rows = tx.execute(
+                select(job_schedules).where(job_schedules.c.org_id == self.context.org_id)
             )
             return {row.job_id: row.next_at for row in rows}
 
     def publish(self, name: DatasetName = NUMBERS) -> None:
         """One more version of a dataset."""
-        runs = PromotionRuns(self.heart)
-        task_id = EmbeddedOperations(self.heart).submit(name, "tests")
+        runs = PromotionRuns(self.context)
+        task_id = EmbeddedOperations(self.context).submit(name, "tests")
         plan = runs.open_run(task_id, this_process("tests"))
         assert isinstance(plan, RunPlan)
         runs.submit_schema(plan.ticket, plan.declared)
@@ -109,11 +109,11 @@ class Plane:
         runs.complete_move(plan.ticket, self.lake.publish(runs.begin_move(plan.ticket)))
 
     def roll_back(self, name: DatasetName, version: int) -> None:
-        EmbeddedOperations(self.heart).rollback(name, version, "it was wrong")
+        EmbeddedOperations(self.context).rollback(name, version, "it was wrong")
 
     def work_off(self, *, fail: bool = False) -> list[str]:
         """A worker does all that is queued, well or ill; the jobs, in the order of their names."""
-        dispatch = EmbeddedDispatch(self.heart)
+        dispatch = EmbeddedDispatch(self.context)
         claimed = dispatch.claim(this_process("tests"), limit=100)
         said = TaskReport(success=not fail, error=_FAILURE if fail else None)
         for assignment in claimed:
@@ -123,17 +123,17 @@ class Plane:
     def patient(self, quiet_seconds: int) -> list[float]:
         """Files have to be quiet for so long from now on, on a clock that the test sets."""
         moment = [0.0]
-        self.heart = replace(self.heart, dispatch=DispatchSettings(quiet_seconds=quiet_seconds))
+        self.context = replace(self.context, dispatch=DispatchSettings(quiet_seconds=quiet_seconds))
         self.watch.looking.steady = lambda: moment[0]
         return moment
 
-    def far_away(self, lake: str) -> Heart:
-        return replace(self.heart, lake=lake)
+    def far_away(self, lake: str) -> PlaneContext:
+        return replace(self.context, lake=lake)
 
     def elsewhere(self, org_id: str) -> Plane:
         """Another organisation in the same State."""
         other = Plane(
-            replace(self.heart, org_id=f"{self.heart.org_id}_{org_id}"), self.clock, self.lake
+            replace(self.context, org_id=f"{self.context.org_id}_{org_id}"), self.clock, self.lake
         )
         _register(other)
         return other
@@ -150,7 +150,7 @@ def _shared_state(kind: str) -> Database:
 def make_plane(kind: str, folder: Path) -> Plane:
     """An organisation that nobody has used yet; it is the first of January 2026, at midnight."""
     clock, lake = Clock(), MemoryLake()
-    heart = Heart(
+    context = PlaneContext(
         database=_shared_state(kind),
         tables=lake.tables,
         org_id=f"org_{next(_numbers)}",
@@ -159,7 +159,7 @@ def make_plane(kind: str, folder: Path) -> Plane:
         actor="tester",
         dispatch=AT_ONCE,
     )
-    plane = Plane(heart, clock, lake)
+    plane = Plane(context, clock, lake)
     _register(plane)
     return plane
 
@@ -168,10 +168,10 @@ def _register(plane: Plane) -> None:
     given = numbers_definitions(LoadType.APPEND)
     (numbers,) = given.datasets
     both = (numbers, numbers.model_copy(update={"dataset": OTHERS}))
-    with plane.heart.database.write() as connection:
-        state = read_state(connection, plane.heart.org_id)
+    with plane.context.write() as tx:
+        state = read_state(tx)
         plan = make_plan(given.model_copy(update={"datasets": both}), state)
-        apply_plan(connection, plan, plane.heart.org_id, "tester", plane.clock())
+        apply_plan(tx, plan, "tester", plane.clock())
 
 
 def body(**changes: Any) -> bytes:

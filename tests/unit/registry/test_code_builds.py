@@ -10,6 +10,7 @@ import pytest
 
 from lakeguard.registry.load_folder import load_folder
 from lakeguard.registry.store import require_dataset
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.model.definitions import (
@@ -199,7 +200,7 @@ def test_another_kind_of_build_keeps_the_dataset(tmp_path: Path) -> None:
                 )
             )
         )
-        with registry.database.read() as connection:
-            held = require_dataset(connection, "default", DatasetName("silver.orders"))
+        with OrganisationState.of(registry.database, "default").read() as tx:
+            held = require_dataset(tx, DatasetName("silver.orders"))
     assert held.definition.build == build
     assert held.revision == 2

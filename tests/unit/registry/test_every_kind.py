@@ -15,6 +15,7 @@ from lakeguard.registry.store import (
     job_of_dataset,
     require_dataset,
 )
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import HashStrategy, LoadType, Severity
 from lakeguard_sdk.errors import InvalidDefinitions
@@ -102,12 +103,12 @@ def test_what_is_applied_reads_back(registry: SmallRegistry, definitions: Defini
     assert (applied.steps, applied.registered) == (7, (NAME,))
     assert registry.state().head == applied.registry_head
     assert registry.plan(definitions).steps == ()
-    with registry.database.read() as connection:
-        assert current_target(connection, "default", "raw_zone") == definitions.targets[0]
-        assert job_of_dataset(connection, "default", NAME) == definitions.jobs[0]
-        assert current_profiles(connection, "default") == definitions.profiles
-        assert current_catalogue(connection, "default") == definitions.catalogue
-        found = require_dataset(connection, "default", NAME)
+    with OrganisationState.of(registry.database, "default").read() as tx:
+        assert current_target(tx, "raw_zone") == definitions.targets[0]
+        assert job_of_dataset(tx, NAME) == definitions.jobs[0]
+        assert current_profiles(tx) == definitions.profiles
+        assert current_catalogue(tx) == definitions.catalogue
+        found = require_dataset(tx, NAME)
         assert found.definition == definitions.datasets[0]
         assert found.location == "zones/raw/bronze/customers"
     assert [row["relationship_type"] for row in registry.rows("md_src_tgt_ctrl")] == ["ingestion"]
@@ -173,8 +174,8 @@ def test_a_tables_place_is_fixed_when_it_is_registered(
     moved = definitions.targets[0].model_copy(update={"location": "/elsewhere"})
     plain = definitions.datasets[0].model_copy(update={"owner": "others"})
     registry.register(Definitions(targets=(moved,), datasets=(plain,)))
-    with registry.database.read() as connection:
-        found = require_dataset(connection, "default", NAME)
+    with OrganisationState.of(registry.database, "default").read() as tx:
+        found = require_dataset(tx, NAME)
     assert (found.revision, found.location) == (2, "zones/raw/bronze/customers")
 
 

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import event
 
 from lakeguard.insight.reader.reader import StateReader
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.model.definitions import Definitions
 from tests.support.projects.definitions import dataset, source
 from tests.support.projects.registries import SmallRegistry, small_registry
@@ -42,7 +43,7 @@ def asked(registry: SmallRegistry, work: Callable[[], object]) -> int:
 
 
 def test_lists_take_the_same_few_questions(registry: SmallRegistry) -> None:
-    reader = StateReader(registry.database, "default", "/lake")
+    reader = StateReader(OrganisationState.of(registry.database, "default"), "/lake")
     few = [asked(registry, reader.status), asked(registry, reader.datasets)]
     registry.register(many(40))
     assert [asked(registry, reader.status), asked(registry, reader.datasets)] == few == [6, 1]

@@ -11,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from lakeguard.registry.store import RegisteredDataset, require_dataset
 from lakeguard.state import outbox
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import dataset_registry_revisions
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import InvalidDefinitions, NotRegistered
@@ -43,8 +44,8 @@ def both(**said: Any) -> Definitions:
 
 
 def registered(registry: SmallRegistry, name: str) -> RegisteredDataset:
-    with registry.database.read() as connection:
-        return require_dataset(connection, "default", DatasetName(name))
+    with OrganisationState.of(registry.database, "default").read() as tx:
+        return require_dataset(tx, DatasetName(name))
 
 
 def refused(registry: SmallRegistry, *datasets: Any) -> list[str]:
@@ -104,8 +105,11 @@ def test_the_database_stands_behind_it(registry: SmallRegistry) -> None:
         row for row in registry.rows("dataset_registry_revisions") if row["dataset_name"] == OLD
     ]
     twin = {**row, "dataset_id": "ds_twin", "revised_at": NOON}
-    with pytest.raises(IntegrityError), registry.database.write() as connection:
-        outbox.record(connection, dataset_registry_revisions, [twin], NOON)
+    with (
+        pytest.raises(IntegrityError),
+        OrganisationState.of(registry.database, "default").write() as tx,
+    ):
+        outbox.record(tx, dataset_registry_revisions, [twin], NOON)
 
 
 def test_others_that_still_name_the_old_one_are_told(registry: SmallRegistry) -> None:

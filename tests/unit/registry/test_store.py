@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from lakeguard.registry.store import (
     dataset_by_id,
     require_dataset,
 )
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Enforcement
 from lakeguard_sdk.errors import InvalidDefinitions, NotRegistered, PlanChanged, RegistryMoved
@@ -48,8 +50,8 @@ def bronze(**said: object) -> DatasetDefinition:
 
 
 def registered(registry: SmallRegistry, name: str = BRONZE) -> RegisteredDataset:
-    with registry.database.read() as connection:
-        return require_dataset(connection, registry.org_id, DatasetName(name))
+    with OrganisationState.of(registry.database, registry.org_id).read() as tx:
+        return require_dataset(tx, DatasetName(name))
 
 
 def test_what_is_applied_is_registered(registry: SmallRegistry) -> None:
@@ -181,12 +183,12 @@ def test_sources_and_policies_are_revised_too(registry: SmallRegistry) -> None:
         sources=(source(path="other/*.csv"),), policies=(policy(enforcement=Enforcement.ALERT),)
     )
     registry.register(changed)
-    with registry.database.read() as connection:
-        found = current_source(connection, "default", "orders")
+    with OrganisationState.of(registry.database, "default").read() as tx:
+        found = current_source(tx, "orders")
         assert found is not None
         assert (found.revision, found.definition.path) == (2, "other/*.csv")
-        assert current_policies(connection, "default") == changed.policies
-        assert current_source(connection, "default", "other") is None
+        assert current_policies(tx) == changed.policies
+        assert current_source(tx, "other") is None
 
 
 def test_organisations_do_not_see_each_other(registry: SmallRegistry, tmp_path: Path) -> None:
@@ -200,23 +202,23 @@ def test_organisations_do_not_see_each_other(registry: SmallRegistry, tmp_path: 
 
 def test_a_dataset_is_found_by_name_and_by_id(registry: SmallRegistry) -> None:
     registry.register(shop())
-    with registry.database.read() as connection:
-        found = require_dataset(connection, "default", BRONZE)
+    with OrganisationState.of(registry.database, "default").read() as tx:
+        found = require_dataset(tx, BRONZE)
         assert found.name == BRONZE
-        assert dataset_by_id(connection, "default", found.dataset_id) == found
-        assert current_definition(connection, "default", DatasetName("gold.x")) is None
+        assert dataset_by_id(tx, found.dataset_id) == found
+        assert current_definition(tx, DatasetName("gold.x")) is None
         with pytest.raises(NotRegistered, match=r"did you mean bronze\.orders\?"):
-            require_dataset(connection, "default", DatasetName("bronze.order"))
+            require_dataset(tx, DatasetName("bronze.order"))
         with pytest.raises(NotRegistered):
-            dataset_by_id(connection, "other", found.dataset_id)
+            dataset_by_id(replace(tx, org_id="other"), found.dataset_id)
 
 
 def test_nothing_stays_of_an_apply_that_did_not_commit(registry: SmallRegistry) -> None:
     plan = registry.plan(shop())
 
     def apply_and_fail() -> None:
-        with registry.database.write() as connection:
-            apply_plan(connection, plan, "default", "tester", NOON)
+        with OrganisationState.of(registry.database, "default").write() as tx:
+            apply_plan(tx, plan, "tester", NOON)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

@@ -14,6 +14,7 @@ from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.planning.revisions import Revisions
 from lakeguard.registry.store import read_state
 from lakeguard.state import outbox
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import registry_applies
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import InvalidDefinitions
@@ -50,7 +51,7 @@ def orders(*rules: RuleDefinition, **said: Any) -> DatasetDefinition:
 def registry(tmp_path: Path) -> Iterator[SmallRegistry]:
     """What was applied before any of it was refused."""
     with small_registry(tmp_path) as made:
-        with made.database.write() as connection:
+        with OrganisationState.of(made.database, "default").write() as tx:
             revisions = Revisions(made.state(), "default", "tester", "apl_1", NOON)
             for item in (source(), orders()):
                 revisions.take(Register(definition=item))
@@ -65,8 +66,8 @@ def registry(tmp_path: Path) -> Iterator[SmallRegistry]:
                 "applied_by": "tester",
                 "reason": None,
             }
-            outbox.record(connection, registry_applies, [row], NOON)
-            revisions.insert(connection)
+            outbox.record(tx, registry_applies, [row], NOON)
+            revisions.insert(tx)
         yield made
 
 
@@ -77,8 +78,8 @@ def only(found: DatasetDefinition) -> Definitions:
 def test_columns_come_with_the_data_and_go_with_a_rollback(registry: SmallRegistry) -> None:
     grown = drifted(orders(), FOUND)
     assert registry.register(only(grown)).steps == 1
-    with registry.database.read() as connection:
-        state = read_state(connection, "default")
+    with OrganisationState.of(registry.database, "default").read() as tx:
+        state = read_state(tx)
         (step,) = make_plan(only(undrifted(grown, SAID)), state, keep_drift=False).steps
     assert step.definition == orders()
 

@@ -14,7 +14,7 @@ from lakeguard.insight.reader.reader import StateReader
 from lakeguard.lake.delta import DeltaTables
 from lakeguard.notifications.alerts.store import alert_messenger
 from lakeguard.notifications.events.store import event_messenger
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.run_port import PromotionRuns
 from lakeguard.relay.attach import attach
 from lakeguard.relay.delivery_loop import DeliveryLoop
@@ -47,7 +47,7 @@ def connect_embedded(
     settings = load_settings(Path(folder), env)
     database = open_state(settings)
     database.migrate()
-    attach(database, settings.lake, settings.organisation, _clock(database))
+    attach(_context(settings, database), settings.lake)
     return wire(settings, database, ticket)
 
 
@@ -59,9 +59,8 @@ def rebuild_embedded(
 
     settings = load_settings(folder, env)
     database = open_state(settings)
-    clock = _clock(database)
-    rebuild = Rebuild(database, settings.lake, settings.organisation, clock, progress)
-    return rebuild.run(replace=replace)
+    state = _context(settings, database)
+    return Rebuild(state, settings.lake, progress).run(replace=replace)
 
 
 def verify_embedded(
@@ -78,8 +77,8 @@ def verify_embedded(
     if database.revision() is None:
         raise StateMissing(place=database.place)
     database.migrate()
-    relay = Relay(database, settings.lake, settings.organisation, _clock(database))
-    ledger = EmbeddedLedger(_heart(settings, database), relay)
+    context = _context(settings, database)
+    ledger = EmbeddedLedger(context, Relay(context, settings.lake))
     return ledger.verify(replay=replay, head=head, progress=progress)
 
 
@@ -94,10 +93,9 @@ def open_state(settings: Settings) -> Database:
 
 def wire(settings: Settings, database: Database, ticket: RunTicket | None = None) -> Client:
     """All ports over one State; with a ticket, those that a run does not hold refuse."""
-    heart = _heart(settings, database)
-    clock = heart.clock
-    reader = StateReader(database, settings.organisation, settings.lake, clock)
-    runs = PromotionRuns(heart)
+    context = _context(settings, database)
+    reader = StateReader(context, settings.lake)
+    runs = PromotionRuns(context)
     if ticket is not None:
         holder = f"run {ticket.run_id}"
         return Client(
@@ -114,22 +112,22 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
             lake=settings.lake,
             project=str(settings.folder),
         )
-    relay = Relay(database, settings.lake, settings.organisation, clock)
-    messenger = alert_messenger(database, settings.organisation, clock, settings.channels)
-    herald = event_messenger(database, settings.organisation, clock, settings.event_channels)
+    relay = Relay(context, settings.lake)
+    messenger = alert_messenger(context, settings.channels)
+    herald = event_messenger(context, settings.event_channels)
     for channels in (messenger, herald):
         channels.open()
     return Client(
         reader=reader,
         runs=runs,
-        registry=EmbeddedRegistry(heart),
-        operations=EmbeddedOperations(heart),
-        ledger=EmbeddedLedger(heart, relay),
-        alerts=EmbeddedAlerts(heart, messenger),
-        events=EmbeddedEvents(heart, herald),
-        jobs=EmbeddedJobs(heart, herald),
-        dispatch=EmbeddedDispatch(heart),
-        memory=StateMemory(database, settings.organisation, settings.lake),
+        registry=EmbeddedRegistry(context),
+        operations=EmbeddedOperations(context),
+        ledger=EmbeddedLedger(context, relay),
+        alerts=EmbeddedAlerts(context, messenger),
+        events=EmbeddedEvents(context, herald),
+        jobs=EmbeddedJobs(context, herald),
+        dispatch=EmbeddedDispatch(context),
+        memory=StateMemory(context, settings.lake),
         lake=settings.lake,
         project=str(settings.folder),
         # The relay comes last: it also delivers what the messengers did.
@@ -137,8 +135,8 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
     )
 
 
-def _heart(settings: Settings, database: Database) -> Heart:
-    return Heart(
+def _context(settings: Settings, database: Database) -> PlaneContext:
+    return PlaneContext(
         database=database,
         tables=DeltaTables(),
         org_id=settings.organisation,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.state.bulk_writes import insert_into
 from lakeguard.state.schema import users
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.errors import BadUserName
 
 OPERATOR = "operator"
@@ -16,25 +16,26 @@ OPERATOR = "operator"
 LONGEST_NAME = 128
 
 
-def known_user(connection: Connection, org_id: str, name: str, at: datetime) -> str:
+def known_user(tx: Transaction, name: str) -> str:
     """The id of the user, who is recorded at first sight; whoever comes second finds him there."""
+    at = tx.now()
     checked = check_user_name(name)
-    user_id = _user_id(org_id, checked)
+    user_id = _user_id(tx.org_id, checked)
     row = {
         "user_id": user_id,
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "user_name": checked,
         "role": OPERATOR,
         "created_at": at,
     }
-    connection.execute(insert_into(connection, users).values(**row).on_conflict_do_nothing())
+    tx.execute(insert_into(tx, users).values(**row).on_conflict_do_nothing())
     return user_id
 
 
-def user_names(connection: Connection, org_id: str) -> list[str]:
+def user_names(tx: Transaction) -> list[str]:
     """Everybody who ever acted in the organisation."""
-    query = select(users.c.user_name).where(users.c.org_id == org_id)
-    return list(connection.scalars(query.order_by(users.c.user_name)))
+    query = select(users.c.user_name).where(users.c.org_id == tx.org_id)
+    return list(tx.scalars(query.order_by(users.c.user_name)))
 
 
 def check_user_name(name: str) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Row
 
 from lakeguard.dispatch import queue, tasks
 from lakeguard.dispatch.task_row import Task, launched_settings
@@ -18,6 +17,7 @@ from lakeguard.dispatch.terms import JobTerms
 from lakeguard.registry.files.job_settings import STEP_FUNCTION, read_controls
 from lakeguard.registry.store import RegisteredDataset, job_id_of_dataset
 from lakeguard.settings.settings import DispatchSettings
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import CauseKind, TaskKind
 from lakeguard_sdk.model.definitions import JobDefinition
@@ -39,12 +39,10 @@ class Assigned:
     """How many of its tasks run."""
 
 
-def assigned_jobs(
-    connection: Connection, org_id: str, job_ids: Sequence[str]
-) -> dict[str, Assigned]:
+def assigned_jobs(tx: Transaction, job_ids: Sequence[str]) -> dict[str, Assigned]:
     """Those of them that are defined."""
-    said = {"org_id": org_id, "job_ids": list(job_ids)}
-    return {row.job_id: _assigned(row) for row in connection.execute(queue.jobs_now(), said)}
+    said = {"org_id": tx.org_id, "job_ids": list(job_ids)}
+    return {row.job_id: _assigned(row) for row in tx.execute(queue.jobs_now(), said)}
 
 
 def _assigned(row: Row[Any]) -> Assigned:
@@ -66,17 +64,13 @@ def _parsed(text: str) -> Assigned:
 
 
 def assignments(
-    connection: Connection,
-    org_id: str,
-    begun: Sequence[Task],
-    jobs: Mapping[str, Assigned],
-    rules: DispatchSettings,
+    tx: Transaction, begun: Sequence[Task], jobs: Mapping[str, Assigned], rules: DispatchSettings
 ) -> list[Assignment]:
     """In the order of the tasks; each with its ticket."""
     built = {task.dataset_id for task in begun if task.kind is TaskKind.BUILD}
     names: dict[str, str] = {}
     if built:
-        rows = connection.execute(queue.names_of_datasets(org_id, built))
+        rows = tx.execute(queue.names_of_datasets(tx.org_id, built))
         names = {row.dataset_id: row.dataset_name for row in rows}
     return [_assignment(task, jobs.get(task.job_id or ""), names, rules) for task in begun]
 
@@ -121,25 +115,23 @@ def _secrets(task: Task, parameters: Mapping[str, str]) -> dict[str, str]:
 
 
 def submit_build(
-    connection: Connection,
-    org_id: str,
+    tx: Transaction,
     dataset: RegisteredDataset,
     *,
     key: str | None,
     parameters: str,
     triggered_by: str,
-    at: datetime,
     rules: DispatchSettings,
 ) -> str:
     """Workers leave it alone for the length of a lease; then it is theirs, and held to the labels,
     the priority and the attempts of the job that builds the dataset."""
-    job_id = job_id_of_dataset(connection, org_id, dataset.name)
+    at = tx.now()
+    job_id = job_id_of_dataset(tx, dataset.name)
     controls = JobControls()
     if job_id is not None:
-        controls = assigned_jobs(connection, org_id, [job_id])[job_id].terms.controls
+        controls = assigned_jobs(tx, [job_id])[job_id].terms.controls
     return tasks.submit(
-        connection,
-        org_id,
+        tx,
         dataset.dataset_id,
         kind=TaskKind.BUILD,
         key=key,

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch.tasks import Task
 from lakeguard.state import outbox
 from lakeguard.state.schema import task_results
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import RunStatus, TaskKind, TaskState
 from lakeguard_sdk.model.run import Failure
 from lakeguard_sdk.scheduling.tasks import TaskAnswer
@@ -44,12 +43,10 @@ def given_up(task: Task, state: TaskState, failure: Failure, at: datetime) -> At
     )
 
 
-def record_ends(
-    connection: Connection, org_id: str, ends: Sequence[AttemptEnd], at: datetime
-) -> None:
+def record_ends(tx: Transaction, ends: Sequence[AttemptEnd], at: datetime) -> None:
     """Beside the change of the tasks' states, in the caller's transaction; a second end of an
     attempt is refused by the database."""
-    outbox.record(connection, task_results, [_row(org_id, end) for end in ends], at)
+    outbox.record(tx, task_results, [_row(tx.org_id, end) for end in ends], at)
 
 
 def _row(org_id: str, end: AttemptEnd) -> dict[str, object]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select
+from sqlalchemy import Row, Select
 
 from lakeguard.dispatch import queue, tasks
 from lakeguard.dispatch.assign import Assigned, assigned_jobs, assignments
@@ -23,6 +23,7 @@ from lakeguard.dispatch.tasks import begin_attempts
 from lakeguard.dispatch.terms import keep_terms
 from lakeguard.settings.settings import DispatchSettings
 from lakeguard.state.locks import hold_all, try_hold_all
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskKind, TaskState
 from lakeguard_sdk.errors import JobOff, LaunchRefused, NotRunnable
 from lakeguard_sdk.model.run import (
@@ -67,35 +68,34 @@ class Choice:
 class Claim:
     """What a worker asks for."""
 
-    connection: Connection
-    org_id: str
+    tx: Transaction
     labels: frozenset[str]
     at: datetime
     limit: int
 
     def rows(self, due: Select[Any]) -> Iterable[Row[Any]]:
         """What is due at the moment of the claim."""
-        return self.connection.execute(due, {"at": self.at})
+        return self.tx.execute(due, {"at": self.at})
 
 
 def _choose_named(claim: Claim, task_id: str) -> Choice:
     """One task, due or not."""
     choice = Choice()
-    rows = claim.connection.execute(queue.named(claim.org_id, task_id))
+    rows = claim.tx.execute(queue.named(claim.tx.org_id, task_id))
     _take(claim, choice, [task_from(row) for row in rows])
     return choice
 
 
 def _choose(claim: Claim) -> Choice:
     """From the head of the queue; where jobs that are full stand there, from behind them."""
-    sets = claim.connection.scalars(queue.label_sets(claim.org_id))
+    sets = claim.tx.scalars(queue.label_sets(claim.tx.org_id))
     wanted = [asked for asked in sets if claim.labels.issuperset(asked.split())]
     choice = Choice()
     found = _urgent(
         (
             task_from(row)
             for asked in wanted
-            for row in claim.rows(queue.head(claim.org_id, asked, claim.limit))
+            for row in claim.rows(queue.head(claim.tx.org_id, asked, claim.limit))
         ),
         claim.limit,
     )
@@ -110,7 +110,7 @@ def _look_beyond(
 ) -> None:
     """Nothing is waited for: who holds jobs of the head and waits for others may meet one who
     does so the other way round."""
-    waiting = claim.connection.execute(queue.waiting_jobs(claim.org_id))
+    waiting = claim.tx.execute(queue.waiting_jobs(claim.tx.org_id))
     running: dict[str, int] = {row[0]: row[1] for row in waiting}
     closed = _full_jobs(claim, running)
     for _ in range(_LOOKS):
@@ -126,7 +126,7 @@ def _full_jobs(claim: Claim, running: dict[str, int]) -> set[str]:
     busy = [job_id for job_id, count in running.items() if count]
     if not busy:
         return set()
-    jobs = assigned_jobs(claim.connection, claim.org_id, busy)
+    jobs = assigned_jobs(claim.tx, busy)
     return {each for each in jobs if running[each] >= jobs[each].terms.controls.concurrency}
 
 
@@ -142,13 +142,13 @@ def _beyond(
     limit = claim.limit + len(seen)
     found = []
     for asked in wanted:
-        if claim.connection.dialect.name == "postgresql":
+        if claim.tx.dialect.name == "postgresql":
             statements = [
-                queue.head_of_no_job(claim.org_id, asked, limit),
-                queue.head_of_jobs(claim.org_id, asked, limit, opened),
+                queue.head_of_no_job(claim.tx.org_id, asked, limit),
+                queue.head_of_jobs(claim.tx.org_id, asked, limit, opened),
             ]
         else:
-            statements = [queue.head_without(claim.org_id, asked, limit, closed)]
+            statements = [queue.head_without(claim.tx.org_id, asked, limit, closed)]
         found += [task_from(row) for each in statements for row in claim.rows(each)]
     return _urgent((task for task in found if task.task_id not in seen), claim.limit)
 
@@ -185,16 +185,16 @@ def _job_lock(org_id: str, job_id: str) -> str:
 def _hold_jobs(claim: Claim, choice: Choice, named: set[str], *, patient: bool) -> None:
     """From here on nobody else begins a task of these jobs before this transaction ends; without
     patience those are left that another holds."""
-    names = {_job_lock(claim.org_id, job_id): job_id for job_id in sorted(named - choice.held)}
+    names = {_job_lock(claim.tx.org_id, job_id): job_id for job_id in sorted(named - choice.held)}
     held = list(names)
     if patient:
-        hold_all(claim.connection, held)
+        hold_all(claim.tx, held)
     else:
-        held = try_hold_all(claim.connection, held)
+        held = try_hold_all(claim.tx, held)
     new = [names[name] for name in held]
     if not new:
         return
-    jobs = assigned_jobs(claim.connection, claim.org_id, new)
+    jobs = assigned_jobs(claim.tx, new)
     choice.held.update(new)
     choice.jobs |= jobs
     for job_id, job in jobs.items():
@@ -202,48 +202,43 @@ def _hold_jobs(claim: Claim, choice: Choice, named: set[str], *, patient: bool) 
 
 
 def claim_due(
-    connection: Connection,
-    org_id: str,
+    tx: Transaction,
     worker: WorkerIdentity,
     *,
     limit: int,
     labels: frozenset[str],
-    at: datetime,
     rules: DispatchSettings,
     only: str | None = None,
 ) -> tuple[list[Assignment], list[RefusedTask]]:
     """At most so many, the most urgent first; ``labels`` are those that the worker has. ``only``
     one task, where it is named: it need not be due, nor the worker have its labels. Beside them
     what was refused on the way."""
-    claim = Claim(connection, org_id, labels, at, limit)
+    at = tx.now()
+    claim = Claim(tx, labels, at, limit)
     choice = _choose(claim) if only is None else _choose_named(claim, only)
     refused = [_refused(task, choice.jobs.get(task.job_id or "")) for task in choice.off]
     ends = zip(choice.off, refused, strict=True)
-    change(connection, [_blocked(task, each.error, worker.name) for task, each in ends], at)
+    change(tx, [_blocked(task, each.error, worker.name) for task, each in ends], at)
     terms = {task.job_id: choice.jobs[task.job_id].terms for task in choice.taken if task.job_id}
-    hashes = keep_terms(connection, org_id, terms, at)
-    begun = begin_attempts(connection, choice.taken, worker, at, rules.lease, hashes)
-    return assignments(connection, org_id, begun, choice.jobs, rules), refused
+    hashes = keep_terms(tx, terms, at)
+    begun = begin_attempts(tx, choice.taken, worker, at, rules.lease, hashes)
+    return assignments(tx, begun, choice.jobs, rules), refused
 
 
 def begin_by_hand(
-    connection: Connection,
-    org_id: str,
-    task_id: str,
-    worker: WorkerIdentity,
-    at: datetime,
-    lease: timedelta,
+    tx: Transaction, task_id: str, worker: WorkerIdentity, lease: timedelta
 ) -> tuple[Task, RunTicket]:
     """Begin a queued build for who knows its id, due or not, and however many of its job run: it
     waits for none of them, and claims count it as one of the job."""
-    task = tasks.get_task(connection, org_id, task_id)
+    at = tx.now()
+    task = tasks.get_task(tx, task_id)
     hashes: dict[str, str] = {}
     if task.job_id is not None:
-        hold_all(connection, [_job_lock(org_id, task.job_id)])
-        jobs = assigned_jobs(connection, org_id, [task.job_id])
+        hold_all(tx, [_job_lock(tx.org_id, task.job_id)])
+        jobs = assigned_jobs(tx, [task.job_id])
         terms = {job_id: job.terms for job_id, job in jobs.items()}
-        hashes = keep_terms(connection, org_id, terms, at)
-    return tasks.claim(connection, org_id, task_id, worker, at, TaskKind.BUILD, lease, hashes)
+        hashes = keep_terms(tx, terms, at)
+    return tasks.claim(tx, task_id, worker, at, TaskKind.BUILD, lease, hashes)
 
 
 def _refused(task: Task, job: Assigned | None) -> RefusedTask:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import bindparam, select
 
 from lakeguard.dispatch.attempt_ends import REPORTED_KINDS, AttemptEnd, record_ends
 from lakeguard.dispatch.retry import ended_as
@@ -25,6 +25,7 @@ from lakeguard.ledger.left_graphs import left_graphs
 from lakeguard.settings.settings import DispatchSettings
 from lakeguard.state import outbox
 from lakeguard.state.schema import output_materializations, task_attempts, task_results, tasks
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import canonical_json, data_hash
 from lakeguard_sdk.core.enums import RunStatus, TaskState
 from lakeguard_sdk.errors import (
@@ -94,32 +95,29 @@ class _Known:
 
 
 def report_all(
-    connection: Connection,
-    org_id: str,
-    reports: Sequence[Told],
-    rules: DispatchSettings,
-    at: datetime,
+    tx: Transaction, reports: Sequence[Told], rules: DispatchSettings
 ) -> list[TaskAnswer | LakeGuardError]:
     """Each is judged alone, and those that are taken end together; a refusal leaves its attempt
     open. However many there are, the statements are few."""
-    known = _look_up(connection, org_id, [ticket for ticket, _ in reports])
+    at = tx.now()
+    known = _look_up(tx, [ticket for ticket, _ in reports])
     answers: list[TaskAnswer | LakeGuardError] = []
     for ticket, report in reports:
         try:
             answers.append(_judge(known, ticket, report, rules, at))
         except LakeGuardError as refusal:
             answers.append(refusal)
-    return _end(connection, org_id, known.endings, answers, at)
+    return _end(tx, known.endings, answers, at)
 
 
-def _look_up(connection: Connection, org_id: str, tickets: Sequence[RunTicket]) -> _Known:
+def _look_up(tx: Transaction, tickets: Sequence[RunTicket]) -> _Known:
     """The tasks are held, in one order, before anything else is read: whoever reports at the same
     moment then sees what came of it."""
     task_ids = sorted({ticket.task_id for ticket in tickets})
     runs = sorted({ticket.run_id for ticket in tickets})
-    held = connection.execute(_HELD, {"org_id": org_id, "task_ids": task_ids})
+    held = tx.execute(_HELD, {"org_id": tx.org_id, "task_ids": task_ids})
     found = [task_from(row) for row in held]
-    begun = connection.execute(_BEGUN, {"org_id": org_id, "runs": runs}).all()
+    begun = tx.execute(_BEGUN, {"org_id": tx.org_id, "runs": runs}).all()
     return _Known(
         tasks={task.task_id: task for task in found},
         ended={
@@ -127,18 +125,14 @@ def _look_up(connection: Connection, org_id: str, tickets: Sequence[RunTicket]) 
             for row in begun
             if row.answer is not None
         },
-        expected=_expected(connection, org_id, begun),
-        left=left_graphs(
-            connection, org_id, {task.dag_version_id for task in found if task.dag_version_id}
-        ),
+        expected=_expected(tx, begun),
+        left=left_graphs(tx, {task.dag_version_id for task in found if task.dag_version_id}),
     )
 
 
-def _expected(
-    connection: Connection, org_id: str, begun: Sequence[Any]
-) -> dict[str, tuple[str, ...]]:
+def _expected(tx: Transaction, begun: Sequence[Any]) -> dict[str, tuple[str, ...]]:
     """The outputs that each attempt was told to bring."""
-    terms = terms_of(connection, org_id, {row.config_hash for row in begun if row.config_hash})
+    terms = terms_of(tx, {row.config_hash for row in begun if row.config_hash})
     return {
         row.run_id: terms[row.config_hash].controls.outputs
         for row in begun
@@ -201,18 +195,17 @@ def _ending(
 
 
 def _end(
-    connection: Connection,
-    org_id: str,
+    tx: Transaction,
     endings: Sequence[Ending],
     answers: Iterable[TaskAnswer | LakeGuardError],
     at: datetime,
 ) -> list[TaskAnswer | LakeGuardError]:
     """Write what was judged; outputs that another task has brought refuse their report yet."""
-    refused = _brought_before(connection, org_id, [(each.task, each.report) for each in endings])
+    refused = _brought_before(tx, [(each.task, each.report) for each in endings])
     taken = [each for each in endings if each.task.run_id not in refused]
-    change(connection, [_change(each) for each in taken], at)
-    record_ends(connection, org_id, [each.end for each in taken], at)
-    _bring(connection, [(each.task, each.report) for each in taken], at)
+    change(tx, [_change(each) for each in taken], at)
+    record_ends(tx, [each.end for each in taken], at)
+    _bring(tx, [(each.task, each.report) for each in taken], at)
     return [
         refused.get(each.run_id, each) if isinstance(each, TaskAnswer) else each for each in answers
     ]
@@ -313,15 +306,13 @@ def _shown(error: Failure) -> Failure:
 Brought = tuple[Task, TaskReport]
 
 
-def _bring(connection: Connection, brought: Sequence[Brought], at: datetime) -> None:
+def _bring(tx: Transaction, brought: Sequence[Brought], at: datetime) -> None:
     """A second output of the same key is refused by the database."""
     rows = [row for task, report in brought for row in _rows(task, report, at)]
-    outbox.record(connection, output_materializations, rows, at)
+    outbox.record(tx, output_materializations, rows, at)
 
 
-def _brought_before(
-    connection: Connection, org_id: str, brought: Sequence[Brought]
-) -> dict[str, LakeGuardError]:
+def _brought_before(tx: Transaction, brought: Sequence[Brought]) -> dict[str, LakeGuardError]:
     """By run, why its report cannot be taken: outputs that are there, of another task."""
     keys = {
         (_job(task), output, task.dedupe_key): str(task.run_id)
@@ -332,9 +323,9 @@ def _brought_before(
         return {}
     table = output_materializations.c
     jobs, _, named = (sorted({*parts}) for parts in zip(*keys, strict=True))
-    there = connection.execute(
+    there = tx.execute(
         select(table.job_id, table.output, table.idempotency_key, table.run_id).where(
-            table.org_id == org_id, table.job_id.in_(jobs), table.idempotency_key.in_(named)
+            table.org_id == tx.org_id, table.job_id.in_(jobs), table.idempotency_key.in_(named)
         )
     )
     return {

@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.dispatch.task_changes import Change, change
 from lakeguard.dispatch.task_row import Task, task_from
 from lakeguard.settings.settings import DispatchSettings
 from lakeguard.state.schema import tasks
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.backoff import Backoff, jitter
 from lakeguard_sdk.core.enums import QUEUED_KINDS, RunStatus, TaskState
 from lakeguard_sdk.errors import Fenced, NotRetryable
@@ -48,12 +49,13 @@ def pause(attempt: int, rules: DispatchSettings, luck: float) -> timedelta:
     return timedelta(seconds=jitter(backoff.after(attempt), lambda: luck))
 
 
-def queue_due_retries(connection: Connection, org_id: str, actor: str, at: datetime) -> list[Task]:
+def queue_due_retries(tx: Transaction, actor: str) -> list[Task]:
     """Failed tasks whose time has come are queued; what another dispatcher queues is left to it."""
+    at = tx.now()
     due = (
         select(tasks)
         .where(
-            tasks.c.org_id == org_id,
+            tasks.c.org_id == tx.org_id,
             tasks.c.state == TaskState.FAILED.value,
             tasks.c.due_at <= at,
         )
@@ -61,9 +63,9 @@ def queue_due_retries(connection: Connection, org_id: str, actor: str, at: datet
         .limit(_MOST_AT_ONCE)
         .with_for_update(skip_locked=True)
     )
-    found = [task_from(row) for row in connection.execute(due)]
+    found = [task_from(row) for row in tx.execute(due)]
     queued = [Change(task, TaskState.QUEUED, actor, due_at=at) for task in found]
-    return change(connection, queued, at)
+    return change(tx, queued, at)
 
 
 def require_retryable(task: Task) -> None:
@@ -75,8 +77,9 @@ def require_retryable(task: Task) -> None:
         raise NotRetryable(task=task.task_id, reason=f"it is {task.state}")
 
 
-def retry_task(connection: Connection, task: Task, actor: str, reason: str, at: datetime) -> Task:
+def retry_task(tx: Transaction, task: Task, reason: str) -> Task:
     """Queued for one more attempt, also beyond those that it has by itself."""
+    at = tx.now()
     require_retryable(task)
-    again = Change(task, TaskState.QUEUED, actor, message=reason or None, due_at=at)
-    return change(connection, [again], at)[0]
+    again = Change(task, TaskState.QUEUED, tx.actor, message=reason or None, due_at=at)
+    return change(tx, [again], at)[0]

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch.task_changes import is_allowed
 from lakeguard.ledger.notifications.event_writers import tell_transitions
 from lakeguard.state import outbox
 from lakeguard.state.bulk_writes import insert_new
 from lakeguard.state.schema import task_transitions, tasks
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskKind, TaskState
 from lakeguard_sdk.core.ids import new_id
 
@@ -44,21 +43,19 @@ class NewTask:
     message: str | None = None
 
 
-def submit_all(
-    connection: Connection, org_id: str, wanted: Sequence[NewTask], at: datetime
-) -> list[str | None]:
+def submit_all(tx: Transaction, wanted: Sequence[NewTask], at: datetime) -> list[str | None]:
     """The id of each that is new; None where there is one of its key already.
 
     Of those that are due at the same moment, the first is begun first.
     """
     ids = sorted(new_id("task") for _ in wanted)
-    rows = [_row(org_id, task_id, each, at) for task_id, each in zip(ids, wanted, strict=True)]
-    added = insert_new(connection, tasks, rows, _SAME, "task_id")
+    rows = [_row(tx.org_id, task_id, each, at) for task_id, each in zip(ids, wanted, strict=True)]
+    added = insert_new(tx, tasks, rows, _SAME, "task_id")
     new = [row if row["task_id"] in added else None for row in rows]
-    outbox.tell(connection, tasks, [row for row in new if row], at)
+    outbox.tell(tx, tasks, [row for row in new if row], at)
     first = [_first(row, each, at) for row, each in zip(new, wanted, strict=True) if row]
-    outbox.record(connection, task_transitions, first, at)
-    tell_transitions(connection, first)
+    outbox.record(tx, task_transitions, first, at)
+    tell_transitions(tx, first)
     return [row["task_id"] if row else None for row in new]
 
 

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch.task_row import Task
 from lakeguard.ledger.notifications.event_writers import tell_transitions
 from lakeguard.state import outbox
 from lakeguard.state.bulk_writes import update_numbered
 from lakeguard.state.schema import task_transitions, tasks
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.model.run import WorkerIdentity
@@ -83,17 +82,17 @@ class Change:
     holding: Holding | None = None
 
 
-def change(connection: Connection, changes: Sequence[Change], at: datetime) -> list[Task]:
+def change(tx: Transaction, changes: Sequence[Change], at: datetime) -> list[Task]:
     """The tasks as they are from now on: all of them or, with ``Fenced``, none."""
     if not changes:
         return []
     after = [_after(each, at) for each in changes]
     rows = [_row(new) for new in after]
-    if update_numbered(connection, tasks, rows, "task_id", "changes") != len(rows):
+    if update_numbered(tx, tasks, rows, "task_id", "changes") != len(rows):
         raise Fenced(run=changes[0].task.task_id, reason="somebody else changed the task")
     told = [_told(each, new, at) for each, new in zip(changes, after, strict=True)]
-    outbox.record(connection, task_transitions, told, at)
-    tell_transitions(connection, told)
+    outbox.record(tx, task_transitions, told, at)
+    tell_transitions(tx, told)
     return after
 
 

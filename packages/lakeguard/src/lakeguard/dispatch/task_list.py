@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    Connection,
     Row,
     Select,
     and_,
@@ -22,6 +21,7 @@ from lakeguard.dispatch.queue import is_last_transition
 from lakeguard.dispatch.task_row import Task, find_task
 from lakeguard.dispatch.tasks import task_id_of_run
 from lakeguard.state.schema import md_jobs, task_transitions, tasks
+from lakeguard.state.transaction import Transaction
 from lakeguard.state.views.views import dataset_registry
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import TaskState
@@ -35,18 +35,13 @@ _LAST = ("number", "attempt", "from_state", "to_state", "at", "actor", "code", "
 
 
 def list_tasks(
-    connection: Connection,
-    org_id: str,
-    *,
-    state: TaskState | None = None,
-    job: str | None = None,
-    limit: int = 50,
+    tx: Transaction, *, state: TaskState | None = None, job: str | None = None, limit: int = 50
 ) -> list[TaskRow]:
     """The newest first. Of each state the newest are looked up: nobody walks through all tasks."""
-    newest = [_newest(org_id, each, job, limit) for each in ([state] if state else TaskState)]
+    newest = [_newest(tx.org_id, each, job, limit) for each in ([state] if state else TaskState)]
     found = union_all(*(select(each.subquery()) for each in newest)).subquery("newest")
-    query = _shown(org_id).where(tasks.c.task_id.in_(select(found.c.task_id)))
-    return [_row(row) for row in connection.execute(query.order_by(*_AGE).limit(limit))]
+    query = _shown(tx.org_id).where(tasks.c.task_id.in_(select(found.c.task_id)))
+    return [_row(row) for row in tx.execute(query.order_by(*_AGE).limit(limit))]
 
 
 def _newest(org_id: str, state: TaskState, job: str | None, limit: int) -> Select[Any]:
@@ -59,30 +54,30 @@ def _newest(org_id: str, state: TaskState, job: str | None, limit: int) -> Selec
     return query.order_by(*_AGE).limit(limit)
 
 
-def show_task(connection: Connection, org_id: str, said: str) -> TaskRow:
+def show_task(tx: Transaction, said: str) -> TaskRow:
     """By its id, or by the id of a run that was an attempt of it."""
-    task_id = said if not said.startswith("run_") else task_id_of_run(connection, org_id, said)
-    found = connection.execute(_shown(org_id).where(tasks.c.task_id == task_id)).first()
+    task_id = said if not said.startswith("run_") else task_id_of_run(tx, said)
+    found = tx.execute(_shown(tx.org_id).where(tasks.c.task_id == task_id)).first()
     if found is None:
         raise UnknownTask(task=said)
     return _row(found)
 
 
-def list_transitions(connection: Connection, org_id: str, said: str) -> list[Transition]:
+def list_transitions(tx: Transaction, said: str) -> list[Transition]:
     """From the first."""
-    task_id = show_task(connection, org_id, said).task_id
+    task_id = show_task(tx, said).task_id
     columns = [task_transitions.c[name] for name in _LAST]
-    found = connection.execute(
+    found = tx.execute(
         select(*columns)
-        .where(task_transitions.c.org_id == org_id, task_transitions.c.task_id == task_id)
+        .where(task_transitions.c.org_id == tx.org_id, task_transitions.c.task_id == task_id)
         .order_by(task_transitions.c.number)
     )
     return [Transition(**row._mapping) for row in found]
 
 
-def require_task(connection: Connection, org_id: str, task_id: str) -> Task:
+def require_task(tx: Transaction, task_id: str) -> Task:
     """As ``find_task``; whoever names one that is not there is told so."""
-    task = find_task(connection, org_id, task_id)
+    task = find_task(tx, task_id)
     if task is None:
         raise UnknownTask(task=task_id)
     return task

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Row, select
 
 from lakeguard.state.connections import is_reading
 from lakeguard.state.schema import tasks
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskKind, TaskState
 from lakeguard_sdk.core.frozen_model import Instant, Noun
 from lakeguard_sdk.model.run import WorkerIdentity
@@ -46,12 +47,12 @@ class Task(Noun):
     """When it was completed; None for what is not."""
 
 
-def find_task(connection: Connection, org_id: str, task_id: str) -> Task | None:
+def find_task(tx: Transaction, task_id: str) -> Task | None:
     """The task; in a writing transaction nobody else changes it until that ends."""
-    query = select(tasks).where(tasks.c.org_id == org_id, tasks.c.task_id == task_id)
-    if not is_reading(connection):
+    query = select(tasks).where(tasks.c.org_id == tx.org_id, tasks.c.task_id == task_id)
+    if not is_reading(tx.connection):
         query = query.with_for_update()
-    row = connection.execute(query).first()
+    row = tx.execute(query).first()
     return None if row is None else task_from(row)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from types import MappingProxyType
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import select, update
 
 from lakeguard.dispatch.retry import ended_as
 from lakeguard.dispatch.submit import NewTask, submit_all
@@ -15,6 +15,7 @@ from lakeguard.dispatch.task_row import Task, find_task, task_from
 from lakeguard.settings.settings import DispatchSettings
 from lakeguard.state import outbox
 from lakeguard.state.schema import task_attempts, tasks
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import RunStatus, TaskKind, TaskState
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import Fenced, UnknownRun
@@ -39,8 +40,7 @@ __all__ = [
 
 
 def submit(
-    connection: Connection,
-    org_id: str,
+    tx: Transaction,
     dataset_id: str,
     *,
     kind: TaskKind,
@@ -71,12 +71,12 @@ def submit(
         priority=priority,
         labels=labels,
     )
-    (added,) = submit_all(connection, org_id, [wanted], at)
+    (added,) = submit_all(tx, [wanted], at)
     if added is not None:
         return added
-    known = connection.scalars(
+    known = tx.scalars(
         select(tasks.c.task_id).where(
-            tasks.c.org_id == org_id,
+            tasks.c.org_id == tx.org_id,
             tasks.c.dataset_id == dataset_id,
             tasks.c.dedupe_key == key,
         )
@@ -85,8 +85,7 @@ def submit(
 
 
 def claim(
-    connection: Connection,
-    org_id: str,
+    tx: Transaction,
     task_id: str,
     worker: WorkerIdentity,
     at: datetime,
@@ -95,17 +94,17 @@ def claim(
     config_hashes: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Task, RunTicket]:
     """Begin the next attempt of a queued task, due or not; exactly one worker gets it."""
-    task = get_task(connection, org_id, task_id)
+    task = get_task(tx, task_id)
     if task.kind is not kind:
         raise Fenced(run=task_id, reason=f"the task is a {task.kind}")
     if task.state is not TaskState.QUEUED:
         raise Fenced(run=task_id, reason=f"the task is {task.state}")
-    (begun,) = begin_attempts(connection, [task], worker, at, lease, config_hashes)
+    (begun,) = begin_attempts(tx, [task], worker, at, lease, config_hashes)
     return begun, ticket_of(begun)
 
 
 def begin_attempts(
-    connection: Connection,
+    tx: Transaction,
     queued: Sequence[Task],
     worker: WorkerIdentity,
     at: datetime,
@@ -113,7 +112,7 @@ def begin_attempts(
     config_hashes: Mapping[str, str],
 ) -> list[Task]:
     """The next attempt of each task, all of one worker; hashes of their jobs' terms by job."""
-    begun = change(connection, [_begin(task, worker, at + lease) for task in queued], at)
+    begun = change(tx, [_begin(task, worker, at + lease) for task in queued], at)
     said = worker.to_json()
     rows = [
         {
@@ -127,7 +126,7 @@ def begin_attempts(
         }
         for task in begun
     ]
-    outbox.record(connection, task_attempts, rows, at)
+    outbox.record(tx, task_attempts, rows, at)
     return begun
 
 
@@ -154,9 +153,9 @@ def ticket_of(task: Task) -> RunTicket:
     )
 
 
-def require(connection: Connection, org_id: str, ticket: RunTicket) -> Task:
+def require(tx: Transaction, ticket: RunTicket) -> Task:
     """The task, if the ticket is of its running attempt; an attempt that is over is fenced."""
-    task = get_task(connection, org_id, ticket.task_id)
+    task = get_task(tx, ticket.task_id)
     if (task.run_id, task.attempt, task.lease_token) != (
         ticket.run_id,
         ticket.attempt,
@@ -168,41 +167,35 @@ def require(connection: Connection, org_id: str, ticket: RunTicket) -> Task:
     return task
 
 
-def require_holder(connection: Connection, org_id: str, ticket: RunTicket) -> Task:
+def require_holder(tx: Transaction, ticket: RunTicket) -> Task:
     """The task, if the ticket is of its latest attempt, over or not."""
-    task = get_task(connection, org_id, ticket.task_id)
+    task = get_task(tx, ticket.task_id)
     if (task.run_id, task.lease_token) != (ticket.run_id, ticket.lease_token):
         raise Fenced(run=ticket.run_id, reason="a later attempt has its place")
     return task
 
 
-def extend(
-    connection: Connection,
-    org_id: str,
-    ticket: RunTicket,
-    at: datetime,
-    lease: timedelta,
-) -> float:
+def extend(tx: Transaction, ticket: RunTicket, lease: timedelta) -> float:
     """A new lease from now; answers its seconds. An expired one is not revived."""
-    task = require(connection, org_id, ticket)
+    at = tx.now()
+    task = require(tx, ticket)
     if lease_over(task, at):
         raise Fenced(run=ticket.run_id, reason="its lease is over")
-    connection.execute(
+    tx.execute(
         update(tasks)
-        .where(tasks.c.org_id == org_id, tasks.c.task_id == ticket.task_id)
+        .where(tasks.c.org_id == tx.org_id, tasks.c.task_id == ticket.task_id)
         .values(lease_expires_at=at + lease)
     )
     return lease.total_seconds()
 
 
 def finish(
-    connection: Connection,
+    tx: Transaction,
     task: Task,
     status: RunStatus,
     failure: Failure | None,
     *,
     at: datetime,
-    actor: str,
     rules: DispatchSettings,
     canceled: bool = False,
 ) -> Task:
@@ -211,43 +204,43 @@ def finish(
     if canceled and status is RunStatus.FAILED:
         state, due_at = TaskState.CANCELED, None
     code, message = (failure.code, failure.message) if failure else (None, None)
-    ended = Change(task, state, actor, code=code, message=message, due_at=due_at)
-    return change(connection, [ended], at)[0]
+    ended = Change(task, state, tx.actor, code=code, message=message, due_at=due_at)
+    return change(tx, [ended], at)[0]
 
 
-def requeue(
-    connection: Connection, task: Task, *, actor: str, at: datetime, due_at: datetime
-) -> bool:
+def requeue(tx: Transaction, task: Task, *, at: datetime, due_at: datetime) -> bool:
     """Queue a failed build for its next attempt, if it has one left; who asks for it begins it,
     and others not before it is due."""
     spent = task.attempt >= task.max_attempts
     if task.kind is not TaskKind.BUILD or task.state is not TaskState.FAILED or spent:
         return False
-    change(connection, [Change(task, TaskState.QUEUED, actor, due_at=due_at)], at)
+    change(tx, [Change(task, TaskState.QUEUED, tx.actor, due_at=due_at)], at)
     return True
 
 
-def running_tasks(connection: Connection, org_id: str) -> Sequence[Task]:
-    query = select(tasks).where(tasks.c.org_id == org_id, tasks.c.state == TaskState.RUNNING.value)
-    return [task_from(row) for row in connection.execute(query.order_by(tasks.c.task_id))]
+def running_tasks(tx: Transaction) -> Sequence[Task]:
+    query = select(tasks).where(
+        tasks.c.org_id == tx.org_id, tasks.c.state == TaskState.RUNNING.value
+    )
+    return [task_from(row) for row in tx.execute(query.order_by(tasks.c.task_id))]
 
 
-def get_task(connection: Connection, org_id: str, task_id: str) -> Task:
+def get_task(tx: Transaction, task_id: str) -> Task:
     """As ``find_task``; the task has to be there."""
-    task = find_task(connection, org_id, task_id)
+    task = find_task(tx, task_id)
     if task is None:
         raise UnknownRun(run=task_id)
     return task
 
 
-def task_of_run(connection: Connection, org_id: str, run_id: str) -> Task:
-    return get_task(connection, org_id, task_id_of_run(connection, org_id, run_id))
+def task_of_run(tx: Transaction, run_id: str) -> Task:
+    return get_task(tx, task_id_of_run(tx, run_id))
 
 
-def task_id_of_run(connection: Connection, org_id: str, run_id: str) -> str:
-    found = connection.scalar(
+def task_id_of_run(tx: Transaction, run_id: str) -> str:
+    found = tx.scalar(
         select(task_attempts.c.task_id).where(
-            task_attempts.c.org_id == org_id, task_attempts.c.run_id == run_id
+            task_attempts.c.org_id == tx.org_id, task_attempts.c.run_id == run_id
         )
     )
     if found is None:
@@ -255,10 +248,10 @@ def task_id_of_run(connection: Connection, org_id: str, run_id: str) -> str:
     return str(found)
 
 
-def started_at(connection: Connection, org_id: str, run_id: str) -> datetime:
-    found: datetime | None = connection.scalar(
+def started_at(tx: Transaction, run_id: str) -> datetime:
+    found: datetime | None = tx.scalar(
         select(task_attempts.c.started_at).where(
-            task_attempts.c.org_id == org_id, task_attempts.c.run_id == run_id
+            task_attempts.c.org_id == tx.org_id, task_attempts.c.run_id == run_id
         )
     )
     if found is None:

@@ -9,11 +9,12 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from pydantic import Field
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import bindparam, select
 
 from lakeguard.ledger.documents import put_document
 from lakeguard.state.caches import Remembered
 from lakeguard.state.schema import documents
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.frozen_model import Noun
 from lakeguard_sdk.scheduling.jobs import JobControls
 
@@ -25,24 +26,22 @@ class JobTerms(Noun):
     details: dict[str, str] = Field(default_factory=dict)
 
 
-def keep_terms(
-    connection: Connection, org_id: str, terms: Mapping[str, JobTerms], at: datetime
-) -> dict[str, str]:
+def keep_terms(tx: Transaction, terms: Mapping[str, JobTerms], at: datetime) -> dict[str, str]:
     """The hash of each, by the same keys; one query where all of them are known. Nobody who adds
     some waits in a circle with others who do."""
     hashes = {key: each.content_hash() for key, each in terms.items()}
-    known = set(_bodies(connection, org_id, set(hashes.values())))
+    known = set(_bodies(tx, set(hashes.values())))
     for digest, key in sorted((digest, key) for key, digest in hashes.items()):
         if digest not in known:
-            known.add(put_document(connection, org_id, terms[key].to_data(), at))
+            known.add(put_document(tx, terms[key].to_data(), at))
     return hashes
 
 
-def terms_of(connection: Connection, org_id: str, hashes: Collection[str]) -> dict[str, JobTerms]:
+def terms_of(tx: Transaction, hashes: Collection[str]) -> dict[str, JobTerms]:
     """The terms behind each hash that names any."""
 
     def read(missing: set[str]) -> dict[str, JobTerms]:
-        bodies = _bodies(connection, org_id, missing)
+        bodies = _bodies(tx, missing)
         return {digest: JobTerms.from_json(body) for digest, body in bodies.items()}
 
     return _remembered.of(hashes, read)
@@ -51,10 +50,10 @@ def terms_of(connection: Connection, org_id: str, hashes: Collection[str]) -> di
 _remembered = Remembered[JobTerms](most=10_000)
 
 
-def _bodies(connection: Connection, org_id: str, hashes: Collection[str]) -> dict[str, str]:
+def _bodies(tx: Transaction, hashes: Collection[str]) -> dict[str, str]:
     if not hashes:
         return {}
-    found = connection.execute(_BODIES, {"org_id": org_id, "hashes": sorted(hashes)})
+    found = tx.execute(_BODIES, {"org_id": tx.org_id, "hashes": sorted(hashes)})
     return {row.content_hash: row.body for row in found}
 
 

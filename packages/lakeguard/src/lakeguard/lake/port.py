@@ -1,4 +1,4 @@
-"""What the heart asks of the lake. An implementer's checklist, proved by the contract suite:
+"""What promotion asks of the lake. An implementer's checklist, proved by the contract suite:
 
 * ``ensure`` creates the table empty at seq 0, or finds the one created so before; how it is
   partitioned is settled then and never changes;

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Row, select
 
 from lakeguard.state import outbox
 from lakeguard.state.schema import decisions, rule_samples
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.model.decision import CaseHashes, Decision, Ruling
 from lakeguard_sdk.model.row_sample import RowSample
 
 
-def record_decision(connection: Connection, org_id: str, decision: Decision) -> None:
+def record_decision(tx: Transaction, decision: Decision) -> None:
     """Write the decision once; its run can have no other."""
     ruling = decision.ruling
     row = {
         "decision_id": decision.decision_id,
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "run_id": decision.run_id,
         "dataset_id": decision.dataset_id,
         "verdict": ruling.verdict.value,
@@ -35,22 +35,20 @@ def record_decision(connection: Connection, org_id: str, decision: Decision) -> 
         "decided_at": ruling.decided_at,
         "ruling": ruling.to_json(),
     }
-    outbox.record(connection, decisions, [row], ruling.decided_at)
+    outbox.record(tx, decisions, [row], ruling.decided_at)
 
 
-def decision_of_run(
-    connection: Connection, org_id: str, run_id: str, dataset: DatasetName
-) -> Decision | None:
-    row = connection.execute(
-        select(decisions).where(decisions.c.org_id == org_id, decisions.c.run_id == run_id)
+def decision_of_run(tx: Transaction, run_id: str, dataset: DatasetName) -> Decision | None:
+    row = tx.execute(
+        select(decisions).where(decisions.c.org_id == tx.org_id, decisions.c.run_id == run_id)
     ).first()
     return None if row is None else _decision(row, dataset)
 
 
-def discarded_runs(connection: Connection, dataset_id: str) -> frozenset[str]:
+def discarded_runs(tx: Transaction, dataset_id: str) -> frozenset[str]:
     """Runs of which nothing that was staged may be kept."""
     table = decisions.c
-    rows = connection.execute(
+    rows = tx.execute(
         select(table.run_id, table.ruling).where(
             table.dataset_id == dataset_id, table.ruling.contains('"discard":true')
         )
@@ -58,12 +56,10 @@ def discarded_runs(connection: Connection, dataset_id: str) -> frozenset[str]:
     return frozenset(row.run_id for row in rows if Ruling.from_json(row.ruling).discard)
 
 
-def decision_by_id(
-    connection: Connection, org_id: str, decision_id: str, dataset: DatasetName
-) -> Decision:
-    row = connection.execute(
+def decision_by_id(tx: Transaction, decision_id: str, dataset: DatasetName) -> Decision:
+    row = tx.execute(
         select(decisions).where(
-            decisions.c.org_id == org_id, decisions.c.decision_id == decision_id
+            decisions.c.org_id == tx.org_id, decisions.c.decision_id == decision_id
         )
     ).one()
     return _decision(row, dataset)
@@ -89,14 +85,13 @@ def _decision(row: Row[Any], dataset: DatasetName) -> Decision:
 # Samples of failing rows: kept once for a run, and read again.
 
 
-def record_samples(
-    connection: Connection, org_id: str, run_id: str, samples: Iterable[RowSample], at: datetime
-) -> None:
+def record_samples(tx: Transaction, run_id: str, samples: Iterable[RowSample]) -> None:
+    at = tx.now()
     rows = [
         {
             "run_id": run_id,
             "rule_id": sample.rule_id,
-            "org_id": org_id,
+            "org_id": tx.org_id,
             "sample_columns": canonical_json(sample.columns),
             "sample_rows": canonical_json(sample.rows),
             "masked_columns": canonical_json(sample.masked),
@@ -104,15 +99,15 @@ def record_samples(
         }
         for sample in samples
     ]
-    outbox.record(connection, rule_samples, rows, at)
+    outbox.record(tx, rule_samples, rows, at)
 
 
-def samples_of_run(connection: Connection, org_id: str, run_id: str) -> tuple[RowSample, ...]:
+def samples_of_run(tx: Transaction, run_id: str) -> tuple[RowSample, ...]:
     """By rule."""
     kept = rule_samples.c
-    rows = connection.execute(
+    rows = tx.execute(
         select(rule_samples)
-        .where(kept.org_id == org_id, kept.run_id == run_id)
+        .where(kept.org_id == tx.org_id, kept.run_id == run_id)
         .order_by(kept.rule_id)
     )
     return tuple(sorted(map(_sample, rows), key=lambda sample: sample.rule_id))

@@ -5,27 +5,28 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.state import outbox
 from lakeguard.state.schema import documents
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import canonical_json, hash_bytes
 
 
-def put_document(connection: Connection, org_id: str, data: Any, at: datetime) -> str:
+def put_document(tx: Transaction, data: Any, at: datetime) -> str:
     """Store the canonical JSON of ``data``; the same content again is the same document."""
     body = canonical_json(data)
     content_hash = hash_bytes(body.encode())
-    row = {"org_id": org_id, "content_hash": content_hash, "body": body}
-    outbox.record_once(connection, documents, row, at)
+    row = {"org_id": tx.org_id, "content_hash": content_hash, "body": body}
+    outbox.record_once(tx, documents, row, at)
     return content_hash
 
 
-def get_document(connection: Connection, org_id: str, content_hash: str) -> str:
+def get_document(tx: Transaction, content_hash: str) -> str:
     """The canonical JSON with that hash; KeyError where nothing has it."""
-    body = connection.scalar(
+    body = tx.scalar(
         select(documents.c.body).where(
-            documents.c.org_id == org_id, documents.c.content_hash == content_hash
+            documents.c.org_id == tx.org_id, documents.c.content_hash == content_hash
         )
     )
     if body is None:

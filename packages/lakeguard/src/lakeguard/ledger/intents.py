@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, Select, func, select
+from sqlalchemy import Row, Select, func, select
 
 from lakeguard.state import outbox
 from lakeguard.state.schema import governed_tables, intent_outcomes, intents
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.core.frozen_model import Noun
 from lakeguard_sdk.model.evidence import StagedFile
@@ -37,11 +37,12 @@ class ClosedIntent(Noun):
     sha256: str
 
 
-def record_intent(connection: Connection, org_id: str, intent: Intent, at: datetime) -> None:
+def record_intent(tx: Transaction, intent: Intent) -> None:
     """Take the number; the database refuses a second claim to it."""
+    at = tx.now()
     row = {
         "intent_id": intent.intent_id,
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "dataset_id": intent.dataset_id,
         "seq": intent.seq,
         "kind": intent.kind.value,
@@ -50,46 +51,45 @@ def record_intent(connection: Connection, org_id: str, intent: Intent, at: datet
         "body": intent.to_json(),
         "opened_at": at,
     }
-    outbox.record(connection, intents, [row], at)
+    outbox.record(tx, intents, [row], at)
 
 
-def close_intent(connection: Connection, org_id: str, closed: ClosedIntent, at: datetime) -> None:
+def close_intent(tx: Transaction, closed: ClosedIntent) -> None:
     """The intent's one and final outcome."""
+    at = tx.now()
     row = {
         "intent_id": closed.intent_id,
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "outcome": closed.outcome.value,
         "commit_version": closed.commit,
         "commit_sha256": closed.sha256,
         "closed_at": at,
     }
-    outbox.record(connection, intent_outcomes, [row], at)
+    outbox.record(tx, intent_outcomes, [row], at)
 
 
-def next_seq(connection: Connection, dataset_id: str) -> int:
-    last = connection.scalar(
-        select(func.max(intents.c.seq)).where(intents.c.dataset_id == dataset_id)
-    )
+def next_seq(tx: Transaction, dataset_id: str) -> int:
+    last = tx.scalar(select(func.max(intents.c.seq)).where(intents.c.dataset_id == dataset_id))
     return int(last or 0) + 1
 
 
-def open_intent(connection: Connection, dataset_id: str) -> Intent | None:
+def open_intent(tx: Transaction, dataset_id: str) -> Intent | None:
     """The one move that is under way on the table, if any."""
     query = (
         select(intents.c.body)
         .join(intent_outcomes, intent_outcomes.c.intent_id == intents.c.intent_id, isouter=True)
         .where(intents.c.dataset_id == dataset_id, intent_outcomes.c.intent_id.is_(None))
     )
-    return _intent(connection, query)
+    return _intent(tx, query)
 
 
-def open_publishes(connection: Connection, org_id: str) -> list[tuple[str, str]]:
+def open_publishes(tx: Transaction) -> list[tuple[str, str]]:
     """Runs that publish right now, each with the id of its dataset."""
-    rows = connection.execute(
+    rows = tx.execute(
         select(intents.c.run_id, intents.c.dataset_id)
         .join(intent_outcomes, intent_outcomes.c.intent_id == intents.c.intent_id, isouter=True)
         .where(
-            intents.c.org_id == org_id,
+            intents.c.org_id == tx.org_id,
             intents.c.kind == MoveKind.PUBLISH.value,
             intent_outcomes.c.intent_id.is_(None),
         )
@@ -98,29 +98,29 @@ def open_publishes(connection: Connection, org_id: str) -> list[tuple[str, str]]
     return [(str(row.run_id), str(row.dataset_id)) for row in rows]
 
 
-def intent_of_run(connection: Connection, run_id: str) -> Intent | None:
-    return _intent(connection, select(intents.c.body).where(intents.c.run_id == run_id))
+def intent_of_run(tx: Transaction, run_id: str) -> Intent | None:
+    return _intent(tx, select(intents.c.body).where(intents.c.run_id == run_id))
 
 
-def adopted_files(connection: Connection, dataset_id: str) -> tuple[StagedFile, ...]:
+def adopted_files(tx: Transaction, dataset_id: str) -> tuple[StagedFile, ...]:
     """The files that a table had when it was adopted, as they were judged then."""
     query = select(intents.c.body).where(
         intents.c.dataset_id == dataset_id, intents.c.kind == MoveKind.ADOPTION.value
     )
-    bodies = connection.scalars(query.order_by(intents.c.seq))
+    bodies = tx.scalars(query.order_by(intents.c.seq))
     return tuple(file for body in bodies for file in Intent.from_json(body).adds)
 
 
-def outcome_of(connection: Connection, intent_id: str) -> ClosedIntent | None:
-    row = connection.execute(
+def outcome_of(tx: Transaction, intent_id: str) -> ClosedIntent | None:
+    row = tx.execute(
         select(intent_outcomes).where(intent_outcomes.c.intent_id == intent_id)
     ).first()
     return None if row is None else _closed(row)
 
 
-def committed_hashes(connection: Connection, dataset_id: str) -> dict[int, str]:
+def committed_hashes(tx: Transaction, dataset_id: str) -> dict[int, str]:
     """Commit version → hash of the commit file, for every commit that a decision stands behind."""
-    rows = connection.execute(
+    rows = tx.execute(
         select(intent_outcomes.c.commit_version, intent_outcomes.c.commit_sha256)
         .join(intents, intents.c.intent_id == intent_outcomes.c.intent_id)
         .where(
@@ -131,43 +131,35 @@ def committed_hashes(connection: Connection, dataset_id: str) -> dict[int, str]:
     return {row.commit_version: row.commit_sha256 for row in rows}
 
 
-def record_table(
-    connection: Connection,
-    org_id: str,
-    dataset_id: str,
-    location: str,
-    table_id: str,
-    at: datetime,
-) -> None:
+def record_table(tx: Transaction, dataset_id: str, location: str, table_id: str) -> None:
+    at = tx.now()
     row = {
         "dataset_id": dataset_id,
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "location": location,
         "table_id": table_id,
         "created_at": at,
     }
-    outbox.record(connection, governed_tables, [row], at)
+    outbox.record(tx, governed_tables, [row], at)
 
 
-def table_id_of(connection: Connection, dataset_id: str) -> str | None:
-    return connection.scalar(
+def table_id_of(tx: Transaction, dataset_id: str) -> str | None:
+    return tx.scalar(
         select(governed_tables.c.table_id).where(governed_tables.c.dataset_id == dataset_id)
     )
 
 
-def holder_of_table(
-    connection: Connection, table_id: str, *, besides: str | None
-) -> TableHolder | None:
+def holder_of_table(tx: Transaction, table_id: str, *, besides: str | None) -> TableHolder | None:
     """The dataset, if not ``besides``, that has the table of that id or adopts it now.
 
     Adoptions are asked first: one that ends in between has its table by then.
     """
-    for row in connection.execute(_open_adoptions()):
+    for row in tx.execute(_open_adoptions()):
         if row.dataset_id != besides and Intent.from_json(row.body).table_id == table_id:
             return TableHolder(row.org_id, row.dataset_id)
     table = governed_tables.c
     held = select(table.org_id, table.dataset_id).where(table.table_id == table_id)
-    found = connection.execute(held).first()
+    found = tx.execute(held).first()
     return None if found is None or found.dataset_id == besides else TableHolder(*found)
 
 
@@ -182,8 +174,8 @@ def _open_adoptions() -> Select[Any]:
     )
 
 
-def _intent(connection: Connection, query: Select[Any]) -> Intent | None:
-    body = connection.scalar(query)
+def _intent(tx: Transaction, query: Select[Any]) -> Intent | None:
+    body = tx.scalar(query)
     return None if body is None else Intent.from_json(body)
 
 

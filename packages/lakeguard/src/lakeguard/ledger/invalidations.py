@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, Select, select
+from sqlalchemy import Row, Select, select
 
 from lakeguard.ledger.notifications.event_writers import tell_invalidation, tell_invalidation_end
 from lakeguard.state import outbox
@@ -17,6 +17,7 @@ from lakeguard.state.schema import (
     invalidations,
     version_inputs,
 )
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.frozen_model import Instant, Noun
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import UnknownInvalidation
@@ -52,8 +53,7 @@ class Progress(NamedTuple):
 
 
 def record_invalidation(
-    connection: Connection,
-    org_id: str,
+    tx: Transaction,
     dataset_id: str,
     reach: Reach,
     reason: Reason,
@@ -65,7 +65,7 @@ def record_invalidation(
 ) -> Invalidation:
     row = {
         "invalidation_id": new_id("inv"),
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "dataset_id": dataset_id,
         "scope": reach.to_json(),
         "reason": reason.value,
@@ -74,8 +74,8 @@ def record_invalidation(
         "created_by": actor,
         "why": why,
     }
-    outbox.record(connection, invalidations, [row], at)
-    tell_invalidation(connection, row)
+    outbox.record(tx, invalidations, [row], at)
+    tell_invalidation(tx, row)
     return Invalidation(
         invalidation_id=row["invalidation_id"], dataset_id=dataset_id, reach=reach, reason=reason,
         caused_by=caused_by, why=why, created_at=at, created_by=actor,
@@ -83,17 +83,13 @@ def record_invalidation(
 
 
 def record_progress(
-    connection: Connection,
-    org_id: str,
-    invalidation_id: str,
-    made: Iterable[Progress],
-    at: datetime,
+    tx: Transaction, invalidation_id: str, made: Iterable[Progress], at: datetime
 ) -> None:
     rows = [
         {
             "invalidation_id": invalidation_id,
             "dataset_id": item.dataset_id,
-            "org_id": org_id,
+            "org_id": tx.org_id,
             "outcome": item.standing.value,
             "run_id": item.run_id,
             "version": item.version,
@@ -101,78 +97,66 @@ def record_progress(
         }
         for item in made
     ]
-    outbox.record(connection, invalidation_progress, rows, at)
+    outbox.record(tx, invalidation_progress, rows, at)
 
 
 def record_end(
-    connection: Connection,
-    org_id: str,
-    invalidation_id: str,
-    end: End,
-    *,
-    at: datetime,
-    actor: str,
-    reason: str | None = None,
+    tx: Transaction, invalidation_id: str, end: End, *, actor: str, reason: str | None = None
 ) -> None:
+    at = tx.now()
     row = {
         "invalidation_id": invalidation_id,
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "outcome": end.value,
         "ended_at": at,
         "actor": actor,
         "reason": reason,
     }
-    outbox.record(connection, invalidation_ends, [row], at)
-    tell_invalidation_end(connection, row)
+    outbox.record(tx, invalidation_ends, [row], at)
+    tell_invalidation_end(tx, row)
 
 
-def open_invalidations(
-    connection: Connection, org_id: str, dataset_id: str | None = None
-) -> list[Invalidation]:
+def open_invalidations(tx: Transaction, dataset_id: str | None = None) -> list[Invalidation]:
     """Those that some have not caught up with yet, the oldest first."""
-    query = _all(org_id).where(invalidation_ends.c.invalidation_id.is_(None))
+    query = _all(tx.org_id).where(invalidation_ends.c.invalidation_id.is_(None))
     if dataset_id is not None:
         query = query.where(invalidations.c.dataset_id == dataset_id)
-    return [_invalidation(row) for row in connection.execute(query)]
+    return [_invalidation(row) for row in tx.execute(query)]
 
 
-def every_invalidation(
-    connection: Connection, org_id: str
-) -> list[tuple[Invalidation, Ended | None]]:
+def every_invalidation(tx: Transaction) -> list[tuple[Invalidation, Ended | None]]:
     """Open or over, the oldest first."""
-    return [(_invalidation(row), _ended(row)) for row in connection.execute(_all(org_id))]
+    return [(_invalidation(row), _ended(row)) for row in tx.execute(_all(tx.org_id))]
 
 
 def require_invalidation(
-    connection: Connection, org_id: str, invalidation_id: str
+    tx: Transaction, invalidation_id: str
 ) -> tuple[Invalidation, Ended | None]:
-    query = _all(org_id).where(invalidations.c.invalidation_id == invalidation_id)
-    row = connection.execute(query).first()
+    query = _all(tx.org_id).where(invalidations.c.invalidation_id == invalidation_id)
+    row = tx.execute(query).first()
     if row is None:
         raise UnknownInvalidation(invalidation=invalidation_id[:80])
     return _invalidation(row), _ended(row)
 
 
-def progress_of(
-    connection: Connection, org_id: str, invalidation_ids: Sequence[str]
-) -> dict[str, dict[str, Progress]]:
+def progress_of(tx: Transaction, invalidation_ids: Sequence[str]) -> dict[str, dict[str, Progress]]:
     """By invalidation and dataset."""
     table = invalidation_progress.c
-    query = select(invalidation_progress).where(table.org_id == org_id)
+    query = select(invalidation_progress).where(table.org_id == tx.org_id)
     found: dict[str, dict[str, Progress]] = {key: {} for key in invalidation_ids}
-    for row in connection.execute(query.where(table.invalidation_id.in_(invalidation_ids))):
+    for row in tx.execute(query.where(table.invalidation_id.in_(invalidation_ids))):
         made = Progress(row.dataset_id, Standing(row.outcome), row.run_id, row.version)
         found[row.invalidation_id][row.dataset_id] = made
     return found
 
 
-def is_read_by_others(connection: Connection, org_id: str, dataset_id: str) -> bool:
+def is_read_by_others(tx: Transaction, dataset_id: str) -> bool:
     """Whether a version of another dataset was ever built from it."""
     table = version_inputs.c
     found = select(table.dataset_id).where(
-        table.org_id == org_id, table.input_dataset_id == dataset_id
+        table.org_id == tx.org_id, table.input_dataset_id == dataset_id
     )
-    return connection.scalar(found.limit(1)) is not None
+    return tx.scalar(found.limit(1)) is not None
 
 
 def _all(org_id: str) -> Select[Any]:

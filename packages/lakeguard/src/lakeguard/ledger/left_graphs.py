@@ -6,10 +6,11 @@ from collections.abc import Collection
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, func, select
+from sqlalchemy import Select, bindparam, func, select
 
 from lakeguard.state.schema import dag_activations
 from lakeguard.state.tables.metadata import Id
+from lakeguard.state.transaction import Transaction
 
 
 def graph_lock(org_id: str) -> str:
@@ -17,9 +18,7 @@ def graph_lock(org_id: str) -> str:
     return f"graph:{org_id}"
 
 
-def left_graphs(
-    connection: Connection, org_id: str, among: Collection[str] | None = None
-) -> dict[str, str]:
+def left_graphs(tx: Transaction, among: Collection[str] | None = None) -> dict[str, str]:
     """Versions that were first activated after the active one was, each with the id of that one.
 
     Activations are numbered one after the other, so that no clock decides. Whoever holds a task
@@ -27,9 +26,9 @@ def left_graphs(
     that it leaves, in the transaction that activates the other.
     """
     if among is None:
-        rows = connection.execute(_left(), {"org_id": org_id})
+        rows = tx.execute(_left(), {"org_id": tx.org_id})
     elif among:
-        rows = connection.execute(_left_among(), {"org_id": org_id, "among": sorted(among)})
+        rows = tx.execute(_left_among(), {"org_id": tx.org_id, "among": sorted(among)})
     else:
         return {}
     return {row.dag_version_id: row.active for row in rows}

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.ledger.versions import StoredVersion
 from lakeguard.state import outbox
 from lakeguard.state.schema import column_lineage
+from lakeguard.state.transaction import Transaction
 
 UNKNOWN = "*"
 """In the place of a column: some of the input's, and which ones is not known."""
@@ -23,9 +24,7 @@ class Arrow(NamedTuple):
     input_column: str
 
 
-def record_lineage(
-    connection: Connection, org_id: str, version: StoredVersion, arrows: Iterable[Arrow]
-) -> None:
+def record_lineage(tx: Transaction, version: StoredVersion, arrows: Iterable[Arrow]) -> None:
     """Each arrow once, in whatever order and how often they come."""
     rows = [
         {
@@ -34,16 +33,16 @@ def record_lineage(
             "column_name": arrow.column,
             "input_dataset_id": arrow.input_dataset_id,
             "input_column": arrow.input_column,
-            "org_id": org_id,
+            "org_id": tx.org_id,
         }
         for arrow in sorted(set(arrows))
     ]
-    outbox.record(connection, column_lineage, rows, version.promoted_at)
+    outbox.record(tx, column_lineage, rows, version.promoted_at)
 
 
-def lineage_of(connection: Connection, dataset_id: str, version: int) -> list[Arrow]:
+def lineage_of(tx: Transaction, dataset_id: str, version: int) -> list[Arrow]:
     table = column_lineage.c
-    rows = connection.execute(
+    rows = tx.execute(
         select(table.column_name, table.input_dataset_id, table.input_column)
         .where(table.dataset_id == dataset_id, table.version == version)
         .order_by(table.column_name, table.input_dataset_id, table.input_column)

@@ -2,49 +2,47 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.state import outbox
 from lakeguard.state.schema import maintenance_log
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.model.table_operations import Removal
 
 
-def record_removal(
-    connection: Connection, org_id: str, dataset_id: str, removal: Removal, at: datetime, actor: str
-) -> None:
+def record_removal(tx: Transaction, dataset_id: str, removal: Removal) -> None:
+    at = tx.now()
     row = {
         "maintenance_id": new_id("mnt"),
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "dataset_id": dataset_id,
         "at": at,
         "kind": removal.kind.value,
         "files": len(removal.paths),
         "bytes": removal.bytes,
-        "actor": actor,
+        "actor": tx.actor,
         "details": removal.to_json(),
     }
-    outbox.record(connection, maintenance_log, [row], at)
+    outbox.record(tx, maintenance_log, [row], at)
 
 
-def removals_of(connection: Connection, dataset_id: str) -> list[Removal]:
+def removals_of(tx: Transaction, dataset_id: str) -> list[Removal]:
     """In the order in which they were made."""
     table = maintenance_log.c
-    found = connection.scalars(
+    found = tx.scalars(
         select(table.details).where(table.dataset_id == dataset_id).order_by(table.maintenance_id)
     )
     return [Removal.from_json(details) for details in found]
 
 
-def removed_paths(connection: Connection, dataset_id: str) -> frozenset[str]:
-    made = removals_of(connection, dataset_id)
+def removed_paths(tx: Transaction, dataset_id: str) -> frozenset[str]:
+    made = removals_of(tx, dataset_id)
     return frozenset(path for removal in made for path in removal.paths)
 
 
-def removed_versions(connection: Connection, dataset_id: str) -> frozenset[int]:
+def removed_versions(tx: Transaction, dataset_id: str) -> frozenset[int]:
     """Versions that cannot be shown again: files of theirs are gone."""
     return frozenset(
-        version for removal in removals_of(connection, dataset_id) for version in removal.versions
+        version for removal in removals_of(tx, dataset_id) for version in removal.versions
     )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.ledger.documents import get_document, put_document
 from lakeguard.state import outbox
 from lakeguard.state.schema import run_openings, run_schemas
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.errors import UnknownRun
 from lakeguard_sdk.model.run import RunPlan, SchemaVerdict
 from lakeguard_sdk.types.schema import TableSchema
@@ -23,83 +23,76 @@ class Opening(NamedTuple):
 
 
 def record_opening(
-    connection: Connection,
-    org_id: str,
+    tx: Transaction,
     plan: RunPlan,
     pinned: dict[str, object],
     dataset_revision: int,
     bundle_hash: str,
-    at: datetime,
 ) -> None:
     """Keep the plan; its lease token stays with the worker."""
+    at = tx.now()
     ticket = plan.ticket.model_copy(update={"lease_token": ""})
     kept = plan.model_copy(update={"ticket": ticket})
     row = {
         "run_id": plan.ticket.run_id,
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "dataset_id": plan.dataset_id,
         "dataset_revision": dataset_revision,
-        "plan_hash": put_document(connection, org_id, kept.to_data(), at),
-        "pinned_hash": put_document(connection, org_id, pinned, at),
+        "plan_hash": put_document(tx, kept.to_data(), at),
+        "pinned_hash": put_document(tx, pinned, at),
         "base_version": plan.base.version if plan.base else None,
         "base_commit": plan.base.commit if plan.base else None,
         "opened_at": at,
         "bundle_hash": bundle_hash,
     }
-    outbox.record(connection, run_openings, [row], at)
+    outbox.record(tx, run_openings, [row], at)
 
 
-def opening_of(connection: Connection, org_id: str, run_id: str) -> Opening:
-    row = connection.execute(
-        select(run_openings).where(run_openings.c.org_id == org_id, run_openings.c.run_id == run_id)
+def opening_of(tx: Transaction, run_id: str) -> Opening:
+    row = tx.execute(
+        select(run_openings).where(
+            run_openings.c.org_id == tx.org_id, run_openings.c.run_id == run_id
+        )
     ).first()
     if row is None:
         raise UnknownRun(run=run_id)
-    plan = RunPlan.from_json(get_document(connection, org_id, row.plan_hash))
-    return Opening(plan, get_document(connection, org_id, row.pinned_hash))
+    plan = RunPlan.from_json(get_document(tx, row.plan_hash))
+    return Opening(plan, get_document(tx, row.pinned_hash))
 
 
-def accepted_plan(connection: Connection, org_id: str, run_id: str) -> RunPlan:
+def accepted_plan(tx: Transaction, run_id: str) -> RunPlan:
     """The plan that the run went on with, after the verdict on its schema if there was one."""
-    plan = opening_of(connection, org_id, run_id).plan
-    verdict = schema_verdict(connection, org_id, run_id)
+    plan = opening_of(tx, run_id).plan
+    verdict = schema_verdict(tx, run_id)
     return plan if verdict is None else plan.under(verdict)
 
 
-def opened_revision(connection: Connection, org_id: str, run_id: str) -> int | None:
+def opened_revision(tx: Transaction, run_id: str) -> int | None:
     """The revision of its dataset's definition that a run was opened with."""
     opened = run_openings.c
-    return connection.scalar(
-        select(opened.dataset_revision).where(opened.org_id == org_id, opened.run_id == run_id)
+    return tx.scalar(
+        select(opened.dataset_revision).where(opened.org_id == tx.org_id, opened.run_id == run_id)
     )
 
 
-def record_schema(
-    connection: Connection,
-    org_id: str,
-    run_id: str,
-    live: TableSchema,
-    verdict: SchemaVerdict,
-    at: datetime,
-) -> None:
+def record_schema(tx: Transaction, run_id: str, live: TableSchema, verdict: SchemaVerdict) -> None:
     """The live schema and the one answer to it."""
+    at = tx.now()
     row = {
         "run_id": run_id,
-        "org_id": org_id,
-        "live_hash": put_document(connection, org_id, live.to_data(), at),
-        "verdict_hash": put_document(connection, org_id, verdict.to_data(), at),
+        "org_id": tx.org_id,
+        "live_hash": put_document(tx, live.to_data(), at),
+        "verdict_hash": put_document(tx, verdict.to_data(), at),
         "submitted_at": at,
     }
-    outbox.record(connection, run_schemas, [row], at)
+    outbox.record(tx, run_schemas, [row], at)
 
 
-def schema_verdict(connection: Connection, org_id: str, run_id: str) -> SchemaVerdict | None:
+def schema_verdict(tx: Transaction, run_id: str) -> SchemaVerdict | None:
     """The answer that the run got for its live schema, if it has asked."""
-    found = connection.scalar(
+    found = tx.scalar(
         select(run_schemas.c.verdict_hash).where(
-            run_schemas.c.org_id == org_id, run_schemas.c.run_id == run_id
+            run_schemas.c.org_id == tx.org_id, run_schemas.c.run_id == run_id
         )
     )
-    return (
-        None if found is None else SchemaVerdict.from_json(get_document(connection, org_id, found))
-    )
+    return None if found is None else SchemaVerdict.from_json(get_document(tx, found))

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Row, select
 
 from lakeguard.ledger.versions import StoredVersion
 from lakeguard.state import outbox
 from lakeguard.state.schema import data_versions, partition_versions, run_openings
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.frozen_model import Instant, Noun
 
 
@@ -37,11 +38,7 @@ class StoredPartition(PartitionState):
 
 
 def record_partitions(
-    connection: Connection,
-    org_id: str,
-    version: StoredVersion,
-    config_hash: str,
-    states: Collection[PartitionState],
+    tx: Transaction, version: StoredVersion, config_hash: str, states: Collection[PartitionState]
 ) -> None:
     """Of each partition that the version brought or replaced, the whole of it as it is now."""
     rows = [
@@ -49,7 +46,7 @@ def record_partitions(
             "dataset_id": version.dataset_id,
             "partition_key": state.partition,
             "version": version.version,
-            "org_id": org_id,
+            "org_id": tx.org_id,
             "run_id": version.run_id,
             "materialized_at": version.promoted_at,
             "config_hash": config_hash,
@@ -60,46 +57,44 @@ def record_partitions(
         }
         for state in states
     ]
-    outbox.record(connection, partition_versions, rows, version.promoted_at)
+    outbox.record(tx, partition_versions, rows, version.promoted_at)
 
 
-def config_of_run(connection: Connection, org_id: str, run_id: str) -> str | None:
+def config_of_run(tx: Transaction, run_id: str) -> str | None:
     """The hash of the settings that a run was opened under."""
     opened = run_openings.c
-    return connection.scalar(
-        select(opened.bundle_hash).where(opened.org_id == org_id, opened.run_id == run_id)
+    return tx.scalar(
+        select(opened.bundle_hash).where(opened.org_id == tx.org_id, opened.run_id == run_id)
     )
 
 
-def descent_of(connection: Connection, dataset_id: str, version: int | None) -> Iterator[int]:
+def descent_of(tx: Transaction, dataset_id: str, version: int | None) -> Iterator[int]:
     """The version, the one that it was built upon, and so on."""
-    bases = _bases(connection, dataset_id)
+    bases = _bases(tx, dataset_id)
     while version is not None and version in bases:
         yield version
         version = bases[version]
 
 
-def knows_partitions(connection: Connection, dataset_id: str, version: int) -> bool:
+def knows_partitions(tx: Transaction, dataset_id: str, version: int) -> bool:
     """Whether every partition that the version shows is recorded: with the first of a table that
     was, all others were."""
     table = partition_versions.c
     own = select(table.version).where(table.dataset_id == dataset_id)
-    first = connection.scalar(own.order_by(table.version).limit(1))
+    first = tx.scalar(own.order_by(table.version).limit(1))
     base: int | None = version
     while first is not None and base is not None and base >= first:
-        if connection.scalar(own.where(table.version == base).limit(1)) is not None:
+        if tx.scalar(own.where(table.version == base).limit(1)) is not None:
             return True
-        base = _base_of(connection, dataset_id, base)
+        base = _base_of(tx, dataset_id, base)
     return False
 
 
-def partitions_at(
-    connection: Connection, dataset_id: str, version: int
-) -> dict[str, StoredPartition]:
+def partitions_at(tx: Transaction, dataset_id: str, version: int) -> dict[str, StoredPartition]:
     """What the version shows, by partition; those without a row are left out."""
     table = partition_versions.c
-    order = {one: place for place, one in enumerate(descent_of(connection, dataset_id, version))}
-    found = connection.execute(select(partition_versions).where(table.dataset_id == dataset_id))
+    order = {one: place for place, one in enumerate(descent_of(tx, dataset_id, version))}
+    found = tx.execute(select(partition_versions).where(table.dataset_id == dataset_id))
     rows = [row for row in found if row.version in order]
     newest: dict[str, StoredPartition] = {}
     for row in sorted(rows, key=lambda row: order[row.version]):
@@ -107,18 +102,18 @@ def partitions_at(
     return {key: newest[key] for key in sorted(newest) if newest[key].rows}
 
 
-def _base_of(connection: Connection, dataset_id: str, version: int) -> int | None:
+def _base_of(tx: Transaction, dataset_id: str, version: int) -> int | None:
     versions = data_versions.c
-    return connection.scalar(
+    return tx.scalar(
         select(run_openings.c.base_version)
         .join(data_versions, versions.run_id == run_openings.c.run_id)
         .where(versions.dataset_id == dataset_id, versions.version == version)
     )
 
 
-def _bases(connection: Connection, dataset_id: str) -> dict[int, int | None]:
+def _bases(tx: Transaction, dataset_id: str) -> dict[int, int | None]:
     versions = data_versions.c
-    rows = connection.execute(
+    rows = tx.execute(
         select(versions.version, run_openings.c.base_version)
         .join(run_openings, run_openings.c.run_id == versions.run_id, isouter=True)
         .where(versions.dataset_id == dataset_id)

@@ -8,11 +8,12 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Row, select
 
 from lakeguard.ledger.versions import StoredVersion
 from lakeguard.state import outbox
 from lakeguard.state.schema import data_profiling_results
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.ids import new_id
@@ -32,16 +33,14 @@ _FIRST = "BASIC_STATS"
 _SKETCH = "SKETCH_"
 
 
-def record_profile(
-    connection: Connection, org_id: str, stored: StoredVersion, profile: Profile
-) -> None:
+def record_profile(tx: Transaction, stored: StoredVersion, profile: Profile) -> None:
     """Every metric of every column, under one new id."""
     about = {
         "run_id": stored.run_id,
         "source_object_id": stored.dataset_id,
         "sample_size": profile.rows,
         "profiled_at": profile.taken_at,
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "profile_id": new_id("prf"),
         "version": stored.version,
     }
@@ -50,28 +49,28 @@ def record_profile(
         for ordinal, column in enumerate(profile.columns)
         for metric in _metrics(column, {"engine": profile.engine, "ordinal": ordinal})
     ]
-    outbox.record(connection, data_profiling_results, rows, profile.taken_at)
+    outbox.record(tx, data_profiling_results, rows, profile.taken_at)
 
 
 def profiles_of(
-    connection: Connection, name: DatasetName, dataset_id: str, version: int | None = None
+    tx: Transaction, name: DatasetName, dataset_id: str, version: int | None = None
 ) -> tuple[Profile, ...]:
     """Of the version, or of all; the newest profile first."""
     kept = data_profiling_results.c
     query = select(data_profiling_results).where(kept.source_object_id == dataset_id)
     if version is not None:
         query = query.where(kept.version == version)
-    rows = connection.execute(query.order_by(kept.profile_id)).all()
+    rows = tx.execute(query.order_by(kept.profile_id)).all()
     found = [
         _profile(name, list(group)) for _, group in groupby(rows, key=lambda row: row.profile_id)
     ]
     return tuple(sorted(found, key=lambda each: each.taken_at, reverse=True))
 
 
-def last_profiled(connection: Connection, dataset_id: str) -> datetime | None:
+def last_profiled(tx: Transaction, dataset_id: str) -> datetime | None:
     """When a profile of the dataset was kept last."""
     kept = data_profiling_results.c
-    return connection.scalar(
+    return tx.scalar(
         select(kept.profiled_at)
         .where(kept.source_object_id == dataset_id)
         .order_by(kept.profiled_at.desc())
@@ -79,10 +78,10 @@ def last_profiled(connection: Connection, dataset_id: str) -> datetime | None:
     )
 
 
-def profiled_versions(connection: Connection, dataset_id: str) -> frozenset[int]:
+def profiled_versions(tx: Transaction, dataset_id: str) -> frozenset[int]:
     kept = data_profiling_results.c
     found = select(kept.version).where(kept.source_object_id == dataset_id).distinct()
-    return frozenset(connection.scalars(found))
+    return frozenset(tx.scalars(found))
 
 
 def _metrics(column: ColumnProfile, params: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Row, select
 
 from lakeguard.state import outbox
 from lakeguard.state.schema import promotion_current, promotion_status
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import PromotionState, Verdict
 from lakeguard_sdk.errors import PromotionRefused
 from lakeguard_sdk.model.decision import Decision, Step, may_follow
@@ -28,19 +29,17 @@ class Way(NamedTuple):
     to_layer: str
 
 
-def record_registrations(
-    connection: Connection, org_id: str, ways: Iterable[Way], at: datetime
-) -> None:
+def record_registrations(tx: Transaction, ways: Iterable[Way], at: datetime) -> None:
     """The first state of each way; one that has a state already keeps it."""
     asked, first = list(dict.fromkeys(ways)), PromotionState.REGISTERED
-    known = _states(connection, asked)
+    known = _states(tx, asked)
     rows = [
         {
             **way._asdict(),
             "allowed": False,
             "evaluated_at": at,
             "reason": "registered; nothing was decided yet",
-            "org_id": org_id,
+            "org_id": tx.org_id,
             "state": first.value,
             "run_id": None,
             "decision_id": None,
@@ -48,64 +47,60 @@ def record_registrations(
         for way in asked
         if may_follow(Step.REGISTRATION, known.get(way), first)
     ]
-    outbox.record(connection, promotion_status, rows, at)
+    outbox.record(tx, promotion_status, rows, at)
 
 
-def record_evaluation(
-    connection: Connection, org_id: str, decision: Decision, from_layer: str
-) -> None:
+def record_evaluation(tx: Transaction, decision: Decision, from_layer: str) -> None:
     """The answer of a decision, whatever others said of the dataset before; it answers once."""
     way = Way(decision.dataset_id, from_layer, decision.dataset.layer.value)
     state = PromotionState.ELIGIBLE if decision.allowed else PromotionState.BLOCKED
-    own = _said_by(connection, decision)
+    own = _said_by(tx, decision)
     before = None if own is None else PromotionState(own.state)
     if not may_follow(Step.EVALUATION, before, state):
         raise _refused(decision, Step.EVALUATION, before, state)
-    _append(connection, org_id, decision, way, state)
+    _append(tx, decision, way, state)
 
 
-def record_promotion(connection: Connection, org_id: str, decision: Decision) -> None:
+def record_promotion(tx: Transaction, decision: Decision) -> None:
     """What the decision allowed is visible now; refused where it allowed nothing, or did already.
 
     The layers are those that it was made for, whatever the definition says by now.
     """
-    own = _said_by(connection, decision)
+    own = _said_by(tx, decision)
     before = None if own is None else PromotionState(own.state)
     if own is None or not may_follow(Step.MOVE, before, PromotionState.PROMOTED):
         raise _refused(decision, Step.MOVE, before, PromotionState.PROMOTED)
     way = Way(own.dataset_id, own.from_layer, own.to_layer)
-    _append(connection, org_id, decision, way, PromotionState.PROMOTED)
+    _append(tx, decision, way, PromotionState.PROMOTED)
 
 
-def _append(
-    connection: Connection, org_id: str, decision: Decision, way: Way, state: PromotionState
-) -> None:
+def _append(tx: Transaction, decision: Decision, way: Way, state: PromotionState) -> None:
     row = {
         **way._asdict(),
         "allowed": decision.ruling.verdict is Verdict.ALLOWED,
         "evaluated_at": decision.ruling.decided_at,
         "reason": "; ".join(decision.ruling.reasons) or "all checks passed",
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "state": state.value,
         "run_id": decision.run_id,
         "decision_id": decision.decision_id,
     }
-    outbox.record(connection, promotion_status, [row], decision.ruling.decided_at)
+    outbox.record(tx, promotion_status, [row], decision.ruling.decided_at)
 
 
-def _said_by(connection: Connection, decision: Decision) -> Row[Any] | None:
+def _said_by(tx: Transaction, decision: Decision) -> Row[Any] | None:
     table = promotion_status.c
     said = (table.dataset_id == decision.dataset_id) & (table.decision_id == decision.decision_id)
     last = select(promotion_status).where(said).order_by(table.ordinal.desc()).limit(1)
-    return connection.execute(last).first()
+    return tx.execute(last).first()
 
 
-def _states(connection: Connection, ways: list[Way]) -> dict[Way, PromotionState]:
+def _states(tx: Transaction, ways: list[Way]) -> dict[Way, PromotionState]:
     """What was said last of each way of which anything was said."""
     if not ways:
         return {}
     view = promotion_current.c
-    found = connection.execute(
+    found = tx.execute(
         select(view.dataset_id, view.from_layer, view.to_layer, view.state).where(
             view.dataset_id.in_({way.dataset_id for way in ways})
         )

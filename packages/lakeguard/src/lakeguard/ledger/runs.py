@@ -6,12 +6,13 @@ import json
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Row, select
 
 from lakeguard.ledger.decisions import decision_by_id
 from lakeguard.ledger.notifications.event_writers import tell_run
 from lakeguard.state import outbox
 from lakeguard.state.schema import dataset_registry, run_history, tasks
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind, RunStatus
 from lakeguard_sdk.model.read_models import RunRow
 from lakeguard_sdk.model.run import RunResult
@@ -23,8 +24,7 @@ _MOVES = {kind.value: kind for kind in MoveKind}
 
 
 def record_run(
-    connection: Connection,
-    org_id: str,
+    tx: Transaction,
     result: RunResult,
     *,
     dataset_id: str,
@@ -49,7 +49,7 @@ def record_run(
         "end_time": result.ended_at,
         "error_message": _storable(error.message if error else reasons),
         "triggered_by": triggered_by,
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "task_id": task_id,
         "attempt": attempt,
         "error_code": error.code if error else None,
@@ -57,15 +57,15 @@ def record_run(
         "version": result.version,
         "result": result.model_copy(update={"decision": None}).to_json(),
     }
-    outbox.record(connection, run_history, [row], result.ended_at)
-    tell_run(connection, row, result.dataset)
+    outbox.record(tx, run_history, [row], result.ended_at)
+    tell_run(tx, row, result.dataset)
 
 
-def result_of_run(connection: Connection, org_id: str, run_id: str) -> RunResult | None:
+def result_of_run(tx: Transaction, run_id: str) -> RunResult | None:
     """The result exactly as it was first answered."""
-    row = connection.execute(
+    row = tx.execute(
         select(run_history.c.result, run_history.c.decision_id).where(
-            run_history.c.org_id == org_id, run_history.c.run_id == run_id
+            run_history.c.org_id == tx.org_id, run_history.c.run_id == run_id
         )
     ).first()
     if row is None:
@@ -73,13 +73,13 @@ def result_of_run(connection: Connection, org_id: str, run_id: str) -> RunResult
     result = RunResult.from_json(row.result)
     if row.decision_id is None:
         return result
-    decision = decision_by_id(connection, org_id, row.decision_id, result.dataset)
+    decision = decision_by_id(tx, row.decision_id, result.dataset)
     return result.model_copy(update={"decision": decision})
 
 
-def ends_of_runs(connection: Connection, dataset_id: str) -> dict[str, datetime]:
+def ends_of_runs(tx: Transaction, dataset_id: str) -> dict[str, datetime]:
     """When each run of a dataset ended."""
-    rows = connection.execute(
+    rows = tx.execute(
         select(run_history.c.run_id, run_history.c.end_time).where(
             run_history.c.dataset_id == dataset_id
         )
@@ -87,20 +87,18 @@ def ends_of_runs(connection: Connection, dataset_id: str) -> dict[str, datetime]
     return {row.run_id: row.end_time for row in rows}
 
 
-def run_row(connection: Connection, org_id: str, run_id: str) -> RunRow | None:
-    rows = _select_runs(connection, org_id, run_history.c.run_id == run_id, limit=1)
+def run_row(tx: Transaction, run_id: str) -> RunRow | None:
+    rows = _select_runs(tx, run_history.c.run_id == run_id, limit=1)
     return rows[0] if rows else None
 
 
-def run_rows(
-    connection: Connection, org_id: str, dataset_id: str | None, limit: int
-) -> list[RunRow]:
+def run_rows(tx: Transaction, dataset_id: str | None, limit: int) -> list[RunRow]:
     """The latest runs first."""
     condition = True if dataset_id is None else run_history.c.dataset_id == dataset_id
-    return _select_runs(connection, org_id, condition, limit)
+    return _select_runs(tx, condition, limit)
 
 
-def latest_runs(connection: Connection, org_id: str) -> dict[str, RunRow]:
+def latest_runs(tx: Transaction) -> dict[str, RunRow]:
     """The last run of every dataset that ever ran, by the dataset's id.
 
     A compaction says nothing of how the dataset fares, and is none of them.
@@ -114,23 +112,23 @@ def latest_runs(connection: Connection, org_id: str) -> dict[str, RunRow]:
         .limit(1)
         .scalar_subquery()
     )
-    rows = connection.execute(
+    rows = tx.execute(
         select(run_history, names.dataset_name, tasks.c.parameters, tasks.c.kind, tasks.c.job_id)
         .select_from(dataset_registry)
         .join(run_history, run_history.c.run_id == last)
         .join(tasks, tasks.c.task_id == run_history.c.task_id)
-        .where(names.org_id == org_id)
+        .where(names.org_id == tx.org_id)
     )
     return {row.dataset_id: _run_row(row) for row in rows}
 
 
-def _select_runs(connection: Connection, org_id: str, condition: Any, limit: int) -> list[RunRow]:
+def _select_runs(tx: Transaction, condition: Any, limit: int) -> list[RunRow]:
     names = dataset_registry.c
-    rows = connection.execute(
+    rows = tx.execute(
         select(run_history, names.dataset_name, tasks.c.parameters, tasks.c.kind, tasks.c.job_id)
         .join(dataset_registry, names.dataset_id == run_history.c.dataset_id)
         .join(tasks, tasks.c.task_id == run_history.c.task_id)
-        .where(run_history.c.org_id == org_id, condition)
+        .where(run_history.c.org_id == tx.org_id, condition)
         .order_by(run_history.c.end_time.desc(), run_history.c.run_id.desc())
         .limit(limit)
     )

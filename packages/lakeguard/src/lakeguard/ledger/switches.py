@@ -3,68 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, func, select
+from sqlalchemy import ColumnElement, Select, func, select
 
 from lakeguard.state import outbox
 from lakeguard.state.locks import hold
 from lakeguard.state.schema import job_switches
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.errors import SecretReason
 from lakeguard_sdk.scheduling.jobs import Switch
 from lakeguard_sdk.security.secret_values import holds_secret
 
 
-def switch_job(
-    connection: Connection,
-    org_id: str,
-    job_id: str,
-    *,
-    enabled: bool,
-    actor: str,
-    reason: str,
-    at: datetime,
-) -> None:
+def switch_job(tx: Transaction, job_id: str, *, enabled: bool, reason: str) -> None:
     """One more row in the job's history; the same again changes nothing and adds none."""
+    at = tx.now()
     if holds_secret(reason):
         raise SecretReason()
-    hold(connection, f"switch:{org_id}:{job_id}")
-    last = connection.execute(
+    hold(tx, f"switch:{tx.org_id}:{job_id}")
+    last = tx.execute(
         select(job_switches.c.number, job_switches.c.enabled)
-        .where(job_switches.c.org_id == org_id, job_switches.c.job_id == job_id)
+        .where(job_switches.c.org_id == tx.org_id, job_switches.c.job_id == job_id)
         .order_by(job_switches.c.number.desc())
         .limit(1)
     ).first()
     if enabled is (True if last is None else last.enabled):
         return
     row = {
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "job_id": job_id,
         "number": 1 if last is None else last.number + 1,
         "enabled": enabled,
         "switched_at": at,
-        "actor": actor,
+        "actor": tx.actor,
         "reason": reason,
     }
-    outbox.record(connection, job_switches, [row], at)
+    outbox.record(tx, job_switches, [row], at)
 
 
-def switched_off(
-    connection: Connection, org_id: str, among: Collection[str] | None = None
-) -> set[str]:
+def switched_off(tx: Transaction, among: Collection[str] | None = None) -> set[str]:
     """Jobs whose last switch was off, by id: all, or those ``among`` some."""
     if among is not None and not among:
         return set()
-    query = _last(org_id, among, job_switches.c.job_id)
-    return set(connection.scalars(query.where(job_switches.c.enabled.is_(False))))
+    query = _last(tx.org_id, among, job_switches.c.job_id)
+    return set(tx.scalars(query.where(job_switches.c.enabled.is_(False))))
 
 
-def last_switches(
-    connection: Connection, org_id: str, among: Collection[str] | None = None
-) -> dict[str, Switch]:
+def last_switches(tx: Transaction, among: Collection[str] | None = None) -> dict[str, Switch]:
     """The last of each job that was ever switched, by id: of all, or ``among`` some."""
-    rows = connection.execute(_last(org_id, among, *job_switches.c))
+    rows = tx.execute(_last(tx.org_id, among, *job_switches.c))
     return {
         row.job_id: Switch(enabled=row.enabled, at=row.switched_at, by=row.actor, reason=row.reason)
         for row in rows

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Row, func, select
 
 from lakeguard.ledger.notifications.event_writers import tell_pointer
 from lakeguard.registry.store import RegisteredDataset
@@ -20,6 +20,7 @@ from lakeguard.state.schema import (
     materializations,
     version_inputs,
 )
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.core.frozen_model import Instant, Noun
@@ -65,34 +66,32 @@ class StoredVersion(Noun):
     position_hash: str | None
 
 
-def next_version(connection: Connection, dataset_id: str) -> int:
-    last = connection.scalar(
+def next_version(tx: Transaction, dataset_id: str) -> int:
+    last = tx.scalar(
         select(func.max(data_versions.c.version)).where(data_versions.c.dataset_id == dataset_id)
     )
     return int(last or 0) + 1
 
 
-def last_promotion(connection: Connection, dataset_id: str) -> datetime | None:
+def last_promotion(tx: Transaction, dataset_id: str) -> datetime | None:
     """When a version of the dataset was promoted last, whatever is shown now."""
     table = data_versions.c
     last = select(func.max(table.version)).where(table.dataset_id == dataset_id)
-    return connection.scalar(
+    return tx.scalar(
         select(table.promoted_at).where(
             table.dataset_id == dataset_id, table.version == last.scalar_subquery()
         )
     )
 
 
-def record_version(
-    connection: Connection, org_id: str, version: StoredVersion, inputs: Iterable[InputVersion]
-) -> None:
+def record_version(tx: Transaction, version: StoredVersion, inputs: Iterable[InputVersion]) -> None:
     """The version and what it was built from, together."""
     row = {
         **version.model_dump(exclude={"table_schema"}),
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "table_schema": version.table_schema.to_json(),
     }
-    outbox.record(connection, data_versions, [row], version.promoted_at)
+    outbox.record(tx, data_versions, [row], version.promoted_at)
     lineage = [
         {
             "dataset_id": version.dataset_id,
@@ -100,16 +99,15 @@ def record_version(
             "input_dataset_id": item.dataset_id,
             "input_dataset_name": str(item.dataset),
             "input_version": item.version,
-            "org_id": org_id,
+            "org_id": tx.org_id,
         }
         for item in inputs
     ]
-    outbox.record(connection, version_inputs, lineage, version.promoted_at)
+    outbox.record(tx, version_inputs, lineage, version.promoted_at)
 
 
 def record_materialization(
-    connection: Connection,
-    org_id: str,
+    tx: Transaction,
     version: StoredVersion,
     *,
     task_id: str,
@@ -120,7 +118,7 @@ def record_materialization(
     """The one materialisation of a task; the database refuses a second."""
     row = {
         "materialization_id": new_id("mat"),
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "dataset_id": version.dataset_id,
         "version": version.version,
         "task_id": task_id,
@@ -131,13 +129,13 @@ def record_materialization(
         "created_at": version.promoted_at,
         "notes": canonical_json(notes) if notes else None,
     }
-    outbox.record(connection, materializations, [row], version.promoted_at)
+    outbox.record(tx, materializations, [row], version.promoted_at)
 
 
-def notes_of(connection: Connection, dataset_id: str) -> dict[int, dict[str, Any]]:
+def notes_of(tx: Transaction, dataset_id: str) -> dict[int, dict[str, Any]]:
     """What builds said of their versions, by version; those that said nothing are left out."""
     table = materializations.c
-    rows = connection.execute(
+    rows = tx.execute(
         select(table.version, table.notes).where(
             table.dataset_id == dataset_id, table.notes.is_not(None)
         )
@@ -146,8 +144,7 @@ def notes_of(connection: Connection, dataset_id: str) -> dict[int, dict[str, Any
 
 
 def move_pointer(
-    connection: Connection,
-    org_id: str,
+    tx: Transaction,
     dataset_id: str,
     *,
     version: int,
@@ -159,7 +156,7 @@ def move_pointer(
     decision_id: str,
 ) -> None:
     """What is published from now on; the row before stays as history."""
-    current = pointer(connection, dataset_id)
+    current = pointer(tx, dataset_id)
     row = {
         "dataset_id": dataset_id,
         "ordinal": 1 if current is None else current.ordinal + 1,
@@ -170,19 +167,19 @@ def move_pointer(
         "actor": actor,
         "reason": reason,
         "decision_id": decision_id,
-        "org_id": org_id,
+        "org_id": tx.org_id,
     }
-    outbox.record(connection, dataset_pointers, [row], at)
-    tell_pointer(connection, row)
+    outbox.record(tx, dataset_pointers, [row], at)
+    tell_pointer(tx, row)
 
 
-def pointer(connection: Connection, dataset_id: str, at: datetime | None = None) -> Pointer | None:
+def pointer(tx: Transaction, dataset_id: str, at: datetime | None = None) -> Pointer | None:
     """The published version now, or as it was at a moment."""
     table = dataset_pointers.c
     query = select(dataset_pointers).where(table.dataset_id == dataset_id)
     if at is not None:
         query = query.where(table.moved_at <= at)
-    row = connection.execute(query.order_by(table.ordinal.desc()).limit(1)).first()
+    row = tx.execute(query.order_by(table.ordinal.desc()).limit(1)).first()
     if row is None:
         return None
     return Pointer(
@@ -190,10 +187,10 @@ def pointer(connection: Connection, dataset_id: str, at: datetime | None = None)
     )
 
 
-def shown_at(connection: Connection, dataset_id: str, version: int) -> int:
+def shown_at(tx: Transaction, dataset_id: str, version: int) -> int:
     """The last commit that showed the version: the same rows, perhaps in fewer files."""
     table = dataset_pointers.c
-    found = connection.scalar(
+    found = tx.scalar(
         select(table.commit_version)
         .where(table.dataset_id == dataset_id, table.version == version)
         .order_by(table.ordinal.desc())
@@ -213,7 +210,7 @@ class LatestPointer(NamedTuple):
     table_rows: int
 
 
-def latest_pointers(connection: Connection, org_id: str) -> dict[str, LatestPointer]:
+def latest_pointers(tx: Transaction) -> dict[str, LatestPointer]:
     """The published version of every dataset that has one, by the dataset's id.
 
     A compaction shows what was shown before, so that it is not what brought it about. As many
@@ -229,7 +226,7 @@ def latest_pointers(connection: Connection, org_id: str) -> dict[str, LatestPoin
         .limit(1)
         .correlate(dataset_registry_revisions)
     )
-    rows = connection.execute(
+    rows = tx.execute(
         select(
             moves.c.dataset_id,
             moves.c.version,
@@ -247,7 +244,7 @@ def latest_pointers(connection: Connection, org_id: str) -> dict[str, LatestPoin
             data_versions,
             (versions.dataset_id == moves.c.dataset_id) & (versions.version == moves.c.version),
         )
-        .where(datasets.org_id == org_id, datasets.revision == 1)
+        .where(datasets.org_id == tx.org_id, datasets.revision == 1)
     )
     return {
         row.dataset_id: LatestPointer(row.version, row.moved_at, MoveKind(row.kind), row.table_rows)
@@ -256,11 +253,11 @@ def latest_pointers(connection: Connection, org_id: str) -> dict[str, LatestPoin
 
 
 def evidence_behind(
-    connection: Connection, dataset_id: str, versions: Sequence[int]
+    tx: Transaction, dataset_id: str, versions: Sequence[int]
 ) -> dict[int, tuple[str, datetime]]:
     """By version, the hash of the evidence that it was allowed on, and when that was decided."""
     version, decided = data_versions.c, decisions.c
-    rows = connection.execute(
+    rows = tx.execute(
         select(version.version, decided.evidence_hash, decided.decided_at)
         .join(decisions, decided.decision_id == version.decision_id)
         .where(
@@ -272,14 +269,14 @@ def evidence_behind(
     return {row.version: (row.evidence_hash, row.decided_at) for row in rows}
 
 
-def pointer_rows(connection: Connection, dataset_id: str) -> list[Row[Any]]:
+def pointer_rows(tx: Transaction, dataset_id: str) -> list[Row[Any]]:
     table = dataset_pointers.c
     query = select(dataset_pointers).where(table.dataset_id == dataset_id).order_by(table.ordinal)
-    return list(connection.execute(query))
+    return list(tx.execute(query))
 
 
-def stored_version(connection: Connection, dataset_id: str, version: int) -> StoredVersion | None:
-    row = connection.execute(
+def stored_version(tx: Transaction, dataset_id: str, version: int) -> StoredVersion | None:
+    row = tx.execute(
         select(data_versions).where(
             data_versions.c.dataset_id == dataset_id, data_versions.c.version == version
         )
@@ -287,23 +284,23 @@ def stored_version(connection: Connection, dataset_id: str, version: int) -> Sto
     return None if row is None else _stored(row)
 
 
-def require_version(connection: Connection, dataset_id: str, version: int) -> StoredVersion:
+def require_version(tx: Transaction, dataset_id: str, version: int) -> StoredVersion:
     """A version that a pointer or another version names."""
-    found = stored_version(connection, dataset_id, version)
+    found = stored_version(tx, dataset_id, version)
     if found is None:
         raise UnknownVersion(dataset=dataset_id, version=version)
     return found
 
 
-def stored_versions(connection: Connection, dataset_id: str) -> list[StoredVersion]:
+def stored_versions(tx: Transaction, dataset_id: str) -> list[StoredVersion]:
     table = data_versions.c
     query = select(data_versions).where(table.dataset_id == dataset_id)
-    return [_stored(row) for row in connection.execute(query.order_by(table.version.desc()))]
+    return [_stored(row) for row in tx.execute(query.order_by(table.version.desc()))]
 
 
-def inputs_of(connection: Connection, dataset_id: str, version: int) -> tuple[InputVersion, ...]:
+def inputs_of(tx: Transaction, dataset_id: str, version: int) -> tuple[InputVersion, ...]:
     table = version_inputs.c
-    rows = connection.execute(
+    rows = tx.execute(
         select(version_inputs)
         .where(table.dataset_id == dataset_id, table.version == version)
         .order_by(table.input_dataset_name)
@@ -328,7 +325,7 @@ def _stored(row: Row[Any]) -> StoredVersion:
 
 
 def resolved_version(
-    connection: Connection, dataset: RegisteredDataset, stored: StoredVersion, lake: str
+    tx: Transaction, dataset: RegisteredDataset, stored: StoredVersion, lake: str
 ) -> ResolvedDataset:
     return ResolvedDataset(
         dataset=dataset.name,
@@ -336,6 +333,6 @@ def resolved_version(
         version=stored.version,
         location=located(lake, dataset.location),
         table_id=stored.table_id,
-        commit=shown_at(connection, dataset.dataset_id, stored.version),
+        commit=shown_at(tx, dataset.dataset_id, stored.version),
         table_schema=stored.table_schema,
     )

@@ -6,19 +6,18 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, select
+from sqlalchemy import Row, Select, select
 
 from lakeguard.state import outbox
 from lakeguard.state.schema import dataset_registry, waiver_revocations, waivers
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.model.decision import Waiver, WaiverRow
 
 
-def record_waiver(
-    connection: Connection, org_id: str, dataset_id: str, waiver: Waiver, actor: str
-) -> None:
+def record_waiver(tx: Transaction, dataset_id: str, waiver: Waiver) -> None:
     row = {
         "waiver_id": waiver.waiver_id,
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "dataset_id": dataset_id,
         "check_kind": waiver.check_kind,
         "check_id": waiver.check_id,
@@ -26,47 +25,43 @@ def record_waiver(
         "approver": waiver.approver,
         "reason": waiver.reason,
         "granted_at": waiver.granted_at,
-        "granted_by": actor,
+        "granted_by": tx.actor,
         "until": waiver.until,
     }
-    outbox.record(connection, waivers, [row], waiver.granted_at)
+    outbox.record(tx, waivers, [row], waiver.granted_at)
 
 
-def record_revocation(
-    connection: Connection, org_id: str, waiver_id: str, reason: str, at: datetime, actor: str
-) -> None:
+def record_revocation(tx: Transaction, waiver_id: str, reason: str, at: datetime) -> None:
     row = {
         "waiver_id": waiver_id,
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "revoked_at": at,
-        "revoked_by": actor,
+        "revoked_by": tx.actor,
         "reason": reason,
     }
-    outbox.record(connection, waiver_revocations, [row], at)
+    outbox.record(tx, waiver_revocations, [row], at)
 
 
-def waivers_in_force(connection: Connection, dataset_id: str, at: datetime) -> tuple[Waiver, ...]:
+def waivers_in_force(tx: Transaction, dataset_id: str, at: datetime) -> tuple[Waiver, ...]:
     """Those of a dataset that hold at a time, and were not taken back."""
     held = (waivers.c.dataset_id == dataset_id) & (waivers.c.until > at)
-    rows = connection.execute(_all().where(held))
+    rows = tx.execute(_all().where(held))
     found = (_waiver(row) for row in rows if row.revoked_at is None)
     return tuple(waiver for waiver in found if waiver.in_force(at))
 
 
-def waiver_rows(
-    connection: Connection, org_id: str, dataset_id: str | None = None
-) -> Sequence[WaiverRow]:
+def waiver_rows(tx: Transaction, dataset_id: str | None = None) -> Sequence[WaiverRow]:
     """The latest first."""
-    query = _all().where(waivers.c.org_id == org_id)
+    query = _all().where(waivers.c.org_id == tx.org_id)
     if dataset_id is not None:
         query = query.where(waivers.c.dataset_id == dataset_id)
-    rows = connection.execute(query.order_by(waivers.c.waiver_id.desc()))
+    rows = tx.execute(query.order_by(waivers.c.waiver_id.desc()))
     return [_row(row) for row in rows]
 
 
-def waiver_row(connection: Connection, org_id: str, waiver_id: str) -> WaiverRow | None:
-    query = _all().where(waivers.c.org_id == org_id, waivers.c.waiver_id == waiver_id)
-    row = connection.execute(query).first()
+def waiver_row(tx: Transaction, waiver_id: str) -> WaiverRow | None:
+    query = _all().where(waivers.c.org_id == tx.org_id, waivers.c.waiver_id == waiver_id)
+    row = tx.execute(query).first()
     return None if row is None else _row(row)
 
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Protocol
 
 from pydantic import Field
-from sqlalchemy import Connection
 
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
@@ -20,7 +16,8 @@ from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.openings import opening_of, schema_verdict
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id
 from lakeguard.settings import DispatchSettings, MaintenanceSettings
-from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskKind
 from lakeguard_sdk.core.frozen_model import Noun
 from lakeguard_sdk.errors import NotApproved
@@ -29,23 +26,12 @@ from lakeguard_sdk.model.run import RunPlan, RunTicket
 from lakeguard_sdk.storage.storage import located
 
 
-class Organised(Protocol):
-    """Whatever belongs to one organisation."""
+@dataclass(frozen=True, kw_only=True)
+class PlaneContext(OrganisationState):
+    """The State, the lake and the settings of one organisation."""
 
-    @property
-    def org_id(self) -> str: ...
-
-
-@dataclass(frozen=True)
-class Heart:
-    """The State, the lake and the State's clock of one organisation."""
-
-    database: Database
     tables: GovernedTables
-    org_id: str
     lake: str
-    clock: Callable[[], datetime]
-    actor: str
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
     kept: KeptTables = field(default_factory=DeltaKeptTables)
     dispatch: DispatchSettings = field(default_factory=DispatchSettings)
@@ -80,26 +66,26 @@ class OpenRun:
     pinned: PinnedRules
 
 
-def load_open_run(connection: Connection, heart: Heart, ticket: RunTicket) -> OpenRun:
+def load_open_run(tx: Transaction, ticket: RunTicket) -> OpenRun:
     """The run that a ticket opens; raises ``Fenced`` for an attempt that is over.
 
     What is no build has no steps of one.
     """
-    task = tasks.require(connection, heart.org_id, ticket)
+    task = tasks.require(tx, ticket)
     if task.kind is not TaskKind.BUILD:
         raise NotApproved(run=ticket.run_id, reason=f"it is no build, but of kind {task.kind}")
-    return opened_run(connection, heart, task, ticket.run_id)
+    return opened_run(tx, task, ticket.run_id)
 
 
-def opened_run(connection: Connection, heart: Heart, task: Task, run_id: str) -> OpenRun:
-    opening = opening_of(connection, heart.org_id, run_id)
-    verdict = schema_verdict(connection, heart.org_id, run_id)
+def opened_run(tx: Transaction, task: Task, run_id: str) -> OpenRun:
+    opening = opening_of(tx, run_id)
+    verdict = schema_verdict(tx, run_id)
     pinned = opening.pinned
     if verdict is not None and verdict.pinned:
-        pinned = get_document(connection, heart.org_id, verdict.pinned)
+        pinned = get_document(tx, verdict.pinned)
     return OpenRun(
         task=task,
-        dataset=dataset_by_id(connection, heart.org_id, task.dataset_id),
+        dataset=dataset_by_id(tx, task.dataset_id),
         plan=opening.plan if verdict is None else opening.plan.under(verdict),
         pinned=PinnedRules.from_json(pinned),
     )

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.claim import begin_by_hand
 from lakeguard.dispatch.task_row import Task, launched_settings
@@ -17,7 +15,7 @@ from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import opened_revision, opening_of, record_opening
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import Pointer, pointer, require_version
-from lakeguard.promotion.context import Heart, PinnedRules
+from lakeguard.promotion.context import PinnedRules, PlaneContext
 from lakeguard.promotion.deciding.record_decision import Case, refuse
 from lakeguard.promotion.opening.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.opening.input_pinning import (
@@ -49,6 +47,7 @@ from lakeguard.registry.store import (
     current_target,
     dataset_by_id,
 )
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import Outcome, TargetFormat, TaskKind
 from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.model.evidence import InputVersion
@@ -102,86 +101,83 @@ class Opening:
         return Case(self.ticket.run_id, self.dataset, declared, self.pinned, self.findings)
 
 
-def open_run(heart: Heart, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult:
+def open_run(context: PlaneContext, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult:
     """Claim the task's next attempt, beside those of its job that run already; answers its plan,
     or its BLOCKED result."""
-    with heart.database.write() as connection:
-        task, ticket = begin_by_hand(
-            connection, heart.org_id, task_id, worker, heart.clock(), heart.dispatch.lease
-        )
-        opening = _read(connection, heart, task, ticket)
-    return _open(heart, opening)
+    with context.write() as tx:
+        task, ticket = begin_by_hand(tx, task_id, worker, context.dispatch.lease)
+        opening = _read(tx, context, task, ticket)
+    return _open(context, opening)
 
 
-def open_claimed(heart: Heart, ticket: RunTicket) -> RunPlan | RunResult:
+def open_claimed(context: PlaneContext, ticket: RunTicket) -> RunPlan | RunResult:
     """The plan of an attempt that a worker took from the queue, or its BLOCKED result; asked
     again, the first answer."""
-    with heart.database.write() as connection:
-        task = tasks.require_holder(connection, heart.org_id, ticket)
+    with context.write() as tx:
+        task = tasks.require_holder(tx, ticket)
         if task.kind is not TaskKind.BUILD:
             raise NotApproved(run=ticket.run_id, reason=f"it is no build, but of kind {task.kind}")
-        known = result_of_run(connection, heart.org_id, ticket.run_id)
+        known = result_of_run(tx, ticket.run_id)
         if known is not None:
             return known
-        tasks.require(connection, heart.org_id, ticket)
-        if opened_revision(connection, heart.org_id, ticket.run_id) is not None:
-            plan = opening_of(connection, heart.org_id, ticket.run_id).plan
+        tasks.require(tx, ticket)
+        if opened_revision(tx, ticket.run_id) is not None:
+            plan = opening_of(tx, ticket.run_id).plan
             return plan.model_copy(update={"ticket": ticket})
-        opening = _read(connection, heart, task, ticket)
-    return _open(heart, opening)
+        opening = _read(tx, context, task, ticket)
+    return _open(context, opening)
 
 
-def _open(heart: Heart, opening: Opening) -> RunPlan | RunResult:
+def _open(context: PlaneContext, opening: Opening) -> RunPlan | RunResult:
     reached("run.opened")
-    find_rogue_commit(heart, opening.dataset, opening.published, opening.findings)
-    check_partitioning(heart, opening.dataset, opening.partition_by, opening.findings)
-    with heart.database.write() as connection:
-        tasks.require(connection, heart.org_id, opening.ticket)
+    find_rogue_commit(context, opening.dataset, opening.published, opening.findings)
+    check_partitioning(context, opening.dataset, opening.partition_by, opening.findings)
+    with context.write() as tx:
+        tasks.require(tx, opening.ticket)
         case = opening.case
-        judged = judge_metadata(case.facts, opening.pinned.policies, heart.clock())
+        judged = judge_metadata(case.facts, opening.pinned.policies, tx.now())
         refused = any(check.outcome in _REFUSED for check in (*case.findings.checks, *judged))
         if refused or opening.build is None:
-            return refuse(connection, heart, opening.task, case)
-        return _record_plan(connection, heart, opening, opening.build)
+            return refuse(tx, context, opening.task, case)
+        return _record_plan(tx, context, opening, opening.build)
 
 
-def _read(connection: Connection, heart: Heart, task: Task, ticket: RunTicket) -> Opening:
-    dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
-    published = pointer(connection, dataset.dataset_id)
+def _read(tx: Transaction, context: PlaneContext, task: Task, ticket: RunTicket) -> Opening:
+    dataset = dataset_by_id(tx, task.dataset_id)
+    published = pointer(tx, dataset.dataset_id)
     findings = Findings()
     if not dataset.definition.active:
         findings.refuse("dataset", f"dataset {dataset.name} is disabled (active: false)")
     window = task_window(task)
-    base = _base(connection, heart, dataset, published, findings, windowed=window is not None)
+    base = _base(tx, dataset, published, findings, windowed=window is not None)
     check_window(dataset, window, published, findings)
-    build, watermark = _build(connection, heart, task, dataset, published, findings)
+    build, watermark = _build(tx, context, task, dataset, published, findings)
     return Opening(
         task=task,
         ticket=ticket,
         dataset=dataset,
         pinned=pin_rules(
-            connection,
-            heart,
+            tx,
             dataset,
             published=published,
             build=build,
-            opened_at=heart.clock(),
-            terms=_schema_terms(connection, heart.org_id, dataset, findings),
+            opened_at=tx.now(),
+            terms=_schema_terms(tx, dataset, findings),
         ),
         published=published,
         base=base,
         build=build,
-        bundle=find_bundle(connection, heart, dataset, findings, launched_settings(task)),
+        bundle=find_bundle(tx, dataset, findings, launched_settings(task)),
         findings=findings,
         watermark=watermark,
         window=window,
-        references=pin_references(connection, heart, dataset, findings),
+        references=pin_references(tx, context, dataset, findings),
     )
 
 
 def _build(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
+    context: PlaneContext,
     task: Task,
     dataset: RegisteredDataset,
     published: Pointer | None,
@@ -189,18 +185,17 @@ def _build(
 ) -> tuple[Build | None, str | None]:
     """What is built, and the watermark that it goes on from; a replay goes on from none."""
     window, replay = task_window(task), task_replay(task)
-    position = base_position(connection, heart, dataset, published)
+    position = base_position(tx, dataset, published)
     if replay is not None:
-        return plan_replay(connection, heart, dataset, published, replay, findings), None
+        return plan_replay(tx, dataset, published, replay, findings), None
     build = plan_build(
-        connection, heart, dataset, published, position, findings, whole=window is not None
+        tx, context, dataset, published, position, findings, whole=window is not None
     )
     return build, known_watermark(dataset, build, position, published, findings)
 
 
 def _base(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
     dataset: RegisteredDataset,
     published: Pointer | None,
     findings: Findings,
@@ -209,8 +204,8 @@ def _base(
 ) -> TableBase | None:
     if published is None:
         return None
-    version = require_version(connection, dataset.dataset_id, published.version)
-    target = current_target(connection, heart.org_id, dataset.definition.target or "")
+    version = require_version(tx, dataset.dataset_id, published.version)
+    target = current_target(tx, dataset.definition.target or "")
     partition_by = partition_columns(dataset.definition, target)
     for problem in load_problems(
         dataset.definition, version.table_schema, version.version, partition_by, windowed=windowed
@@ -221,66 +216,64 @@ def _base(
         commit=published.commit,
         table_id=version.table_id,
         build_hash=version.build_hash,
-        inputs=_inputs_to_compare(connection, heart, dataset, version.version),
+        inputs=_inputs_to_compare(tx, dataset, version.version),
     )
 
 
 def _inputs_to_compare(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, version: int
+    tx: Transaction, dataset: RegisteredDataset, version: int
 ) -> tuple[InputVersion, ...]:
     """Only a load that may be skipped asks what its base was made of."""
     if not dataset.definition.load.skip_unchanged:
         return ()
-    return read_inputs(connection, heart, dataset, version)
+    return read_inputs(tx, dataset, version)
 
 
-def _as_of(heart: Heart, opening: Opening) -> datetime:
+def _as_of(context: PlaneContext, opening: Opening) -> datetime:
     """When the task was given, the same for every attempt; now, if a later task came before it."""
     given, published = opening.task.created_at, opening.published
-    return given if published is None or published.moved_at < given else heart.clock()
+    return given if published is None or published.moved_at < given else context.clock()
 
 
-def _record_plan(connection: Connection, heart: Heart, opening: Opening, build: Build) -> RunPlan:
-    plan = _plan(connection, heart, opening, build)
+def _record_plan(tx: Transaction, context: PlaneContext, opening: Opening, build: Build) -> RunPlan:
+    plan = _plan(tx, context, opening, build)
     record_opening(
-        connection,
-        heart.org_id,
+        tx,
         plan,
         opening.pinned.to_data(),
         opening.dataset.revision,
-        put_document(connection, heart.org_id, opening.bundle.to_data(), heart.clock()),
-        heart.clock(),
+        put_document(tx, opening.bundle.to_data(), tx.now()),
     )
     return plan
 
 
-def _plan(connection: Connection, heart: Heart, opening: Opening, build: Build) -> RunPlan:
+def _plan(tx: Transaction, context: PlaneContext, opening: Opening, build: Build) -> RunPlan:
     definition, target = opening.dataset.definition, opening.bundle.target
-    private, masked = _untold(connection, heart, opening, build)
+    private, masked = _untold(tx, opening, build)
     measures = asked_measures(opening.pinned, definition.table_schema)
     return RunPlan(
         ticket=opening.ticket,
         dataset=opening.dataset.name,
         dataset_id=opening.dataset.dataset_id,
-        lease_seconds=heart.dispatch.lease_seconds,
+        lease_seconds=context.dispatch.lease_seconds,
         load=opening.load,
         declared=definition.declared,
         build=build,
         measures=measures,
-        proven=proven_unique(connection, heart, opening.dataset, opening.base, measures),
+        proven=proven_unique(tx, opening.dataset, opening.base, measures),
         required=tuple(
             name for name in definition.declared.names if is_required(name, opening.pinned.rules)
         ),
-        location=heart.location_of(opening.dataset),
+        location=context.location_of(opening.dataset),
         base=opening.base,
         staging=join("runs", opening.ticket.run_id),
         definition_hash=opening.dataset.definition_hash,
         settings=opening.bundle.values,
         format=target.format if target else TargetFormat.DELTA,
-        database=live_table(connection, heart, target, opening.dataset.name),
+        database=live_table(tx, target, opening.dataset.name),
         partition_by=opening.partition_by,
         transform=target.transform if target else "",
-        as_of=_as_of(heart, opening),
+        as_of=_as_of(context, opening),
         window=opening.window,
         watermark=opening.watermark,
         references=opening.references,
@@ -292,30 +285,26 @@ def _plan(connection: Connection, heart: Heart, opening: Opening, build: Build) 
 
 
 def _untold(
-    connection: Connection, heart: Heart, opening: Opening, build: Build
+    tx: Transaction, opening: Opening, build: Build
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns of which no message may tell a value, and those of which no sample may."""
     dataset, target = opening.dataset, opening.bundle.target
-    policies = current_policies(connection, heart.org_id)
+    policies = current_policies(tx)
     transformed = target is not None and bool(target.transform)
-    possible = possible_tags(
-        connection, heart.org_id, dataset.definition, read_by(build), transformed=transformed
-    )
-    private = private_columns(connection, heart, dataset, policies, possible)
+    possible = possible_tags(tx, dataset.definition, read_by(build), transformed=transformed)
+    private = private_columns(tx, dataset, policies, possible)
     masked = masked_columns(dataset.definition, opening.pinned, private, possible)
-    above = tagged_above(connection, heart, dataset.definition)
+    above = tagged_above(tx, dataset.definition)
     return tuple(sorted({*private, *masked, *above})), masked
 
 
 # The terms of a dataset: what its profile says, and its definition.
 
 
-def _schema_terms(
-    connection: Connection, org_id: str, dataset: RegisteredDataset, findings: Findings
-) -> SchemaTerms:
+def _schema_terms(tx: Transaction, dataset: RegisteredDataset, findings: Findings) -> SchemaTerms:
     """The dataset's own; a profile that is disabled is refused by name."""
     name = dataset.definition.profile
-    own = next((p for p in current_profiles(connection, org_id) if p.profile == name), None)
+    own = next((p for p in current_profiles(tx) if p.profile == name), None)
     if own is not None and not own.active:
         findings.refuse("profile", f"schema profile {name} is disabled (active: false)")
     if own is None and name not in BUILT_IN:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lakeguard.dispatch import tasks
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.runs import result_of_run
-from lakeguard.promotion.context import Heart, load_open_run
+from lakeguard.promotion.context import PlaneContext, load_open_run
 from lakeguard.promotion.deciding.submit_evidence import submit_evidence, submit_schema
 from lakeguard.promotion.maintenance.profile_cadence import due_profile, submit_profile
 from lakeguard.promotion.moves.adoption import open_adoption, submit_adoption
@@ -46,74 +46,72 @@ from lakeguard_sdk.types.schema import TableSchema
 class PromotionRuns:
     """Runs report here; every call but ``open_run`` needs the ticket of the running attempt."""
 
-    heart: Heart
+    context: PlaneContext
 
     def open_run(self, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult:
-        return open_run(self.heart, task_id, worker)
+        return open_run(self.context, task_id, worker)
 
     def open_claimed(self, ticket: RunTicket) -> RunPlan | RunResult:
-        return open_claimed(self.heart, ticket)
+        return open_claimed(self.context, ticket)
 
     def heartbeat(self, ticket: RunTicket) -> float:
-        with self.heart.database.write() as connection:
-            heart = self.heart
-            return tasks.extend(
-                connection, heart.org_id, ticket, heart.clock(), heart.dispatch.lease
-            )
+        with self.context.write() as tx:
+            context = self.context
+            return tasks.extend(tx, ticket, context.dispatch.lease)
 
     def submit_schema(self, ticket: RunTicket, live: TableSchema) -> SchemaVerdict:
-        return submit_schema(self.heart, ticket, live)
+        return submit_schema(self.context, ticket, live)
 
     def submit_evidence(self, ticket: RunTicket, evidence: Evidence) -> Decision:
-        return submit_evidence(self.heart, ticket, evidence)
+        return submit_evidence(self.context, ticket, evidence)
 
     def submit_samples(self, ticket: RunTicket, samples: tuple[RowSample, ...]) -> None:
-        submit_samples(self.heart, ticket, samples)
+        submit_samples(self.context, ticket, samples)
 
     def begin_move(self, ticket: RunTicket) -> Intent:
-        return begin_publish(self.heart, ticket)
+        return begin_publish(self.context, ticket)
 
     def complete_move(self, ticket: RunTicket, commit: int) -> RunResult:
-        return complete(self.heart, ticket, commit)
+        return complete(self.context, ticket, commit)
 
     def finish_unchanged(self, ticket: RunTicket) -> RunResult:
         """Nothing new to read or to merge, or no row that waits passes: SUCCESS, and the published
         version stays."""
-        heart = self.heart
-        with heart.database.write() as connection:
-            tasks.require_holder(connection, heart.org_id, ticket)
-            known = result_of_run(connection, heart.org_id, ticket.run_id)
+        context = self.context
+        with context.write() as tx:
+            tasks.require_holder(tx, ticket)
+            known = result_of_run(tx, ticket.run_id)
             if known is not None:
                 return known
-            task = tasks.require(connection, heart.org_id, ticket)
+            task = tasks.require(tx, ticket)
             if task.kind is TaskKind.COMPACTION:
-                return end_unmerged(connection, heart, task)
-            run = load_open_run(connection, heart, ticket)
+                return end_unmerged(tx, context, task)
+            run = load_open_run(tx, ticket)
             name = run.dataset.name
-            if decision_of_run(connection, heart.org_id, ticket.run_id, name) is not None:
+            if decision_of_run(tx, ticket.run_id, name) is not None:
                 raise NotApproved(run=ticket.run_id, reason="it was decided, so it read something")
-            return end_run(connection, heart, run.task, run.dataset, RunStatus.SUCCESS, rows=0)
+            return end_run(tx, context, run.task, run.dataset, RunStatus.SUCCESS, rows=0)
 
     def fail_run(self, ticket: RunTicket, failure: Failure) -> RunResult:
-        return fail_run(self.heart, ticket, failure)
+        return fail_run(self.context, ticket, failure)
 
     def due_compaction(self, ticket: RunTicket) -> str | None:
-        return due_compaction(self.heart, ticket)
+        return due_compaction(self.context, ticket)
 
     def open_compaction(self, task_id: str, worker: WorkerIdentity) -> CompactionPlan | RunResult:
-        return open_compaction(self.heart, task_id, worker)
+        return open_compaction(self.context, task_id, worker)
 
     def submit_compaction(self, ticket: RunTicket, compacted: Compacted) -> Intent:
-        return submit_compaction(self.heart, ticket, compacted)
+        return submit_compaction(self.context, ticket, compacted)
 
     def due_profile(self, ticket: RunTicket) -> ProfilePlan | None:
-        return due_profile(self.heart, ticket)
+        return due_profile(self.context, ticket)
 
     def submit_profile(self, ticket: RunTicket, profile: Profile) -> None:
-        submit_profile(self.heart, ticket, profile)
+        submit_profile(self.context, ticket, profile)
 
     def open_adoption(self, task_id: str, worker: WorkerIdentity) -> AdoptionPlan | RunResult:
-        return open_adoption(self.heart, task_id, worker)
+        return open_adoption(self.context, task_id, worker)
 
     def submit_adoption(self, ticket: RunTicket, evidence: Evidence) -> RunResult:
-        return submit_adoption(self.heart, ticket, evidence)
+        return submit_adoption(self.context, ticket, evidence)

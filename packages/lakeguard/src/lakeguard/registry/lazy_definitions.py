@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Select
+from sqlalchemy import Select
 
 from lakeguard.registry import queries
 from lakeguard.registry.kinds import KINDS, Key
@@ -19,6 +19,7 @@ from lakeguard.registry.snapshot import (
     reference_text,
 )
 from lakeguard.state.bulk_writes import in_pieces
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.model.definitions import (
     CatalogueRule,
     Definition,
@@ -29,18 +30,16 @@ from lakeguard_sdk.model.definitions import (
 _NOUNS = {kind.word: kind.noun for kind in KINDS}
 
 
-def read_state(connection: Connection, org_id: str) -> RegistryState:
+def read_state(tx: Transaction) -> RegistryState:
     """What is registered now; definitions are read as long as the transaction is open."""
     entries: list[Entry] = []
     for kind in queries.HELD_WHOLE:
         entries += [
             Entry(kind, row.name, row.key, row.revision, row.definition_hash)
-            for row in connection.execute(queries.entries(kind, org_id))
+            for row in tx.execute(queries.entries(kind, tx.org_id))
         ]
-    at_hand = dict(_spelled_out(connection, org_id))
-    library = StateLibrary(
-        connection, org_id, {(entry.kind, entry.name): item for entry, item in at_hand.items()}
-    )
+    at_hand = dict(_spelled_out(tx))
+    library = StateLibrary(tx, {(entry.kind, entry.name): item for entry, item in at_hand.items()})
     return RegistryState([*entries, *at_hand], library)
 
 
@@ -48,8 +47,7 @@ def read_state(connection: Connection, org_id: str) -> RegistryState:
 class StateLibrary:
     """A library over one transaction on the State."""
 
-    connection: Connection
-    org_id: str
+    tx: Transaction
     at_hand: Mapping[Key, Opened]
     """Of the kinds whose rows are their definitions."""
 
@@ -69,32 +67,32 @@ class StateLibrary:
     def _read(self, kind: str, keys: list[str]) -> Iterator[tuple[Key, Opened]]:
         noun: Any = _NOUNS[kind]
         for piece in in_pieces(keys):
-            query = queries.definitions_of(kind, self.org_id, piece)
-            for row in self.connection.execute(query):
+            query = queries.definitions_of(kind, self.tx.org_id, piece)
+            for row in self.tx.execute(query):
                 yield (kind, row.name), Opened(noun.from_json(row.definition), row.location)
 
     def former_names(self) -> Mapping[str, str]:
-        rows = self.connection.execute(queries.former_names(self.org_id))
+        rows = self.tx.execute(queries.former_names(self.tx.org_id))
         return {row.dataset_name: row.dataset_id for row in rows}
 
     def locations(self) -> Mapping[str, str]:
-        rows = self.connection.execute(queries.locations(self.org_id))
+        rows = self.tx.execute(queries.locations(self.tx.org_id))
         return {row.location: row.dataset_name for row in rows}
 
     def naming(self, text: str) -> Collection[Key]:
         return [
             (kind, name)
             for kind in ("dataset", "job")
-            for name in self.connection.scalars(queries.holding(kind, self.org_id, text))
+            for name in self.tx.scalars(queries.holding(kind, self.tx.org_id, text))
         ]
 
     def referring(self, dataset: str) -> Collection[Key]:
-        query = queries.containing("dataset", self.org_id, reference_text(dataset))
-        return [("dataset", name) for name in self.connection.scalars(query)]
+        query = queries.containing("dataset", self.tx.org_id, reference_text(dataset))
+        return [("dataset", name) for name in self.tx.scalars(query)]
 
     def external_ids(self, kind: str) -> Mapping[str, str]:
-        dialect = self.connection.dialect.name
-        rows = self.connection.execute(queries.external_ids(kind, self.org_id, dialect))
+        dialect = self.tx.dialect.name
+        rows = self.tx.execute(queries.external_ids(kind, self.tx.org_id, dialect))
         return {row.external_id: row.name for row in rows}
 
 
@@ -145,9 +143,9 @@ _SPELLED_OUT: tuple[
 """Kinds whose columns are the definition; their key is their name."""
 
 
-def _spelled_out(connection: Connection, org_id: str) -> Iterator[tuple[Entry, Opened]]:
+def _spelled_out(tx: Transaction) -> Iterator[tuple[Entry, Opened]]:
     for query, noun_from in _SPELLED_OUT:
-        for row in connection.execute(query(org_id)):
+        for row in tx.execute(query(tx.org_id)):
             definition = noun_from(row)
             name: str = getattr(definition, definition.kind)
             yield entry_of(definition, name, row.revision), Opened(definition)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from lakeguard.registry import queries
@@ -24,6 +23,7 @@ from lakeguard.registry.planning.revisions import Revisions
 from lakeguard.registry.snapshot import RegisteredDataset, RegisteredSource, RegistryState
 from lakeguard.state import locks, outbox
 from lakeguard.state.schema import registry_applies
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.core.ids import new_id
@@ -66,105 +66,98 @@ __all__ = [
 ]
 
 
-def current_definition(
-    connection: Connection, org_id: str, name: DatasetName
-) -> RegisteredDataset | None:
-    row = connection.execute(queries.current_dataset(org_id, name)).first()
+def current_definition(tx: Transaction, name: DatasetName) -> RegisteredDataset | None:
+    row = tx.execute(queries.current_dataset(tx.org_id, name)).first()
     return None if row is None else _dataset(row)
 
 
-def require_dataset(connection: Connection, org_id: str, name: DatasetName) -> RegisteredDataset:
+def require_dataset(tx: Transaction, name: DatasetName) -> RegisteredDataset:
     """The dataset's latest revision; NotRegistered, with the nearest name, if there is none."""
-    found = current_definition(connection, org_id, name)
+    found = current_definition(tx, name)
     if found is None:
-        names = connection.execute(queries.dataset_names(org_id)).scalars().all()
+        names = tx.execute(queries.dataset_names(tx.org_id)).scalars().all()
         raise NotRegistered(dataset=name, hint=did_you_mean(name, names))
     return found
 
 
-def dataset_by_id(connection: Connection, org_id: str, dataset_id: str) -> RegisteredDataset:
-    row = connection.execute(queries.dataset_with_id(org_id, dataset_id)).first()
+def dataset_by_id(tx: Transaction, dataset_id: str) -> RegisteredDataset:
+    row = tx.execute(queries.dataset_with_id(tx.org_id, dataset_id)).first()
     if row is None:
         raise NotRegistered(dataset=dataset_id)
     return _dataset(row)
 
 
-def definition_at(connection: Connection, dataset_id: str, revision: int) -> DatasetDefinition:
+def definition_at(tx: Transaction, dataset_id: str, revision: int) -> DatasetDefinition:
     """What a revision of a dataset said."""
-    text = connection.scalar(queries.dataset_revision(dataset_id, revision))
+    text = tx.scalar(queries.dataset_revision(dataset_id, revision))
     if text is None:
         raise NotRegistered(dataset=f"{dataset_id}, revision {revision}")
     return DatasetDefinition.from_json(text)
 
 
 def definitions_since(
-    connection: Connection, dataset_id: str, revision: int
+    tx: Transaction, dataset_id: str, revision: int
 ) -> tuple[DatasetDefinition, ...]:
     """What a revision of a dataset and all after it said, the oldest first."""
-    texts = connection.scalars(queries.revisions_since(dataset_id, revision))
+    texts = tx.scalars(queries.revisions_since(dataset_id, revision))
     return tuple(map(DatasetDefinition.from_json, texts))
 
 
-def definition_in_force(
-    connection: Connection, dataset_id: str, at: datetime
-) -> DatasetDefinition | None:
+def definition_in_force(tx: Transaction, dataset_id: str, at: datetime) -> DatasetDefinition | None:
     """What the latest revision of a moment said; None before the first."""
-    text = connection.scalar(queries.revision_in_force(dataset_id, at))
+    text = tx.scalar(queries.revision_in_force(dataset_id, at))
     return None if text is None else DatasetDefinition.from_json(text)
 
 
-def current_source(connection: Connection, org_id: str, name: str) -> RegisteredSource | None:
-    row = connection.execute(queries.current_source(org_id, name)).first()
+def current_source(tx: Transaction, name: str) -> RegisteredSource | None:
+    row = tx.execute(queries.current_source(tx.org_id, name)).first()
     return None if row is None else _source(row)
 
 
-def current_target(connection: Connection, org_id: str, name: str) -> TargetDefinition | None:
-    text = connection.scalar(queries.current_target(org_id, name))
+def current_target(tx: Transaction, name: str) -> TargetDefinition | None:
+    text = tx.scalar(queries.current_target(tx.org_id, name))
     return None if text is None else TargetDefinition.from_json(text)
 
 
-def current_targets(connection: Connection, org_id: str) -> dict[str, TargetDefinition]:
+def current_targets(tx: Transaction) -> dict[str, TargetDefinition]:
     """All of them, by name."""
-    found = map(TargetDefinition.from_json, connection.scalars(queries.current_targets(org_id)))
+    found = map(TargetDefinition.from_json, tx.scalars(queries.current_targets(tx.org_id)))
     return {target.target: target for target in found}
 
 
-def job_of_dataset(
-    connection: Connection, org_id: str, dataset: DatasetName
-) -> JobDefinition | None:
-    row = connection.execute(queries.job_of_dataset(org_id, dataset)).first()
+def job_of_dataset(tx: Transaction, dataset: DatasetName) -> JobDefinition | None:
+    row = tx.execute(queries.job_of_dataset(tx.org_id, dataset)).first()
     return None if row is None else JobDefinition.from_json(row.definition)
 
 
-def job_id_of_dataset(connection: Connection, org_id: str, dataset: DatasetName) -> str | None:
-    row = connection.execute(queries.job_of_dataset(org_id, dataset)).first()
+def job_id_of_dataset(tx: Transaction, dataset: DatasetName) -> str | None:
+    row = tx.execute(queries.job_of_dataset(tx.org_id, dataset)).first()
     return None if row is None else str(row.job_id)
 
 
-def current_policies(connection: Connection, org_id: str) -> tuple[PolicyDefinition, ...]:
-    rows = connection.execute(queries.current_policies(org_id))
+def current_policies(tx: Transaction) -> tuple[PolicyDefinition, ...]:
+    rows = tx.execute(queries.current_policies(tx.org_id))
     return tuple(policy_from(row) for row in rows)
 
 
-def current_profiles(connection: Connection, org_id: str) -> tuple[ProfileDefinition, ...]:
-    rows = connection.execute(queries.current_profiles(org_id))
+def current_profiles(tx: Transaction) -> tuple[ProfileDefinition, ...]:
+    rows = tx.execute(queries.current_profiles(tx.org_id))
     return tuple(profile_from(row) for row in rows)
 
 
-def current_catalogue(connection: Connection, org_id: str) -> tuple[CatalogueRule, ...]:
-    rows = connection.execute(queries.current_catalogue(org_id))
+def current_catalogue(tx: Transaction) -> tuple[CatalogueRule, ...]:
+    rows = tx.execute(queries.current_catalogue(tx.org_id))
     return tuple(catalogue_rule_from(row) for row in rows)
 
 
-def hold_registry(connection: Connection, org_id: str) -> None:
+def hold_registry(tx: Transaction) -> None:
     """Nobody else revises a definition until the transaction ends."""
-    locks.hold(connection, f"registry:{org_id}")
+    locks.hold(tx, f"registry:{tx.org_id}")
 
 
 def apply_plan(
-    connection: Connection,
+    tx: Transaction,
     plan: Plan,
-    org_id: str,
     actor: str,
     at: datetime,
     lake: str | None = None,
@@ -178,8 +171,8 @@ def apply_plan(
     plan was made against, and PlanChanged if the steps are not exactly what their definitions
     call for: a plan that was kept in a file is held to every invariant again.
     """
-    hold_registry(connection, org_id)
-    current = read_state(connection, org_id)
+    hold_registry(tx)
+    current = read_state(tx)
     if current.head != plan.registry_head or _superseded(plan, current):
         raise RegistryMoved(planned=plan.registry_head, now=current.head)
     if not plan.steps:
@@ -188,11 +181,11 @@ def apply_plan(
     if make_plan(asked, current, lake, keep_drift=keep_drift) != plan:
         raise PlanChanged()
     apply_id = new_id("apl")
-    revisions = Revisions(current, org_id, actor, apply_id, at)
+    revisions = Revisions(current, tx.org_id, actor, apply_id, at)
     for step in plan.steps:
         revisions.take(step)
-    _record_apply(connection, plan, revisions, reason)
-    revisions.insert(connection)
+    _record_apply(tx, plan, revisions, reason)
+    revisions.insert(tx)
     return Applied(
         apply_id=apply_id,
         steps=len(plan.steps),
@@ -222,11 +215,9 @@ def _superseded(plan: Plan, current: RegistryState) -> bool:
     )
 
 
-def _record_apply(
-    connection: Connection, plan: Plan, revisions: Revisions, reason: str | None
-) -> None:
+def _record_apply(tx: Transaction, plan: Plan, revisions: Revisions, reason: str | None) -> None:
     """One row per apply, numbered; of two at the same time, one gets the number."""
-    last: int = connection.execute(queries.last_ordinal(revisions.org_id)).scalar_one()
+    last: int = tx.execute(queries.last_ordinal(revisions.org_id)).scalar_one()
     row = {
         "apply_id": revisions.apply_id,
         "org_id": revisions.org_id,
@@ -239,7 +230,7 @@ def _record_apply(
         "reason": reason,
     }
     try:
-        outbox.record(connection, registry_applies, [row], revisions.at)
+        outbox.record(tx, registry_applies, [row], revisions.at)
     except IntegrityError:
         raise RegistryMoved(planned=plan.registry_head, now="another apply") from None
 

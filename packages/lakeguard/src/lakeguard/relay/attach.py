@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, insert, select, text
+from sqlalchemy import delete, insert, select, text
 
 from lakeguard.relay.chain import GENESIS
 from lakeguard.relay.owner import Ownership, claim, holds_ledger, ledger_root, read_owner
@@ -17,9 +16,10 @@ from lakeguard.relay.stamp import (
 )
 from lakeguard.relay.tables import fact_tables
 from lakeguard.state import outbox as facts
-from lakeguard.state.database import Database
 from lakeguard.state.locks import hold
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import organizations, outbox, plane_identity
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import format_instant
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import (
@@ -33,85 +33,85 @@ from lakeguard_sdk.errors import (
 from lakeguard_sdk.storage.fault_points import reached
 
 
-def attach(database: Database, lake: str, org_id: str, clock: Callable[[], datetime]) -> Ownership:
+def attach(state: OrganisationState, lake: str) -> Ownership:
     """The lake's owner, if that is this State; a lake that nobody owns becomes its own."""
-    root = ledger_root(lake, org_id)
+    root = ledger_root(lake, state.org_id)
     if read_owner(root) is None:
-        with database.read() as connection:
-            if last_link(connection, org_id) is not None:
+        with state.read() as tx:
+            if last_link(tx) is not None:
                 raise LedgerGone(location=root)
         if holds_ledger(root):
             raise LedgerOrphaned(location=root)
-        claim(root, _introduce(database, org_id, clock()))
-    return owned(database, lake, org_id)
+        claim(root, _introduce(state, state.clock()))
+    return owned(state, lake)
 
 
-def owned(database: Database, lake: str, org_id: str) -> Ownership:
+def owned(state: OrganisationState, lake: str) -> Ownership:
     """What ``plane.json`` says, if it names this State and tells nothing that is not known here."""
-    root = ledger_root(lake, org_id)
+    root = ledger_root(lake, state.org_id)
     owner = read_owner(root)  # before the State is read: it can only be ahead of what is told
     if owner is None:
         raise LedgerGone(location=root)
-    with database.read() as connection:
-        state_id, last = identity(connection, org_id), last_link(connection, org_id)
-        link = _link_at(connection, org_id, owner.batch)
-        sent = delivered(connection, org_id)
+    with state.read() as tx:
+        state_id, last = identity(tx), last_link(tx)
+        link = _link_at(tx, owner.batch)
+        sent = delivered(tx)
     if owner.state_id != state_id:
         raise LakeOwned(
-            place=database.place,
+            place=state.database.place,
             lake=lake,
             owner=owner.state_id,
             since=format_instant(owner.since),
         )
     if owner.batch > (last.batch if last else 0):
-        raise StateOlder(place=database.place, known=last.batch if last else 0, told=owner.batch)
+        raise StateOlder(
+            place=state.database.place, known=last.batch if last else 0, told=owner.batch
+        )
     if owner.batch < sent:
         raise LedgerOlder(location=root, told=owner.batch, known=sent)
     if owner.batch and (link is None or link.head != owner.head):
-        raise StateForked(place=database.place, batch=owner.batch)
+        raise StateForked(place=state.database.place, batch=owner.batch)
     return owner
 
 
-def identity(connection: Connection, org_id: str) -> str | None:
+def identity(tx: Transaction) -> str | None:
     """The name of this State, once it has one."""
-    found = select(plane_identity.c.state_id).where(plane_identity.c.org_id == org_id)
-    return connection.scalar(found)
+    found = select(plane_identity.c.state_id).where(plane_identity.c.org_id == tx.org_id)
+    return tx.scalar(found)
 
 
-def give_identity(connection: Connection, org_id: str, at: datetime) -> str:
+def give_identity(tx: Transaction, at: datetime) -> str:
     state_id = new_id("state")
-    connection.execute(
-        insert(plane_identity).values(org_id=org_id, state_id=state_id, created_at=at)
-    )
+    tx.execute(insert(plane_identity).values(org_id=tx.org_id, state_id=state_id, created_at=at))
     return state_id
 
 
-def _introduce(database: Database, org_id: str, at: datetime) -> Ownership:
+def _introduce(state: OrganisationState, at: datetime) -> Ownership:
     """Name the State; what it holds already is queued, so that the ledger begins whole."""
-    with database.write() as connection:
-        hold(connection, f"relay:{org_id}")
-        state_id = identity(connection, org_id)
+    with state.write() as tx:
+        hold(tx, f"relay:{tx.org_id}")
+        state_id = identity(tx)
         if state_id is None:
-            state_id = give_identity(connection, org_id, at)
-            _stop_telling(connection)
-            connection.execute(delete(outbox).where(outbox.c.org_id == org_id))
+            state_id = give_identity(tx, at)
+            _stop_telling(tx)
+            tx.execute(delete(outbox).where(outbox.c.org_id == tx.org_id))
             for table in fact_tables().values():
-                held = select(table.source).where(table.source.c.org_id == org_id)
-                rows = [dict(row._mapping) for row in connection.execute(held)]
+                held = select(table.source).where(table.source.c.org_id == tx.org_id)
+                rows = [dict(row._mapping) for row in tx.execute(held)]
                 if rows:
-                    facts.tell(connection, table.source, rows, at)
-            row = {"org_id": org_id, "org_name": org_id, "created_at": at}
-            facts.record_once(connection, organizations, row, at)
+                    facts.tell(tx, table.source, rows, at)
+            row = {"org_id": tx.org_id, "org_name": tx.org_id, "created_at": at}
+            facts.record_once(tx, organizations, row, at)
     reached("state.named")
-    return Ownership(organisation=org_id, state_id=state_id, since=at, batch=0, head=GENESIS)
+    return Ownership(organisation=state.org_id, state_id=state_id, since=at, batch=0, head=GENESIS)
 
 
-def _stop_telling(connection: Connection) -> None:
+def _stop_telling(tx: Transaction) -> None:
     """Who is about to tell of a row waits: it is told once, by them or by us."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("LOCK TABLE outbox IN SHARE ROW EXCLUSIVE MODE"))
+    if tx.dialect.name == "postgresql":
+        tx.execute(text("LOCK TABLE outbox IN SHARE ROW EXCLUSIVE MODE"))
 
 
-def _link_at(connection: Connection, org_id: str, batch: int) -> Link | None:
-    found = links_after(connection, org_id, batch - 1)
+def _link_at(tx: Transaction, batch: int) -> Link | None:
+    found = links_after(tx, batch - 1)
     return found[0] if found and found[0].batch == batch else None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection
+from sqlalchemy import ColumnElement
 
 from lakeguard.relay.ended_runs import ended_by
 from lakeguard.relay.ledger_table import LedgerFiles
@@ -24,6 +24,7 @@ from lakeguard.relay.tables import (
 )
 from lakeguard.state import outbox
 from lakeguard.state.bulk_writes import in_pieces
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.storage.fault_points import reached
 from lakeguard_sdk.storage.storage import join
 
@@ -73,14 +74,14 @@ class Ledger:
                 done.result()
 
 
-def collect(connection: Connection, org_id: str, told: Sequence[Told]) -> list[Shipment]:
+def collect(tx: Transaction, told: Sequence[Told]) -> list[Shipment]:
     """What a batch brings to each table: rows told, and those of views that follow from them."""
-    return [*_fact_shipments(told), *_derived_shipments(connection, org_id, told)]
+    return [*_fact_shipments(told), *_derived_shipments(tx, told)]
 
 
-def collect_current(connection: Connection, org_id: str) -> list[Shipment]:
+def collect_current(tx: Transaction) -> list[Shipment]:
     """What every view of definitions shows now."""
-    return [_current(connection, org_id, derived_tables()[name]) for name in CURRENT]
+    return [_current(tx, derived_tables()[name]) for name in CURRENT]
 
 
 def link_payload(org_id: str, link: Link) -> str:
@@ -106,21 +107,19 @@ def _fact_shipments(told: Sequence[Told]) -> Iterator[Shipment]:
         yield Shipment(fact_tables()[topic], payloads, ordinals)
 
 
-def _derived_shipments(
-    connection: Connection, org_id: str, told: Sequence[Told]
-) -> Iterator[Shipment]:
+def _derived_shipments(tx: Transaction, told: Sequence[Told]) -> Iterator[Shipment]:
     topics = {row.topic for row in told}
     for name, sources in CURRENT.items():
         if topics & set(sources):
-            yield _current(connection, org_id, derived_tables()[name])
-    for name, ids in ended_by(connection, told).items():
-        rows = list(_rows_of_runs(connection, derived_tables()[name], BY_RUN[name], ids))
+            yield _current(tx, derived_tables()[name])
+    for name, ids in ended_by(tx, told).items():
+        rows = list(_rows_of_runs(tx, derived_tables()[name], BY_RUN[name], ids))
         if rows:
             yield _shipment(derived_tables()[name], rows)
 
 
-def _current(connection: Connection, org_id: str, table: LedgerTable) -> Shipment:
-    rows = state_rows(connection, table, table.source.c.org_id == org_id)
+def _current(tx: Transaction, table: LedgerTable) -> Shipment:
+    rows = state_rows(tx, table, table.source.c.org_id == tx.org_id)
     return _shipment(table, rows, whole=True)
 
 
@@ -130,7 +129,7 @@ def _shipment(table: LedgerTable, rows: Sequence[PlainRow], whole: bool = False)
 
 
 def _rows_of_runs(
-    connection: Connection, table: LedgerTable, key: str, runs: Mapping[str, str]
+    tx: Transaction, table: LedgerTable, key: str, runs: Mapping[str, str]
 ) -> Iterator[PlainRow]:
     """Executions are looked for by their tasks too: not every id of them is in an index."""
     ids = list(runs)
@@ -138,4 +137,4 @@ def _rows_of_runs(
         chosen: ColumnElement[bool] = table.source.columns[key].in_(some)
         if table.name == EXECUTIONS:
             chosen &= table.source.columns.task_id.in_(sorted({runs[each] for each in some}))
-        yield from state_rows(connection, table, chosen)
+        yield from state_rows(tx, table, chosen)

@@ -11,12 +11,13 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import func, select
 
 from lakeguard.relay.stamp import Told
 from lakeguard.relay.tables import BY_RUN, EXECUTIONS
 from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.schema import run_history, task_results, task_transitions
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskState
 
 ENDING_TOPICS = (run_history.name, task_results.name, task_transitions.name)
@@ -26,7 +27,7 @@ _ENDING = tuple(f'"to_state":"{state}"' for state in _ENDED_WAITING)
 _QUEUED = TaskState.QUEUED.value
 
 
-def ended_by(connection: Connection, told: Iterable[Told]) -> dict[str, dict[str, str]]:
+def ended_by(tx: Transaction, told: Iterable[Told]) -> dict[str, dict[str, str]]:
     """For each view over runs whose rows are due now, the runs, each with its task; nothing for
     the others."""
     rows: dict[str, list[dict[str, Any]]] = {topic: [] for topic in ENDING_TOPICS}
@@ -35,7 +36,7 @@ def ended_by(connection: Connection, told: Iterable[Told]) -> dict[str, dict[str
             rows[topic].append(json.loads(payload))
     builds = {row["run_id"]: row["task_id"] for row in rows[run_history.name]}
     others = {row["run_id"]: row["task_id"] for row in rows[task_results.name]}
-    waiting = dict(_ended_waiting(connection, rows[task_transitions.name]))
+    waiting = dict(_ended_waiting(tx, rows[task_transitions.name]))
     ended = dict.fromkeys(BY_RUN, builds)
     ended[EXECUTIONS] = {**builds, **others, **waiting}
     return {name: ids for name, ids in ended.items() if ids}
@@ -45,9 +46,7 @@ def _may_end(payload: str) -> bool:
     return any(said in payload for said in _ENDING)
 
 
-def _ended_waiting(
-    connection: Connection, changes: Sequence[dict[str, Any]]
-) -> Iterator[tuple[str, str]]:
+def _ended_waiting(tx: Transaction, changes: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     """Executions that a change ended before they began, with their tasks."""
     ends = [
         row
@@ -55,17 +54,17 @@ def _ended_waiting(
         if row["to_state"] in _ENDED_WAITING and row.get("from_state") in (None, _QUEUED)
     ]
     untried = sorted({row["task_id"] for row in ends if row["attempt"] == 0})
-    first = dict(_first_ends(connection, untried))
+    first = dict(_first_ends(tx, untried))
     for row in ends:
         task_id, number = row["task_id"], row["number"]
         is_first = row["attempt"] == 0 and first[task_id] == number
         yield task_id if is_first else f"{task_id}.{number}", task_id
 
 
-def _first_ends(connection: Connection, task_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
+def _first_ends(tx: Transaction, task_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
     table = task_transitions.c
     for piece in in_pieces(task_ids):
-        found = connection.execute(
+        found = tx.execute(
             select(table.task_id, func.min(table.number))
             .where(table.task_id.in_(piece))
             .where(table.to_state.in_(_ENDED_WAITING))

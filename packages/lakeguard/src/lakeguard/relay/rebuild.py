@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, func, select, text
+from sqlalchemy import Table, delete, func, select, text
 
 from lakeguard.relay import owner as owners
 from lakeguard.relay.attach import give_identity, owned
@@ -31,8 +30,9 @@ from lakeguard.relay.tables import (
     ledger_tables,
 )
 from lakeguard.state.append_only_triggers import missing_guards
-from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import metadata, outbox
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import LedgerUnreadable, RebuildRefused, StateError
 from lakeguard_sdk.model.verification import Rebuilt
@@ -98,20 +98,18 @@ _THREADS = 4
 class Rebuild:
     """Of one organisation's State from its ledger."""
 
-    database: Database
+    state: OrganisationState
     lake: str
-    org_id: str
-    clock: Callable[[], datetime]
     tell: Progress = field(default=lambda _: None)
 
     def run(self, *, replace: bool = False) -> Rebuilt:
         """Refused where the State holds rows already, unless they are to be replaced."""
-        root = ledger_root(self.lake, self.org_id)
+        root = ledger_root(self.lake, self.state.org_id)
         if read_owner(root) is None and not owners.holds_ledger(root):
             raise RebuildRefused(reason=f"there is no ledger at {root}", fix="lakeguard apply")
-        self.database.migrate()
+        self.state.database.migrate()
         with (
-            self.database.sole(f"relay-{self.org_id}", _PATIENCE_SECONDS) as here,
+            self.state.database.sole(f"relay-{self.state.org_id}", _PATIENCE_SECONDS) as here,
             owners.alone_on_lake(root, _PATIENCE_SECONDS) as there,
         ):
             if not (here and there):
@@ -125,9 +123,9 @@ class Rebuild:
         links = links_in(ledger.files(chain_table()).read())
         there = [name for name, table in ledger_tables().items() if ledger.files(table).exists()]
         return Ownership(
-            organisation=self.org_id,
+            organisation=self.state.org_id,
             state_id="",
-            since=self.clock(),
+            since=self.state.clock(),
             batch=links[-1].batch if links else 0,
             head=links[-1].head if links else GENESIS,
             tables=tuple(there),
@@ -139,20 +137,20 @@ class Rebuild:
         links = links_in(ledger.files(chain_table()).read()) if CHAIN in told else []
         _check_chain(links, owner)
         last = links[-1].batch if links else 0
-        with self.database.write() as connection:
-            undelivered = self._empty(connection, replace)
-            rows = self._fill(connection, ledger, links, owner.tables)
+        with self.state.write() as tx:
+            undelivered = self._empty(tx, replace)
+            rows = self._fill(tx, ledger, links, owner.tables)
             for link in links:
-                add_link(connection, self.org_id, link)
-            mark_delivered(connection, self.org_id, last)
+                add_link(tx, link)
+            mark_delivered(tx, last)
             ahead = max((ledger.files(table).last_batch() for table in told.values()), default=0)
             dropped = self._drop_unfinished(ledger, told.values(), last) if ahead > last else 0
             if ahead > last:
-                links.append(self._bridge(connection, ledger, links, ahead + 1))
+                links.append(self._bridge(tx, ledger, links, ahead + 1))
             head = links[-1].head if links else GENESIS
-            state_id = give_identity(connection, self.org_id, self.clock())
+            state_id = give_identity(tx, tx.now())
             batch = links[-1].batch if links else 0
-            now = {"state_id": state_id, "since": self.clock(), "batch": batch, "head": head}
+            now = {"state_id": state_id, "since": tx.now(), "batch": batch, "head": head}
             reached("rebuild.filled")
             owners.replace(ledger.root, owner.model_copy(update=now))
             reached("rebuild.owner_told")
@@ -164,38 +162,38 @@ class Rebuild:
             undelivered_rows=undelivered,
         )
 
-    def _empty(self, connection: Connection, replace: bool) -> int:
+    def _empty(self, tx: Transaction, replace: bool) -> int:
         """Nothing of the organisation is left; answers how many rows the ledger never had."""
         held = [
             table.name
             for table in fact_tables().values()
-            if connection.execute(
-                select(table.source.c.org_id).where(table.source.c.org_id == self.org_id).limit(1)
+            if tx.execute(
+                select(table.source.c.org_id).where(table.source.c.org_id == tx.org_id).limit(1)
             ).first()
         ]
         if held and not replace:
             raise RebuildRefused(
-                reason=f"{self.database.place} is not empty: it has rows in {held[0]}",
+                reason=f"{self.state.database.place} is not empty: it has rows in {held[0]}",
                 fix="lakeguard rebuild --replace",
             )
-        waiting = select(func.count()).select_from(outbox).where(outbox.c.org_id == self.org_id)
-        undelivered = connection.scalar(waiting)
-        _forget(connection, self.org_id)
+        waiting = select(func.count()).select_from(outbox).where(outbox.c.org_id == tx.org_id)
+        undelivered = tx.scalar(waiting)
+        _forget(tx)
         return int(undelivered or 0)
 
     def _refuse_to_lose(self) -> None:
         """A State that could deliver what it holds is not emptied before it has."""
         try:
-            owned(self.database, self.lake, self.org_id)
+            owned(self.state, self.lake)
         except StateError:
             return
-        with self.database.read() as connection:
-            if has_waiting(connection, self.org_id):
-                reason = f"{self.database.place} holds rows that the ledger has not yet"
+        with self.state.read() as tx:
+            if has_waiting(tx):
+                reason = f"{self.state.database.place} holds rows that the ledger has not yet"
                 raise RebuildRefused(reason=reason, fix="lakeguard sync")
 
     def _fill(
-        self, connection: Connection, ledger: Ledger, links: list[Link], told: Collection[str]
+        self, tx: Transaction, ledger: Ledger, links: list[Link], told: Collection[str]
     ) -> int:
         """Every row of a finished batch, table after table; all of them hash to the chain."""
         finished, recount, count = {link.batch for link in links}, Recount(), 0
@@ -216,7 +214,7 @@ class Rebuild:
         _check_rows(links, recount, ledger.root)
         for table in waiting:
             columns, full = _with_states(table, kept)
-            _fill(connection, table.source, columns, full)
+            _fill(tx, table.source, columns, full)
             if table.name not in NEEDED:
                 kept[table.name] = []
         return count
@@ -230,18 +228,16 @@ class Rebuild:
                 dropped += files.forget_after(last, BATCH)
         return dropped
 
-    def _bridge(
-        self, connection: Connection, ledger: Ledger, links: list[Link], batch: int
-    ) -> Link:
+    def _bridge(self, tx: Transaction, ledger: Ledger, links: list[Link], batch: int) -> Link:
         """A link without rows, so that no later batch has a number that a table has seen. With it
         the views of definitions are shown anew: the batch that was dropped may have changed them.
         """
         previous = links[-1].head if links else GENESIS
         head = next_head(previous, batch, ())
-        link = Link(batch, 0, "{}", previous, head, self.clock())
-        add_link(connection, self.org_id, link)
-        ledger.send(collect_current(connection, self.org_id), link, self.org_id)
-        mark_delivered(connection, self.org_id, batch)
+        link = Link(batch, 0, "{}", previous, head, tx.now())
+        add_link(tx, link)
+        ledger.send(collect_current(tx), link, tx.org_id)
+        mark_delivered(tx, batch)
         return link
 
 
@@ -272,53 +268,51 @@ def _check_rows(links: Iterable[Link], recount: Recount, root: str) -> None:
 _PEOPLE = "users"
 
 
-def _fill(
-    connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[PlainRow]
-) -> None:
+def _fill(tx: Transaction, table: Table, columns: Sequence[str], rows: Sequence[PlainRow]) -> None:
     """Add rows as they are."""
     if not rows:
         return
-    quote = connection.dialect.identifier_preparer.quote
+    quote = tx.dialect.identifier_preparer.quote
     target = f"{quote(table.name)} ({', '.join(map(quote, columns))})"
-    if connection.dialect.name == "postgresql":
-        _copy(connection, target, rows)
-        _move_sequence(connection, table)
+    if tx.dialect.name == "postgresql":
+        _copy(tx, target, rows)
+        _move_sequence(tx, table)
     else:
         marks = ", ".join("?" * len(columns))
-        connection.exec_driver_sql(f"INSERT INTO {target} VALUES ({marks})", list(rows))  # noqa: S608 - names of ours
+        tx.connection.exec_driver_sql(f"INSERT INTO {target} VALUES ({marks})", list(rows))  # noqa: S608 - names of ours
 
 
-def _forget(connection: Connection, org_id: str) -> None:
+def _forget(tx: Transaction) -> None:
     """Take every row of an organisation out of the State; its people, and what others put there,
     stay."""
     tables = [table for table in metadata.sorted_tables if table.name != _PEOPLE]
     for table in reversed(tables):
-        _unguard(connection, table)
-        connection.execute(delete(table).where(table.c.org_id == org_id))
-    for statement in missing_guards(connection).values():
-        connection.exec_driver_sql(statement)
+        _unguard(tx, table)
+        tx.execute(delete(table).where(table.c.org_id == tx.org_id))
+    for statement in missing_guards(tx.connection).values():
+        tx.connection.exec_driver_sql(statement)
 
 
-def _unguard(connection: Connection, table: Table) -> None:
-    quote = connection.dialect.identifier_preparer.quote
-    on = f" ON {quote(table.name)}" if connection.dialect.name == "postgresql" else ""
-    connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {quote(table.name + '_no_delete')}{on}")
+def _unguard(tx: Transaction, table: Table) -> None:
+    quote = tx.dialect.identifier_preparer.quote
+    on = f" ON {quote(table.name)}" if tx.dialect.name == "postgresql" else ""
+    tx.connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {quote(table.name + '_no_delete')}{on}")
 
 
-def _copy(connection: Connection, target: str, rows: Sequence[PlainRow]) -> None:
-    cursor = connection.connection.cursor()
+def _copy(tx: Transaction, target: str, rows: Sequence[PlainRow]) -> None:
+    cursor = tx.connection.connection.cursor()
     with cursor.copy(f"COPY {target} FROM STDIN") as copy:
         for row in rows:
             copy.write_row(row)
 
 
-def _move_sequence(connection: Connection, table: Table) -> None:
+def _move_sequence(tx: Transaction, table: Table) -> None:
     """The next number comes after those that were filled in."""
     numbered = table.autoincrement_column
     if numbered is None:
         return
-    highest = connection.scalar(select(func.max(numbered)))
-    connection.execute(
+    highest = tx.scalar(select(func.max(numbered)))
+    tx.execute(
         text("SELECT setval(pg_get_serial_sequence(:table, :column), :highest)"),
         {"table": table.name, "column": numbered.name, "highest": highest},
     )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from lakeguard.relay import owner
@@ -23,7 +22,7 @@ from lakeguard.relay.stamp import (
     rows_of,
     stamp,
 )
-from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.errors import LedgerUnreadable, StateUnavailable
 from lakeguard_sdk.model.verification import Synced
 from lakeguard_sdk.storage.fault_points import reached
@@ -47,15 +46,13 @@ def _writable(root: str) -> Iterator[None]:
 class Relay:
     """Of one organisation and its lake. Safe to call from many threads and processes."""
 
-    database: Database
+    state: OrganisationState
     lake: str
-    org_id: str
-    clock: Callable[[], datetime]
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def root(self) -> str:
-        return ledger_root(self.lake, self.org_id)
+        return ledger_root(self.lake, self.state.org_id)
 
     def drain(self, threads: int = _THREADS, until: float | None = None) -> Synced:
         """Deliver everything that is committed by now; another process's turn is waited for.
@@ -71,26 +68,26 @@ class Relay:
             while (stamped := self._next()) is not None:
                 self._deliver(ledger, stamped)
                 batches, rows = batches + 1, rows + stamped.link.rows
-        with self.database.read() as connection:
-            last = last_link(connection, self.org_id)
+        with self.state.read() as tx:
+            last = last_link(tx)
         return Synced(batches=batches, rows=rows, head=last.head if last else GENESIS)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Of all processes on this State, and of all States on this lake, one delivers."""
         with (
-            self.database.sole(f"relay-{self.org_id}", _PATIENCE_SECONDS) as here,
+            self.state.database.sole(f"relay-{self.state.org_id}", _PATIENCE_SECONDS) as here,
             owner.alone_on_lake(self.root, _PATIENCE_SECONDS if here else 0.0) as there,
         ):
             if not (here and there):
                 reason = "another process has been writing to the ledger for a minute"
-                raise StateUnavailable(place=self.database.place, reason=reason)
+                raise StateUnavailable(place=self.state.database.place, reason=reason)
             yield
 
     def is_idle(self) -> bool:
         """Whether the ledger has all that the State has told."""
-        with self.database.read() as connection:
-            return not has_waiting(connection, self.org_id)
+        with self.state.read() as tx:
+            return not has_waiting(tx)
 
     def _create_tables(self, ledger: Ledger) -> None:
         """Tables that the ledger has not yet; one that it had is not made anew in silence."""
@@ -101,18 +98,18 @@ class Relay:
 
     def _owner(self) -> Ownership:
         """Asked before every write: another State may have taken the lake over meanwhile."""
-        return owned(self.database, self.lake, self.org_id)
+        return owned(self.state, self.lake)
 
     def _next(self) -> Stamped | None:
         """The first batch that the ledger has not whole; a new one where rows wait for it."""
-        with self.database.read() as connection:
-            known = links_after(connection, self.org_id, delivered(connection, self.org_id))
+        with self.state.read() as tx:
+            known = links_after(tx, delivered(tx))
             if known:
-                return Stamped(known[0], rows_of(connection, self.org_id, known[0].batch))
-            if not has_waiting(connection, self.org_id):
+                return Stamped(known[0], rows_of(tx, known[0].batch))
+            if not has_waiting(tx):
                 return None
-        with self.database.write() as connection:
-            stamped = stamp(connection, self.org_id, self.clock())
+        with self.state.write() as tx:
+            stamped = stamp(tx)
         reached("relay.stamped")
         return stamped
 
@@ -120,15 +117,15 @@ class Relay:
         from lakeguard.relay.deliver import collect
 
         link, known = stamped.link, self._owner()
-        with self.database.read() as connection:
-            shipments = collect(connection, self.org_id, stamped.told)
-        ledger.send(shipments, link, self.org_id)
+        with self.state.read() as tx:
+            shipments = collect(tx, stamped.told)
+        ledger.send(shipments, link, self.state.org_id)
         reached("relay.sent")
         if known.batch < link.batch:
             owner.replace(
                 self.root, known.model_copy(update={"batch": link.batch, "head": link.head})
             )
         reached("relay.owner_told")
-        with self.database.write() as connection:
-            mark_delivered(connection, self.org_id, link.batch)
+        with self.state.write() as tx:
+            mark_delivered(tx, link.batch)
         reached("relay.marked")

@@ -11,10 +11,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pa_json
-from sqlalchemy import ColumnElement, Connection, select, type_coerce
+from sqlalchemy import ColumnElement, select, type_coerce
 from sqlalchemy.types import NullType
 
 from lakeguard.relay.tables import BATCH, ORDINAL, LedgerTable
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import format_instant
 
 PlainRow = tuple[Any, ...]
@@ -77,13 +78,11 @@ def payload_maker(table: LedgerTable) -> Callable[[PlainRow], str]:
     return make
 
 
-def state_rows(
-    connection: Connection, table: LedgerTable, where: ColumnElement[bool]
-) -> list[PlainRow]:
+def state_rows(tx: Transaction, table: LedgerTable, where: ColumnElement[bool]) -> list[PlainRow]:
     """Rows of the State, as they are there now."""
     asked = select(*(_bare(table, name) for name in table.columns)).where(where)
     fixes = [_FIXES.get(table.kind_of(name)) for name in table.columns]
-    columns = list(zip(*connection.execute(asked), strict=True))
+    columns = list(zip(*tx.execute(asked), strict=True))
     return list(
         zip(
             *(

@@ -12,11 +12,12 @@ from datetime import datetime
 from itertools import starmap
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, delete, insert, select, update
+from sqlalchemy import Select, delete, insert, select, update
 
 from lakeguard.relay.chain import GENESIS, next_head, row_digest
 from lakeguard.state.locks import hold
 from lakeguard.state.schema import audit_chain, outbox, relay_cursors
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import canonical_json
 
 DELTA = "delta"
@@ -46,14 +47,17 @@ class Stamped(NamedTuple):
     told: Sequence[Told]
 
 
-def stamp(connection: Connection, org_id: str, at: datetime) -> Stamped | None:
+def stamp(tx: Transaction) -> Stamped | None:
     """Number every committed row that has no batch yet; None where there is none."""
-    hold(connection, f"relay:{org_id}")
-    last = last_link(connection, org_id)
+    at = tx.now()
+    hold(tx, f"relay:{tx.org_id}")
+    last = last_link(tx)
     batch = (last.batch if last else 0) + 1
-    waiting = select(outbox.c.outbox_id).where(outbox.c.org_id == org_id, outbox.c.batch.is_(None))
+    waiting = select(outbox.c.outbox_id).where(
+        outbox.c.org_id == tx.org_id, outbox.c.batch.is_(None)
+    )
     chosen = waiting.order_by(outbox.c.outbox_id).limit(_LARGEST_BATCH)
-    returned = connection.execute(
+    returned = tx.execute(
         update(outbox)
         .where(outbox.c.outbox_id.in_(chosen.scalar_subquery()))
         .values(batch=batch)
@@ -68,62 +72,60 @@ def stamp(connection: Connection, org_id: str, at: datetime) -> Stamped | None:
     previous = last.head if last else GENESIS
     head = next_head(previous, batch, starmap(row_digest, told))
     link = Link(batch, len(told), tables, previous, head, at)
-    return Stamped(add_link(connection, org_id, link), told)
+    return Stamped(add_link(tx, link), told)
 
 
-def add_link(connection: Connection, org_id: str, link: Link) -> Link:
-    connection.execute(insert(audit_chain).values(org_id=org_id, **link._asdict()))
+def add_link(tx: Transaction, link: Link) -> Link:
+    tx.execute(insert(audit_chain).values(org_id=tx.org_id, **link._asdict()))
     return link
 
 
-def last_link(connection: Connection, org_id: str) -> Link | None:
-    newest_first = _links(org_id).order_by(audit_chain.c.batch.desc())
-    row = connection.execute(newest_first.limit(1)).first()
+def last_link(tx: Transaction) -> Link | None:
+    newest_first = _links(tx.org_id).order_by(audit_chain.c.batch.desc())
+    row = tx.execute(newest_first.limit(1)).first()
     return None if row is None else Link(*row)
 
 
-def links_after(connection: Connection, org_id: str, batch: int) -> list[Link]:
-    later = _links(org_id).where(audit_chain.c.batch > batch)
-    return [Link(*row) for row in connection.execute(later.order_by(audit_chain.c.batch))]
+def links_after(tx: Transaction, batch: int) -> list[Link]:
+    later = _links(tx.org_id).where(audit_chain.c.batch > batch)
+    return [Link(*row) for row in tx.execute(later.order_by(audit_chain.c.batch))]
 
 
-def delivered(connection: Connection, org_id: str) -> int:
+def delivered(tx: Transaction) -> int:
     """The last batch that the ledger has whole."""
     table = relay_cursors.c
-    found = connection.scalar(
-        select(table.batch).where(table.org_id == org_id, table.consumer == DELTA)
-    )
+    found = tx.scalar(select(table.batch).where(table.org_id == tx.org_id, table.consumer == DELTA))
     return int(found or 0)
 
 
-def has_waiting(connection: Connection, org_id: str) -> bool:
+def has_waiting(tx: Transaction) -> bool:
     """Whether anything was told that the ledger has not whole."""
-    waiting = select(outbox.c.outbox_id).where(outbox.c.org_id == org_id).limit(1)
-    return connection.scalar(waiting) is not None
+    waiting = select(outbox.c.outbox_id).where(outbox.c.org_id == tx.org_id).limit(1)
+    return tx.scalar(waiting) is not None
 
 
-def rows_of(connection: Connection, org_id: str, batch: int) -> Sequence[Told]:
+def rows_of(tx: Transaction, batch: int) -> Sequence[Told]:
     """What the batch tells, in the chain's order."""
     table = outbox.c
-    rows = connection.execute(
+    rows = tx.execute(
         select(table.topic, table.payload)
-        .where(table.org_id == org_id, table.batch == batch)
+        .where(table.org_id == tx.org_id, table.batch == batch)
         .order_by(table.outbox_id)
     )
     return [Told(*row) for row in rows]
 
 
-def mark_delivered(connection: Connection, org_id: str, batch: int) -> None:
+def mark_delivered(tx: Transaction, batch: int) -> None:
     """The ledger has the batch: its rows leave the queue."""
     table = relay_cursors
-    moved = connection.execute(
+    moved = tx.execute(
         update(table)
-        .where(table.c.org_id == org_id, table.c.consumer == DELTA, table.c.batch < batch)
+        .where(table.c.org_id == tx.org_id, table.c.consumer == DELTA, table.c.batch < batch)
         .values(batch=batch)
     )
-    if moved.rowcount == 0 and delivered(connection, org_id) < batch:
-        connection.execute(insert(table).values(org_id=org_id, consumer=DELTA, batch=batch))
-    connection.execute(delete(outbox).where(outbox.c.org_id == org_id, outbox.c.batch == batch))
+    if moved.rowcount == 0 and delivered(tx) < batch:
+        tx.execute(insert(table).values(org_id=tx.org_id, consumer=DELTA, batch=batch))
+    tx.execute(delete(outbox).where(outbox.c.org_id == tx.org_id, outbox.c.batch == batch))
 
 
 def _links(org_id: str) -> Select[Any]:

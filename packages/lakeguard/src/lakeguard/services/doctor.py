@@ -20,6 +20,7 @@ from lakeguard.services.plain_text import plural
 from lakeguard.settings import SETTINGS_FILE, Settings, find_project, load_settings
 from lakeguard.state.database import Database
 from lakeguard.state.health_check import examine_database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.core.frozen_model import Noun
 from lakeguard_sdk.errors import LakeGuardError, StateShut
 from lakeguard_sdk.storage.storage import local_path
@@ -139,11 +140,11 @@ def _channels(settings: Settings, open_state: OpenState) -> Iterator[Finding]:
 
 
 def _channel_findings(settings: Settings, database: Database) -> Iterator[Finding]:
-    place = (database, settings.organisation, lambda: datetime.now(UTC))
-    alerts = alert_messenger(*place, settings.channels)
+    state = OrganisationState.of(database, settings.organisation, lambda: datetime.now(UTC))
+    alerts = alert_messenger(state, settings.channels)
     for channel in settings.channels:
         yield _channel_finding("alert", "Channel", examine_channel(alerts, channel))
-    events = event_messenger(*place, settings.event_channels)
+    events = event_messenger(state, settings.event_channels)
     for listener in settings.event_channels:
         yield _channel_finding("event", "Channel of events", health_of(events, listener))
 

@@ -8,7 +8,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from lakeguard.access.users import known_user
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.state.database import Database
 
 _seen: WeakKeyDictionary[Database, set[tuple[str, str]]] = WeakKeyDictionary()
@@ -17,7 +17,7 @@ _seen: WeakKeyDictionary[Database, set[tuple[str, str]]] = WeakKeyDictionary()
 
 class Port(Protocol):
     @property
-    def heart(self) -> Heart: ...
+    def context(self) -> PlaneContext: ...
 
 
 Acts = TypeVar("Acts", bound=Port)
@@ -32,16 +32,16 @@ def acting(
 
     @wraps(method)
     def act(self: Acts, /, *args: Given.args, **fields: Given.kwargs) -> Answer:
-        _appear(self.heart)
+        _appear(self.context)
         return method(self, *args, **fields)
 
     return act
 
 
-def _appear(heart: Heart) -> None:
-    known, actor = _seen.setdefault(heart.database, set()), (heart.org_id, heart.actor)
+def _appear(context: PlaneContext) -> None:
+    known, actor = _seen.setdefault(context.database, set()), (context.org_id, context.actor)
     if actor in known:
         return
-    with heart.database.write() as connection:
-        known_user(connection, heart.org_id, heart.actor, heart.clock())
+    with context.write() as tx:
+        known_user(tx, tx.actor)
     known.add(actor)

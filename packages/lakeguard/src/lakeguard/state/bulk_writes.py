@@ -17,7 +17,6 @@ from pydantic_core import to_json
 from sqlalchemy import (
     JSON,
     ColumnElement,
-    Connection,
     Insert,
     String,
     Table,
@@ -34,6 +33,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from lakeguard.state.tables.metadata import UtcTime
+from lakeguard.state.transaction import Transaction
 
 Row = Mapping[str, Any]
 
@@ -43,33 +43,33 @@ _MOST_ON_SQLITE = 1_000
 """In one statement that answers: SQLite takes no more than 32,766 values."""
 
 
-def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
+def insert_into(tx: Transaction, table: Table) -> postgresql.Insert | sqlite.Insert:
     """An INSERT that can say what becomes of rows that are there already."""
-    if connection.dialect.name == "postgresql":
+    if tx.dialect.name == "postgresql":
         return postgresql.insert(table)
     return sqlite.insert(table)
 
 
-def insert_all(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
+def insert_all(tx: Transaction, table: Table, rows: Sequence[Row]) -> None:
     """All rows have the columns of the first."""
     if not rows:
         return
-    if connection.dialect.name != "postgresql" or len(rows) < FEW:
-        connection.execute(_insert(table), list(rows))
+    if tx.dialect.name != "postgresql" or len(rows) < FEW:
+        tx.execute(_insert(table), list(rows))
         return
     new = _given(table, rows)
     chosen = select(*new.columns.values())
     statement = insert(table).from_select(list(new.columns), chosen, include_defaults=False)
-    connection.execute(statement, new.values)
+    tx.execute(statement, new.values)
 
 
 def insert_new(
-    connection: Connection, table: Table, rows: Sequence[Row], unique: Sequence[str], answer: str
+    tx: Transaction, table: Table, rows: Sequence[Row], unique: Sequence[str], answer: str
 ) -> set[Any]:
     """The ``answer`` of each row that was added; where the unique columns have a row, it stays."""
     if not rows:
         return set()
-    if connection.dialect.name == "postgresql":
+    if tx.dialect.name == "postgresql":
         new = _given(table, rows)
         chosen = select(*new.columns.values())
         statement = (
@@ -78,35 +78,35 @@ def insert_new(
             .on_conflict_do_nothing(index_elements=list(unique))
             .returning(table.c[answer])
         )
-        return set(connection.scalars(statement, new.values))
+        return set(tx.scalars(statement, new.values))
     alone = sqlite.insert(table).on_conflict_do_nothing(index_elements=list(unique))
     added: set[Any] = set()
     for part in in_pieces(rows, _MOST_ON_SQLITE):
-        added |= set(connection.scalars(alone.returning(table.c[answer]), list(part)))
+        added |= set(tx.scalars(alone.returning(table.c[answer]), list(part)))
     return added
 
 
 def update_numbered(
-    connection: Connection, table: Table, rows: Sequence[Row], key: str, number: str
+    tx: Transaction, table: Table, rows: Sequence[Row], key: str, number: str
 ) -> int:
     """How many rows got the new values: those whose ``number`` is one less than the new one."""
     if not rows:
         return 0
     values = [name for name in rows[0] if name != key]
-    if connection.dialect.name == "postgresql" and len(rows) >= FEW:
+    if tx.dialect.name == "postgresql" and len(rows) >= FEW:
         new = _given(table, rows)
         statement = (
             update(table)
             .where(table.c[key] == new.columns[key], table.c[number] == new.columns[number] - 1)
             .values({name: new.columns[name] for name in values})
         )
-        return connection.execute(statement, new.values).rowcount
+        return tx.execute(statement, new.values).rowcount
     one = _update_numbered(table, key, number, tuple(values))
     given = [
         {"of": row[key], "was": row[number] - 1, **{f"new_{name}": row[name] for name in values}}
         for row in rows
     ]
-    return connection.execute(one, given).rowcount
+    return tx.execute(one, given).rowcount
 
 
 @cache
@@ -124,21 +124,19 @@ def _update_numbered(table: Table, key: str, number: str, values: tuple[str, ...
     )
 
 
-def update_all(
-    connection: Connection, table: Table, rows: Sequence[Row], keys: Sequence[str]
-) -> None:
+def update_all(tx: Transaction, table: Table, rows: Sequence[Row], keys: Sequence[str]) -> None:
     """New values for the rows that have these ``keys``."""
     if not rows:
         return
     values = [name for name in rows[0] if name not in keys]
-    if connection.dialect.name == "postgresql" and len(rows) >= FEW:
+    if tx.dialect.name == "postgresql" and len(rows) >= FEW:
         new = _given(table, rows)
         statement = (
             update(table)
             .where(*(table.c[key] == new.columns[key] for key in keys))
             .values({name: new.columns[name] for name in values})
         )
-        connection.execute(statement, new.values)
+        tx.execute(statement, new.values)
         return
     one = (
         update(table)
@@ -149,7 +147,7 @@ def update_all(
         {f"{'of' if name in keys else 'new'}_{name}": value for name, value in row.items()}
         for row in rows
     ]
-    connection.execute(one, given)
+    tx.execute(one, given)
 
 
 @dataclass(frozen=True)

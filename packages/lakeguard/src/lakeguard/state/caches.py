@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import Connection, Table, select, tuple_
+from sqlalchemy import Table, select, tuple_
 
 from lakeguard.state.bulk_writes import in_pieces
+from lakeguard.state.transaction import Transaction
 
 T = TypeVar("T")
 
@@ -48,7 +49,7 @@ class Definitions(Generic[T]):
     parse: Callable[[str], T]
     _remembered: Remembered[T] = field(default_factory=lambda: Remembered[T](most=50_000))
 
-    def of(self, connection: Connection, rows: Collection[Any]) -> dict[str, T]:
+    def of(self, tx: Transaction, rows: Collection[Any]) -> dict[str, T]:
         """By the hash of the definition; each row has its key, its revision and that hash."""
 
         def read(missing: set[str]) -> dict[str, T]:
@@ -59,7 +60,7 @@ class Definitions(Generic[T]):
                 query = select(table.definition_hash, table.definition).where(
                     tuple_(table[self.key], table.revision).in_(some)
                 )
-                found |= {digest: self.parse(text) for digest, text in connection.execute(query)}
+                found |= {digest: self.parse(text) for digest, text in tx.execute(query)}
             return found
 
         return self._remembered.of({row.definition_hash for row in rows}, read)

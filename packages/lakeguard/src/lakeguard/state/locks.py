@@ -12,44 +12,51 @@ from pathlib import Path
 
 from sqlalchemy import ARRAY, BigInteger, Connection, Engine, bindparam, func, select
 
+from lakeguard.state.transaction import Transaction
+
 SCHEMA = "lakeguard_schema"
 """The engine's execution option that names its PostgreSQL schema."""
 
 _PAUSE_SECONDS = 0.05
 
 
-def hold(connection: Connection, name: str) -> None:
+def hold(tx: Transaction, name: str) -> None:
     """Nobody else holds ``name`` until this transaction ends; whoever comes second waits.
 
     On SQLite a writing transaction is alone already.
     """
+    hold_for_connection(tx.connection, name)
+
+
+def hold_for_connection(connection: Connection, name: str) -> None:
+    """As ``hold``, where there is no organisation yet."""
     if connection.dialect.name == "postgresql":
         key = bindparam("key", _key(_schema(connection), name), BigInteger)
         connection.execute(select(func.pg_advisory_xact_lock(key)))
 
 
-def hold_shared(connection: Connection, name: str) -> None:
+def hold_shared(tx: Transaction, name: str) -> None:
     """As ``hold``, but beside others who share it; who wants it alone waits for all of them."""
-    if connection.dialect.name == "postgresql":
-        key = bindparam("key", _key(_schema(connection), name), BigInteger)
-        connection.execute(select(func.pg_advisory_xact_lock_shared(key)))
+    if tx.dialect.name == "postgresql":
+        key = bindparam("key", _key(_schema(tx.connection), name), BigInteger)
+        tx.execute(select(func.pg_advisory_xact_lock_shared(key)))
 
 
-def hold_all(connection: Connection, names: Sequence[str]) -> None:
+def hold_all(tx: Transaction, names: Sequence[str]) -> None:
     """The same for many names at once; nobody who does so waits in a circle."""
-    if connection.dialect.name == "postgresql" and names:
-        keys = sorted(_key(_schema(connection), name) for name in names)
+    if tx.dialect.name == "postgresql" and names:
+        keys = sorted(_key(_schema(tx.connection), name) for name in names)
         given = func.unnest(bindparam("keys", keys, ARRAY(BigInteger))).column_valued("key")
-        connection.execute(select(func.pg_advisory_xact_lock(given)))
+        tx.execute(select(func.pg_advisory_xact_lock(given)))
 
 
-def try_hold_all(connection: Connection, names: Sequence[str]) -> list[str]:
+def try_hold_all(tx: Transaction, names: Sequence[str]) -> list[str]:
     """Those of the names that nobody else holds, held from now on; nobody is waited for."""
-    if connection.dialect.name != "postgresql" or not names:
+    if tx.dialect.name != "postgresql" or not names:
         return list(names)
-    keys = {_key(_schema(connection), name): name for name in names}
+    keys = {_key(_schema(tx.connection), name): name for name in names}
     given = func.unnest(bindparam("keys", list(keys), ARRAY(BigInteger))).column_valued("key")
-    tried = connection.execute(select(given, func.pg_try_advisory_xact_lock(given)))
+    tried = tx.execute(select(given, func.pg_try_advisory_xact_lock(given)))
     return [keys[key] for key, got in tried if got]
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.schema import CreateIndex, CreateSchema, CreateTable
 
 from lakeguard.state.append_only_triggers import guard_statements
-from lakeguard.state.locks import SCHEMA, hold
+from lakeguard.state.locks import SCHEMA, hold_for_connection
 from lakeguard.state.schema import metadata
 from lakeguard.state.schema_revision import SCHEMA_HEAD
 from lakeguard.state.views.views import view_statements
@@ -33,7 +33,7 @@ def upgrade(engine: Engine, place: str) -> None:
     """
     directory = scripts()
     with engine.begin() as connection:
-        hold(connection, "migrate")
+        hold_for_connection(connection, "migrate")
         _create_schema(connection)
         context = MigrationContext.configure(connection)
         found = context.get_current_revision()

@@ -14,46 +14,47 @@ from itertools import groupby
 from json.encoder import encode_basestring
 from typing import Any
 
-from sqlalchemy import Connection, Table, insert
+from sqlalchemy import Table, insert
 
 from lakeguard.state.bulk_writes import insert_all, insert_into, shared_values
 from lakeguard.state.tables.metadata import MUTABLE_COLUMNS
 from lakeguard.state.tables.relay import outbox
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import format_instant
 
 Row = Mapping[str, Any]
 
 
-def record(connection: Connection, table: Table, rows: Sequence[Row], at: datetime) -> None:
+def record(tx: Transaction, table: Table, rows: Sequence[Row], at: datetime) -> None:
     """Add rows to a fact table, and tell of them if and only if this transaction commits."""
     if not rows:
         return
     numbered = table.autoincrement_column
     if numbered is not None and numbered.name not in rows[0]:
         statement = insert(table).returning(numbered)
-        rows = [{**row, numbered.name: connection.scalar(statement, row)} for row in rows]
+        rows = [{**row, numbered.name: tx.scalar(statement, row)} for row in rows]
     else:
-        insert_all(connection, table, rows)
-    tell(connection, table, rows, at)
+        insert_all(tx, table, rows)
+    tell(tx, table, rows, at)
 
 
-def record_once(connection: Connection, table: Table, row: Row, at: datetime) -> bool:
+def record_once(tx: Transaction, table: Table, row: Row, at: datetime) -> bool:
     """Add a row that is the same whoever adds it; one that is there already is left alone.
 
     Whether it was added.
     """
-    new = insert_into(connection, table).values(**row).on_conflict_do_nothing()
-    if connection.execute(new.returning(*table.primary_key)).first() is None:
+    new = insert_into(tx, table).values(**row).on_conflict_do_nothing()
+    if tx.execute(new.returning(*table.primary_key)).first() is None:
         return False
-    tell(connection, table, [row], at)
+    tell(tx, table, [row], at)
     return True
 
 
-def tell(connection: Connection, table: Table, rows: Sequence[Row], at: datetime) -> None:
+def tell(tx: Transaction, table: Table, rows: Sequence[Row], at: datetime) -> None:
     """Queue rows for those who hear of them."""
     topic = str(table.name)
     insert_all(
-        connection,
+        tx,
         outbox,
         [
             {"org_id": row["org_id"], "topic": topic, "payload": said, "created_at": at}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.insight.comparison.run_facts import NO_BUILDS
 from lakeguard.insight.comparison.since import RunCase, differences, file_changes
@@ -23,6 +23,7 @@ from lakeguard.registry.store import (
     definition_in_force,
 )
 from lakeguard.state.schema import run_schemas, tasks
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import UnknownRun
 from lakeguard_sdk.model.decision import Decision
@@ -35,31 +36,31 @@ from lakeguard_sdk.types.schema import TableSchema
 Inputs = dict[str, tuple[str, int | None]]
 
 
-def since_green(connection: Connection, org_id: str, run: RunRow) -> Since | None:
+def since_green(tx: Transaction, run: RunRow) -> Since | None:
     """What differs since the last version that was promoted before the run ended.
 
     None where there is none. A run that builds nothing is not compared with it.
     """
-    green = _last_green(connection, run)
+    green = _last_green(tx, run)
     if green is None:
         return None
-    kind = connection.scalar(select(tasks.c.kind).where(tasks.c.task_id == run.task_id))
+    kind = tx.scalar(select(tasks.c.kind).where(tasks.c.task_id == run.task_id))
     if kind not in NO_BUILDS:
-        return _compared(connection, org_id, run, green)
+        return _compared(tx, run, green)
     return Since(
         version=green.version, run_id=green.run_id, promoted_at=green.promoted_at, compared=False
     )
 
 
-def _compared(connection: Connection, org_id: str, run: RunRow, green: StoredVersion) -> Since:
-    then = run_row(connection, org_id, green.run_id)
+def _compared(tx: Transaction, run: RunRow, green: StoredVersion) -> Since:
+    then = run_row(tx, green.run_id)
     if then is None:
         raise UnknownRun(run=green.run_id)
-    read = inputs_of(connection, run.dataset_id, green.version)
+    read = inputs_of(tx, run.dataset_id, green.version)
     known: Inputs = {item.dataset_id: (item.dataset, item.version) for item in read}
-    before = run_case(connection, org_id, then, known)
-    before = replace(before, definition=brought(connection, org_id, then, before.definition))
-    after = run_case(connection, org_id, run, None, known)
+    before = run_case(tx, then, known)
+    before = replace(before, definition=brought(tx, then, before.definition))
+    after = run_case(tx, run, None, known)
     files = file_changes(before.evidence, after.evidence)
     return Since(
         version=green.version,
@@ -73,29 +74,25 @@ def _compared(connection: Connection, org_id: str, run: RunRow, green: StoredVer
     )
 
 
-def _last_green(connection: Connection, run: RunRow) -> StoredVersion | None:
+def _last_green(tx: Transaction, run: RunRow) -> StoredVersion | None:
     earlier = (
         version
-        for version in stored_versions(connection, run.dataset_id)
+        for version in stored_versions(tx, run.dataset_id)
         if version.promoted_at <= run.end_time and version.run_id != run.run_id
     )
     return max(earlier, key=lambda version: version.version, default=None)
 
 
 def run_case(
-    connection: Connection,
-    org_id: str,
-    run: RunRow,
-    inputs: Inputs | None = None,
-    expected: Inputs | None = None,
+    tx: Transaction, run: RunRow, inputs: Inputs | None = None, expected: Inputs | None = None
 ) -> RunCase:
     """``inputs`` where they are known; else what the run read, or would have read."""
-    opening = _opening(connection, org_id, run.run_id)
-    decision = decision_of_run(connection, org_id, run.run_id, run.dataset)
-    definition = _definition(connection, org_id, run)
-    rules, policies = _pinned(connection, org_id, decision, opening)
+    opening = _opening(tx, run.run_id)
+    decision = decision_of_run(tx, run.run_id, run.dataset)
+    definition = _definition(tx, run)
+    rules, policies = _pinned(tx, decision, opening)
     if inputs is None:
-        inputs = _read(connection, org_id, run, opening, definition, expected or {})
+        inputs = _read(tx, run, opening, definition, expected or {})
     hashed = decision.case.evidence if decision else None
     return RunCase(
         definition=definition,
@@ -103,48 +100,46 @@ def run_case(
         policies=policies,
         inputs=inputs,
         plan=opening.plan if opening else None,
-        live=_live(connection, org_id, run.run_id),
-        evidence=Evidence.from_json(get_document(connection, org_id, hashed)) if hashed else None,
+        live=_live(tx, run.run_id),
+        evidence=Evidence.from_json(get_document(tx, hashed)) if hashed else None,
         semantics=decision.ruling.semantics if decision else None,
     )
 
 
-def _opening(connection: Connection, org_id: str, run_id: str) -> Opening | None:
+def _opening(tx: Transaction, run_id: str) -> Opening | None:
     """None where the run was refused before it opened."""
     try:
-        return opening_of(connection, org_id, run_id)
+        return opening_of(tx, run_id)
     except UnknownRun:
         return None
 
 
-def _definition(connection: Connection, org_id: str, run: RunRow) -> DatasetDefinition:
+def _definition(tx: Transaction, run: RunRow) -> DatasetDefinition:
     """Of the revision that the run opened with; one that never opened saw the latest."""
-    revision = opened_revision(connection, org_id, run.run_id)
+    revision = opened_revision(tx, run.run_id)
     if revision is not None:
-        return definition_at(connection, run.dataset_id, revision)
-    found = definition_in_force(connection, run.dataset_id, run.end_time)
-    return found or dataset_by_id(connection, org_id, run.dataset_id).definition
+        return definition_at(tx, run.dataset_id, revision)
+    found = definition_in_force(tx, run.dataset_id, run.end_time)
+    return found or dataset_by_id(tx, run.dataset_id).definition
 
 
-def brought(
-    connection: Connection, org_id: str, run: RunRow, opened: DatasetDefinition
-) -> DatasetDefinition:
+def brought(tx: Transaction, run: RunRow, opened: DatasetDefinition) -> DatasetDefinition:
     """The definition as a promoted run left it: with what it accepted of the data's columns."""
-    verdict = schema_verdict(connection, org_id, run.run_id)
+    verdict = schema_verdict(tx, run.run_id)
     if verdict is None or verdict.declared is None:
         return opened
     return drifted(opened, verdict.declared, renamed_columns(verdict.differences))
 
 
 def _pinned(
-    connection: Connection, org_id: str, decision: Decision | None, opening: Opening | None
+    tx: Transaction, decision: Decision | None, opening: Opening | None
 ) -> tuple[tuple[RuleDefinition, ...], tuple[PolicyDefinition, ...]]:
     """What was decided with; of a run that came to no decision, what it would have been."""
     if decision is None:
         pinned = PinnedRules.from_json(opening.pinned) if opening else None
         return (pinned.rules, pinned.policies) if pinned else ((), ())
-    rules = json.loads(get_document(connection, org_id, decision.case.ruleset))
-    policies = json.loads(get_document(connection, org_id, decision.case.policies))
+    rules = json.loads(get_document(tx, decision.case.ruleset))
+    policies = json.loads(get_document(tx, decision.case.policies))
     return (
         tuple(map(RuleDefinition.model_validate, rules)),
         tuple(map(PolicyDefinition.model_validate, policies)),
@@ -152,8 +147,7 @@ def _pinned(
 
 
 def _read(
-    connection: Connection,
-    org_id: str,
+    tx: Transaction,
     run: RunRow,
     opening: Opening | None,
     definition: DatasetDefinition,
@@ -165,17 +159,17 @@ def _read(
         return {item.dataset_id: (item.dataset, item.version) for item in pins}
     names = {key: name for key, (name, _) in expected.items()}
     for parent in definition.parents:
-        found = current_definition(connection, org_id, parent)
+        found = current_definition(tx, parent)
         if found is not None:
             names[found.dataset_id] = parent
-    shown = {key: pointer(connection, key, run.start_time) for key in names}
+    shown = {key: pointer(tx, key, run.start_time) for key in names}
     return {key: (names[key], at.version if at else None) for key, at in shown.items()}
 
 
-def _live(connection: Connection, org_id: str, run_id: str) -> TableSchema | None:
-    found = connection.scalar(
+def _live(tx: Transaction, run_id: str) -> TableSchema | None:
+    found = tx.scalar(
         select(run_schemas.c.live_hash).where(
-            run_schemas.c.org_id == org_id, run_schemas.c.run_id == run_id
+            run_schemas.c.org_id == tx.org_id, run_schemas.c.run_id == run_id
         )
     )
-    return None if found is None else TableSchema.from_json(get_document(connection, org_id, found))
+    return None if found is None else TableSchema.from_json(get_document(tx, found))

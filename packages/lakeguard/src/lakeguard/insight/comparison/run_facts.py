@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import cast
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.documents import get_document
@@ -15,6 +15,7 @@ from lakeguard.state.schema import (
     intents,
     run_openings,
 )
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.model.evidence import Evidence
 from lakeguard_sdk.model.read_models import BuildKind, RunFacts, RunRow
@@ -23,12 +24,12 @@ NO_BUILDS = (MoveKind.COMPACTION.value, MoveKind.ROLLBACK.value)
 """Runs of these kinds bring no rows, and ask no rule."""
 
 
-def facts_of_run(connection: Connection, org_id: str, run: RunRow) -> RunFacts | None:
+def facts_of_run(tx: Transaction, run: RunRow) -> RunFacts | None:
     """None where the run came to no evidence of its own: a rollback is judged on another's."""
-    decision = decision_of_run(connection, org_id, run.run_id, run.dataset)
+    decision = decision_of_run(tx, run.run_id, run.dataset)
     if decision is None or decision.case.evidence is None:
         return None
-    evidence = Evidence.from_json(get_document(connection, org_id, decision.case.evidence))
+    evidence = Evidence.from_json(get_document(tx, decision.case.evidence))
     if evidence.run_id != run.run_id:
         return None
     return RunFacts(
@@ -40,10 +41,10 @@ def facts_of_run(connection: Connection, org_id: str, run: RunRow) -> RunFacts |
     )
 
 
-def build_kinds(connection: Connection, dataset_id: str) -> dict[str, BuildKind]:
+def build_kinds(tx: Transaction, dataset_id: str) -> dict[str, BuildKind]:
     """How the dataset was built when each of its versions was made, by run."""
     openings, revisions = run_openings.c, dataset_registry_revisions.c
-    rows = connection.execute(
+    rows = tx.execute(
         select(openings.run_id, openings.dataset_revision, intents.c.kind)
         .join(data_versions, data_versions.c.run_id == openings.run_id)
         .join(intents, intents.c.run_id == openings.run_id, isouter=True)
@@ -56,7 +57,7 @@ def build_kinds(connection: Connection, dataset_id: str) -> dict[str, BuildKind]
             adopted[row.run_id] = "adoption"
         else:
             by_run[row.run_id] = row.dataset_revision
-    told = connection.execute(
+    told = tx.execute(
         select(revisions.revision, revisions.definition).where(
             revisions.dataset_id == dataset_id, revisions.revision.in_(set(by_run.values()))
         )

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from sqlalchemy import Connection
-
 from lakeguard.insight.comparison.run_cases import brought, run_case
 from lakeguard.insight.comparison.since import RunCase, differences, file_changes
 from lakeguard.ledger.decisions import decision_of_run
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import CheckKind, RunStatus
 from lakeguard_sdk.errors import NotComparable
 from lakeguard_sdk.model.decision import CheckResult, Decision
@@ -26,7 +25,7 @@ from lakeguard_sdk.model.run_comparison import (
 Key = tuple[CheckKind, str]
 
 
-def side_by_side(connection: Connection, org_id: str, before: RunRow, after: RunRow) -> SideBySide:
+def side_by_side(tx: Transaction, before: RunRow, after: RunRow) -> SideBySide:
     """What each was given and came to; NotComparable where they are of two datasets."""
     if before.dataset_id != after.dataset_id:
         raise NotComparable(
@@ -35,8 +34,8 @@ def side_by_side(connection: Connection, org_id: str, before: RunRow, after: Run
             dataset=before.dataset,
             other=after.dataset,
         )
-    old, new = (_case(connection, org_id, run) for run in (before, after))
-    made = [decision_of_run(connection, org_id, run.run_id, run.dataset) for run in (before, after)]
+    old, new = (_case(tx, run) for run in (before, after))
+    made = [decision_of_run(tx, run.run_id, run.dataset) for run in (before, after)]
     files = file_changes(old.evidence, new.evidence)
     return SideBySide(
         dataset=after.dataset,
@@ -51,12 +50,12 @@ def side_by_side(connection: Connection, org_id: str, before: RunRow, after: Run
     )
 
 
-def _case(connection: Connection, org_id: str, run: RunRow) -> RunCase:
+def _case(tx: Transaction, run: RunRow) -> RunCase:
     """A promoted run with what it accepted of the data's columns, as its version has them."""
-    case = run_case(connection, org_id, run)
+    case = run_case(tx, run)
     if run.status is not RunStatus.SUCCESS:
         return case
-    return replace(case, definition=brought(connection, org_id, run, case.definition))
+    return replace(case, definition=brought(tx, run, case.definition))
 
 
 def _side(run: RunRow, decision: Decision | None) -> RunSide:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import Connection, and_, or_, select
+from sqlalchemy import and_, or_, select
 
 from lakeguard.insight.comparison.run_facts import NO_BUILDS
 from lakeguard.state.schema import decisions, run_history, tasks
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import CheckKind, Outcome
 from lakeguard_sdk.model.decision import CheckResult, Ruling
 from lakeguard_sdk.model.read_models import RunRow
@@ -24,14 +25,12 @@ class _Decided(NamedTuple):
     checks: dict[Key, CheckResult]
 
 
-def check_trends(
-    connection: Connection, org_id: str, run: RunRow, limit: int
-) -> tuple[CheckTrend, ...]:
+def check_trends(tx: Transaction, run: RunRow, limit: int) -> tuple[CheckTrend, ...]:
     """Of every check of the run, in the gate's order; at most ``limit`` runs, itself included.
 
     Asked once for all of them. A run that the gate never saw is in it, and evaluated nothing.
     """
-    found = _decided(connection, org_id, run, limit)
+    found = _decided(tx, run, limit)
     own = found[-1].checks if found and found[-1].run_id == run.run_id else {}
     return tuple(
         CheckTrend(kind=kind, check_id=check_id, points=_points(found, (kind, check_id)))
@@ -39,19 +38,19 @@ def check_trends(
     )
 
 
-def _decided(connection: Connection, org_id: str, run: RunRow, limit: int) -> list[_Decided]:
+def _decided(tx: Transaction, run: RunRow, limit: int) -> list[_Decided]:
     """The run and those that ended before it, the oldest first."""
     history = run_history.c
     before = or_(
         history.end_time < run.end_time,
         and_(history.end_time == run.end_time, history.run_id <= run.run_id),
     )
-    rows = connection.execute(
+    rows = tx.execute(
         select(history.run_id, history.end_time, decisions.c.ruling)
         .join(tasks, tasks.c.task_id == history.task_id)
         .join(decisions, decisions.c.decision_id == history.decision_id, isouter=True)
         .where(
-            history.org_id == org_id,
+            history.org_id == tx.org_id,
             history.dataset_id == run.dataset_id,
             tasks.c.kind.not_in(NO_BUILDS),
             before,

@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Row, select
 
 from lakeguard.gate.rules.worst_values import tagged_columns
 from lakeguard.insight.comparison.run_facts import NO_BUILDS
@@ -27,7 +27,7 @@ from lakeguard.insight.history.replay import (
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.openings import opening_of, schema_verdict
 from lakeguard.ledger.versions import pointer
-from lakeguard.promotion.context import Organised, PinnedRules
+from lakeguard.promotion.context import PinnedRules
 from lakeguard.promotion.opening.pinned_rules import pin_rules
 from lakeguard.promotion.privacy.private_columns import private_in
 from lakeguard.promotion.privacy.row_samples import masked_columns, patterns_passed
@@ -38,8 +38,9 @@ from lakeguard.registry.store import (
     current_policies,
     current_target,
 )
-from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import decisions, task_attempts, tasks
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import CheckKind, Outcome, Verdict
 from lakeguard_sdk.errors import UnknownRun, VersionUnreadable
 from lakeguard_sdk.expressions.measures import MeasureValue
@@ -64,7 +65,6 @@ class Hidden:
     """What profiles would not tell either: columns with a tag, those that may have one from above,
     those that a PII policy is about; and texts, where one may hold what a policy forbids."""
 
-    of: Organised
     pinned: PinnedRules
     today: frozenset[str]
     """Of the columns as they are registered, and as they are drafted."""
@@ -72,26 +72,24 @@ class Hidden:
     @classmethod
     def read(
         cls,
-        connection: Connection,
-        of: Organised,
+        tx: Transaction,
         dataset: RegisteredDataset,
         draft: DatasetDefinition,
     ) -> Hidden:
-        published = pointer(connection, dataset.dataset_id)
-        pinned = pin_rules(connection, of, dataset, published=published)
-        named = (_hidden(connection, of, item, pinned) for item in (dataset.definition, draft))
-        return cls(of, pinned, frozenset(chain.from_iterable(named)))
+        published = pointer(tx, dataset.dataset_id)
+        pinned = pin_rules(tx, dataset, published=published)
+        named = (_hidden(tx, item, pinned) for item in (dataset.definition, draft))
+        return cls(pinned, frozenset(chain.from_iterable(named)))
 
-    def in_run(self, connection: Connection, run_id: str, case: RecordedCase) -> frozenset[str]:
+    def in_run(self, tx: Transaction, run_id: str, case: RecordedCase) -> frozenset[str]:
         """Today, and in the run itself when it was made."""
         found = {*self.today, *tagged_columns(case.facts.tags, case.facts.subject)}
-        org_id = self.of.org_id
         with suppress(UnknownRun):  # what was never opened has only the facts of its case
-            plan = opening_of(connection, org_id, run_id).plan
-            verdict = schema_verdict(connection, org_id, run_id)
+            plan = opening_of(tx, run_id).plan
+            verdict = schema_verdict(tx, run_id)
             plan = plan if verdict is None else plan.under(verdict)
             found |= {*plan.masked, *plan.private}
-        decision = decision_of_run(connection, org_id, run_id, case.facts.dataset)
+        decision = decision_of_run(tx, run_id, case.facts.dataset)
         asked = {"policies": (*self.pinned.policies, *case.policies)}
         pinned = self.pinned.model_copy(update=asked)
         if decision is None or not patterns_passed(pinned, decision):
@@ -99,13 +97,11 @@ class Hidden:
         return frozenset(found)
 
 
-def _hidden(
-    connection: Connection, of: Organised, definition: DatasetDefinition, pinned: PinnedRules
-) -> Iterator[str]:
-    target = current_target(connection, of.org_id, definition.target or "")
+def _hidden(tx: Transaction, definition: DatasetDefinition, pinned: PinnedRules) -> Iterator[str]:
+    target = current_target(tx, definition.target or "")
     transformed = target is not None and bool(target.transform)
-    possible = possible_tags(connection, of.org_id, definition, transformed=transformed)
-    policies = current_policies(connection, of.org_id)
+    possible = possible_tags(tx, definition, transformed=transformed)
+    policies = current_policies(tx)
     private = private_in(definition, policies, pinned, possible)
     yield from masked_columns(definition, pinned, private, possible)
     yield from (column.name for column in definition.columns if column.tags)
@@ -200,8 +196,7 @@ _TOLD_EVERY = 100
 
 
 def backtest(
-    database: Database,
-    org_id: str,
+    state: OrganisationState,
     lake: str,
     draft: DatasetDefinition,
     since: datetime,
@@ -215,13 +210,13 @@ def backtest(
     not registered yet has no runs.
     """
     tally = Tally(draft.rules)
-    with database.read() as connection:
-        dataset = _registered(connection, org_id, draft)
+    with state.read() as tx:
+        dataset = _registered(tx, draft)
         if dataset is None:
             return tally.answer(draft, None, since, scanned=survey is not None)
-        past = Past.read(connection, database, org_id, dataset.dataset_id)
-        hidden = Hidden.read(connection, past, dataset, draft)
-    test = _Backtest(database, org_id, lake, Draft(draft), past, hidden, survey, dataset)
+        past = Past.read(tx, state, dataset.dataset_id)
+        hidden = Hidden.read(tx, dataset, draft)
+    test = _Backtest(state, lake, Draft(draft), past, hidden, survey, dataset)
     for made, run in enumerate(test.runs(since), 1):
         tally.add(run.told, run.outcomes, run.unmeasured)
         if progress and made % _TOLD_EVERY == 0:
@@ -229,12 +224,10 @@ def backtest(
     return tally.answer(draft, dataset.definition, since, scanned=survey is not None)
 
 
-def _registered(
-    connection: Connection, org_id: str, draft: DatasetDefinition
-) -> RegisteredDataset | None:
+def _registered(tx: Transaction, draft: DatasetDefinition) -> RegisteredDataset | None:
     """By its name, or by that which it has before the draft renames it."""
     names = (name for name in (draft.dataset, draft.renamed_from) if name is not None)
-    found = (current_definition(connection, org_id, name) for name in names)
+    found = (current_definition(tx, name) for name in names)
     return next((dataset for dataset in found if dataset is not None), None)
 
 
@@ -247,8 +240,7 @@ class _Told(NamedTuple):
 
 @dataclass(frozen=True)
 class _Backtest:
-    database: Database
-    org_id: str
+    state: OrganisationState
     lake: str
     draft: Draft
     past: Past
@@ -257,7 +249,7 @@ class _Backtest:
     dataset: RegisteredDataset
 
     def runs(self, since: datetime) -> Iterator[_Told]:
-        library = Library(self.org_id)
+        library = Library(self.state.org_id)
         replayer = Replayer(library)
         built = (
             select(task_attempts.c.run_id)
@@ -265,8 +257,7 @@ class _Backtest:
             .where(tasks.c.dataset_id == self.dataset.dataset_id, tasks.c.kind.not_in(NO_BUILDS))
         )
         rows = recorded_decisions(
-            self.database,
-            self.org_id,
+            self.state,
             library,
             decisions.c.dataset_id == self.dataset.dataset_id,
             decisions.c.evidence_hash.is_not(None),
@@ -311,8 +302,8 @@ class _Backtest:
         failing = [check for check in checks if check.outcome in BLOCKING]
         if not failing:
             return ()
-        with self.database.read() as connection:
-            hidden = self.hidden.in_run(connection, row.run_id, case)
+        with self.state.read() as tx:
+            hidden = self.hidden.in_run(tx, row.run_id, case)
         return tuple(finding(check, hidden) for check in failing)
 
     def _surveyed(
@@ -324,10 +315,8 @@ class _Backtest:
             why = "the run published no version" if missing else ""
             return {}, dict.fromkeys(rules, why) if why else {}
         try:
-            with self.database.read() as connection:
-                plan = survey_plan(
-                    connection, self.org_id, self.lake, self.dataset.name, version, missing
-                )
+            with self.state.read() as tx:
+                plan = survey_plan(tx, self.lake, self.dataset.name, version, missing)
             found = self.survey(plan)
         except VersionUnreadable as error:
             return {}, dict.fromkeys(rules, str(error))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Row
 
 from lakeguard.gate.evaluation.case import EarlierVersion, History
 from lakeguard.gate.rules.compile import looked_back_at
@@ -16,7 +16,8 @@ from lakeguard.insight.history.replay import RecordedCase
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.versions import evidence_behind, pointer_rows, stored_versions
 from lakeguard.promotion.deciding.measure_history import measures_in
-from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.expressions.measures import MeasureValue
 from lakeguard_sdk.model.definitions import RuleDefinition
@@ -75,8 +76,7 @@ class Walk:
 class Past:
     """The versions of a dataset, the moves of its pointer, and values that were learned since."""
 
-    database: Database
-    org_id: str
+    state: OrganisationState
     dataset_id: str
     walk: Walk
     version_of: Mapping[str, int]
@@ -89,13 +89,13 @@ class Past:
         return self.walk.rolled_back
 
     @classmethod
-    def read(cls, connection: Connection, database: Database, org_id: str, dataset_id: str) -> Past:
-        versions = stored_versions(connection, dataset_id)
-        walk = Walk(pointer_rows(connection, dataset_id))
+    def read(cls, tx: Transaction, state: OrganisationState, dataset_id: str) -> Past:
+        versions = stored_versions(tx, dataset_id)
+        walk = Walk(pointer_rows(tx, dataset_id))
         numbered = {version.run_id: version.version for version in versions}
-        past = cls(database, org_id, dataset_id, walk, numbered)
+        past = cls(state, dataset_id, walk, numbered)
         numbers = [version.version for version in versions]
-        past._behind.update(evidence_behind(connection, dataset_id, numbers))
+        past._behind.update(evidence_behind(tx, dataset_id, numbers))
         return past
 
     def learn(self, version: int, measures: Mapping[str, MeasureValue]) -> None:
@@ -121,7 +121,7 @@ class Past:
 
     def _measures(self, version: int) -> dict[str, MeasureValue]:
         if version not in self._learned:
-            with self.database.read() as connection:
-                text = get_document(connection, self.org_id, self._behind[version][0])
+            with self.state.read() as tx:
+                text = get_document(tx, self._behind[version][0])
             self._learned[version] = measures_in(text)
         return self._learned[version]

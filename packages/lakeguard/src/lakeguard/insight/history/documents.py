@@ -6,10 +6,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, func, select
 
 from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.schema import documents
+from lakeguard.state.transaction import Transaction
 
 MOST_TEXT = 16_000_000
 """How much text of documents is held together: the evidence of a table of many files is long."""
@@ -26,24 +27,24 @@ class Library:
         self._org_id = org_id
         self._texts: dict[str, str] = {}
 
-    def sizes(self, connection: Connection, hashes: set[str]) -> dict[str, int]:
+    def sizes(self, tx: Transaction, hashes: set[str]) -> dict[str, int]:
         """How long each document is, before any is fetched."""
-        return dict(self._asked(connection, hashes, func.length(documents.c.body)))
+        return dict(self._asked(tx, hashes, func.length(documents.c.body)))
 
-    def fetch(self, connection: Connection, hashes: set[str]) -> None:
+    def fetch(self, tx: Transaction, hashes: set[str]) -> None:
         """Forget what is not wanted any more, and get what is new."""
         self._texts = {key: text for key, text in self._texts.items() if key in hashes}
         missing = hashes - self._texts.keys()
-        self._texts.update(self._asked(connection, missing, documents.c.body))
+        self._texts.update(self._asked(tx, missing, documents.c.body))
 
     def _asked(
-        self, connection: Connection, hashes: set[str], what: ColumnElement[Any]
+        self, tx: Transaction, hashes: set[str], what: ColumnElement[Any]
     ) -> Iterator[tuple[str, Any]]:
         wanted, table = sorted(hashes), documents.c
         for piece in in_pieces(wanted):
             some = table.content_hash.in_(piece)
             asked = select(table.content_hash, what).where(table.org_id == self._org_id, some)
-            yield from ((row[0], row[1]) for row in connection.execute(asked))
+            yield from ((row[0], row[1]) for row in tx.execute(asked))
 
     def __call__(self, content_hash: str) -> str:
         return self._texts[content_hash]

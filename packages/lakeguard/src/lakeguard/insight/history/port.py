@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.insight.comparison.side_by_side import side_by_side
 from lakeguard.insight.history.backtest import backtest
@@ -18,8 +18,9 @@ from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.openings import Opening, opening_of, schema_verdict
 from lakeguard.ledger.runs import run_row
 from lakeguard.registry.store import require_dataset
-from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import dataset_registry, decisions, tasks
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import TaskKind
 from lakeguard_sdk.errors import NotRebuildable, UnknownRun
@@ -43,15 +44,14 @@ from lakeguard_sdk.model.run_comparison import SideBySide
 class StateMemory:
     """Answers from State alone; it can change nothing."""
 
-    database: Database
-    org_id: str
+    state: OrganisationState
     lake: str
 
     def survey_plan(
         self, name: DatasetName, version: int, measures: Sequence[Measure]
     ) -> SurveyPlan:
-        with self.database.read() as connection:
-            return survey_plan(connection, self.org_id, self.lake, name, version, measures)
+        with self.state.read() as tx:
+            return survey_plan(tx, self.lake, name, version, measures)
 
     def backtest(
         self,
@@ -61,7 +61,7 @@ class StateMemory:
         survey: Callable[[SurveyPlan], Surveyed] | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> Backtest:
-        return backtest(self.database, self.org_id, self.lake, draft, since, survey, progress)
+        return backtest(self.state, self.lake, draft, since, survey, progress)
 
     def replay_all(
         self,
@@ -70,19 +70,19 @@ class StateMemory:
         since: datetime | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> Replays:
-        return replay_all(self.database, self.org_id, name, since, progress)
+        return replay_all(self.state, name, since, progress)
 
     def rebuild_plan(self, run_id: str) -> RebuildPlan:
-        with self.database.read() as connection:
-            return _rebuild_plan(connection, self.org_id, self._run(connection, run_id))
+        with self.state.read() as tx:
+            return _rebuild_plan(tx, self._run(tx, run_id))
 
     def side_by_side(self, before: str, after: str) -> SideBySide:
-        with self.database.read() as connection:
-            runs = self._run(connection, before), self._run(connection, after)
-            return side_by_side(connection, self.org_id, *runs)
+        with self.state.read() as tx:
+            runs = self._run(tx, before), self._run(tx, after)
+            return side_by_side(tx, *runs)
 
-    def _run(self, connection: Connection, run_id: str) -> RunRow:
-        run = run_row(connection, self.org_id, run_id)
+    def _run(self, tx: Transaction, run_id: str) -> RunRow:
+        run = run_row(tx, run_id)
         if run is None:
             raise UnknownRun(run=run_id)
         return run
@@ -91,28 +91,28 @@ class StateMemory:
 # What it takes to build a run again, as the ledger has kept it.
 
 
-def _rebuild_plan(connection: Connection, org_id: str, run: RunRow) -> RebuildPlan:
+def _rebuild_plan(tx: Transaction, run: RunRow) -> RebuildPlan:
     """The plan that the run opened with and the answer to its schema; NotRebuildable with the
     reason where there is none, or where a program handed its rows in."""
-    kind = connection.scalar(select(tasks.c.kind).where(tasks.c.task_id == run.task_id))
+    kind = tx.scalar(select(tasks.c.kind).where(tasks.c.task_id == run.task_id))
     if kind != TaskKind.BUILD.value:
         raise NotRebuildable(run=run.run_id, reason=f"it is a {kind}, which builds nothing")
-    opening = _opening(connection, org_id, run)
+    opening = _opening(tx, run)
     if isinstance(opening.plan.build, FrameBuild):
         reason = "a program handed its rows in, and they were not kept"
         raise NotRebuildable(run=run.run_id, reason=reason)
-    verdict = schema_verdict(connection, org_id, run.run_id)
-    decision = decision_of_run(connection, org_id, run.run_id, run.dataset)
+    verdict = schema_verdict(tx, run.run_id)
+    decision = decision_of_run(tx, run.run_id, run.dataset)
     hashed = None if decision is None else decision.case.evidence
     if verdict is None or hashed is None:
         raise NotRebuildable(run=run.run_id, reason="it came to no evidence of its own")
-    evidence = Evidence.from_json(get_document(connection, org_id, hashed))
+    evidence = Evidence.from_json(get_document(tx, hashed))
     return RebuildPlan(run=opening.plan, verdict=verdict, evidence=evidence, version=run.version)
 
 
-def _opening(connection: Connection, org_id: str, run: RunRow) -> Opening:
+def _opening(tx: Transaction, run: RunRow) -> Opening:
     try:
-        return opening_of(connection, org_id, run.run_id)
+        return opening_of(tx, run.run_id)
     except UnknownRun as error:
         reason = "it was refused before it opened"
         raise NotRebuildable(run=run.run_id, reason=reason) from error
@@ -124,25 +124,24 @@ _TOLD_EVERY = 500
 
 
 def replay_all(
-    database: Database,
-    org_id: str,
+    state: OrganisationState,
     name: DatasetName | None,
     since: datetime | None,
     progress: Callable[[str], None] | None,
 ) -> Replays:
     """Of one dataset or of all, from a time or from the beginning; none is left out."""
     conditions = [] if since is None else [decisions.c.decided_at >= since]
-    with database.read() as connection:
+    with state.read() as tx:
         if name is not None:
-            dataset_id = require_dataset(connection, org_id, name).dataset_id
+            dataset_id = require_dataset(tx, name).dataset_id
             conditions.append(decisions.c.dataset_id == dataset_id)
         view = dataset_registry.c
-        asked = select(view.dataset_id, view.dataset_name).where(view.org_id == org_id)
-        names = {row.dataset_id: DatasetName(row.dataset_name) for row in connection.execute(asked)}
-    library = Library(org_id)
+        asked = select(view.dataset_id, view.dataset_name).where(view.org_id == tx.org_id)
+        names = {row.dataset_id: DatasetName(row.dataset_name) for row in tx.execute(asked)}
+    library = Library(state.org_id)
     replayer = Replayer(library)
     made, found = 0, []
-    for row in recorded_decisions(database, org_id, library, *conditions):
+    for row in recorded_decisions(state, library, *conditions):
         made += 1
         if said := difference(replayer, row):
             found.append(

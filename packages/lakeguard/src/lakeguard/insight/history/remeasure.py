@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pydantic import ValidationError
-from sqlalchemy import Connection
 
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.maintenance import removed_versions
@@ -19,6 +18,7 @@ from lakeguard.ledger.versions import (
     shown_at,
 )
 from lakeguard.registry.store import RegisteredDataset, current_definition, require_dataset
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import UnknownRun, VersionUnreadable
 from lakeguard_sdk.expressions.measures import ComparedRows, Measure, UnmatchedRows
@@ -31,86 +31,79 @@ _REFERRING = (UnmatchedRows, ComparedRows)
 
 
 def survey_plan(
-    connection: Connection,
-    org_id: str,
-    lake: str,
-    name: DatasetName,
-    version: int,
-    measures: Sequence[Measure],
+    tx: Transaction, lake: str, name: DatasetName, version: int, measures: Sequence[Measure]
 ) -> SurveyPlan:
     """The version as it is shown last, and what its run brought.
 
     What keys refer to is read where the run of the version read it; a dataset that the run did
     not refer to, as it was published when the run began.
     """
-    dataset = require_dataset(connection, org_id, name)
-    stored = require_version(connection, dataset.dataset_id, version)
-    if version in removed_versions(connection, dataset.dataset_id):
+    dataset = require_dataset(tx, name)
+    stored = require_version(tx, dataset.dataset_id, version)
+    if version in removed_versions(tx, dataset.dataset_id):
         raise VersionUnreadable(
             dataset=name, version=version, reason="maintenance removed files of it"
         )
-    evidence = _evidence(connection, org_id, stored)
+    evidence = _evidence(tx, stored)
     named = {measure.dataset for measure in measures if isinstance(measure, _REFERRING)}
     return SurveyPlan(
         dataset=dataset.name,
         version=version,
-        snapshot=_snapshot(connection, lake, dataset, stored),
+        snapshot=_snapshot(tx, lake, dataset, stored),
         table_schema=stored.table_schema,
         measures=tuple(measures),
-        references=_references(connection, org_id, lake, stored, named - {dataset.name}),
+        references=_references(tx, lake, stored, named - {dataset.name}),
         files=evidence.files if evidence else (),
         rows=stored.row_count,
     )
 
 
-def _evidence(connection: Connection, org_id: str, stored: StoredVersion) -> Evidence | None:
-    found = evidence_behind(connection, stored.dataset_id, [stored.version]).get(stored.version)
-    return None if found is None else Evidence.from_json(get_document(connection, org_id, found[0]))
+def _evidence(tx: Transaction, stored: StoredVersion) -> Evidence | None:
+    found = evidence_behind(tx, stored.dataset_id, [stored.version]).get(stored.version)
+    return None if found is None else Evidence.from_json(get_document(tx, found[0]))
 
 
 def _snapshot(
-    connection: Connection, lake: str, dataset: RegisteredDataset, stored: StoredVersion
+    tx: Transaction, lake: str, dataset: RegisteredDataset, stored: StoredVersion
 ) -> TableSnapshot:
     return TableSnapshot(
         location=located(lake, dataset.location),
         table_id=stored.table_id,
-        commit=shown_at(connection, dataset.dataset_id, stored.version),
+        commit=shown_at(tx, dataset.dataset_id, stored.version),
     )
 
 
 def _references(
-    connection: Connection, org_id: str, lake: str, stored: StoredVersion, named: set[DatasetName]
+    tx: Transaction, lake: str, stored: StoredVersion, named: set[DatasetName]
 ) -> tuple[InputPin, ...]:
     """One that had no published version then is left out: its measures say so."""
     if not named:
         return ()
-    pinned = _pinned(connection, org_id, stored.run_id)
-    found = [pinned.get(name) or _then(connection, org_id, lake, stored, name) for name in named]
+    pinned = _pinned(tx, stored.run_id)
+    found = [pinned.get(name) or _then(tx, lake, stored, name) for name in named]
     return tuple(sorted(filter(None, found), key=lambda pin: pin.input.dataset))
 
 
-def _pinned(connection: Connection, org_id: str, run_id: str) -> dict[DatasetName, InputPin]:
+def _pinned(tx: Transaction, run_id: str) -> dict[DatasetName, InputPin]:
     try:
-        plan = opening_of(connection, org_id, run_id).plan
+        plan = opening_of(tx, run_id).plan
     except (UnknownRun, ValidationError):
         return {}
     return {pin.input.dataset: pin for pin in plan.references}
 
 
-def _then(
-    connection: Connection, org_id: str, lake: str, stored: StoredVersion, name: DatasetName
-) -> InputPin | None:
-    dataset, run = current_definition(connection, org_id, name), None
+def _then(tx: Transaction, lake: str, stored: StoredVersion, name: DatasetName) -> InputPin | None:
+    dataset, run = current_definition(tx, name), None
     if dataset is not None:
-        run = run_row(connection, org_id, stored.run_id)
+        run = run_row(tx, stored.run_id)
     if dataset is None or run is None:
         return None
-    shown = pointer(connection, dataset.dataset_id, run.start_time)
+    shown = pointer(tx, dataset.dataset_id, run.start_time)
     if shown is None:
         return None
-    version = require_version(connection, dataset.dataset_id, shown.version)
+    version = require_version(tx, dataset.dataset_id, shown.version)
     return InputPin(
         input=InputVersion(dataset=name, dataset_id=dataset.dataset_id, version=version.version),
-        snapshot=_snapshot(connection, lake, dataset, version),
+        snapshot=_snapshot(tx, lake, dataset, version),
         table_schema=version.table_schema,
     )

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
-from sqlalchemy import ColumnElement, Connection, Row, select
+from sqlalchemy import ColumnElement, Row, select
 
 from lakeguard.gate.decide import SEMANTICS, CaseFacts, History, decide
 from lakeguard.insight.history.documents import (
@@ -19,8 +19,9 @@ from lakeguard.insight.history.documents import (
 )
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.documents import get_document
-from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import decisions
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import SemanticsUnknown, UnknownRun
 from lakeguard_sdk.model.decision import CaseHashes, Ruling
@@ -32,13 +33,11 @@ _AT_ONCE = 400
 _HASHES = ("facts_hash", "evidence_hash", "ruleset_hash", "policies_hash", "history_hash")
 
 
-def replay_decision(
-    connection: Connection, org_id: str, run_id: str, dataset: DatasetName
-) -> ReplayResult:
-    decision = decision_of_run(connection, org_id, run_id, dataset)
+def replay_decision(tx: Transaction, run_id: str, dataset: DatasetName) -> ReplayResult:
+    decision = decision_of_run(tx, run_id, dataset)
     if decision is None:
         raise UnknownRun(run=f"{run_id} with a decision")
-    replayer = Replayer(lambda content_hash: get_document(connection, org_id, content_hash))
+    replayer = Replayer(lambda content_hash: get_document(tx, content_hash))
     again = replayer.decide_again(
         decision.case, decision.ruling.decided_at, decision.ruling.semantics
     )
@@ -91,24 +90,24 @@ class Replayer:
 
 
 def recorded_decisions(
-    database: Database, org_id: str, library: Library, *conditions: ColumnElement[bool]
+    state: OrganisationState, library: Library, *conditions: ColumnElement[bool]
 ) -> Iterator[Row[Any]]:
     """Rows of decisions in the order of their ids, their documents at hand in the library.
 
     The reading ends before a row is handed out, so that no one waits for what is done with it.
     """
-    asked = select(decisions).where(decisions.c.org_id == org_id, *conditions)
+    asked = select(decisions).where(decisions.c.org_id == state.org_id, *conditions)
     last = ""
     while True:
         later = asked.where(decisions.c.decision_id > last).order_by(decisions.c.decision_id)
-        with database.read() as connection:
-            rows = connection.execute(later.limit(_AT_ONCE)).all()
-            sizes = library.sizes(connection, _named(rows))
+        with state.read() as tx:
+            rows = tx.execute(later.limit(_AT_ONCE)).all()
+            sizes = library.sizes(tx, _named(rows))
         if not rows:
             return
         for some in in_portions(rows, sizes, MOST_TEXT):
-            with database.read() as connection:
-                library.fetch(connection, _named(some))
+            with state.read() as tx:
+                library.fetch(tx, _named(some))
             yield from some
         last = rows[-1].decision_id
 

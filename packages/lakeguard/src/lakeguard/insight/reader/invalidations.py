@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.ledger.invalidations import (
     Ended,
@@ -30,6 +30,7 @@ from lakeguard.scheduler.invalidations.reconcile import (
 from lakeguard.scheduler.invalidations.run_cache import KnownRuns
 from lakeguard.scheduler.invalidations.withdraw import left_over
 from lakeguard.state.schema import dataset_registry
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import UnknownVersion
 from lakeguard_sdk.model.row_ranges import WHOLE
@@ -43,44 +44,42 @@ from lakeguard_sdk.scheduling.invalidations import (
 
 
 def partition_rows(
-    connection: Connection, dataset: RegisteredDataset, version: int | None
+    tx: Transaction, dataset: RegisteredDataset, version: int | None
 ) -> Sequence[PartitionRow]:
     """Of what is published, where no version is named."""
     if version is None:
-        published = pointer(connection, dataset.dataset_id)
+        published = pointer(tx, dataset.dataset_id)
         if published is None:
             raise UnknownVersion(dataset=dataset.name, version="that is published")
         version = published.version
-    require_version(connection, dataset.dataset_id, version)
-    found = partitions_at(connection, dataset.dataset_id, version).values()
+    require_version(tx, dataset.dataset_id, version)
+    found = partitions_at(tx, dataset.dataset_id, version).values()
     return [PartitionRow(**stored.model_dump()) for stored in found]
 
 
 def invalidation_rows(
-    connection: Connection, org_id: str, name: DatasetName | None, at: datetime, *, every: bool
+    tx: Transaction, name: DatasetName | None, *, every: bool
 ) -> Sequence[InvalidationRow]:
     """The newest first; those of a dataset are the ones that reach it."""
-    over = (
-        [(one, end) for one, end in every_invalidation(connection, org_id) if end] if every else []
-    )
-    known = progress_of(connection, org_id, [one.invalidation_id for one, _ in over])
-    telling = _Telling(connection, org_id, known, at)
+    at = tx.now()
+    over = [(one, end) for one, end in every_invalidation(tx) if end] if every else []
+    known = progress_of(tx, [one.invalidation_id for one, _ in over])
+    telling = _Telling(tx, known, at)
     rows = [telling.ended(one, end, known[one.invalidation_id]) for one, end in over]
     rows += [telling.under_way(one) for one in telling.open]
     chosen = [row for row in rows if name is None or name in _reached(row)]
     return sorted(chosen, key=lambda row: (row.created_at, row.invalidation_id), reverse=True)
 
 
-def invalidation_row(
-    connection: Connection, org_id: str, invalidation_id: str, at: datetime
-) -> InvalidationRow:
-    one, end = require_invalidation(connection, org_id, invalidation_id)
+def invalidation_row(tx: Transaction, invalidation_id: str) -> InvalidationRow:
+    at = tx.now()
+    one, end = require_invalidation(tx, invalidation_id)
     if end is not None:
-        known = progress_of(connection, org_id, [invalidation_id])
-        row = _Telling(connection, org_id, known, at).ended(one, end, known[invalidation_id])
-        left = left_over(connection, org_id, invalidation_id) if end.end is End.WITHDRAWN else ()
+        known = progress_of(tx, [invalidation_id])
+        row = _Telling(tx, known, at).ended(one, end, known[invalidation_id])
+        left = left_over(tx, invalidation_id) if end.end is End.WITHDRAWN else ()
         return row.model_copy(update={"going_on": tuple(left)})
-    telling = _Telling(connection, org_id, {}, at)
+    telling = _Telling(tx, {}, at)
     found = {item.invalidation.invalidation_id: item for item in telling.open}
     return telling.under_way(found[invalidation_id])
 
@@ -92,24 +91,18 @@ def _reached(row: InvalidationRow) -> set[DatasetName]:
 class _Telling:
     """What rows say beside the facts: names, jobs and tasks, read once for all of them."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        org_id: str,
-        over: Mapping[str, Collection[str]],
-        at: datetime,
-    ) -> None:
+    def __init__(self, tx: Transaction, over: Mapping[str, Collection[str]], at: datetime) -> None:
         """``over``: by invalidation that ended, the datasets that it reached."""
-        self._histories, self.open = standing(connection, org_id, KnownRuns())
-        self._names = _names(connection, org_id)
-        self._jobs = jobs_by_dataset(connection, org_id, self._histories) if self.open else {}
+        self._histories, self.open = standing(tx, KnownRuns())
+        self._names = _names(tx)
+        self._jobs = jobs_by_dataset(tx, self._histories) if self.open else {}
         reached = {one.invalidation.invalidation_id: one.followed for one in self.open}
         keys: dict[str, list[str]] = {}
         for invalidation_id, datasets in {**over, **reached}.items():
             for dataset_id in datasets:
                 keys.setdefault(dataset_id, []).append(task_key(invalidation_id, dataset_id))
-        self._tasks = launched_tasks(connection, org_id, keys)
-        self._held = held_back(connection, org_id, self._jobs.values(), at)
+        self._tasks = launched_tasks(tx, keys)
+        self._held = held_back(tx, self._jobs.values(), at)
 
     def ended(self, one: Invalidation, end: Ended, known: dict[str, Progress]) -> InvalidationRow:
         followers = tuple(
@@ -164,9 +157,7 @@ class _Telling:
         )
 
 
-def _names(connection: Connection, org_id: str) -> dict[str, DatasetName]:
+def _names(tx: Transaction) -> dict[str, DatasetName]:
     table = dataset_registry.c
-    rows = connection.execute(
-        select(table.dataset_id, table.dataset_name).where(table.org_id == org_id)
-    )
+    rows = tx.execute(select(table.dataset_id, table.dataset_name).where(table.org_id == tx.org_id))
     return {row.dataset_id: DatasetName(row.dataset_name) for row in rows}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import func, select
 
 from lakeguard.gate.evaluation.case import CaseFacts
 from lakeguard.gate.policies import breaches, governs
@@ -14,13 +14,14 @@ from lakeguard.ledger.versions import last_promotion
 from lakeguard.promotion.privacy.tag_propagation import travelled_tags
 from lakeguard.registry.store import current_policies, require_dataset
 from lakeguard.state.schema import data_versions, dataset_pointers, decisions
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import CheckKind, Enforcement, Outcome, PolicyType
 from lakeguard_sdk.model.decision import Ruling
 from lakeguard_sdk.model.read_models import Breach, DatasetRow
 from lakeguard_sdk.types.schema import TableSchema
 
 
-def alerts_let_through(connection: Connection, org_id: str) -> dict[str, tuple[Breach, ...]]:
+def alerts_let_through(tx: Transaction) -> dict[str, tuple[Breach, ...]]:
     """By dataset id, those that the decision on the published version warned of.
 
     Asked of the decision that the version was made by: what shows it again, or in fewer files,
@@ -29,7 +30,7 @@ def alerts_let_through(connection: Connection, org_id: str) -> dict[str, tuple[B
     moves, later = dataset_pointers.c, dataset_pointers.alias("later").c
     last = select(func.max(later.ordinal)).where(later.dataset_id == moves.dataset_id)
     version, decided = data_versions.c, decisions.c
-    rows = connection.execute(
+    rows = tx.execute(
         select(moves.dataset_id, decided.ruling)
         .join(
             data_versions,
@@ -37,7 +38,7 @@ def alerts_let_through(connection: Connection, org_id: str) -> dict[str, tuple[B
         )
         .join(decisions, decided.decision_id == version.decision_id)
         .where(
-            moves.org_id == org_id,
+            moves.org_id == tx.org_id,
             moves.ordinal == last.scalar_subquery(),
             decided.ruling.contains('"kind":"policy"'),
             decided.ruling.contains('"outcome":"WARN"'),
@@ -62,31 +63,29 @@ def _broken(ruling: Ruling) -> Iterator[Breach]:
 
 
 def broken_promises(
-    connection: Connection, org_id: str, datasets: Iterable[DatasetRow], clock: datetime
+    tx: Transaction, datasets: Iterable[DatasetRow], clock: datetime
 ) -> dict[str, tuple[Breach, ...]]:
     """By dataset id, what the policies over it promise about time and is broken now.
 
     What is switched off promises nothing.
     """
     promises = [
-        policy
-        for policy in current_policies(connection, org_id)
-        if policy.type is PolicyType.SLA and policy.active
+        policy for policy in current_policies(tx) if policy.type is PolicyType.SLA and policy.active
     ]
     with_tags = any(policy.applies_to_tag for policy in promises)
     found: dict[str, tuple[Breach, ...]] = {}
     for row in datasets if promises else ():
         if not row.active:
             continue
-        facts = _facts(connection, org_id, row, with_tags=with_tags)
+        facts = _facts(tx, row, with_tags=with_tags)
         over_it = [policy for policy in promises if governs(policy, facts)]
         if over_it:
-            promoted_at = last_promotion(connection, row.dataset_id)
+            promoted_at = last_promotion(tx, row.dataset_id)
             found[row.dataset_id] = breaches(over_it, promoted_at, clock)
     return found
 
 
-def _facts(connection: Connection, org_id: str, row: DatasetRow, *, with_tags: bool) -> CaseFacts:
+def _facts(tx: Transaction, row: DatasetRow, *, with_tags: bool) -> CaseFacts:
     """As much of a dataset as says which policies are over it."""
     subject = Subject(
         domain=row.domain,
@@ -98,9 +97,9 @@ def _facts(connection: Connection, org_id: str, row: DatasetRow, *, with_tags: b
     )
     tags: dict[str, tuple[str, ...]] = {}
     if with_tags:
-        definition = require_dataset(connection, org_id, row.dataset_name).definition
+        definition = require_dataset(tx, row.dataset_name).definition
         tags = {column.name: column.tags for column in definition.columns}
-        travelled = travelled_tags(connection, org_id, definition)
+        travelled = travelled_tags(tx, definition)
         subject = subject.model_copy(update={"travelled": travelled})
     return CaseFacts(
         dataset=row.dataset_name, declared=TableSchema(columns=()), tags=tags, subject=subject

@@ -10,17 +10,16 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from sqlalchemy import Connection
 
 from lakeguard.gate.policies import forbids_pattern
 from lakeguard.ledger.openings import accepted_plan, opened_revision
 from lakeguard.ledger.quarantine.facts import datasets_with_holdings, holdings_of
 from lakeguard.ledger.quarantine.load import chosen_of, quarantine_of, rows_read_by
 from lakeguard.ledger.quarantine.state import Holding, oldest
-from lakeguard.promotion.context import Organised
 from lakeguard.promotion.privacy.private_columns import hidden_since
 from lakeguard.promotion.quarantine.replay import why_not_replayable
 from lakeguard.registry.store import current_policies, dataset_by_id, require_dataset
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import NotReplayable, ReadsAllAnew, TableUnreadable
 from lakeguard_sdk.model.quarantine import (
@@ -34,47 +33,45 @@ from lakeguard_sdk.model.row_sample import LONGEST_TEXT, MASKED, texts
 from lakeguard_sdk.storage.storage import join, local_path
 
 
-def kept_rows(
-    connection: Connection, org_id: str, name: DatasetName | None
-) -> tuple[KeptRows, ...]:
+def kept_rows(tx: Transaction, name: DatasetName | None) -> tuple[KeptRows, ...]:
     """What each run filed under each rule, dataset by dataset, the oldest first."""
     if name is not None:
-        datasets = [require_dataset(connection, org_id, name)]
+        datasets = [require_dataset(tx, name)]
     else:
-        held = datasets_with_holdings(connection, org_id)
-        datasets = [dataset_by_id(connection, org_id, dataset_id) for dataset_id in held]
+        held = datasets_with_holdings(tx)
+        datasets = [dataset_by_id(tx, dataset_id) for dataset_id in held]
     found: list[KeptRows] = []
     for dataset in sorted(datasets, key=lambda item: item.name):
-        quarantine = quarantine_of(connection, org_id, dataset.dataset_id)
+        quarantine = quarantine_of(tx, dataset.dataset_id)
         found += quarantine.kept(dataset.name)
     return tuple(found)
 
 
-def rows_waiting(connection: Connection, org_id: str) -> dict[str, tuple[int, datetime | None]]:
+def rows_waiting(tx: Transaction) -> dict[str, tuple[int, datetime | None]]:
     """By dataset: how many rows wait, and since when the oldest of them."""
     found = {}
-    for dataset_id in datasets_with_holdings(connection, org_id):
-        quarantine = quarantine_of(connection, org_id, dataset_id)
+    for dataset_id in datasets_with_holdings(tx):
+        quarantine = quarantine_of(tx, dataset_id)
         waiting = quarantine.waiting(quarantine.published)
         found[dataset_id] = sum(item.rows for item in waiting), oldest(waiting)
     return found
 
 
-def rows_set_aside(connection: Connection, dataset_id: str) -> dict[int, int]:
+def rows_set_aside(tx: Transaction, dataset_id: str) -> dict[int, int]:
     """By version, what rules kept out of it; none for those that kept out nothing."""
     found: dict[int, int] = {}
-    for holding in holdings_of(connection, dataset_id):
+    for holding in holdings_of(tx, dataset_id):
         found[holding.version] = found.get(holding.version, 0) + holding.rows
     return found
 
 
-def balance_of(connection: Connection, org_id: str, name: DatasetName) -> QuarantineBalance:
+def balance_of(tx: Transaction, name: DatasetName) -> QuarantineBalance:
     """As seen from what is published."""
-    dataset = require_dataset(connection, org_id, name)
-    quarantine = quarantine_of(connection, org_id, dataset.dataset_id, whole=True)
+    dataset = require_dataset(tx, name)
+    quarantine = quarantine_of(tx, dataset.dataset_id, whole=True)
     version = quarantine.published
     line = quarantine.line(version)
-    read = rows_read_by(connection, org_id, dataset.dataset_id, line)
+    read = rows_read_by(tx, dataset.dataset_id, line)
     return quarantine.balance(dataset.name, version, read)
 
 
@@ -95,28 +92,25 @@ class ListingOrder:
     """What a replay of it is refused with."""
 
 
-def listing_order(
-    connection: Connection, organised: Organised, name: DatasetName, choice: KeptChoice
-) -> ListingOrder:
+def listing_order(tx: Transaction, name: DatasetName, choice: KeptChoice) -> ListingOrder:
     """What waits and is chosen. Hidden is what was hidden when it was set aside, what got a tag
     since, and what the tags and policies of today hide."""
-    org_id = organised.org_id
-    dataset = require_dataset(connection, org_id, name)
-    found = quarantine_of(connection, org_id, dataset.dataset_id)
+    dataset = require_dataset(tx, name)
+    found = quarantine_of(tx, dataset.dataset_id)
     waiting = found.waiting(found.published)
     chosen = chosen_of(dataset.name, waiting, choice)
-    policies = current_policies(connection, org_id)
+    policies = current_policies(tx)
     runs = {item.run_id for item in chosen}
-    revisions = [opened_revision(connection, org_id, run_id) or 0 for run_id in runs]
+    revisions = [opened_revision(tx, run_id) or 0 for run_id in runs]
     first = min(revisions, default=dataset.revision)
-    hidden = set(hidden_since(connection, org_id, dataset, first))
+    hidden = set(hidden_since(tx, dataset, first))
     for run_id in runs:
-        plan = accepted_plan(connection, org_id, run_id)
+        plan = accepted_plan(tx, run_id)
         hidden |= {*plan.masked, *plan.private}
         if any(policy.active and forbids_pattern(policy) for policy in policies):
             # a rest that passed says nothing of rows that were set aside
             hidden |= set(texts(plan.batch_schema))
-    problem = why_not_replayable(connection, organised, dataset, choice) if chosen else None
+    problem = why_not_replayable(tx, dataset, choice) if chosen else None
     folded = frozenset(column.casefold() for column in hidden)
     return ListingOrder(dataset.name, chosen, folded, problem)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, select
+from sqlalchemy import ColumnElement, Row, select
 
 from lakeguard.insight.comparison.run_cases import since_green
 from lakeguard.insight.comparison.run_facts import build_kinds, facts_of_run
@@ -48,8 +48,9 @@ from lakeguard.ledger.versions import (
 )
 from lakeguard.ledger.waivers import waiver_rows
 from lakeguard.registry.store import dataset_by_id, require_dataset
-from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import dataset_registry, policy_rules, quality_rules
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import Address, DatasetName
 from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.errors import UnknownRun, UnknownVersion
@@ -91,29 +92,27 @@ def _now() -> datetime:
 class StateReader:
     """Answers from State alone; it can change nothing."""
 
-    database: Database
-    org_id: str
+    state: OrganisationState
     lake: str
-    clock: Callable[[], datetime] = _now
 
     def datasets(self) -> Sequence[DatasetRow]:
-        with self.database.read() as connection:
-            return self._datasets(connection)
+        with self.state.read() as tx:
+            return self._datasets(tx)
 
     def dataset(self, name: DatasetName) -> DatasetRow:
-        with self.database.read() as connection:
-            dataset_id = require_dataset(connection, self.org_id, name).dataset_id
-            (row,) = self._datasets(connection, dataset_registry.c.dataset_id == dataset_id)
+        with self.state.read() as tx:
+            dataset_id = require_dataset(tx, name).dataset_id
+            (row,) = self._datasets(tx, dataset_registry.c.dataset_id == dataset_id)
             return row
 
     def definition(self, name: DatasetName) -> DatasetDefinition:
-        with self.database.read() as connection:
-            return require_dataset(connection, self.org_id, name).definition
+        with self.state.read() as tx:
+            return require_dataset(tx, name).definition
 
     def rules(self, name: DatasetName) -> Sequence[RuleRow]:
-        with self.database.read() as connection:
-            dataset_id = require_dataset(connection, self.org_id, name).dataset_id
-            rows = connection.execute(
+        with self.state.read() as tx:
+            dataset_id = require_dataset(tx, name).dataset_id
+            rows = tx.execute(
                 select(quality_rules)
                 .where(quality_rules.c.dataset_id == dataset_id)
                 .order_by(quality_rules.c.position)
@@ -123,19 +122,19 @@ class StateReader:
             ]
 
     def policies(self) -> Sequence[PolicyRow]:
-        query = select(policy_rules).where(policy_rules.c.org_id == self.org_id)
-        with self.database.read() as connection:
-            rows = connection.execute(query.order_by(policy_rules.c.policy_id)).all()
+        query = select(policy_rules).where(policy_rules.c.org_id == self.state.org_id)
+        with self.state.read() as tx:
+            rows = tx.execute(query.order_by(policy_rules.c.policy_id)).all()
         return [_policy(row) for row in rows]
 
     def status(self) -> Sequence[DatasetStatus]:
-        with self.database.read() as connection:
-            published = latest_pointers(connection, self.org_id)
-            last_runs = latest_runs(connection, self.org_id)
-            datasets = self._datasets(connection)
-            late = broken_promises(connection, self.org_id, datasets, self.clock())
-            alerts = alerts_let_through(connection, self.org_id)
-            waiting = rows_waiting(connection, self.org_id)
+        with self.state.read() as tx:
+            published = latest_pointers(tx)
+            last_runs = latest_runs(tx)
+            datasets = self._datasets(tx)
+            late = broken_promises(tx, datasets, tx.now())
+            alerts = alerts_let_through(tx)
+            waiting = rows_waiting(tx)
         return [
             _status(
                 row,
@@ -149,32 +148,32 @@ class StateReader:
         ]
 
     def runs(self, name: DatasetName | None = None, limit: int = 50) -> Sequence[RunRow]:
-        with self.database.read() as connection:
+        with self.state.read() as tx:
             dataset_id = None
             if name is not None:
-                dataset_id = require_dataset(connection, self.org_id, name).dataset_id
-            return run_rows(connection, self.org_id, dataset_id, limit)
+                dataset_id = require_dataset(tx, name).dataset_id
+            return run_rows(tx, dataset_id, limit)
 
     def run(self, run_id: str) -> RunRow:
-        with self.database.read() as connection:
-            return self._run(connection, run_id)
+        with self.state.read() as tx:
+            return self._run(tx, run_id)
 
     def facts(self, run_id: str) -> RunFacts | None:
-        with self.database.read() as connection:
-            return facts_of_run(connection, self.org_id, self._run(connection, run_id))
+        with self.state.read() as tx:
+            return facts_of_run(tx, self._run(tx, run_id))
 
     def versions(self, name: DatasetName) -> Sequence[VersionRow]:
-        with self.database.read() as connection:
-            dataset_id = require_dataset(connection, self.org_id, name).dataset_id
-            published = pointer(connection, dataset_id)
-            notes = notes_of(connection, dataset_id)
-            removed = removed_versions(connection, dataset_id)
-            kinds = build_kinds(connection, dataset_id)
-            aside = rows_set_aside(connection, dataset_id)
+        with self.state.read() as tx:
+            dataset_id = require_dataset(tx, name).dataset_id
+            published = pointer(tx, dataset_id)
+            notes = notes_of(tx, dataset_id)
+            removed = removed_versions(tx, dataset_id)
+            kinds = build_kinds(tx, dataset_id)
+            aside = rows_set_aside(tx, dataset_id)
             return [
                 VersionRow(
                     published=published is not None and published.version == row.version,
-                    inputs=inputs_of(connection, dataset_id, row.version),
+                    inputs=inputs_of(tx, dataset_id, row.version),
                     notes=notes.get(row.version, {}),
                     removed=row.version in removed,
                     built_by=kinds.get(row.run_id),
@@ -185,131 +184,131 @@ class StateReader:
                         if key in StoredVersion.model_fields
                     },
                 )
-                for row in stored_versions(connection, dataset_id)
+                for row in stored_versions(tx, dataset_id)
             ]
 
     def column_lineage(
         self, name: DatasetName, version: int | None = None
     ) -> Sequence[ColumnLineage]:
-        with self.database.read() as connection:
-            return _lineage_rows(connection, self.org_id, name, version)
+        with self.state.read() as tx:
+            return _lineage_rows(tx, name, version)
 
     def partitions(self, name: DatasetName, version: int | None = None) -> Sequence[PartitionRow]:
-        with self.database.read() as connection:
-            dataset = require_dataset(connection, self.org_id, name)
-            return partition_rows(connection, dataset, version)
+        with self.state.read() as tx:
+            dataset = require_dataset(tx, name)
+            return partition_rows(tx, dataset, version)
 
     def invalidations(
         self, name: DatasetName | None = None, *, every: bool = False
     ) -> Sequence[InvalidationRow]:
-        with self.database.read() as connection:
+        with self.state.read() as tx:
             if name is not None:
-                name = require_dataset(connection, self.org_id, name).name
-            return invalidation_rows(connection, self.org_id, name, self.clock(), every=every)
+                name = require_dataset(tx, name).name
+            return invalidation_rows(tx, name, every=every)
 
     def invalidation(self, invalidation_id: str) -> InvalidationRow:
-        with self.database.read() as connection:
-            return invalidation_row(connection, self.org_id, invalidation_id, self.clock())
+        with self.state.read() as tx:
+            return invalidation_row(tx, invalidation_id)
 
     def pointer_moves(self, name: DatasetName) -> Sequence[PointerMove]:
-        with self.database.read() as connection:
-            dataset_id = require_dataset(connection, self.org_id, name).dataset_id
+        with self.state.read() as tx:
+            dataset_id = require_dataset(tx, name).dataset_id
             return [
                 PointerMove(**{key: row._mapping[key] for key in PointerMove.model_fields})
-                for row in pointer_rows(connection, dataset_id)
+                for row in pointer_rows(tx, dataset_id)
             ]
 
     def decision(self, run_id: str) -> Decision:
-        with self.database.read() as connection:
-            run = self._run(connection, run_id)
-            decision = decision_of_run(connection, self.org_id, run_id, run.dataset)
+        with self.state.read() as tx:
+            run = self._run(tx, run_id)
+            decision = decision_of_run(tx, run_id, run.dataset)
         if decision is None:
             raise UnknownRun(run=f"{run_id} with a decision")
         return decision
 
     def samples(self, run_id: str) -> tuple[RowSample, ...]:
-        with self.database.read() as connection:
-            return samples_of_run(connection, self.org_id, self._run(connection, run_id).run_id)
+        with self.state.read() as tx:
+            return samples_of_run(tx, self._run(tx, run_id).run_id)
 
     def profiles(self, name: DatasetName, version: int | None = None) -> tuple[Profile, ...]:
-        with self.database.read() as connection:
-            return told_profiles(connection, self, name, version)
+        with self.state.read() as tx:
+            return told_profiles(tx, name, version)
 
     def trends(self, run_id: str, limit: int = 12) -> tuple[CheckTrend, ...]:
-        with self.database.read() as connection:
-            return check_trends(connection, self.org_id, self._run(connection, run_id), limit)
+        with self.state.read() as tx:
+            return check_trends(tx, self._run(tx, run_id), limit)
 
     def since(self, run_id: str) -> Since | None:
-        with self.database.read() as connection:
-            return since_green(connection, self.org_id, self._run(connection, run_id))
+        with self.state.read() as tx:
+            return since_green(tx, self._run(tx, run_id))
 
     def quarantine(self, name: DatasetName | None = None) -> Sequence[KeptRows]:
-        with self.database.read() as connection:
-            return kept_rows(connection, self.org_id, name)
+        with self.state.read() as tx:
+            return kept_rows(tx, name)
 
     def quarantine_balance(self, name: DatasetName) -> QuarantineBalance:
-        with self.database.read() as connection:
-            return balance_of(connection, self.org_id, name)
+        with self.state.read() as tx:
+            return balance_of(tx, name)
 
     def kept_rows(self, name: DatasetName, choice: KeptChoice, limit: int = 20) -> KeptListing:
-        with self.database.read() as connection:
-            order = listing_order(connection, self, name, choice)
+        with self.state.read() as tx:
+            order = listing_order(tx, name, choice)
         return read_listing(order, self.lake, limit)
 
     def waivers(self, name: DatasetName | None = None) -> Sequence[WaiverRow]:
-        with self.database.read() as connection:
+        with self.state.read() as tx:
             dataset_id = None
             if name is not None:
-                dataset_id = require_dataset(connection, self.org_id, name).dataset_id
-            return waiver_rows(connection, self.org_id, dataset_id)
+                dataset_id = require_dataset(tx, name).dataset_id
+            return waiver_rows(tx, dataset_id)
 
     def resolve(self, address: Address) -> ResolvedDataset:
-        with self.database.read() as connection:
-            dataset = require_dataset(connection, self.org_id, address.dataset)
+        with self.state.read() as tx:
+            dataset = require_dataset(tx, address.dataset)
             version = address.version
             if version is None:
-                published = pointer(connection, dataset.dataset_id, address.at)
+                published = pointer(tx, dataset.dataset_id, address.at)
                 version = 0 if published is None else published.version
-            stored = stored_version(connection, dataset.dataset_id, version)
+            stored = stored_version(tx, dataset.dataset_id, version)
             if stored is None:
                 raise UnknownVersion(dataset=address.dataset, version=f"for {address}")
-            return resolved_version(connection, dataset, stored, self.lake)
+            return resolved_version(tx, dataset, stored, self.lake)
 
     def replay(self, run_id: str) -> ReplayResult:
-        with self.database.read() as connection:
-            run = self._run(connection, run_id)
-            return replay_decision(connection, self.org_id, run_id, run.dataset)
+        with self.state.read() as tx:
+            run = self._run(tx, run_id)
+            return replay_decision(tx, run_id, run.dataset)
 
     def schemas(self, name: DatasetName, limit: int = 50) -> Sequence[SchemaRow]:
-        with self.database.read() as connection:
-            dataset_id = require_dataset(connection, self.org_id, name).dataset_id
-            return schema_rows(connection, self.org_id, dataset_id, limit)
+        with self.state.read() as tx:
+            dataset_id = require_dataset(tx, name).dataset_id
+            return schema_rows(tx, dataset_id, limit)
 
     def schema_diff(
         self, name: DatasetName, declared: DatasetDefinition | None = None
     ) -> SchemaDiff | None:
         """Of the schema seen last from what is declared, or registered; None before any run."""
-        with self.database.read() as connection:
-            dataset = require_dataset(connection, self.org_id, name)
-            seen = schema_rows(connection, self.org_id, dataset.dataset_id, 1)
+        with self.state.read() as tx:
+            dataset = require_dataset(tx, name)
+            seen = schema_rows(tx, dataset.dataset_id, 1)
             if not seen:
                 return None
             definition = declared or dataset.definition
-            return schema_diff(connection, self.org_id, definition, seen[0])
+            return schema_diff(tx, definition, seen[0])
 
     def _datasets(
-        self, connection: Connection, condition: ColumnElement[bool] | None = None
+        self, tx: Transaction, condition: ColumnElement[bool] | None = None
     ) -> list[DatasetRow]:
         view = dataset_registry.c
         fields = tuple(DatasetRow.model_fields)
-        query = select(*(view[field] for field in fields)).where(view.org_id == self.org_id)
+        query = select(*(view[field] for field in fields)).where(view.org_id == tx.org_id)
         if condition is not None:
             query = query.where(condition)
-        rows = connection.execute(query.order_by(view.dataset_name))
+        rows = tx.execute(query.order_by(view.dataset_name))
         return [DatasetRow(**dict(zip(fields, row, strict=True))) for row in rows]
 
-    def _run(self, connection: Connection, run_id: str) -> RunRow:
-        run = run_row(connection, self.org_id, run_id)
+    def _run(self, tx: Transaction, run_id: str) -> RunRow:
+        run = run_row(tx, run_id)
         if run is None:
             raise UnknownRun(run=run_id)
         return run
@@ -356,21 +355,17 @@ def _status(
 # Lineage of columns, with the names that datasets have now.
 
 
-def _lineage_rows(
-    connection: Connection, org_id: str, name: DatasetName, version: int | None
-) -> list[ColumnLineage]:
+def _lineage_rows(tx: Transaction, name: DatasetName, version: int | None) -> list[ColumnLineage]:
     """By column; none where nothing is published, or where it was made of no input."""
-    dataset_id = require_dataset(connection, org_id, name).dataset_id
+    dataset_id = require_dataset(tx, name).dataset_id
     if version is None:
-        published = pointer(connection, dataset_id)
+        published = pointer(tx, dataset_id)
         if published is None:
             return []
         version = published.version
-    found = lineage_of(
-        connection, dataset_id, require_version(connection, dataset_id, version).version
-    )
+    found = lineage_of(tx, dataset_id, require_version(tx, dataset_id, version).version)
     names = {
-        given: dataset_by_id(connection, org_id, given).name
+        given: dataset_by_id(tx, given).name
         for given in {arrow.input_dataset_id for arrow in found}
     }
     return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.gate.schema.changes import (
     Approved,
@@ -17,6 +17,7 @@ from lakeguard.ledger.documents import get_document
 from lakeguard.registry.files.rules import is_required
 from lakeguard.registry.store import current_profiles, current_source
 from lakeguard.state.schema import run_openings, run_schemas
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TEXT_FORMATS
 from lakeguard_sdk.model.definitions import DatasetDefinition, FromSource
 from lakeguard_sdk.model.load import batch_columns
@@ -25,21 +26,19 @@ from lakeguard_sdk.model.run import SchemaVerdict
 from lakeguard_sdk.types.schema import TableSchema
 
 
-def schema_rows(
-    connection: Connection, org_id: str, dataset_id: str, limit: int
-) -> Sequence[SchemaRow]:
+def schema_rows(tx: Transaction, dataset_id: str, limit: int) -> Sequence[SchemaRow]:
     """What runs of the dataset found, the latest first, with the answer that each got."""
-    rows = connection.execute(
+    rows = tx.execute(
         select(run_schemas)
         .join(run_openings, run_openings.c.run_id == run_schemas.c.run_id)
-        .where(run_schemas.c.org_id == org_id, run_openings.c.dataset_id == dataset_id)
+        .where(run_schemas.c.org_id == tx.org_id, run_openings.c.dataset_id == dataset_id)
         .order_by(run_schemas.c.submitted_at.desc(), run_schemas.c.run_id.desc())
         .limit(limit)
     )
     found = []
     for row in rows:
-        verdict = SchemaVerdict.from_json(get_document(connection, org_id, row.verdict_hash))
-        live = TableSchema.from_json(get_document(connection, org_id, row.live_hash))
+        verdict = SchemaVerdict.from_json(get_document(tx, row.verdict_hash))
+        live = TableSchema.from_json(get_document(tx, row.live_hash))
         found.append(
             SchemaRow(
                 run_id=row.run_id,
@@ -53,12 +52,10 @@ def schema_rows(
     return found
 
 
-def schema_diff(
-    connection: Connection, org_id: str, definition: DatasetDefinition, seen: SchemaRow
-) -> SchemaDiff:
+def schema_diff(tx: Transaction, definition: DatasetDefinition, seen: SchemaRow) -> SchemaDiff:
     """The schema that was seen against a definition, and each profile's answers."""
-    found = live_differences(connection, org_id, definition, seen.live)
-    profiles = {**BUILT_IN, definition.profile: _own(connection, org_id, definition.profile)}
+    found = live_differences(tx, definition, seen.live)
+    profiles = {**BUILT_IN, definition.profile: _own(tx, definition.profile)}
     return SchemaDiff(
         dataset=definition.dataset,
         run_id=seen.run_id,
@@ -80,7 +77,7 @@ def schema_diff(
 
 
 def live_differences(
-    connection: Connection, org_id: str, definition: DatasetDefinition, live: TableSchema
+    tx: Transaction, definition: DatasetDefinition, live: TableSchema
 ) -> list[Difference]:
     """Of a live schema from what the definition of now declares."""
     declared = TableSchema(columns=batch_columns(definition.load, definition.declared.columns))
@@ -93,20 +90,20 @@ def live_differences(
         keys=definition.load.keys,
         partition_by=definition.load.partition_by,
     )
-    text_source = _reads_text(connection, org_id, definition)
+    text_source = _reads_text(tx, definition)
     found = find_changes(live, approved, text_source=text_source)
     moved = reordered(live, declared)
     return [*found, moved] if moved else found
 
 
-def _reads_text(connection: Connection, org_id: str, definition: DatasetDefinition) -> bool:
+def _reads_text(tx: Transaction, definition: DatasetDefinition) -> bool:
     build = definition.build
     if not isinstance(build, FromSource):
         return False
-    source = current_source(connection, org_id, build.source)
+    source = current_source(tx, build.source)
     return source is not None and source.definition.format in TEXT_FORMATS
 
 
-def _own(connection: Connection, org_id: str, name: str) -> Answers:
-    own = next((p for p in current_profiles(connection, org_id) if p.profile == name), None)
+def _own(tx: Transaction, name: str) -> Answers:
+    own = next((p for p in current_profiles(tx) if p.profile == name), None)
     return answers_of(own) if own else BUILT_IN.get(name, BUILT_IN[DEFAULT])

@@ -5,29 +5,25 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import cache
 
-from sqlalchemy import Connection
-
 from lakeguard.ledger.profiles import profiles_of
 from lakeguard.ledger.versions import require_version
-from lakeguard.promotion.context import Organised
 from lakeguard.promotion.maintenance.profiles import counted_only, hidden_in_version
 from lakeguard.registry.store import require_dataset
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.model.profile import Profile
 
 
-def told_profiles(
-    connection: Connection, organised: Organised, name: DatasetName, version: int | None
-) -> tuple[Profile, ...]:
+def told_profiles(tx: Transaction, name: DatasetName, version: int | None) -> tuple[Profile, ...]:
     """The newest first. A column that got a tag after its profile was kept is only counted."""
-    dataset = require_dataset(connection, organised.org_id, name)
+    dataset = require_dataset(tx, name)
 
     @cache
     def hidden(of: int) -> tuple[str, ...]:
-        stored = require_version(connection, dataset.dataset_id, of)
-        return hidden_in_version(connection, organised, dataset, stored)
+        stored = require_version(tx, dataset.dataset_id, of)
+        return hidden_in_version(tx, dataset, stored)
 
-    kept = profiles_of(connection, dataset.name, dataset.dataset_id, version)
+    kept = profiles_of(tx, dataset.name, dataset.dataset_id, version)
     return tuple(_without(profile, hidden(profile.version)) for profile in kept)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Column, Connection, select
+from sqlalchemy import Column, select
 
 from lakeguard.ledger.versions import latest_pointers
-from lakeguard.promotion.context import Heart
 from lakeguard.promotion.opening.table_ownership import live_table
 from lakeguard.registry.queries import datasets_of_targets
 from lakeguard.registry.store import current_targets
@@ -21,6 +20,7 @@ from lakeguard.state.schema import (
     run_history,
     tasks,
 )
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.model.definitions import DatasetDefinition, TargetDefinition
 from lakeguard_sdk.model.delivery import (
@@ -62,10 +62,10 @@ class _Behind:
     delivered: int | None
 
 
-def data_places(connection: Connection, org_id: str) -> list[DataPlace]:
+def data_places(tx: Transaction) -> list[DataPlace]:
     """Every schema that a registered target delivers to, each once."""
     found: dict[_Schema, DataPlace] = {}
-    for _, target in sorted(current_targets(connection, org_id).items()):
+    for _, target in sorted(current_targets(tx).items()):
         schema = _schema_of(target)
         if schema is not None:
             url, name = schema
@@ -76,18 +76,16 @@ def data_places(connection: Connection, org_id: str) -> list[DataPlace]:
     return list(found.values())
 
 
-def judge_markers(
-    connection: Connection, org_id: str, found: Sequence[PlaceMarkers]
-) -> Iterator[Finding]:
+def judge_markers(tx: Transaction, found: Sequence[PlaceMarkers]) -> Iterator[Finding]:
     """Orphans, each with the first thing of it that is not known, deliveries that are missing and,
     last, places that could not be looked at. What belongs to another organisation of this State is
     for that one to look at."""
-    known = _known(connection, org_id, [marker for each in found for marker in each.markers])
+    known = _known(tx, [marker for each in found for marker in each.markers])
     for each in found:
         for marker in each.markers:
-            if marker.org_id in (None, org_id) or marker.org_id not in known.organisations:
-                yield from _orphaned(each.place, marker, org_id, known)
-    yield from _undelivered(connection, org_id, found)
+            if marker.org_id in (None, tx.org_id) or marker.org_id not in known.organisations:
+                yield from _orphaned(each.place, marker, tx.org_id, known)
+    yield from _undelivered(tx, found)
     for each in found:
         if each.problem:
             said = f"it cannot be looked at: {each.problem}"
@@ -117,21 +115,17 @@ def _orphaned(place: DataPlace, marker: Marker, org_id: str, known: _Known) -> I
         yield _finding(place, marker.table_name, "its marker is there, the table is not")
 
 
-def undelivered(
-    connection: Connection, heart: Heart, found: Sequence[PlaceMarkers]
-) -> Iterator[Delivery]:
+def undelivered(tx: Transaction, found: Sequence[PlaceMarkers]) -> Iterator[Delivery]:
     """What is to be delivered again, as a run of the dataset would deliver it."""
-    for each in _behind(connection, heart.org_id, found):
-        table = live_table(connection, heart, each.target, each.dataset.dataset)
+    for each in _behind(tx, found):
+        table = live_table(tx, each.target, each.dataset.dataset)
         if table is not None:
             yield Delivery(dataset=each.dataset.dataset, load=each.dataset.load, table=table)
 
 
-def _undelivered(
-    connection: Connection, org_id: str, found: Sequence[PlaceMarkers]
-) -> Iterator[Finding]:
+def _undelivered(tx: Transaction, found: Sequence[PlaceMarkers]) -> Iterator[Finding]:
     """What is published and not shown by the table that should follow it."""
-    for each in _behind(connection, org_id, found):
+    for each in _behind(tx, found):
         if each.delivered != each.published:
             says = "nothing" if each.delivered is None else f"v{each.delivered}"
             name = each.dataset.dataset
@@ -139,9 +133,7 @@ def _undelivered(
             yield _finding(each.place, each.table, message)
 
 
-def _behind(
-    connection: Connection, org_id: str, found: Sequence[PlaceMarkers]
-) -> Iterator[_Behind]:
+def _behind(tx: Transaction, found: Sequence[PlaceMarkers]) -> Iterator[_Behind]:
     """Tables that show another version than the published one, or are not there, in places that
     could be looked at."""
     seen = {(each.place.url, each.place.schema_name): each for each in found if not each.problem}
@@ -150,10 +142,10 @@ def _behind(
         for schema, each in seen.items()
         for marker in each.markers
     }
-    every = current_targets(connection, org_id)
+    every = current_targets(tx)
     targets = {name: target for name, target in every.items() if _schema_of(target) in seen}
-    datasets = _datasets_of(connection, org_id, targets)
-    published = latest_pointers(connection, org_id) if datasets else {}
+    datasets = _datasets_of(tx, targets)
+    published = latest_pointers(tx) if datasets else {}
     for dataset_id, dataset in datasets.items():
         target = targets[dataset.target or ""]
         table, last = database_table(target, dataset.dataset), published.get(dataset_id)
@@ -173,46 +165,44 @@ def _schema_of(target: TargetDefinition) -> _Schema | None:
     return None if table is None else (table.url, table.schema_name)
 
 
-def _datasets_of(
-    connection: Connection, org_id: str, targets: Iterable[str]
-) -> dict[str, DatasetDefinition]:
+def _datasets_of(tx: Transaction, targets: Iterable[str]) -> dict[str, DatasetDefinition]:
     """Those that are delivered to the targets, by their ids; no other is opened."""
     found: dict[str, DatasetDefinition] = {}
     for piece in in_pieces(sorted(targets)):
-        query = datasets_of_targets(org_id, piece, connection.dialect.name)
-        for row in connection.execute(query):
+        query = datasets_of_targets(tx.org_id, piece, tx.dialect.name)
+        for row in tx.execute(query):
             found[row.dataset_id] = DatasetDefinition.from_json(row.definition)
     return found
 
 
-def _known(connection: Connection, org_id: str, markers: Sequence[Marker]) -> _Known:
+def _known(tx: Transaction, markers: Sequence[Marker]) -> _Known:
     def there(column: Column[str], wanted: Iterable[str | None]) -> frozenset[str]:
         asked, found = sorted({each for each in wanted if each}), set[str]()
         for piece in in_pieces(asked):
             chosen = column.in_(piece)
-            query = select(column).where(column.table.c.org_id == org_id, chosen)
-            found.update(connection.scalars(query))
+            query = select(column).where(column.table.c.org_id == tx.org_id, chosen)
+            found.update(tx.scalars(query))
         return frozenset(found)
 
-    datasets = _datasets(connection, org_id)
+    datasets = _datasets(tx)
     asked = {marker.dataset_id for marker in markers} & datasets.keys()
     versions = select(data_versions.c.dataset_id, data_versions.c.version).where(
-        data_versions.c.org_id == org_id, data_versions.c.dataset_id.in_(sorted(asked))
+        data_versions.c.org_id == tx.org_id, data_versions.c.dataset_id.in_(sorted(asked))
     )
     return _Known(
-        organisations=frozenset(connection.scalars(select(organizations.c.org_id))),
+        organisations=frozenset(tx.scalars(select(organizations.c.org_id))),
         datasets=datasets,
-        versions=frozenset((row.dataset_id, row.version) for row in connection.execute(versions)),
+        versions=frozenset((row.dataset_id, row.version) for row in tx.execute(versions)),
         runs=there(run_history.c.run_id, (marker.run_id for marker in markers)),
         tasks=there(tasks.c.task_id, (marker.task_id for marker in markers)),
         jobs=there(md_jobs_revisions.c.job_id, (marker.job_id for marker in markers)),
     )
 
 
-def _datasets(connection: Connection, org_id: str) -> dict[str, str]:
+def _datasets(tx: Transaction) -> dict[str, str]:
     view = dataset_registry.c
-    query = select(view.dataset_id, view.dataset_name).where(view.org_id == org_id)
-    return {row.dataset_id: row.dataset_name for row in connection.execute(query)}
+    query = select(view.dataset_id, view.dataset_name).where(view.org_id == tx.org_id)
+    return {row.dataset_id: row.dataset_name for row in tx.execute(query)}
 
 
 def _finding(

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Column, Connection, Select, Table, and_, select
+from sqlalchemy import Column, Select, Table, and_, select
 
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import (
     data_versions,
     decisions,
@@ -17,6 +18,7 @@ from lakeguard.state.schema import (
     run_schemas,
     task_attempts,
 )
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import format_instant, hash_bytes
 from lakeguard_sdk.model.verification import Finding, FindingKind
 
@@ -31,45 +33,43 @@ _NAMING: dict[Table, tuple[str, ...]] = {
 """Columns that name a document."""
 
 
-def document_findings(database: Database, org_id: str) -> Iterator[Finding]:
-    yield from _altered(database, org_id)
+def document_findings(state: OrganisationState) -> Iterator[Finding]:
+    yield from _altered(state)
     for table, names in _NAMING.items():
         for name in names:
-            with database.read() as connection:
-                missing = list(_missing(connection, org_id, table, table.c[name]))
+            with state.read() as tx:
+                missing = list(_missing(tx, table, table.c[name]))
             yield from missing
-    yield from _rulings(database, org_id)
+    yield from _rulings(state)
 
 
-def _altered(database: Database, org_id: str) -> Iterator[Finding]:
+def _altered(state: OrganisationState) -> Iterator[Finding]:
     table = documents.c
-    asked = select(table.content_hash, table.body).where(table.org_id == org_id)
-    for content_hash, body in _in_pages(database, asked, table.content_hash, _AT_ONCE):
+    asked = select(table.content_hash, table.body).where(table.org_id == state.org_id)
+    for content_hash, body in _in_pages(state.database, asked, table.content_hash, _AT_ONCE):
         found = hash_bytes(body.encode())
         if found != content_hash:
             yield _finding(f"documents {content_hash}", f"its content hashes to {found}")
 
 
-def _missing(
-    connection: Connection, org_id: str, table: Table, column: Column[str]
-) -> Iterator[Finding]:
+def _missing(tx: Transaction, table: Table, column: Column[str]) -> Iterator[Finding]:
     found = and_(documents.c.org_id == table.c.org_id, documents.c.content_hash == column)
     nowhere = (
         select(*table.primary_key, column)
         .join_from(table, documents, found, isouter=True)
-        .where(table.c.org_id == org_id, column.is_not(None), documents.c.content_hash.is_(None))
+        .where(table.c.org_id == tx.org_id, column.is_not(None), documents.c.content_hash.is_(None))
     )
-    for *key, content_hash in connection.execute(nowhere):
+    for *key, content_hash in tx.execute(nowhere):
         place = f"{table.name} {', '.join(map(str, key))}"
         yield _finding(place, f"{column.name} names {content_hash}, which is not there")
 
 
-def _rulings(database: Database, org_id: str) -> Iterator[Finding]:
+def _rulings(state: OrganisationState) -> Iterator[Finding]:
     table = decisions.c
     named = (table.decision_id, table.verdict, table.semantics, table.decided_at, table.ruling)
-    asked = select(*named).where(table.org_id == org_id)
+    asked = select(*named).where(table.org_id == state.org_id)
     for decision_id, verdict, semantics, decided_at, ruling in _in_pages(
-        database, asked, table.decision_id, _AT_ONCE
+        state.database, asked, table.decision_id, _AT_ONCE
     ):
         expected = (verdict, semantics, format_instant(decided_at))
         try:

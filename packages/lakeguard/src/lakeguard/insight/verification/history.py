@@ -9,6 +9,7 @@ from sqlalchemy import Column, ColumnElement, Select, Table, and_, func, or_, se
 
 from lakeguard.ledger.intents import IntentOutcome
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import (
     data_versions,
     dataset_pointers,
@@ -72,36 +73,46 @@ _ONCE = (
 )
 
 
-def history_findings(database: Database, org_id: str) -> Iterator[Finding]:
+def history_findings(state: OrganisationState) -> Iterator[Finding]:
     """Each question is a transaction of its own: none depends on the answer to another."""
     for table, number, word in _NUMBERED:
-        yield from _gaps(database, org_id, table, number, word)
+        yield from _gaps(state, table, number, word)
     for table, pairs, other, said in _REFERENCES:
-        yield from _told(database, table, _dangling(org_id, table, pairs, other), said)
+        yield from _told(state.database, table, _dangling(state.org_id, table, pairs, other), said)
     for table, names, said in _ONCE:
-        yield from _told(database, table, _doubles(org_id, table, names), said)
-    yield from _open_intents(database, org_id)
-    yield from _told(database, task_attempts, _unended(org_id), "has no end, and does not run")
-    yield from _told(database, tasks, _changed_otherwise(org_id), "does not stand where it was led")
+        yield from _told(state.database, table, _doubles(state.org_id, table, names), said)
+    yield from _open_intents(state)
     yield from _told(
-        database, task_transitions, _unconnected(org_id), "does not follow from the change before"
+        state.database, task_attempts, _unended(state.org_id), "has no end, and does not run"
     )
     yield from _told(
-        database, intents, _undecided(org_id), "moves a table, but its decision is not ALLOWED"
+        state.database, tasks, _changed_otherwise(state.org_id), "does not stand where it was led"
     )
     yield from _told(
-        database, data_versions, _uncommitted(org_id), "has no intent that committed it"
+        state.database,
+        task_transitions,
+        _unconnected(state.org_id),
+        "does not follow from the change before",
+    )
+    yield from _told(
+        state.database,
+        intents,
+        _undecided(state.org_id),
+        "moves a table, but its decision is not ALLOWED",
+    )
+    yield from _told(
+        state.database, data_versions, _uncommitted(state.org_id), "has no intent that committed it"
     )
 
 
 def _gaps(
-    database: Database, org_id: str, table: Table, number: Column[int], word: str
+    state: OrganisationState, table: Table, number: Column[int], word: str
 ) -> Iterator[Finding]:
     counted = (func.count(), func.min(number), func.max(number))
     rows = _asked(
-        database,
+        state.database,
         select(table.c.dataset_id, *counted)
-        .where(table.c.org_id == org_id)
+        .where(table.c.org_id == state.org_id)
         .group_by(table.c.dataset_id)
         .having(or_(func.min(number) != 1, func.max(number) != func.count()))
         .order_by(table.c.dataset_id),
@@ -124,12 +135,12 @@ def _doubles(org_id: str, table: Table, names: Sequence[str]) -> Select[tuple[st
     return grouped.having(func.count() > 1)
 
 
-def _open_intents(database: Database, org_id: str) -> Iterator[Finding]:
+def _open_intents(state: OrganisationState) -> Iterator[Finding]:
     rows = _asked(
-        database,
+        state.database,
         select(intents.c.dataset_id, func.count())
         .join(intent_outcomes, intent_outcomes.c.intent_id == intents.c.intent_id, isouter=True)
-        .where(intents.c.org_id == org_id, intent_outcomes.c.intent_id.is_(None))
+        .where(intents.c.org_id == state.org_id, intent_outcomes.c.intent_id.is_(None))
         .group_by(intents.c.dataset_id)
         .having(func.count() > 1),
     )

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.insight.verification.table_view import ShownFile
 from lakeguard.ledger.intents import IntentOutcome
@@ -20,6 +20,7 @@ from lakeguard.state.schema import (
     intent_outcomes,
     intents,
 )
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.types.schema import TableSchema
 
@@ -110,25 +111,25 @@ class Governed:
         return tuple(found.values())
 
 
-def governed_ids(connection: Connection, org_id: str) -> list[str]:
-    found = select(governed_tables.c.dataset_id).where(governed_tables.c.org_id == org_id)
-    return list(connection.scalars(found.order_by(governed_tables.c.dataset_id)))
+def governed_ids(tx: Transaction) -> list[str]:
+    found = select(governed_tables.c.dataset_id).where(governed_tables.c.org_id == tx.org_id)
+    return list(tx.scalars(found.order_by(governed_tables.c.dataset_id)))
 
 
-def governed_table(connection: Connection, dataset_id: str) -> Governed:
+def governed_table(tx: Transaction, dataset_id: str) -> Governed:
     table = governed_tables.c
-    row = connection.execute(
+    row = tx.execute(
         select(table.location, table.table_id).where(table.dataset_id == dataset_id)
     ).one()
     pointer = dataset_pointers.c
-    published = connection.scalar(
+    published = tx.scalar(
         select(pointer.commit_version)
         .where(pointer.dataset_id == dataset_id)
         .order_by(pointer.ordinal.desc())
         .limit(1)
     )
     outcome = intent_outcomes.c
-    moves = connection.execute(
+    moves = tx.execute(
         select(
             intents.c.intent_id,
             intents.c.body,
@@ -147,7 +148,7 @@ def governed_table(connection: Connection, dataset_id: str) -> Governed:
         table_id=row.table_id,
         moves=tuple(_move(*move) for move in moves),
         published=published,
-        removed=removed_paths(connection, dataset_id),
+        removed=removed_paths(tx, dataset_id),
     )
 
 

@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import starmap
 
-from sqlalchemy import ColumnElement, Connection, func, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 
 from lakeguard.relay.chain import next_head, row_digest
 from lakeguard.relay.ended_runs import ENDING_TOPICS, ended_by
 from lakeguard.relay.owner import Ownership
 from lakeguard.relay.stamp import Link, Told, rows_of
 from lakeguard.state.schema import audit_chain, outbox
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.model.verification import Finding, FindingKind
 
 
@@ -27,7 +28,7 @@ def settled_batch(ledger: Sequence[Link] | None, owner: Ownership | None, cursor
 
 
 def queue_findings(
-    connection: Connection, org_id: str, links: Sequence[Link], settled: int, cursor: int
+    tx: Transaction, links: Sequence[Link], settled: int, cursor: int
 ) -> Iterator[Finding]:
     """Rows that wait for nothing, and a mark that no relay has left.
 
@@ -42,7 +43,7 @@ def queue_findings(
     if len(unmarked) > 1:
         said = f"batch {cursor} is marked, the ledger has all batches up to {max(unmarked)}"
         yield _finding("relay_cursors", said)
-    queued = _queued(connection, org_id)
+    queued = _queued(tx)
     for batch, rows in queued.items():
         if batch not in known:
             yield _finding("outbox", f"{rows:,} rows of batch {batch}, which the chain has not")
@@ -50,34 +51,32 @@ def queue_findings(
             said = f"{rows:,} rows of batch {batch} wait, which the ledger has already"
             yield _finding("outbox", said)
     for batch, link in known.items():
-        if batch > cursor and len(unmarked) < 2 and _head(connection, org_id, link) != link.head:
+        if batch > cursor and len(unmarked) < 2 and _head(tx, link) != link.head:
             said = f"the rows of batch {batch} do not hash to its link"
             yield _finding("outbox", said)
 
 
-def waiting_digests(connection: Connection, org_id: str, topic: str, settled: int) -> set[bytes]:
-    payloads = _payloads(connection, org_id, topic, settled)
+def waiting_digests(tx: Transaction, topic: str, settled: int) -> set[bytes]:
+    payloads = _payloads(tx, topic, settled)
     return {row_digest(topic, payload) for payload in payloads}
 
 
-def waiting_topics(connection: Connection, org_id: str, settled: int) -> set[str]:
-    found = select(outbox.c.topic).where(_waits(org_id, settled)).distinct()
-    return set(connection.scalars(found))
+def waiting_topics(tx: Transaction, settled: int) -> set[str]:
+    found = select(outbox.c.topic).where(_waits(tx.org_id, settled)).distinct()
+    return set(tx.scalars(found))
 
 
-def waiting_runs(connection: Connection, org_id: str, settled: int, view: str) -> list[str]:
+def waiting_runs(tx: Transaction, settled: int, view: str) -> list[str]:
     """Runs of a view that ended, but whose rows are still on their way."""
     told = [
-        Told(topic, payload)
-        for topic in ENDING_TOPICS
-        for payload in _payloads(connection, org_id, topic, settled)
+        Told(topic, payload) for topic in ENDING_TOPICS for payload in _payloads(tx, topic, settled)
     ]
-    return list(ended_by(connection, told).get(view, ()))
+    return list(ended_by(tx, told).get(view, ()))
 
 
-def _payloads(connection: Connection, org_id: str, topic: str, settled: int) -> list[str]:
-    told = select(outbox.c.payload).where(_waits(org_id, settled), outbox.c.topic == topic)
-    return list(connection.scalars(told))
+def _payloads(tx: Transaction, topic: str, settled: int) -> list[str]:
+    told = select(outbox.c.payload).where(_waits(tx.org_id, settled), outbox.c.topic == topic)
+    return list(tx.scalars(told))
 
 
 def _waits(org_id: str, settled: int) -> ColumnElement[bool]:
@@ -89,20 +88,20 @@ def _waits(org_id: str, settled: int) -> ColumnElement[bool]:
     return (outbox.c.org_id == org_id) & waits
 
 
-def _queued(connection: Connection, org_id: str) -> dict[int, int]:
+def _queued(tx: Transaction) -> dict[int, int]:
     """How many rows of each batch are in the queue."""
     batch = outbox.c.batch
-    counted = connection.execute(
+    counted = tx.execute(
         select(batch, func.count())
-        .where(outbox.c.org_id == org_id, batch.is_not(None))
+        .where(outbox.c.org_id == tx.org_id, batch.is_not(None))
         .group_by(batch)
         .order_by(batch)
     )
     return {int(batch): int(rows) for batch, rows in counted}
 
 
-def _head(connection: Connection, org_id: str, link: Link) -> str:
-    told = rows_of(connection, org_id, link.batch)
+def _head(tx: Transaction, link: Link) -> str:
+    told = rows_of(tx, link.batch)
     return next_head(link.previous, link.batch, starmap(row_digest, told))
 
 

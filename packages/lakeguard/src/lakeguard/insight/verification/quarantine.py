@@ -12,7 +12,7 @@ from lakeguard.ledger.quarantine.load import quarantine_of, rows_read_by
 from lakeguard.ledger.quarantine.state import Quarantine, ReadRows
 from lakeguard.promotion.quarantine.quarantine_tables import wanted_files
 from lakeguard.registry.store import dataset_by_id
-from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.model.quarantine import AsideFile
@@ -20,30 +20,28 @@ from lakeguard_sdk.model.verification import Finding, FindingKind
 from lakeguard_sdk.storage.storage import join, local_path
 
 
-def quarantine_findings(
-    database: Database, org_id: str, lake: str, kept: KeptTables
-) -> Iterator[Finding]:
+def quarantine_findings(state: OrganisationState, lake: str, kept: KeptTables) -> Iterator[Finding]:
     """HISTORY, FILE and COMMIT, of every dataset of which rows were ever set aside."""
-    with database.read() as connection:
-        held = datasets_with_holdings(connection, org_id)
-        datasets = held | datasets_that_set_aside(connection, org_id)
+    with state.read() as tx:
+        held = datasets_with_holdings(tx)
+        datasets = held | datasets_that_set_aside(tx)
     for dataset_id in sorted(datasets):
-        yield from _account(database, org_id, dataset_id)
-        yield from _files(database, org_id, dataset_id, lake)
-        found = list(_shown(database, org_id, dataset_id, lake, kept))
+        yield from _account(state, dataset_id)
+        yield from _files(state, dataset_id, lake)
+        found = list(_shown(state, dataset_id, lake, kept))
         if found:  # a run may have moved on in between
-            again = set(_shown(database, org_id, dataset_id, lake, kept))
+            again = set(_shown(state, dataset_id, lake, kept))
             yield from (finding for finding in found if finding in again)
 
 
-def _account(database: Database, org_id: str, dataset_id: str) -> Iterator[Finding]:
+def _account(state: OrganisationState, dataset_id: str) -> Iterator[Finding]:
     """Whatever was ever published, every row that was read is somewhere. That evidence is gone is
     another finding."""
-    with database.read() as connection:
-        name = dataset_by_id(connection, org_id, dataset_id).name
-        found = quarantine_of(connection, org_id, dataset_id, whole=True)
+    with state.read() as tx:
+        name = dataset_by_id(tx, dataset_id).name
+        found = quarantine_of(tx, dataset_id, whole=True)
         versions = {move.version for move in found.moves}
-        read = rows_read_by(connection, org_id, dataset_id, versions)
+        read = rows_read_by(tx, dataset_id, versions)
         yield from _filed(name, found, read)
         for balance in found.balances(name, read):
             if not balance.adds_up:
@@ -67,9 +65,9 @@ def _filed(name: DatasetName, found: Quarantine, read: dict[int, ReadRows]) -> I
             yield Finding(kind=FindingKind.HISTORY, place=f"{name}@v{version}", message=said)
 
 
-def _files(database: Database, org_id: str, dataset_id: str, lake: str) -> Iterator[Finding]:
-    with database.read() as connection:
-        found = quarantine_of(connection, org_id, dataset_id)
+def _files(state: OrganisationState, dataset_id: str, lake: str) -> Iterator[Finding]:
+    with state.read() as tx:
+        found = quarantine_of(tx, dataset_id)
         waiting = found.waiting(found.published)
     root = Path(local_path(lake))
 
@@ -82,10 +80,10 @@ def _files(database: Database, org_id: str, dataset_id: str, lake: str) -> Itera
 
 
 def _shown(
-    database: Database, org_id: str, dataset_id: str, lake: str, kept: KeptTables
+    state: OrganisationState, dataset_id: str, lake: str, kept: KeptTables
 ) -> Iterator[Finding]:
-    with database.read() as connection:
-        wanted = wanted_files(connection, org_id, dataset_id)
+    with state.read() as tx:
+        wanted = wanted_files(tx, dataset_id)
     for table, files in sorted(wanted.items()):
         try:
             shown = kept.shown(join(lake, table)).paths

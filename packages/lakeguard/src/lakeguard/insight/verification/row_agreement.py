@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Text, select
+from sqlalchemy import ColumnElement, Text, select
 
 from lakeguard.insight.verification.outbox import waiting_digests, waiting_runs, waiting_topics
 from lakeguard.insight.verification.row_sides import LedgerSide, state_digests, state_rows_with
@@ -18,7 +18,9 @@ from lakeguard.relay.tables import (
     LedgerTable,
 )
 from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import run_history
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import hash_bytes
 from lakeguard_sdk.model.verification import Finding, FindingKind
 
@@ -47,17 +49,17 @@ class Compared:
     """By batch, the places of rows in the ledger that the State does not have."""
 
 
-def state_side(database: Database, org_id: str, table: LedgerTable, settled: int) -> StateSide:
+def state_side(state: OrganisationState, table: LedgerTable, settled: int) -> StateSide:
     """Taken before the ledger is read, which then can only have more; and after ``settled`` was
     known, so that all of those batches are in it."""
-    with database.read() as connection:
-        expected = _expected(connection, org_id, table, settled)
+    with state.read() as tx:
+        expected = _expected(tx, table, settled)
         return StateSide(
             table=table,
             expected=expected,
             settled=settled,
-            held=set() if expected is None else set(state_digests(connection, table, expected)),
-            waiting=waiting_digests(connection, org_id, table.name, settled),
+            held=set() if expected is None else set(state_digests(tx, table, expected)),
+            waiting=waiting_digests(tx, table.name, settled),
         )
 
 
@@ -69,8 +71,8 @@ def compare(database: Database, state: StateSide, ledger: LedgerSide) -> Compare
     lost = held - told - state.waiting
     strange = [] if told <= held else _strange(ledger, held, state.settled)
     if lost or strange or len(told) != len(ledger.digests):
-        with database.read() as connection:
-            found = state_rows_with(connection, table, state.expected, lost)
+        with OrganisationState.of(database, "default").read() as tx:
+            found = state_rows_with(tx, table, state.expected, lost)
             rows = list(found) if lost else []
         compared.findings += _differences(ledger, rows, strange)
         for place, row in zip(strange, ledger.rows(strange), strict=True):
@@ -79,19 +81,17 @@ def compare(database: Database, state: StateSide, ledger: LedgerSide) -> Compare
     return compared
 
 
-def _expected(
-    connection: Connection, org_id: str, table: LedgerTable, settled: int
-) -> ColumnElement[bool] | None:
+def _expected(tx: Transaction, table: LedgerTable, settled: int) -> ColumnElement[bool] | None:
     """Which rows of the State the ledger must have; None where it cannot have them yet."""
     columns = table.source.c
-    ours: ColumnElement[bool] = columns.org_id == org_id
+    ours: ColumnElement[bool] = columns.org_id == tx.org_id
     if table.name in CURRENT:
-        behind = waiting_topics(connection, org_id, settled) & set(CURRENT[table.name])
+        behind = waiting_topics(tx, settled) & set(CURRENT[table.name])
         return None if behind else ours
     if table.name in BY_RUN:
         run = columns[BY_RUN[table.name]]
-        ours &= _has_ended(org_id, table)
-        coming = waiting_runs(connection, org_id, settled, table.name)
+        ours &= _has_ended(tx.org_id, table)
+        coming = waiting_runs(tx, settled, table.name)
         if coming:
             ours &= run.not_in(coming)
     return ours

@@ -10,12 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlalchemy import ColumnElement, Connection, select, type_coerce
+from sqlalchemy import ColumnElement, select, type_coerce
 from sqlalchemy.types import NullType
 
 from lakeguard.relay.chain import row_digest
 from lakeguard.relay.rows import PlainRow, arrow_schema, from_arrow, payload_maker
 from lakeguard.relay.tables import BATCH, LedgerTable
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import format_instant
 
 _AT_ONCE = 50_000
@@ -25,19 +26,19 @@ Rows = Sequence[Sequence[Any]]
 
 
 def state_digests(
-    connection: Connection, table: LedgerTable, where: ColumnElement[bool]
+    tx: Transaction, table: LedgerTable, where: ColumnElement[bool]
 ) -> Iterator[bytes]:
     """Of every row that the State holds."""
-    for rows in _parts(connection, table, where):
+    for rows in _parts(tx, table, where):
         yield from _digests(table, rows)
 
 
 def state_rows_with(
-    connection: Connection, table: LedgerTable, where: ColumnElement[bool], wanted: set[bytes]
+    tx: Transaction, table: LedgerTable, where: ColumnElement[bool], wanted: set[bytes]
 ) -> Iterator[PlainRow]:
     """Rows whose digest is one of ``wanted``, in their plain form."""
     kinds = [table.kind_of(name) for name in table.columns]
-    for rows in _parts(connection, table, where):
+    for rows in _parts(tx, table, where):
         for row, digest in zip(rows, _digests(table, rows), strict=True):
             if digest in wanted:
                 yield tuple(map(_plain, row, kinds))
@@ -65,13 +66,11 @@ def ledger_side(table: LedgerTable, data: pa.Table) -> LedgerSide:
     return LedgerSide(table, data, data[BATCH].to_pylist(), digests)
 
 
-def _parts(
-    connection: Connection, table: LedgerTable, where: ColumnElement[bool]
-) -> Iterator[Rows]:
+def _parts(tx: Transaction, table: LedgerTable, where: ColumnElement[bool]) -> Iterator[Rows]:
     """The columns come without their Python types, which would cost more than all the rest."""
     bare = (type_coerce(table.source.columns[name], _BARE) for name in table.columns)
     asked = select(*bare).where(where).execution_options(yield_per=_AT_ONCE)
-    yield from connection.execute(asked).partitions()
+    yield from tx.execute(asked).partitions()
 
 
 def _digests(table: LedgerTable, rows: Rows) -> list[bytes]:

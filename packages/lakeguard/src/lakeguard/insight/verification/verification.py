@@ -50,7 +50,7 @@ from lakeguard.relay.stamp import (
 )
 from lakeguard.relay.tables import chain_table, derived_tables, fact_tables
 from lakeguard.state.append_only_triggers import missing_guards
-from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import partition_versions
 from lakeguard_sdk.errors import LedgerUnreadable
 from lakeguard_sdk.model.verification import Finding, FindingKind, VerifyReport
@@ -90,9 +90,8 @@ Progress = Callable[[str], None]
 
 
 def verify(
-    database: Database,
+    state: OrganisationState,
     lake: str,
-    org_id: str,
     tables: GovernedTables,
     *,
     replay: bool,
@@ -101,7 +100,7 @@ def verify(
     kept: KeptTables | None = None,
 ) -> VerifyReport:
     """``head`` is one that somebody kept: it must be in the chain. The relay was drained before."""
-    proof = _Proof(database, lake, org_id, tables, progress or (lambda _: None))
+    proof = _Proof(state, lake, tables, progress or (lambda _: None))
     owner = proof.read_owner()
     with _uncollected():
         links = proof.check_ledger(owner)
@@ -135,9 +134,8 @@ def _uncollected() -> Iterator[None]:
 
 @dataclass
 class _Proof:
-    database: Database
+    state: OrganisationState
     lake: str
-    org_id: str
     governed: GovernedTables
     tell: Progress
     tally: Tally = field(default_factory=Tally)
@@ -149,11 +147,11 @@ class _Proof:
 
     @property
     def ledger(self) -> Ledger:
-        return Ledger(ledger_root(self.lake, self.org_id), 1)
+        return Ledger(ledger_root(self.lake, self.state.org_id), 1)
 
     def read_owner(self) -> Ownership | None:
         """Before the State is read: that can only be ahead of what the owner's file tells."""
-        root = ledger_root(self.lake, self.org_id)
+        root = ledger_root(self.lake, self.state.org_id)
         try:
             owner = read_owner(root)
         except LedgerUnreadable as error:
@@ -169,14 +167,14 @@ class _Proof:
         Each is read after those that can only be behind it: the mark, the ledger's chain, the
         State's.
         """
-        with self.database.read() as connection:
-            marked = delivered(connection, self.org_id)
+        with self.state.read() as tx:
+            marked = delivered(tx)
         told = self._ledger_links()
         settled = settled_batch(told, owner, marked)
-        with self.database.read() as connection:
-            links, org_id = links_after(connection, self.org_id, 0), self.org_id
-            marked = delivered(connection, org_id)
-            self.tally.add(queue_findings(connection, org_id, links, settled, marked))
+        with self.state.read() as tx:
+            links, _org_id = links_after(tx, 0), tx.org_id
+            marked = delivered(tx)
+            self.tally.add(queue_findings(tx, links, settled, marked))
         rechained, strange, later = Rechained(), dict[int, list[str]](), dict[str, list[int]]()
         unread: set[str] = set()
         for state, ledger, damages in self._both_sides(settled):
@@ -188,7 +186,7 @@ class _Proof:
             if ledger is None:
                 unread.add(name)
                 continue
-            compared = compare(self.database, state, ledger)
+            compared = compare(self.state.database, state, ledger)
             self.tally.add(compared.findings)
             later[name] = [batch for batch in ledger.batches if batch > settled]
             if name in fact_tables():
@@ -217,7 +215,7 @@ class _Proof:
         with ThreadPoolExecutor(1) as pool:
             for name, table in {**fact_tables(), **derived_tables()}.items():
                 self.tell(f"comparing {name}")
-                state = state_side(self.database, self.org_id, table, settled)
+                state = state_side(self.state, table, settled)
                 reading = pool.submit(read_side, self.ledger.files(table), table)
                 if waiting:
                     before, read = waiting.popleft()
@@ -228,15 +226,15 @@ class _Proof:
 
     def check_tables(self, *, compare: bool) -> None:
         """COMMIT and FILE; where asked for, the rows before and after each compaction too."""
-        with self.database.read() as connection:
-            datasets = governed_ids(connection, self.org_id)
+        with self.state.read() as tx:
+            datasets = governed_ids(tx)
         for dataset_id in datasets:
             self._check_table(dataset_id, compare)
 
     def check_quarantine(self, kept: KeptTables) -> None:
         """Rows that were set aside: HISTORY, FILE and COMMIT."""
         self.tell("checking rows that were set aside")
-        self.tally.add(quarantine_findings(self.database, self.org_id, self.lake, kept))
+        self.tally.add(quarantine_findings(self.state, self.lake, kept))
 
     def check_state(self, *, replay: bool) -> None:
         """DOCUMENT, HISTORY and, where asked for, REPLAY."""
@@ -250,19 +248,19 @@ class _Proof:
             checks["decisions, made again"] = _replay_findings
         for what, findings in checks.items():
             self.tell(f"checking {what}")
-            self.tally.add(findings(self.database, self.org_id))
+            self.tally.add(findings(self.state))
 
     def _check_table(self, dataset_id: str, compare: bool) -> None:
         """What was found is looked at twice: a run may have moved the table in between."""
-        with self.database.read() as connection:
-            governed = governed_table(connection, dataset_id)
+        with self.state.read() as tx:
+            governed = governed_table(tx, dataset_id)
         self.tell(f"checking {governed.location}")
         location = located(self.lake, governed.location)
         reading = LogReading(location, governed, compare=compare)
         found = list(reading.findings(self.governed))
         if found:
-            with self.database.read() as connection:
-                governed = governed_table(connection, dataset_id)
+            with self.state.read() as tx:
+                governed = governed_table(tx, dataset_id)
             second = LogReading(location, governed, compare=compare)
             again = set(second.findings(self.governed))
             found = [finding for finding in found if finding in again]
@@ -284,8 +282,8 @@ class _Proof:
 
     def _beyond(self, later: dict[str, list[int]]) -> Iterator[Finding]:
         """Batches may have been added since; rows of none that exists by now are nobody's."""
-        with self.database.read() as connection:
-            link = last_link(connection, self.org_id)
+        with self.state.read() as tx:
+            link = last_link(tx)
         last = link.batch if link else 0
         for name, batches in later.items():
             nobodys = [batch for batch in batches if batch > last]
@@ -299,11 +297,10 @@ class _Proof:
 # HISTORY: the triggers that keep rows from being changed are still there.
 
 
-def _guard_findings(database: Database, org_id: str) -> Iterator[Finding]:
+def _guard_findings(state: OrganisationState) -> Iterator[Finding]:
     """Of the whole State: a guard knows no organisation."""
-    del org_id
-    with database.read() as connection:
-        missing = sorted(missing_guards(connection))
+    with state.read() as tx:
+        missing = sorted(missing_guards(tx.connection))
     for name in missing:
         message = "expected the trigger that makes its table append-only, found none"
         yield Finding(kind=FindingKind.HISTORY, place=name, message=message)
@@ -312,11 +309,11 @@ def _guard_findings(database: Database, org_id: str) -> Iterator[Finding]:
 # REPLAY: every decision, made again from what it was made on, comes out the same.
 
 
-def _replay_findings(database: Database, org_id: str) -> Iterator[Finding]:
+def _replay_findings(state: OrganisationState) -> Iterator[Finding]:
     """Decided again between the readings, never within one."""
-    library = Library(org_id)
+    library = Library(state.org_id)
     replayer = Replayer(library)
-    for row in recorded_decisions(database, org_id, library):
+    for row in recorded_decisions(state, library):
         if said := difference(replayer, row):
             place = f"decisions {row.decision_id}"
             yield Finding(kind=FindingKind.REPLAY, place=place, message=said)
@@ -325,22 +322,22 @@ def _replay_findings(database: Database, org_id: str) -> Iterator[Finding]:
 # HISTORY: the partitions that a published version shows have the rows of the version.
 
 
-def _partition_findings(database: Database, org_id: str) -> Iterator[Finding]:
+def _partition_findings(state: OrganisationState) -> Iterator[Finding]:
     """Only datasets with partitions are asked; a version may have been published before it had
     any."""
     table = partition_versions.c
-    with database.read() as connection:
+    with state.read() as tx:
         recorded = set(
-            connection.scalars(select(table.dataset_id).where(table.org_id == org_id).distinct())
+            tx.scalars(select(table.dataset_id).where(table.org_id == tx.org_id).distinct())
         )
     for dataset_id in sorted(recorded):
-        with database.read() as connection:
-            shown = pointer(connection, dataset_id)
+        with state.read() as tx:
+            shown = pointer(tx, dataset_id)
             if shown is None:
                 continue
-            last = require_version(connection, dataset_id, shown.version)
-            found = partitions_at(connection, dataset_id, last.version)
-            name = dataset_by_id(connection, org_id, dataset_id).name
+            last = require_version(tx, dataset_id, shown.version)
+            found = partitions_at(tx, dataset_id, last.version)
+            name = dataset_by_id(tx, dataset_id).name
         rows = sum(stored.rows for stored in found.values())
         if found and rows != last.table_rows:
             said = f"expected {last.table_rows:,} rows, found {rows:,} in its partitions"

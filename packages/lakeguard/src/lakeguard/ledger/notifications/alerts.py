@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Row, select
 
 from lakeguard.ledger.notifications.deliveries import (
     begun,
@@ -18,6 +18,7 @@ from lakeguard.ledger.notifications.deliveries import (
 from lakeguard.state import outbox
 from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.schema import alert_channels, alert_deliveries, alerts
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.core.enums import Severity
 from lakeguard_sdk.model.notifications import Alert, AlertKind, AlertRow, Telling
@@ -27,7 +28,7 @@ _PAYLOAD = ("dataset", "layer", "domain", "owner", "details")
 _KEY = "alert_id"
 
 
-def raise_alert(connection: Connection, alert: Alert) -> bool:
+def raise_alert(tx: Transaction, alert: Alert) -> bool:
     """Write the alert with what it tells, unless one of the same key is there; whether it was."""
     said = alert.to_data()
     row = {
@@ -44,49 +45,43 @@ def raise_alert(connection: Connection, alert: Alert) -> bool:
         "raised_at": alert.raised_at,
         "dedupe_key": alert.dedupe_key,
     }
-    return outbox.record_once(connection, alerts, row, alert.raised_at)
+    return outbox.record_once(tx, alerts, row, alert.raised_at)
 
 
-def raised_keys(connection: Connection, org_id: str, keys: Sequence[str]) -> frozenset[str]:
+def raised_keys(tx: Transaction, keys: Sequence[str]) -> frozenset[str]:
     """Those of the keys that an alert has already."""
     found: set[str] = set()
     for piece in in_pieces(keys):
         chosen = alerts.c.dedupe_key.in_(piece)
-        query = select(alerts.c.dedupe_key).where(alerts.c.org_id == org_id, chosen)
-        found.update(connection.scalars(query))
+        query = select(alerts.c.dedupe_key).where(alerts.c.org_id == tx.org_id, chosen)
+        found.update(tx.scalars(query))
     return frozenset(found)
 
 
 def alert_rows(
-    connection: Connection,
-    org_id: str,
-    *,
-    since: datetime | None,
-    kind: AlertKind | None,
-    limit: int,
+    tx: Transaction, *, since: datetime | None, kind: AlertKind | None, limit: int
 ) -> list[AlertRow]:
     """The latest first."""
-    query = select(alerts).where(alerts.c.org_id == org_id)
+    query = select(alerts).where(alerts.c.org_id == tx.org_id)
     if since is not None:
         query = query.where(alerts.c.raised_at >= since)
     if kind is not None:
         query = query.where(alerts.c.kind == kind.value)
     latest = query.order_by(alerts.c.raised_at.desc(), alerts.c.alert_id.desc()).limit(limit)
-    found = [_alert(row) for row in connection.execute(latest)]
-    tried = last_tellings(connection, alert_deliveries, _KEY, [one.alert_id for one in found])
+    found = [_alert(row) for row in tx.execute(latest)]
+    tried = last_tellings(tx, alert_deliveries, _KEY, [one.alert_id for one in found])
     return [AlertRow(alert=one, tellings=tuple(tried.get(one.alert_id, ()))) for one in found]
 
 
-def open_channels(connection: Connection, org_id: str, names: Iterable[str], at: datetime) -> None:
+def open_channels(tx: Transaction, names: Iterable[str], at: datetime) -> None:
     """From now on these channels tell what is raised; what was raised before is not theirs."""
     for name in names:
-        row = {"org_id": org_id, "channel": name, "opened_at": at}
-        outbox.record_once(connection, alert_channels, row, at)
+        row = {"org_id": tx.org_id, "channel": name, "opened_at": at}
+        outbox.record_once(tx, alert_channels, row, at)
 
 
 def untold(
-    connection: Connection,
-    org_id: str,
+    tx: Transaction,
     channel: str,
     since: datetime,
     *,
@@ -95,26 +90,24 @@ def untold(
 ) -> list[tuple[Alert, Telling | None]]:
     """What the channel has not told, the oldest first; with its last attempt. Only of these kinds
     and severities, where some are given."""
-    first = begun(connection, alert_channels, org_id, channel, since)
+    first = begun(tx, alert_channels, channel, since)
     if first is None:
         return []
     told = is_told(alert_deliveries, _KEY, alerts.c.alert_id, channel)
-    query = select(alerts).where(alerts.c.org_id == org_id, alerts.c.raised_at >= first, ~told)
+    query = select(alerts).where(alerts.c.org_id == tx.org_id, alerts.c.raised_at >= first, ~told)
     if kinds:
         query = query.where(alerts.c.kind.in_([kind.value for kind in kinds]))
     if severities:
         query = query.where(alerts.c.severity.in_([severity.value for severity in severities]))
-    rows = connection.execute(query.order_by(alerts.c.raised_at, alerts.c.alert_id))
+    rows = tx.execute(query.order_by(alerts.c.raised_at, alerts.c.alert_id))
     found = [_alert(row) for row in rows]
-    tried = last_tellings(
-        connection, alert_deliveries, _KEY, [alert.alert_id for alert in found], channel
-    )
+    tried = last_tellings(tx, alert_deliveries, _KEY, [alert.alert_id for alert in found], channel)
     return [(one, next(iter(tried.get(one.alert_id, ())), None)) for one in found]
 
 
-def record_telling(connection: Connection, org_id: str, alert_id: str, telling: Telling) -> None:
-    row = telling_row(org_id, _KEY, alert_id, telling)
-    outbox.record(connection, alert_deliveries, [row], telling.tried_at)
+def record_telling(tx: Transaction, alert_id: str, telling: Telling) -> None:
+    row = telling_row(tx.org_id, _KEY, alert_id, telling)
+    outbox.record(tx, alert_deliveries, [row], telling.tried_at)
 
 
 def _alert(row: Row[Any]) -> Alert:

@@ -6,37 +6,36 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, select
+from sqlalchemy import ColumnElement, Table, select
 
 from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.schema import plane_identity
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.model.notifications import Telling, TellingOutcome
 
 
-def known_channels(connection: Connection, channels: Table, org_id: str) -> frozenset[str]:
+def known_channels(tx: Transaction, channels: Table) -> frozenset[str]:
     """Those that were ever opened."""
-    query = select(channels.c.channel).where(channels.c.org_id == org_id)
-    return frozenset(connection.scalars(query))
+    query = select(channels.c.channel).where(channels.c.org_id == tx.org_id)
+    return frozenset(tx.scalars(query))
 
 
-def begun(
-    connection: Connection, channels: Table, org_id: str, channel: str, since: datetime
-) -> datetime | None:
+def begun(tx: Transaction, channels: Table, channel: str, since: datetime) -> datetime | None:
     """From when on the channel tells: since it was opened, and since this State came to be. None
     where it was never opened.
 
     A State that was rebuilt tells nothing of before: what had been told is not told again, though
     the ledger may not have heard of it.
     """
-    opened = connection.scalar(
+    opened = tx.scalar(
         select(channels.c.opened_at).where(
-            channels.c.org_id == org_id, channels.c.channel == channel
+            channels.c.org_id == tx.org_id, channels.c.channel == channel
         )
     )
     if opened is None:
         return None
-    born = connection.scalar(
-        select(plane_identity.c.created_at).where(plane_identity.c.org_id == org_id)
+    born = tx.scalar(
+        select(plane_identity.c.created_at).where(plane_identity.c.org_id == tx.org_id)
     )
     return max(moment for moment in (since, opened, born) if moment is not None)
 
@@ -70,7 +69,7 @@ def telling_row(org_id: str, key: str, news_id: str, telling: Telling) -> dict[s
 
 
 def last_tellings(
-    connection: Connection,
+    tx: Transaction,
     deliveries: Table,
     key: str,
     ids: Sequence[str],
@@ -82,7 +81,7 @@ def last_tellings(
         query = select(deliveries).where(table[key].in_(piece))
         if channel is not None:
             query = query.where(table.channel == channel)
-        for row in connection.execute(query.order_by(table.channel, table.attempt)).mappings():
+        for row in tx.execute(query.order_by(table.channel, table.attempt)).mappings():
             latest[row[key], row["channel"]] = Telling(
                 channel=row["channel"],
                 outcome=row["outcome"],

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.ledger.notifications.events import tell_events
 from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.schema import dataset_registry, md_jobs_revisions, tasks
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind, TaskState
 from lakeguard_sdk.model.notifications import Event, EventKind, event_id
 
@@ -24,7 +25,7 @@ _MOVES = {
 """Files that are merged show nobody anything new."""
 
 
-def tell_pointer(connection: Connection, row: Row) -> None:
+def tell_pointer(tx: Transaction, row: Row) -> None:
     """Of a row of ``dataset_pointers``."""
     kind = _MOVES.get(row["kind"])
     if kind is None:
@@ -32,15 +33,15 @@ def tell_pointer(connection: Connection, row: Row) -> None:
     keys = ("dataset_id", "version", "decision_id", "actor", "ordinal")
 
     def happened() -> Iterator[Event]:
-        name = _dataset(connection, row)
+        name = _dataset(tx, row)
         parts = (row["dataset_id"], str(row["ordinal"]))
         data = {"dataset": name, **_chosen(row, keys)}
         yield _event(row, kind, f"dataset/{name}", row["moved_at"], parts, data)
 
-    tell_events(connection, row["org_id"], happened)
+    tell_events(tx, happened)
 
 
-def tell_run(connection: Connection, row: Row, dataset: str) -> None:
+def tell_run(tx: Transaction, row: Row, dataset: str) -> None:
     """Of a row of ``run_history``."""
     keys = ("dataset_id", "run_id", "task_id", "attempt", "status", "version")
 
@@ -53,48 +54,47 @@ def tell_run(connection: Connection, row: Row, dataset: str) -> None:
         kind, subject = EventKind.RUN_ENDED, f"dataset/{dataset}"
         yield _event(row, kind, subject, row["end_time"], (row["run_id"],), data)
 
-    tell_events(connection, row["org_id"], happened)
+    tell_events(tx, happened)
 
 
-def tell_transitions(connection: Connection, rows: Sequence[Row]) -> None:
+def tell_transitions(tx: Transaction, rows: Sequence[Row]) -> None:
     """Of rows of ``task_transitions``, all of one organisation."""
     told = [row for row in rows if row["to_state"] != TaskState.QUEUED.value]
     if not told:
         return
-    org_id = told[0]["org_id"]
 
     def happened() -> Iterator[Event]:
-        known = _tasks(connection, org_id, {row["task_id"] for row in told})
+        known = _tasks(tx, {row["task_id"] for row in told})
         for row in told:
             yield from _changed(row, known[row["task_id"]])
 
-    tell_events(connection, org_id, happened)
+    tell_events(tx, happened)
 
 
-def tell_invalidation(connection: Connection, row: Row) -> None:
+def tell_invalidation(tx: Transaction, row: Row) -> None:
     """Of a row of ``invalidations``."""
 
     def happened() -> Iterator[Event]:
         data = {
-            "dataset": _dataset(connection, row),
+            "dataset": _dataset(tx, row),
             **_chosen(row, ("invalidation_id", "dataset_id", "reason", "caused_by")),
         }
         yield _invalidation(row, EventKind.INVALIDATION_OPENED, row["created_at"], data)
 
-    tell_events(connection, row["org_id"], happened)
+    tell_events(tx, happened)
 
 
-def tell_invalidation_end(connection: Connection, row: Row) -> None:
+def tell_invalidation_end(tx: Transaction, row: Row) -> None:
     """Of a row of ``invalidation_ends``."""
 
     def happened() -> Iterator[Event]:
         data = _chosen(row, ("invalidation_id", "outcome", "actor"))
         yield _invalidation(row, EventKind.INVALIDATION_DONE, row["ended_at"], data)
 
-    tell_events(connection, row["org_id"], happened)
+    tell_events(tx, happened)
 
 
-def tell_activation(connection: Connection, row: Row) -> None:
+def tell_activation(tx: Transaction, row: Row) -> None:
     """Of a row of ``dag_activations``."""
 
     def happened() -> Iterator[Event]:
@@ -102,7 +102,7 @@ def tell_activation(connection: Connection, row: Row) -> None:
         parts = (str(row["number"]),)
         yield _event(row, EventKind.GRAPH_DEPLOYED, "graph", row["activated_at"], parts, data)
 
-    tell_events(connection, row["org_id"], happened)
+    tell_events(tx, happened)
 
 
 def _changed(row: Row, task: Row) -> Iterator[Event]:
@@ -130,34 +130,34 @@ def _of_job(row: Row, to: TaskState) -> EventKind:
     return EventKind.JOB_REFUSED if to is TaskState.BLOCKED and not begun else EventKind.JOB_ENDED
 
 
-def _tasks(connection: Connection, org_id: str, ids: Collection[str]) -> dict[str, Row]:
+def _tasks(tx: Transaction, ids: Collection[str]) -> dict[str, Row]:
     """By id, each with the name of its job."""
     known, found = sorted(ids), list[dict[str, Any]]()
     for piece in in_pieces(known):
         query = select(tasks.c.task_id, tasks.c.kind, tasks.c.job_id, tasks.c.triggered_by)
         some = tasks.c.task_id.in_(piece)
-        chosen = query.where(tasks.c.org_id == org_id, some)
-        found += [dict(row) for row in connection.execute(chosen).mappings()]
-    names = _jobs(connection, org_id, {row["job_id"] for row in found if row["job_id"]})
+        chosen = query.where(tasks.c.org_id == tx.org_id, some)
+        found += [dict(row) for row in tx.execute(chosen).mappings()]
+    names = _jobs(tx, {row["job_id"] for row in found if row["job_id"]})
     return {row["task_id"]: {**row, "job_name": names.get(row["job_id"])} for row in found}
 
 
-def _jobs(connection: Connection, org_id: str, ids: Collection[str]) -> dict[str, str]:
+def _jobs(tx: Transaction, ids: Collection[str]) -> dict[str, str]:
     """The last name of each."""
     known, found, table = sorted(ids), dict[str, str](), md_jobs_revisions.c
     for piece in in_pieces(known):
         some = table.job_id.in_(piece)
-        query = select(table.job_id, table.job_name).where(table.org_id == org_id, some)
+        query = select(table.job_id, table.job_name).where(table.org_id == tx.org_id, some)
         found.update(
-            {row.job_id: row.job_name for row in connection.execute(query.order_by(table.revision))}
+            {row.job_id: row.job_name for row in tx.execute(query.order_by(table.revision))}
         )
     return found
 
 
-def _dataset(connection: Connection, row: Row) -> str:
+def _dataset(tx: Transaction, row: Row) -> str:
     view = dataset_registry.c
     chosen = (view.org_id == row["org_id"], view.dataset_id == row["dataset_id"])
-    return str(connection.scalar(select(view.dataset_name).where(*chosen)) or row["dataset_id"])
+    return str(tx.scalar(select(view.dataset_name).where(*chosen)) or row["dataset_id"])
 
 
 def _invalidation(row: Row, kind: EventKind, at: Any, data: dict[str, Any]) -> Event:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, Engine, Row, Select, case, insert, select, tuple_
+from sqlalchemy import Engine, Row, Select, case, insert, select, tuple_
 
 from lakeguard.ledger.notifications.deliveries import (
     begun,
@@ -19,6 +19,7 @@ from lakeguard.ledger.notifications.deliveries import (
 )
 from lakeguard.state.bulk_writes import insert_into
 from lakeguard.state.schema import event_channels, event_deliveries, events
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.model.notifications import Event, EventKind, EventRow, Telling, TellingOutcome
 
@@ -32,49 +33,44 @@ _listened: WeakKeyDictionary[Engine, dict[str, tuple[bool, float]]] = WeakKeyDic
 """By State and organisation: whether a channel is open, and until when that is believed."""
 
 
-def tell_events(
-    connection: Connection, org_id: str, happened: Callable[[], Iterable[Event]]
-) -> None:
+def tell_events(tx: Transaction, happened: Callable[[], Iterable[Event]]) -> None:
     """Write what happened in the transaction that it happens in; once, whoever writes it.
 
     Where no channel is open, nothing is asked of ``happened`` and nothing is written.
     """
-    if not is_listened(connection, org_id):
+    if not is_listened(tx):
         return
     rows = [_row(event) for event in happened()]
     if not rows:
         return
-    connection.execute(insert_into(connection, events).on_conflict_do_nothing(), rows)
+    tx.execute(insert_into(tx, events).on_conflict_do_nothing(), rows)
 
 
-def is_listened(connection: Connection, org_id: str) -> bool:
+def is_listened(tx: Transaction) -> bool:
     """Whether the organisation has a channel of events."""
-    known, now = _listened.setdefault(connection.engine, {}), time.monotonic()
-    found, until = known.get(org_id, (False, 0.0))
+    known, now = _listened.setdefault(tx.connection.engine, {}), time.monotonic()
+    found, until = known.get(tx.org_id, (False, 0.0))
     if now >= until:
-        query = select(event_channels.c.channel).where(event_channels.c.org_id == org_id)
-        found = connection.execute(query.limit(1)).first() is not None
-        if known.get(org_id, (False, 0.0))[1] <= now:  # else a channel was opened meanwhile
-            known[org_id] = (found, now + REFRESH_SECONDS)
+        query = select(event_channels.c.channel).where(event_channels.c.org_id == tx.org_id)
+        found = tx.execute(query.limit(1)).first() is not None
+        if known.get(tx.org_id, (False, 0.0))[1] <= now:  # else a channel was opened meanwhile
+            known[tx.org_id] = (found, now + REFRESH_SECONDS)
     return found
 
 
-def open_event_channels(
-    connection: Connection, org_id: str, names: Sequence[str], at: datetime
-) -> None:
+def open_event_channels(tx: Transaction, names: Sequence[str], at: datetime) -> None:
     """From now on these channels tell what happens; what happened before is not theirs.
 
     This process listens at once, also where another transaction does not see the channels yet.
     """
-    rows = [{"org_id": org_id, "channel": name, "opened_at": at} for name in names]
-    connection.execute(insert_into(connection, event_channels).on_conflict_do_nothing(), rows)
-    known = _listened.setdefault(connection.engine, {})
-    known[org_id] = (True, time.monotonic() + REFRESH_SECONDS)
+    rows = [{"org_id": tx.org_id, "channel": name, "opened_at": at} for name in names]
+    tx.execute(insert_into(tx, event_channels).on_conflict_do_nothing(), rows)
+    known = _listened.setdefault(tx.connection.engine, {})
+    known[tx.org_id] = (True, time.monotonic() + REFRESH_SECONDS)
 
 
 def untold_events(
-    connection: Connection,
-    org_id: str,
+    tx: Transaction,
     channel: str,
     since: datetime,
     *,
@@ -86,18 +82,18 @@ def untold_events(
 
     Where there are more, it ends soon after the first ``most`` that nothing holds up.
     """
-    first = begun(connection, event_channels, org_id, channel, since)
+    first = begun(tx, event_channels, channel, since)
     if first is None:
         return []
     told = is_told(event_deliveries, _KEY, events.c.event_id, channel)
-    query = select(events).where(events.c.org_id == org_id, events.c.happened_at >= first, ~told)
+    query = select(events).where(events.c.org_id == tx.org_id, events.c.happened_at >= first, ~told)
     if kinds:
         query = query.where(events.c.type.in_([kind.value for kind in kinds]))
     found, held, free = list[tuple[Event, Telling | None]](), set[str](), 0
-    for page in _pages(connection, query):
+    for page in _pages(tx, query):
         chosen = [event for event in page if is_for(event)]
         ids = [event.event_id for event in chosen]
-        tried = last_tellings(connection, event_deliveries, _KEY, ids, channel)
+        tried = last_tellings(tx, event_deliveries, _KEY, ids, channel)
         for one in chosen:
             last = next(iter(tried.get(one.event_id, ())), None)
             found.append((one, last))
@@ -109,12 +105,12 @@ def untold_events(
     return found
 
 
-def _pages(connection: Connection, query: Select[Any]) -> Iterator[list[Event]]:
+def _pages(tx: Transaction, query: Select[Any]) -> Iterator[list[Event]]:
     """Events in their order, so many at a time."""
     rank = case({name: number for number, name in enumerate(_ORDER)}, value=events.c.type)
     order = (events.c.happened_at, rank, events.c.event_id)
     ordered = query.order_by(*order).limit(PAGE)
-    page = [_event(row) for row in connection.execute(ordered)]
+    page = [_event(row) for row in tx.execute(ordered)]
     while page:
         yield page
         if len(page) < PAGE:
@@ -125,33 +121,26 @@ def _pages(connection: Connection, query: Select[Any]) -> Iterator[list[Event]]:
             (events.c.happened_at == last.happened_at) & after
         )
         rest = ordered.where(events.c.happened_at >= last.happened_at, later)
-        page = [_event(row) for row in connection.execute(rest)]
+        page = [_event(row) for row in tx.execute(rest)]
 
 
-def record_event_telling(
-    connection: Connection, org_id: str, event_id: str, telling: Telling
-) -> None:
-    row = telling_row(org_id, _KEY, event_id, telling)
-    connection.execute(insert(event_deliveries), [row])
+def record_event_telling(tx: Transaction, event_id: str, telling: Telling) -> None:
+    row = telling_row(tx.org_id, _KEY, event_id, telling)
+    tx.execute(insert(event_deliveries), [row])
 
 
 def event_rows(
-    connection: Connection,
-    org_id: str,
-    *,
-    since: datetime | None,
-    kind: EventKind | None,
-    limit: int,
+    tx: Transaction, *, since: datetime | None, kind: EventKind | None, limit: int
 ) -> list[EventRow]:
     """The latest first."""
-    query = select(events).where(events.c.org_id == org_id)
+    query = select(events).where(events.c.org_id == tx.org_id)
     if since is not None:
         query = query.where(events.c.happened_at >= since)
     if kind is not None:
         query = query.where(events.c.type == kind.value)
     latest = query.order_by(events.c.happened_at.desc(), events.c.event_id).limit(limit)
-    found = sorted((_event(row) for row in connection.execute(latest)), key=_place, reverse=True)
-    tried = last_tellings(connection, event_deliveries, _KEY, [one.event_id for one in found])
+    found = sorted((_event(row) for row in tx.execute(latest)), key=_place, reverse=True)
+    tried = last_tellings(tx, event_deliveries, _KEY, [one.event_id for one in found])
     return [EventRow(event=one, tellings=tuple(tried.get(one.event_id, ()))) for one in found]
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import Connection, Row, Table, select
+from sqlalchemy import Row, Table, select
 
 from lakeguard.ledger.quarantine.state import Holding, Taken, WriteOff
 from lakeguard.state import outbox
@@ -19,6 +19,7 @@ from lakeguard.state.schema import (
     quarantine_taken,
     quarantine_write_offs,
 )
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.model.quarantine import AsideFile
@@ -26,14 +27,12 @@ from lakeguard_sdk.model.quarantine import AsideFile
 _FILES = TypeAdapter(tuple[AsideFile, ...])
 
 
-def record_holdings(
-    connection: Connection, org_id: str, dataset_id: str, holdings: Iterable[Holding]
-) -> None:
+def record_holdings(tx: Transaction, dataset_id: str, holdings: Iterable[Holding]) -> None:
     for item in holdings:
         row = {
             "run_id": item.run_id,
             "rule_id": item.rule_id,
-            "org_id": org_id,
+            "org_id": tx.org_id,
             "dataset_id": dataset_id,
             "version": item.version,
             "expression": item.expression,
@@ -42,53 +41,44 @@ def record_holdings(
             "set_aside_at": item.set_aside_at,
             "files": canonical_json([file.to_data() for file in item.files]),
         }
-        outbox.record(connection, quarantine_holdings, [row], item.set_aside_at)
+        outbox.record(tx, quarantine_holdings, [row], item.set_aside_at)
 
 
-def record_taken(
-    connection: Connection, org_id: str, dataset_id: str, taken: Iterable[Taken], at: datetime
-) -> None:
+def record_taken(tx: Transaction, dataset_id: str, taken: Iterable[Taken], at: datetime) -> None:
     rows = [
         {
             "run_id": item.run_id,
             "holding_run_id": item.holding_run_id,
             "rule_id": item.rule_id,
-            "org_id": org_id,
+            "org_id": tx.org_id,
             "dataset_id": dataset_id,
             "version": item.version,
         }
         for item in taken
     ]
-    outbox.record(connection, quarantine_taken, rows, at)
+    outbox.record(tx, quarantine_taken, rows, at)
 
 
 def record_write_off(
-    connection: Connection,
-    org_id: str,
-    dataset_id: str,
-    holding: Holding,
-    *,
-    reason: str,
-    actor: str,
-    at: datetime,
+    tx: Transaction, dataset_id: str, holding: Holding, *, reason: str, at: datetime
 ) -> None:
     row = {
         "write_off_id": new_id("off"),
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "dataset_id": dataset_id,
         "run_id": holding.run_id,
         "rule_id": holding.rule_id,
         "rows": holding.rows,
         "reason": reason,
-        "actor": actor,
+        "actor": tx.actor,
         "written_off_at": at,
     }
-    outbox.record(connection, quarantine_write_offs, [row], at)
+    outbox.record(tx, quarantine_write_offs, [row], at)
 
 
-def holdings_of(connection: Connection, dataset_id: str) -> tuple[Holding, ...]:
+def holdings_of(tx: Transaction, dataset_id: str) -> tuple[Holding, ...]:
     """The oldest first."""
-    rows = _of_dataset(connection, quarantine_holdings, dataset_id)
+    rows = _of_dataset(tx, quarantine_holdings, dataset_id)
     found = (
         Holding(
             run_id=row.run_id,
@@ -105,40 +95,40 @@ def holdings_of(connection: Connection, dataset_id: str) -> tuple[Holding, ...]:
     return tuple(sorted(found, key=lambda item: (item.version, item.rule_id)))
 
 
-def taken_of(connection: Connection, dataset_id: str) -> tuple[Taken, ...]:
-    rows = _of_dataset(connection, quarantine_taken, dataset_id)
+def taken_of(tx: Transaction, dataset_id: str) -> tuple[Taken, ...]:
+    rows = _of_dataset(tx, quarantine_taken, dataset_id)
     return tuple(Taken(row.run_id, row.holding_run_id, row.rule_id, row.version) for row in rows)
 
 
-def write_offs_of(connection: Connection, dataset_id: str) -> tuple[WriteOff, ...]:
-    rows = _of_dataset(connection, quarantine_write_offs, dataset_id)
+def write_offs_of(tx: Transaction, dataset_id: str) -> tuple[WriteOff, ...]:
+    rows = _of_dataset(tx, quarantine_write_offs, dataset_id)
     return tuple(
         WriteOff(row.run_id, row.rule_id, row.reason, row.actor, row.written_off_at) for row in rows
     )
 
 
-def datasets_with_holdings(connection: Connection, org_id: str) -> frozenset[str]:
+def datasets_with_holdings(tx: Transaction) -> frozenset[str]:
     """Ids of the datasets of which rows were ever set aside."""
     held = quarantine_holdings.c
-    found = connection.scalars(select(held.dataset_id).where(held.org_id == org_id).distinct())
+    found = tx.scalars(select(held.dataset_id).where(held.org_id == tx.org_id).distinct())
     return frozenset(found)
 
 
-def datasets_that_set_aside(connection: Connection, org_id: str) -> frozenset[str]:
+def datasets_that_set_aside(tx: Transaction) -> frozenset[str]:
     """Ids of the datasets of which evidence says so, whatever was filed."""
     version, decided, document = data_versions.c, decisions.c, documents.c
-    found = connection.scalars(
+    found = tx.scalars(
         select(version.dataset_id)
         .join(decisions, decided.decision_id == version.decision_id)
         .join(
             documents,
             (document.content_hash == decided.evidence_hash) & (document.org_id == decided.org_id),
         )
-        .where(decided.org_id == org_id, document.body.contains('"aside":{', autoescape=True))
+        .where(decided.org_id == tx.org_id, document.body.contains('"aside":{', autoescape=True))
         .distinct()
     )
     return frozenset(found)
 
 
-def _of_dataset(connection: Connection, table: Table, dataset_id: str) -> Sequence[Row[Any]]:
-    return connection.execute(select(table).where(table.c.dataset_id == dataset_id)).all()
+def _of_dataset(tx: Transaction, table: Table, dataset_id: str) -> Sequence[Row[Any]]:
+    return tx.execute(select(table).where(table.c.dataset_id == dataset_id)).all()

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.quarantine.facts import holdings_of, taken_of, write_offs_of
@@ -20,6 +20,7 @@ from lakeguard.ledger.quarantine.state import (
 )
 from lakeguard.ledger.versions import evidence_behind, pointer_rows
 from lakeguard.state.schema import data_versions, documents, run_openings
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, MoveKind
 from lakeguard_sdk.errors import NothingWaits
@@ -29,17 +30,15 @@ from lakeguard_sdk.model.quarantine import KeptChoice
 from lakeguard_sdk.model.run import RunPlan
 
 
-def quarantine_of(
-    connection: Connection, org_id: str, dataset_id: str, *, whole: bool = False
-) -> Quarantine:
+def quarantine_of(tx: Transaction, dataset_id: str, *, whole: bool = False) -> Quarantine:
     """Versions older than all that was set aside are not looked at: nothing of theirs waits.
 
     With ``whole`` lines go back to the last version that read everything all the same.
     """
-    holdings = holdings_of(connection, dataset_id)
+    holdings = holdings_of(tx, dataset_id)
     first = 0 if whole else min((item.version for item in holdings), default=None)
-    rows = pointer_rows(connection, dataset_id)
-    reaches = {} if first is None else _reaches_since(connection, org_id, dataset_id, first)
+    rows = pointer_rows(tx, dataset_id)
+    reaches = {} if first is None else _reaches_since(tx, dataset_id, first)
     adopted = {row.version for row in rows if row.kind == MoveKind.ADOPTION.value}
 
     def reach(version: int) -> Reach:
@@ -51,20 +50,16 @@ def quarantine_of(
         moves=tuple(Move(row.version, row.kind) for row in rows),
         reach=reach,
         holdings=holdings,
-        taken=taken_of(connection, dataset_id),
-        write_offs=write_offs_of(connection, dataset_id),
+        taken=taken_of(tx, dataset_id),
+        write_offs=write_offs_of(tx, dataset_id),
     )
 
 
-def rows_read_by(
-    connection: Connection, org_id: str, dataset_id: str, versions: Iterable[int]
-) -> dict[int, ReadRows]:
+def rows_read_by(tx: Transaction, dataset_id: str, versions: Iterable[int]) -> dict[int, ReadRows]:
     """What became of the batch of each of the versions."""
     found: dict[int, ReadRows] = {}
-    for number, (evidence_hash, _) in evidence_behind(
-        connection, dataset_id, sorted(versions)
-    ).items():
-        evidence = Evidence.from_json(get_document(connection, org_id, evidence_hash))
+    for number, (evidence_hash, _) in evidence_behind(tx, dataset_id, sorted(versions)).items():
+        evidence = Evidence.from_json(get_document(tx, evidence_hash))
         found[number] = read_rows(evidence)
     return found
 
@@ -79,20 +74,20 @@ def reach_of(plan: RunPlan) -> Reach:
     return _reach(plan.to_data())
 
 
-def _reaches_since(
-    connection: Connection, org_id: str, dataset_id: str, first: int
-) -> dict[int, Reach]:
+def _reaches_since(tx: Transaction, dataset_id: str, first: int) -> dict[int, Reach]:
     """Of every version from ``first`` on that a run was opened for, in one question: plans are
     long, and a dataset has many."""
     version, opened, document = data_versions.c, run_openings.c, documents.c
-    rows = connection.execute(
+    rows = tx.execute(
         select(version.version, document.body)
         .join(run_openings, opened.run_id == version.run_id)
         .join(
             documents,
             (document.content_hash == opened.plan_hash) & (document.org_id == opened.org_id),
         )
-        .where(version.dataset_id == dataset_id, version.version >= first, opened.org_id == org_id)
+        .where(
+            version.dataset_id == dataset_id, version.version >= first, opened.org_id == tx.org_id
+        )
     )
     return {row.version: _reach(json.loads(row.body)) for row in rows}
 

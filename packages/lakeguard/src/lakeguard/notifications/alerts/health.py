@@ -21,9 +21,9 @@ def examine_channel(messenger: AlertMessenger, channel: AlertChannel) -> Channel
 def _unmatched(messenger: AlertMessenger, channel: AlertChannel) -> str:
     """Patterns of the channel that are about nothing; where nothing is registered, all may be."""
     view = dataset_registry.c
-    chosen = select(view.dataset_name, view.domain).where(view.org_id == messenger.org_id)
-    with messenger.database.read() as connection:
-        known = connection.execute(chosen).all()
+    chosen = select(view.dataset_name, view.domain).where(view.org_id == messenger.state.org_id)
+    with messenger.state.read() as tx:
+        known = tx.execute(chosen).all()
     if not known:
         return ""
     asked = (

@@ -5,55 +5,52 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.ledger.notifications.alerts import raise_alert, raised_keys
 from lakeguard.ledger.versions import last_promotion
-from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import dataset_registry
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import format_instant
 from lakeguard_sdk.core.enums import Enforcement, Severity
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.model.notifications import Alert, AlertKind, alert_key
 from lakeguard_sdk.model.read_models import Breach, DatasetRow
 
-Promises = Callable[
-    [Connection, str, Iterable[DatasetRow], datetime], Mapping[str, tuple[Breach, ...]]
-]
+Promises = Callable[[Transaction, Iterable[DatasetRow], datetime], Mapping[str, tuple[Breach, ...]]]
 """Which datasets are late, by their ids; handed in, because it looks at more than this room may."""
 
 
-def sweep(database: Database, org_id: str, at: datetime, promises: Promises) -> list[Alert]:
+def sweep(state: OrganisationState, at: datetime, promises: Promises) -> list[Alert]:
     """Raise an alert for each breach that was not told of yet.
 
     Only a promotion ends a breach, so that the last one says which breach it is: however often
     somebody looks, it is told once until it has ended.
     """
-    with database.read() as connection:
-        found = list(_broken(connection, org_id, at, promises))
-        known = raised_keys(connection, org_id, [alert.dedupe_key for alert in found])
+    with state.read() as tx:
+        found = list(_broken(tx, at, promises))
+        known = raised_keys(tx, [alert.dedupe_key for alert in found])
     new = [alert for alert in found if alert.dedupe_key not in known]
     if not new:
         return []
-    with database.write() as connection:
-        return [alert for alert in new if raise_alert(connection, alert)]
+    with state.write() as tx:
+        return [alert for alert in new if raise_alert(tx, alert)]
 
 
-def _broken(
-    connection: Connection, org_id: str, at: datetime, promises: Promises
-) -> Iterator[Alert]:
+def _broken(tx: Transaction, at: datetime, promises: Promises) -> Iterator[Alert]:
     seen: dict[str, DatasetRow] = {}
 
     def datasets() -> Iterator[DatasetRow]:
         """Asked for only where something is promised."""
-        for row in _datasets(connection, org_id):
+        for row in _datasets(tx):
             seen[row.dataset_id] = row
             yield row
 
-    for dataset_id, breaches in promises(connection, org_id, datasets(), at).items():
-        last = last_promotion(connection, dataset_id) if breaches else None
+    for dataset_id, breaches in promises(tx, datasets(), at).items():
+        last = last_promotion(tx, dataset_id) if breaches else None
         for breach in breaches:
-            yield _alert(org_id, seen[dataset_id], breach, last, at)
+            yield _alert(tx.org_id, seen[dataset_id], breach, last, at)
 
 
 def _alert(
@@ -81,8 +78,8 @@ def _alert(
     )
 
 
-def _datasets(connection: Connection, org_id: str) -> Iterator[DatasetRow]:
+def _datasets(tx: Transaction) -> Iterator[DatasetRow]:
     view, fields = dataset_registry.c, tuple(DatasetRow.model_fields)
-    query = select(*(view[name] for name in fields)).where(view.org_id == org_id)
-    for row in connection.execute(query.order_by(view.dataset_name)).all():
+    query = select(*(view[name] for name in fields)).where(view.org_id == tx.org_id)
+    for row in tx.execute(query.order_by(view.dataset_name)).all():
         yield DatasetRow(**dict(zip(fields, row, strict=True)))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
-
-from sqlalchemy import Connection
 
 from lakeguard.ledger.notifications.alerts import open_channels, record_telling, untold
 from lakeguard.ledger.notifications.deliveries import known_channels
@@ -16,8 +14,9 @@ from lakeguard.notifications.channels.message import Message
 from lakeguard.notifications.channels.sender import Messenger
 from lakeguard.notifications.channels.store import Waiting
 from lakeguard.settings import AlertChannel
-from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import alert_channels
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.model.notifications import Alert, Telling
 
 AlertMessenger = Messenger[Alert, AlertChannel]
@@ -27,45 +26,28 @@ AlertMessenger = Messenger[Alert, AlertChannel]
 class AlertBook:
     noun: str = "alert"
 
-    def known(self, connection: Connection, org_id: str) -> frozenset[str]:
-        return known_channels(connection, alert_channels, org_id)
+    def known(self, tx: Transaction) -> frozenset[str]:
+        return known_channels(tx, alert_channels)
 
-    def open(self, connection: Connection, org_id: str, names: Sequence[str], at: datetime) -> None:
-        open_channels(connection, org_id, names, at)
+    def open(self, tx: Transaction, names: Sequence[str], at: datetime) -> None:
+        open_channels(tx, names, at)
 
     def untold(
-        self,
-        connection: Connection,
-        org_id: str,
-        channel: AlertChannel,
-        since: datetime,
-        most: int | None = None,
+        self, tx: Transaction, channel: AlertChannel, since: datetime, most: int | None = None
     ) -> Waiting[Alert]:
         """All of them: nobody raises so many that it would matter."""
-        found = untold(
-            connection,
-            org_id,
-            channel.name,
-            since,
-            kinds=channel.kinds,
-            severities=channel.severities,
-        )
+        found = untold(tx, channel.name, since, kinds=channel.kinds, severities=channel.severities)
         return [(alert, last) for alert, last in found if _is_for(channel, alert)]
 
-    def record(self, connection: Connection, org_id: str, news: Alert, telling: Telling) -> None:
-        record_telling(connection, org_id, news.alert_id, telling)
+    def record(self, tx: Transaction, news: Alert, telling: Telling) -> None:
+        record_telling(tx, news.alert_id, telling)
 
     def message(self, news: Alert, channel: str) -> Message:
         return message_of(news, channel)
 
 
-def alert_messenger(
-    database: Database,
-    org_id: str,
-    clock: Callable[[], datetime],
-    channels: tuple[AlertChannel, ...],
-) -> AlertMessenger:
-    return Messenger(database, org_id, clock, AlertBook(), channels)
+def alert_messenger(state: OrganisationState, channels: tuple[AlertChannel, ...]) -> AlertMessenger:
+    return Messenger(state, AlertBook(), channels)
 
 
 # Which alerts are for a channel. Pure.

@@ -19,7 +19,7 @@ from lakeguard.notifications.channels.store import (
     Waiting,
 )
 from lakeguard.notifications.channels.transports import Carrier, NotCarried, carrier_of
-from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.errors import SettingsError
 from lakeguard_sdk.model.notifications import ChannelTurn, Telling, TellingOutcome
 from lakeguard_sdk.storage.fault_points import reached
@@ -42,9 +42,7 @@ class Messenger(Generic[Told, Channel]):
     A channel that fails is left alone for a moment, and costs a command one attempt at most.
     """
 
-    database: Database
-    org_id: str
-    clock: Callable[[], datetime]
+    state: OrganisationState
     book: Book[Told, Channel]
     channels: tuple[Channel, ...]
     _turn: threading.Lock = field(default_factory=threading.Lock)
@@ -56,11 +54,11 @@ class Messenger(Generic[Told, Channel]):
         names = {channel.name for channel in self.channels}
         if not names:
             return
-        with self.database.read() as connection:
-            new = names - self.book.known(connection, self.org_id)
+        with self.state.read() as tx:
+            new = names - self.book.known(tx)
         if new:
-            with self.database.write() as connection:
-                self.book.open(connection, self.org_id, sorted(new), self.clock())
+            with self.state.write() as tx:
+                self.book.open(tx, sorted(new), tx.now())
 
     def is_idle(self) -> bool:
         """Whether there is nothing that a channel would try now."""
@@ -96,27 +94,27 @@ class Messenger(Generic[Told, Channel]):
     def waiting(self, channel: Channel, most: int | None = None) -> Waiting[Told]:
         """What the channel has not told, the oldest first; also what it gave up. All of it, or
         about the first ``most`` that could be told."""
-        now = self.clock()
+        now = self.state.clock()
         since = max(now - KEPT, self._looked.get(channel.name, now - KEPT))
-        with self.database.read() as connection:
-            waiting = self.book.untold(connection, self.org_id, channel, since, most)
+        with self.state.read() as tx:
+            waiting = self.book.untold(tx, channel, since, most)
         oldest = min((news.since for news, _ in waiting), default=now)
         self._looked[channel.name] = oldest - _UNSEEN
         return waiting
 
     def _due(self, channel: Channel) -> Waiting[Told]:
-        return due(channel, self.waiting(channel, MOST_AT_ONCE), self.clock())
+        return due(channel, self.waiting(channel, MOST_AT_ONCE), self.state.clock())
 
     def _turn_of(
         self, channel: Channel, chosen: Callable[[Channel], Waiting[Told]], deadline: float
     ) -> ChannelTurn:
         """One process at a time: who comes second finds told what the first one told."""
         turn = ChannelTurn(channel=channel.name)
-        name = f"{self.book.noun}s-{self.org_id}-{channel.name}"
+        name = f"{self.book.noun}s-{self.state.org_id}-{channel.name}"
         patience = max(0.0, min(channel.timeout_seconds, deadline - time.monotonic()))
         try:
             carrier = carrier_of(channel)
-            with self.database.sole(name, patience) as alone:
+            with self.state.database.sole(name, patience) as alone:
                 if alone:
                     turn = self._tell(channel, carrier, chosen(channel), deadline)
                 else:
@@ -179,12 +177,12 @@ class Messenger(Generic[Told, Channel]):
             channel=channel.name,
             outcome=outcome,
             attempts=attempt,
-            tried_at=self.clock(),
+            tried_at=self.state.clock(),
             error=None if failure is None else str(failure),
         )
         try:
-            with self.database.write() as connection:
-                self.book.record(connection, self.org_id, news, telling)
+            with self.state.write() as tx:
+                self.book.record(tx, news, telling)
         except IntegrityError:
             return False
         reached(f"{self.book.noun}.marked")

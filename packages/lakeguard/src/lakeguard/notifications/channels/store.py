@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import Connection
-
 from lakeguard.notifications.channels.message import Message
 from lakeguard.settings import ChannelSettings
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.model.notifications import Telling
 
 
@@ -44,19 +43,12 @@ class Book(Protocol[Found, Asked]):
     def noun(self) -> str:
         """What one piece of its news is called."""
 
-    def known(self, connection: Connection, org_id: str) -> frozenset[str]:
+    def known(self, tx: Transaction) -> frozenset[str]:
         """Names of channels that are open."""
 
-    def open(
-        self, connection: Connection, org_id: str, names: Sequence[str], at: datetime
-    ) -> None: ...
+    def open(self, tx: Transaction, names: Sequence[str], at: datetime) -> None: ...
     def untold(
-        self,
-        connection: Connection,
-        org_id: str,
-        channel: Asked,
-        since: datetime,
-        most: int | None = None,
+        self, tx: Transaction, channel: Asked, since: datetime, most: int | None = None
     ) -> Waiting[Found]: ...
-    def record(self, connection: Connection, org_id: str, news: Any, telling: Telling) -> None: ...
+    def record(self, tx: Transaction, news: Any, telling: Telling) -> None: ...
     def message(self, news: Any, channel: str) -> Message: ...

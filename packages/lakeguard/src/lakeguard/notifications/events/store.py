@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
 from functools import partial
-
-from sqlalchemy import Connection
 
 from lakeguard.ledger.notifications.deliveries import begun, known_channels
 from lakeguard.ledger.notifications.events import (
@@ -22,8 +20,9 @@ from lakeguard.notifications.channels.sender import Messenger
 from lakeguard.notifications.channels.store import Waiting
 from lakeguard.notifications.events.message import message_of
 from lakeguard.settings import EventChannel
-from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import event_channels
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.model.notifications import Event, EventRow, Telling
 
 EventMessenger = Messenger[Event, EventChannel]
@@ -35,23 +34,17 @@ TELLING_SECONDS = 10.0
 class EventBook:
     noun: str = "event"
 
-    def known(self, connection: Connection, org_id: str) -> frozenset[str]:
-        return known_channels(connection, event_channels, org_id)
+    def known(self, tx: Transaction) -> frozenset[str]:
+        return known_channels(tx, event_channels)
 
-    def open(self, connection: Connection, org_id: str, names: Sequence[str], at: datetime) -> None:
-        open_event_channels(connection, org_id, names, at)
+    def open(self, tx: Transaction, names: Sequence[str], at: datetime) -> None:
+        open_event_channels(tx, names, at)
 
     def untold(
-        self,
-        connection: Connection,
-        org_id: str,
-        channel: EventChannel,
-        since: datetime,
-        most: int | None = None,
+        self, tx: Transaction, channel: EventChannel, since: datetime, most: int | None = None
     ) -> Waiting[Event]:
         return untold_events(
-            connection,
-            org_id,
+            tx,
             channel.name,
             since,
             kinds=channel.kinds,
@@ -59,20 +52,15 @@ class EventBook:
             most=most,
         )
 
-    def record(self, connection: Connection, org_id: str, news: Event, telling: Telling) -> None:
-        record_event_telling(connection, org_id, news.event_id, telling)
+    def record(self, tx: Transaction, news: Event, telling: Telling) -> None:
+        record_event_telling(tx, news.event_id, telling)
 
     def message(self, news: Event, channel: str) -> Message:
         return message_of(news)
 
 
-def event_messenger(
-    database: Database,
-    org_id: str,
-    clock: Callable[[], datetime],
-    channels: tuple[EventChannel, ...],
-) -> EventMessenger:
-    return Messenger(database, org_id, clock, EventBook(), channels)
+def event_messenger(state: OrganisationState, channels: tuple[EventChannel, ...]) -> EventMessenger:
+    return Messenger(state, EventBook(), channels)
 
 
 def tell_due(messenger: EventMessenger) -> int:
@@ -83,16 +71,12 @@ def tell_due(messenger: EventMessenger) -> int:
 
 
 def with_waiting(
-    connection: Connection,
-    org_id: str,
-    channels: Sequence[EventChannel],
-    rows: Sequence[EventRow],
-    now: datetime,
+    tx: Transaction, channels: Sequence[EventChannel], rows: Sequence[EventRow]
 ) -> list[EventRow]:
     """The rows, each with the channels that have still to try it."""
+    now = tx.now()
     begins = {
-        channel.name: begun(connection, event_channels, org_id, channel.name, now - KEPT)
-        for channel in channels
+        channel.name: begun(tx, event_channels, channel.name, now - KEPT) for channel in channels
     }
 
     def waits(channel: EventChannel, row: EventRow) -> bool:

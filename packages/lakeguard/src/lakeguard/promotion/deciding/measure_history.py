@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Row
 
 from lakeguard.gate.evaluation.case import EarlierVersion, History
 from lakeguard.gate.rules.compile import looked_back_at
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.versions import evidence_behind, pointer_rows
-from lakeguard.promotion.context import Heart
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.model.definitions import RuleDefinition
 from lakeguard_sdk.model.read_models import PointerMove
@@ -20,11 +20,7 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 def earlier_values(
-    connection: Connection,
-    heart: Heart,
-    dataset_id: str,
-    rules: tuple[RuleDefinition, ...],
-    schema: TableSchema,
+    tx: Transaction, dataset_id: str, rules: tuple[RuleDefinition, ...], schema: TableSchema
 ) -> History:
     """The versions that led to the published one, newest first, and only what is asked of them.
 
@@ -33,13 +29,13 @@ def earlier_values(
     keys, most = looked_back_at(rules, schema)
     if not keys:
         return History()
-    numbers = led_to(pointer_rows(connection, dataset_id))[-most:][::-1]
-    behind = evidence_behind(connection, dataset_id, numbers)
+    numbers = led_to(pointer_rows(tx, dataset_id))[-most:][::-1]
+    behind = evidence_behind(tx, dataset_id, numbers)
     found = []
     for number in numbers:
         if number in behind:
             evidence_hash, at = behind[number]
-            measures = measures_in(get_document(connection, heart.org_id, evidence_hash))
+            measures = measures_in(get_document(tx, evidence_hash))
             values = {key: measures[key] for key in sorted(keys) if key in measures}
             found.append(EarlierVersion(version=number, at=at, values=values))
     return History(versions=tuple(found))

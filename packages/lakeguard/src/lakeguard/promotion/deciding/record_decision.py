@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.decide import CaseFacts, decide
 from lakeguard.gate.evaluation.case import Quarantined
@@ -16,7 +14,7 @@ from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import opening_of, schema_verdict
 from lakeguard.ledger.promotions import Way, record_evaluation, record_registrations
 from lakeguard.ledger.waivers import waivers_in_force
-from lakeguard.promotion.context import Heart, PinnedRules
+from lakeguard.promotion.context import PinnedRules, PlaneContext
 from lakeguard.promotion.deciding.measure_history import earlier_values
 from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard.promotion.privacy.private_columns import private_in
@@ -25,6 +23,7 @@ from lakeguard.promotion.records.alerts import tell_decision
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.registry import queries
 from lakeguard.registry.store import RegisteredDataset, current_policies
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import SOURCE_LAYER, PolicyType, RunStatus
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import UnknownRun
@@ -72,23 +71,22 @@ class Case:
         return Quarantined(rows=0, exempt=True) if asked else None
 
 
-def refuse(connection: Connection, heart: Heart, task: Task, case: Case) -> RunResult:
+def refuse(tx: Transaction, context: PlaneContext, task: Task, case: Case) -> RunResult:
     """The run ends here: it is decided without data, and blocked."""
-    decision = decide_and_record(connection, heart, case, None)
-    return end_run(connection, heart, task, case.dataset, RunStatus.BLOCKED, decision=decision)
+    decision = decide_and_record(tx, context, case, None)
+    return end_run(tx, context, task, case.dataset, RunStatus.BLOCKED, decision=decision)
 
 
 def decide_and_record(
-    connection: Connection, heart: Heart, case: Case, evidence: Evidence | None
+    tx: Transaction, context: PlaneContext, case: Case, evidence: Evidence | None
 ) -> Decision:
     """Decide on exactly what is stored beside the decision, so that a replay sees the same."""
     pinned, dataset_id = case.pinned, case.dataset.dataset_id
-    history = earlier_values(connection, heart, dataset_id, pinned.rules, case.declared)
-    at = heart.clock()
-    waivers = waivers_in_force(connection, dataset_id, at)
+    history = earlier_values(tx, dataset_id, pinned.rules, case.declared)
+    at = tx.now()
+    waivers = waivers_in_force(tx, dataset_id, at)
     facts = case.facts.model_copy(update={"waivers": waivers})
     ruling = decide(facts, evidence, pinned.rules, pinned.policies, history, at)
-    org_id = heart.org_id
     decision = Decision(
         decision_id=new_id("dec"),
         run_id=case.run_id,
@@ -96,36 +94,30 @@ def decide_and_record(
         dataset_id=dataset_id,
         ruling=ruling,
         case=CaseHashes(
-            facts=put_document(connection, org_id, facts.to_data(), at),
-            evidence=None
-            if evidence is None
-            else put_document(connection, org_id, evidence.to_data(), at),
-            ruleset=put_document(connection, org_id, [rule.to_data() for rule in pinned.rules], at),
-            policies=put_document(
-                connection, org_id, [policy.to_data() for policy in pinned.policies], at
-            ),
-            history=put_document(connection, org_id, history.to_data(), at),
+            facts=put_document(tx, facts.to_data(), at),
+            evidence=None if evidence is None else put_document(tx, evidence.to_data(), at),
+            ruleset=put_document(tx, [rule.to_data() for rule in pinned.rules], at),
+            policies=put_document(tx, [policy.to_data() for policy in pinned.policies], at),
+            history=put_document(tx, history.to_data(), at),
         ),
     )
-    record_decision(connection, org_id, decision)
-    record_evaluation(connection, org_id, decision, from_layer(case.dataset.definition))
-    hidden = hidden_in_run(connection, heart, case, decision)
-    tell_decision(connection, heart, case.dataset, decision, hidden)
+    record_decision(tx, decision)
+    record_evaluation(tx, decision, from_layer(case.dataset.definition))
+    hidden = hidden_in_run(tx, case, decision)
+    tell_decision(tx, context, case.dataset, decision, hidden)
     return decision
 
 
-def hidden_in_run(
-    connection: Connection, heart: Heart, case: Case, decision: Decision
-) -> frozenset[str]:
+def hidden_in_run(tx: Transaction, case: Case, decision: Decision) -> frozenset[str]:
     """Columns of which no value may be told outside the ledger: those of samples, and where a text
     may hold what a policy forbids, all texts."""
-    policies = (*case.pinned.policies, *current_policies(connection, heart.org_id))
+    policies = (*case.pinned.policies, *current_policies(tx))
     pinned, definition = case.pinned, case.dataset.definition
     found = {*tagged_columns(pinned.tags, pinned.subject)}
     found |= {*private_in(definition, policies, pinned, ())}
     with suppress(UnknownRun):  # what was never opened has measured nothing
-        plan = opening_of(connection, heart.org_id, case.run_id).plan
-        verdict = schema_verdict(connection, heart.org_id, case.run_id)
+        plan = opening_of(tx, case.run_id).plan
+        verdict = schema_verdict(tx, case.run_id)
         plan = plan if verdict is None else plan.under(verdict)
         found |= {*plan.masked, *plan.private}
     if not patterns_passed(pinned, decision):
@@ -144,13 +136,13 @@ def from_layer(definition: DatasetDefinition) -> str:
 # What an apply registers has a promotion state from the same moment on.
 
 
-def register_datasets(connection: Connection, org_id: str, applied: Applied) -> None:
+def register_datasets(tx: Transaction, applied: Applied) -> None:
     """Every dataset of the apply whose way to its layer is new: a revision may change it."""
     if applied.apply_id is None:
         return
     ways = []
-    for row in connection.execute(queries.revisions_of_apply(applied.apply_id)):
+    for row in tx.execute(queries.revisions_of_apply(applied.apply_id)):
         definition = DatasetDefinition.from_json(row.definition)
         layer = definition.dataset.layer.value
         ways.append(Way(row.dataset_id, from_layer(definition), layer))
-    record_registrations(connection, org_id, ways, applied.applied_at)
+    record_registrations(tx, ways, applied.applied_at)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from lakeguard.lake.port import LiveFile
 from lakeguard.ledger.versions import StoredVersion
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.model.evidence import Evidence, StagedFile
@@ -15,7 +15,7 @@ from lakeguard_sdk.model.run import RunPlan
 
 
 def check_rows(
-    heart: Heart,
+    context: PlaneContext,
     plan: RunPlan,
     base: StoredVersion | None,
     evidence: Evidence,
@@ -24,7 +24,7 @@ def check_rows(
     """Files removed are of the base, exactly those that the load replaces; rows add up."""
     live: Mapping[str, LiveFile] = {}
     if plan.base is not None and not _only_adds(plan, base):
-        found = heart.tables.live_at(plan.location, plan.base.commit)
+        found = context.tables.live_at(plan.location, plan.base.commit)
         live = {file.path: file for file in found}
     if not _removes_what_it_may(plan, base, evidence, live):
         findings.refuse("evidence", f"a {plan.load.type} load must remove other files than it says")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from sqlalchemy import Connection
-
 from lakeguard.gate.evaluation.case import CaseFacts
 from lakeguard.gate.policies import governs
 from lakeguard.gate.rules.quarantine_rules import aside_rules
@@ -21,7 +19,7 @@ from lakeguard.gate.schema_comparison import accepted_schema, answered, policy_m
 from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import opened_revision
 from lakeguard.ledger.versions import require_version
-from lakeguard.promotion.context import Heart, OpenRun, PinnedRules
+from lakeguard.promotion.context import OpenRun, PinnedRules, PlaneContext
 from lakeguard.promotion.opening.pinned_rules import asked_measures, pin_drift, read_by
 from lakeguard.promotion.opening.statistics_redaction import unstated_columns
 from lakeguard.promotion.privacy.private_columns import private_in
@@ -31,6 +29,7 @@ from lakeguard.registry.editing.drift import drifted, renamed_columns
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.store import current_policies, definition_at, read_state
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TEXT_FORMATS, LoadType
 from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.model.definitions import DatasetDefinition
@@ -44,12 +43,12 @@ _GROWS = (*_ADDED, SchemaChange.RENAME, SchemaChange.WIDEN)
 
 
 def judge_schema(
-    connection: Connection, heart: Heart, run: OpenRun, facts: CaseFacts, live: TableSchema
+    tx: Transaction, context: PlaneContext, run: OpenRun, facts: CaseFacts, live: TableSchema
 ) -> SchemaVerdict:
     """Every difference with its answer; nothing that a table cannot become is accepted."""
     policies = tuple(policy for policy in run.pinned.policies if governs(policy, facts))
-    found = [*_found(run, live), *_revised(connection, heart, run)]
-    own = _limited(answered(found, run.pinned.terms.answers), connection, run)
+    found = [*_found(run, live), *_revised(tx, run)]
+    own = _limited(answered(found, run.pinned.terms.answers), tx, run)
     modes = policy_modes(policies, run.dataset.name.layer)
     reactions = tuple(guaranteed(own, modes))
     accepted = _accepted(reactions)
@@ -58,19 +57,19 @@ def judge_schema(
     declared = accepted_schema(run.plan.declared, live, reactions)
     if declared == run.plan.declared:
         return SchemaVerdict(accepted=True, differences=reactions)
-    problem = _problem(connection, heart, run, declared)
+    problem = _problem(tx, context, run, declared)
     if problem:
         return SchemaVerdict(accepted=False, differences=tuple(_refused(reactions, problem)))
-    opened = _opened(connection, heart, run)
+    opened = _opened(tx, run)
     definition = drifted(opened, declared, renamed_columns(reactions))
-    pinned = pin_drift(connection, heart, run.pinned, definition, run.plan.build)
-    private, masked = _untold(connection, heart, run, definition, pinned)
+    pinned = pin_drift(tx, run.pinned, definition, run.plan.build)
+    private, masked = _untold(tx, run, definition, pinned)
     return SchemaVerdict(
         accepted=True,
         differences=reactions,
         declared=declared,
         measures=asked_measures(pinned, definition.table_schema),
-        pinned=put_document(connection, heart.org_id, pinned.to_data(), heart.clock()),
+        pinned=put_document(tx, pinned.to_data(), tx.now()),
         private=private,
         masked=masked,
         unstated=unstated_columns(definition.table_schema, pinned, masked),
@@ -79,27 +78,23 @@ def judge_schema(
 
 
 def _untold(
-    connection: Connection,
-    heart: Heart,
-    run: OpenRun,
-    definition: DatasetDefinition,
-    pinned: PinnedRules,
+    tx: Transaction, run: OpenRun, definition: DatasetDefinition, pinned: PinnedRules
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns of which no message may tell a value, and those of which no sample may."""
     read, transformed = read_by(run.plan.build), bool(run.plan.transform)
-    possible = possible_tags(connection, heart.org_id, definition, read, transformed=transformed)
-    policies = current_policies(connection, heart.org_id)
+    possible = possible_tags(tx, definition, read, transformed=transformed)
+    policies = current_policies(tx)
     private = private_in(definition, policies, pinned, possible)
     masked = masked_columns(definition, pinned, private, possible)
     return tuple(sorted({*private, *masked})), masked
 
 
-def _opened(connection: Connection, heart: Heart, run: OpenRun) -> DatasetDefinition:
+def _opened(tx: Transaction, run: OpenRun) -> DatasetDefinition:
     """The definition that the run was opened with, whatever was revised since."""
-    revision = opened_revision(connection, heart.org_id, run.plan.ticket.run_id)
+    revision = opened_revision(tx, run.plan.ticket.run_id)
     if revision is None:
         return run.dataset.definition
-    return definition_at(connection, run.dataset.dataset_id, revision)
+    return definition_at(tx, run.dataset.dataset_id, revision)
 
 
 def _found(run: OpenRun, live: TableSchema) -> Iterator[Difference]:
@@ -118,29 +113,29 @@ def _found(run: OpenRun, live: TableSchema) -> Iterator[Difference]:
         yield moved
 
 
-def _revised(connection: Connection, heart: Heart, run: OpenRun) -> Iterable[Difference]:
+def _revised(tx: Transaction, run: OpenRun) -> Iterable[Difference]:
     """What a person changed in the definition since the base, beside names and types."""
     base, dataset_id = run.plan.base, run.dataset.dataset_id
     if base is None:
         return ()
-    made_by = require_version(connection, dataset_id, base.version).run_id
-    then = opened_revision(connection, heart.org_id, made_by)
-    now = opened_revision(connection, heart.org_id, run.plan.ticket.run_id)
+    made_by = require_version(tx, dataset_id, base.version).run_id
+    then = opened_revision(tx, made_by)
+    now = opened_revision(tx, run.plan.ticket.run_id)
     if then == now or then is None or now is None:
         return ()
-    before = definition_at(connection, dataset_id, then)
-    after = definition_at(connection, dataset_id, now)
+    before = definition_at(tx, dataset_id, then)
+    after = definition_at(tx, dataset_id, now)
     rebuilt = run.plan.load.type is LoadType.FULL and run.plan.window is None
     return revised_differences(before, after, rebuilt=rebuilt)
 
 
 def _limited(
-    reactions: Iterable[SchemaReaction], connection: Connection, run: OpenRun
+    reactions: Iterable[SchemaReaction], tx: Transaction, run: OpenRun
 ) -> Iterator[SchemaReaction]:
     """Columns that are left out whatever the profile says, and times that Delta takes no more."""
     taken = {column.name.casefold() for column in load_columns(run.plan.load)}
     out = {name.casefold() for name in run.pinned.terms.leave_out}
-    local = _takes_local_times(connection, run)
+    local = _takes_local_times(tx, run)
     for item in reactions:
         name = item.column.casefold()
         accepts, added = item.reaction is Reaction.ACCEPT, item.change in _ADDED
@@ -154,11 +149,11 @@ def _limited(
             yield item
 
 
-def _takes_local_times(connection: Connection, run: OpenRun) -> bool:
+def _takes_local_times(tx: Transaction, run: OpenRun) -> bool:
     """A table takes a time without a zone only where it was created with one."""
     if run.plan.base is None:
         return True
-    version = require_version(connection, run.dataset.dataset_id, run.plan.base.version)
+    version = require_version(tx, run.dataset.dataset_id, run.plan.base.version)
     return version.table_schema.has_local_times
 
 
@@ -167,11 +162,11 @@ def _is_local(item: SchemaReaction) -> bool:
     return grows and "timestamp_ntz" in (item.found or "")
 
 
-def _problem(connection: Connection, heart: Heart, run: OpenRun, declared: TableSchema) -> str:
+def _problem(tx: Transaction, context: PlaneContext, run: OpenRun, declared: TableSchema) -> str:
     """Why the dataset could not be defined so; empty where it could."""
     definition = drifted(run.dataset.definition, declared)
     try:
-        make_plan(gathered([definition]), read_state(connection, heart.org_id), heart.lake)
+        make_plan(gathered([definition]), read_state(tx), context.lake)
     except InvalidDefinitions as error:
         return str(error.errors[0])
     return ""

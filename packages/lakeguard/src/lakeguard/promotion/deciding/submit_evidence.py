@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch import tasks
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.openings import record_schema, schema_verdict
 from lakeguard.ledger.versions import require_version
-from lakeguard.promotion.context import Heart, OpenRun, load_open_run
+from lakeguard.promotion.context import OpenRun, PlaneContext, load_open_run
 from lakeguard.promotion.deciding.record_decision import Case, decide_and_record, refuse
 from lakeguard.promotion.deciding.row_balance import check_rows
 from lakeguard.promotion.deciding.schema_verdict import judge_schema
@@ -18,6 +16,7 @@ from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard.promotion.opening.statistics_redaction import told_extremes
 from lakeguard.promotion.quarantine.record_rows import check_set_aside, damage_aside, quarantined
 from lakeguard.promotion.records.end_run import end_run
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import is_sha256
 from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.errors import NotApproved, NoteRefused
@@ -30,37 +29,37 @@ from lakeguard_sdk.storage.fault_points import reached
 from lakeguard_sdk.types.schema import TableSchema
 
 
-def submit_schema(heart: Heart, ticket: RunTicket, live: TableSchema) -> SchemaVerdict:
+def submit_schema(context: PlaneContext, ticket: RunTicket, live: TableSchema) -> SchemaVerdict:
     """Answer every difference; one that blocks ends the run with a decision."""
-    with heart.database.write() as connection:
-        run = load_open_run(connection, heart, ticket)
-        known = schema_verdict(connection, heart.org_id, ticket.run_id)
+    with context.write() as tx:
+        run = load_open_run(tx, ticket)
+        known = schema_verdict(tx, ticket.run_id)
         if known is not None:
             return known
-        verdict = judge_schema(connection, heart, run, _case(run, Findings()).facts, live)
-        record_schema(connection, heart.org_id, ticket.run_id, live, verdict, heart.clock())
+        verdict = judge_schema(tx, context, run, _case(run, Findings()).facts, live)
+        record_schema(tx, ticket.run_id, live, verdict)
         if not verdict.accepted:
             case = _case(run, Findings(), verdict.differences)
-            result = refuse(connection, heart, run.task, case)
+            result = refuse(tx, context, run.task, case)
             verdict = verdict.model_copy(update={"result": result})
     reached("schema.submitted")
     return verdict
 
 
-def submit_evidence(heart: Heart, ticket: RunTicket, evidence: Evidence) -> Decision:
+def submit_evidence(context: PlaneContext, ticket: RunTicket, evidence: Evidence) -> Decision:
     """Decide. The same evidence again gives the recorded decision; other evidence is refused."""
-    damage = damage_aside(heart, evidence)
-    with heart.database.write() as connection:
-        tasks.require_holder(connection, heart.org_id, ticket)
-        known = decision_of_run(connection, heart.org_id, ticket.run_id, evidence.dataset)
+    damage = damage_aside(context, evidence)
+    with context.write() as tx:
+        tasks.require_holder(tx, ticket)
+        known = decision_of_run(tx, ticket.run_id, evidence.dataset)
         if known is not None:
             if known.case.evidence != evidence.content_hash():
                 raise NotApproved(run=ticket.run_id, reason="it was decided on other evidence")
             return known
-        run = load_open_run(connection, heart, ticket)
-        verdict = schema_verdict(connection, heart.org_id, ticket.run_id)
+        run = load_open_run(tx, ticket)
+        verdict = schema_verdict(tx, ticket.run_id)
         findings = Findings()
-        _check_evidence(connection, heart, run, evidence, findings)
+        _check_evidence(tx, context, run, evidence, findings)
         for problem in damage:
             findings.refuse("evidence", problem)
         if verdict is None:
@@ -68,13 +67,13 @@ def submit_evidence(heart: Heart, ticket: RunTicket, evidence: Evidence) -> Deci
         case = replace(
             _case(run, findings, verdict.differences if verdict else ()),
             aside=tuple(rule.rule_id for rule in run.plan.aside),
-            quarantine=quarantined(connection, heart, run.plan, run.pinned.policies),
+            quarantine=quarantined(tx, run.plan, run.pinned.policies),
         )
-        decision = decide_and_record(connection, heart, case, evidence)
+        decision = decide_and_record(tx, context, case, evidence)
         if not decision.allowed:
             end_run(
-                connection,
-                heart,
+                tx,
+                context,
                 run.task,
                 run.dataset,
                 RunStatus.BLOCKED,
@@ -97,7 +96,7 @@ def _case(run: OpenRun, findings: Findings, differences: tuple[SchemaReaction, .
 
 
 def _check_evidence(
-    connection: Connection, heart: Heart, run: OpenRun, evidence: Evidence, findings: Findings
+    tx: Transaction, context: PlaneContext, run: OpenRun, evidence: Evidence, findings: Findings
 ) -> None:
     """Evidence must be of this run: its plan, its base, its inputs, its own staging folder.
 
@@ -108,7 +107,7 @@ def _check_evidence(
         raise NotApproved(run=plan.ticket.run_id, reason=told)
     base = None
     if plan.base is not None:
-        base = require_version(connection, run.dataset.dataset_id, plan.base.version)
+        base = require_version(tx, run.dataset.dataset_id, plan.base.version)
     expected = {
         "run_id": (evidence.run_id, plan.ticket.run_id),
         "dataset": (evidence.dataset, plan.dataset),
@@ -117,8 +116,8 @@ def _check_evidence(
     for field, (found, wanted) in expected.items():
         if found != wanted:
             findings.refuse("evidence", f"{field} is {found!r}, it must be {wanted!r}")
-    check_rows(heart, plan, base, evidence, findings)
-    check_set_aside(connection, heart, plan, evidence, findings)
+    check_rows(context, plan, base, evidence, findings)
+    check_set_aside(tx, context, plan, evidence, findings)
     _check_position(plan, evidence, findings)
     if set(evidence.inputs) != {pin.input for pin in plan.pins}:
         findings.refuse("evidence", "the inputs read are not those that were pinned")

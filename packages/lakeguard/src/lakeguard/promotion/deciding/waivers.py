@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Literal
 
-from sqlalchemy import Connection
-
 from lakeguard.ledger.waivers import record_revocation, record_waiver, waiver_row
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.opening.pinned_rules import pin_rules
 from lakeguard.registry.store import RegisteredDataset, require_dataset
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.core.enums import Enforcement
@@ -23,16 +22,22 @@ LONGEST_REASON = 2000
 
 
 def waive(
-    heart: Heart, name: DatasetName, check: str, *, approver: str, reason: str, until: datetime
+    context: PlaneContext,
+    name: DatasetName,
+    check: str,
+    *,
+    approver: str,
+    reason: str,
+    until: datetime,
 ) -> WaiverRow:
     """Let a check that does not pass be a warning until then; refused for a BLOCK policy."""
-    now = heart.clock()
+    now = context.clock()
     problem = _problem(approver, reason, now, until)
     if problem is not None:
         raise WaiverInvalid(dataset=name, check=check, problem=problem)
-    with heart.database.write() as connection:
-        dataset = require_dataset(connection, heart.org_id, name)
-        kind, expression = _found(connection, heart, dataset, check)
+    with context.write() as tx:
+        dataset = require_dataset(tx, name)
+        kind, expression = _found(tx, dataset, check)
         waiver = Waiver(
             waiver_id=new_id("wvr"),
             check_kind=kind,
@@ -43,27 +48,27 @@ def waive(
             granted_at=now,
             until=until,
         )
-        record_waiver(connection, heart.org_id, dataset.dataset_id, waiver, heart.actor)
-        return _required(connection, heart, waiver.waiver_id)
+        record_waiver(tx, dataset.dataset_id, waiver)
+        return _required(tx, waiver.waiver_id)
 
 
-def revoke(heart: Heart, waiver_id: str, reason: str) -> WaiverRow:
+def revoke(context: PlaneContext, waiver_id: str, reason: str) -> WaiverRow:
     """Take back a waiver that is in force; the decisions that it touched stay as they are."""
-    now = heart.clock()
-    with heart.database.write() as connection:
-        found = waiver_row(connection, heart.org_id, waiver_id)
+    now = context.clock()
+    with context.write() as tx:
+        found = waiver_row(tx, waiver_id)
         if found is None or found.revoked_at is not None or not found.waiver.in_force(now):
             raise UnknownWaiver(waiver=waiver_id)
         problem = _text_problem("a reason", reason)
         if problem is not None:
             check = found.waiver.check_id
             raise WaiverInvalid(dataset=found.dataset, check=check, problem=problem)
-        record_revocation(connection, heart.org_id, waiver_id, reason.strip(), now, heart.actor)
-        return _required(connection, heart, waiver_id)
+        record_revocation(tx, waiver_id, reason.strip(), now)
+        return _required(tx, waiver_id)
 
 
-def _required(connection: Connection, heart: Heart, waiver_id: str) -> WaiverRow:
-    found = waiver_row(connection, heart.org_id, waiver_id)
+def _required(tx: Transaction, waiver_id: str) -> WaiverRow:
+    found = waiver_row(tx, waiver_id)
     if found is None:
         raise UnknownWaiver(waiver=waiver_id)
     return found
@@ -86,10 +91,10 @@ def _text_problem(what: str, text: str, longest: int = LONGEST_REASON) -> str | 
 
 
 def _found(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, check: str
+    tx: Transaction, dataset: RegisteredDataset, check: str
 ) -> tuple[Literal["rule", "policy"], str]:
     """What the name means here, and says; a rule, where both have it and no prefix says which."""
-    pinned = pin_rules(connection, heart, dataset, published=None)
+    pinned = pin_rules(tx, dataset, published=None)
     rules = {rule.rule_id: rule.expression for rule in pinned.rules}
     policies = {policy.policy: policy for policy in pinned.policies}
     rule = rules.get(check, rules.get(check.removeprefix("rule:")))

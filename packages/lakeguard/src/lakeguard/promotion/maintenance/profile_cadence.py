@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
-from sqlalchemy import Connection
-
 from lakeguard.dispatch import tasks
 from lakeguard.gate.grammar.literals import duration
 from lakeguard.ledger.profiles import last_profiled, profiled_versions
 from lakeguard.ledger.versions import pointer, require_version
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.maintenance.profiles import keep, plan_of
 from lakeguard.registry.store import dataset_by_id
 from lakeguard.state.locks import hold
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import ProfileRefused
 from lakeguard_sdk.model.definitions import DatasetDefinition
@@ -24,37 +21,37 @@ EVERY_VERSION = "version"
 _TRUE = ("true", "1", "yes", "y", "on")
 
 
-def due_profile(heart: Heart, ticket: RunTicket) -> ProfilePlan | None:
+def due_profile(context: PlaneContext, ticket: RunTicket) -> ProfilePlan | None:
     """What is published now, where its run has ended, its definition asks for profiles, and none
     was taken of it so far or for so long."""
-    with heart.database.read() as connection:
-        task = tasks.require_holder(connection, heart.org_id, ticket)
-        dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
-        published = pointer(connection, dataset.dataset_id)
+    with context.read() as tx:
+        task = tasks.require_holder(tx, ticket)
+        dataset = dataset_by_id(tx, task.dataset_id)
+        published = pointer(tx, dataset.dataset_id)
         every = profile_every(dataset.definition)
         if task.state is TaskState.RUNNING or published is None or not every:
             return None
-        if not _is_due(connection, dataset.dataset_id, published.version, every, heart.clock()):
+        if not _is_due(tx, dataset.dataset_id, published.version, every):
             return None
-        stored = require_version(connection, dataset.dataset_id, published.version)
-        return plan_of(connection, heart, dataset, stored)
+        stored = require_version(tx, dataset.dataset_id, published.version)
+        return plan_of(tx, context, dataset, stored)
 
 
-def submit_profile(heart: Heart, ticket: RunTicket, profile: Profile) -> None:
+def submit_profile(context: PlaneContext, ticket: RunTicket, profile: Profile) -> None:
     """Keep it, where it is of the run's dataset and its version has none by now."""
-    with heart.database.write() as connection:
-        task = tasks.require_holder(connection, heart.org_id, ticket)
-        dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
+    with context.write() as tx:
+        task = tasks.require_holder(tx, ticket)
+        dataset = dataset_by_id(tx, task.dataset_id)
         if profile.dataset != dataset.name:
             raise ProfileRefused(
                 dataset=profile.dataset,
                 version=profile.version,
                 reason=f"run {ticket.run_id} is one of {dataset.name}",
             )
-        stored = require_version(connection, dataset.dataset_id, profile.version)
-        hold(connection, f"profile:{dataset.dataset_id}")
-        if stored.version not in profiled_versions(connection, dataset.dataset_id):
-            keep(connection, heart, dataset, stored, profile)
+        stored = require_version(tx, dataset.dataset_id, profile.version)
+        hold(tx, f"profile:{dataset.dataset_id}")
+        if stored.version not in profiled_versions(tx, dataset.dataset_id):
+            keep(tx, dataset, stored, profile)
 
 
 def profile_every(definition: DatasetDefinition) -> str:
@@ -65,10 +62,9 @@ def profile_every(definition: DatasetDefinition) -> str:
     return EVERY_VERSION if said.strip().lower() in _TRUE else ""
 
 
-def _is_due(
-    connection: Connection, dataset_id: str, version: int, every: str, now: datetime
-) -> bool:
-    if version in profiled_versions(connection, dataset_id):
+def _is_due(tx: Transaction, dataset_id: str, version: int, every: str) -> bool:
+    now = tx.now()
+    if version in profiled_versions(tx, dataset_id):
         return False
-    last = last_profiled(connection, dataset_id)
+    last = last_profiled(tx, dataset_id)
     return every == EVERY_VERSION or last is None or now - last >= duration(every)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import Connection
-
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.openings import opened_revision, opening_of
 from lakeguard.ledger.profiles import record_profile
@@ -16,7 +14,7 @@ from lakeguard.ledger.versions import (
     require_version,
     resolved_version,
 )
-from lakeguard.promotion.context import Heart, Organised
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.opening.pinned_rules import pin_rules
 from lakeguard.promotion.privacy.private_columns import hidden_since, is_transformed, private_in
 from lakeguard.promotion.privacy.row_samples import masked_columns, patterns_passed
@@ -27,6 +25,7 @@ from lakeguard.registry.store import (
     current_policies,
     require_dataset,
 )
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import Address
 from lakeguard_sdk.errors import ProfileNotMasked, ProfileRefused, UnknownVersion
 from lakeguard_sdk.model.definitions import DatasetDefinition
@@ -34,85 +33,76 @@ from lakeguard_sdk.model.profile import ColumnProfile, Profile, ProfilePlan
 from lakeguard_sdk.model.row_sample import texts
 
 
-def plan_profile(heart: Heart, address: Address) -> ProfilePlan:
+def plan_profile(context: PlaneContext, address: Address) -> ProfilePlan:
     """The version to look at, and the columns of which nothing may be told."""
-    with heart.database.read() as connection:
-        dataset = require_dataset(connection, heart.org_id, address.dataset)
+    with context.read() as tx:
+        dataset = require_dataset(tx, address.dataset)
         version = address.version
         if version is None:
-            published = pointer(connection, dataset.dataset_id, address.at)
+            published = pointer(tx, dataset.dataset_id, address.at)
             if published is None:
                 raise UnknownVersion(dataset=address.dataset, version=f"for {address}")
             version = published.version
-        stored = require_version(connection, dataset.dataset_id, version)
-        return plan_of(connection, heart, dataset, stored)
+        stored = require_version(tx, dataset.dataset_id, version)
+        return plan_of(tx, context, dataset, stored)
 
 
 def plan_of(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, stored: StoredVersion
+    tx: Transaction, context: PlaneContext, dataset: RegisteredDataset, stored: StoredVersion
 ) -> ProfilePlan:
     return ProfilePlan(
-        dataset=resolved_version(connection, dataset, stored, heart.lake),
-        masked=hidden_in_version(connection, heart, dataset, stored),
+        dataset=resolved_version(tx, dataset, stored, context.lake),
+        masked=hidden_in_version(tx, dataset, stored),
     )
 
 
-def keep_profile(heart: Heart, profile: Profile) -> Profile:
+def keep_profile(context: PlaneContext, profile: Profile) -> Profile:
     """The profile as it is kept from now on; refused where it is not of its version, or tells what
     nobody may know."""
-    with heart.database.write() as connection:
-        dataset = require_dataset(connection, heart.org_id, profile.dataset)
-        stored = require_version(connection, dataset.dataset_id, profile.version)
-        return keep(connection, heart, dataset, stored, profile)
+    with context.write() as tx:
+        dataset = require_dataset(tx, profile.dataset)
+        stored = require_version(tx, dataset.dataset_id, profile.version)
+        return keep(tx, dataset, stored, profile)
 
 
 def keep(
-    connection: Connection,
-    heart: Heart,
-    dataset: RegisteredDataset,
-    stored: StoredVersion,
-    profile: Profile,
+    tx: Transaction, dataset: RegisteredDataset, stored: StoredVersion, profile: Profile
 ) -> Profile:
     problem = _problem(profile, stored)
     if problem is not None:
         raise ProfileRefused(dataset=dataset.name, version=stored.version, reason=problem)
-    hidden = hidden_in_version(connection, heart, dataset, stored)
+    hidden = hidden_in_version(tx, dataset, stored)
     shown = _shown(profile.columns, hidden)
     if shown is not None:
         raise ProfileNotMasked(dataset=dataset.name, version=stored.version, column=shown)
-    kept = profile.model_copy(update={"dataset": dataset.name, "taken_at": heart.clock()})
-    record_profile(connection, heart.org_id, stored, kept)
+    kept = profile.model_copy(update={"dataset": dataset.name, "taken_at": tx.now()})
+    record_profile(tx, stored, kept)
     return kept
 
 
 def hidden_in_version(
-    connection: Connection, heart: Organised, dataset: RegisteredDataset, stored: StoredVersion
+    tx: Transaction, dataset: RegisteredDataset, stored: StoredVersion
 ) -> tuple[str, ...]:
     """Columns that carried a tag when the version was made or at any time since, that may have it
     from above, or that a PII policy is about; texts, where one may hold what a policy forbids."""
-    then = opening_of(connection, heart.org_id, stored.run_id).plan
-    revision = opened_revision(connection, heart.org_id, stored.run_id)
-    behind = definition_behind(connection, heart.org_id, stored)
-    published = pointer(connection, dataset.dataset_id)
-    pinned = pin_rules(connection, heart, dataset, published=published, shown=stored)
-    policies = current_policies(connection, heart.org_id)
-    read = inputs_of(connection, dataset.dataset_id, stored.version)
+    then = opening_of(tx, stored.run_id).plan
+    revision = opened_revision(tx, stored.run_id)
+    behind = definition_behind(tx, stored)
+    published = pointer(tx, dataset.dataset_id)
+    pinned = pin_rules(tx, dataset, published=published, shown=stored)
+    policies = current_policies(tx)
+    read = inputs_of(tx, dataset.dataset_id, stored.version)
     found = {*then.masked, *then.private}
-    found |= hidden_since(connection, heart.org_id, dataset, revision, read)
+    found |= hidden_since(tx, dataset, revision, read)
     for definition in (dataset.definition, behind):
         if definition is None:
             continue
         possible = possible_tags(
-            connection,
-            heart.org_id,
-            definition,
-            read,
-            transformed=bool(then.transform)
-            or is_transformed(connection, heart.org_id, definition),
+            tx, definition, read, transformed=bool(then.transform) or is_transformed(tx, definition)
         )
         private = private_in(definition, policies, pinned, possible)
         found |= {*masked_columns(definition, pinned, private, possible), *_tagged(definition)}
-    decision = decision_of_run(connection, heart.org_id, stored.run_id, dataset.name)
+    decision = decision_of_run(tx, stored.run_id, dataset.name)
     if decision is None or not patterns_passed(pinned, decision):
         found |= set(texts(stored.table_schema))
     folded = {name.casefold() for name in found}

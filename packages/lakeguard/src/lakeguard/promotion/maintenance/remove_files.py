@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch import tasks
 from lakeguard.lake.small_files import MEGABYTE, small_file_groups
 from lakeguard.ledger.decisions import discarded_runs
@@ -15,7 +13,7 @@ from lakeguard.ledger.maintenance import record_removal, removed_versions
 from lakeguard.ledger.quarantine.load import quarantine_of
 from lakeguard.ledger.runs import ends_of_runs
 from lakeguard.ledger.versions import Pointer, pointer, stored_versions
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.maintenance.retention import (
     Kept,
     needed_files,
@@ -25,6 +23,7 @@ from lakeguard.promotion.maintenance.retention import (
 from lakeguard.promotion.opening.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.publishing.begin_move import hold_table
 from lakeguard.registry.store import RegisteredDataset, require_dataset
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Outcome, TaskKind
 from lakeguard_sdk.errors import BaseMoved, MaintenanceRefused, TableBusy
@@ -46,71 +45,71 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 """What may not be kept is not kept for inspection either."""
 
 
-def maintain(heart: Heart, name: DatasetName, *, dry_run: bool) -> Maintained:
+def maintain(context: PlaneContext, name: DatasetName, *, dry_run: bool) -> Maintained:
     """Remove what no kept version needs and no living run owns; dry, only say what that is.
 
     The ledger is told before the first file goes: from then on no rollback brings one back.
     """
-    with heart.database.read() as connection:
-        dataset = require_dataset(connection, heart.org_id, name)
-        published = pointer(connection, dataset.dataset_id)
-        kept = what_stays(connection, heart, dataset)
-        ends = ends_of_runs(connection, dataset.dataset_id)
-        discarded = discarded_runs(connection, dataset.dataset_id)
+    with context.read() as tx:
+        dataset = require_dataset(tx, name)
+        published = pointer(tx, dataset.dataset_id)
+        kept = what_stays(tx, context, dataset)
+        ends = ends_of_runs(tx, dataset.dataset_id)
+        discarded = discarded_runs(tx, dataset.dataset_id)
         ends |= dict.fromkeys(discarded, _LONG_AGO)
-        needed = files_that_may_wait(connection, heart, dataset)
-    location = heart.location_of(dataset)
-    if heart.tables.exists(location):
-        _check(heart, dataset, published)
-        commits = _log(heart, dataset, kept, published)
-        removals = tuple(_removals(heart, dataset, kept, commits, ends))
+        needed = files_that_may_wait(tx, context, dataset)
+    location = context.location_of(dataset)
+    if context.tables.exists(location):
+        _check(context, dataset, published)
+        commits = _log(context, dataset, kept, published)
+        removals = tuple(_removals(context, dataset, kept, commits, ends))
     elif published is None:  # runs may have staged, and none of them published
-        removals = tuple(_staging(heart, _listing(heart, dataset), kept, ends, set()))
+        removals = tuple(_staging(context, _listing(context, dataset), kept, ends, set()))
     else:
         removals = ()
-    removals += tuple(left_to_remove(heart, ends, discarded, needed))
+    removals += tuple(left_to_remove(context, ends, discarded, needed))
     if not dry_run:
-        _carry_out(heart, dataset, published, removals)
-        remove_left_scratch(heart.lake, heart.clock())
+        _carry_out(context, dataset, published, removals)
+        remove_left_scratch(context.lake, context.clock())
     return Maintained(
         dataset=dataset.name,
-        small_files=_small_files(heart, dataset, published),
+        small_files=_small_files(context, dataset, published),
         removals=removals,
         done=not dry_run,
     )
 
 
-def _check(heart: Heart, dataset: RegisteredDataset, published: Pointer | None) -> None:
+def _check(context: PlaneContext, dataset: RegisteredDataset, published: Pointer | None) -> None:
     """A table that is not as the ledger knows it is left as it is."""
     findings = Findings()
-    find_rogue_commit(heart, dataset, published, findings)
+    find_rogue_commit(context, dataset, published, findings)
     for check in findings.checks:
         if check.outcome is Outcome.FAIL:
             raise MaintenanceRefused(dataset=dataset.name, reason=check.message)
 
 
 def _log(
-    heart: Heart, dataset: RegisteredDataset, kept: Kept, published: Pointer | None
+    context: PlaneContext, dataset: RegisteredDataset, kept: Kept, published: Pointer | None
 ) -> Sequence[Commit]:
     """The whole log; what it says of the published commit is what every reader gets."""
-    location = heart.location_of(dataset)
-    commits = _governed(heart, location, kept.adopted)
+    location = context.location_of(dataset)
+    commits = _governed(context, location, kept.adopted)
     shown = states_at(commits, kept.commits)
     if kept.commits - shown.keys():
         raise MaintenanceRefused(dataset=dataset.name, reason="its log is not whole")
-    if published and shown[published.commit] != heart.tables.files_at(location, published.commit):
+    if published and shown[published.commit] != context.tables.files_at(location, published.commit):
         raise MaintenanceRefused(dataset=dataset.name, reason="its log and its checkpoint differ")
     return commits
 
 
-def _governed(heart: Heart, location: str, adopted: int | None) -> Sequence[Commit]:
+def _governed(context: PlaneContext, location: str, adopted: int | None) -> Sequence[Commit]:
     """Commits since the table is ours. Of one that was adopted, the first stands for all before:
     as if it had brought what the table showed then. What was removed earlier is not ours.
     """
     if adopted is None:
-        return heart.tables.commits_since(location, -1)
-    first, *later = heart.tables.commits_since(location, adopted - 1)
-    shown = heart.tables.live_at(location, adopted)
+        return context.tables.commits_since(location, -1)
+    first, *later = context.tables.commits_since(location, adopted - 1)
+    shown = context.tables.live_at(location, adopted)
     brought = tuple(
         CommittedFile(path=file.path, size=file.size, stats="", partition=dict(file.partition))
         for file in shown
@@ -119,13 +118,13 @@ def _governed(heart: Heart, location: str, adopted: int | None) -> Sequence[Comm
 
 
 def _removals(
-    heart: Heart,
+    context: PlaneContext,
     dataset: RegisteredDataset,
     kept: Kept,
     commits: Sequence[Commit],
     ends: Mapping[str, datetime],
 ) -> Iterator[Removal]:
-    listing = _listing(heart, dataset)
+    listing = _listing(context, dataset)
     needed = needed_files(kept, commits)
     published = {path for commit in commits for path in commit.adds}
     gone = tuple(path for path in listing if path in published and path not in needed)
@@ -139,18 +138,18 @@ def _removals(
     spared = published | needed
     staged = {path: facts for path, facts in listing.items() if path not in spared}
     runs = {path.split("/")[1] for path in published if path.startswith(f"{STAGING}/")}
-    yield from _staging(heart, staged, kept, ends, runs)
+    yield from _staging(context, staged, kept, ends, runs)
 
 
 def _staging(
-    heart: Heart,
+    context: PlaneContext,
     staged: Listing,
     kept: Kept,
     ends: Mapping[str, datetime],
     published: set[str],
 ) -> Iterator[Removal]:
     """Of runs that published nothing: after a published one only its notes are left."""
-    until = heart.clock() - timedelta(days=heart.maintenance.inspection_days)
+    until = context.clock() - timedelta(days=context.maintenance.inspection_days)
     folders: dict[str, list[FileFacts]] = {}
     names: dict[str, list[str]] = {}
     for path, facts in staged.items():
@@ -179,8 +178,8 @@ def _ended(run: str, files: Sequence[FileFacts], ends: Mapping[str, datetime]) -
     return ends.get(run) or datetime.fromtimestamp(written / 1000, UTC)
 
 
-def _listing(heart: Heart, dataset: RegisteredDataset) -> Listing:
-    location = heart.location_of(dataset)
+def _listing(context: PlaneContext, dataset: RegisteredDataset) -> Listing:
+    location = context.location_of(dataset)
     root = f"{local_path(location).rstrip('/')}/"
     files = storage_for(location).files_under(location)
     found = {facts.path.removeprefix(root): facts for facts in files}
@@ -188,81 +187,79 @@ def _listing(heart: Heart, dataset: RegisteredDataset) -> Listing:
 
 
 def _carry_out(
-    heart: Heart,
+    context: PlaneContext,
     dataset: RegisteredDataset,
     published: Pointer | None,
     removals: Sequence[Removal],
 ) -> None:
     if not removals:
         return
-    with heart.database.write() as connection:
-        hold_table(connection, dataset.dataset_id)
-        _check_unmoved(connection, heart, dataset, published)
+    with context.write() as tx:
+        hold_table(tx, dataset.dataset_id)
+        _check_unmoved(tx, dataset, published)
         for removal in removals:
-            record_removal(
-                connection, heart.org_id, dataset.dataset_id, removal, heart.clock(), heart.actor
-            )
+            record_removal(tx, dataset.dataset_id, removal)
     reached("maintain.told")
-    location = heart.location_of(dataset)
+    location = context.location_of(dataset)
     for removal in removals:
-        root = heart.lake if removal.kind is RemovalKind.QUARANTINE else location
+        root = context.lake if removal.kind is RemovalKind.QUARANTINE else location
         for path in removal.paths:
             storage_for(root).remove(join(root, path), root)
     reached("maintain.removed")
 
 
-def _check_unmoved(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, published: Pointer | None
-) -> None:
+def _check_unmoved(tx: Transaction, dataset: RegisteredDataset, published: Pointer | None) -> None:
     """Nobody moves the table, or reads it to do so: a compaction reads what it will remove."""
-    under_way = open_intent(connection, dataset.dataset_id)
+    under_way = open_intent(tx, dataset.dataset_id)
     holders = [under_way.run_id] if under_way else []
     holders += [
         str(task.run_id)
-        for task in tasks.running_tasks(connection, heart.org_id)
+        for task in tasks.running_tasks(tx)
         if (task.kind, task.dataset_id) == (TaskKind.COMPACTION, dataset.dataset_id)
     ]
     if holders:
         raise TableBusy(dataset=dataset.name, holder=holders[0])
-    if pointer(connection, dataset.dataset_id) != published:
+    if pointer(tx, dataset.dataset_id) != published:
         raise BaseMoved(dataset=dataset.name, expected="no move", found="one since it was planned")
 
 
-def _small_files(heart: Heart, dataset: RegisteredDataset, published: Pointer | None) -> int:
-    if published is None or not heart.tables.exists(heart.location_of(dataset)):
+def _small_files(
+    context: PlaneContext, dataset: RegisteredDataset, published: Pointer | None
+) -> int:
+    if published is None or not context.tables.exists(context.location_of(dataset)):
         return 0
-    live = heart.tables.live_at(heart.location_of(dataset), published.commit)
-    return sum(map(len, small_file_groups(live, heart.maintenance.small_file_mb * MEGABYTE)))
+    live = context.tables.live_at(context.location_of(dataset), published.commit)
+    return sum(map(len, small_file_groups(live, context.maintenance.small_file_mb * MEGABYTE)))
 
 
 # What runs left beside their tables: there to be looked at for a while, and then removed.
 
 
 def files_that_may_wait(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset
+    tx: Transaction, context: PlaneContext, dataset: RegisteredDataset
 ) -> frozenset[str]:
     """Paths below the lake of rows that wait now, or would where a version is shown again that
     still can be, or were written off a short while ago."""
-    found = quarantine_of(connection, heart.org_id, dataset.dataset_id)
+    found = quarantine_of(tx, dataset.dataset_id)
     if not found.holdings:
         return frozenset()
-    gone = removed_versions(connection, dataset.dataset_id)
-    known = {item.version for item in stored_versions(connection, dataset.dataset_id)} - gone
-    until = heart.clock() - timedelta(days=heart.maintenance.inspection_days)
+    gone = removed_versions(tx, dataset.dataset_id)
+    known = {item.version for item in stored_versions(tx, dataset.dataset_id)} - gone
+    until = tx.now() - timedelta(days=context.maintenance.inspection_days)
     shown = {found.published} if found.published is not None else set()
     stays = (*found.ever_waiting(known | shown), *found.written_off_since(until))
     return frozenset(file.path for holding in stays for file in holding.files)
 
 
 def left_to_remove(
-    heart: Heart, ends: Mapping[str, datetime], discarded: Set[str], needed: Set[str]
+    context: PlaneContext, ends: Mapping[str, datetime], discarded: Set[str], needed: Set[str]
 ) -> Iterator[Removal]:
     """Rows kept aside by runs that ended long enough ago, under whatever name the dataset had
     then, and all that a run left of which nothing may be kept. What is ``needed`` stays, and so do
     other files that were received."""
-    until = heart.clock() - timedelta(days=heart.maintenance.inspection_days)
+    until = context.clock() - timedelta(days=context.maintenance.inspection_days)
     old = {run for run, ended in ends.items() if ended < until}
-    left = [*_left(heart, QUARANTINE, old | discarded), *_left(heart, LANDING, discarded)]
+    left = [*_left(context, QUARANTINE, old | discarded), *_left(context, LANDING, discarded)]
     found = [item for item in left if item[0] not in needed]
     if found:
         yield Removal(
@@ -273,11 +270,13 @@ def left_to_remove(
         )
 
 
-def _left(heart: Heart, place: str, runs: Set[str]) -> Iterator[tuple[str, str, FileFacts]]:
+def _left(
+    context: PlaneContext, place: str, runs: Set[str]
+) -> Iterator[tuple[str, str, FileFacts]]:
     """Path below the lake, run and facts of every file that one of the runs left there."""
-    root = f"{local_path(heart.lake).rstrip('/')}/"
+    root = f"{local_path(context.lake).rstrip('/')}/"
     if runs:
-        for facts in storage_for(heart.lake).files_under(join(heart.lake, place)):
+        for facts in storage_for(context.lake).files_under(join(context.lake, place)):
             path = facts.path.removeprefix(root)
             left = left_by(path)
             if left is not None and left[1] in runs:

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch import tasks
 from lakeguard.ledger.openings import opening_of
 from lakeguard.ledger.versions import pointer_rows, shown_at, stored_versions
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.store import RegisteredDataset
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.errors import UnknownRun
 from lakeguard_sdk.model.delta_log import Commit
@@ -37,21 +36,21 @@ class Kept:
     """From one commit to another: what a running child reads is what was added between."""
 
 
-def what_stays(connection: Connection, heart: Heart, dataset: RegisteredDataset) -> Kept:
+def what_stays(tx: Transaction, context: PlaneContext, dataset: RegisteredDataset) -> Kept:
     """Published now, published within retention, one of the last versions, or being read."""
-    since = heart.clock() - timedelta(days=heart.maintenance.retention_days)
-    moves = pointer_rows(connection, dataset.dataset_id)
+    since = tx.now() - timedelta(days=context.maintenance.retention_days)
+    moves = pointer_rows(tx, dataset.dataset_id)
     at_first = [move for move in moves if move.moved_at < since][-1:]
     shown = [*at_first, *(move for move in moves if move.moved_at >= since)]
-    stored = stored_versions(connection, dataset.dataset_id)
+    stored = stored_versions(tx, dataset.dataset_id)
     versions = {move.version for move in shown}
     versions |= {item.version for item in stored[:LAST_VERSIONS]}
     versions |= {item.version for item in stored if item.promoted_at >= since}
     commits = {move.commit_version for move in shown}
-    last = {item.version: shown_at(connection, item.dataset_id, item.version) for item in stored}
-    plans = list(_running_plans(connection, heart))
+    last = {item.version: shown_at(tx, item.dataset_id, item.version) for item in stored}
+    plans = list(_running_plans(tx))
     read = tuple(_reads(plans, {item.table_id for item in stored}))
-    running = tasks.running_tasks(connection, heart.org_id)
+    running = tasks.running_tasks(tx)
     return Kept(
         commits=frozenset(
             commits | {last[version] for version in versions} | {until for _, until in read}
@@ -64,10 +63,10 @@ def what_stays(connection: Connection, heart: Heart, dataset: RegisteredDataset)
     )
 
 
-def _running_plans(connection: Connection, heart: Heart) -> Iterator[RunPlan]:
-    for task in tasks.running_tasks(connection, heart.org_id):
+def _running_plans(tx: Transaction) -> Iterator[RunPlan]:
+    for task in tasks.running_tasks(tx):
         try:
-            yield opening_of(connection, heart.org_id, str(task.run_id)).plan
+            yield opening_of(tx, str(task.run_id)).plan
         except UnknownRun:  # no run that reads: a rollback, a compaction, or it is just opening
             continue
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.policies import judge_metadata
@@ -23,9 +21,9 @@ from lakeguard.ledger.openings import record_opening
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import pointer
 from lakeguard.promotion.context import (
-    Heart,
     OpenRun,
     PinnedRules,
+    PlaneContext,
     opened_run,
 )
 from lakeguard.promotion.deciding.record_decision import Case, decide_and_record, refuse
@@ -44,6 +42,7 @@ from lakeguard.promotion.publishing.begin_move import hold_table, take_number
 from lakeguard.promotion.publishing.complete_move import complete
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id, require_dataset
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import is_sha256
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import (
@@ -85,87 +84,84 @@ class _Opening:
 
 
 def order_adoption(
-    heart: Heart, name: DatasetName, triggered_by: str, key: str | None = None
+    context: PlaneContext, name: DatasetName, triggered_by: str, key: str | None = None
 ) -> str:
     """A task that has the dataset's table judged as it is; of one key there is one."""
-    with heart.database.write() as connection:
-        dataset = require_dataset(connection, heart.org_id, name)
-        published = pointer(connection, dataset.dataset_id)
+    with context.write() as tx:
+        dataset = require_dataset(tx, name)
+        published = pointer(tx, dataset.dataset_id)
         if published is not None:
             raise AlreadyGoverned(dataset=name, version=published.version)
         return tasks.submit(
-            connection,
-            heart.org_id,
+            tx,
             dataset.dataset_id,
             kind=TaskKind.ADOPTION,
             key=None if key is None else f"adopt:{key}",
             parameters="{}",
             triggered_by=triggered_by,
-            at=heart.clock(),
-            attempts=heart.dispatch.attempts,
+            at=tx.now(),
+            attempts=context.dispatch.attempts,
         )
 
 
-def open_adoption(heart: Heart, task_id: str, worker: WorkerIdentity) -> AdoptionPlan | RunResult:
+def open_adoption(
+    context: PlaneContext, task_id: str, worker: WorkerIdentity
+) -> AdoptionPlan | RunResult:
     """Claim the task; answers what to measure, or the BLOCKED result."""
-    with heart.database.write() as connection:
-        opening = _claim(connection, heart, task_id, worker)
+    with context.write() as tx:
+        opening = _claim(tx, context, task_id, worker)
     reached("run.opened")
-    table = _examined(heart, opening)
-    with heart.database.write() as connection:
-        tasks.require(connection, heart.org_id, opening.ticket)
+    table = _examined(context, opening)
+    with context.write() as tx:
+        tasks.require(tx, opening.ticket)
         differences = _differences(opening.dataset, opening.pinned, table)
         case = _case(opening, opening.ticket.run_id, opening.findings, differences)
-        judged = judge_metadata(case.facts, opening.pinned.policies, heart.clock())
+        judged = judge_metadata(case.facts, opening.pinned.policies, tx.now())
         blocking = (Outcome.FAIL, Outcome.ERROR)
         refused = any(check.outcome in blocking for check in (*case.findings.checks, *judged))
         if refused or differences or table is None:
-            return refuse(connection, heart, opening.task, case)
-        plan = _run_plan(connection, heart, opening)
-        _record(connection, heart, opening, plan)
+            return refuse(tx, context, opening.task, case)
+        plan = _run_plan(tx, context, opening)
+        _record(tx, opening, plan)
     return AdoptionPlan(run=plan, commit=table.commit, files=table.files)
 
 
-def submit_adoption(heart: Heart, ticket: RunTicket, evidence: Evidence) -> RunResult:
+def submit_adoption(context: PlaneContext, ticket: RunTicket, evidence: Evidence) -> RunResult:
     """Decide; where it is allowed, commit and publish. Blocked, the table stays as it is.
 
     The same evidence again gives the first answer; other evidence is refused.
     """
-    with heart.database.read() as connection:
-        ended = _first_answer(connection, heart, ticket, evidence)
+    with context.read() as tx:
+        ended = _first_answer(tx, ticket, evidence)
         if ended is not None:
             return ended
-        run = _open(connection, heart, ticket)
-        known = intent_of_run(connection, ticket.run_id)
+        run = _open(tx, ticket)
+        known = intent_of_run(tx, ticket.run_id)
     if known is None:
-        table = _judged_table(heart, run, evidence)
-        with heart.database.write() as connection:
-            run = _open(connection, heart, ticket)
-            hold_table(connection, run.dataset.dataset_id)
-            decided = _decide(connection, heart, run, table, evidence)
+        table = _judged_table(context, run, evidence)
+        with context.write() as tx:
+            run = _open(tx, ticket)
+            hold_table(tx, run.dataset.dataset_id)
+            decided = _decide(tx, context, run, table, evidence)
             if isinstance(decided, RunResult):
                 return decided
             known = decided
         reached("decision.recorded")
         reached("intent.recorded")
-    return complete(heart, ticket, heart.tables.adopt(known))
+    return complete(context, ticket, context.tables.adopt(known))
 
 
-def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIdentity) -> _Opening:
+def _claim(
+    tx: Transaction, context: PlaneContext, task_id: str, worker: WorkerIdentity
+) -> _Opening:
     task, ticket = tasks.claim(
-        connection,
-        heart.org_id,
-        task_id,
-        worker,
-        heart.clock(),
-        TaskKind.ADOPTION,
-        heart.dispatch.lease,
+        tx, task_id, worker, tx.now(), TaskKind.ADOPTION, context.dispatch.lease
     )
-    dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
+    dataset = dataset_by_id(tx, task.dataset_id)
     findings = Findings()
     if not dataset.definition.active:
         findings.refuse("dataset", f"dataset {dataset.name} is disabled (active: false)")
-    published = pointer(connection, dataset.dataset_id)
+    published = pointer(tx, dataset.dataset_id)
     if published is not None:
         error = AlreadyGoverned(dataset=dataset.name, version=published.version)
         findings.refuse("dataset", str(error))
@@ -173,32 +169,25 @@ def _claim(connection: Connection, heart: Heart, task_id: str, worker: WorkerIde
         task=task,
         ticket=ticket,
         dataset=dataset,
-        pinned=pin_rules(
-            connection,
-            heart,
-            dataset,
-            published=published,
-            build=FrameBuild(),
-            opened_at=heart.clock(),
-        ),
-        bundle=find_bundle(connection, heart, dataset, findings),
+        pinned=pin_rules(tx, dataset, published=published, build=FrameBuild(), opened_at=tx.now()),
+        bundle=find_bundle(tx, dataset, findings),
         findings=findings,
-        references=pin_references(connection, heart, dataset, findings),
+        references=pin_references(tx, context, dataset, findings),
     )
 
 
-def _examined(heart: Heart, opening: _Opening) -> AdoptableTable | None:
+def _examined(context: PlaneContext, opening: _Opening) -> AdoptableTable | None:
     """The table, if it can be governed; else None, and why in the findings."""
     dataset, findings = opening.dataset, opening.findings
-    location = heart.location_of(dataset)
+    location = context.location_of(dataset)
     try:
-        table = examine_for(heart, location, dataset.name)
+        table = examine_for(context, location, dataset.name)
     except NotAdoptable as error:
         findings.refuse("table", _told(error))
         return None
     findings.accept("table", f"{location} is judged at commit {table.commit}")
     wanted = partition_columns(dataset.definition, opening.bundle.target)
-    check_partitioning(heart, dataset, wanted, findings)
+    check_partitioning(context, dataset, wanted, findings)
     return table
 
 
@@ -229,7 +218,7 @@ def _case(
     return Case(run_id, run.dataset, declared, run.pinned, findings, tuple(found))
 
 
-def _run_plan(connection: Connection, heart: Heart, opening: _Opening) -> RunPlan:
+def _run_plan(tx: Transaction, context: PlaneContext, opening: _Opening) -> RunPlan:
     """What was pinned: nothing is built, and the whole table is the batch."""
     dataset, target = opening.dataset, opening.bundle.target
     definition = dataset.definition
@@ -237,59 +226,55 @@ def _run_plan(connection: Connection, heart: Heart, opening: _Opening) -> RunPla
         ticket=opening.ticket,
         dataset=dataset.name,
         dataset_id=dataset.dataset_id,
-        lease_seconds=heart.dispatch.lease_seconds,
+        lease_seconds=context.dispatch.lease_seconds,
         load=definition.load,
         declared=definition.declared,
         build=FrameBuild(),
         measures=asked_measures(opening.pinned, definition.table_schema),
-        location=heart.location_of(dataset),
+        location=context.location_of(dataset),
         base=None,
         staging="",
         definition_hash=dataset.definition_hash,
         settings=opening.bundle.values,
         format=target.format if target else TargetFormat.DELTA,
-        database=live_table(connection, heart, target, dataset.name),
+        database=live_table(tx, target, dataset.name),
         partition_by=partition_columns(definition, target),
         references=opening.references,
     )
 
 
-def _record(connection: Connection, heart: Heart, opening: _Opening, plan: RunPlan) -> None:
+def _record(tx: Transaction, opening: _Opening, plan: RunPlan) -> None:
     record_opening(
-        connection,
-        heart.org_id,
+        tx,
         plan,
         opening.pinned.to_data(),
         opening.dataset.revision,
-        put_document(connection, heart.org_id, opening.bundle.to_data(), heart.clock()),
-        heart.clock(),
+        put_document(tx, opening.bundle.to_data(), tx.now()),
     )
 
 
-def _first_answer(
-    connection: Connection, heart: Heart, ticket: RunTicket, evidence: Evidence
-) -> RunResult | None:
+def _first_answer(tx: Transaction, ticket: RunTicket, evidence: Evidence) -> RunResult | None:
     """How the run ended, where that was on a decision; None where it was not decided yet."""
-    tasks.require_holder(connection, heart.org_id, ticket)
-    decided = decision_of_run(connection, heart.org_id, ticket.run_id, evidence.dataset)
+    tasks.require_holder(tx, ticket)
+    decided = decision_of_run(tx, ticket.run_id, evidence.dataset)
     if decided is None:
         return None
     if decided.case.evidence != evidence.content_hash():
         raise NotApproved(run=ticket.run_id, reason="it was decided on other evidence")
-    return result_of_run(connection, heart.org_id, ticket.run_id)
+    return result_of_run(tx, ticket.run_id)
 
 
-def _open(connection: Connection, heart: Heart, ticket: RunTicket) -> OpenRun:
-    task = tasks.require(connection, heart.org_id, ticket)
+def _open(tx: Transaction, ticket: RunTicket) -> OpenRun:
+    task = tasks.require(tx, ticket)
     if task.kind is not TaskKind.ADOPTION:
         raise NotApproved(run=ticket.run_id, reason="it is no adoption")
-    return opened_run(connection, heart, task, ticket.run_id)
+    return opened_run(tx, task, ticket.run_id)
 
 
-def _judged_table(heart: Heart, run: OpenRun, evidence: Evidence) -> AdoptableTable:
+def _judged_table(context: PlaneContext, run: OpenRun, evidence: Evidence) -> AdoptableTable:
     """The table again; nothing was committed to it since it was measured."""
-    location = heart.location_of(run.dataset)
-    table = heart.tables.examine(location)
+    location = context.location_of(run.dataset)
+    table = context.tables.examine(location)
     if table.commit != evidence.base_commit:
         raise BaseMoved(
             dataset=run.dataset.name,
@@ -300,42 +285,40 @@ def _judged_table(heart: Heart, run: OpenRun, evidence: Evidence) -> AdoptableTa
 
 
 def _decide(
-    connection: Connection, heart: Heart, run: OpenRun, table: AdoptableTable, evidence: Evidence
+    tx: Transaction, context: PlaneContext, run: OpenRun, table: AdoptableTable, evidence: Evidence
 ) -> Intent | RunResult:
     findings = Findings()
     _check_judged(run.plan, table, evidence, findings)
-    _check_claims(connection, heart, run, table, findings)
+    _check_claims(tx, run, table, findings)
     differences = _differences(run.dataset, run.pinned, table)
     case = _case(run, run.plan.ticket.run_id, findings, differences)
-    decision = decide_and_record(connection, heart, case, evidence)
+    decision = decide_and_record(tx, context, case, evidence)
     if not decision.allowed:
         return end_run(
-            connection,
-            heart,
+            tx,
+            context,
             run.task,
             run.dataset,
             RunStatus.BLOCKED,
             decision=decision,
             rows=evidence.rows,
         )
-    intent = _intent(connection, run, table, evidence, decision)
-    take_number(connection, heart, run.task, intent)
+    intent = _intent(tx, run, table, evidence, decision)
+    take_number(tx, run.task, intent)
     return intent
 
 
-def _check_claims(
-    connection: Connection, heart: Heart, run: OpenRun, table: AdoptableTable, findings: Findings
-) -> None:
+def _check_claims(tx: Transaction, run: OpenRun, table: AdoptableTable, findings: Findings) -> None:
     """Once more, where nobody can come between: another may have been quicker with a copy."""
-    hold_id(connection, table.table_id)
+    hold_id(tx, table.table_id)
     try:
-        refuse_claimed(connection, heart, run.dataset.dataset_id, table)
+        refuse_claimed(tx, run.dataset.dataset_id, table)
     except NotAdoptable as error:
         findings.refuse("table", _told(error))
 
 
 def _intent(
-    connection: Connection,
+    tx: Transaction,
     run: OpenRun,
     table: AdoptableTable,
     evidence: Evidence,
@@ -348,7 +331,7 @@ def _intent(
         dataset_id=run.dataset.dataset_id,
         run_id=evidence.run_id,
         decision_id=decision.decision_id,
-        seq=next_seq(connection, run.dataset.dataset_id),
+        seq=next_seq(tx, run.dataset.dataset_id),
         location=table.location,
         table_id=table.table_id,
         base_commit=table.commit,

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
 from lakeguard.lake.port import LiveFile
 from lakeguard.lake.small_files import MEGABYTE, Group, small_file_groups
 from lakeguard.ledger.intents import intent_of_run, next_seq
 from lakeguard.ledger.versions import Pointer, StoredVersion, pointer, require_version
-from lakeguard.promotion.context import Heart, PinnedRules
+from lakeguard.promotion.context import PinnedRules, PlaneContext
 from lakeguard.promotion.deciding.record_decision import Case, decide_and_record
 from lakeguard.promotion.opening.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.opening.statistics_redaction import told_extremes, unstated_in_version
@@ -21,6 +19,7 @@ from lakeguard.promotion.publishing.begin_move import hold_table, take_number
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.promotion.records.version_facts import approved_evidence, filed_under
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id, require_dataset
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import is_sha256
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import (
@@ -48,131 +47,126 @@ from lakeguard_sdk.storage.storage import join
 from lakeguard_sdk.types.schema import TableSchema
 
 
-def order_compaction(heart: Heart, name: DatasetName, triggered_by: str) -> str:
+def order_compaction(context: PlaneContext, name: DatasetName, triggered_by: str) -> str:
     """A task that merges the small files of a dataset's table."""
-    with heart.database.write() as connection:
-        dataset = require_dataset(connection, heart.org_id, name)
-        return _order(connection, heart, dataset.dataset_id, triggered_by, None)
+    with context.write() as tx:
+        dataset = require_dataset(tx, name)
+        return _order(tx, context, dataset.dataset_id, triggered_by, None)
 
 
-def due_compaction(heart: Heart, ticket: RunTicket) -> str | None:
+def due_compaction(context: PlaneContext, ticket: RunTicket) -> str | None:
     """The task to run now where the table of an ended run has too many small files.
 
     Of one state of the table it is given once: a compaction that failed is not tried after
     every run that publishes nothing.
     """
-    with heart.database.read() as connection:
-        task = tasks.require_holder(connection, heart.org_id, ticket)
-        dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
-        published = pointer(connection, dataset.dataset_id)
-    most = heart.maintenance.compact_after
+    with context.read() as tx:
+        task = tasks.require_holder(tx, ticket)
+        dataset = dataset_by_id(tx, task.dataset_id)
+        published = pointer(tx, dataset.dataset_id)
+    most = context.maintenance.compact_after
     if task.state is TaskState.RUNNING or published is None or most == 0:
         return None
-    if sum(map(len, _groups(heart, dataset, published))) <= most:
+    if sum(map(len, _groups(context, dataset, published))) <= most:
         return None
-    with heart.database.write() as connection:
+    with context.write() as tx:
         key, said = f"compact:{published.commit}", f"after run {ticket.run_id}"
-        task_id = _order(connection, heart, dataset.dataset_id, said, key)
-        queued = tasks.get_task(connection, heart.org_id, task_id).state is TaskState.QUEUED
+        task_id = _order(tx, context, dataset.dataset_id, said, key)
+        queued = tasks.get_task(tx, task_id).state is TaskState.QUEUED
     return task_id if queued else None
 
 
 def open_compaction(
-    heart: Heart, task_id: str, worker: WorkerIdentity
+    context: PlaneContext, task_id: str, worker: WorkerIdentity
 ) -> CompactionPlan | RunResult:
     """Claim the task; answers what to merge, or the result where there is nothing to do."""
-    with heart.database.write() as connection:
+    with context.write() as tx:
         task, ticket = tasks.claim(
-            connection,
-            heart.org_id,
-            task_id,
-            worker,
-            heart.clock(),
-            TaskKind.COMPACTION,
-            heart.dispatch.lease,
+            tx, task_id, worker, tx.now(), TaskKind.COMPACTION, context.dispatch.lease
         )
-        dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
-        published = pointer(connection, dataset.dataset_id)
+        dataset = dataset_by_id(tx, task.dataset_id)
+        published = pointer(tx, dataset.dataset_id)
     reached("run.opened")
     findings = Findings()
-    find_rogue_commit(heart, dataset, published, findings)
+    find_rogue_commit(context, dataset, published, findings)
     refused = next((c for c in findings.checks if c.outcome is Outcome.FAIL), None)
     groups: tuple[Group, ...] = ()
     if refused is None and published is not None:
-        groups = _groups(heart, dataset, published)
-    with heart.database.write() as connection:
-        tasks.require(connection, heart.org_id, ticket)
+        groups = _groups(context, dataset, published)
+    with context.write() as tx:
+        tasks.require(tx, ticket)
         if refused is not None:
             failure = failure_of(NotApproved(run=ticket.run_id, reason=refused.message))
-            return end_run(connection, heart, task, dataset, RunStatus.FAILED, error=failure)
+            return end_run(tx, context, task, dataset, RunStatus.FAILED, error=failure)
         if published is None or not groups:
-            return end_unmerged(connection, heart, task)
-        stored = require_version(connection, dataset.dataset_id, published.version)
-        unstated = unstated_in_version(connection, heart, dataset, stored)
-    plan = _plan(heart, dataset, ticket, published, stored, groups)
+            return end_unmerged(tx, context, task)
+        stored = require_version(tx, dataset.dataset_id, published.version)
+        unstated = unstated_in_version(tx, dataset, stored)
+    plan = _plan(context, dataset, ticket, published, stored, groups)
     return plan.model_copy(update={"unstated": unstated})
 
 
-def end_unmerged(connection: Connection, heart: Heart, task: Task) -> RunResult:
+def end_unmerged(tx: Transaction, context: PlaneContext, task: Task) -> RunResult:
     """No two files can become one: that is a success, and nothing moves."""
-    dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
-    published = pointer(connection, dataset.dataset_id)
+    dataset = dataset_by_id(tx, task.dataset_id)
+    published = pointer(tx, dataset.dataset_id)
     version = published.version if published else None
-    return end_run(connection, heart, task, dataset, RunStatus.SUCCESS, version=version)
+    return end_run(tx, context, task, dataset, RunStatus.SUCCESS, version=version)
 
 
-def submit_compaction(heart: Heart, ticket: RunTicket, compacted: Compacted) -> Intent:
+def submit_compaction(context: PlaneContext, ticket: RunTicket, compacted: Compacted) -> Intent:
     """Allow the one commit, if the rows are the same; asked again, the same intent."""
-    with heart.database.read() as connection:
-        task = tasks.require(connection, heart.org_id, ticket)
-        dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
+    with context.read() as tx:
+        task = tasks.require(tx, ticket)
+        dataset = dataset_by_id(tx, task.dataset_id)
     live: Sequence[LiveFile] = ()
-    if heart.tables.exists(heart.location_of(dataset)):
-        live = heart.tables.live_at(heart.location_of(dataset), compacted.base_commit)
-    with heart.database.write() as connection:
-        task = tasks.require(connection, heart.org_id, ticket)
-        known = intent_of_run(connection, ticket.run_id)
+    if context.tables.exists(context.location_of(dataset)):
+        live = context.tables.live_at(context.location_of(dataset), compacted.base_commit)
+    with context.write() as tx:
+        task = tasks.require(tx, ticket)
+        known = intent_of_run(tx, ticket.run_id)
         if known is not None:
             return _same(known, compacted)
-        hold_table(connection, dataset.dataset_id)
-        published = _base(connection, dataset, compacted)
-        stored = require_version(connection, dataset.dataset_id, published.version)
-        intent = _intent(heart, dataset, ticket, compacted, stored)
+        hold_table(tx, dataset.dataset_id)
+        published = _base(tx, dataset, compacted)
+        stored = require_version(tx, dataset.dataset_id, published.version)
+        intent = _intent(context, dataset, ticket, compacted, stored)
         why = _why_not_neutral(
             compacted, live, _staging(ticket), stored.table_schema, intent.partition_by
-        ) or told_extremes(compacted.adds, unstated_in_version(connection, heart, dataset, stored))
+        ) or told_extremes(compacted.adds, unstated_in_version(tx, dataset, stored))
         if task.kind is not TaskKind.COMPACTION or why is not None:
             raise NotApproved(run=ticket.run_id, reason=why or "it is no compaction")
-        decision = _decide(connection, heart, ticket, dataset, stored, compacted)
+        decision = _decide(tx, context, ticket, dataset, stored, compacted)
         if not decision.allowed:
             raise NotApproved(run=ticket.run_id, reason="; ".join(decision.ruling.reasons))
-        number = next_seq(connection, dataset.dataset_id)
+        number = next_seq(tx, dataset.dataset_id)
         known = intent.model_copy(update={"seq": number, "decision_id": decision.decision_id})
-        take_number(connection, heart, task, known)
+        take_number(tx, task, known)
     reached("decision.recorded")
     reached("intent.recorded")
     return known
 
 
 def _order(
-    connection: Connection, heart: Heart, dataset_id: str, triggered_by: str, key: str | None
+    tx: Transaction, context: PlaneContext, dataset_id: str, triggered_by: str, key: str | None
 ) -> str:
     return tasks.submit(
-        connection,
-        heart.org_id,
+        tx,
         dataset_id,
         kind=TaskKind.COMPACTION,
         key=key,
         parameters="{}",
         triggered_by=triggered_by,
-        at=heart.clock(),
-        attempts=heart.dispatch.attempts,
+        at=tx.now(),
+        attempts=context.dispatch.attempts,
     )
 
 
-def _groups(heart: Heart, dataset: RegisteredDataset, published: Pointer) -> tuple[Group, ...]:
-    live = heart.tables.live_at(heart.location_of(dataset), published.commit)
-    return small_file_groups(live, heart.maintenance.small_file_mb * MEGABYTE)
+def _groups(
+    context: PlaneContext, dataset: RegisteredDataset, published: Pointer
+) -> tuple[Group, ...]:
+    live = context.tables.live_at(context.location_of(dataset), published.commit)
+    return small_file_groups(live, context.maintenance.small_file_mb * MEGABYTE)
 
 
 def _staging(ticket: RunTicket) -> str:
@@ -180,7 +174,7 @@ def _staging(ticket: RunTicket) -> str:
 
 
 def _plan(
-    heart: Heart,
+    context: PlaneContext,
     dataset: RegisteredDataset,
     ticket: RunTicket,
     published: Pointer,
@@ -191,22 +185,22 @@ def _plan(
         ticket=ticket,
         dataset=dataset.name,
         dataset_id=dataset.dataset_id,
-        lease_seconds=heart.dispatch.lease_seconds,
-        location=heart.location_of(dataset),
+        lease_seconds=context.dispatch.lease_seconds,
+        location=context.location_of(dataset),
         base=TableBase(
             version=published.version, commit=published.commit, table_id=stored.table_id
         ),
         groups=groups,
         staging=_staging(ticket),
         table_schema=stored.table_schema,
-        partition_by=_partition_by(heart, dataset),
+        partition_by=_partition_by(context, dataset),
     )
 
 
-def _partition_by(heart: Heart, dataset: RegisteredDataset) -> tuple[str, ...]:
+def _partition_by(context: PlaneContext, dataset: RegisteredDataset) -> tuple[str, ...]:
     """Settled when the table was created."""
-    location = heart.location_of(dataset)
-    return heart.tables.origin(location).partition_by if heart.tables.exists(location) else ()
+    location = context.location_of(dataset)
+    return context.tables.origin(location).partition_by if context.tables.exists(location) else ()
 
 
 def _same(known: Intent, compacted: Compacted) -> Intent:
@@ -215,8 +209,8 @@ def _same(known: Intent, compacted: Compacted) -> Intent:
     return known
 
 
-def _base(connection: Connection, dataset: RegisteredDataset, compacted: Compacted) -> Pointer:
-    published = pointer(connection, dataset.dataset_id)
+def _base(tx: Transaction, dataset: RegisteredDataset, compacted: Compacted) -> Pointer:
+    published = pointer(tx, dataset.dataset_id)
     if published is None or published.commit != compacted.base_commit:
         raise BaseMoved(
             dataset=dataset.name,
@@ -227,7 +221,7 @@ def _base(connection: Connection, dataset: RegisteredDataset, compacted: Compact
 
 
 def _intent(
-    heart: Heart,
+    context: PlaneContext,
     dataset: RegisteredDataset,
     ticket: RunTicket,
     compacted: Compacted,
@@ -242,26 +236,26 @@ def _intent(
         run_id=ticket.run_id,
         decision_id="",
         seq=0,
-        location=heart.location_of(dataset),
+        location=context.location_of(dataset),
         table_id=stored.table_id,
         base_commit=compacted.base_commit,
         table_schema=stored.table_schema,
-        partition_by=_partition_by(heart, dataset),
+        partition_by=_partition_by(context, dataset),
         adds=compacted.adds,
         removes=compacted.removes,
     )
 
 
 def _decide(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
+    context: PlaneContext,
     ticket: RunTicket,
     dataset: RegisteredDataset,
     stored: StoredVersion,
     compacted: Compacted,
 ) -> Decision:
     """The rows were approved before and stay the same, so that nothing else is in question."""
-    evidence = approved_evidence(connection, heart, dataset, stored)
+    evidence = approved_evidence(tx, dataset, stored)
     findings = Findings()
     findings.accept("version", f"v{stored.version} was approved by {stored.decision_id}")
     findings.accept(
@@ -273,7 +267,7 @@ def _decide(
     pinned = PinnedRules(rules=(), policies=(), tags=tags)
     aside = filed_under(evidence)
     case = Case(ticket.run_id, dataset, stored.table_schema, pinned, findings, aside=aside)
-    return decide_and_record(connection, heart, case, evidence)
+    return decide_and_record(tx, context, case, evidence)
 
 
 # Whether a compaction changes no row: what the control plane knows against what is claimed.

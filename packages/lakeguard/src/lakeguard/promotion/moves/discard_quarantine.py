@@ -5,7 +5,7 @@ from __future__ import annotations
 from lakeguard.ledger.intents import open_intent
 from lakeguard.ledger.quarantine.facts import record_write_off
 from lakeguard.ledger.quarantine.load import quarantine_of
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.publishing.begin_move import hold_table
 from lakeguard.promotion.quarantine.quarantine_tables import show_waiting
 from lakeguard.promotion.quarantine.replay import chosen_holdings
@@ -20,33 +20,25 @@ LONGEST_REASON = 2000
 
 
 def write_off(
-    heart: Heart, name: DatasetName, choice: KeptChoice, reason: str
+    context: PlaneContext, name: DatasetName, choice: KeptChoice, reason: str
 ) -> tuple[KeptRows, ...]:
     """All that waits and is chosen, at once; refused without a reason, or where nothing waits."""
     _check(name, reason)
-    with heart.database.write() as connection:
-        dataset = require_dataset(connection, heart.org_id, name)
-        hold_table(connection, dataset.dataset_id)
-        under_way = open_intent(connection, dataset.dataset_id)
+    with context.write() as tx:
+        dataset = require_dataset(tx, name)
+        hold_table(tx, dataset.dataset_id)
+        under_way = open_intent(tx, dataset.dataset_id)
         if under_way is not None:  # it may be a replay that has the rows by now
             raise TableBusy(dataset=dataset.name, holder=under_way.run_id)
-        chosen = chosen_holdings(connection, heart, dataset, choice)
-        at = heart.clock()
+        chosen = chosen_holdings(tx, dataset, choice)
+        at = tx.now()
         for holding in chosen:
-            record_write_off(
-                connection,
-                heart.org_id,
-                dataset.dataset_id,
-                holding,
-                reason=reason.strip(),
-                actor=heart.actor,
-                at=at,
-            )
-        found = quarantine_of(connection, heart.org_id, dataset.dataset_id)
+            record_write_off(tx, dataset.dataset_id, holding, reason=reason.strip(), at=at)
+        found = quarantine_of(tx, dataset.dataset_id)
         gone = {(item.run_id, item.rule_id) for item in chosen}
         rows = [row for row in found.kept(dataset.name) if (row.run_id, row.rule_id) in gone]
     reached("quarantine.written_off")
-    show_waiting(heart, dataset.dataset_id)
+    show_waiting(context, dataset.dataset_id)
     return tuple(rows)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from lakeguard.dispatch import tasks
@@ -14,10 +13,11 @@ from lakeguard.dispatch.task_list import show_task
 from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.intents import intent_of_run, outcome_of
 from lakeguard.ledger.runs import result_of_run
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.publishing.complete_move import give_up, settle
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.registry.store import dataset_by_id
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import RunStatus, TaskState
 from lakeguard_sdk.errors import CommitMismatch, Fenced, LakeGuardError, StateError
 from lakeguard_sdk.model.delta_log import Commit
@@ -32,12 +32,12 @@ from lakeguard_sdk.model.run import (
 from lakeguard_sdk.storage.fault_points import reached
 
 
-def fail_run(heart: Heart, ticket: RunTicket, failure: Failure) -> RunResult:
+def fail_run(context: PlaneContext, ticket: RunTicket, failure: Failure) -> RunResult:
     """End the attempt as FAILED, unless its commit already stands: then it is a success."""
-    with heart.database.write() as connection:
-        task = tasks.require_holder(connection, heart.org_id, ticket)
-        ended = end_without_move(connection, heart, task, failure)
-    return ended if isinstance(ended, RunResult) else end_move(heart, ended, failure)
+    with context.write() as tx:
+        task = tasks.require_holder(tx, ticket)
+        ended = end_without_move(tx, context, task, failure)
+    return ended if isinstance(ended, RunResult) else end_move(context, ended, failure)
 
 
 @dataclass(frozen=True)
@@ -53,53 +53,51 @@ class Reaped:
     problems: list[str] = field(default_factory=list)
 
 
-def reap(heart: Heart) -> list[LeftBehind]:
+def reap(context: PlaneContext) -> list[LeftBehind]:
     """As ``end_dead``, for somebody who is told what was ended."""
-    found = end_dead(heart)
+    found = end_dead(context)
     if not found.builds and not found.reported:
         return []
-    with heart.database.read() as connection:
+    with context.read() as tx:
         return [
             *(
-                _left_behind(connection, heart, task, run.version)
+                _left_behind(tx, task, run.version)
                 for task, run in zip(found.builds, found.runs, strict=True)
             ),
-            *(_left_behind(connection, heart, task) for task in found.reported),
+            *(_left_behind(tx, task) for task in found.reported),
         ]
 
 
-def _left_behind(
-    connection: Connection, heart: Heart, task: Task, version: int | None = None
-) -> LeftBehind:
-    row = show_task(connection, heart.org_id, task.task_id)
+def _left_behind(tx: Transaction, task: Task, version: int | None = None) -> LeftBehind:
+    row = show_task(tx, task.task_id)
     run_id = str(task.run_id)
     return LeftBehind(
         task_id=task.task_id,
         run_id=run_id,
         name=row.job or row.dataset or task.dataset_id,
         worker=task.worker,
-        begun_at=tasks.started_at(connection, heart.org_id, run_id),
+        begun_at=tasks.started_at(tx, run_id),
         lease_expires_at=task.lease_expires_at,
-        reason=cause_of_death(task, heart.clock()) or "",
+        reason=cause_of_death(task, tx.now()) or "",
         state=row.state,
         version=version,
     )
 
 
-def end_dead(heart: Heart) -> Reaped:
+def end_dead(context: PlaneContext) -> Reaped:
     """End every attempt whose lease is over or whose process on this machine is gone.
 
     What cannot be ended now, as of a table that cannot be read, stays as it is, is told of and
     stops no other.
     """
-    with heart.database.read() as connection:
-        running = tasks.running_tasks(connection, heart.org_id)
+    with context.read() as tx:
+        running = tasks.running_tasks(tx)
     reached("reap.judged")
-    found = Reaped(reported=reap_reported(heart))
+    found = Reaped(reported=reap_reported(context))
     for task in running:
-        if task.kind not in REPORTED_KINDS and cause_of_death(task, heart.clock()) is not None:
+        if task.kind not in REPORTED_KINDS and cause_of_death(task, context.clock()) is not None:
             try:
-                ended = _reap_one(heart, task)
+                ended = _reap_one(context, task)
             except StateError:
                 raise
             except (LakeGuardError, OSError) as error:
@@ -110,70 +108,64 @@ def end_dead(heart: Heart) -> Reaped:
     return found
 
 
-def reap_reported(heart: Heart) -> list[Task]:
+def reap_reported(context: PlaneContext) -> list[Task]:
     """End attempts of jobs that build no dataset, where nobody will report on them any more."""
-    with heart.database.read() as connection:
-        if not find_lapsed(connection, heart.org_id, heart.clock()):
+    with context.read() as tx:
+        if not find_lapsed(tx, tx.now()):
             return []
-    return heart.database.transact(
-        lambda connection: end_lapsed(
-            connection, heart.org_id, actor=heart.actor, at=heart.clock(), rules=heart.dispatch
-        )
-    )
+    return context.transact(lambda tx: end_lapsed(tx, rules=context.dispatch))
 
 
-def _reap_one(heart: Heart, seen: Task) -> list[RunResult]:
+def _reap_one(context: PlaneContext, seen: Task) -> list[RunResult]:
     """Judge again in the transaction that ends it: the run may have moved on since."""
 
-    def end(connection: Connection) -> tuple[RunResult | Intent, Failure] | None:
-        task = tasks.get_task(connection, heart.org_id, seen.task_id)
-        reason = cause_of_death(task, heart.clock())
+    def end(tx: Transaction) -> tuple[RunResult | Intent, Failure] | None:
+        task = tasks.get_task(tx, seen.task_id)
+        reason = cause_of_death(task, tx.now())
         if (task.run_id, task.state) != (seen.run_id, TaskState.RUNNING) or reason is None:
             return None
         failure = failure_of(Fenced(run=task.run_id, reason=reason))
-        return end_without_move(connection, heart, task, failure), failure
+        return end_without_move(tx, context, task, failure), failure
 
-    done = heart.database.transact(end)
+    done = context.transact(end)
     if done is None:
         return []
     ended, failure = done
-    return [ended if isinstance(ended, RunResult) else end_move(heart, ended, failure)]
+    return [ended if isinstance(ended, RunResult) else end_move(context, ended, failure)]
 
 
 def end_without_move(
-    connection: Connection, heart: Heart, task: Task, failure: Failure, *, canceled: bool = False
+    tx: Transaction, context: PlaneContext, task: Task, failure: Failure, *, canceled: bool = False
 ) -> RunResult | Intent:
     """FAILED, if the run has no open intent in this very transaction; else that intent."""
     run_id = str(task.run_id)
-    known = result_of_run(connection, heart.org_id, run_id)
+    known = result_of_run(tx, run_id)
     if known is not None:
         return known
-    intent = intent_of_run(connection, run_id)
-    if intent is not None and outcome_of(connection, intent.intent_id) is None:
+    intent = intent_of_run(tx, run_id)
+    if intent is not None and outcome_of(tx, intent.intent_id) is None:
         return intent
-    dataset = dataset_by_id(connection, heart.org_id, task.dataset_id)
-    return end_run(
-        connection, heart, task, dataset, RunStatus.FAILED, error=failure, canceled=canceled
-    )
+    dataset = dataset_by_id(tx, task.dataset_id)
+    return end_run(tx, context, task, dataset, RunStatus.FAILED, error=failure, canceled=canceled)
 
 
 def end_move(
-    heart: Heart, intent: Intent, failure: Failure, *, canceled: bool = False
+    context: PlaneContext, intent: Intent, failure: Failure, *, canceled: bool = False
 ) -> RunResult:
     """Whoever holds the intent's number on the table decides how the run ended.
 
     The table is where it is now: the lake may have been moved since.
     """
-    with heart.database.read() as connection:
-        dataset = dataset_by_id(connection, heart.org_id, intent.dataset_id)
-    here = intent.model_copy(update={"location": heart.location_of(dataset)})
-    if not heart.tables.exists(here.location):
-        return give_up(heart, here, failure, canceled=canceled)
-    commit = heart.tables.fence(here)
+    with context.read() as tx:
+        dataset = dataset_by_id(tx, intent.dataset_id)
+    here = intent.model_copy(update={"location": context.location_of(dataset)})
+    if not context.tables.exists(here.location):
+        return give_up(context, here, failure, canceled=canceled)
+    commit = context.tables.fence(here)
     try:
-        return settle(heart, here, commit, failure, canceled=canceled)
+        return settle(context, here, commit, failure, canceled=canceled)
     except IntegrityError as error:
-        return give_up(heart, here, _not_taken(here, commit, error), commit, canceled=canceled)
+        return give_up(context, here, _not_taken(here, commit, error), commit, canceled=canceled)
 
 
 def _not_taken(intent: Intent, commit: Commit, refusal: IntegrityError) -> Failure:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.schema_comparison import compare_schema, demands_declared_columns
@@ -16,7 +14,7 @@ from lakeguard.ledger.versions import (
     stored_version,
     stored_versions,
 )
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.deciding.record_decision import Case, decide_and_record
 from lakeguard.promotion.moves.reap import fail_run
 from lakeguard.promotion.opening.eligibility import Findings, rogue_commit
@@ -27,6 +25,7 @@ from lakeguard.promotion.publishing.complete_rollback import RollbackOrder
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.promotion.records.version_facts import approved_evidence, filed_under
 from lakeguard.registry.store import RegisteredDataset, require_dataset
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import MoveKind, RunStatus, TaskKind
 from lakeguard_sdk.core.ids import new_id
@@ -50,93 +49,82 @@ from lakeguard_sdk.scheduling.process_identity import this_process
 from lakeguard_sdk.storage.fault_points import reached
 
 
-def roll_back(heart: Heart, name: DatasetName, to: int, reason: str) -> RunResult:
+def roll_back(context: PlaneContext, name: DatasetName, to: int, reason: str) -> RunResult:
     """Show version ``to`` again; refused where a BLOCK policy of today forbids that state."""
-    order = RollbackOrder(version=to, reason=reason, actor=heart.actor)
-    dataset, target, shown = _target(heart, name, to)
-    with heart.database.write() as connection:
-        task, ticket = _open(connection, heart, dataset, order)
+    order = RollbackOrder(version=to, reason=reason, actor=context.actor)
+    dataset, target, shown = _target(context, name, to)
+    with context.write() as tx:
+        task, ticket = _open(tx, context, dataset, order)
     reached("run.opened")
     try:
-        intent = _begin(heart, task, ticket, dataset, target, shown)
+        intent = _begin(context, task, ticket, dataset, target, shown)
         reached("decision.recorded")
         if isinstance(intent, RunResult):
             return intent
         reached("intent.recorded")
-        return complete(heart, ticket, heart.tables.restore(intent))
+        return complete(context, ticket, context.tables.restore(intent))
     except LakeGuardError as error:
-        ended = fail_run(heart, ticket, failure_of(error))
+        ended = fail_run(context, ticket, failure_of(error))
         if ended.status is RunStatus.SUCCESS:
             return ended
         raise
 
 
 def _target(
-    heart: Heart, name: DatasetName, to: int
+    context: PlaneContext, name: DatasetName, to: int
 ) -> tuple[RegisteredDataset, StoredVersion, int]:
     """The version, and the last commit that showed it: older files of it may be gone by now."""
-    with heart.database.read() as connection:
-        dataset = require_dataset(connection, heart.org_id, name)
-        target = stored_version(connection, dataset.dataset_id, to)
-        published = pointer(connection, dataset.dataset_id)
+    with context.read() as tx:
+        dataset = require_dataset(tx, name)
+        target = stored_version(tx, dataset.dataset_id, to)
+        published = pointer(tx, dataset.dataset_id)
         if target is None or published is None:
             raise UnknownVersion(dataset=name, version=to)
-        _require_files(connection, dataset, target)
-        shown = shown_at(connection, dataset.dataset_id, to)
-    location = heart.location_of(dataset)
-    if not heart.tables.exists(location):
+        _require_files(tx, dataset, target)
+        shown = shown_at(tx, dataset.dataset_id, to)
+    location = context.location_of(dataset)
+    if not context.tables.exists(location):
         raise TableUnreadable(dataset=name, location=location, reason="it is gone")
-    damage = heart.tables.damage(location, shown)
+    damage = context.tables.damage(location, shown)
     if damage is not None:
         reason = f"v{to} cannot be shown again: {damage}"
         raise TableUnreadable(dataset=name, location=location, reason=reason)
-    if published.version == to and rogue_commit(heart, dataset, published.commit) is None:
+    if published.version == to and rogue_commit(context, dataset, published.commit) is None:
         raise AlreadyPublished(dataset=name, version=to)
     return dataset, target, shown
 
 
-def _require_files(
-    connection: Connection, dataset: RegisteredDataset, target: StoredVersion
-) -> None:
+def _require_files(tx: Transaction, dataset: RegisteredDataset, target: StoredVersion) -> None:
     """Refused, with the versions that are left, where maintenance removed files of the target."""
-    removed = removed_versions(connection, dataset.dataset_id)
+    removed = removed_versions(tx, dataset.dataset_id)
     if target.version not in removed:
         return
-    shown = pointer(connection, dataset.dataset_id)
-    known = [stored.version for stored in stored_versions(connection, dataset.dataset_id)]
+    shown = pointer(tx, dataset.dataset_id)
+    known = [stored.version for stored in stored_versions(tx, dataset.dataset_id)]
     useless = removed | ({shown.version} if shown else set())
     whole = [number for number in known if number not in useless]
     raise FilesRemoved(dataset=dataset.name, version=target.version, whole=whole)
 
 
 def _open(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, order: RollbackOrder
+    tx: Transaction, context: PlaneContext, dataset: RegisteredDataset, order: RollbackOrder
 ) -> tuple[Task, RunTicket]:
     task_id = tasks.submit(
-        connection,
-        heart.org_id,
+        tx,
         dataset.dataset_id,
         kind=TaskKind.ROLLBACK,
         key=None,
         parameters=order.to_json(),
         triggered_by=f"rollback by {order.actor}",
-        at=heart.clock(),
-        attempts=heart.dispatch.attempts,
+        at=tx.now(),
+        attempts=context.dispatch.attempts,
     )
     worker = this_process("rollback")
-    return tasks.claim(
-        connection,
-        heart.org_id,
-        task_id,
-        worker,
-        heart.clock(),
-        TaskKind.ROLLBACK,
-        heart.dispatch.lease,
-    )
+    return tasks.claim(tx, task_id, worker, tx.now(), TaskKind.ROLLBACK, context.dispatch.lease)
 
 
 def _begin(
-    heart: Heart,
+    context: PlaneContext,
     task: Task,
     ticket: RunTicket,
     dataset: RegisteredDataset,
@@ -144,15 +132,15 @@ def _begin(
     shown: int,
 ) -> Intent | RunResult:
     """Decide on the target's stored evidence and take the table's number."""
-    location = heart.location_of(dataset)
-    head = heart.tables.head_version(location)
-    with heart.database.write() as connection:
-        tasks.get_task(connection, heart.org_id, ticket.task_id)
-        hold_table(connection, dataset.dataset_id)
-        _require_files(connection, dataset, target)
-        decision = _decide(connection, heart, ticket, dataset, target)
+    location = context.location_of(dataset)
+    head = context.tables.head_version(location)
+    with context.write() as tx:
+        tasks.get_task(tx, ticket.task_id)
+        hold_table(tx, dataset.dataset_id)
+        _require_files(tx, dataset, target)
+        decision = _decide(tx, context, ticket, dataset, target)
         if not decision.allowed:
-            return end_run(connection, heart, task, dataset, RunStatus.BLOCKED, decision=decision)
+            return end_run(tx, context, task, dataset, RunStatus.BLOCKED, decision=decision)
         intent = Intent(
             intent_id=new_id("int"),
             kind=MoveKind.ROLLBACK,
@@ -160,27 +148,27 @@ def _begin(
             dataset_id=dataset.dataset_id,
             run_id=ticket.run_id,
             decision_id=decision.decision_id,
-            seq=next_seq(connection, dataset.dataset_id),
+            seq=next_seq(tx, dataset.dataset_id),
             location=location,
             table_id=target.table_id,
             base_commit=head,
             table_schema=target.table_schema,
             target_commit=shown,
         )
-        take_number(connection, heart, task, intent)
+        take_number(tx, task, intent)
     return intent
 
 
 def _decide(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
+    context: PlaneContext,
     ticket: RunTicket,
     dataset: RegisteredDataset,
     target: StoredVersion,
 ) -> Decision:
     """BLOCK policies of today on the evidence of then; its rules were answered when it was made."""
-    evidence = approved_evidence(connection, heart, dataset, target)
-    pinned = pin_rules(connection, heart, dataset, published=None, shown=target)
+    evidence = approved_evidence(tx, dataset, target)
+    pinned = pin_rules(tx, dataset, published=None, shown=target)
     pinned = pinned.model_copy(update={"rules": ()})
     findings = Findings()
     findings.accept("version", f"v{target.version} was approved by {target.decision_id}")
@@ -194,7 +182,7 @@ def _decide(
         differences,
         aside=filed_under(evidence),
     )
-    return decide_and_record(connection, heart, case, evidence)
+    return decide_and_record(tx, context, case, evidence)
 
 
 def _policy_differences(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lakeguard.lake.port import Origin
 from lakeguard.ledger.intents import committed_hashes, open_intent, table_id_of
 from lakeguard.ledger.versions import Pointer
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard_sdk.core.enums import CheckKind, Outcome
 from lakeguard_sdk.model.decision import CheckResult
@@ -40,15 +40,15 @@ def _check(check_id: str, outcome: Outcome, message: str) -> CheckResult:
 
 
 def find_rogue_commit(
-    heart: Heart, dataset: RegisteredDataset, published: Pointer | None, findings: Findings
+    context: PlaneContext, dataset: RegisteredDataset, published: Pointer | None, findings: Findings
 ) -> None:
     """Refuse where the table shows data that no decision stands behind."""
-    location = heart.location_of(dataset)
-    if not heart.tables.exists(location):
+    location = context.location_of(dataset)
+    if not context.tables.exists(location):
         if published is not None:
             findings.refuse("table", f"the table of {dataset.name} is gone from {dataset.location}")
         return
-    if not is_ours(heart, dataset, heart.tables.origin(location)):
+    if not is_ours(context, dataset, context.tables.origin(location)):
         way_out = "move it away, then run again"
         if dataset.definition.location:
             way_out = f"first: lakeguard adopt {dataset.name} {dataset.location}"
@@ -56,10 +56,10 @@ def find_rogue_commit(
             "table", f"{dataset.location} holds a Delta table that is not {dataset.name}: {way_out}"
         )
         return
-    if published is not None and (damage := heart.tables.damage(location, published.commit)):
+    if published is not None and (damage := context.tables.damage(location, published.commit)):
         findings.refuse("table", f"v{published.version} of {dataset.name} is damaged: {damage}")
         return
-    rogue = rogue_commit(heart, dataset, 0 if published is None else published.commit)
+    rogue = rogue_commit(context, dataset, 0 if published is None else published.commit)
     if rogue is None:
         findings.accept("table", "every commit of the table has a decision behind it")
         return
@@ -78,12 +78,12 @@ def rogue_message(dataset: RegisteredDataset, published: Pointer | None, rogue: 
     )
 
 
-def rogue_commit(heart: Heart, dataset: RegisteredDataset, since: int) -> Commit | None:
+def rogue_commit(context: PlaneContext, dataset: RegisteredDataset, since: int) -> Commit | None:
     """The first data-changing commit after ``since`` that is neither decided nor being made."""
-    later = heart.tables.commits_since(heart.location_of(dataset), since)
-    with heart.database.read() as connection:  # after the log: what it shows is known by now
-        known = committed_hashes(connection, dataset.dataset_id)
-        under_way = open_intent(connection, dataset.dataset_id)
+    later = context.tables.commits_since(context.location_of(dataset), since)
+    with context.read() as tx:  # after the log: what it shows is known by now
+        known = committed_hashes(tx, dataset.dataset_id)
+        under_way = open_intent(tx, dataset.dataset_id)
     for commit in later:
         if not commit.data_changing or known.get(commit.version) == commit.sha256:
             continue
@@ -94,10 +94,10 @@ def rogue_commit(heart: Heart, dataset: RegisteredDataset, since: int) -> Commit
     return None
 
 
-def is_ours(heart: Heart, dataset: RegisteredDataset, origin: Origin) -> bool:
+def is_ours(context: PlaneContext, dataset: RegisteredDataset, origin: Origin) -> bool:
     """Whether the table was created for the dataset, or adopted as it: the State knows its id."""
-    with heart.database.read() as connection:
-        table_id = table_id_of(connection, dataset.dataset_id)
+    with context.read() as tx:
+        table_id = table_id_of(tx, dataset.dataset_id)
     if table_id is None or origin.dataset_id is not None:
         return origin.dataset_id == dataset.dataset_id and table_id in (None, origin.table_id)
     return origin.table_id == table_id

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
-
 from lakeguard.gate.rules.compile import measures_for
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.openings import opening_of
 from lakeguard.ledger.versions import Pointer, inputs_of, pointer, require_version, shown_at
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard.registry.sql.sql_builds import grows_row_by_row, rewrite_tables
 from lakeguard.registry.store import RegisteredDataset, current_definition, current_source
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, SourceFormat
 from lakeguard_sdk.expressions.measures import ComparedRows, UnmatchedRows
@@ -36,8 +35,8 @@ from lakeguard_sdk.storage.storage import join
 
 
 def plan_build(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
+    context: PlaneContext,
     dataset: RegisteredDataset,
     published: Pointer | None,
     position: SourcePosition | None,
@@ -53,11 +52,11 @@ def plan_build(
     build = dataset.definition.build
     match build:
         case FromSource():
-            return _from_source(connection, heart, dataset, build, position, findings)
+            return _from_source(tx, dataset, build, position, findings)
         case FromFrame():
             return FrameBuild()
-    gained = _gaining_parent(connection, heart, dataset, published, findings)
-    pins = _pins(connection, heart, dataset, gained, findings, whole=whole)
+    gained = _gaining_parent(tx, dataset, published, findings)
+    pins = _pins(tx, context, dataset, gained, findings, whole=whole)
     if pins is None:
         return None
     if isinstance(build, FromPython):
@@ -69,27 +68,26 @@ def plan_build(
 
 
 def base_position(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, published: Pointer | None
+    tx: Transaction, dataset: RegisteredDataset, published: Pointer | None
 ) -> SourcePosition | None:
     """Where the published version stopped reading, for a load that goes on from there."""
     load = dataset.definition.load
     if published is None or (load.type not in NEW_ROWS_ONLY and not load.skip_unchanged):
         return None
-    stored = require_version(connection, dataset.dataset_id, published.version)
+    stored = require_version(tx, dataset.dataset_id, published.version)
     if stored.position_hash is None:
         return None
-    return SourcePosition.from_json(get_document(connection, heart.org_id, stored.position_hash))
+    return SourcePosition.from_json(get_document(tx, stored.position_hash))
 
 
 def _from_source(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
     dataset: RegisteredDataset,
     build: FromSource,
     position: SourcePosition | None,
     findings: Findings,
 ) -> SourceBuild | None:
-    found = current_source(connection, heart.org_id, build.source)
+    found = current_source(tx, build.source)
     if found is None:
         findings.refuse("source", f"source {build.source} is not registered")
         return None
@@ -121,11 +119,7 @@ def _from_sql(build: FromSql, pins: dict[DatasetName, InputPin]) -> SqlBuild:
 
 
 def _gaining_parent(
-    connection: Connection,
-    heart: Heart,
-    dataset: RegisteredDataset,
-    published: Pointer | None,
-    findings: Findings,
+    tx: Transaction, dataset: RegisteredDataset, published: Pointer | None, findings: Findings
 ) -> tuple[DatasetName, int] | None:
     """The parent of which only new rows are read, and the version that was read before."""
     load = dataset.definition.load
@@ -135,9 +129,9 @@ def _gaining_parent(
     incremental = parents[0]
     if load.type is not LoadType.APPEND and not _grows_row_by_row(dataset):
         return None
-    registered = current_definition(connection, heart.org_id, incremental)
+    registered = current_definition(tx, incremental)
     known = registered.dataset_id if registered else None  # its name may have been another
-    before = read_inputs(connection, heart, dataset, published.version)
+    before = read_inputs(tx, dataset, published.version)
     read = next((item.version for item in before if item.dataset_id == known), None)
     if read is None and load.type is LoadType.APPEND:
         findings.refuse(
@@ -149,15 +143,15 @@ def _gaining_parent(
 
 
 def read_inputs(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, version: int
+    tx: Transaction, dataset: RegisteredDataset, version: int
 ) -> tuple[InputVersion, ...]:
     """How far a version has read its inputs: a back-fill reads them, but moves on in none."""
-    stored = require_version(connection, dataset.dataset_id, version)
-    plan = opening_of(connection, heart.org_id, stored.run_id).plan
+    stored = require_version(tx, dataset.dataset_id, version)
+    plan = opening_of(tx, stored.run_id).plan
     while plan.window is not None and plan.base is not None:
-        stored = require_version(connection, dataset.dataset_id, plan.base.version)
-        plan = opening_of(connection, heart.org_id, stored.run_id).plan
-    return inputs_of(connection, dataset.dataset_id, stored.version)
+        stored = require_version(tx, dataset.dataset_id, plan.base.version)
+        plan = opening_of(tx, stored.run_id).plan
+    return inputs_of(tx, dataset.dataset_id, stored.version)
 
 
 def _grows_row_by_row(dataset: RegisteredDataset) -> bool:
@@ -172,8 +166,8 @@ def _grows_row_by_row(dataset: RegisteredDataset) -> bool:
 
 
 def _pins(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
+    context: PlaneContext,
     dataset: RegisteredDataset,
     gained: tuple[DatasetName, int] | None,
     findings: Findings,
@@ -185,8 +179,8 @@ def _pins(
     for parent in dataset.definition.parents:
         recorded = gained[1] if gained and gained[0] == parent else None
         pin = pin_input(
-            connection,
-            heart,
+            tx,
+            context,
             parent,
             None if whole else recorded,
             findings,
@@ -198,8 +192,8 @@ def _pins(
 
 
 def pin_input(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
+    context: PlaneContext,
     parent: DatasetName,
     recorded: int | None,
     findings: Findings,
@@ -209,14 +203,14 @@ def pin_input(
 ) -> InputPin | None:
     """The parent as it is published, or as it was ``at`` a version; with ``recorded``, only what
     it gained since that version."""
-    registered = _readable(connection, heart, parent, findings, role)
-    published = None if registered is None else pointer(connection, registered.dataset_id)
+    registered = _readable(tx, parent, findings, role)
+    published = None if registered is None else pointer(tx, registered.dataset_id)
     if registered is None or published is None:
         return None
-    dataset_id, location = registered.dataset_id, heart.location_of(registered)
-    stored = require_version(connection, dataset_id, published.version if at is None else at)
-    commit = published.commit if at is None else shown_at(connection, dataset_id, at)
-    damage = _damage(heart, location, commit)
+    dataset_id, location = registered.dataset_id, context.location_of(registered)
+    stored = require_version(tx, dataset_id, published.version if at is None else at)
+    commit = published.commit if at is None else shown_at(tx, dataset_id, at)
+    damage = _damage(context, location, commit)
     if damage is not None:
         problem = f"{role} {parent}@v{stored.version} is damaged: {damage}"
         findings.refuse(f"{role}:{parent}", problem)
@@ -226,7 +220,7 @@ def pin_input(
     def snapshot(commit: int) -> TableSnapshot:
         return TableSnapshot(location=location, table_id=stored.table_id, commit=commit)
 
-    since = None if recorded is None else shown_at(connection, dataset_id, recorded)
+    since = None if recorded is None else shown_at(tx, dataset_id, recorded)
     return InputPin(
         input=InputVersion(dataset=parent, dataset_id=dataset_id, version=stored.version),
         snapshot=snapshot(commit),
@@ -236,15 +230,15 @@ def pin_input(
 
 
 def _readable(
-    connection: Connection, heart: Heart, parent: DatasetName, findings: Findings, role: str
+    tx: Transaction, parent: DatasetName, findings: Findings, role: str
 ) -> RegisteredDataset | None:
     """The parent, if there is something of it to read."""
-    registered = current_definition(connection, heart.org_id, parent)
+    registered = current_definition(tx, parent)
     if registered is None:
         problem = f"{role} {parent} is not registered"
     elif not registered.definition.active:
         problem = f"{role} {parent} is disabled (active: false)"
-    elif pointer(connection, registered.dataset_id) is None:
+    elif pointer(tx, registered.dataset_id) is None:
         problem = f"{role} {parent} has no published version; first: lakeguard run {parent}"
     else:
         return registered
@@ -252,10 +246,10 @@ def _readable(
     return None
 
 
-def _damage(heart: Heart, location: str, commit: int) -> str | None:
-    if not heart.tables.exists(location):
+def _damage(context: PlaneContext, location: str, commit: int) -> str | None:
+    if not context.tables.exists(location):
         return "its table is gone"
-    return heart.tables.damage(location, commit)
+    return context.tables.damage(location, commit)
 
 
 # Datasets that the rules of another refer to, pinned when its run opens.
@@ -264,7 +258,7 @@ _REFERRING = (UnmatchedRows, ComparedRows)
 
 
 def pin_references(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, findings: Findings
+    tx: Transaction, context: PlaneContext, dataset: RegisteredDataset, findings: Findings
 ) -> tuple[InputPin, ...]:
     """Each at its published version; one that has none refuses the run, in the findings.
 
@@ -274,7 +268,7 @@ def pin_references(
     measures = measures_for(definition.rules, definition.table_schema)
     named = {measure.dataset for measure in measures if isinstance(measure, _REFERRING)}
     pins = [
-        pin_input(connection, heart, name, None, findings, role="reference")
+        pin_input(tx, context, name, None, findings, role="reference")
         for name in sorted(named - {dataset.name})
     ]
     return tuple(pin for pin in pins if pin is not None)

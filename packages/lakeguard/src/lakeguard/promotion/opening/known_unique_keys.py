@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection
-
 from lakeguard.ledger.versions import require_version
-from lakeguard.promotion.context import Heart
 from lakeguard.promotion.records.version_facts import approved_evidence
 from lakeguard.registry.store import RegisteredDataset
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import Scope
 from lakeguard_sdk.expressions.measures import DuplicateRows, Measure, measure_key
 from lakeguard_sdk.model.run import TableBase
 
 
 def proven_unique(
-    connection: Connection,
-    heart: Heart,
-    dataset: RegisteredDataset,
-    base: TableBase | None,
-    measures: Sequence[Measure],
+    tx: Transaction, dataset: RegisteredDataset, base: TableBase | None, measures: Sequence[Measure]
 ) -> tuple[str, ...]:
     """Keys of those measures that the evidence behind the base counted no duplicate for."""
     asked = [
@@ -30,6 +24,6 @@ def proven_unique(
     ]
     if base is None or not asked:
         return ()
-    version = require_version(connection, dataset.dataset_id, base.version)
-    evidence = approved_evidence(connection, heart, dataset, version)
+    version = require_version(tx, dataset.dataset_id, base.version)
+    evidence = approved_evidence(tx, dataset, version)
     return tuple(key for key in asked if evidence.measures.get(key) == 0)

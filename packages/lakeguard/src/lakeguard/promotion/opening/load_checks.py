@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lakeguard.gate.schema.types import grows_into
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard_sdk.core.enums import LoadType
@@ -62,17 +62,17 @@ def partition_columns(
 
 
 def check_partitioning(
-    heart: Heart, dataset: RegisteredDataset, wanted: tuple[str, ...], findings: Findings
+    context: PlaneContext, dataset: RegisteredDataset, wanted: tuple[str, ...], findings: Findings
 ) -> None:
     """Refuse columns that cannot partition, and any change of what a table was created with."""
     problem = partition_problem(wanted, dataset.definition.table_schema)
     if problem is not None:
         findings.refuse("partition", f"{dataset.name} cannot be partitioned so: {problem}")
         return
-    location = heart.location_of(dataset)
-    if not heart.tables.exists(location):
+    location = context.location_of(dataset)
+    if not context.tables.exists(location):
         return
-    found = heart.tables.origin(location).partition_by
+    found = context.tables.origin(location).partition_by
     if found == wanted:
         return
     findings.refuse(

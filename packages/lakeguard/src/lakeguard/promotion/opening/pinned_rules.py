@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from sqlalchemy import Connection
-
 from lakeguard.gate.evaluation.case import CaseFacts
 from lakeguard.gate.grammar.grammar_error import GrammarError
 from lakeguard.gate.policies import governs, policy_measures
@@ -22,10 +20,11 @@ from lakeguard.ledger.versions import (
     last_promotion,
     require_version,
 )
-from lakeguard.promotion.context import Heart, Organised, PinnedRules
+from lakeguard.promotion.context import PinnedRules
 from lakeguard.promotion.privacy.tag_propagation import travelled_tags
 from lakeguard.promotion.records.version_facts import definition_behind
 from lakeguard.registry.store import RegisteredDataset, current_policies
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import PolicyType
 from lakeguard_sdk.expressions.measures import Measure
 from lakeguard_sdk.model.definitions import DatasetDefinition, PolicyDefinition, RuleDefinition
@@ -35,8 +34,7 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 def pin_rules(
-    connection: Connection,
-    heart: Organised,
+    tx: Transaction,
     dataset: RegisteredDataset,
     *,
     published: Pointer | None,
@@ -51,12 +49,12 @@ def pin_rules(
     carry the tags of today, and those that they carried when it was made.
     """
     definition = dataset.definition
-    policies = current_policies(connection, heart.org_id)
+    policies = current_policies(tx)
     tags = {column.name: column.tags for column in definition.columns}
-    travelled = _travelled(connection, heart, definition, policies, read_by(build))
+    travelled = _travelled(tx, definition, policies, read_by(build))
     if shown is not None:
-        tags, travelled = _with_those_of(connection, heart, shown, policies, tags, travelled)
-    subject = _subject(connection, dataset, published, build).model_copy(
+        tags, travelled = _with_those_of(tx, shown, policies, tags, travelled)
+    subject = _subject(tx, dataset, published, build).model_copy(
         update={"travelled": travelled, "opened_at": opened_at}
     )
     facts = CaseFacts(
@@ -73,7 +71,7 @@ def pin_rules(
 
 
 def _subject(
-    connection: Connection,
+    tx: Transaction,
     dataset: RegisteredDataset,
     published: Pointer | None,
     build: Build | None,
@@ -82,7 +80,7 @@ def _subject(
     definition = dataset.definition
     rows = None
     if published is not None:
-        rows = require_version(connection, dataset.dataset_id, published.version).table_rows
+        rows = require_version(tx, dataset.dataset_id, published.version).table_rows
     return Subject(
         domain=definition.domain,
         owner=definition.owner,
@@ -90,25 +88,21 @@ def _subject(
         parents=definition.parents,
         keys=definition.load.keys,
         rules=tuple(sorted(_columns_of(rule) for rule in definition.rules if rule.active)),
-        inputs=None if build is None else _inputs(connection, build),
-        promoted_at=last_promotion(connection, dataset.dataset_id),
+        inputs=None if build is None else _inputs(tx, build),
+        promoted_at=last_promotion(tx, dataset.dataset_id),
         rows_before=rows,
     )
 
 
 def pin_drift(
-    connection: Connection,
-    heart: Heart,
-    pinned: PinnedRules,
-    drifted: DatasetDefinition,
-    build: Build,
+    tx: Transaction, pinned: PinnedRules, drifted: DatasetDefinition, build: Build
 ) -> PinnedRules:
     """What was pinned, for the columns that the run accepted: their tags, those that came down to
     them, and the policies over a tag that they bring."""
     if pinned.subject is None:
         return pinned
     policies = (*pinned.policies, *pinned.waiting)
-    travelled = _travelled(connection, heart, drifted, policies, read_by(build))
+    travelled = _travelled(tx, drifted, policies, read_by(build))
     facts = CaseFacts(
         dataset=drifted.dataset,
         declared=drifted.table_schema,
@@ -134,8 +128,7 @@ def asked_measures(pinned: PinnedRules, schema: TableSchema) -> tuple[Measure, .
 
 
 def _travelled(
-    connection: Connection,
-    heart: Organised,
+    tx: Transaction,
     definition: DatasetDefinition,
     policies: Iterable[PolicyDefinition],
     read: Iterable[InputVersion],
@@ -143,12 +136,11 @@ def _travelled(
     """Worked out only where some policy asks for tags."""
     if not any(map(_asks_for_tags, policies)):
         return ()
-    return travelled_tags(connection, heart.org_id, definition, read)
+    return travelled_tags(tx, definition, read)
 
 
 def _with_those_of(
-    connection: Connection,
-    heart: Organised,
+    tx: Transaction,
     shown: StoredVersion,
     policies: Iterable[PolicyDefinition],
     tags: dict[str, tuple[str, ...]],
@@ -157,11 +149,11 @@ def _with_those_of(
     """Tags of the columns that the version has, and those that came down to them."""
     has = {name.casefold(): name for name in shown.table_schema.names}
     found = [*tags.items()]
-    then = definition_behind(connection, heart.org_id, shown)
+    then = definition_behind(tx, shown)
     if then is not None:
         found += [(column.name, column.tags) for column in then.columns]
-        read = inputs_of(connection, shown.dataset_id, shown.version)
-        travelled += _travelled(connection, heart, then, policies, read)
+        read = inputs_of(tx, shown.dataset_id, shown.version)
+        travelled += _travelled(tx, then, policies, read)
     together: dict[str, set[str]] = {name: set() for name in has}
     for column, carried in found:
         if column.casefold() in has:
@@ -198,10 +190,10 @@ def read_by(build: Build | None) -> tuple[InputVersion, ...]:
     return tuple(pin.input for pin in pins.values())
 
 
-def _inputs(connection: Connection, build: Build) -> tuple[ReadInput, ...]:
+def _inputs(tx: Transaction, build: Build) -> tuple[ReadInput, ...]:
     read = []
     for item in read_by(build):
-        version = require_version(connection, item.dataset_id, item.version)
+        version = require_version(tx, item.dataset_id, item.version)
         read.append(
             ReadInput(
                 dataset=item.dataset,

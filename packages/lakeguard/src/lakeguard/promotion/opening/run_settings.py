@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pydantic import Field
-from sqlalchemy import Connection
 
 from lakeguard.ledger.switches import switched_off
-from lakeguard.promotion.context import Heart
 from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard.registry.files.job_settings import read_controls
 from lakeguard.registry.store import (
@@ -22,6 +20,7 @@ from lakeguard.registry.store import (
     job_id_of_dataset,
     job_of_dataset,
 )
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.frozen_model import Noun
 from lakeguard_sdk.model.definitions import (
     DatasetDefinition,
@@ -66,22 +65,21 @@ def resolve_bundle(
 
 
 def find_bundle(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
     dataset: RegisteredDataset,
     findings: Findings,
     launched: Mapping[str, str] | None = None,
 ) -> Bundle:
     """The run's settings; what is disabled or cannot be run is refused by name."""
     definition = dataset.definition
-    org_id, build = heart.org_id, definition.build
-    job = job_of_dataset(connection, org_id, definition.dataset)
-    target = definition.target and current_target(connection, org_id, definition.target)
+    _org_id, build = tx.org_id, definition.build
+    job = job_of_dataset(tx, definition.dataset)
+    target = definition.target and current_target(tx, definition.target)
     source = None
     if isinstance(build, FromSource):
-        found = current_source(connection, org_id, build.source)
+        found = current_source(tx, build.source)
         source = found.definition if found else None
-    _check_job(connection, org_id, job, findings)
+    _check_job(tx, job, findings)
     if definition.target:
         named = source.source if source else None
         for part, problem in target_problems(definition.target, target or None, named):
@@ -89,9 +87,7 @@ def find_bundle(
     return resolve_bundle(job, definition, target or None, source, launched)
 
 
-def _check_job(
-    connection: Connection, org_id: str, job: JobDefinition | None, findings: Findings
-) -> None:
+def _check_job(tx: Transaction, job: JobDefinition | None, findings: Findings) -> None:
     """Off by its definition, by its own settings, or because an operator switched it off; or
     with settings that cannot be understood, which may say just that."""
     if job is None:
@@ -103,8 +99,8 @@ def _check_job(
     if not reading.active:
         findings.refuse("job", f"job {job.job} is disabled (active: false)")
         return
-    job_id = job_id_of_dataset(connection, org_id, job.dataset) if job.dataset else None
-    if job_id is not None and switched_off(connection, org_id, {job_id}):
+    job_id = job_id_of_dataset(tx, job.dataset) if job.dataset else None
+    if job_id is not None and switched_off(tx, {job_id}):
         said = f"job {job.job} is switched off; on again: lakeguard jobs enable {job.job}"
         findings.refuse("job", said)
 

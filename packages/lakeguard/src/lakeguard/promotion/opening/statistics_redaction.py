@@ -8,16 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from sqlalchemy import Connection
-
 from lakeguard.gate.policies import forbids_pattern
 from lakeguard.ledger.openings import opening_of
 from lakeguard.ledger.versions import StoredVersion, pointer
-from lakeguard.promotion.context import Heart, PinnedRules
+from lakeguard.promotion.context import PinnedRules
 from lakeguard.promotion.opening.pinned_rules import pin_rules
 from lakeguard.promotion.privacy.private_columns import private_in
 from lakeguard.promotion.privacy.row_samples import masked_columns
 from lakeguard.registry.store import RegisteredDataset, current_policies
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.model.evidence import StagedFile
 from lakeguard_sdk.model.row_sample import texts
 from lakeguard_sdk.types.schema import TableSchema
@@ -36,15 +35,15 @@ def unstated_columns(
 
 
 def unstated_in_version(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, stored: StoredVersion
+    tx: Transaction, dataset: RegisteredDataset, stored: StoredVersion
 ) -> tuple[str, ...]:
     """Those of the run that made the version, and those that tags and policies of today add."""
-    published = pointer(connection, dataset.dataset_id)
-    pinned = pin_rules(connection, heart, dataset, published=published, shown=stored)
-    policies = current_policies(connection, heart.org_id)
+    published = pointer(tx, dataset.dataset_id)
+    pinned = pin_rules(tx, dataset, published=published, shown=stored)
+    policies = current_policies(tx)
     private = private_in(dataset.definition, policies, pinned, ())
     masked = masked_columns(dataset.definition, pinned, private, ())
-    then = opening_of(connection, heart.org_id, stored.run_id).plan.unstated
+    then = opening_of(tx, stored.run_id).plan.unstated
     return unstated_columns(stored.table_schema, pinned, {*masked, *then})
 
 

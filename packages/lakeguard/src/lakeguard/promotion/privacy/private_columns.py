@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
-from sqlalchemy import Connection
-
 from lakeguard.gate.policies import parse_policy
 from lakeguard.gate.policy_types.pii import ForbidColumns, ForbidTag
 from lakeguard.gate.subject import Travelled
-from lakeguard.promotion.context import Heart, PinnedRules
+from lakeguard.promotion.context import PinnedRules
 from lakeguard.promotion.privacy.tag_propagation import possible_tags
 from lakeguard.registry.store import (
     RegisteredDataset,
@@ -19,6 +17,7 @@ from lakeguard.registry.store import (
     current_target,
     definitions_since,
 )
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import PolicyType
 from lakeguard_sdk.model.definitions import ColumnDefinition, DatasetDefinition, PolicyDefinition
 from lakeguard_sdk.model.evidence import InputVersion
@@ -30,8 +29,7 @@ Marks = tuple[ForbidTag | ForbidColumns, ...]
 
 
 def private_columns(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
     dataset: RegisteredDataset,
     policies: Iterable[PolicyDefinition],
     possible: Iterable[Travelled],
@@ -44,16 +42,14 @@ def private_columns(
     marks = (PERSONAL, *_marks(policies))
     names = {*_marked(dataset.definition, marks), *_came_down(possible, marks)}
     for parent in dataset.definition.parents:
-        found = current_definition(connection, heart.org_id, parent)
+        found = current_definition(tx, parent)
         names |= set(_marked(found.definition, marks)) if found else set()
     return tuple(sorted(names))
 
 
-def tagged_above(
-    connection: Connection, heart: Heart, definition: DatasetDefinition
-) -> tuple[str, ...]:
+def tagged_above(tx: Transaction, definition: DatasetDefinition) -> tuple[str, ...]:
     """Columns of the parents that carry a tag of whatever kind."""
-    above = (current_definition(connection, heart.org_id, name) for name in definition.parents)
+    above = (current_definition(tx, name) for name in definition.parents)
     columns = (column for found in above if found for column in found.definition.columns)
     return tuple(column.name for column in columns if column.tags)
 
@@ -103,30 +99,29 @@ def _is_marked(column: ColumnDefinition, mark: ForbidTag | ForbidColumns) -> boo
 
 
 def hidden_since(
-    connection: Connection,
-    org_id: str,
+    tx: Transaction,
     dataset: RegisteredDataset,
     revision: int | None,
     read: Iterable[InputVersion] = (),
 ) -> frozenset[str]:
     """Columns that carried a tag in any revision from this one on, or that a PII policy of today
     is about; a column that left the definition is as it was when it left. None is the first."""
-    told = definitions_since(connection, dataset.dataset_id, revision or 0)
-    policies, read = current_policies(connection, org_id), tuple(read)
+    told = definitions_since(tx, dataset.dataset_id, revision or 0)
+    policies, read = current_policies(tx), tuple(read)
     alone = PinnedRules(rules=(), policies=policies, tags={})
     found: set[str] = set()
     for definition in told:
         found |= {column.name for column in definition.columns if column.tags}
         found |= set(private_in(definition, policies, alone, ()))
     for definition in _last_of_each_column(told):
-        transformed = is_transformed(connection, org_id, definition)
-        possible = possible_tags(connection, org_id, definition, read, transformed=transformed)
+        transformed = is_transformed(tx, definition)
+        possible = possible_tags(tx, definition, read, transformed=transformed)
         found |= {item.column for item in possible}
     return frozenset(found)
 
 
-def is_transformed(connection: Connection, org_id: str, definition: DatasetDefinition) -> bool:
-    target = current_target(connection, org_id, definition.target or "")
+def is_transformed(tx: Transaction, definition: DatasetDefinition) -> bool:
+    target = current_target(tx, definition.target or "")
     return target is not None and bool(target.transform)
 
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.policies import forbids_pattern
 from lakeguard.gate.subject import Travelled
 from lakeguard.ledger.decisions import decision_of_run, record_samples, samples_of_run
 from lakeguard.promotion.context import (
-    Heart,
     OpenRun,
     PinnedRules,
+    PlaneContext,
     opened_run,
 )
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import (
     CheckKind,
     Outcome,
@@ -39,15 +38,17 @@ from lakeguard_sdk.model.run import RunTicket
 _SHOWN = (Outcome.FAIL, Outcome.WARN)
 
 
-def submit_samples(heart: Heart, ticket: RunTicket, samples: tuple[RowSample, ...]) -> None:
+def submit_samples(
+    context: PlaneContext, ticket: RunTicket, samples: tuple[RowSample, ...]
+) -> None:
     """Keep them all or none. The same again changes nothing; others after them are refused."""
-    with heart.database.write() as connection:
-        task = tasks.require_holder(connection, heart.org_id, ticket)
-        known = samples_of_run(connection, heart.org_id, ticket.run_id)
+    with context.write() as tx:
+        task = tasks.require_holder(tx, ticket)
+        known = samples_of_run(tx, ticket.run_id)
         if not samples or known == tuple(sorted(samples, key=lambda sample: sample.rule_id)):
             return
-        run = _sampled_run(connection, heart, task, ticket.run_id)
-        decision = decision_of_run(connection, heart.org_id, ticket.run_id, run.dataset.name)
+        run = _sampled_run(tx, task, ticket.run_id)
+        decision = decision_of_run(tx, ticket.run_id, run.dataset.name)
         shown, hidden = _shown_rules(decision), _hidden(run, decision)
         for sample in samples:
             problem = "others were kept before" if known else _problem(sample, run, shown)
@@ -58,7 +59,7 @@ def submit_samples(heart: Heart, ticket: RunTicket, samples: tuple[RowSample, ..
         rule, times = Counter(sample.rule_id for sample in samples).most_common(1)[0]
         if times > 1:
             raise SampleRefused(run=ticket.run_id, rule=rule, reason=f"{times} of it came")
-        record_samples(connection, heart.org_id, ticket.run_id, samples, heart.clock())
+        record_samples(tx, ticket.run_id, samples)
 
 
 def masked_columns(
@@ -80,11 +81,11 @@ def _tagged(pinned: PinnedRules) -> Iterator[str]:
         yield from (item.column for item in pinned.subject.travelled)
 
 
-def _sampled_run(connection: Connection, heart: Heart, task: Task, run_id: str) -> OpenRun:
+def _sampled_run(tx: Transaction, task: Task, run_id: str) -> OpenRun:
     """A build that goes on, or that its decision ended; what is over otherwise is over."""
     if task.kind is not TaskKind.BUILD or task.state not in (TaskState.RUNNING, TaskState.BLOCKED):
         raise Fenced(run=run_id, reason=f"it is a {task.kind} that is {task.state}")
-    return opened_run(connection, heart, task, run_id)
+    return opened_run(tx, task, run_id)
 
 
 def _shown_rules(decision: Decision | None) -> frozenset[str]:

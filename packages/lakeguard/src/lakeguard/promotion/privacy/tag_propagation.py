@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection
-
 from lakeguard.gate.subject import Travelled
 from lakeguard.ledger.openings import opening_of
 from lakeguard.ledger.versions import StoredVersion, inputs_of, require_version
 from lakeguard.promotion.records.version_facts import definition_behind
 from lakeguard.registry.store import current_definition, current_target, dataset_by_id
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.model.definitions import DatasetDefinition, FromPython, FromSql
 from lakeguard_sdk.model.evidence import InputVersion
@@ -36,33 +35,28 @@ Tags = dict[str, set[_Carried]]
 
 
 def travelled_tags(
-    connection: Connection,
-    org_id: str,
-    definition: DatasetDefinition,
-    read: Iterable[InputVersion] = (),
+    tx: Transaction, definition: DatasetDefinition, read: Iterable[InputVersion] = ()
 ) -> tuple[Travelled, ...]:
     """Every tag that came down to a column of the dataset: by the definitions of today, and by
     those that the versions which are read were made with."""
-    return _told(definition, _Ancestors(connection, org_id).inherited(definition, read))
+    return _told(definition, _Ancestors(tx).inherited(definition, read))
 
 
 def travelled_tags_of(
-    connection: Connection,
-    org_id: str,
+    tx: Transaction,
     names: Iterable[DatasetName],
     definitions: Mapping[DatasetName, DatasetDefinition],
 ) -> dict[DatasetName, tuple[Travelled, ...]]:
     """The same for many datasets by the definitions of today, which are given: of each of them,
     and of all that they are built from. Nothing is read."""
-    ancestors = _Ancestors(connection, org_id, definitions)
+    ancestors = _Ancestors(tx, definitions)
     return {
         name: _told(definitions[name], ancestors.inherited(definitions[name])) for name in names
     }
 
 
 def possible_tags(
-    connection: Connection,
-    org_id: str,
+    tx: Transaction,
     definition: DatasetDefinition,
     read: Iterable[InputVersion] = (),
     *,
@@ -70,7 +64,7 @@ def possible_tags(
 ) -> tuple[Travelled, ...]:
     """Every tag that may have come down to a column: beside those that travelled, all of what is
     read, to each column that a function of Python or a target's transform makes."""
-    found = _Suspects(connection, org_id).inherited(definition, read, transformed=transformed)
+    found = _Suspects(tx).inherited(definition, read, transformed=transformed)
     return _told(definition, found)
 
 
@@ -102,13 +96,9 @@ class _Ancestors:
     """What the columns of a dataset and of all that it is built from carry; each is read once."""
 
     def __init__(
-        self,
-        connection: Connection,
-        org_id: str,
-        given: Mapping[DatasetName, DatasetDefinition] | None = None,
+        self, tx: Transaction, given: Mapping[DatasetName, DatasetDefinition] | None = None
     ) -> None:
-        self._connection = connection
-        self._org_id = org_id
+        self._tx = tx
         self._given = given
         self._parents: dict[DatasetName | InputVersion, _Parent] = {}
 
@@ -152,10 +142,10 @@ class _Ancestors:
         today = None if now is None else now.table_schema
         if pin is None:
             return _Parent(tags, today, read=None)
-        version = require_version(self._connection, pin.dataset_id, pin.version)
-        then = definition_behind(self._connection, self._org_id, version)
+        version = require_version(self._tx, pin.dataset_id, pin.version)
+        then = definition_behind(self._tx, version)
         if then is not None:
-            read = inputs_of(self._connection, pin.dataset_id, pin.version)
+            read = inputs_of(self._tx, pin.dataset_id, pin.version)
             known_as = then.dataset if now is None else now.dataset
             transformed = self._was_transformed(version)
             tags = _together(tags, self._all_tags(then, known_as, read, transformed=transformed))
@@ -163,10 +153,10 @@ class _Ancestors:
 
     def _today(self, name: DatasetName, pin: InputVersion | None) -> DatasetDefinition | None:
         if pin is not None:  # its name may have been another
-            return dataset_by_id(self._connection, self._org_id, pin.dataset_id).definition
+            return dataset_by_id(self._tx, pin.dataset_id).definition
         if self._given is not None:
             return self._given.get(name)
-        found = current_definition(self._connection, self._org_id, name)
+        found = current_definition(self._tx, name)
         return None if found is None else found.definition
 
     def _all_tags(
@@ -206,11 +196,11 @@ class _Suspects(_Ancestors):
         return {column.name.casefold(): carried for column in definition.columns}
 
     def _is_transformed(self, definition: DatasetDefinition) -> bool:
-        found = current_target(self._connection, self._org_id, definition.target or "")
+        found = current_target(self._tx, definition.target or "")
         return found is not None and bool(found.transform)
 
     def _was_transformed(self, version: StoredVersion) -> bool:
-        return bool(opening_of(self._connection, self._org_id, version.run_id).plan.transform)
+        return bool(opening_of(self._tx, version.run_id).plan.transform)
 
 
 def _together(first: Tags, second: Tags) -> Tags:

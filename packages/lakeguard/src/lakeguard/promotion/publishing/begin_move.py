@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.decisions import decision_of_run
@@ -19,11 +17,12 @@ from lakeguard.ledger.intents import (
 from lakeguard.ledger.left_graphs import left_graphs
 from lakeguard.ledger.quarantine.load import quarantine_of
 from lakeguard.ledger.versions import Pointer, pointer, require_version
-from lakeguard.promotion.context import Heart, OpenRun, load_open_run
+from lakeguard.promotion.context import OpenRun, PlaneContext, load_open_run
 from lakeguard.promotion.deciding.row_balance import replaces_all
 from lakeguard.promotion.publishing.schema_drift import require_room
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard.state.locks import hold
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import LoadType, MoveKind
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import (
@@ -42,66 +41,69 @@ from lakeguard_sdk.storage.fault_points import reached
 from lakeguard_sdk.types.schema import TableSchema
 
 
-def begin_publish(heart: Heart, ticket: RunTicket) -> Intent:
+def begin_publish(context: PlaneContext, ticket: RunTicket) -> Intent:
     """Take the table's next number for an approved run; asked again, the same intent."""
-    with heart.database.read() as connection:
-        run = load_open_run(connection, heart, ticket)
-        known = intent_of_run(connection, ticket.run_id)
+    with context.read() as tx:
+        run = load_open_run(tx, ticket)
+        known = intent_of_run(tx, ticket.run_id)
     if known is not None:
         return known
-    with heart.database.read() as connection:
-        _approved(connection, heart, run)
-    table_id = ensure_table(heart, run.dataset, run.plan.table_schema, run.plan.partition_by)
-    with heart.database.write() as connection:
-        run = load_open_run(connection, heart, ticket)
-        known = intent_of_run(connection, ticket.run_id)
+    with context.read() as tx:
+        _approved(tx, run)
+    table_id = ensure_table(context, run.dataset, run.plan.table_schema, run.plan.partition_by)
+    with context.write() as tx:
+        run = load_open_run(tx, ticket)
+        known = intent_of_run(tx, ticket.run_id)
         if known is not None:
             return known
-        hold_table(connection, run.dataset.dataset_id)
-        intent = _publish_intent(connection, heart, run, table_id)
-        require_room(connection, heart, run.dataset, ticket.run_id)
-        take_number(connection, heart, run.task, intent)
+        hold_table(tx, run.dataset.dataset_id)
+        intent = _publish_intent(tx, run, table_id)
+        require_room(tx, context, run.dataset, ticket.run_id)
+        take_number(tx, run.task, intent)
     reached("intent.recorded")
     return intent
 
 
-def hold_table(connection: Connection, dataset_id: str) -> None:
+def hold_table(tx: Transaction, dataset_id: str) -> None:
     """Of moves on one table, one at a time writes; whoever has a task took that first."""
-    hold(connection, f"table:{dataset_id}")
+    hold(tx, f"table:{dataset_id}")
 
 
-def take_number(connection: Connection, heart: Heart, task: Task, intent: Intent) -> None:
+def take_number(tx: Transaction, task: Task, intent: Intent) -> None:
     """Record the intent if the lease lives, its graph was not left and the table is free.
 
     From then on only the fence on the table ends it.
     """
-    if tasks.lease_over(task, heart.clock()):
+    if tasks.lease_over(task, tx.now()):
         raise Fenced(run=intent.run_id, reason="its lease is over")
     if task.dag_version_id is not None:
-        left = left_graphs(connection, heart.org_id, {task.dag_version_id})
+        left = left_graphs(tx, {task.dag_version_id})
         if task.dag_version_id in left:
             raise GraphLeft(version=left[task.dag_version_id])
-    under_way = open_intent(connection, intent.dataset_id)
+    under_way = open_intent(tx, intent.dataset_id)
     if under_way is not None:
         raise TableBusy(dataset=intent.dataset, holder=under_way.run_id)
-    record_intent(connection, heart.org_id, intent, heart.clock())
+    record_intent(tx, intent)
 
 
 def ensure_table(
-    heart: Heart, dataset: RegisteredDataset, schema: TableSchema, partition_by: tuple[str, ...]
+    context: PlaneContext,
+    dataset: RegisteredDataset,
+    schema: TableSchema,
+    partition_by: tuple[str, ...],
 ) -> str:
     """The governed table's id; created empty at seq 0 where there is none yet."""
-    location = heart.location_of(dataset)
-    with heart.database.read() as connection:
-        known = table_id_of(connection, dataset.dataset_id)
-    if known is not None and not heart.tables.exists(location):
+    location = context.location_of(dataset)
+    with context.read() as tx:
+        known = table_id_of(tx, dataset.dataset_id)
+    if known is not None and not context.tables.exists(location):
         raise TableUnreadable(dataset=dataset.name, location=location, reason="it is gone")
-    if known is not None and (adopted := heart.tables.origin(location)).dataset_id is None:
+    if known is not None and (adopted := context.tables.origin(location)).dataset_id is None:
         table_id = adopted.table_id
     else:
-        table_id = heart.tables.ensure(dataset.dataset_id, location, schema, partition_by)
+        table_id = context.tables.ensure(dataset.dataset_id, location, schema, partition_by)
     if known is None:
-        known = _remember_table(heart, dataset, table_id)
+        known = _remember_table(context, dataset, table_id)
     if known != table_id:
         raise ForeignTable(
             location=location, dataset=dataset.name, difference=f"its id is {table_id}"
@@ -109,26 +111,19 @@ def ensure_table(
     return table_id
 
 
-def _remember_table(heart: Heart, dataset: RegisteredDataset, table_id: str) -> str:
-    with heart.database.write() as connection:
-        hold_table(connection, dataset.dataset_id)
-        known = table_id_of(connection, dataset.dataset_id)
+def _remember_table(context: PlaneContext, dataset: RegisteredDataset, table_id: str) -> str:
+    with context.write() as tx:
+        hold_table(tx, dataset.dataset_id)
+        known = table_id_of(tx, dataset.dataset_id)
         if known is not None:
             return known
-        record_table(
-            connection,
-            heart.org_id,
-            dataset.dataset_id,
-            dataset.location,
-            table_id,
-            heart.clock(),
-        )
+        record_table(tx, dataset.dataset_id, dataset.location, table_id)
     return table_id
 
 
-def _publish_intent(connection: Connection, heart: Heart, run: OpenRun, table_id: str) -> Intent:
-    evidence = _approved(connection, heart, run)
-    published = pointer(connection, run.dataset.dataset_id)
+def _publish_intent(tx: Transaction, run: OpenRun, table_id: str) -> Intent:
+    evidence = _approved(tx, run)
+    published = pointer(tx, run.dataset.dataset_id)
     base = run.plan.base
     if not _stands_on(base, published, evidence):
         raise BaseMoved(
@@ -138,10 +133,10 @@ def _publish_intent(connection: Connection, heart: Heart, run: OpenRun, table_id
             if published
             else "no version",
         )
-    decision = decision_of_run(connection, heart.org_id, evidence.run_id, run.dataset.name)
+    decision = decision_of_run(tx, evidence.run_id, run.dataset.name)
     if decision is None:
         raise NotApproved(run=evidence.run_id, reason="none was made")
-    _require_waiting(connection, heart, run.plan)
+    _require_waiting(tx, run.plan)
     return Intent(
         intent_id=new_id("int"),
         kind=MoveKind.PUBLISH,
@@ -149,11 +144,11 @@ def _publish_intent(connection: Connection, heart: Heart, run: OpenRun, table_id
         dataset_id=run.dataset.dataset_id,
         run_id=evidence.run_id,
         decision_id=decision.decision_id,
-        seq=next_seq(connection, run.dataset.dataset_id),
+        seq=next_seq(tx, run.dataset.dataset_id),
         location=run.plan.location,
         table_id=table_id,
         base_commit=published.commit if published else 0,
-        load=_load_of(connection, run, evidence),
+        load=_load_of(tx, run, evidence),
         table_schema=evidence.table_schema,
         partition_by=run.plan.partition_by,
         adds=evidence.files,
@@ -173,12 +168,12 @@ def _stands_on(base: TableBase | None, published: Pointer | None, evidence: Evid
     return base.version == published.version and same_files
 
 
-def _load_of(connection: Connection, run: OpenRun, evidence: Evidence) -> LoadType:
+def _load_of(tx: Transaction, run: OpenRun, evidence: Evidence) -> LoadType:
     """What the commit does to the table: FULL replaces all of it, APPEND none, any other some."""
     plan, base = run.plan, run.plan.base
     stored = None
     if base is not None:
-        stored = require_version(connection, run.dataset.dataset_id, base.version)
+        stored = require_version(tx, run.dataset.dataset_id, base.version)
     if replaces_all(plan, stored) or (stored is None and plan.load.type is LoadType.FULL):
         return LoadType.FULL
     if not evidence.removes:
@@ -187,25 +182,25 @@ def _load_of(connection: Connection, run: OpenRun, evidence: Evidence) -> LoadTy
     return plan.load.type if some else LoadType.PARTITION
 
 
-def _approved(connection: Connection, heart: Heart, run: OpenRun) -> Evidence:
+def _approved(tx: Transaction, run: OpenRun) -> Evidence:
     """The evidence that the run's recorded decision allowed."""
     run_id = run.plan.ticket.run_id
-    decision = decision_of_run(connection, heart.org_id, run_id, run.dataset.name)
+    decision = decision_of_run(tx, run_id, run.dataset.name)
     if decision is None or decision.case.evidence is None:
         raise NotApproved(run=run_id, reason="nothing was decided yet")
     if not decision.allowed:
         raise NotApproved(run=run_id, reason="it was blocked")
-    return Evidence.from_json(get_document(connection, heart.org_id, decision.case.evidence))
+    return Evidence.from_json(get_document(tx, decision.case.evidence))
 
 
 # Rows that a replay takes must wait until it has published them.
 
 
-def _require_waiting(connection: Connection, heart: Heart, plan: RunPlan) -> None:
+def _require_waiting(tx: Transaction, plan: RunPlan) -> None:
     """``BaseMoved`` where rows that the run has read were written off meanwhile."""
     if not isinstance(plan.build, QuarantineBuild):
         return
-    quarantine = quarantine_of(connection, heart.org_id, plan.dataset_id)
+    quarantine = quarantine_of(tx, plan.dataset_id)
     waiting = {(item.run_id, item.rule_id) for item in quarantine.waiting(quarantine.published)}
     taken = {(file.run_id, file.rule_id) for file in plan.build.files}
     if not taken <= waiting:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlalchemy import Connection
-
 from lakeguard.ledger.lineage import UNKNOWN, Arrow, lineage_of
 from lakeguard.ledger.openings import opened_revision, opening_of
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.store import definition_at
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.model.definitions import FromSql
@@ -22,7 +21,7 @@ Made = dict[str, list[Arrow] | None]
 """By column, in lower case; None is one that cannot be followed."""
 
 
-def column_descent(heart: Heart, intent: Intent) -> tuple[Arrow, ...]:
+def column_descent(context: PlaneContext, intent: Intent) -> tuple[Arrow, ...]:
     """Every arrow that the build shows. What cannot be followed, as a function of Python or what
     the target's transform makes anew, comes from columns of every input that are not known. No
     text of a build is an error here: it would keep a move open that is made.
@@ -33,14 +32,14 @@ def column_descent(heart: Heart, intent: Intent) -> tuple[Arrow, ...]:
     """
     if intent.kind is not MoveKind.PUBLISH:
         return ()
-    with heart.database.read() as connection:
-        plan = opening_of(connection, heart.org_id, intent.run_id).plan
+    with context.read() as tx:
+        plan = opening_of(tx, intent.run_id).plan
         if isinstance(plan.build, QuarantineBuild) and plan.base is not None:
-            return tuple(lineage_of(connection, plan.dataset_id, plan.base.version))
+            return tuple(lineage_of(tx, plan.dataset_id, plan.base.version))
         pins = {pin.input.dataset: pin for pin in plan.pins}
         if not pins:
             return ()
-        text = _text(connection, heart, plan)
+        text = _text(tx, plan)
     try:
         made = _followed(text, pins) if text else {}
     except Exception:  # noqa: BLE001 - the commit stands, whatever is known of its columns
@@ -50,12 +49,12 @@ def column_descent(heart: Heart, intent: Intent) -> tuple[Arrow, ...]:
     return tuple(arrow for name in names for arrow in _arrows(name, made, pins))
 
 
-def _text(connection: Connection, heart: Heart, plan: RunPlan) -> str:
+def _text(tx: Transaction, plan: RunPlan) -> str:
     """The SELECT that the run was opened with; empty where nothing can be read off one."""
-    revision = opened_revision(connection, heart.org_id, plan.ticket.run_id)
+    revision = opened_revision(tx, plan.ticket.run_id)
     if revision is None or plan.transform:
         return ""
-    build = definition_at(connection, plan.dataset_id, revision).build
+    build = definition_at(tx, plan.dataset_id, revision).build
     return build.text if isinstance(build, FromSql) else ""
 
 

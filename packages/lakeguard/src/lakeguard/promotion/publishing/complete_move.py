@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.intents import (
@@ -17,7 +15,7 @@ from lakeguard.ledger.intents import (
 from lakeguard.ledger.lineage import Arrow
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import pointer
-from lakeguard.promotion.context import Heart, OpenRun, opened_run
+from lakeguard.promotion.context import OpenRun, PlaneContext, opened_run
 from lakeguard.promotion.opening.table_ownership import other_holder
 from lakeguard.promotion.publishing.begin_move import hold_table
 from lakeguard.promotion.publishing.column_lineage import column_descent
@@ -28,6 +26,7 @@ from lakeguard.promotion.quarantine.quarantine_tables import show_waiting
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.promotion.records.move_pointer import show_version
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import CommitKind, MoveKind, RunStatus
 from lakeguard_sdk.errors import (
     CommitMismatch,
@@ -54,22 +53,22 @@ from lakeguard_sdk.storage.fault_points import reached
 from lakeguard_sdk.types.schema import TableSchema
 
 
-def complete(heart: Heart, ticket: RunTicket, commit_version: int) -> RunResult:
+def complete(context: PlaneContext, ticket: RunTicket, commit_version: int) -> RunResult:
     """Record what the commit published; asked again, the first answer."""
-    with heart.database.read() as connection:
-        tasks.require_holder(connection, heart.org_id, ticket)
-        known = result_of_run(connection, heart.org_id, ticket.run_id)
-        intent = intent_of_run(connection, ticket.run_id)
+    with context.read() as tx:
+        tasks.require_holder(tx, ticket)
+        known = result_of_run(tx, ticket.run_id)
+        intent = intent_of_run(tx, ticket.run_id)
     if known is not None:
-        return _first_answer(known, commit_version, heart)
+        return _first_answer(known, commit_version, context)
     if intent is None:
         raise NotApproved(run=ticket.run_id, reason="it has no intent")
-    commit = _commit_at(heart, intent, commit_version)
-    return settle(heart, intent, commit)
+    commit = _commit_at(context, intent, commit_version)
+    return settle(context, intent, commit)
 
 
 def settle(
-    heart: Heart,
+    context: PlaneContext,
     intent: Intent,
     commit: Commit,
     failure: Failure | None = None,
@@ -80,15 +79,15 @@ def settle(
 
     ``failure`` is what the run itself says went wrong, kept where a fence ends it.
     """
-    difference = _difference(heart, intent, commit)
+    difference = _difference(context, intent, commit)
     outcome = _outcome(intent, commit, difference)
-    arrows = column_descent(heart, intent) if difference is None else ()
-    partitions = partitions_after(heart, intent, commit) if difference is None else None
+    arrows = column_descent(context, intent) if difference is None else ()
+    partitions = partitions_after(context, intent, commit) if difference is None else None
     reached("complete.before")
-    with heart.database.write() as connection:
-        task = tasks.task_of_run(connection, heart.org_id, intent.run_id)
-        hold_table(connection, intent.dataset_id)
-        known = result_of_run(connection, heart.org_id, intent.run_id)
+    with context.write() as tx:
+        task = tasks.task_of_run(tx, intent.run_id)
+        hold_table(tx, intent.dataset_id)
+        known = result_of_run(tx, intent.run_id)
         if known is not None:
             return known
         closed = ClosedIntent(
@@ -97,20 +96,20 @@ def settle(
             commit=commit.version,
             sha256=commit.sha256,
         )
-        close_intent(connection, heart.org_id, closed, heart.clock())
+        close_intent(tx, closed)
         if difference is None:
-            result = _publish(connection, heart, task, intent, commit, arrows, partitions)
+            result = _publish(tx, context, task, intent, commit, arrows, partitions)
         else:
             own = failure if outcome is IntentOutcome.FENCED else None
             said = own or _what_went_wrong(intent, commit, outcome, difference)
-            result = _end_intent_run(connection, heart, task, intent, said, canceled)
+            result = _end_intent_run(tx, context, task, intent, said, canceled)
     reached("complete.recorded")
-    show_waiting(heart, intent.dataset_id)
+    show_waiting(context, intent.dataset_id)
     return result
 
 
 def give_up(
-    heart: Heart,
+    context: PlaneContext,
     intent: Intent,
     failure: Failure,
     commit: Commit | None = None,
@@ -118,10 +117,10 @@ def give_up(
     canceled: bool = False,
 ) -> RunResult:
     """Close an intent whose table is gone, or whose ``commit`` the State does not take."""
-    with heart.database.write() as connection:
-        task = tasks.task_of_run(connection, heart.org_id, intent.run_id)
-        hold_table(connection, intent.dataset_id)
-        known = result_of_run(connection, heart.org_id, intent.run_id)
+    with context.write() as tx:
+        task = tasks.task_of_run(tx, intent.run_id)
+        hold_table(tx, intent.dataset_id)
+        known = result_of_run(tx, intent.run_id)
         if known is not None:
             return known
         closed = ClosedIntent(
@@ -130,27 +129,25 @@ def give_up(
             commit=commit.version if commit else -1,
             sha256=commit.sha256 if commit else "",
         )
-        close_intent(connection, heart.org_id, closed, heart.clock())
-        return _end_intent_run(connection, heart, task, intent, failure, canceled)
+        close_intent(tx, closed)
+        return _end_intent_run(tx, context, task, intent, failure, canceled)
 
 
 def _end_intent_run(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
+    context: PlaneContext,
     task: Task,
     intent: Intent,
     failure: Failure,
     canceled: bool,
 ) -> RunResult:
-    dataset = dataset_by_id(connection, heart.org_id, intent.dataset_id)
-    return end_run(
-        connection, heart, task, dataset, RunStatus.FAILED, error=failure, canceled=canceled
-    )
+    dataset = dataset_by_id(tx, intent.dataset_id)
+    return end_run(tx, context, task, dataset, RunStatus.FAILED, error=failure, canceled=canceled)
 
 
 def _publish(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
+    context: PlaneContext,
     task: Task,
     intent: Intent,
     commit: Commit,
@@ -158,22 +155,22 @@ def _publish(
     partitions: Partitions | None,
 ) -> RunResult:
     if intent.kind is MoveKind.ROLLBACK:
-        dataset = dataset_by_id(connection, heart.org_id, intent.dataset_id)
-        return publish_restored(connection, heart, task, dataset, intent, commit)
+        dataset = dataset_by_id(tx, intent.dataset_id)
+        return publish_restored(tx, context, task, dataset, intent, commit)
     if intent.kind is MoveKind.COMPACTION:
-        dataset = dataset_by_id(connection, heart.org_id, intent.dataset_id)
-        return _publish_compacted(connection, heart, task, dataset, intent, commit)
-    run = opened_run(connection, heart, task, intent.run_id)
+        dataset = dataset_by_id(tx, intent.dataset_id)
+        return _publish_compacted(tx, context, task, dataset, intent, commit)
+    run = opened_run(tx, task, intent.run_id)
     if intent.kind is MoveKind.ADOPTION:
-        return _publish_adopted(connection, heart, run, intent, commit, partitions)
-    return publish_version(connection, heart, run, intent, commit, arrows, partitions)
+        return _publish_adopted(tx, context, run, intent, commit, partitions)
+    return publish_version(tx, context, run, intent, commit, arrows, partitions)
 
 
-def _first_answer(known: RunResult, commit_version: int, heart: Heart) -> RunResult:
+def _first_answer(known: RunResult, commit_version: int, context: PlaneContext) -> RunResult:
     """A repeated completion gives the same bytes; one about another commit is refused."""
-    with heart.database.read() as connection:
-        intent = intent_of_run(connection, known.run_id)
-        closed = None if intent is None else outcome_of(connection, intent.intent_id)
+    with context.read() as tx:
+        intent = intent_of_run(tx, known.run_id)
+        closed = None if intent is None else outcome_of(tx, intent.intent_id)
     if closed is None or closed.outcome is IntentOutcome.FENCED:
         reason = known.error.message if known.error else "it was ended"
         raise Fenced(run=known.run_id, reason=reason)
@@ -186,8 +183,8 @@ def _first_answer(known: RunResult, commit_version: int, heart: Heart) -> RunRes
     return known
 
 
-def _commit_at(heart: Heart, intent: Intent, version: int) -> Commit:
-    found = heart.tables.commit_at(intent.location, version)
+def _commit_at(context: PlaneContext, intent: Intent, version: int) -> Commit:
+    found = context.tables.commit_at(intent.location, version)
     if found is None or found.seq != intent.seq:
         raise CommitMismatch(
             commit=version,
@@ -204,19 +201,19 @@ def _outcome(intent: Intent, commit: Commit, difference: str | None) -> IntentOu
     return IntentOutcome.FENCED if fenced else IntentOutcome.FOREIGN
 
 
-def _difference(heart: Heart, intent: Intent, commit: Commit) -> str | None:
+def _difference(context: PlaneContext, intent: Intent, commit: Commit) -> str | None:
     """Why the commit is not what the intent allowed, or None."""
     if carries_out(commit, intent, CommitKind.FENCE):
         return "the run was ended before it committed"
-    between = heart.tables.commits_since(intent.location, intent.base_commit)
+    between = context.tables.commits_since(intent.location, intent.base_commit)
     if any(item.data_changing for item in between if item.version < commit.version):
         return "data changed between the approved base and the commit"
     if intent.target_commit is not None:
-        return _restore_difference(heart, intent, commit)
+        return _restore_difference(context, intent, commit)
     if not carries_out(commit, intent, commit_kind(intent)):
         return "somebody else took the table's number"
     if intent.kind is MoveKind.ADOPTION:
-        return _adoption_difference(heart, intent, commit)
+        return _adoption_difference(context, intent, commit)
     if intent.kind is MoveKind.COMPACTION and not commit.claims_neutral:
         return "it says of itself that it changes data"
     if {_shown(file) for file in commit.added} != {_shown(file) for file in intent.adds}:
@@ -235,10 +232,10 @@ def _shown(file: StagedFile | CommittedFile) -> tuple[object, ...]:
     return file.path, file.size, file.stats, frozenset(file.partition.items())
 
 
-def _restore_difference(heart: Heart, intent: Intent, commit: Commit) -> str | None:
+def _restore_difference(context: PlaneContext, intent: Intent, commit: Commit) -> str | None:
     if not carries_out(commit, intent, CommitKind.RESTORE) or intent.target_commit is None:
         return "somebody else took the table's number"
-    tables, location = heart.tables, intent.location
+    tables, location = context.tables, intent.location
     if tables.files_at(location, commit.version) != tables.files_at(location, intent.target_commit):
         return "it does not show the files of the version asked for"
     if not tables.keeps_properties(location, commit.version):
@@ -270,20 +267,20 @@ def _what_went_wrong(
 
 
 def _publish_compacted(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
+    context: PlaneContext,
     task: Task,
     dataset: RegisteredDataset,
     intent: Intent,
     commit: Commit,
 ) -> RunResult:
     """Nobody moved the pointer since the intent: a table has one open intent at most."""
-    published = pointer(connection, intent.dataset_id)
+    published = pointer(tx, intent.dataset_id)
     if published is None:
         raise UnknownVersion(dataset=dataset.name, version="that is published")
     return show_version(
-        connection,
-        heart,
+        tx,
+        context,
         task,
         dataset,
         intent,
@@ -298,34 +295,27 @@ def _publish_compacted(
 
 
 def _publish_adopted(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
+    context: PlaneContext,
     run: OpenRun,
     intent: Intent,
     commit: Commit,
     partitions: Partitions | None,
 ) -> RunResult:
-    record_table(
-        connection,
-        heart.org_id,
-        intent.dataset_id,
-        run.dataset.location,
-        intent.table_id,
-        heart.clock(),
-    )
-    return publish_version(connection, heart, run, intent, commit, partitions=partitions)
+    record_table(tx, intent.dataset_id, run.dataset.location, intent.table_id)
+    return publish_version(tx, context, run, intent, commit, partitions=partitions)
 
 
-def _adoption_difference(heart: Heart, intent: Intent, commit: Commit) -> str | None:
+def _adoption_difference(context: PlaneContext, intent: Intent, commit: Commit) -> str | None:
     """Why the commit does more than to adopt what was judged, or None."""
     if commit.added or commit.removes:
         return "an adoption changes no file"
     if commit.table_id != intent.table_id or commit.partition_by != intent.partition_by:
         return "it is of another table, or partitions it otherwise"
     approved = {file.path for file in intent.adds}
-    if heart.tables.files_at(intent.location, commit.version) != approved:
+    if context.tables.files_at(intent.location, commit.version) != approved:
         return "it does not show the files that were approved"
-    if not heart.tables.keeps_properties(intent.location, commit.version):
+    if not context.tables.keeps_properties(intent.location, commit.version):
         return "it lacks properties of a governed table"
-    with heart.database.read() as connection:
-        return other_holder(connection, heart, intent.dataset_id, intent.table_id)
+    with context.read() as tx:
+        return other_holder(tx, intent.dataset_id, intent.table_id)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.versions import pointer, require_version
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.publishing.invalidate_replaced import tell_restored
 from lakeguard.promotion.publishing.schema_drift import follow_shown
 from lakeguard.promotion.records.alerts import tell_rollback
 from lakeguard.promotion.records.move_pointer import show_version
 from lakeguard.registry.store import RegisteredDataset
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.frozen_model import Noun
 from lakeguard_sdk.model.delta_log import Commit
 from lakeguard_sdk.model.run import Intent, RunResult
@@ -26,8 +25,8 @@ class RollbackOrder(Noun):
 
 
 def publish_restored(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
+    context: PlaneContext,
     task: Task,
     dataset: RegisteredDataset,
     intent: Intent,
@@ -36,12 +35,12 @@ def publish_restored(
     """The version is shown again, and the definition has what came with its data: what only later
     data brought leaves it, and what left it in an earlier rollback comes back."""
     order = RollbackOrder.from_json(task.parameters)
-    version = require_version(connection, dataset.dataset_id, order.version)
-    before = pointer(connection, dataset.dataset_id)
-    follow_shown(connection, heart, dataset, version)
+    version = require_version(tx, dataset.dataset_id, order.version)
+    before = pointer(tx, dataset.dataset_id)
+    follow_shown(tx, context, dataset, version)
     result = show_version(
-        connection,
-        heart,
+        tx,
+        context,
         task,
         dataset,
         intent,
@@ -51,6 +50,6 @@ def publish_restored(
         reason=order.reason,
     )
     shown = before.version if before else None
-    tell_restored(connection, heart, dataset, task, shown, order.version)
-    tell_rollback(connection, heart, dataset, result, actor=order.actor, reason=order.reason)
+    tell_restored(tx, dataset, task, shown, order.version)
+    tell_rollback(tx, context, dataset, result, actor=order.actor, reason=order.reason)
     return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.dispatch.task_list import not_over
 from lakeguard.dispatch.tasks import Task
@@ -20,11 +20,12 @@ from lakeguard.ledger.invalidations import (
 )
 from lakeguard.ledger.partitions import partitions_at
 from lakeguard.ledger.versions import require_version
-from lakeguard.promotion.context import Heart, OpenRun
+from lakeguard.promotion.context import OpenRun
 from lakeguard.promotion.publishing.partition_states import Partitions
 from lakeguard.registry.queries import current_datasets
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard.state.schema import dataset_registry, tasks
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import LoadType, TaskKind
 from lakeguard_sdk.model.definitions import DatasetDefinition
 from lakeguard_sdk.model.quarantine import QuarantineBuild
@@ -36,9 +37,7 @@ MOST_NAMED = 1000
 """Of more partitions than these, an invalidation is of the whole dataset."""
 
 
-def tell_replaced(
-    connection: Connection, heart: Heart, run: OpenRun, version: int, found: Partitions | None
-) -> None:
+def tell_replaced(tx: Transaction, run: OpenRun, version: int, found: Partitions | None) -> None:
     """A window built again, partitions replaced, or a column that is another now or is gone.
 
     A load that replaces the whole table every time says nothing: its dependents read it anew.
@@ -46,7 +45,7 @@ def tell_replaced(
     base = run.plan.base
     if base is None:
         return
-    before = require_version(connection, run.dataset.dataset_id, base.version)
+    before = require_version(tx, run.dataset.dataset_id, base.version)
     if _breaks(before.table_schema, run.plan.table_schema):
         reach, reason = WHOLE, Reason.SCHEMA_CHANGE
     else:
@@ -54,22 +53,17 @@ def tell_replaced(
         if replaced is None:
             return
         reach, reason = replaced, Reason.CORRECTION
-    _tell(connection, heart, run.dataset, run.task, version, reach, reason)
+    _tell(tx, run.dataset, run.task, version, reach, reason)
 
 
 def tell_restored(
-    connection: Connection,
-    heart: Heart,
-    dataset: RegisteredDataset,
-    task: Task,
-    shown: int | None,
-    version: int,
+    tx: Transaction, dataset: RegisteredDataset, task: Task, shown: int | None, version: int
 ) -> None:
     """The partitions in which the version differs from the one that was shown; or all."""
     if shown == version or shown is None:
         return
-    before = partitions_at(connection, dataset.dataset_id, shown)
-    after = partitions_at(connection, dataset.dataset_id, version)
+    before = partitions_at(tx, dataset.dataset_id, shown)
+    after = partitions_at(tx, dataset.dataset_id, version)
     changed = [
         key
         for key in {*before, *after}
@@ -77,7 +71,7 @@ def tell_restored(
     ]
     reach = _named(changed) if before and after else WHOLE
     if changed or reach.whole:
-        _tell(connection, heart, dataset, task, version, reach, Reason.CORRECTION)
+        _tell(tx, dataset, task, version, reach, Reason.CORRECTION)
 
 
 def _replaced(run: OpenRun, found: Partitions | None) -> Reach | None:
@@ -103,8 +97,7 @@ def _breaks(before: TableSchema, after: TableSchema) -> bool:
 
 
 def _tell(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
     dataset: RegisteredDataset,
     task: Task,
     version: int,
@@ -112,44 +105,35 @@ def _tell(
     reason: Reason,
 ) -> None:
     """Once: not where the version is what an invalidation asked for, which goes on by itself."""
-    if not _has_readers(connection, heart, dataset):
+    if not _has_readers(tx, dataset):
         return
-    if _is_asked_for(connection, heart, dataset, task, reach):
+    if _is_asked_for(tx, dataset, task, reach):
         return
-    at = heart.clock()
+    at = tx.now()
     made = record_invalidation(
-        connection,
-        heart.org_id,
-        dataset.dataset_id,
-        reach,
-        reason,
-        at=at,
-        actor=task.triggered_by,
-        caused_by=task.run_id,
+        tx, dataset.dataset_id, reach, reason, at=at, actor=task.triggered_by, caused_by=task.run_id
     )
     own = Progress(dataset.dataset_id, Standing.CAUGHT_UP, task.run_id, version)
-    record_progress(connection, heart.org_id, made.invalidation_id, [own], at)
+    record_progress(tx, made.invalidation_id, [own], at)
 
 
-def _has_readers(connection: Connection, heart: Heart, dataset: RegisteredDataset) -> bool:
+def _has_readers(tx: Transaction, dataset: RegisteredDataset) -> bool:
     """A build that is not over counts: it may have pinned what is replaced here."""
-    if is_read_by_others(connection, heart.org_id, dataset.dataset_id):
+    if is_read_by_others(tx, dataset.dataset_id):
         return True
     built = select(tasks.c.dataset_id).where(
-        tasks.c.org_id == heart.org_id, tasks.c.kind == TaskKind.BUILD.value, not_over()
+        tasks.c.org_id == tx.org_id, tasks.c.kind == TaskKind.BUILD.value, not_over()
     )
-    query = current_datasets(heart.org_id).where(dataset_registry.c.dataset_id.in_(built))
-    found = (DatasetDefinition.from_json(row.definition) for row in connection.execute(query))
+    query = current_datasets(tx.org_id).where(dataset_registry.c.dataset_id.in_(built))
+    found = (DatasetDefinition.from_json(row.definition) for row in tx.execute(query))
     return any(dataset.name in definition.parents for definition in found)
 
 
-def _is_asked_for(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, task: Task, reach: Reach
-) -> bool:
+def _is_asked_for(tx: Transaction, dataset: RegisteredDataset, task: Task, reach: Reach) -> bool:
     cause = json.loads(task.cause) if task.cause else {}
     asked = [cause["details"]["reach"]] if cause.get("kind") == "invalidation" else []
-    found = open_invalidations(connection, heart.org_id, dataset.dataset_id)
-    known = progress_of(connection, heart.org_id, [one.invalidation_id for one in found])
+    found = open_invalidations(tx, dataset.dataset_id)
+    known = progress_of(tx, [one.invalidation_id for one in found])
     reaches = [Reach(**one) for one in asked]
     reaches += [one.reach for one in found if dataset.dataset_id not in known[one.invalidation_id]]
     declared = dataset.definition.declared

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from sqlalchemy import Connection
-
 from lakeguard.lake.port import LiveFile
 from lakeguard.ledger.intents import adopted_files
 from lakeguard.ledger.partitions import (
@@ -17,7 +15,8 @@ from lakeguard.ledger.partitions import (
     record_partitions,
 )
 from lakeguard.ledger.versions import StoredVersion
-from lakeguard.promotion.context import Heart, OpenRun
+from lakeguard.promotion.context import OpenRun, PlaneContext
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.model.delta_log import Commit, renamed_files
 from lakeguard_sdk.model.partitions import LONGEST_KEY, partition_key
@@ -36,7 +35,7 @@ class Partitions:
     """Of these, those that lost a file that the table had before."""
 
 
-def partitions_after(heart: Heart, intent: Intent, commit: Commit) -> Partitions | None:
+def partitions_after(context: PlaneContext, intent: Intent, commit: Commit) -> Partitions | None:
     """As the log has them; None where the table has no partitions, or no version is made.
 
     A file that only gets a second name is the file that it was.
@@ -48,10 +47,10 @@ def partitions_after(heart: Heart, intent: Intent, commit: Commit) -> Partitions
     removed = set(commit.removes) - renamed.keys()
     kept_names = set(renamed.values())
     added = {partition_key(f.partition, columns) for f in commit.added if f.path not in kept_names}
-    before = heart.tables.live_at(intent.location, intent.base_commit) if removed else ()
+    before = context.tables.live_at(intent.location, intent.base_commit) if removed else ()
     lost = {partition_key(f.partition, columns) for f in before if f.path in removed}
     files: dict[str, list[LiveFile]] = {}
-    for file in heart.tables.live_at(intent.location, commit.version):
+    for file in context.tables.live_at(intent.location, commit.version):
         files.setdefault(partition_key(file.partition, columns), []).append(file)
     return Partitions(
         {key: tuple(found) for key, found in files.items()},
@@ -61,8 +60,7 @@ def partitions_after(heart: Heart, intent: Intent, commit: Commit) -> Partitions
 
 
 def record_partition_states(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
     run: OpenRun,
     version: StoredVersion,
     found: Partitions | None,
@@ -72,23 +70,23 @@ def record_partition_states(
     if found is None:
         return
     base = run.plan.base.version if run.plan.base else None
-    known = base is not None and knows_partitions(connection, version.dataset_id, base)
+    known = base is not None and knows_partitions(tx, version.dataset_id, base)
     wanted = found.touched if known else found.touched | found.files.keys()
-    rows = _known_rows(connection, run, found)
+    rows = _known_rows(tx, run, found)
     states = [
         _state(key, run.dataset.location, found.files.get(key, ()), adds, rows)
         for key in sorted(wanted)
     ]
-    config = config_of_run(connection, heart.org_id, version.run_id) or run.plan.definition_hash
-    record_partitions(connection, heart.org_id, version, config, states)
+    config = config_of_run(tx, version.run_id) or run.plan.definition_hash
+    record_partitions(tx, version, config, states)
 
 
-def _known_rows(connection: Connection, run: OpenRun, found: Partitions) -> dict[str, int]:
+def _known_rows(tx: Transaction, run: OpenRun, found: Partitions) -> dict[str, int]:
     """Rows of files of which the log does not say it: only a table that was adopted has such."""
     unknown = any(file.rows < 0 for files in found.files.values() for file in files)
     if not unknown:
         return {}
-    files = adopted_files(connection, run.dataset.dataset_id)
+    files = adopted_files(tx, run.dataset.dataset_id)
     return {file.path: file.rows for file in files}
 
 

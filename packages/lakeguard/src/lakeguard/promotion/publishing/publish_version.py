@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
-
 from lakeguard.ledger.decisions import decision_by_id
 from lakeguard.ledger.documents import get_document, put_document
 from lakeguard.ledger.lineage import Arrow, record_lineage
@@ -16,13 +14,14 @@ from lakeguard.ledger.versions import (
     record_version,
     require_version,
 )
-from lakeguard.promotion.context import Heart, OpenRun
+from lakeguard.promotion.context import OpenRun, PlaneContext
 from lakeguard.promotion.opening.input_pinning import read_inputs
 from lakeguard.promotion.publishing.invalidate_replaced import tell_replaced
 from lakeguard.promotion.publishing.partition_states import Partitions, record_partition_states
 from lakeguard.promotion.publishing.schema_drift import record_drift
 from lakeguard.promotion.quarantine.record_rows import record_aside
 from lakeguard.promotion.records.end_run import end_run
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind, RunStatus
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.model.definitions import policyset_hash, ruleset_hash
@@ -33,8 +32,8 @@ from lakeguard_sdk.model.run import Intent, RunResult
 
 
 def publish_version(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
+    context: PlaneContext,
     run: OpenRun,
     intent: Intent,
     commit: Commit,
@@ -42,27 +41,25 @@ def publish_version(
     partitions: Partitions | None = None,
 ) -> RunResult:
     """The next version of the dataset, bound to all that it was decided on."""
-    decision = decision_by_id(connection, heart.org_id, intent.decision_id, intent.dataset)
-    evidence = Evidence.from_json(
-        get_document(connection, heart.org_id, str(decision.case.evidence))
-    )
+    decision = decision_by_id(tx, intent.decision_id, intent.dataset)
+    evidence = Evidence.from_json(get_document(tx, str(decision.case.evidence)))
     adopted = intent.kind is MoveKind.ADOPTION
-    version = _version(connection, heart, run, intent, commit, evidence)
-    inputs = _inputs(connection, heart, run, evidence)
-    record_version(connection, heart.org_id, version, inputs)
-    record_lineage(connection, heart.org_id, version, arrows)
+    version = _version(tx, run, intent, commit, evidence)
+    inputs = _inputs(tx, run, evidence)
+    record_version(tx, version, inputs)
+    record_lineage(tx, version, arrows)
     record_partition_states(
-        connection, heart, run, version, partitions, frozenset(file.path for file in intent.adds)
+        tx, run, version, partitions, frozenset(file.path for file in intent.adds)
     )
-    record_aside(connection, heart, run.plan, version, evidence)
-    _materialize(connection, heart, run, version, evidence, adopted=adopted)
-    _point_at(connection, heart, version, intent.kind)
-    record_drift(connection, heart, run.dataset, intent.run_id)
-    tell_replaced(connection, heart, run, version.version, partitions)
-    record_promotion(connection, heart.org_id, decision)
+    record_aside(tx, run.plan, version, evidence)
+    _materialize(tx, run, version, evidence, adopted=adopted)
+    _point_at(tx, version, intent.kind)
+    record_drift(tx, context, run.dataset, intent.run_id)
+    tell_replaced(tx, run, version.version, partitions)
+    record_promotion(tx, decision)
     return end_run(
-        connection,
-        heart,
+        tx,
+        context,
         run.task,
         run.dataset,
         RunStatus.SUCCESS,
@@ -74,18 +71,11 @@ def publish_version(
 
 
 def _materialize(
-    connection: Connection,
-    heart: Heart,
-    run: OpenRun,
-    version: StoredVersion,
-    evidence: Evidence,
-    *,
-    adopted: bool,
+    tx: Transaction, run: OpenRun, version: StoredVersion, evidence: Evidence, *, adopted: bool
 ) -> None:
     """What was written for the version: of a table that was there already, nothing."""
     record_materialization(
-        connection,
-        heart.org_id,
+        tx,
         version,
         task_id=run.task.task_id,
         idempotency_key=run.task.dedupe_key,
@@ -94,11 +84,10 @@ def _materialize(
     )
 
 
-def _point_at(connection: Connection, heart: Heart, version: StoredVersion, kind: MoveKind) -> None:
+def _point_at(tx: Transaction, version: StoredVersion, kind: MoveKind) -> None:
     said = "adopted" if kind is MoveKind.ADOPTION else "published"
     move_pointer(
-        connection,
-        heart.org_id,
+        tx,
         version.dataset_id,
         version=version.version,
         commit=version.commit_version,
@@ -111,21 +100,16 @@ def _point_at(connection: Connection, heart: Heart, version: StoredVersion, kind
 
 
 def _version(
-    connection: Connection,
-    heart: Heart,
-    run: OpenRun,
-    intent: Intent,
-    commit: Commit,
-    evidence: Evidence,
+    tx: Transaction, run: OpenRun, intent: Intent, commit: Commit, evidence: Evidence
 ) -> StoredVersion:
     position = evidence.position
     return StoredVersion(
         dataset_id=intent.dataset_id,
-        version=next_version(connection, intent.dataset_id),
+        version=next_version(tx, intent.dataset_id),
         snapshot_ref=f"delta:{intent.table_id}@{commit.version}",
         schema_hash=intent.table_schema.schema_hash,
         row_count=evidence.rows,
-        promoted_at=heart.clock(),
+        promoted_at=tx.now(),
         promoted_by=run.task.triggered_by,
         version_id=new_id("ver"),
         run_id=intent.run_id,
@@ -139,25 +123,23 @@ def _version(
         ruleset_hash=ruleset_hash(run.pinned.rules),
         policies_hash=policyset_hash(run.pinned.policies),
         build_hash=evidence.build_hash,
-        position_hash=_position_of_base(connection, run)
+        position_hash=_position_of_base(tx, run)
         if position is None
-        else put_document(connection, heart.org_id, position.to_data(), heart.clock()),
+        else put_document(tx, position.to_data(), tx.now()),
     )
 
 
-def _inputs(
-    connection: Connection, heart: Heart, run: OpenRun, evidence: Evidence
-) -> tuple[InputVersion, ...]:
+def _inputs(tx: Transaction, run: OpenRun, evidence: Evidence) -> tuple[InputVersion, ...]:
     """A replay reads no input: its rows and the table's are of those that its base had read."""
     base = run.plan.base
     if not isinstance(run.plan.build, QuarantineBuild) or base is None:
         return evidence.inputs
-    return read_inputs(connection, heart, run.dataset, base.version)
+    return read_inputs(tx, run.dataset, base.version)
 
 
-def _position_of_base(connection: Connection, run: OpenRun) -> str | None:
+def _position_of_base(tx: Transaction, run: OpenRun) -> str | None:
     """A replay leaves the position where it was."""
     base = run.plan.base
     if not isinstance(run.plan.build, QuarantineBuild) or base is None:
         return None
-    return require_version(connection, run.dataset.dataset_id, base.version).position_hash
+    return require_version(tx, run.dataset.dataset_id, base.version).position_hash

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
-
 from lakeguard.ledger.intents import open_publishes
 from lakeguard.ledger.openings import opening_of, schema_verdict
 from lakeguard.ledger.versions import StoredVersion
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.records.version_facts import definition_behind
 from lakeguard.registry.editing.drift import (
     drifted,
@@ -24,13 +22,14 @@ from lakeguard.registry.store import (
     hold_registry,
     read_state,
 )
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.errors import ColumnsUnderWay, DefinitionMoved, InvalidDefinitions
 from lakeguard_sdk.model.plan import Plan
 from lakeguard_sdk.types.schema import TableSchema
 
 
 def record_drift(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, run_id: str
+    tx: Transaction, context: PlaneContext, dataset: RegisteredDataset, run_id: str
 ) -> None:
     """A revision of the dataset with what the run's verdict accepted; none where that was nothing.
 
@@ -38,81 +37,79 @@ def record_drift(
     excludes it since the move began. Where somebody did, past the registry's port, the commit
     stands all the same, and ``schema diff`` shows the columns.
     """
-    if not _brought(connection, heart, dataset, run_id).columns:
+    if not _brought(tx, dataset, run_id).columns:
         return
-    now = _held(connection, heart, dataset)
-    found = _brought(connection, heart, now, run_id)
+    now = _held(tx, dataset)
+    found = _brought(tx, now, run_id)
     if not found.columns:
         return
     try:
-        plan = _plan(connection, heart, now, run_id, found)
+        plan = _plan(tx, context, now, run_id, found)
     except DefinitionMoved:
         return
     reason = f"{run_id} brought {', '.join(found.names)}"
-    apply_plan(connection, plan, heart.org_id, "drift", heart.clock(), heart.lake, reason)
+    apply_plan(tx, plan, "drift", tx.now(), context.lake, reason)
 
 
 def require_room(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, run_id: str
+    tx: Transaction, context: PlaneContext, dataset: RegisteredDataset, run_id: str
 ) -> None:
     """``DefinitionMoved`` where the definition of now does not take what the run brings.
 
     Where it does, nobody revises it before the transaction is over.
     """
-    if _brought(connection, heart, dataset, run_id).columns:
-        now = _held(connection, heart, dataset)
-        _plan(connection, heart, now, run_id, _brought(connection, heart, now, run_id))
+    if _brought(tx, dataset, run_id).columns:
+        now = _held(tx, dataset)
+        _plan(tx, context, now, run_id, _brought(tx, now, run_id))
 
 
-def require_room_for_moves(connection: Connection, heart: Heart) -> None:
+def require_room_for_moves(tx: Transaction, context: PlaneContext) -> None:
     """After definitions were revised: ``ColumnsUnderWay`` where one of them takes not what a move
     brings that has begun."""
-    for run_id, dataset_id in open_publishes(connection, heart.org_id):
-        dataset = dataset_by_id(connection, heart.org_id, dataset_id)
+    for run_id, dataset_id in open_publishes(tx):
+        dataset = dataset_by_id(tx, dataset_id)
         try:
-            require_room(connection, heart, dataset, run_id)
+            require_room(tx, context, dataset, run_id)
         except DefinitionMoved as error:
             raise ColumnsUnderWay(**error.fields) from None
 
 
 def follow_shown(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, version: StoredVersion
+    tx: Transaction, context: PlaneContext, dataset: RegisteredDataset, version: StoredVersion
 ) -> None:
     """A revision with exactly what had come with the data by the version that is shown again;
     none where the definition has that already. What a person declared, or left out, stays so.
 
     Where something else of the definition needs such a column, all of it stays as it is.
     """
-    now = _held(connection, heart, dataset).definition
+    now = _held(tx, dataset).definition
     definition = undrifted(now, version.table_schema)
-    then = definition_behind(connection, heart.org_id, version)
+    then = definition_behind(tx, version)
     if then is not None:
         definition = redrifted(definition, then)
     if definition == now:
         return
-    state = read_state(connection, heart.org_id)
+    state = read_state(tx)
     try:
-        plan = make_plan(gathered([definition]), state, heart.lake, keep_drift=False)
+        plan = make_plan(gathered([definition]), state, context.lake, keep_drift=False)
     except InvalidDefinitions:
         return
-    at, reason = heart.clock(), f"rolled back to v{version.version}"
-    apply_plan(connection, plan, heart.org_id, "drift", at, heart.lake, reason, keep_drift=False)
+    at, reason = tx.now(), f"rolled back to v{version.version}"
+    apply_plan(tx, plan, "drift", at, context.lake, reason, keep_drift=False)
 
 
-def _held(connection: Connection, heart: Heart, dataset: RegisteredDataset) -> RegisteredDataset:
+def _held(tx: Transaction, dataset: RegisteredDataset) -> RegisteredDataset:
     """The dataset as it is now, and stays until the transaction is over."""
-    hold_registry(connection, heart.org_id)
-    return dataset_by_id(connection, heart.org_id, dataset.dataset_id)
+    hold_registry(tx)
+    return dataset_by_id(tx, dataset.dataset_id)
 
 
-def _brought(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, run_id: str
-) -> TableSchema:
+def _brought(tx: Transaction, dataset: RegisteredDataset, run_id: str) -> TableSchema:
     """New and wider columns, those apart of which the definition says something else by now."""
-    verdict = schema_verdict(connection, heart.org_id, run_id)
+    verdict = schema_verdict(tx, run_id)
     if verdict is None or verdict.declared is None:
         return TableSchema(columns=())
-    planned = opening_of(connection, heart.org_id, run_id).plan.declared
+    planned = opening_of(tx, run_id).plan.declared
     now = dataset.definition.declared
     columns = [column for column in verdict.declared.columns if column not in planned.columns]
     return TableSchema(
@@ -121,17 +118,17 @@ def _brought(
 
 
 def _plan(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
+    context: PlaneContext,
     dataset: RegisteredDataset,
     run_id: str,
     found: TableSchema,
 ) -> Plan:
-    verdict = schema_verdict(connection, heart.org_id, run_id)
+    verdict = schema_verdict(tx, run_id)
     renamed = renamed_columns(verdict.differences) if verdict else {}
     definition = drifted(dataset.definition, found, renamed)
     try:
-        return make_plan(gathered([definition]), read_state(connection, heart.org_id), heart.lake)
+        return make_plan(gathered([definition]), read_state(tx), context.lake)
     except InvalidDefinitions as error:
         columns, problem = ", ".join(found.names), str(error.errors[0])
         raise DefinitionMoved(

@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 
-from sqlalchemy import Connection
-
 from lakeguard.lake.quarantine_tables import ShownFile, unreadable
 from lakeguard.ledger.openings import accepted_plan
 from lakeguard.ledger.quarantine.facts import datasets_with_holdings
 from lakeguard.ledger.quarantine.load import quarantine_of
 from lakeguard.ledger.quarantine.state import Holding, Quarantine
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.model.quarantine import KEPT_COLUMNS
 from lakeguard_sdk.storage.fault_points import reached
@@ -28,30 +27,30 @@ Wanted = dict[str, dict[str, ShownFile]]
 """By table below the lake, then by path below the table."""
 
 
-def show_all_waiting(heart: Heart) -> None:
+def show_all_waiting(context: PlaneContext) -> None:
     """Of every dataset of which rows were ever set aside."""
-    with heart.database.read() as connection:
-        datasets = datasets_with_holdings(connection, heart.org_id)
+    with context.read() as tx:
+        datasets = datasets_with_holdings(tx)
     for dataset_id in sorted(datasets):
-        show_waiting(heart, dataset_id)
+        show_waiting(context, dataset_id)
 
 
-def show_waiting(heart: Heart, dataset_id: str) -> None:
+def show_waiting(context: PlaneContext, dataset_id: str) -> None:
     """The tables show what waits. Where one cannot be written the facts stand all the same: the
     next writing command tries again, and ``verify`` tells."""
-    with heart.database.read() as connection:
-        found = quarantine_of(connection, heart.org_id, dataset_id)
+    with context.read() as tx:
+        found = quarantine_of(tx, dataset_id)
     wanted = _wanted(found)
     for table, run_id in _runs_by_table(found.holdings).items():
         with suppress(TableUnreadable):
             # who moves on meanwhile brings the table along
-            if heart.kept.shown(join(heart.lake, table)).paths != wanted[table].keys():
-                _bring(heart, dataset_id, table, run_id)
+            if context.kept.shown(join(context.lake, table)).paths != wanted[table].keys():
+                _bring(context, dataset_id, table, run_id)
 
 
-def wanted_files(connection: Connection, org_id: str, dataset_id: str) -> Wanted:
+def wanted_files(tx: Transaction, dataset_id: str) -> Wanted:
     """Every table of the dataset, and the files in it that wait now."""
-    return _wanted(quarantine_of(connection, org_id, dataset_id))
+    return _wanted(quarantine_of(tx, dataset_id))
 
 
 def _wanted(found: Quarantine) -> Wanted:
@@ -63,27 +62,27 @@ def _wanted(found: Quarantine) -> Wanted:
     return wanted
 
 
-def _bring(heart: Heart, dataset_id: str, table: str, run_id: str) -> None:
-    location = join(heart.lake, table)
+def _bring(context: PlaneContext, dataset_id: str, table: str, run_id: str) -> None:
+    location = join(context.lake, table)
     for _ in range(_TRIES):
         # the table first, then the ledger: what is committed is never older than what is there
-        shown = heart.kept.shown(location)
-        with heart.database.read() as connection:
-            wanted = wanted_files(connection, heart.org_id, dataset_id)[table]
-            schema = _schema(connection, heart, run_id)
+        shown = context.kept.shown(location)
+        with context.read() as tx:
+            wanted = wanted_files(tx, dataset_id)[table]
+            schema = _schema(tx, run_id)
         adds = [file for path, file in sorted(wanted.items()) if path not in shown.paths]
         removes = sorted(shown.paths - wanted.keys())
         if not adds and not removes:
             return
         reached("quarantine.before_commit")
-        if heart.kept.show(location, schema, shown.commit, adds, removes):
+        if context.kept.show(location, schema, shown.commit, adds, removes):
             return
     raise unreadable(location, f"others wrote to it {_TRIES} times meanwhile")
 
 
-def _schema(connection: Connection, heart: Heart, run_id: str) -> TableSchema:
+def _schema(tx: Transaction, run_id: str) -> TableSchema:
     """The columns of the batch that the run had, then those of every row that waits."""
-    batch = accepted_plan(connection, heart.org_id, run_id).batch_schema
+    batch = accepted_plan(tx, run_id).batch_schema
     kept = (Column(name=name, type=kind) for name, kind in KEPT_COLUMNS.items())
     return TableSchema(columns=(*batch.columns, *kept))
 

@@ -6,15 +6,14 @@ from collections.abc import Iterable
 from datetime import datetime
 from itertools import groupby
 
-from sqlalchemy import Connection
-
 from lakeguard.gate.evaluation.case import Quarantined
 from lakeguard.ledger.quarantine.facts import holdings_of, record_holdings, record_taken
 from lakeguard.ledger.quarantine.load import quarantine_of, reach_of
 from lakeguard.ledger.quarantine.state import Holding, Taken, oldest
 from lakeguard.ledger.versions import StoredVersion
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.opening.eligibility import Findings
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import is_sha256
 from lakeguard_sdk.core.enums import PolicyType
 from lakeguard_sdk.expressions.measures import RowCount, measure_key
@@ -28,14 +27,14 @@ from lakeguard_sdk.storage.storage import join, storage_for
 _BATCH_ROWS = measure_key(RowCount())
 
 
-def damage_aside(heart: Heart, evidence: Evidence) -> tuple[str, ...]:
+def damage_aside(context: PlaneContext, evidence: Evidence) -> tuple[str, ...]:
     """Why files of rows set aside are not what the evidence says, as they lie there now."""
-    storage, found = storage_for(heart.lake), []
+    storage, found = storage_for(context.lake), []
     for file in evidence.aside.files if evidence.aside else ():
         parts = file.path.split("/")
         if parts[0] != QUARANTINE or {"", ".", ".."} & set(parts):
             continue  # whatever it is, it is refused without a look
-        place = join(heart.lake, file.path)
+        place = join(context.lake, file.path)
         try:
             same = storage.facts(place).size == file.size and storage.sha256(place) == file.sha256
         except OSError:
@@ -47,13 +46,13 @@ def damage_aside(heart: Heart, evidence: Evidence) -> tuple[str, ...]:
 
 
 def check_set_aside(
-    connection: Connection, heart: Heart, plan: RunPlan, evidence: Evidence, findings: Findings
+    tx: Transaction, context: PlaneContext, plan: RunPlan, evidence: Evidence, findings: Findings
 ) -> None:
     """Files are the run's own, where rows of such columns lie; a replay accounts for every row,
     and makes none younger."""
-    latest = _latest(connection, heart, plan)
-    place = kept_place(heart.lake, plan.dataset, plan.batch_schema, plan.ticket.run_id)
-    below = f"{place.removeprefix(heart.lake.rstrip('/')).lstrip('/')}/"
+    latest = _latest(tx, plan)
+    place = kept_place(context.lake, plan.dataset, plan.batch_schema, plan.ticket.run_id)
+    below = f"{place.removeprefix(context.lake.rstrip('/')).lstrip('/')}/"
     for file in evidence.aside.files if evidence.aside else ():
         if not file.path.startswith(below) or {"", ".", ".."} & set(file.path.split("/")):
             findings.refuse("evidence", f"{file.path!r} is not where the run sets rows aside")
@@ -100,25 +99,22 @@ def _check_replayed(build: QuarantineBuild, evidence: Evidence, findings: Findin
         findings.refuse("evidence", "rows that waited have no position in a source")
 
 
-def _latest(connection: Connection, heart: Heart, plan: RunPlan) -> datetime:
+def _latest(tx: Transaction, plan: RunPlan) -> datetime:
     """When rows that the run sets aside can have been set aside first."""
     if not isinstance(plan.build, QuarantineBuild):
-        return heart.clock()
+        return tx.now()
     taken = {(file.run_id, file.rule_id) for file in plan.build.files}
-    found = holdings_of(connection, plan.dataset_id)
+    found = holdings_of(tx, plan.dataset_id)
     return max(item.set_aside_at for item in found if item.key in taken)
 
 
 def quarantined(
-    connection: Connection,
-    heart: Heart,
-    plan: RunPlan,
-    policies: Iterable[PolicyDefinition],
+    tx: Transaction, plan: RunPlan, policies: Iterable[PolicyDefinition]
 ) -> Quarantined | None:
     """What waits while a run is decided on; None where no policy asks."""
     if all(policy.type is not PolicyType.QUARANTINE_BUDGET for policy in policies):
         return None
-    found = quarantine_of(connection, heart.org_id, plan.dataset_id)
+    found = quarantine_of(tx, plan.dataset_id)
     waiting = found.waiting(found.published)
     return Quarantined(
         rows=sum(item.rows for item in waiting),
@@ -129,17 +125,17 @@ def quarantined(
 
 
 def record_aside(
-    connection: Connection, heart: Heart, plan: RunPlan, version: StoredVersion, evidence: Evidence
+    tx: Transaction, plan: RunPlan, version: StoredVersion, evidence: Evidence
 ) -> None:
     """What the version keeps out of the table, and which waiting rows it took."""
     aside = evidence.aside
     if aside is not None:
         holdings = _holdings(plan, version, aside.files)
-        record_holdings(connection, heart.org_id, version.dataset_id, holdings)
+        record_holdings(tx, version.dataset_id, holdings)
     if isinstance(plan.build, QuarantineBuild):
         taken = {(file.run_id, file.rule_id) for file in plan.build.files}
         rows = [Taken(version.run_id, *key, version.version) for key in sorted(taken)]
-        record_taken(connection, heart.org_id, version.dataset_id, rows, version.promoted_at)
+        record_taken(tx, version.dataset_id, rows, version.promoted_at)
 
 
 def _holdings(

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch.assign import submit_build
 from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.quarantine.load import chosen_of, quarantine_of
 from lakeguard.ledger.quarantine.state import Holding, Quarantine
 from lakeguard.ledger.versions import Pointer
-from lakeguard.promotion.context import Heart, Organised
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard.registry.store import RegisteredDataset, require_dataset
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import (
     Deletes,
@@ -35,25 +34,23 @@ _ADDS = {
 
 
 def order_replay(
-    heart: Heart,
+    context: PlaneContext,
     name: DatasetName,
     triggered_by: str,
     order: ReplayOrder,
     key: str | None = None,
 ) -> str:
     """Submit a replay; refused where nothing chosen waits, or nothing orders the rows."""
-    with heart.database.write() as connection:
-        dataset = require_dataset(connection, heart.org_id, name)
-        replayable_holdings(connection, heart, dataset, order)
+    with context.write() as tx:
+        dataset = require_dataset(tx, name)
+        replayable_holdings(tx, dataset, order)
         return submit_build(
-            connection,
-            heart.org_id,
+            tx,
             dataset,
             key=key,
             parameters=json.dumps({"replay": order.to_data()}),
             triggered_by=triggered_by,
-            at=heart.clock(),
-            rules=heart.dispatch,
+            rules=context.dispatch,
         )
 
 
@@ -63,7 +60,7 @@ def task_replay(task: Task) -> ReplayOrder | None:
 
 
 def replayable_holdings(
-    connection: Connection, heart: Organised, dataset: RegisteredDataset, order: ReplayOrder
+    tx: Transaction, dataset: RegisteredDataset, order: ReplayOrder
 ) -> tuple[Holding, ...]:
     """``NotReplayable``, with the way out, where it is not known which rows are newer, or whether
     the table has them already."""
@@ -74,7 +71,7 @@ def replayable_holdings(
     problem = None if order.as_newest else _unordered(load)
     if problem is not None:
         raise NotReplayable(dataset=name, reason=problem)
-    quarantine = quarantine_of(connection, heart.org_id, dataset.dataset_id)
+    quarantine = quarantine_of(tx, dataset.dataset_id)
     chosen = _chosen(quarantine, dataset, order.choice)
     problem = None if order.as_newest else _backfilled(load, quarantine, chosen)
     if problem is not None:
@@ -83,21 +80,21 @@ def replayable_holdings(
 
 
 def why_not_replayable(
-    connection: Connection, heart: Organised, dataset: RegisteredDataset, choice: KeptChoice
+    tx: Transaction, dataset: RegisteredDataset, choice: KeptChoice
 ) -> NotReplayable | None:
     """What a replay of what waits and is chosen would be refused with; None if it would not."""
     try:
-        replayable_holdings(connection, heart, dataset, ReplayOrder(choice=choice))
+        replayable_holdings(tx, dataset, ReplayOrder(choice=choice))
     except NotReplayable as error:
         return error
     return None
 
 
 def chosen_holdings(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, choice: KeptChoice
+    tx: Transaction, dataset: RegisteredDataset, choice: KeptChoice
 ) -> tuple[Holding, ...]:
     """What waits and is chosen; ``NothingWaits`` where that is nothing."""
-    return _chosen(quarantine_of(connection, heart.org_id, dataset.dataset_id), dataset, choice)
+    return _chosen(quarantine_of(tx, dataset.dataset_id), dataset, choice)
 
 
 def _chosen(
@@ -111,8 +108,7 @@ def _chosen(
 
 
 def plan_replay(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
     dataset: RegisteredDataset,
     published: Pointer | None,
     order: ReplayOrder,
@@ -120,7 +116,7 @@ def plan_replay(
 ) -> QuarantineBuild | None:
     """The files of what waits and is chosen, pinned; None, and why in the findings, if none is."""
     try:
-        chosen = replayable_holdings(connection, heart, dataset, order)
+        chosen = replayable_holdings(tx, dataset, order)
     except (NotReplayable, NothingWaits) as error:
         findings.refuse("quarantine", f"{error}; {error.next_step}")
         return None

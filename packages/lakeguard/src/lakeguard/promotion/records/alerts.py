@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.evaluation.redaction import reasons_without_values, said_without_values
 from lakeguard.ledger.notifications.alerts import raise_alert
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.store import RegisteredDataset
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import (
     CheckKind,
     Outcome,
@@ -30,8 +29,8 @@ _MOST_REASONS = 20
 
 
 def tell_decision(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
+    context: PlaneContext,
     dataset: RegisteredDataset,
     decision: Decision,
     hidden: Collection[str],
@@ -43,20 +42,20 @@ def tell_decision(
     if not decision.allowed:
         reasons = reasons_without_values(ruling, hidden)[:_MOST_REASONS]
         alert = Alert(
-            **_subject(heart, dataset, AlertKind.BLOCKED, decision.decision_id),
+            **_subject(context, dataset, AlertKind.BLOCKED, decision.decision_id),
             **about,
             severity=Severity.FAIL,
             message="; ".join(reasons) or "blocked",
             details={"reasons": list(reasons)},
             raised_at=at,
         )
-        raise_alert(connection, alert)
+        raise_alert(tx, alert)
     for check in ruling.checks:
         kind = _WARNING.get(check.kind)
         if kind is None or check.outcome is not Outcome.WARN:
             continue
         alert = Alert(
-            **_subject(heart, dataset, kind, decision.decision_id, check.check_id),
+            **_subject(context, dataset, kind, decision.decision_id, check.check_id),
             **about,
             severity=Severity.WARN,
             check=check.check_id,
@@ -64,11 +63,15 @@ def tell_decision(
             details=_details(check),
             raised_at=at,
         )
-        raise_alert(connection, alert)
+        raise_alert(tx, alert)
 
 
 def tell_failure(
-    connection: Connection, heart: Heart, task: Task, dataset: RegisteredDataset, result: RunResult
+    tx: Transaction,
+    context: PlaneContext,
+    task: Task,
+    dataset: RegisteredDataset,
+    result: RunResult,
 ) -> None:
     """A run that failed and will not be tried again. What its engine said stays in the ledger: no
     one can know which values are in it."""
@@ -77,19 +80,19 @@ def tell_failure(
     code = result.error.code if result.error else "LG-0000"
     attempts = "" if task.attempt == 1 else f" after {task.attempt} attempts"
     alert = Alert(
-        **_subject(heart, dataset, AlertKind.FAILED, result.run_id),
+        **_subject(context, dataset, AlertKind.FAILED, result.run_id),
         severity=Severity.FAIL,
         run_id=result.run_id,
         message=f"the {task.kind} failed{attempts} with {code}",
         details={"code": code, "attempts": task.attempt, "task": task.kind.value},
         raised_at=result.ended_at,
     )
-    raise_alert(connection, alert)
+    raise_alert(tx, alert)
 
 
 def tell_rollback(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
+    context: PlaneContext,
     dataset: RegisteredDataset,
     result: RunResult,
     *,
@@ -99,7 +102,7 @@ def tell_rollback(
     """Readers see an earlier version from now on."""
     decision = result.decision
     alert = Alert(
-        **_subject(heart, dataset, AlertKind.ROLLBACK, result.run_id),
+        **_subject(context, dataset, AlertKind.ROLLBACK, result.run_id),
         severity=Severity.WARN,
         run_id=result.run_id,
         decision_id=decision.decision_id if decision else None,
@@ -107,7 +110,7 @@ def tell_rollback(
         details={"version": result.version, "actor": actor, "reason": reason},
         raised_at=result.ended_at,
     )
-    raise_alert(connection, alert)
+    raise_alert(tx, alert)
 
 
 def _may_pass(task: Task, result: RunResult) -> bool:
@@ -118,12 +121,12 @@ def _may_pass(task: Task, result: RunResult) -> bool:
 
 
 def _subject(
-    heart: Heart, dataset: RegisteredDataset, kind: AlertKind, *told: str
+    context: PlaneContext, dataset: RegisteredDataset, kind: AlertKind, *told: str
 ) -> dict[str, Any]:
     return {
         "alert_id": new_id("alr"),
         "kind": kind,
-        "organisation": heart.org_id,
+        "organisation": context.org_id,
         "dataset": dataset.name,
         "dataset_id": dataset.dataset_id,
         "layer": dataset.name.layer,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.runs import record_run
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.records.alerts import tell_failure
 from lakeguard.registry.store import RegisteredDataset
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.evidence import InputVersion
@@ -17,8 +16,8 @@ from lakeguard_sdk.model.run import Failure, RunResult
 
 
 def end_run(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
+    context: PlaneContext,
     task: Task,
     dataset: RegisteredDataset,
     status: RunStatus,
@@ -45,27 +44,19 @@ def end_run(
         inputs=inputs,
         error=error,
         decision=decision,
-        ended_at=heart.clock(),
+        ended_at=tx.now(),
     )
     record_run(
-        connection,
-        heart.org_id,
+        tx,
         result,
         dataset_id=dataset.dataset_id,
         task_id=task.task_id,
         attempt=task.attempt,
-        started_at=tasks.started_at(connection, heart.org_id, task.run_id),
+        started_at=tasks.started_at(tx, task.run_id),
         triggered_by=task.triggered_by,
     )
     tasks.finish(
-        connection,
-        task,
-        status,
-        error,
-        at=result.ended_at,
-        actor=heart.actor,
-        rules=heart.dispatch,
-        canceled=canceled,
+        tx, task, status, error, at=result.ended_at, rules=context.dispatch, canceled=canceled
     )
-    tell_failure(connection, heart, task, dataset, result)
+    tell_failure(tx, context, task, dataset, result)
     return result

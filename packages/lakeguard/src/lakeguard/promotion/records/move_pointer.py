@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.decisions import decision_by_id
 from lakeguard.ledger.promotions import record_promotion
 from lakeguard.ledger.versions import move_pointer
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.registry.store import RegisteredDataset
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.model.delta_log import Commit
 from lakeguard_sdk.model.run import Intent, RunResult
 
 
 def show_version(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
+    context: PlaneContext,
     task: Task,
     dataset: RegisteredDataset,
     intent: Intent,
@@ -29,20 +28,19 @@ def show_version(
     reason: str,
 ) -> RunResult:
     """The version is shown by the commit from now on; no new one is made."""
-    decision = decision_by_id(connection, heart.org_id, intent.decision_id, intent.dataset)
+    decision = decision_by_id(tx, intent.decision_id, intent.dataset)
     move_pointer(
-        connection,
-        heart.org_id,
+        tx,
         intent.dataset_id,
         version=version,
         commit=commit.version,
         kind=intent.kind,
-        at=heart.clock(),
+        at=tx.now(),
         actor=actor,
         reason=reason,
         decision_id=intent.decision_id,
     )
-    record_promotion(connection, heart.org_id, decision)
+    record_promotion(tx, decision)
     return end_run(
-        connection, heart, task, dataset, RunStatus.SUCCESS, decision=decision, version=version
+        tx, context, task, dataset, RunStatus.SUCCESS, decision=decision, version=version
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Table
+from sqlalchemy import Table
 
 from lakeguard.gate.rules.parse import read_rule
 from lakeguard.registry.files.table_locations import table_place
@@ -14,6 +14,7 @@ from lakeguard.registry.planning.definition_rows import KEY_PREFIXES, TABLES, ro
 from lakeguard.registry.snapshot import Opened, RegistryState, registry_head
 from lakeguard.state import outbox
 from lakeguard.state.schema import quality_rules_revisions
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.model.definitions import (
     DatasetDefinition,
@@ -48,9 +49,9 @@ class Revisions:
         """Of the registry once the rows are in."""
         return registry_head(self._hashes.values())
 
-    def insert(self, connection: Connection) -> None:
+    def insert(self, tx: Transaction) -> None:
         for table, rows in self._rows.items():
-            outbox.record(connection, table, rows, self.at)
+            outbox.record(tx, table, rows, self.at)
 
     def take(self, step: Register | Revise) -> None:
         definition = step.definition

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.ledger.switches import switched_off
 from lakeguard.registry.files.job_settings import Reading, read_controls
 from lakeguard.scheduler.graph.store import StoredGraph, active_graph
 from lakeguard.state.caches import Definitions
 from lakeguard.state.schema import md_jobs, md_jobs_revisions
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.model.definitions import JobDefinition
 from lakeguard_sdk.scheduling.jobs import JobControls
 
@@ -53,21 +54,19 @@ class CurrentJob:
         return self.parsed.reading.active
 
 
-def current_jobs(
-    connection: Connection, org_id: str, job_ids: Collection[str] | None = None
-) -> dict[str, CurrentJob]:
+def current_jobs(tx: Transaction, job_ids: Collection[str] | None = None) -> dict[str, CurrentJob]:
     """By id, in the order of their names: all jobs, or some. A definition is read when it is
     new; after that its hash is enough."""
     few = None if job_ids is None or len(job_ids) > _MOST_NAMED else set(job_ids)
     table = md_jobs.c
     query = select(table.job_id, table.definition_hash, table.revision).where(
-        table.org_id == org_id
+        table.org_id == tx.org_id
     )
     if few is not None:
         query = query.where(table.job_id.in_(few))
-    rows = connection.execute(query.order_by(table.job_name)).all()
-    parsed = _definitions.of(connection, rows)
-    off, graph = switched_off(connection, org_id, few), active_graph(connection, org_id)
+    rows = tx.execute(query.order_by(table.job_name)).all()
+    parsed = _definitions.of(tx, rows)
+    off, graph = switched_off(tx, few), active_graph(tx)
     wanted = None if job_ids is None else set(job_ids)
     return {
         job_id: CurrentJob(

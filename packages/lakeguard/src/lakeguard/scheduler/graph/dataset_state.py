@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, exists, func, select
+from sqlalchemy import exists, func, select
 
 from lakeguard.registry.queries import AnyRow
 from lakeguard.state.caches import Definitions
@@ -18,6 +18,7 @@ from lakeguard.state.schema import (
     run_history,
     tasks,
 )
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import TaskKind
 from lakeguard_sdk.model.definitions import DatasetDefinition, FromSource
@@ -52,18 +53,14 @@ class Standing:
     """The build that ended last."""
 
 
-def standings(
-    connection: Connection, org_id: str, names: Collection[str]
-) -> dict[DatasetName, Standing]:
+def standings(tx: Transaction, names: Collection[str]) -> dict[DatasetName, Standing]:
     """Of these datasets and their parents, by name."""
-    found = _read(connection, org_id, names)
+    found = _read(tx, names)
     above = {parent for each in found.values() for parent in each.made.parents} - found.keys()
-    return {**found, **_read(connection, org_id, above)} if above else found
+    return {**found, **_read(tx, above)} if above else found
 
 
-def _read(
-    connection: Connection, org_id: str, names: Collection[str]
-) -> dict[DatasetName, Standing]:
+def _read(tx: Transaction, names: Collection[str]) -> dict[DatasetName, Standing]:
     view = dataset_registry.c
     last = (
         select(run_history.c.run_id)
@@ -85,11 +82,11 @@ def _read(
         exists().where(dataset_pointers.c.dataset_id == view.dataset_id).label("published"),
         newest.scalar_subquery().label("promoted_at"),
         last.scalar_subquery().label("last_run"),
-    ).where(view.org_id == org_id)
+    ).where(view.org_id == tx.org_id)
     if len(names) <= _MOST_NAMED:
         query = query.where(view.dataset_name.in_(sorted(names)))
-    rows = [row for row in connection.execute(query) if row.dataset_name in names]
-    made = _definitions.of(connection, rows)
+    rows = [row for row in tx.execute(query) if row.dataset_name in names]
+    made = _definitions.of(tx, rows)
     return {DatasetName(row.dataset_name): _standing(row, made) for row in rows}
 
 
@@ -121,17 +118,17 @@ def _made(text: str) -> Made:
 _definitions = Definitions[Made](dataset_registry_revisions, "dataset_id", _made)
 
 
-def made_of_all(connection: Connection, org_id: str) -> dict[DatasetName, Made]:
+def made_of_all(tx: Transaction) -> dict[DatasetName, Made]:
     """Every registered dataset, and what it is made of."""
     view = dataset_registry.c
     query = select(view.dataset_id, view.dataset_name, view.revision, view.definition_hash).where(
-        view.org_id == org_id
+        view.org_id == tx.org_id
     )
-    rows = connection.execute(query).all()
-    made = _definitions.of(connection, rows)
+    rows = tx.execute(query).all()
+    made = _definitions.of(tx, rows)
     return {DatasetName(row.dataset_name): made[row.definition_hash] for row in rows}
 
 
-def parents_of_all(connection: Connection, org_id: str) -> dict[str, tuple[DatasetName, ...]]:
+def parents_of_all(tx: Transaction) -> dict[str, tuple[DatasetName, ...]]:
     """Every registered dataset with what it is built from."""
-    return {name: made.parents for name, made in made_of_all(connection, org_id).items()}
+    return {name: made.parents for name, made in made_of_all(tx).items()}

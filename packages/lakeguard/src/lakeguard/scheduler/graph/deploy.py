@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.dispatch.task_changes import Change, change
 from lakeguard.dispatch.task_list import not_over
 from lakeguard.dispatch.task_row import Task, task_from
 from lakeguard.ledger.left_graphs import graph_lock, left_graphs
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.moves.cancel import cancel_left
 from lakeguard.scheduler.graph.current_jobs import current_jobs
 from lakeguard.scheduler.graph.dag import (
@@ -35,6 +35,7 @@ from lakeguard.scheduler.graph.store import (
 from lakeguard.state.connections import is_reading
 from lakeguard.state.locks import hold
 from lakeguard.state.schema import tasks
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import (
     GraphLeft,
@@ -59,68 +60,65 @@ class Superseded:
     problems: list[str] = field(default_factory=list)
 
 
-def plan_deployment(connection: Connection, heart: Heart, to: str | None = None) -> Deployed:
+def plan_deployment(tx: Transaction, to: str | None = None) -> Deployed:
     """What a deployment would change; nothing is written."""
-    active = active_graph(connection, heart.org_id)
+    active = active_graph(tx)
     if to is not None:
-        wanted = find_graph(connection, heart.org_id, to)
+        wanted = find_graph(tx, to)
         return _deployed(active, wanted.graph, wanted.dag_version_id)
-    graph = defined_graph(connection, heart.org_id)
+    graph = defined_graph(tx)
     same = active is not None and active.content_hash == graph.content_hash()
     return _deployed(active, graph, active.dag_version_id if active and same else "")
 
 
-def deploy(heart: Heart, reason: str = "", to: str | None = None) -> Deployed:
+def deploy(context: PlaneContext, reason: str = "", to: str | None = None) -> Deployed:
     """Of two at once, one waits for the other, and then sees what it did."""
     if holds_secret(reason):
         raise SecretReason()
-    with heart.database.write() as connection:
-        hold(connection, graph_lock(heart.org_id))
-        at, org_id = heart.clock(), heart.org_id
-        active = active_graph(connection, org_id)
-        if to is None:
-            wanted = keep_graph(connection, org_id, defined_graph(connection, org_id), at)
-        else:
-            wanted = find_graph(connection, org_id, to)
+    with context.write() as tx:
+        hold(tx, graph_lock(tx.org_id))
+        at = tx.now()
+        active = active_graph(tx)
+        wanted = keep_graph(tx, defined_graph(tx), at) if to is None else find_graph(tx, to)
         done = _deployed(active, wanted.graph, wanted.dag_version_id)
         if done.changed:
-            activate(connection, org_id, wanted, heart.actor, reason, at)
-        waiting = _withdraw(connection, heart, wanted)
+            activate(tx, wanted, reason, at)
+        waiting = _withdraw(tx, wanted)
     reached("graph.activated")
-    running = _cancel_running(heart)
+    running = _cancel_running(context)
     canceled = tuple(sorted({*waiting, *running.canceled}))
     return done.model_copy(update={"canceled": canceled, "problems": tuple(running.problems)})
 
 
-def defined_graph(connection: Connection, org_id: str) -> Graph:
+def defined_graph(tx: Transaction) -> Graph:
     """The graph of what is registered now; ``NothingToDeploy`` where that is nothing."""
-    jobs = current_jobs(connection, org_id).values()
-    graph = graph_of(parents_of_all(connection, org_id), [job.definition for job in jobs])
+    jobs = current_jobs(tx).values()
+    graph = graph_of(parents_of_all(tx), [job.definition for job in jobs])
     if graph == Graph():
         raise NothingToDeploy()
     return graph
 
 
-def _cancel_running(heart: Heart) -> Superseded:
+def _cancel_running(context: PlaneContext) -> Superseded:
     """The graph is active whatever comes of this, and a dispatcher does what is left of it."""
     try:
-        return cancel_superseded(heart)
+        return cancel_superseded(context)
     except StateError as error:
         return Superseded(problems=[f"work of newer versions may go on: {error}"])
 
 
-def cancel_superseded(heart: Heart) -> Superseded:
+def cancel_superseded(context: PlaneContext) -> Superseded:
     """End what still goes on under a version newer than the active one.
 
     Whoever deploys does it; a dispatcher does it again, for those who died on the way. What cannot
     be ended now, as of a table that cannot be read, stays as it is, is told of and stops no other.
     """
-    with heart.database.read() as connection:
-        running = _newer(connection, heart)
+    with context.read() as tx:
+        running = _newer(tx)
     found = Superseded()
     for task in running:
         try:
-            ended = cancel_left(heart, task.task_id)
+            ended = cancel_left(context, task.task_id)
         except NotCancelable:  # it ended meanwhile
             continue
         except StateError:
@@ -133,38 +131,38 @@ def cancel_superseded(heart: Heart) -> Superseded:
     return found
 
 
-def _withdraw(connection: Connection, heart: Heart, active: StoredGraph) -> list[str]:
-    waiting = [task for task in _newer(connection, heart) if task.state in _WAITING]
+def _withdraw(tx: Transaction, active: StoredGraph) -> list[str]:
+    waiting = [task for task in _newer(tx) if task.state in _WAITING]
     changes = [
         Change(
             task,
             TaskState.CANCELED,
-            heart.actor,
+            tx.actor,
             code=GraphLeft.code,
             message=str(GraphLeft(version=active.dag_version_id)),
         )
         for task in waiting
     ]
-    change(connection, changes, heart.clock())
+    change(tx, changes, tx.now())
     return [task.task_id for task in waiting]
 
 
-def _newer(connection: Connection, heart: Heart) -> Sequence[Task]:
+def _newer(tx: Transaction) -> Sequence[Task]:
     """Open tasks of versions that are newer than the active one.
 
     Mostly there is no such version, and then no task is looked at.
     """
-    left = left_graphs(connection, heart.org_id)
+    left = left_graphs(tx)
     if not left:
         return []
     query = (
         select(tasks)
-        .where(tasks.c.org_id == heart.org_id, tasks.c.dag_version_id.in_(sorted(left)), not_over())
+        .where(tasks.c.org_id == tx.org_id, tasks.c.dag_version_id.in_(sorted(left)), not_over())
         .order_by(tasks.c.task_id)
     )
-    if connection.dialect.name == "postgresql" and not is_reading(connection):
+    if tx.dialect.name == "postgresql" and not is_reading(tx.connection):
         query = query.with_for_update()
-    return [task_from(row) for row in connection.execute(query)]
+    return [task_from(row) for row in tx.execute(query)]
 
 
 def _deployed(active: StoredGraph | None, graph: Graph, dag_version_id: str) -> Deployed:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import func, or_, select
 
 from lakeguard.ledger.notifications.event_writers import tell_activation
 from lakeguard.scheduler.graph.dag import Graph
 from lakeguard.state import outbox
 from lakeguard.state.caches import Remembered
 from lakeguard.state.schema import dag_activations, dag_versions
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import UnknownGraph
 from lakeguard_sdk.model.definitions import JobDefinition
@@ -40,27 +41,27 @@ class StoredGraph:
 _remembered = Remembered[StoredGraph](most=64)
 
 
-def active_graph(connection: Connection, org_id: str) -> StoredGraph | None:
+def active_graph(tx: Transaction) -> StoredGraph | None:
     """The one that was activated last; None before the first."""
-    dag_version_id = active_graph_id(connection, org_id)
-    return None if dag_version_id is None else _read(connection, org_id, dag_version_id)
+    dag_version_id = active_graph_id(tx)
+    return None if dag_version_id is None else _read(tx, dag_version_id)
 
 
-def active_graph_id(connection: Connection, org_id: str) -> str | None:
-    return connection.scalar(
+def active_graph_id(tx: Transaction) -> str | None:
+    return tx.scalar(
         select(dag_activations.c.dag_version_id)
-        .where(dag_activations.c.org_id == org_id)
+        .where(dag_activations.c.org_id == tx.org_id)
         .order_by(dag_activations.c.number.desc())
         .limit(1)
     )
 
 
-def keep_graph(connection: Connection, org_id: str, graph: Graph, at: datetime) -> StoredGraph:
+def keep_graph(tx: Transaction, graph: Graph, at: datetime) -> StoredGraph:
     """The version of this content; it is made where there is none yet."""
     digest = graph.content_hash()
-    known = connection.scalar(
+    known = tx.scalar(
         select(dag_versions.c.dag_version_id).where(
-            dag_versions.c.org_id == org_id, dag_versions.c.content_hash == digest
+            dag_versions.c.org_id == tx.org_id, dag_versions.c.content_hash == digest
         )
     )
     if known is not None:
@@ -68,24 +69,24 @@ def keep_graph(connection: Connection, org_id: str, graph: Graph, at: datetime) 
     dag_version_id = new_id("dag")
     row = {
         "dag_version_id": dag_version_id,
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "content_hash": digest,
         "body": graph.to_json(),
         "created_at": at,
     }
-    outbox.record(connection, dag_versions, [row], at)
+    outbox.record(tx, dag_versions, [row], at)
     return StoredGraph(dag_version_id, digest, graph)
 
 
-def find_graph(connection: Connection, org_id: str, said: str) -> StoredGraph:
+def find_graph(tx: Transaction, said: str) -> StoredGraph:
     """By its id, its hash, or the beginning of its hash where no other begins so."""
     wanted = said.removeprefix(_SHA)
-    rows = _beginning_so(connection, org_id, said, wanted)
+    rows = _beginning_so(tx, said, wanted)
     found = [row for row in rows if row.dag_version_id == said]
     if not found and len(wanted) >= SHORTEST_HASH:
         found = [row for row in rows if _bare_hash(row).startswith(wanted)]
     if len(found) == 1:
-        return _read(connection, org_id, found[0].dag_version_id)
+        return _read(tx, found[0].dag_version_id)
     if found:
         hint = f" alone: {_names(found)} begin so"
     else:
@@ -96,19 +97,17 @@ def find_graph(connection: Connection, org_id: str, said: str) -> StoredGraph:
     raise UnknownGraph(version=said[:80] or "''", hint=hint)
 
 
-def _beginning_so(
-    connection: Connection, org_id: str, version_id: str, bare_hash: str
-) -> Sequence[Any]:
+def _beginning_so(tx: Transaction, version_id: str, bare_hash: str) -> Sequence[Any]:
     """Ids and hashes that begin so, whatever the case of letters."""
     table = dag_versions.c
     query = select(table.dag_version_id, table.content_hash).where(
-        table.org_id == org_id,
+        table.org_id == tx.org_id,
         or_(
             table.dag_version_id.istartswith(version_id, autoescape=True),
             table.content_hash.istartswith(f"{_SHA}{bare_hash}", autoescape=True),
         ),
     )
-    return connection.execute(query.order_by(table.dag_version_id.desc())).all()
+    return tx.execute(query.order_by(table.dag_version_id.desc())).all()
 
 
 def _bare_hash(row: Any) -> str:
@@ -122,45 +121,43 @@ def _names(rows: Sequence[Any]) -> str:
     return f"{', '.join(told[:_MOST_NAMED])}{more}"
 
 
-def activate(
-    connection: Connection, org_id: str, graph: StoredGraph, actor: str, reason: str, at: datetime
-) -> None:
+def activate(tx: Transaction, graph: StoredGraph, reason: str, at: datetime) -> None:
     """From now on this one counts; the caller holds the organisation's graph."""
-    last = connection.scalar(
+    last = tx.scalar(
         select(func.coalesce(func.max(dag_activations.c.number), 0)).where(
-            dag_activations.c.org_id == org_id
+            dag_activations.c.org_id == tx.org_id
         )
     )
     row = {
-        "org_id": org_id,
+        "org_id": tx.org_id,
         "number": int(last or 0) + 1,
         "dag_version_id": graph.dag_version_id,
         "activated_at": at,
-        "actor": actor,
+        "actor": tx.actor,
         "reason": reason,
     }
-    outbox.record(connection, dag_activations, [row], at)
-    tell_activation(connection, row)
+    outbox.record(tx, dag_activations, [row], at)
+    tell_activation(tx, row)
 
 
-def list_graphs(connection: Connection, org_id: str, limit: int) -> list[DagVersion]:
+def list_graphs(tx: Transaction, limit: int) -> list[DagVersion]:
     """The newest first, by their first activations."""
-    active = active_graph_id(connection, org_id)
+    active = active_graph_id(tx)
     first = (
         select(dag_activations.c.dag_version_id, func.min(dag_activations.c.number).label("number"))
-        .where(dag_activations.c.org_id == org_id)
+        .where(dag_activations.c.org_id == tx.org_id)
         .group_by(dag_activations.c.dag_version_id)
         .subquery()
     )
     newest = (
         select(dag_versions)
         .join(first, first.c.dag_version_id == dag_versions.c.dag_version_id)
-        .where(dag_versions.c.org_id == org_id)
+        .where(dag_versions.c.org_id == tx.org_id)
         .order_by(first.c.number.desc())
         .limit(limit)
     )
     found = []
-    for row in connection.execute(newest):
+    for row in tx.execute(newest):
         graph = _stored(row).graph
         found.append(
             DagVersion(
@@ -175,12 +172,12 @@ def list_graphs(connection: Connection, org_id: str, limit: int) -> list[DagVers
     return found
 
 
-def _read(connection: Connection, org_id: str, dag_version_id: str) -> StoredGraph:
+def _read(tx: Transaction, dag_version_id: str) -> StoredGraph:
     def read(missing: set[str]) -> dict[str, StoredGraph]:
         query = select(dag_versions).where(
-            dag_versions.c.org_id == org_id, dag_versions.c.dag_version_id.in_(missing)
+            dag_versions.c.org_id == tx.org_id, dag_versions.c.dag_version_id.in_(missing)
         )
-        return {row.dag_version_id: _stored(row) for row in connection.execute(query)}
+        return {row.dag_version_id: _stored(row) for row in tx.execute(query)}
 
     return _remembered.of({dag_version_id}, read)[dag_version_id]
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlalchemy import Connection
-
 from lakeguard.ledger.invalidations import Invalidation, record_invalidation
 from lakeguard.ledger.partitions import partitions_at
 from lakeguard.ledger.versions import pointer
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.opening.load_checks import partition_columns
 from lakeguard.promotion.publishing.invalidate_replaced import MOST_NAMED
 from lakeguard.registry.store import RegisteredDataset, current_target, require_dataset
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import NeverBuiltAgain, NoSuchReach, SecretReason
 from lakeguard_sdk.model.load import NEW_ROWS_ONLY
@@ -24,31 +23,28 @@ from lakeguard_sdk.security.secret_values import holds_secret
 
 
 def invalidate(
-    heart: Heart, name: DatasetName, reach: Reach, reason: Reason, why: str
+    context: PlaneContext, name: DatasetName, reach: Reach, reason: Reason, why: str
 ) -> Invalidation:
     """From now on the reach has to be built again, and all that was built from it."""
     if holds_secret(why):
         raise SecretReason()
-    with heart.database.write() as connection:
-        dataset = require_dataset(connection, heart.org_id, name)
+    with context.write() as tx:
+        dataset = require_dataset(tx, name)
         return record_invalidation(
-            connection,
-            heart.org_id,
+            tx,
             dataset.dataset_id,
-            checked_reach(connection, heart, dataset, reach),
+            checked_reach(tx, dataset, reach),
             reason,
-            at=heart.clock(),
-            actor=heart.actor,
+            at=tx.now(),
+            actor=tx.actor,
             why=why or None,
         )
 
 
-def checked_reach(
-    connection: Connection, heart: Heart, dataset: RegisteredDataset, reach: Reach
-) -> Reach:
+def checked_reach(tx: Transaction, dataset: RegisteredDataset, reach: Reach) -> Reach:
     """The reach with every partition spelled as the ledger spells it; ``NoSuchReach`` where the
     dataset has none such, ``NeverBuiltAgain`` where nothing would ever put it right."""
-    published = pointer(connection, dataset.dataset_id)
+    published = pointer(tx, dataset.dataset_id)
     if published is None:
         raise NoSuchReach(dataset=dataset.name, problem="it has no version yet")
     if reach.window is not None and (
@@ -57,9 +53,9 @@ def checked_reach(
         raise NoSuchReach(dataset=dataset.name, problem=problem)
     if reach.window is not None:
         return reach
-    target = current_target(connection, heart.org_id, dataset.definition.target or "")
+    target = current_target(tx, dataset.definition.target or "")
     columns = partition_columns(dataset.definition, target)
-    known = partitions_at(connection, dataset.dataset_id, published.version)
+    known = partitions_at(tx, dataset.dataset_id, published.version)
     if reach.whole:
         return _all_of(dataset, known if columns else ())
     keys = {_spelled(dataset, columns, key) for key in reach.partitions}

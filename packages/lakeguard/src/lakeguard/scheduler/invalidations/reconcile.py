@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, select
+from sqlalchemy import ColumnElement, select
 
 from lakeguard.dispatch.task_list import not_over
 from lakeguard.ledger.invalidations import (
@@ -24,7 +24,7 @@ from lakeguard.ledger.invalidations import (
     record_progress,
 )
 from lakeguard.ledger.versions import latest_pointers
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.opening.load_checks import partition_columns
 from lakeguard.registry.queries import current_datasets
 from lakeguard.registry.store import current_targets
@@ -45,6 +45,7 @@ from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
 from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.locks import hold
 from lakeguard.state.schema import tasks
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, TaskKind, TaskState
 from lakeguard_sdk.errors import (
@@ -90,15 +91,13 @@ class Histories(NamedTuple):
         return self._replace(nodes=nodes)
 
 
-def _read_histories(
-    connection: Connection, org_id: str, wanted: Wanted, known: KnownRuns
-) -> Histories:
+def _read_histories(tx: Transaction, wanted: Wanted, known: KnownRuns) -> Histories:
     """All datasets, each with its runs as far as they matter; what is known is not read again.
 
     Who matters shows with what was read of others: it is asked for until nobody is missing.
     """
-    found = _datasets(connection, org_id)
-    known.read_on(connection, org_id)
+    found = _datasets(tx)
+    known.read_on(tx)
     while True:
         found = found.with_runs(known)
         asked = {
@@ -109,16 +108,16 @@ def _read_histories(
         if not missing:
             known.keep(asked)
             return found
-        known.read(connection, org_id, missing)
+        known.read(tx, missing)
 
 
-def _datasets(connection: Connection, org_id: str) -> Histories:
-    rows = connection.execute(current_datasets(org_id)).all()
+def _datasets(tx: Transaction) -> Histories:
+    rows = tx.execute(current_datasets(tx.org_id)).all()
     definitions = {row.dataset_id: _definition(row.definition) for row in rows}
     ids = {definition.dataset: key for key, definition in definitions.items()}
-    targets = current_targets(connection, org_id)
-    shown = latest_pointers(connection, org_id)
-    building = _building(connection, org_id)
+    targets = current_targets(tx)
+    shown = latest_pointers(tx)
+    building = _building(tx)
     nodes = {
         key: Node(
             dataset_id=key,
@@ -136,13 +135,13 @@ def _datasets(connection: Connection, org_id: str) -> Histories:
     return Histories(nodes, definitions)
 
 
-def _building(connection: Connection, org_id: str) -> frozenset[str]:
+def _building(tx: Transaction) -> frozenset[str]:
     query = select(tasks.c.dataset_id).where(
-        tasks.c.org_id == org_id,
+        tasks.c.org_id == tx.org_id,
         tasks.c.state == TaskState.RUNNING.value,
         tasks.c.kind == TaskKind.BUILD.value,
     )
-    return frozenset(connection.scalars(query))
+    return frozenset(tx.scalars(query))
 
 
 @lru_cache(maxsize=20_000)
@@ -178,40 +177,38 @@ class Open:
         return [one for one in made if one.standing in told]
 
 
-def reconcile(heart: Heart, known: KnownRuns | None = None) -> int:
+def reconcile(context: PlaneContext, known: KnownRuns | None = None) -> int:
     """How many jobs were launched; a refusal is none. The same facts again launch nothing.
 
     Who asks time and again keeps the runs that were read.
     """
     runs = KnownRuns() if known is None else known
-    with heart.database.read() as connection:  # mostly nothing is new, and nobody waits for it
-        if not any(_planned(connection, heart, runs)):
+    with context.read() as tx:  # mostly nothing is new, and nobody waits for it
+        if not any(_planned(tx, runs)):
             return 0
-    with heart.database.write() as connection:
-        hold(connection, f"invalidations:{heart.org_id}")
-        moved, wishes = _planned(connection, heart, runs)
+    with context.write() as tx:
+        hold(tx, f"invalidations:{tx.org_id}")
+        moved, wishes = _planned(tx, runs)
         for one in moved:
-            _record(connection, heart, one)
-        launched = launch(connection, heart, wishes)
+            _record(tx, one)
+        launched = launch(tx, context, wishes)
     return sum(one.new and one.state is TaskState.QUEUED for one in launched)
 
 
-def _planned(
-    connection: Connection, heart: Heart, runs: KnownRuns
-) -> tuple[list[Open], list[Wish]]:
+def _planned(tx: Transaction, runs: KnownRuns) -> tuple[list[Open], list[Wish]]:
     """Of which invalidations something is to be recorded, and who is to be launched."""
-    histories, found = standing(connection, heart.org_id, runs)
-    wishes = _wishes(connection, heart, histories, [one for one in found if not one.done])
+    histories, found = standing(tx, runs)
+    wishes = _wishes(tx, histories, [one for one in found if not one.done])
     return [one for one in found if one.done or one.news], wishes
 
 
-def standing(connection: Connection, org_id: str, runs: KnownRuns) -> tuple[Histories, list[Open]]:
+def standing(tx: Transaction, runs: KnownRuns) -> tuple[Histories, list[Open]]:
     """Every open invalidation as it stands by the facts, the oldest first."""
-    found = open_invalidations(connection, org_id)
+    found = open_invalidations(tx)
     if not found:
         runs.keep(())
         return Histories({}, {}), []
-    known = progress_of(connection, org_id, [one.invalidation_id for one in found])
+    known = progress_of(tx, [one.invalidation_id for one in found])
     followed = [(one, _stale(one, known[one.invalidation_id])) for one in found]
 
     def wanted(nodes: Mapping[str, Node]) -> dict[str, datetime]:
@@ -222,7 +219,7 @@ def standing(connection: Connection, org_id: str, runs: KnownRuns) -> tuple[Hist
                 since.setdefault(key, stale.since)
         return since
 
-    histories = _read_histories(connection, org_id, wanted, runs)
+    histories = _read_histories(tx, wanted, runs)
     return histories, [
         _open(one, stale, histories, known[one.invalidation_id]) for one, stale in followed
     ]
@@ -245,25 +242,21 @@ def _open(
     return Open(one, followed, known)
 
 
-def _record(connection: Connection, heart: Heart, one: Open) -> None:
+def _record(tx: Transaction, one: Open) -> None:
     key = one.invalidation.invalidation_id
-    record_progress(connection, heart.org_id, key, one.news, heart.clock())
+    record_progress(tx, key, one.news, tx.now())
     if one.done:
-        record_end(
-            connection, heart.org_id, key, End.DONE, at=heart.clock(), actor=ACTOR, reason=None
-        )
+        record_end(tx, key, End.DONE, actor=ACTOR, reason=None)
 
 
-def jobs_by_dataset(
-    connection: Connection, org_id: str, histories: Histories
-) -> dict[str, CurrentJob]:
+def jobs_by_dataset(tx: Transaction, histories: Histories) -> dict[str, CurrentJob]:
     """The job that builds each dataset, if the active graph knows it and it may start."""
-    graph = active_graph(connection, org_id)
+    graph = active_graph(tx)
     if graph is None:
         return {}
     ids = {str(one.dataset): key for key, one in histories.definitions.items()}
     found: dict[str, CurrentJob] = {}
-    for job in current_jobs(connection, org_id).values():
+    for job in current_jobs(tx).values():
         builds = job.controls.kind is TaskKind.BUILD and graph.knows(job.definition)
         key = ids.get(str(job.definition.dataset))
         if builds and job.active and job.enabled and key is not None:
@@ -271,9 +264,7 @@ def jobs_by_dataset(
     return found
 
 
-def _wishes(
-    connection: Connection, heart: Heart, histories: Histories, found: Iterable[Open]
-) -> list[Wish]:
+def _wishes(tx: Transaction, histories: Histories, found: Iterable[Open]) -> list[Wish]:
     """Once for each dataset that may catch up now, over all that it is behind with; none while
     it is being built for an invalidation already, or its job is held back."""
     ready: dict[str, list[tuple[Open, Followed]]] = {}
@@ -283,14 +274,14 @@ def _wishes(
                 ready.setdefault(key, []).append((one, item))
     if not ready:
         return []
-    jobs = jobs_by_dataset(connection, heart.org_id, histories)
+    jobs = jobs_by_dataset(tx, histories)
     keys = {
         key: [task_key(one.invalidation.invalidation_id, key) for one, _ in ready[key]]
         for key in ready
         if key in jobs
     }
-    launched = launched_tasks(connection, heart.org_id, keys)
-    busy = _busy(connection, heart.org_id, list(keys))
+    launched = launched_tasks(tx, keys)
+    busy = _busy(tx, list(keys))
     wishes = []
     for key in (key for key in keys if key not in busy):
         new = next((name for name in keys[key] if name not in launched), None)
@@ -298,17 +289,17 @@ def _wishes(
             wishes.append(_wish(jobs[key], key, new, histories, ready[key]))
     wished = {wish.job_id for wish in wishes}
     asked = [job for job in jobs.values() if job.job_id in wished]
-    held = held_back(connection, heart.org_id, asked, heart.clock())
+    held = held_back(tx, asked, tx.now())
     return [wish for wish in wishes if wish.job_id not in held]
 
 
 def held_back(
-    connection: Connection, org_id: str, jobs: Collection[CurrentJob], at: datetime
+    tx: Transaction, jobs: Collection[CurrentJob], at: datetime
 ) -> dict[str, LaunchRefused]:
     """By id: jobs that would be refused now for a reason that passes by itself."""
     if not jobs:
         return {}
-    facts = read_facts(connection, org_id, jobs, at)
+    facts = read_facts(tx, jobs, at)
     held: dict[str, LaunchRefused] = {}
     for job in jobs:
         why = refusal(job, facts)
@@ -353,31 +344,29 @@ def launched_for_some() -> ColumnElement[bool]:
     return tasks.c.dedupe_key.startswith(f"{_KEY}:")
 
 
-def launched_tasks(
-    connection: Connection, org_id: str, keys: Mapping[str, Sequence[str]]
-) -> dict[str, str]:
+def launched_tasks(tx: Transaction, keys: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """By key, what was launched under one of these keys; they are given by dataset."""
     pairs = [(dataset_id, key) for dataset_id, some in keys.items() for key in some]
     found: dict[str, str] = {}
     for piece in in_pieces(pairs):
         query = select(tasks.c.dedupe_key, tasks.c.task_id).where(
-            tasks.c.org_id == org_id,
+            tasks.c.org_id == tx.org_id,
             tasks.c.dataset_id.in_({dataset_id for dataset_id, _ in piece}),
             tasks.c.dedupe_key.in_([key for _, key in piece]),
         )
-        found |= {row.dedupe_key: row.task_id for row in connection.execute(query)}
+        found |= {row.dedupe_key: row.task_id for row in tx.execute(query)}
     return found
 
 
-def _busy(connection: Connection, org_id: str, dataset_ids: list[str]) -> set[str]:
+def _busy(tx: Transaction, dataset_ids: list[str]) -> set[str]:
     """Of these datasets, those whose build for an invalidation is not over."""
     found: set[str] = set()
     for piece in in_pieces(dataset_ids):
         query = select(tasks.c.dataset_id).where(
-            tasks.c.org_id == org_id,
+            tasks.c.org_id == tx.org_id,
             tasks.c.dataset_id.in_(piece),
             launched_for_some(),
             not_over(),
         )
-        found |= set(connection.scalars(query))
+        found |= set(tx.scalars(query))
     return found

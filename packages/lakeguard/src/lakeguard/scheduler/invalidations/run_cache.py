@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, and_, select
+from sqlalchemy import ColumnElement, RowMapping, and_, select
 
 from lakeguard.scheduler.invalidations.catch_up import Look
 from lakeguard.state.bulk_writes import in_pieces
@@ -21,6 +21,7 @@ from lakeguard.state.schema import (
     tasks,
     version_inputs,
 )
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.model.run import RunPlan, Window
 
@@ -63,7 +64,7 @@ class KnownRuns:
             or asked.replaces is not self._asked[key].replaces
         }
 
-    def read(self, connection: Connection, org_id: str, wanted: Mapping[str, Asked]) -> None:
+    def read(self, tx: Transaction, wanted: Mapping[str, Asked]) -> None:
         """All runs that are asked for; they end after they open, so later than they are asked for
         from."""
         for key in wanted:
@@ -72,28 +73,26 @@ class KnownRuns:
             self._until = max(self._until, min(one.since for one in wanted.values()))
         for some in in_pieces(sorted(wanted, key=lambda key: wanted[key].since)):
             asked = {key: wanted[key] for key in some}
-            self._add(connection, org_id, asked, min(one.since for one in asked.values()))
+            self._add(tx, asked, min(one.since for one in asked.values()))
         self._asked |= wanted
 
-    def read_on(self, connection: Connection, org_id: str) -> None:
+    def read_on(self, tx: Transaction) -> None:
         """Runs of the same datasets that ended since."""
         self._turns += 1
         if self._turns % self.anew_after == 0:
             self.keep(())
         until = self._until
         for some in in_pieces(sorted(self._asked)):
-            self._add(connection, org_id, {key: self._asked[key] for key in some}, until)
+            self._add(tx, {key: self._asked[key] for key in some}, until)
 
     def keep(self, dataset_ids: Collection[str]) -> None:
         """Nobody asks for others any more."""
         self._asked = {key: self._asked[key] for key in dataset_ids if key in self._asked}
         self._looks = {key: self._looks[key] for key in self._asked if key in self._looks}
 
-    def _add(
-        self, connection: Connection, org_id: str, asked: Mapping[str, Asked], after: datetime
-    ) -> None:
+    def _add(self, tx: Transaction, asked: Mapping[str, Asked], after: datetime) -> None:
         found: dict[str, list[Look]] = defaultdict(list)
-        for row, look in _read(connection, org_id, asked, after - _HELD_UP):
+        for row, look in _read(tx, asked, after - _HELD_UP):
             found[row["dataset_id"]].append(look)
             self._until = max(self._until, row["end_time"])
         for key, looks in found.items():
@@ -104,16 +103,16 @@ class KnownRuns:
 
 
 def _read(
-    connection: Connection, org_id: str, asked: Mapping[str, Asked], after: datetime
+    tx: Transaction, asked: Mapping[str, Asked], after: datetime
 ) -> Iterator[tuple[RowMapping, Look]]:
     ended, opened = run_history.c, run_openings.c
     chosen = and_(
-        ended.org_id == org_id,
+        ended.org_id == tx.org_id,
         ended.dataset_id.in_(sorted(asked)),
         ended.end_time > after,
         ended.status == RunStatus.SUCCESS.value,
     )
-    rows = connection.execute(
+    rows = tx.execute(
         select(
             ended.run_id,
             ended.dataset_id,
@@ -128,9 +127,9 @@ def _read(
         .where(chosen)
     )
     ends = rows.mappings().all()  # whatever a run did is there with its end, and seen after it
-    inputs, pins = _inputs(connection, chosen), _pins(connection, chosen)
+    inputs, pins = _inputs(tx, chosen), _pins(tx, chosen)
     replacing = [key for key, one in asked.items() if one.replaces]
-    brought = _partitions(connection, chosen, replacing) if replacing else {}
+    brought = _partitions(tx, chosen, replacing) if replacing else {}
     for row in ends:
         read = (pins if row["version"] is None else inputs).get(row["run_id"], {})
         yield row, _look(row, read, brought.get(row["run_id"], frozenset()))
@@ -151,10 +150,10 @@ def _look(row: RowMapping, inputs: Mapping[str, int], partitions: frozenset[str]
     )
 
 
-def _pins(connection: Connection, chosen: ColumnElement[bool]) -> dict[str, dict[str, int]]:
+def _pins(tx: Transaction, chosen: ColumnElement[bool]) -> dict[str, dict[str, int]]:
     """By run that made no version, what it would have read."""
     opened, ended = run_openings.c, run_history.c
-    rows = connection.execute(
+    rows = tx.execute(
         select(ended.run_id, documents.c.body)
         .join(run_openings, opened.run_id == ended.run_id)
         .join(
@@ -170,10 +169,10 @@ def _pins(connection: Connection, chosen: ColumnElement[bool]) -> dict[str, dict
     }
 
 
-def _inputs(connection: Connection, chosen: ColumnElement[bool]) -> dict[str, dict[str, int]]:
+def _inputs(tx: Transaction, chosen: ColumnElement[bool]) -> dict[str, dict[str, int]]:
     """By run, the version of each input."""
     read, ended = version_inputs.c, run_history.c
-    rows = connection.execute(
+    rows = tx.execute(
         select(ended.run_id, read.input_dataset_id, read.input_version)
         .join(
             version_inputs,
@@ -188,11 +187,11 @@ def _inputs(connection: Connection, chosen: ColumnElement[bool]) -> dict[str, di
 
 
 def _partitions(
-    connection: Connection, chosen: ColumnElement[bool], dataset_ids: Collection[str]
+    tx: Transaction, chosen: ColumnElement[bool], dataset_ids: Collection[str]
 ) -> dict[str, frozenset[str]]:
     """By run of these datasets, the partitions that it brought or replaced."""
     brought, ended = partition_versions.c, run_history.c
-    rows = connection.execute(
+    rows = tx.execute(
         select(ended.run_id, brought.partition_key)
         .join(
             partition_versions,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.dispatch.task_changes import Change, change
 from lakeguard.dispatch.task_list import not_over
@@ -15,10 +15,11 @@ from lakeguard.ledger.invalidations import (
     record_end,
     require_invalidation,
 )
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.invalidations.reconcile import launched_for_some
 from lakeguard.state.locks import hold
 from lakeguard.state.schema import tasks
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import InvalidationOver, SecretReason, TaskCanceled, WhyNeeded
 from lakeguard_sdk.scheduling.invalidations import End
@@ -33,7 +34,7 @@ class Withdrawn:
     """Tasks that waited for it alone."""
 
 
-def withdraw(heart: Heart, invalidation_id: str, why: str) -> Withdrawn:
+def withdraw(context: PlaneContext, invalidation_id: str, why: str) -> Withdrawn:
     """Nobody has to catch up with it any more; what was built for it stays.
 
     What waits for it alone is canceled in the same transaction; what runs goes on.
@@ -42,35 +43,27 @@ def withdraw(heart: Heart, invalidation_id: str, why: str) -> Withdrawn:
         raise WhyNeeded(invalidation=invalidation_id[:80])
     if holds_secret(why):
         raise SecretReason()
-    with heart.database.write() as connection:
-        hold(connection, f"invalidations:{heart.org_id}")
-        found, ended = require_invalidation(connection, heart.org_id, invalidation_id)
+    with context.write() as tx:
+        hold(tx, f"invalidations:{tx.org_id}")
+        found, ended = require_invalidation(tx, invalidation_id)
         if ended is not None:
             at = f"{ended.ended_at:%Y-%m-%dT%H:%M:%SZ}"
             raise InvalidationOver(invalidation=invalidation_id, end=ended.end, ended_at=at)
-        record_end(
-            connection,
-            heart.org_id,
-            invalidation_id,
-            End.WITHDRAWN,
-            at=heart.clock(),
-            actor=heart.actor,
-            reason=why,
-        )
-        return Withdrawn(found, _cancel_waiting(connection, heart, invalidation_id, why))
+        record_end(tx, invalidation_id, End.WITHDRAWN, actor=tx.actor, reason=why)
+        return Withdrawn(found, _cancel_waiting(tx, invalidation_id, why))
 
 
-def left_over(connection: Connection, org_id: str, invalidation_id: str) -> list[str]:
+def left_over(tx: Transaction, invalidation_id: str) -> list[str]:
     """Tasks that are not over, were launched for it, and for no other that is open."""
     query = (
         select(tasks.c.task_id, tasks.c.cause)
-        .where(tasks.c.org_id == org_id, launched_for_some(), not_over())
+        .where(tasks.c.org_id == tx.org_id, launched_for_some(), not_over())
         .order_by(tasks.c.task_id)
     )
-    asked = {row.task_id: _asked(row.cause) for row in connection.execute(query)}
+    asked = {row.task_id: _asked(row.cause) for row in tx.execute(query)}
     if not any(invalidation_id in some for some in asked.values()):
         return []
-    others = {one.invalidation_id for one in open_invalidations(connection, org_id)}
+    others = {one.invalidation_id for one in open_invalidations(tx)}
     others.discard(invalidation_id)
     return [key for key, some in asked.items() if invalidation_id in some and not some & others]
 
@@ -79,21 +72,16 @@ def _asked(cause: str | None) -> set[str]:
     return set() if cause is None else set(Cause.from_json(cause).details.get("invalidations", ()))
 
 
-def _cancel_waiting(
-    connection: Connection, heart: Heart, invalidation_id: str, why: str
-) -> tuple[str, ...]:
+def _cancel_waiting(tx: Transaction, invalidation_id: str, why: str) -> tuple[str, ...]:
     """Whoever claims one meanwhile waits, or is seen."""
     said = f"invalidation {invalidation_id} was withdrawn: {why}"
-    found = [
-        find_task(connection, heart.org_id, task_id)
-        for task_id in left_over(connection, heart.org_id, invalidation_id)
-    ]
+    found = [find_task(tx, task_id) for task_id in left_over(tx, invalidation_id)]
     waiting = [task for task in found if task is not None and _waits(task)]
     changes = [
-        Change(task, TaskState.CANCELED, heart.actor, code=TaskCanceled.code, message=said)
+        Change(task, TaskState.CANCELED, tx.actor, code=TaskCanceled.code, message=said)
         for task in waiting
     ]
-    change(connection, changes, heart.clock())
+    change(tx, changes, tx.now())
     return tuple(task.task_id for task in waiting)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from lakeguard.dispatch.task_list import not_over
 from lakeguard.gate.subject import Travelled
@@ -26,6 +26,7 @@ from lakeguard.state.schema import (
     source_systems,
     tasks,
 )
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import (
     CheckKind,
@@ -67,47 +68,40 @@ class GateFacts:
     """Ids of jobs that are not to overlap, and have a task that is not over."""
 
 
-def read_facts(
-    connection: Connection, org_id: str, jobs: Collection[CurrentJob], at: datetime
-) -> GateFacts:
+def read_facts(tx: Transaction, jobs: Collection[CurrentJob], at: datetime) -> GateFacts:
     built = {
         job.definition.dataset
         for job in jobs
         if job.controls.kind is TaskKind.BUILD and job.definition.dataset
     }
-    found = standings(connection, org_id, built) if built else {}
-    policies = _policies(connection, org_id) if built else ()
+    found = standings(tx, built) if built else {}
+    policies = _policies(tx) if built else ()
     return GateFacts(
         at=at,
-        graph=active_graph(connection, org_id),
+        graph=active_graph(tx),
         datasets=found,
-        runs=_last_runs(connection, org_id, found.values()),
-        off=dict(_off(connection, org_id, [found[name] for name in built if name in found])),
+        runs=_last_runs(tx, found.values()),
+        off=dict(_off(tx, [found[name] for name in built if name in found])),
         policies=policies,
-        travelled=_travelled(connection, org_id, policies, found),
-        under_way=under_way(connection, org_id, jobs),
+        travelled=_travelled(tx, policies, found),
+        under_way=under_way(tx, jobs),
     )
 
 
-def _policies(connection: Connection, org_id: str) -> tuple[PolicyDefinition, ...]:
-    known = current_policies(connection, org_id)
+def _policies(tx: Transaction) -> tuple[PolicyDefinition, ...]:
+    known = current_policies(tx)
     return tuple(policy for policy in known if policy.active and policy.type in _TIMELY)
 
 
 def _travelled(
-    connection: Connection,
-    org_id: str,
-    policies: Iterable[PolicyDefinition],
-    found: Mapping[DatasetName, Standing],
+    tx: Transaction, policies: Iterable[PolicyDefinition], found: Mapping[DatasetName, Standing]
 ) -> dict[DatasetName, tuple[Travelled, ...]]:
     """Worked out only where a policy about time asks for tags."""
     wanted = {policy.applies_to_tag for policy in policies if policy.applies_to_tag}
-    return _travelled_to(connection, org_id, found, wanted) if wanted else {}
+    return _travelled_to(tx, found, wanted) if wanted else {}
 
 
-def _last_runs(
-    connection: Connection, org_id: str, found: Iterable[Standing]
-) -> dict[str, LastRun]:
+def _last_runs(tx: Transaction, found: Iterable[Standing]) -> dict[str, LastRun]:
     of = {each.last_run: each.dataset_id for each in found if each.last_run}
     runs: dict[str, LastRun] = {}
     for some in in_pieces(sorted(of)):
@@ -124,9 +118,9 @@ def _last_runs(
                 (decisions.c.run_id == run_history.c.run_id)
                 & (run_history.c.status == RunStatus.BLOCKED.value),
             )
-            .where(run_history.c.org_id == org_id, run_history.c.run_id.in_(some))
+            .where(run_history.c.org_id == tx.org_id, run_history.c.run_id.in_(some))
         )
-        for row in connection.execute(query):
+        for row in tx.execute(query):
             status = RunStatus(row.status)
             runs[of[row.run_id]] = LastRun(
                 row.run_id, status, row.dataset_revision, _by_schema(row.ruling)
@@ -142,12 +136,10 @@ def _by_schema(ruling: str | None) -> bool:
     )
 
 
-def _off(
-    connection: Connection, org_id: str, found: Collection[Standing]
-) -> Iterator[tuple[DatasetName, str]]:
+def _off(tx: Transaction, found: Collection[Standing]) -> Iterator[tuple[DatasetName, str]]:
     """The first part of each dataset that is missing or disabled."""
-    sources = _sources(connection, org_id) if any(each.made.source for each in found) else {}
-    targets = current_targets(connection, org_id) if any(each.made.target for each in found) else {}
+    sources = _sources(tx) if any(each.made.source for each in found) else {}
+    targets = current_targets(tx) if any(each.made.target for each in found) else {}
     for each in found:
         source, target = each.made.source, each.made.target
         problems = []
@@ -160,21 +152,21 @@ def _off(
             yield each.name, problems[0]
 
 
-def _sources(connection: Connection, org_id: str) -> dict[str, bool]:
+def _sources(tx: Transaction) -> dict[str, bool]:
     view = source_systems.c
-    query = select(view.source_name, view.active).where(view.org_id == org_id)
-    return {row.source_name: row.active for row in connection.execute(query)}
+    query = select(view.source_name, view.active).where(view.org_id == tx.org_id)
+    return {row.source_name: row.active for row in tx.execute(query)}
 
 
-def under_way(connection: Connection, org_id: str, jobs: Iterable[CurrentJob]) -> frozenset[str]:
+def under_way(tx: Transaction, jobs: Iterable[CurrentJob]) -> frozenset[str]:
     """Ids of those that are not to overlap, and have a task that is not over."""
     alone = sorted(job.job_id for job in jobs if job.controls.overlap is Overlap.SKIP)
     found: set[str] = set()
     for some in in_pieces(alone):
         query = select(tasks.c.job_id).where(
-            tasks.c.org_id == org_id, tasks.c.job_id.in_(some), not_over()
+            tasks.c.org_id == tx.org_id, tasks.c.job_id.in_(some), not_over()
         )
-        found |= set(connection.scalars(query.distinct()))
+        found |= set(tx.scalars(query.distinct()))
     return frozenset(found)
 
 
@@ -185,13 +177,13 @@ _MOST_NAMED = 500
 
 
 def _travelled_to(
-    connection: Connection, org_id: str, names: Collection[DatasetName], wanted: Collection[str]
+    tx: Transaction, names: Collection[DatasetName], wanted: Collection[str]
 ) -> dict[DatasetName, tuple[Travelled, ...]]:
     """By name, of those that have a wanted tag somewhere above them: nothing else can bring it.
 
     However many there are, the statements are few.
     """
-    made = made_of_all(connection, org_id)
+    made = made_of_all(tx)
     tags = {tag.lower() for tag in wanted}
     tagged = {name for name, each in made.items() if tags & _own_tags(each)}
     above = {name: _above(name, made) for name in names} if tagged else {}
@@ -199,7 +191,7 @@ def _travelled_to(
     if not reached:
         return {}
     needed = set(reached).union(*(above[name] for name in reached))
-    return travelled_tags_of(connection, org_id, reached, _definitions(connection, org_id, needed))
+    return travelled_tags_of(tx, reached, _definitions(tx, needed))
 
 
 def _own_tags(made: Made) -> set[str]:
@@ -219,14 +211,14 @@ def _above(name: DatasetName, made: Mapping[DatasetName, Made]) -> set[DatasetNa
 
 
 def _definitions(
-    connection: Connection, org_id: str, names: Collection[DatasetName]
+    tx: Transaction, names: Collection[DatasetName]
 ) -> dict[DatasetName, DatasetDefinition]:
     view = dataset_registry.c
-    query = select(view.dataset_name, view.definition).where(view.org_id == org_id)
+    query = select(view.dataset_name, view.definition).where(view.org_id == tx.org_id)
     if len(names) <= _MOST_NAMED:
         query = query.where(view.dataset_name.in_(sorted(names)))
     return {
         DatasetName(row.dataset_name): DatasetDefinition.from_json(row.definition)
-        for row in connection.execute(query)
+        for row in tx.execute(query)
         if row.dataset_name in names
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import func, select
 
 from lakeguard.dispatch.queue import is_last_transition
 from lakeguard.ledger.switches import last_switches
@@ -17,40 +17,39 @@ from lakeguard.state.schema import (
     task_transitions,
     tasks,
 )
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import UnknownJob
 from lakeguard_sdk.scheduling.jobs import JobRow
 
 
-def list_jobs(connection: Connection, org_id: str) -> list[JobRow]:
+def list_jobs(tx: Transaction) -> list[JobRow]:
     """In the order of their names."""
-    return _rows(connection, org_id, current_jobs(connection, org_id).values())
+    return _rows(tx, current_jobs(tx).values())
 
 
-def show_job(connection: Connection, org_id: str, name: str) -> JobRow:
-    job = require_job(connection, org_id, name)
-    return _rows(connection, org_id, [job], job.job_id)[0]
+def show_job(tx: Transaction, name: str) -> JobRow:
+    job = require_job(tx, name)
+    return _rows(tx, [job], job.job_id)[0]
 
 
-def require_job(connection: Connection, org_id: str, name: str) -> CurrentJob:
+def require_job(tx: Transaction, name: str) -> CurrentJob:
     """``UnknownJob``, with the nearest name, where there is none."""
-    query = select(md_jobs.c.job_id).where(md_jobs.c.org_id == org_id)
-    job_id = connection.scalar(query.where(md_jobs.c.job_name == name))
+    query = select(md_jobs.c.job_id).where(md_jobs.c.org_id == tx.org_id)
+    job_id = tx.scalar(query.where(md_jobs.c.job_name == name))
     if job_id is None:
-        names = connection.scalars(select(md_jobs.c.job_name).where(md_jobs.c.org_id == org_id))
+        names = tx.scalars(select(md_jobs.c.job_name).where(md_jobs.c.org_id == tx.org_id))
         raise UnknownJob(job=name[:80], hint=did_you_mean(name, list(names)))
-    return current_jobs(connection, org_id, {job_id})[job_id]
+    return current_jobs(tx, {job_id})[job_id]
 
 
-def _rows(
-    connection: Connection, org_id: str, jobs: Iterable[CurrentJob], only: str | None = None
-) -> list[JobRow]:
+def _rows(tx: Transaction, jobs: Iterable[CurrentJob], only: str | None = None) -> list[JobRow]:
     """Where they are one job, ``only`` says which, so that nothing is read of others."""
-    graph = active_graph(connection, org_id)
-    next_at = _next_times(connection, org_id, only)
-    last = _last_tasks(connection, org_id, only)
-    switched = last_switches(connection, org_id, None if only is None else {only})
+    graph = active_graph(tx)
+    next_at = _next_times(tx, only)
+    last = _last_tasks(tx, only)
+    switched = last_switches(tx, None if only is None else {only})
     return [
         JobRow(
             job_id=job.job_id,
@@ -70,19 +69,19 @@ def _rows(
     ]
 
 
-def _next_times(connection: Connection, org_id: str, only: str | None) -> dict[str, Any]:
+def _next_times(tx: Transaction, only: str | None) -> dict[str, Any]:
     table = job_schedules.c
-    query = select(table.job_id, table.next_at).where(table.org_id == org_id)
+    query = select(table.job_id, table.next_at).where(table.org_id == tx.org_id)
     if only is not None:
         query = query.where(table.job_id == only)
-    return {row.job_id: row.next_at for row in connection.execute(query)}
+    return {row.job_id: row.next_at for row in tx.execute(query)}
 
 
-def _last_tasks(connection: Connection, org_id: str, only: str | None) -> dict[str, Any]:
+def _last_tasks(tx: Transaction, only: str | None) -> dict[str, Any]:
     """By job, the first of what ``list_tasks`` lists of it."""
     newest = (
         select(tasks.c.job_id, func.max(tasks.c.created_at).label("created_at"))
-        .where(tasks.c.org_id == org_id, tasks.c.job_id.is_not(None))
+        .where(tasks.c.org_id == tx.org_id, tasks.c.job_id.is_not(None))
         .group_by(tasks.c.job_id)
     )
     if only is not None:
@@ -96,7 +95,7 @@ def _last_tasks(connection: Connection, org_id: str, only: str | None) -> dict[s
         )
         .join(made, (made.c.job_id == tasks.c.job_id) & (made.c.created_at == tasks.c.created_at))
         .outerjoin(task_transitions, is_last_transition())
-        .where(tasks.c.org_id == org_id)
+        .where(tasks.c.org_id == tx.org_id)
         .order_by(tasks.c.task_id)
     )
-    return {row.job_id: row for row in connection.execute(query)}
+    return {row.job_id: row for row in tx.execute(query)}

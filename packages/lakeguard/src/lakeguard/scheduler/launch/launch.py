@@ -12,12 +12,12 @@ from datetime import date, datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, tuple_
+from sqlalchemy import tuple_
 
 from lakeguard.dispatch.queue import tasks_and_why
 from lakeguard.dispatch.submit import NewTask, submit_all
 from lakeguard.ledger.left_graphs import graph_lock
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.graph.current_jobs import CurrentJob, current_jobs
 from lakeguard.scheduler.launch.gate_facts import GateFacts, read_facts
 from lakeguard.scheduler.launch.gates import overlapping, refusal
@@ -25,6 +25,7 @@ from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
 from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.locks import hold, hold_shared
 from lakeguard.state.schema import tasks
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskKind, TaskState
 from lakeguard_sdk.errors import LaunchRefused, NotRunnable
 from lakeguard_sdk.scheduling.jobs import Launch, Overlap
@@ -38,10 +39,10 @@ def overlap_lock(org_id: str) -> str:
 
 
 def launch(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
+    context: PlaneContext,
     wishes: Sequence[Wish],
-    read_all: Callable[[Connection], Mapping[str, CurrentJob]] | None = None,
+    read_all: Callable[[Transaction], Mapping[str, CurrentJob]] | None = None,
 ) -> list[Launch]:
     """What became of each wish, in their order. The same wish again is not new.
 
@@ -51,18 +52,18 @@ def launch(
     """
     if not wishes:
         return []
-    org_id = heart.org_id
-    hold_shared(connection, graph_lock(org_id))
+    org_id = tx.org_id
+    hold_shared(tx, graph_lock(org_id))
     wished = {wish.job_id for wish in wishes}
     if read_all is None:
-        jobs = current_jobs(connection, org_id, wished)
+        jobs = current_jobs(tx, wished)
     else:
-        jobs = {key: job for key, job in read_all(connection).items() if key in wished}
+        jobs = {key: job for key, job in read_all(tx).items() if key in wished}
     if any(map(_is_alone, jobs.values())):
-        hold(connection, overlap_lock(org_id))
-    at = heart.clock()
-    facts = read_facts(connection, org_id, jobs.values(), at)
-    refused = _refused(wishes, jobs, facts, _spent(connection, org_id, wishes, jobs, facts))
+        hold(tx, overlap_lock(org_id))
+    at = tx.now()
+    facts = read_facts(tx, jobs.values(), at)
+    refused = _refused(wishes, jobs, facts, _spent(tx, wishes, jobs, facts))
     runnable = [
         index
         for index, wish in enumerate(wishes)
@@ -70,16 +71,16 @@ def launch(
     ]
     causes = _cause_texts(wishes)
     wanted = [
-        _new_task(heart, wishes[index], jobs[wishes[index].job_id], facts, refused[index], causes)
+        _new_task(context, wishes[index], jobs[wishes[index].job_id], facts, refused[index], causes)
         for index in runnable
     ]
-    added = submit_all(connection, org_id, wanted, at)
+    added = submit_all(tx, wanted, at)
     again = [
         (task.subject, str(task.key))
         for task, new in zip(wanted, added, strict=True)
         if new is None
     ]
-    before = _known(connection, org_id, again)
+    before = _known(tx, again)
     answers = {
         index: _answer(jobs[wishes[index].job_id], task, new, before)
         for index, task, new in zip(runnable, wanted, added, strict=True)
@@ -95,11 +96,7 @@ def _can_run(job: CurrentJob | None) -> bool:
 
 
 def _spent(
-    connection: Connection,
-    org_id: str,
-    wishes: Sequence[Wish],
-    jobs: Mapping[str, CurrentJob],
-    facts: GateFacts,
+    tx: Transaction, wishes: Sequence[Wish], jobs: Mapping[str, CurrentJob], facts: GateFacts
 ) -> set[tuple[str, str]]:
     """Jobs that are to be alone, with the keys that they were started by before."""
     alone = {each.job_id: each for each in jobs.values() if _is_alone(each)}
@@ -108,7 +105,7 @@ def _spent(
         for wish in wishes
         if wish.job_id in alone
     }
-    known = _known(connection, org_id, list(said.values()))
+    known = _known(tx, list(said.values()))
     return {wished for wished, key in said.items() if key in known}
 
 
@@ -145,7 +142,7 @@ def _cause_texts(wishes: Sequence[Wish]) -> dict[int, str]:
 
 
 def _new_task(
-    heart: Heart,
+    context: PlaneContext,
     wish: Wish,
     job: CurrentJob,
     facts: GateFacts,
@@ -159,9 +156,9 @@ def _new_task(
         key=wish.key,
         parameters=parameters_text(wish),
         triggered_by=wish.actor,
-        attempts=controls.attempts or heart.dispatch.attempts,
+        attempts=controls.attempts or context.dispatch.attempts,
         actor=wish.actor,
-        due_at=None if refused else _due(heart, wish, facts.at),
+        due_at=None if refused else _due(context, wish, facts.at),
         job_id=job.job_id,
         priority=controls.priority,
         labels=controls.labels,
@@ -173,8 +170,8 @@ def _new_task(
     )
 
 
-def _due(heart: Heart, wish: Wish, at: datetime) -> datetime:
-    return at + heart.dispatch.lease if wish.reserved else at
+def _due(context: PlaneContext, wish: Wish, at: datetime) -> datetime:
+    return at + context.dispatch.lease if wish.reserved else at
 
 
 def _subject(job: CurrentJob, facts: GateFacts) -> str:
@@ -202,15 +199,13 @@ def _day_text(day: date | None) -> str:
     return "{}" if day is None else json.dumps({"day": day.isoformat()})
 
 
-def _known(
-    connection: Connection, org_id: str, keys: Sequence[tuple[str, str]]
-) -> dict[tuple[str, str], Any]:
+def _known(tx: Transaction, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Any]:
     """Tasks that were there before, by what makes them the same: subject and key."""
     found: dict[tuple[str, str], Any] = {}
     for piece in in_pieces(keys):
         same = tuple_(tasks.c.dataset_id, tasks.c.dedupe_key).in_(piece)
-        query = tasks_and_why(org_id).where(same)
-        found.update({(row.dataset_id, row.dedupe_key): row for row in connection.execute(query)})
+        query = tasks_and_why(tx.org_id).where(same)
+        found.update({(row.dataset_id, row.dedupe_key): row for row in tx.execute(query)})
     return found
 
 

@@ -6,14 +6,15 @@ import json
 from collections.abc import Mapping
 from datetime import date
 
-from sqlalchemy import Connection, and_, select
+from sqlalchemy import and_, select
 
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.graph.current_jobs import CurrentJob
 from lakeguard.scheduler.launch.job_list import require_job
 from lakeguard.scheduler.launch.launch import launch, parameters_text
 from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
 from lakeguard.state.schema import md_jobs, tasks
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import content_hash
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import KeySpent, LaunchInvalid
@@ -35,8 +36,8 @@ _MOST_TOLD = 3
 
 
 def trigger(
-    connection: Connection,
-    heart: Heart,
+    tx: Transaction,
+    context: PlaneContext,
     name: str,
     triggered_by: str,
     *,
@@ -46,7 +47,7 @@ def trigger(
     here: bool = False,
 ) -> Launch:
     """One task for the key; without one, for the day and what is set; without those, a new one."""
-    job = require_job(connection, heart.org_id, name)
+    job = require_job(tx, name)
     values = dict(set_to or {})
     _check(job, values, key)
     wish = Wish(
@@ -58,22 +59,20 @@ def trigger(
         day=day,
         reserved=here,
     )
-    (launched,) = launch(connection, heart, [wish])
+    (launched,) = launch(tx, context, [wish])
     if launched.task_id and not launched.new:
-        _require_same(connection, heart.org_id, job, wish, launched.task_id)
+        _require_same(tx, job, wish, launched.task_id)
     return launched
 
 
-def _require_same(
-    connection: Connection, org_id: str, job: CurrentJob, wish: Wish, task_id: str
-) -> None:
+def _require_same(tx: Transaction, job: CurrentJob, wish: Wish, task_id: str) -> None:
     """The same again gets the first answer; another start under its key is refused."""
     query = (
         select(tasks.c.parameters, md_jobs.c.job_name)
-        .outerjoin(md_jobs, and_(md_jobs.c.job_id == tasks.c.job_id, md_jobs.c.org_id == org_id))
-        .where(tasks.c.org_id == org_id, tasks.c.task_id == task_id)
+        .outerjoin(md_jobs, and_(md_jobs.c.job_id == tasks.c.job_id, md_jobs.c.org_id == tx.org_id))
+        .where(tasks.c.org_id == tx.org_id, tasks.c.task_id == task_id)
     )
-    row = connection.execute(query).one()
+    row = tx.execute(query).one()
     before = {"the job": row.job_name, **_said(row.parameters)}
     now = {"the job": job.name, **_said(parameters_text(wish))}
     if before != now:

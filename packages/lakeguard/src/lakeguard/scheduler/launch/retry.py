@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch.retry import require_retryable, retry_task
 from lakeguard.dispatch.task_list import require_task
 from lakeguard.dispatch.task_row import Task
 from lakeguard.ledger.left_graphs import graph_lock, left_graphs
-from lakeguard.promotion.context import Heart
 from lakeguard.scheduler.graph.current_jobs import CurrentJob, current_jobs
 from lakeguard.scheduler.launch.gate_facts import read_facts
 from lakeguard.scheduler.launch.gates import overlapping, refusal
 from lakeguard.scheduler.launch.launch import overlap_lock
 from lakeguard.state.locks import hold, hold_shared
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import (
     GraphLeft,
@@ -26,40 +24,36 @@ from lakeguard_sdk.errors import (
 from lakeguard_sdk.scheduling.jobs import Overlap
 
 
-def retry(connection: Connection, heart: Heart, task_id: str, reason: str) -> Task:
+def retry(tx: Transaction, task_id: str, reason: str) -> Task:
     """Queued under the active graph, or refused by name; without a job there is no gate here."""
-    hold_shared(connection, graph_lock(heart.org_id))
-    task = require_task(connection, heart.org_id, task_id)
+    hold_shared(tx, graph_lock(tx.org_id))
+    task = require_task(tx, task_id)
     require_retryable(task)
-    refused = None if task.job_id is None else _refused(connection, heart, task, task.job_id)
+    refused = None if task.job_id is None else _refused(tx, task, task.job_id)
     if refused is not None:
         raise NotRetryable(task=task_id, reason=str(refused))
-    return retry_task(connection, task, heart.actor, reason, heart.clock())
+    return retry_task(tx, task, reason)
 
 
-def _refused(
-    connection: Connection, heart: Heart, task: Task, job_id: str
-) -> LaunchRefused | GraphLeft | None:
+def _refused(tx: Transaction, task: Task, job_id: str) -> LaunchRefused | GraphLeft | None:
     if task.dag_version_id is not None:
-        left = left_graphs(connection, heart.org_id, {task.dag_version_id})
+        left = left_graphs(tx, {task.dag_version_id})
         if task.dag_version_id in left:
             return GraphLeft(version=left[task.dag_version_id])
-    job = current_jobs(connection, heart.org_id, {job_id}).get(job_id)
+    job = current_jobs(tx, {job_id}).get(job_id)
     if job is None:
         return NotRunnable(problem=f"there is no job {job_id}")
-    refused = _by_gates(connection, heart, task, job)
+    refused = _by_gates(tx, task, job)
     if isinstance(refused, JobOff) and not job.enabled:
         raise JobStillOff(task=task.task_id, reason=str(refused), job=job.name)
     return refused
 
 
-def _by_gates(
-    connection: Connection, heart: Heart, task: Task, job: CurrentJob
-) -> LaunchRefused | None:
+def _by_gates(tx: Transaction, task: Task, job: CurrentJob) -> LaunchRefused | None:
     alone = job.controls.overlap is Overlap.SKIP
     if alone:
-        hold(connection, overlap_lock(heart.org_id))
-    facts = read_facts(connection, heart.org_id, [job], heart.clock())
+        hold(tx, overlap_lock(tx.org_id))
+    facts = read_facts(tx, [job], tx.now())
     refused = refusal(job, facts)
     if refused is not None:
         return refused

@@ -11,14 +11,13 @@ from collections.abc import Collection, Mapping
 from functools import partial
 from typing import NamedTuple
 
-from sqlalchemy import Connection
-
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.graph.current_jobs import CurrentJob
 from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
 from lakeguard.scheduler.triggers import queries
 from lakeguard.scheduler.triggers.plan import Planned, key_of, launch_planned
 from lakeguard.scheduler.triggers.triggerable_jobs import Roster
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import format_instant
 from lakeguard_sdk.scheduling.jobs import Launch
 
@@ -49,20 +48,18 @@ class _End(NamedTuple):
         return f"{self.task_id}{_COUNT}{self.ends}" if late else ""
 
 
-def launch_following(heart: Heart, roster: Roster) -> list[Launch]:
+def launch_following(context: PlaneContext, roster: Roster) -> list[Launch]:
     jobs = roster.waiting("after")
     if not jobs:
         return []
     ids = {job.name: job.job_id for job in roster.jobs.values()}
-    return launch_planned(heart, "after", partial(_plan, heart.org_id, jobs, ids))
+    return launch_planned(context, "after", partial(_plan, jobs, ids))
 
 
-def _plan(
-    org_id: str, jobs: list[CurrentJob], ids: dict[str, str], connection: Connection
-) -> Planned:
+def _plan(jobs: list[CurrentJob], ids: dict[str, str], tx: Transaction) -> Planned:
     before = {ids[name] for job in jobs for name in job.controls.after if name in ids}
-    found = _last_ends(connection, org_id, before)
-    seen = queries.cursors(connection, org_id, [job.job_id for job in jobs], _KIND)
+    found = _last_ends(tx, before)
+    seen = queries.cursors(tx, [job.job_id for job in jobs], _KIND)
     planned = Planned()
     for job in jobs:
         ends = {name: found.get(ids.get(name, "")) for name in job.controls.after}
@@ -79,9 +76,9 @@ def _plan(
     return planned
 
 
-def _last_ends(connection: Connection, org_id: str, job_ids: Collection[str]) -> dict[str, _End]:
-    rows = queries.last_ends(connection, org_id, job_ids)
-    counts = queries.count_ends(connection, org_id, {row.job_id: row.ended_at for row in rows})
+def _last_ends(tx: Transaction, job_ids: Collection[str]) -> dict[str, _End]:
+    rows = queries.last_ends(tx, job_ids)
+    counts = queries.count_ends(tx, {row.job_id: row.ended_at for row in rows})
     return {
         row.job_id: _End(
             row.task_id, f"{format_instant(row.ended_at)} {row.task_id}", counts[row.job_id]

@@ -10,14 +10,13 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import Connection
-
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.graph.current_jobs import CurrentJob
 from lakeguard.scheduler.launch.launch import launch
 from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
 from lakeguard.scheduler.triggers import queries
 from lakeguard.scheduler.triggers.triggerable_jobs import Roster, read_roster
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import format_instant
 from lakeguard_sdk.scheduling.cron import Cron, parse_cron
 from lakeguard_sdk.scheduling.cron_zones import next_moment, zone_of
@@ -102,14 +101,14 @@ def _between(cron: Cron, zone: ZoneInfo, begin: datetime, until: datetime) -> li
 ACTOR = "trigger:cron"
 
 
-def follow_definitions(heart: Heart, roster: Roster) -> None:
+def follow_definitions(context: PlaneContext, roster: Roster) -> None:
     """Every job's next time is that of its definition as it is now. One that is seen for the
     first time starts from now."""
-    at = heart.clock()
-    with heart.database.read() as connection:
-        rows = _changed(connection, heart.org_id, roster, at)
+    at = context.clock()
+    with context.read() as tx:
+        rows = _changed(tx, roster, at)
     if rows:
-        heart.database.transact(lambda connection: queries.set_schedules(connection, rows))
+        context.transact(lambda tx: queries.set_schedules(tx, rows))
 
 
 class Turn(NamedTuple):
@@ -122,18 +121,18 @@ class Turn(NamedTuple):
     """Whether one is of another definition than is known here, and was left alone."""
 
 
-def launch_due(heart: Heart, roster: Roster) -> Turn:
+def launch_due(context: PlaneContext, roster: Roster) -> Turn:
     """Launches what is due and moves each schedule on, both or neither, many at once.
 
     Of two dispatchers, each takes what the other has not taken yet. Where writers work side by
     side, one dispatcher does the same by itself: it makes rows while the server writes others.
     """
-    at = heart.clock()
-    with heart.database.read() as connection:
-        waiting = connection.scalar(queries.count_due(heart.org_id, at)) or 0
+    at = context.clock()
+    with context.read() as tx:
+        waiting = tx.scalar(queries.count_due(tx.org_id, at)) or 0
     pieces = range(-(-waiting // queries.AT_ONCE))
-    with ThreadPoolExecutor(heart.database.writers) as pool:
-        turns = list(pool.map(lambda _: _launch_some(heart, roster, at), pieces))
+    with ThreadPoolExecutor(context.database.writers) as pool:
+        turns = list(pool.map(lambda _: _launch_some(context, roster, at), pieces))
     return Turn(
         [launch for turn in turns for launch in turn.launches],
         [said for turn in turns for said in turn.told],
@@ -141,28 +140,26 @@ def launch_due(heart: Heart, roster: Roster) -> Turn:
     )
 
 
-def _launch_some(heart: Heart, roster: Roster, at: datetime) -> Turn:
-    def jobs_now(connection: Connection) -> dict[str, CurrentJob]:
-        return read_roster(connection, heart.org_id, roster).jobs
+def _launch_some(context: PlaneContext, roster: Roster, at: datetime) -> Turn:
+    def jobs_now(tx: Transaction) -> dict[str, CurrentJob]:
+        return read_roster(tx, roster).jobs
 
-    def work(connection: Connection) -> Turn:
-        rows = connection.execute(queries.take_due(heart.org_id, at)).all()
-        wishes, moves, told = _owed(heart.org_id, rows, roster, at)
-        launches = launch(connection, heart, wishes, jobs_now)
+    def work(tx: Transaction) -> Turn:
+        rows = tx.execute(queries.take_due(tx.org_id, at)).all()
+        wishes, moves, told = _owed(tx.org_id, rows, roster, at)
+        launches = launch(tx, context, wishes, jobs_now)
         reached("trigger.launched")
-        queries.move_schedules(connection, moves)
+        queries.move_schedules(tx, moves)
         reached("trigger.moved")
         return Turn(launches, told, strange=len(moves) < len(rows))
 
-    found = heart.database.transact(work)
+    found = context.transact(work)
     reached("trigger.committed")
     return found
 
 
-def _changed(
-    connection: Connection, org_id: str, roster: Roster, at: datetime
-) -> list[dict[str, Any]]:
-    known = {row.job_id: row for row in connection.execute(queries.schedules(org_id))}
+def _changed(tx: Transaction, roster: Roster, at: datetime) -> list[dict[str, Any]]:
+    known = {row.job_id: row for row in tx.execute(queries.schedules(tx.org_id))}
     said_at: dict[str, datetime] | None = None
     rows = []
     for job in roster.jobs.values():
@@ -172,11 +169,11 @@ def _changed(
         if before is not None and before.definition_hash == job.definition_hash:
             continue
         if said_at is None:
-            said_at = queries.revised_at(connection, org_id)
+            said_at = queries.revised_at(tx)
         owed = None if before is None else before.next_at
         rows.append(
             {
-                "org_id": org_id,
+                "org_id": tx.org_id,
                 "job_id": job.job_id,
                 "definition_hash": job.definition_hash,
                 "next_at": None

@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from sqlalchemy import Connection
-
 from lakeguard.ledger.versions import latest_pointers
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.graph.current_jobs import CurrentJob
 from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
 from lakeguard.scheduler.triggers import queries
 from lakeguard.scheduler.triggers.plan import Planned, key_of, launch_planned
 from lakeguard.scheduler.triggers.triggerable_jobs import Roster
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.scheduling.jobs import Launch
 
@@ -26,18 +25,18 @@ ACTOR = "trigger:update"
 _KIND = "dataset"
 
 
-def launch_updated(heart: Heart, roster: Roster) -> list[Launch]:
+def launch_updated(context: PlaneContext, roster: Roster) -> list[Launch]:
     jobs = roster.waiting("updates")
     if not jobs:
         return []
-    return launch_planned(heart, "updates", partial(_plan, heart.org_id, jobs))
+    return launch_planned(context, "updates", partial(_plan, jobs))
 
 
-def _plan(org_id: str, jobs: list[CurrentJob], connection: Connection) -> Planned:
-    rows = connection.execute(queries.dataset_ids(org_id))
+def _plan(jobs: list[CurrentJob], tx: Transaction) -> Planned:
+    rows = tx.execute(queries.dataset_ids(tx.org_id))
     ids = {row.dataset_name: row.dataset_id for row in rows}
-    shown = latest_pointers(connection, org_id)
-    seen = queries.cursors(connection, org_id, [job.job_id for job in jobs], _KIND)
+    shown = latest_pointers(tx)
+    seen = queries.cursors(tx, [job.job_id for job in jobs], _KIND)
     planned = Planned()
     for job in jobs:
         trigger = job.controls.updates

@@ -9,10 +9,8 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch.queue import tasks_under
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.graph.current_jobs import CurrentJob
 from lakeguard.scheduler.launch.launch import launch
 from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
@@ -22,6 +20,7 @@ from lakeguard.scheduler.triggers.triggerable_jobs import Roster, read_roster
 from lakeguard.state import outbox
 from lakeguard.state.locks import hold
 from lakeguard.state.schema import received_events
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import data_hash, hash_bytes
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import EventDiffers, NoEvent, SecretEvent
@@ -164,7 +163,7 @@ ACTOR = "trigger:event"
 
 
 def receive(
-    heart: Heart, body: bytes, shape: str | None = None, watch: Watch | None = None
+    context: PlaneContext, body: bytes, shape: str | None = None, watch: Watch | None = None
 ) -> list[Launch]:
     """What the event launched. The same event again launches nothing, also for jobs that are new
     since; under the same name with other content it is refused."""
@@ -172,17 +171,17 @@ def receive(
     if holds_secret(event.text) or _names_secret(event.content):
         raise SecretEvent()
 
-    def work(connection: Connection) -> list[Launch]:
-        watch.roster = roster = read_roster(connection, heart.org_id, watch.roster)
+    def work(tx: Transaction) -> list[Launch]:
+        watch.roster = roster = read_roster(tx, watch.roster)
         jobs = _waiting(roster, event)
-        hold(connection, f"triggers:{heart.org_id}:events")
-        if not _store(connection, heart, event):
-            return _known(connection, heart.org_id, roster, event)
-        launches = launch(connection, heart, [_wish(job, event) for job in jobs])
+        hold(tx, f"triggers:{tx.org_id}:events")
+        if not _store(tx, event):
+            return _known(tx, roster, event)
+        launches = launch(tx, context, [_wish(job, event) for job in jobs])
         reached("trigger.launched")
         return launches
 
-    launches = heart.database.transact(work)
+    launches = context.transact(work)
     reached("trigger.committed")
     return launches
 
@@ -208,18 +207,18 @@ def _waiting(roster: Roster, event: Event) -> list[CurrentJob]:
     ]
 
 
-def _store(connection: Connection, heart: Heart, event: Event) -> bool:
+def _store(tx: Transaction, event: Event) -> bool:
     """Whether the event is new."""
-    found = queries.received(heart.org_id, event.source, event.event_id)
-    known = connection.execute(found).first()
+    found = queries.received(tx.org_id, event.source, event.event_id)
+    known = tx.execute(found).first()
     if known is not None:
         if known.body_hash != event.digest:
             raise EventDiffers(event=event.event_id, source=event.source)
         return False
-    last: int = connection.execute(queries.last_ordinal(heart.org_id)).scalar_one()
-    at = heart.clock()
+    last: int = tx.execute(queries.last_ordinal(tx.org_id)).scalar_one()
+    at = tx.now()
     row = {
-        "org_id": heart.org_id,
+        "org_id": tx.org_id,
         "source": event.source,
         "event_id": event.event_id,
         "shape": event.shape.value,
@@ -229,13 +228,13 @@ def _store(connection: Connection, heart: Heart, event: Event) -> bool:
         "received_at": at,
         "ordinal": last + 1,
     }
-    outbox.record(connection, received_events, [row], at)
+    outbox.record(tx, received_events, [row], at)
     return True
 
 
-def _known(connection: Connection, org_id: str, roster: Roster, event: Event) -> list[Launch]:
+def _known(tx: Transaction, roster: Roster, event: Event) -> list[Launch]:
     """What the event launched when it came first, whatever became of its jobs since."""
-    rows = connection.execute(tasks_under(org_id, _key(event)))
+    rows = tx.execute(tasks_under(tx.org_id, _key(event)))
     return [
         Launch(
             job=roster.jobs[row.job_id].name,

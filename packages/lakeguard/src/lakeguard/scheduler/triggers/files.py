@@ -16,9 +16,7 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple
 
-from sqlalchemy import Connection
-
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.graph.current_jobs import CurrentJob
 from lakeguard.scheduler.launch.gate_facts import under_way
 from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
@@ -27,6 +25,7 @@ from lakeguard.scheduler.triggers.file_watch import Look, Looking
 from lakeguard.scheduler.triggers.plan import Planned, launch_planned
 from lakeguard.scheduler.triggers.triggerable_jobs import Roster
 from lakeguard.state.bulk_writes import in_pieces
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import data_hash
 from lakeguard_sdk.errors import Overlapping
 from lakeguard_sdk.scheduling.jobs import Launch, Overlap
@@ -47,61 +46,58 @@ class Arrived(NamedTuple):
     """Files that are new and may still be being written."""
 
 
-def launch_arrived(heart: Heart, roster: Roster, looking: Looking) -> Arrived:
+def launch_arrived(context: PlaneContext, roster: Roster, looking: Looking) -> Arrived:
     """ValueError where the lake has no folders."""
     jobs = roster.waiting("files")
     if not jobs:
         return Arrived([], 0)
-    storage_for(heart.lake)
-    root = str(Path(local_path(heart.lake)).resolve())
+    storage_for(context.lake)
+    root = str(Path(local_path(context.lake)).resolve())
     names = {each: matching_files(root, each) for each in {job.controls.files for job in jobs}}
     looks = looking.look(root, {job.job_id: names[job.controls.files] for job in jobs})
-    _pass_launched(heart, looking, looks)
-    whole = looking.whole(heart.dispatch.quiet_seconds)
-    plan = partial(_plan, heart.org_id, jobs, looks, whole, looking)
-    return Arrived(launch_planned(heart, "files", plan), len(looking.first_seen.keys() - whole))
+    _pass_launched(context, looking, looks)
+    whole = looking.whole(context.dispatch.quiet_seconds)
+    plan = partial(_plan, jobs, looks, whole, looking)
+    return Arrived(launch_planned(context, "files", plan), len(looking.first_seen.keys() - whole))
 
 
-def _pass_launched(heart: Heart, looking: Looking, looks: dict[str, list[Look]]) -> None:
+def _pass_launched(context: PlaneContext, looking: Looking, looks: dict[str, list[Look]]) -> None:
     """What is seen for the first time may be new to this process alone."""
     found = looking.note(look for each in looks.values() for look in each)
     if not found:
         return
-    with heart.database.read() as connection:
+    with context.read() as tx:
         for job_id, each in looks.items():
             first = [look for look in each if look in found]
-            new = set(_new(connection, heart.org_id, job_id, first, looking))
+            new = set(_new(tx, job_id, first, looking))
             looks[job_id] = [look for look in each if look in new or look not in found]
     looking.note(look for each in looks.values() for look in each)
 
 
 def _plan(
-    org_id: str,
     jobs: Sequence[CurrentJob],
     looks: Mapping[str, Sequence[Look]],
     whole: set[Look],
     looking: Looking,
-    connection: Connection,
+    tx: Transaction,
 ) -> Planned:
-    planned, busy = Planned(), under_way(connection, org_id, jobs)
+    planned, busy = Planned(), under_way(tx, jobs)
     for job in jobs:
         if job.job_id in busy:
             continue
         most = 1 if job.controls.overlap is Overlap.SKIP else MOST_AT_ONCE
         ready = [look for look in looks[job.job_id] if look in whole]
-        new = _new(connection, org_id, job.job_id, ready, looking)
+        new = _new(tx, job.job_id, ready, looking)
         for look in islice(new, most):
             planned.add(_wish(job, look), {(job.job_id, _watched(look)): look.digest})
     return planned
 
 
-def _new(
-    connection: Connection, org_id: str, job_id: str, looks: Sequence[Look], looking: Looking
-) -> Iterator[Look]:
+def _new(tx: Transaction, job_id: str, looks: Sequence[Look], looking: Looking) -> Iterator[Look]:
     """Those that the job was not launched for, by what the State says; the others are noted."""
     for piece in in_pieces(looks, _ASKED_AT_ONCE):
         asked = {_watched(look): look for look in piece}
-        seen = queries.cursors_in(connection, org_id, job_id, asked)
+        seen = queries.cursors_in(tx, job_id, asked)
         for what, look in asked.items():
             if seen.get(what) == look.digest:
                 looking.know_launched(job_id, look)

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sqlalchemy import Connection
-
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.launch.launch import launch
 from lakeguard.scheduler.launch.requests import Wish
 from lakeguard.scheduler.triggers import queries
 from lakeguard.state.locks import hold
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import data_hash
 from lakeguard_sdk.scheduling.jobs import Launch
 from lakeguard_sdk.storage.fault_points import reached
@@ -35,24 +34,26 @@ class Planned:
         self.moves.append(moves)
 
 
-def launch_planned(heart: Heart, name: str, plan: Callable[[Connection], Planned]) -> list[Launch]:
+def launch_planned(
+    context: PlaneContext, name: str, plan: Callable[[Transaction], Planned]
+) -> list[Launch]:
     """What became of the plan's wishes. A job stays where it was with what left no task."""
-    with heart.database.read() as connection:
-        if not plan(connection).wishes:
+    with context.read() as tx:
+        if not plan(tx).wishes:
             return []
 
-    def work(connection: Connection) -> list[Launch]:
-        hold(connection, f"triggers:{heart.org_id}:{name}")
-        planned = plan(connection)
-        launches = launch(connection, heart, planned.wishes)
+    def work(tx: Transaction) -> list[Launch]:
+        hold(tx, f"triggers:{tx.org_id}:{name}")
+        planned = plan(tx)
+        launches = launch(tx, context, planned.wishes)
         reached("trigger.launched")
         kept = zip(launches, planned.moves, strict=True)
         taken = [move for launched, moves in kept if launched.task_id for move in moves.items()]
-        queries.set_cursors(connection, heart.org_id, dict(taken))
+        queries.set_cursors(tx, dict(taken))
         reached("trigger.moved")
         return launches
 
-    launches = heart.database.transact(work)
+    launches = context.transact(work)
     reached("trigger.committed")
     return launches
 

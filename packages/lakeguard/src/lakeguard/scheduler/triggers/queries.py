@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import (
     Column,
-    Connection,
     Row,
     ScalarSelect,
     Select,
@@ -29,6 +28,7 @@ from lakeguard.state.schema import (
     trigger_cursors,
 )
 from lakeguard.state.tables.metadata import UtcTime
+from lakeguard.state.transaction import Transaction
 
 AnyRow = Row[Any]
 MOST_IN_A_TURN = 20_000
@@ -62,24 +62,24 @@ def _due(org_id: str, at: datetime, limit: int) -> Select[Any]:
     return chosen.order_by(table.next_at, table.job_id).limit(limit)
 
 
-def revised_at(connection: Connection, org_id: str) -> dict[str, datetime]:
+def revised_at(tx: Transaction) -> dict[str, datetime]:
     """When each job was written or changed last."""
     table = md_jobs_revisions.c
-    rows = connection.execute(
+    rows = tx.execute(
         select(table.job_id, func.max(table.revised_at).label("at"))
-        .where(table.org_id == org_id)
+        .where(table.org_id == tx.org_id)
         .group_by(table.job_id)
     )
     return {row.job_id: row.at for row in rows}
 
 
-def set_schedules(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
+def set_schedules(tx: Transaction, rows: Sequence[dict[str, Any]]) -> None:
     """New schedules, and new times of those whose definition changed.
 
     Of two dispatchers that see a change, the first one's time stays; who read the definitions
     before that changes nothing.
     """
-    new = insert_into(connection, job_schedules)
+    new = insert_into(tx, job_schedules)
     changed = new.on_conflict_do_update(
         index_elements=["org_id", "job_id"],
         set_={
@@ -90,25 +90,23 @@ def set_schedules(connection: Connection, rows: Sequence[dict[str, Any]]) -> Non
         where=(job_schedules.c.definition_hash != new.excluded.definition_hash)
         & (job_schedules.c.applied < new.excluded.applied),
     )
-    connection.execute(changed, list(rows))
+    tx.execute(changed, list(rows))
 
 
-def move_schedules(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
+def move_schedules(tx: Transaction, rows: Sequence[dict[str, Any]]) -> None:
     """The next time of many schedules, and the one that was due, at once."""
-    update_all(connection, job_schedules, rows, ("org_id", "job_id"))
+    update_all(tx, job_schedules, rows, ("org_id", "job_id"))
 
 
-def cursors(
-    connection: Connection, org_id: str, job_ids: Iterable[str], kind: str
-) -> dict[tuple[str, str], str]:
+def cursors(tx: Transaction, job_ids: Iterable[str], kind: str) -> dict[tuple[str, str], str]:
     """How far jobs have come with what they watch, by job and what is watched."""
     wanted = sorted(job_ids)
     table = trigger_cursors.c
     found: dict[tuple[str, str], str] = {}
     for piece in in_pieces(wanted):
-        rows = connection.execute(
+        rows = tx.execute(
             select(table.job_id, table.watched, table.position).where(
-                table.org_id == org_id,
+                table.org_id == tx.org_id,
                 table.job_id.in_(piece),
                 table.watched.startswith(f"{kind}:", autoescape=True),
             )
@@ -117,17 +115,15 @@ def cursors(
     return found
 
 
-def cursors_in(
-    connection: Connection, org_id: str, job_id: str, watched: Iterable[str]
-) -> dict[str, str]:
+def cursors_in(tx: Transaction, job_id: str, watched: Iterable[str]) -> dict[str, str]:
     """How far a job has come with these things, however many it has seen."""
     wanted = sorted(watched)
     table = trigger_cursors.c
     found: dict[str, str] = {}
     for piece in in_pieces(wanted):
-        rows = connection.execute(
+        rows = tx.execute(
             select(table.watched, table.position).where(
-                table.org_id == org_id,
+                table.org_id == tx.org_id,
                 table.job_id == job_id,
                 table.watched.in_(piece),
             )
@@ -136,15 +132,15 @@ def cursors_in(
     return found
 
 
-def set_cursors(connection: Connection, org_id: str, moves: dict[tuple[str, str], str]) -> None:
+def set_cursors(tx: Transaction, moves: dict[tuple[str, str], str]) -> None:
     if not moves:
         return
-    new = insert_into(connection, trigger_cursors)
+    new = insert_into(tx, trigger_cursors)
     rows = [
-        {"org_id": org_id, "job_id": job_id, "watched": watched, "position": position}
+        {"org_id": tx.org_id, "job_id": job_id, "watched": watched, "position": position}
         for (job_id, watched), position in moves.items()
     ]
-    connection.execute(
+    tx.execute(
         new.on_conflict_do_update(
             index_elements=["org_id", "job_id", "watched"],
             set_={"position": new.excluded.position},
@@ -178,11 +174,11 @@ def last_completed(org_id: str, job_ids: Collection[str]) -> Select[Any]:
     ).where(jobs.org_id == org_id, jobs.job_id.in_(sorted(job_ids)), jobs.revision == 1)
 
 
-def last_ends(connection: Connection, org_id: str, job_ids: Collection[str]) -> list[AnyRow]:
+def last_ends(tx: Transaction, job_ids: Collection[str]) -> list[AnyRow]:
     """The same for any number of jobs, without those of which no task ended well."""
     rows: list[AnyRow] = []
     for some in in_pieces(sorted(job_ids)):
-        rows += connection.execute(last_completed(org_id, some))
+        rows += tx.execute(last_completed(tx.org_id, some))
     return [row for row in rows if row.task_id is not None]
 
 
@@ -201,11 +197,11 @@ def ends_until(org_id: str, ends: Sequence[tuple[str, datetime]]) -> Select[Any]
     return select(given.c.job_id, counted.correlate(given).scalar_subquery().label("ends"))
 
 
-def count_ends(connection: Connection, org_id: str, ends: Mapping[str, datetime]) -> dict[str, int]:
+def count_ends(tx: Transaction, ends: Mapping[str, datetime]) -> dict[str, int]:
     """The same for any number of jobs."""
     found: dict[str, int] = {}
     for some in in_pieces(sorted(ends.items())):
-        rows = connection.execute(ends_until(org_id, some))
+        rows = tx.execute(ends_until(tx.org_id, some))
         found.update({row.job_id: row.ends for row in rows})
     return found
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.triggers.after import launch_following
 from lakeguard.scheduler.triggers.cron import follow_definitions, launch_due
 from lakeguard.scheduler.triggers.dataset_updates import launch_updated
@@ -39,48 +39,48 @@ class Watch:
     """By loop: how it failed last time, so that it is logged once."""
 
 
-def tick(heart: Heart, watch: Watch, others: Sequence[Loop] = ()) -> Ticked:
+def tick(context: PlaneContext, watch: Watch, others: Sequence[Loop] = ()) -> Ticked:
     """One turn: what is due is launched, then the ``others`` have theirs.
 
     StateUnavailable, and nothing else, where the State cannot be asked at all.
     """
-    read = _definitions(heart, watch)
-    loops = () if watch.roster is None else _loops(heart, watch, watch.roster)
+    read = _definitions(context, watch)
+    loops = () if watch.roster is None else _loops(context, watch, watch.roster)
     turns = [_guarded(watch, name, turn) for name, turn in (*loops, *others)]
     return _together([read, *turns, Ticked(problems=tuple(_left_alone(watch.roster)))])
 
 
-def _definitions(heart: Heart, watch: Watch) -> Ticked:
+def _definitions(context: PlaneContext, watch: Watch) -> Ticked:
     """Where they cannot be read, the last that could be stay."""
 
     def read() -> Ticked:
-        with heart.database.read() as connection:
-            watch.roster = read_roster(connection, heart.org_id, watch.roster)
+        with context.read() as tx:
+            watch.roster = read_roster(tx, watch.roster)
         return Ticked()
 
     return _guarded(watch, "definitions", read, but=StateUnavailable)
 
 
-def _loops(heart: Heart, watch: Watch, roster: Roster) -> Iterator[Loop]:
-    yield "schedules", lambda: _scheduled(heart, watch, roster)
-    yield "updates", lambda: _triggered(launch_updated(heart, roster))
-    yield "files", lambda: _arrived(heart, watch, roster)
-    yield "after", lambda: _triggered(launch_following(heart, roster))
+def _loops(context: PlaneContext, watch: Watch, roster: Roster) -> Iterator[Loop]:
+    yield "schedules", lambda: _scheduled(context, watch, roster)
+    yield "updates", lambda: _triggered(launch_updated(context, roster))
+    yield "files", lambda: _arrived(context, watch, roster)
+    yield "after", lambda: _triggered(launch_following(context, roster))
 
 
-def _scheduled(heart: Heart, watch: Watch, roster: Roster) -> Ticked:
+def _scheduled(context: PlaneContext, watch: Watch, roster: Roster) -> Ticked:
     if watch.followed is not roster:
-        follow_definitions(heart, roster)
+        follow_definitions(context, roster)
         watch.followed = roster
-    turn = launch_due(heart, roster)
+    turn = launch_due(context, roster)
     if turn.strange:
         watch.followed = None
     count = _triggered(turn.launches)
     return Ticked(scheduled=count.triggered, refused=count.refused, problems=tuple(turn.told))
 
 
-def _arrived(heart: Heart, watch: Watch, roster: Roster) -> Ticked:
-    turn = launch_arrived(heart, roster, watch.looking)
+def _arrived(context: PlaneContext, watch: Watch, roster: Roster) -> Ticked:
+    turn = launch_arrived(context, roster, watch.looking)
     return _triggered(turn.launches).model_copy(update={"settling": turn.settling})
 
 

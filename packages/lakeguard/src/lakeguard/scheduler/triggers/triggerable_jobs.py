@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import func, select
 
 from lakeguard.registry.files.job_settings import TRIGGERS as TRIGGER_KEYS
 from lakeguard.scheduler.graph.current_jobs import CurrentJob, current_jobs
 from lakeguard.scheduler.graph.store import active_graph
 from lakeguard.state.schema import dag_activations, job_switches, registry_applies
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.scheduling.jobs import JobControls
 
 Mark = tuple[Any, ...]
@@ -48,13 +49,13 @@ class Roster:
         return self._by_trigger[what]
 
 
-def read_roster(connection: Connection, org_id: str, before: Roster | None = None) -> Roster:
+def read_roster(tx: Transaction, before: Roster | None = None) -> Roster:
     """The jobs as they are now; where nothing changed since ``before``, that is they."""
-    mark = _mark(connection, org_id)
+    mark = _mark(tx)
     if before is not None and before.mark == mark:
         return before
-    jobs = current_jobs(connection, org_id)
-    graph = active_graph(connection, org_id)
+    jobs = current_jobs(tx)
+    graph = active_graph(tx)
     asked = {key: job for key, job in jobs.items() if job.active and job.enabled}
     willing = {key: job for key, job in asked.items() if job.controls.kind is not None}
     ready = {key for key, job in willing.items() if graph and graph.knows(job.definition)}
@@ -83,16 +84,18 @@ def _is_ours(job: CurrentJob) -> bool:
     return any(key in job.definition.config for key in TRIGGER_KEYS)
 
 
-def _mark(connection: Connection, org_id: str) -> Mark:
+def _mark(tx: Transaction) -> Mark:
     """It differs as soon as a definition, a switch or the active graph does."""
     applies, switches, activations = registry_applies.c, job_switches.c, dag_activations.c
     return tuple(
-        connection.execute(
+        tx.execute(
             select(
-                select(func.max(applies.ordinal)).where(applies.org_id == org_id).scalar_subquery(),
-                select(func.count()).where(switches.org_id == org_id).scalar_subquery(),
+                select(func.max(applies.ordinal))
+                .where(applies.org_id == tx.org_id)
+                .scalar_subquery(),
+                select(func.count()).where(switches.org_id == tx.org_id).scalar_subquery(),
                 select(func.max(activations.number))
-                .where(activations.org_id == org_id)
+                .where(activations.org_id == tx.org_id)
                 .scalar_subquery(),
             )
         ).one()

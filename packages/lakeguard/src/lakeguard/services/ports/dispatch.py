@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from sqlalchemy import Connection
-
 from lakeguard.dispatch.claim import claim_due
 from lakeguard.dispatch.leases import hand_over, keep
 from lakeguard.dispatch.report import report_all
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.state.bulk_writes import in_pieces
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.model.run import (
     Failure,
@@ -34,10 +33,10 @@ _AT_ONCE = 1_000
 
 @dataclass(frozen=True)
 class EmbeddedDispatch:
-    heart: Heart
+    context: PlaneContext
 
     def check(self) -> None:
-        self.heart.database.check()
+        self.context.database.check()
 
     def claim(
         self,
@@ -48,18 +47,16 @@ class EmbeddedDispatch:
         only: str | None = None,
         refused: Callable[[RefusedTask], None] = lambda _: None,
     ) -> tuple[Assignment, ...]:
-        heart = self.heart
+        context = self.context
         if limit < 1:
             return ()
-        found, off = heart.database.transact(
-            lambda connection: claim_due(
-                connection,
-                heart.org_id,
+        found, off = context.transact(
+            lambda tx: claim_due(
+                tx,
                 worker,
                 limit=min(limit, _AT_ONCE),
                 labels=labels,
-                at=heart.clock(),
-                rules=heart.dispatch,
+                rules=context.dispatch,
                 only=only,
             )
         )
@@ -69,25 +66,15 @@ class EmbeddedDispatch:
         return tuple(found)
 
     def keep(self, tickets: Sequence[RunTicket]) -> Mapping[str, float]:
-        heart = self.heart
+        context = self.context
         kept: dict[str, float] = {}
         for part in in_pieces(tickets, _AT_ONCE):
-            kept |= heart.database.transact(
-                partial(
-                    keep,
-                    org_id=heart.org_id,
-                    tickets=part,
-                    clock=heart.clock,
-                    lease=heart.dispatch.lease,
-                )
-            )
+            kept |= context.transact(partial(keep, tickets=part, lease=context.dispatch.lease))
         return kept
 
     def hand_over(self, ticket: RunTicket) -> None:
-        heart = self.heart
-        heart.database.transact(
-            lambda connection: hand_over(connection, heart.org_id, ticket, heart.clock)
-        )
+        context = self.context
+        context.transact(lambda tx: hand_over(tx, ticket))
 
     def report(self, ticket: RunTicket, report: TaskReport) -> TaskAnswer:
         (answer,) = self._reported([(ticket, report)])
@@ -116,11 +103,11 @@ class EmbeddedDispatch:
     def _set_reported(
         self, reports: Sequence[tuple[RunTicket, TaskReport]]
     ) -> list[TaskAnswer | LakeGuardError]:
-        heart = self.heart
+        context = self.context
 
-        def work(connection: Connection) -> list[TaskAnswer | LakeGuardError]:
-            answers = report_all(connection, heart.org_id, reports, heart.dispatch, heart.clock())
+        def work(tx: Transaction) -> list[TaskAnswer | LakeGuardError]:
+            answers = report_all(tx, reports, context.dispatch)
             reached("report.written")
             return answers
 
-        return heart.database.transact(work)
+        return context.transact(work)

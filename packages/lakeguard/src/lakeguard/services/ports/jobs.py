@@ -10,7 +10,7 @@ from typing import Any
 from lakeguard.dispatch.task_list import list_tasks, list_transitions, show_task
 from lakeguard.ledger.switches import switch_job
 from lakeguard.notifications.events.store import EventMessenger
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.moves.cancel import cancel_task
 from lakeguard.scheduler.graph.deploy import deploy, plan_deployment
 from lakeguard.scheduler.graph.store import list_graphs
@@ -38,46 +38,38 @@ from lakeguard_sdk.storage.fault_points import reached
 
 @dataclass(frozen=True)
 class EmbeddedJobs:
-    heart: Heart
+    context: PlaneContext
     herald: EventMessenger | None = None
     watch: Watch = field(default_factory=Watch, compare=False)
     """What is remembered from turn to turn."""
     runs: KnownRuns = field(default_factory=KnownRuns, compare=False)
 
     def deploy_plan(self, to: str | None = None) -> Deployed:
-        with self.heart.database.read() as connection:
-            return plan_deployment(connection, self.heart, to)
+        with self.context.read() as tx:
+            return plan_deployment(tx, to)
 
     @acting
     def deploy(self, reason: str = "", *, to: str | None = None) -> Deployed:
-        return deploy(self.heart, reason, to)
+        return deploy(self.context, reason, to)
 
     def dag_versions(self, *, limit: int = 50) -> Sequence[DagVersion]:
-        with self.heart.database.read() as connection:
-            return list_graphs(connection, self.heart.org_id, limit)
+        with self.context.read() as tx:
+            return list_graphs(tx, limit)
 
     def jobs(self) -> Sequence[JobRow]:
-        with self.heart.database.read() as connection:
-            return list_jobs(connection, self.heart.org_id)
+        with self.context.read() as tx:
+            return list_jobs(tx)
 
     def job(self, name: str) -> JobRow:
-        with self.heart.database.read() as connection:
-            return show_job(connection, self.heart.org_id, name)
+        with self.context.read() as tx:
+            return show_job(tx, name)
 
     @acting
     def switch(self, name: str, *, enabled: bool, reason: str = "") -> JobRow:
-        heart = self.heart
-        with heart.database.write() as connection:
-            job = require_job(connection, heart.org_id, name)
-            switch_job(
-                connection,
-                heart.org_id,
-                job.job_id,
-                enabled=enabled,
-                actor=heart.actor,
-                reason=reason,
-                at=heart.clock(),
-            )
+        context = self.context
+        with context.write() as tx:
+            job = require_job(tx, name)
+            switch_job(tx, job.job_id, enabled=enabled, reason=reason)
         return self.job(name)
 
     @acting
@@ -92,8 +84,8 @@ class EmbeddedJobs:
         here: bool = False,
     ) -> Launch:
         said: dict[str, Any] = {"day": day, "set_to": set_to, "key": key, "here": here}
-        launched = self.heart.database.transact(
-            lambda connection: trigger(connection, self.heart, name, triggered_by, **said)
+        launched = self.context.transact(
+            lambda tx: trigger(tx, self.context, name, triggered_by, **said)
         )
         reached("task.submitted")
         return launched
@@ -101,38 +93,38 @@ class EmbeddedJobs:
     def tasks(
         self, *, state: TaskState | None = None, job: str | None = None, limit: int = 50
     ) -> Sequence[TaskRow]:
-        with self.heart.database.read() as connection:
+        with self.context.read() as tx:
             if job is not None:
-                require_job(connection, self.heart.org_id, job)
-            return list_tasks(connection, self.heart.org_id, state=state, job=job, limit=limit)
+                require_job(tx, job)
+            return list_tasks(tx, state=state, job=job, limit=limit)
 
     def task(self, task_id: str) -> TaskRow:
-        with self.heart.database.read() as connection:
-            return show_task(connection, self.heart.org_id, task_id)
+        with self.context.read() as tx:
+            return show_task(tx, task_id)
 
     def transitions(self, task_id: str) -> Sequence[Transition]:
-        with self.heart.database.read() as connection:
-            return list_transitions(connection, self.heart.org_id, task_id)
+        with self.context.read() as tx:
+            return list_transitions(tx, task_id)
 
     @acting
     def retry(self, task_id: str, reason: str = "") -> TaskRow:
-        heart = self.heart
+        context = self.context
         if holds_secret(reason):
             raise SecretReason()
-        heart.database.transact(lambda connection: retry(connection, heart, task_id, reason))
+        context.transact(lambda tx: retry(tx, task_id, reason))
         return self.task(task_id)
 
     @acting
     def cancel(self, task_id: str, reason: str = "") -> TaskRow:
         if holds_secret(reason):
             raise SecretReason()
-        cancel_task(self.heart, task_id, self.heart.actor, None, reason)
+        cancel_task(self.context, task_id, self.context.actor, None, reason)
         return self.task(task_id)
 
     def receive(self, body: bytes, *, shape: str | None = None) -> Sequence[Launch]:
-        return receive(self.heart, body, shape, self.watch)
+        return receive(self.context, body, shape, self.watch)
 
     def tick(self, *, tell: bool = True) -> Ticked:
         herald = self.herald if tell else None
-        others = tuple(other_loops(self.heart, herald, self.runs))
-        return tick(self.heart, self.watch, others)
+        others = tuple(other_loops(self.context, herald, self.runs))
+        return tick(self.context, self.watch, others)

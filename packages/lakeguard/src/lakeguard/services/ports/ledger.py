@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.relay.relay import Relay
 from lakeguard_sdk.errors import (
     LedgerGone,
@@ -21,7 +21,7 @@ from lakeguard_sdk.model.verification import Finding, Synced, VerifyReport
 
 @dataclass(frozen=True)
 class EmbeddedLedger:
-    heart: Heart
+    context: PlaneContext
     relay: Relay
 
     def sync(self) -> Synced:
@@ -40,32 +40,31 @@ class EmbeddedLedger:
 
         with suppress(StateOlder, StateForked, LedgerGone, LedgerOlder, LedgerUnreadable):
             self.relay.drain()
-        heart = self.heart
+        context = self.context
         return verify(
-            heart.database,
-            heart.lake,
-            heart.org_id,
-            heart.tables,
+            context,
+            context.lake,
+            context.tables,
             replay=replay,
             head=head,
             progress=progress,
-            kept=heart.kept,
+            kept=context.kept,
         )
 
     def data_places(self) -> Sequence[DataPlace]:
         from lakeguard.insight.verification.delivered import data_places
 
-        with self.heart.database.read() as connection:
-            return data_places(connection, self.heart.org_id)
+        with self.context.read() as tx:
+            return data_places(tx)
 
     def judge_markers(self, found: Sequence[PlaceMarkers]) -> Sequence[Finding]:
         from lakeguard.insight.verification.delivered import judge_markers
 
-        with self.heart.database.read() as connection:
-            return list(judge_markers(connection, self.heart.org_id, found))
+        with self.context.read() as tx:
+            return list(judge_markers(tx, found))
 
     def undelivered(self, found: Sequence[PlaceMarkers]) -> Sequence[Delivery]:
         from lakeguard.insight.verification.delivered import undelivered
 
-        with self.heart.database.read() as connection:
-            return list(undelivered(connection, self.heart, found))
+        with self.context.read() as tx:
+            return list(undelivered(tx, found))

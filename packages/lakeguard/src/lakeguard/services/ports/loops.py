@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 
 from lakeguard.dispatch.retry import queue_due_retries
 from lakeguard.notifications.events.store import EventMessenger, tell_due
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.moves.reap import end_dead
 from lakeguard.promotion.quarantine.quarantine_tables import show_all_waiting
 from lakeguard.scheduler.graph.deploy import cancel_superseded
@@ -25,37 +25,39 @@ ENDS = "dispatcher:ends"
 RETRIES = "dispatcher:retries"
 
 
-def other_loops(heart: Heart, herald: EventMessenger | None, runs: KnownRuns) -> Iterator[Loop]:
+def other_loops(
+    context: PlaneContext, herald: EventMessenger | None, runs: KnownRuns
+) -> Iterator[Loop]:
     """All of them, in the order of a turn: what ended is tried again before its dependents are
     looked at."""
-    yield "graphs", lambda: _superseded(heart)
-    yield "ends", lambda: _ended(heart)
-    yield "retries", lambda: _retried(heart)
-    yield "invalidations", lambda: Ticked(invalidated=reconcile(heart, runs))
-    yield "waiting rows", lambda: _shown(heart)
+    yield "graphs", lambda: _superseded(context)
+    yield "ends", lambda: _ended(context)
+    yield "retries", lambda: _retried(context)
+    yield "invalidations", lambda: Ticked(invalidated=reconcile(context, runs))
+    yield "waiting rows", lambda: _shown(context)
     if herald is not None:
         yield "events", lambda: Ticked(told=tell_due(herald))
 
 
-def _superseded(heart: Heart) -> Ticked:
+def _superseded(context: PlaneContext) -> Ticked:
     """Work of graphs that were left."""
-    found = cancel_superseded(replace(heart, actor=GRAPHS))
+    found = cancel_superseded(replace(context, actor=GRAPHS))
     return Ticked(reaped=len(found.canceled), problems=tuple(found.problems))
 
 
-def _ended(heart: Heart) -> Ticked:
+def _ended(context: PlaneContext) -> Ticked:
     """Attempts that nobody goes on with."""
-    found = end_dead(replace(heart, actor=ENDS))
+    found = end_dead(replace(context, actor=ENDS))
     dead = sum(task.state is TaskState.DEAD for task in found.reported)
     if found.runs:
-        with heart.database.read() as connection:
-            dead += connection.scalars(
+        with context.read() as tx:
+            dead += tx.scalars(
                 select(func.count())
                 .select_from(task_attempts)
                 .join(tasks, tasks.c.run_id == task_attempts.c.run_id)
                 .where(
                     tasks.c.task_id == task_attempts.c.task_id,
-                    tasks.c.org_id == heart.org_id,
+                    tasks.c.org_id == tx.org_id,
                     task_attempts.c.run_id.in_([run.run_id for run in found.runs]),
                     tasks.c.state == TaskState.DEAD.value,
                 )
@@ -64,15 +66,13 @@ def _ended(heart: Heart) -> Ticked:
     return Ticked(reaped=reaped, dead=dead, problems=tuple(found.problems))
 
 
-def _retried(heart: Heart) -> Ticked:
+def _retried(context: PlaneContext) -> Ticked:
     """Failed tasks whose pause is over."""
-    queued = heart.database.transact(
-        lambda connection: queue_due_retries(connection, heart.org_id, RETRIES, heart.clock())
-    )
+    queued = context.transact(lambda tx: queue_due_retries(tx, RETRIES))
     return Ticked(retried=len(queued))
 
 
-def _shown(heart: Heart) -> Ticked:
+def _shown(context: PlaneContext) -> Ticked:
     """Tables of waiting rows, where a crash left one behind."""
-    show_all_waiting(heart)
+    show_all_waiting(context)
     return Ticked()

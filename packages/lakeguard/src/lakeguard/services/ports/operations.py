@@ -11,7 +11,7 @@ from lakeguard.dispatch.assign import submit_build
 from lakeguard.insight.reader.reader import StateReader
 from lakeguard.ledger.invalidations import Invalidation
 from lakeguard.ledger.runs import result_of_run
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.deciding.waivers import revoke, waive
 from lakeguard.promotion.maintenance.profiles import keep_profile, plan_profile
 from lakeguard.promotion.maintenance.remove_files import maintain
@@ -46,7 +46,7 @@ from lakeguard_sdk.storage.fault_points import reached
 
 @dataclass(frozen=True)
 class EmbeddedOperations:
-    heart: Heart
+    context: PlaneContext
 
     @acting
     def submit(
@@ -56,18 +56,16 @@ class EmbeddedOperations:
         key: str | None = None,
         window: Window | None = None,
     ) -> str:
-        heart = self.heart
-        with heart.database.write() as connection:
-            dataset = require_dataset(connection, heart.org_id, name)
+        context = self.context
+        with context.write() as tx:
+            dataset = require_dataset(tx, name)
             task_id = submit_build(
-                connection,
-                heart.org_id,
+                tx,
                 dataset,
                 key=key,
                 parameters=window_parameters(window),
                 triggered_by=triggered_by,
-                at=heart.clock(),
-                rules=heart.dispatch,
+                rules=context.dispatch,
             )
         reached("task.submitted")
         return task_id
@@ -75,15 +73,15 @@ class EmbeddedOperations:
     @acting
     def requeue(self, task_id: str) -> bool:
         """Whether the task will be tried again: its failure may pass, and attempts are left."""
-        heart = self.heart
-        with heart.database.write() as connection:
-            task = tasks.get_task(connection, heart.org_id, task_id)
-            ended = task.run_id and result_of_run(connection, heart.org_id, task.run_id)
+        context = self.context
+        with context.write() as tx:
+            task = tasks.get_task(tx, task_id)
+            ended = task.run_id and result_of_run(tx, task.run_id)
             if not ended or ended.error is None or not ended.error.retryable:
                 return False
-            now = heart.clock()
-            due_at = now + heart.dispatch.lease
-            return tasks.requeue(connection, task, actor=heart.actor, at=now, due_at=due_at)
+            now = tx.now()
+            due_at = now + context.dispatch.lease
+            return tasks.requeue(tx, task, at=now, due_at=due_at)
 
     @acting
     def submit_replay(
@@ -96,67 +94,67 @@ class EmbeddedOperations:
         key: str | None = None,
     ) -> str:
         order = ReplayOrder(choice=choice, as_newest=as_newest)
-        task_id = order_replay(self.heart, name, triggered_by, order, key)
+        task_id = order_replay(self.context, name, triggered_by, order, key)
         reached("task.submitted")
         return task_id
 
     @acting
     def discard(self, name: DatasetName, choice: KeptChoice, reason: str) -> Sequence[KeptRows]:
-        return write_off(self.heart, name, choice, reason)
+        return write_off(self.context, name, choice, reason)
 
     def submit_compaction(self, name: DatasetName, triggered_by: str) -> str:
-        return order_compaction(self.heart, name, triggered_by)
+        return order_compaction(self.context, name, triggered_by)
 
     def examine(self, location: str, name: DatasetName | None = None) -> AdoptableTable:
-        return examine_for(self.heart, location, name)
+        return examine_for(self.context, location, name)
 
     @acting
     def submit_adoption(self, name: DatasetName, triggered_by: str, key: str | None = None) -> str:
-        return order_adoption(self.heart, name, triggered_by, key)
+        return order_adoption(self.context, name, triggered_by, key)
 
     def plan_profile(self, address: Address) -> ProfilePlan:
-        return plan_profile(self.heart, address)
+        return plan_profile(self.context, address)
 
     def record_profile(self, profile: Profile) -> Profile:
-        return keep_profile(self.heart, profile)
+        return keep_profile(self.context, profile)
 
     @acting
     def maintain(self, name: DatasetName, *, dry_run: bool = False) -> Maintained:
-        return maintain(self.heart, name, dry_run=dry_run)
+        return maintain(self.context, name, dry_run=dry_run)
 
     def reap(self) -> Sequence[LeftBehind]:
         """Also brings tables of waiting rows to what the ledger says, where a crash left one."""
-        ended = reap(self.heart)
-        show_all_waiting(self.heart)
+        ended = reap(self.context)
+        show_all_waiting(self.context)
         return ended
 
     @acting
     def waive(
         self, name: DatasetName, check: str, *, approver: str, reason: str, until: datetime
     ) -> WaiverRow:
-        return waive(self.heart, name, check, approver=approver, reason=reason, until=until)
+        return waive(self.context, name, check, approver=approver, reason=reason, until=until)
 
     @acting
     def revoke_waiver(self, waiver_id: str, reason: str) -> WaiverRow:
-        return revoke(self.heart, waiver_id, reason)
+        return revoke(self.context, waiver_id, reason)
 
     @acting
     def invalidate(
         self, name: DatasetName, reach: Reach, reason: Reason, why: str = ""
     ) -> InvalidationRow:
-        return self._told(invalidate(self.heart, name, reach, reason, why))
+        return self._told(invalidate(self.context, name, reach, reason, why))
 
     @acting
     def withdraw_invalidation(self, invalidation_id: str, why: str) -> InvalidationRow:
-        done = withdraw(self.heart, invalidation_id, why)
+        done = withdraw(self.context, invalidation_id, why)
         return self._told(done.invalidation).model_copy(update={"canceled": done.canceled})
 
     def reconcile(self) -> int:
-        return reconcile(self.heart)
+        return reconcile(self.context)
 
     def _told(self, made: Invalidation) -> InvalidationRow:
-        heart = self.heart
-        reader = StateReader(heart.database, heart.org_id, heart.lake)
+        context = self.context
+        reader = StateReader(context, context.lake)
         return reader.invalidation(made.invalidation_id)
 
     @acting
@@ -165,10 +163,10 @@ class EmbeddedOperations:
             raise ReasonNeeded(dataset=name, version=to)
         if holds_secret(reason):
             raise SecretReason()
-        reap(self.heart)
-        result = roll_back(self.heart, name, to, reason)
+        reap(self.context)
+        result = roll_back(self.context, name, to, reason)
         if result.status is not RunStatus.SUCCESS:
             reasons = result.decision.ruling.reasons if result.decision else ()
             raise RollbackBlocked(dataset=name, version=to, reason="; ".join(reasons))
-        heart = self.heart
-        return StateReader(heart.database, heart.org_id, heart.lake).pointer_moves(name)[-1]
+        context = self.context
+        return StateReader(context, context.lake).pointer_moves(name)[-1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lakeguard.promotion.context import Heart
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.deciding.record_decision import register_datasets
 from lakeguard.promotion.publishing.schema_drift import require_room_for_moves
 from lakeguard.registry.kinds import gathered
@@ -21,42 +21,37 @@ from lakeguard_sdk.storage.fault_points import reached
 
 @dataclass(frozen=True)
 class EmbeddedRegistry:
-    heart: Heart
+    context: PlaneContext
 
     def definitions(self) -> Definitions:
         """All that is registered, each kind in the order of names."""
-        with self.heart.database.read() as connection:
-            state = read_state(connection, self.heart.org_id)
+        with self.context.read() as tx:
+            state = read_state(tx)
             held = state.open_all(state.entries.values())
         return gathered(held[key].definition for key in sorted(held))
 
     def plan(self, definitions: Definitions, *, keep_drift: bool = True) -> Plan:
-        require_apart(definitions.targets, self.heart.database.url)
-        with self.heart.database.read() as connection:
-            current = read_state(connection, self.heart.org_id)
-            return make_plan(definitions, current, self.heart.lake, keep_drift=keep_drift)
+        require_apart(definitions.targets, self.context.database.url)
+        with self.context.read() as tx:
+            current = read_state(tx)
+            return make_plan(definitions, current, self.context.lake, keep_drift=keep_drift)
 
     @acting
     def apply(self, plan: Plan, reason: str = "", *, keep_drift: bool = True) -> Applied:
         """Refused, too, where a move under way brings columns that it leaves no room for."""
         if holds_secret(reason):
             raise SecretReason()
-        heart, at = self.heart, self.heart.clock()
-        require_apart(gathered(step.definition for step in plan.steps).targets, heart.database.url)
-        with heart.database.write() as connection:
+        context, at = self.context, self.context.clock()
+        require_apart(
+            gathered(step.definition for step in plan.steps).targets, context.database.url
+        )
+        with context.write() as tx:
             applied = apply_plan(
-                connection,
-                plan,
-                heart.org_id,
-                heart.actor,
-                at,
-                heart.lake,
-                reason or None,
-                keep_drift=keep_drift,
+                tx, plan, tx.actor, at, context.lake, reason or None, keep_drift=keep_drift
             )
             if applied.steps:
-                require_room_for_moves(connection, heart)
-                register_datasets(connection, heart.org_id, applied)
+                require_room_for_moves(tx, context)
+                register_datasets(tx, applied)
             reached("apply.written")
         reached("apply.committed")
         return applied

@@ -24,6 +24,7 @@ from lakeguard.services.definition_counts import counted, counts_of
 from lakeguard.services.definition_errors import with_source_lines
 from lakeguard.services.plain_text import escaped
 from lakeguard.settings import Settings, load_settings
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.errors import SecretMissing, StateError
 from lakeguard_sdk.model.definitions import Definitions
@@ -115,8 +116,8 @@ def _compare(definitions: Definitions, settings: Settings) -> str:
             make_plan(definitions, RegistryState(), settings.lake)
             return ""
         database.check()
-        with database.read() as connection:
-            current = read_state(connection, settings.organisation)
+        with OrganisationState.of(database, settings.organisation).read() as tx:
+            current = read_state(tx)
             make_plan(definitions, current, settings.lake)
     except (StateError, SecretMissing) as error:
         return str(error)

@@ -1,0 +1,81 @@
+"""What every function that reads or writes the State is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Never, TypeVar, TypeVarTuple, overload
+
+from sqlalchemy import Connection, CursorResult, Dialect, Executable, ScalarResult
+from sqlalchemy.sql.selectable import TypedReturnsRows
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+_Values = Mapping[str, Any]
+_Parameters = _Values | Sequence[_Values]
+
+
+@dataclass(frozen=True)
+class Transaction:
+    """A connection inside a transaction, for one organisation and one actor."""
+
+    connection: Connection
+    org_id: str
+    clock: Callable[[], datetime]
+    actor: str
+
+    def now(self) -> datetime:
+        """A new reading of the State's clock: what waited for a lock is later than before."""
+        return self.clock()
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.connection.dialect
+
+    @overload
+    def execute(
+        self, statement: TypedReturnsRows[*Ts], parameters: _Parameters | None = None
+    ) -> CursorResult[*Ts]: ...
+
+    @overload
+    def execute(
+        self, statement: Executable, parameters: _Parameters | None = None
+    ) -> CursorResult[*tuple[Any, ...]]: ...
+
+    def execute(
+        self, statement: Executable, parameters: _Parameters | None = None
+    ) -> CursorResult[*tuple[Any, ...]]:
+        return self.connection.execute(statement, parameters)
+
+    @overload
+    def scalar(
+        self, statement: TypedReturnsRows[Never], parameters: _Values | None = None
+    ) -> Any | None: ...
+
+    @overload
+    def scalar(
+        self, statement: TypedReturnsRows[T], parameters: _Values | None = None
+    ) -> T | None: ...
+
+    @overload
+    def scalar(self, statement: Executable, parameters: _Values | None = None) -> Any: ...
+
+    def scalar(self, statement: Executable, parameters: _Values | None = None) -> Any:
+        return self.connection.scalar(statement, parameters)
+
+    @overload
+    def scalars(
+        self, statement: TypedReturnsRows[T], parameters: _Parameters | None = None
+    ) -> ScalarResult[T]: ...
+
+    @overload
+    def scalars(
+        self, statement: Executable, parameters: _Parameters | None = None
+    ) -> ScalarResult[Any]: ...
+
+    def scalars(
+        self, statement: Executable, parameters: _Parameters | None = None
+    ) -> ScalarResult[Any]:
+        return self.connection.scalars(statement, parameters)
