@@ -33,7 +33,7 @@ from lakeguard_sdk.errors import StateMissing
 from lakeguard_sdk.model.notifications import Alerts, Events
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.model.verification import Rebuilt, VerifyReport
-from lakeguard_sdk.ports import Ledger, Memory, Operations, Registry
+from lakeguard_sdk.ports import Ledger, Memory, Operations, Registry, Runs
 from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
 
 
@@ -100,7 +100,7 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
         holder = f"run {ticket.run_id}"
         return Client(
             reader=reader,
-            runs=OwnRun(runs, ticket),
+            runs=cast(Runs, OwnRun(runs, ticket)),
             registry=cast(Registry, Refusing(holder, "registry")),
             operations=cast(Operations, Refusing(holder, "operations")),
             ledger=cast(Ledger, Refusing(holder, "ledger")),
