@@ -96,6 +96,19 @@ def test_why_shows_the_way_back(walked: Terminal) -> None:
     assert len(text.splitlines()) <= 40
 
 
+def masked(text: str) -> list[str]:
+    """The lines of a page without ids, times and dates, which differ from run to run."""
+    text = re.sub(r"\b(run|dec)_[0-9A-Z]{26}\b", r"\1_ID", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d UTC)?", "DATE", text)
+    return [line.rstrip() for line in text.strip().splitlines()]
+
+
+def test_the_transcript_in_the_readme_is_real(walked: Terminal) -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    transcript = text.partition("```text\n")[2].partition("```")[0]
+    assert masked(transcript) == masked(said(walked, "lakeguard why silver.orders"))
+
+
 def test_the_replay_is_identical(walked: Terminal) -> None:
     replayed = next(item for item in walked.said if " replay " in item.line)
     assert replayed.out.startswith("✓ IDENTICAL  run_")
