@@ -76,6 +76,41 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in anchors(target), f"{link} has no heading #{anchor}"
 
 
+ROOTS = {
+    "LG/": "packages/lakeguard/src/lakeguard/",
+    "TX/": "packages/openlaketx/src/openlaketx/",
+    "SDK/": "packages/lakeguard-sdk/src/lakeguard_sdk/",
+    "tests/": "tests/",
+    "tools/": "tools/",
+    "docs/": "docs/",
+    "packages/": "packages/",
+}
+
+
+def test_contributing_names_files_that_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    named = re.findall(r"`((?:LG|TX|SDK|tests|tools|docs|packages)/[^`\s]*)`", text)
+    assert len(named) > 50
+    for name in named:
+        first, _, rest = name.partition("/")
+        assert (ROOT / ROOTS[f"{first}/"] / rest).exists(), name
+
+
+def test_architecture_names_files_that_exist() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    sources = [ROOT / folder for folder in ROOTS.values() if folder.startswith("packages/l")]
+    sources.append(ROOT / ROOTS["TX/"])
+    rows = re.findall(r"^\| `([a-z_]+)/` \|.*\| ([^|]+) \|$", text, re.MULTILINE)
+    assert len(rows) > 10
+    for package, entries in rows:
+        for name in re.findall(r"`([a-z_]+(?:/[a-z_]+)*(?:\.py|/))`", entries):
+            assert any((root / package / name).exists() for root in sources), f"{package}/{name}"
+    for name in re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.py)`", text):
+        folders = [*sources, *(root.parent for root in sources)]
+        below = [path for root in folders for path in root.rglob(name)]
+        assert below, name
+
+
 def test_the_index_lists_every_page() -> None:
     index = (ROOT / "docs/README.md").read_text("utf-8")
     linked = set(re.findall(r"\]\(([^)#]+)", index))
