@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.storage.storage import LocalStorage
 from lakeguard_sdk.types.schema import TableSchema, decimal_size
-from openlaketx.measure import Referenced, Subject
+from openlaketx.measure import ReferencedRows, Subject
 from openlaketx.stage.candidate import SUCCESS, collect
 
 OTHER = DatasetName("silver.other")
@@ -91,7 +91,7 @@ def staged_beside(
     subject = staged(folder, batch, existing, schema)
     path = "other/part-0.parquet"
     write_rows(folder / path, others, schema)
-    return replace(subject, references={OTHER: Referenced(str(folder), (path,), schema)})
+    return replace(subject, references={OTHER: ReferencedRows(str(folder), (path,), schema)})
 
 
 def _array(values: list[Any], data_type: str) -> pa.Array:

@@ -28,7 +28,7 @@ from lakeguard_sdk.types.type_tree import (
 )
 from openlaketx.engine.parquet_writer import AS_SPARK
 from openlaketx.loads import Existing
-from openlaketx.quarantine import Sieve
+from openlaketx.quarantine import QuarantineSplitter
 from openlaketx.stage.candidate import Candidate, collect_folder
 from tests.support.cases.arrow_types import arrow_of, values_of
 from tests.support.examples import examples
@@ -140,25 +140,27 @@ def test_every_row_is_in_one_part_as_it_was(world: World) -> None:
         rows = [row for held in read for row in held]
         asked = compiled({rule: RULES[rule][0] for rule in world.rules}, schema)
         made = plan(folder, parquet(), schema, location=str(table), aside=asked)
-        sieve = Sieve(made, str(folder), LocalStorage(), None)
-        kept = sieve.sift(before, schema, Existing(str(table), schema, {}, {}, {})).kept
-        assert sieve.unmeasured == {}
+        splitter = QuarantineSplitter(made, str(folder), LocalStorage(), None)
+        kept = splitter.split_rows(before, schema, Existing(str(table), schema, {}, {}, {})).kept
+        assert splitter.unmeasured == {}
 
         failed = [[r for r in world.rules if RULES[r][1](row, rows)] for row in rows]
         remains = [row for row, rules in zip(rows, failed, strict=True) if not rules]
         assert _counted(_read(kept)) == _counted(remains)
-        aside = sieve.set_aside
+        aside = splitter.set_aside
         assert (aside is None) == (remains == rows or not any(failed))
         for rule in world.rules:
             own = [row for row, rules in zip(rows, failed, strict=True) if rules[:1] == [rule]]
             files = [f for f in (aside.files if aside else ()) if f.rule_id == rule]
             found = [r for f in files for r in pq.read_table(folder / f.path).to_pylist()]
             assert _counted(_without(found)) == _counted(own)
-        _assert_rules(folder, sieve, rows, failed)
+        _assert_rules(folder, splitter, rows, failed)
 
 
-def _assert_rules(folder: Path, sieve: Sieve, rows: list[Row], failed: list[list[str]]) -> None:
-    files = sieve.set_aside.files if sieve.set_aside else ()
+def _assert_rules(
+    folder: Path, splitter: QuarantineSplitter, rows: list[Row], failed: list[list[str]]
+) -> None:
+    files = splitter.set_aside.files if splitter.set_aside else ()
     told = [row for f in files for row in pq.read_table(folder / f.path).to_pylist()]
     wanted = [(bits(row), tuple(rules)) for row, rules in zip(rows, failed, strict=True) if rules]
     found = zip(_without(told), told, strict=True)

@@ -24,7 +24,7 @@ from lakeguard_sdk.expressions.measures import (
     measure_key,
 )
 from lakeguard_sdk.model.row_sample import MOST_SAMPLED
-from openlaketx.measure import How, SampleRequest, draw_samples, take_measures
+from openlaketx.measure import MeasureOptions, SampleRequest, draw_samples, take_measures
 from tests.property.measure.group_questions import close_rows, groups, keys, sequences
 from tests.property.measure.questions import SCHEMA, measures, rows
 from tests.property.measure.staging import staged_beside
@@ -65,7 +65,7 @@ def test_what_is_counted_is_shown(batch: Any, existing: Any, others: Any, questi
         subject = staged_beside(Path(folder), batch, existing, others, SCHEMA)
         measured = take_measures(questions, subject).values
         asked = SampleRequest({measure_key(question): question for question in questions})
-        drawn = draw_samples(asked, subject, How(), 60.0)
+        drawn = draw_samples(asked, subject, MeasureOptions(), 60.0)
     shown = {sample.rule_id: len(sample.rows) for sample in drawn}
     more = len(batch) + len(existing) - len(others)
     wanted = {

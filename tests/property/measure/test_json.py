@@ -13,8 +13,8 @@ from lakeguard.gate.rule_types.catalog import RULE_TYPES
 from lakeguard_sdk.expressions.json_values import NotJson, read_json
 from lakeguard_sdk.expressions.measures import Measure, measure_key
 from openlaketx.engine.spark.session import run_session
-from openlaketx.measure import How, Subject, take_measures
-from openlaketx.measure.engine_choice import Chosen
+from openlaketx.measure import MeasureOptions, Subject, take_measures
+from openlaketx.measure.engine_choice import EngineChoice
 from tests.property.measure import json_oracle
 from tests.property.measure.json_rows import RULES, SCHEMA, TELLING, questions, rows
 from tests.property.measure.oracle import chosen
@@ -29,11 +29,11 @@ def expected(table: list[dict[str, Any]]) -> list[int]:
     return found
 
 
-def told(subject: Subject, how: How, session: SparkSession | None) -> list[Any]:
+def told(subject: Subject, options: MeasureOptions, session: SparkSession | None) -> list[Any]:
     asked: list[Measure] = list(questions())
-    measured = take_measures(asked, subject, how, session)
+    measured = take_measures(asked, subject, options, session)
     assert measured.unmeasured == {}
-    assert measured.engine.startswith(f"{how.engine.value} ")
+    assert measured.engine.startswith(f"{options.engine.value} ")
     return [measured.values[measure_key(question)] for question in asked]
 
 
@@ -58,15 +58,17 @@ def test_what_is_json(text: str) -> None:
 def test_duckdb_equals_the_oracle(seed: int, tmp_path: Path) -> None:
     table = rows(Random(seed), 300)
     subject = staged(tmp_path, table, [], SCHEMA)
-    assert told(subject, How(Chosen.DUCKDB), None) == expected(table)
+    assert told(subject, MeasureOptions(EngineChoice.DUCKDB), None) == expected(table)
 
 
 @pytest.mark.spark
 def test_spark_equals_the_oracle(spark: SparkSession, tmp_path: Path) -> None:
     table = rows(Random(7), 300)
     subject = staged(tmp_path, table, [], SCHEMA)
-    assert told(subject, How(Chosen.SPARK), run_session(spark)) == expected(table)
+    assert told(subject, MeasureOptions(EngineChoice.SPARK), run_session(spark)) == expected(table)
 
 
 def test_no_rows_have_no_faults(tmp_path: Path) -> None:
-    assert told(staged(tmp_path, [], [], SCHEMA), How(Chosen.DUCKDB), None) == [0] * len(RULES)
+    assert told(staged(tmp_path, [], [], SCHEMA), MeasureOptions(EngineChoice.DUCKDB), None) == [
+        0
+    ] * len(RULES)

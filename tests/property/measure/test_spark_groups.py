@@ -19,8 +19,8 @@ from lakeguard_sdk.expressions.measures import (
     measure_key,
 )
 from openlaketx.engine.spark.session import run_session
-from openlaketx.measure import How, Measured, take_measures
-from openlaketx.measure.engine_choice import Chosen
+from openlaketx.measure import Measured, MeasureOptions, take_measures
+from openlaketx.measure.engine_choice import EngineChoice
 from tests.property.measure.agreement import UNMEASURED, expected_of, same_answer
 from tests.property.measure.group_questions import close_rows, groups, keys, sequences, spreads
 from tests.property.measure.questions import SCHEMA, measures
@@ -41,8 +41,8 @@ def disagreements(spark: SparkSession, rows: tuple[Any, Any, Any], questions: An
     batch, existing, others = rows
     with tempfile.TemporaryDirectory() as folder:
         subject = staged_beside(Path(folder), batch, existing, others, SCHEMA)
-        one = take_measures(questions, subject, How(Chosen.SPARK), spark)
-        other = take_measures(questions, subject, How(Chosen.DUCKDB), spark)
+        one = take_measures(questions, subject, MeasureOptions(EngineChoice.SPARK), spark)
+        other = take_measures(questions, subject, MeasureOptions(EngineChoice.DUCKDB), spark)
     assert one.engine.startswith("spark ")
     assert other.engine.startswith("duckdb ")
     wrong = []

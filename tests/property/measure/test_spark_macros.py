@@ -16,8 +16,8 @@ from pyspark.sql import SparkSession
 
 from lakeguard_sdk.expressions.measures import measure_key
 from openlaketx.engine.spark.session import run_session
-from openlaketx.measure import How, Measured, take_measures
-from openlaketx.measure.engine_choice import Chosen
+from openlaketx.measure import Measured, MeasureOptions, take_measures
+from openlaketx.measure.engine_choice import EngineChoice
 from tests.property.measure.macro_cases import MACROS, OFTEN, PRIMITIVES, TIMED, table_of, tables
 from tests.property.measure.macro_judging import (
     disagreements,
@@ -43,8 +43,8 @@ def wrong(
         subject = laid_out(Path(folder) / "now", data)
         asked = [*questions(cases), *samples]
         engines = [
-            take_measures(asked, subject, How(chosen), session)
-            for chosen in (Chosen.SPARK, Chosen.DUCKDB)
+            take_measures(asked, subject, MeasureOptions(chosen), session)
+            for chosen in (EngineChoice.SPARK, EngineChoice.DUCKDB)
         ]
         history = earlier(Path(folder) / "before", data, cases)
     assert [one.engine.split()[0] for one in engines] == ["spark", "duckdb"]

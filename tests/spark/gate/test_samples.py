@@ -17,8 +17,8 @@ from lakeguard_sdk import Client, DatasetName
 from lakeguard_sdk.core.enums import Enforcement, PolicyType, RunStatus
 from lakeguard_sdk.model.definitions import Definitions, PolicyDefinition
 from lakeguard_sdk.model.row_sample import MASKED
-from openlaketx.measure import How, SampleRequest, draw_samples
-from openlaketx.measure.engine_choice import Chosen
+from openlaketx.measure import MeasureOptions, SampleRequest, draw_samples
+from openlaketx.measure.engine_choice import EngineChoice
 from tests.property.measure.staging import staged
 from tests.support.cases.failing_rows import (
     NAN,
@@ -84,7 +84,9 @@ def samples(folder: Path, run_id: str) -> dict[str, Any]:
 
 def test_spark_draws_the_rows_that_duckdb_draws(session: SparkSession, tmp_path: Path) -> None:
     asked = SampleRequest({rule: counted_by(rule) for rule in RULES}, ("id",))
-    drawn = draw_samples(asked, staged_rows(tmp_path), How(Chosen.SPARK), 300.0, session)
+    drawn = draw_samples(
+        asked, staged_rows(tmp_path), MeasureOptions(EngineChoice.SPARK), 300.0, session
+    )
     found = {sample.rule_id: (sample.columns, sorted(sample.rows, key=str)) for sample in drawn}
     assert found == {rule: (names, sorted(rows, key=str)) for rule, (names, rows) in RULES.items()}
 
@@ -95,7 +97,7 @@ def test_spark_draws_duplicates_of_floats(session: SparkSession, tmp_path: Path,
     prices = [NAN, 0.0, NAN, -0.0, 5.0]
     subject = staged(tmp_path, [row(1, price=price) for price in prices], [], SCHEMA)
     asked = SampleRequest({rule: counted_by(rule)})
-    (sample,) = draw_samples(asked, subject, How(Chosen.SPARK), 300.0, session)
+    (sample,) = draw_samples(asked, subject, MeasureOptions(EngineChoice.SPARK), 300.0, session)
     assert sorted(str(values[-1]) for values in sample.rows) == ["0", "0", "NaN", "NaN"]
 
 

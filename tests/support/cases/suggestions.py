@@ -24,10 +24,10 @@ from lakeguard_sdk.model.evidence import StagedFile
 from lakeguard_sdk.model.profile import ColumnProfile
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.engine.duckdb_reader import duckdb_reader
-from openlaketx.measure import Referenced, Subject, take_measures
+from openlaketx.measure import ReferencedRows, Subject, take_measures
 from openlaketx.measure.sql.condition_sql import quoted, sql_type
 from openlaketx.source_inspection.measures import column_profiles
-from openlaketx.source_inspection.sample_rows import SeenColumn
+from openlaketx.source_inspection.sample_rows import SampleColumn
 from openlaketx.stage import Candidate
 
 
@@ -55,7 +55,7 @@ class Rows:
     def subject(self) -> Subject:
         one = StagedFile(path=self.file.name, size=0, rows=self.count, modified_ms=0, stats="")
         references = {
-            name: Referenced(str(file.parent), (file.name,), self.schema)
+            name: ReferencedRows(str(file.parent), (file.name,), self.schema)
             for name, file in self.others.items()
         }
         return Subject(
@@ -72,7 +72,7 @@ class Rows:
             f" FROM {self._origin}"
         )[0]
         columns = [
-            SeenColumn(at, column.name, column.type, int(str(nulls[at])))
+            SampleColumn(at, column.name, column.type, int(str(nulls[at])))
             for at, column in enumerate(self.schema.columns)
         ]
         found = column_profiles(columns, self.subject)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from lakeguard.worker import (
-    Bench,
     Ending,
     Manner,
+    TaskRunner,
     WorkLoop,
 )
 from lakeguard.worker.loop import Teller
@@ -35,10 +35,10 @@ def job_project(folder: Path, *jobs: JobDefinition) -> Client:
 
 def loop_of(client: Client, *, tell: Teller = lambda *_: None, **manner: Any) -> WorkLoop:
     """A worker that ends when there is nothing to do."""
-    bench = Bench(client, local_worker(client.for_worker(), spark_options={}))
+    runner = TaskRunner(client, local_worker(client.for_worker(), spark_options={}))
     said = Manner(**{"drain": True, "poll_seconds": 0.05, "grace_seconds": 5.0, **manner})
     identity = this_process("worker")
-    return WorkLoop(client.dispatch, identity, bench.work, bench.halt, said, tell)
+    return WorkLoop(client.dispatch, identity, runner.work, runner.halt, said, tell)
 
 
 def work(client: Client, **manner: Any) -> Counter[Ending]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from itertools import product
 
-from openlaketx.source_inspection.sample_rows import seen_rows
+from openlaketx.source_inspection.sample_rows import sample_rows
 from openlaketx.source_inspection.type_inference import text_facts
 
 _NUMBERS = (
@@ -36,6 +36,6 @@ SPELLINGS: tuple[str, ...] = tuple(dict.fromkeys((*_NUMBERS, *_WORDS, *_DAYS, *_
 @cache
 def looked_types() -> dict[str, str]:
     """The type that a look proposes for each text by itself."""
-    with seen_rows() as rows:
+    with sample_rows() as rows:
         rows.add_texts([[text] for text in SPELLINGS])
         return {text: text_facts(rows, at).type for at, text in enumerate(SPELLINGS)}

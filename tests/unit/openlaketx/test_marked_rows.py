@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from openlaketx.quarantine.row_bitmap import MarkedRows
+from openlaketx.quarantine.row_bitmap import RowBitmap
 
 MARKS = st.sets(st.tuples(st.integers(0, 99), st.integers(0, 4)))
 
@@ -16,7 +16,7 @@ MARKS = st.sets(st.tuples(st.integers(0, 99), st.integers(0, 4)))
 def test_what_is_marked_is_told_and_nothing_else(
     marks: set[tuple[int, int]], start: int, many: int
 ) -> None:
-    found = MarkedRows(100)
+    found = RowBitmap(100)
     for row, rule in marks:
         found.mark(row, rule)
     assert found.rows == len({row for row, _ in marks})
@@ -33,11 +33,11 @@ def test_what_is_marked_is_told_and_nothing_else(
 def test_a_row_that_the_file_does_not_have_is_refused(row: int) -> None:
     """Though there is a bit for it."""
     with pytest.raises(ValueError, match="in a file of 10 rows"):
-        MarkedRows(10).mark(row, 0)
+        RowBitmap(10).mark(row, 0)
 
 
 def test_memory_does_not_grow_with_the_rows_that_fail() -> None:
-    found = MarkedRows(1_000_000)
+    found = RowBitmap(1_000_000)
     for row in range(0, 1_000_000, 3):
         found.mark(row, 0)
     assert found.rows == found.of(0) == 333_334

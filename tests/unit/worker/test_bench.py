@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from lakeguard.worker.attempt import Ending
-from lakeguard.worker.task_runner import Bench
+from lakeguard.worker.task_runner import TaskRunner
 from lakeguard_sdk.client import Client, Worker
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.scheduling.tasks import TaskAnswer, TaskReport
@@ -36,7 +36,7 @@ class Listening:
 def test_what_nobody_foresaw_is_a_failure_that_is_told() -> None:
     dispatch = Listening()
     nowhere = SimpleNamespace(dispatch=dispatch, lake="no place\0 at all", project="")
-    ended = Bench(cast(Client, nowhere), cast(Worker, None)).work(attempt_of())
+    ended = TaskRunner(cast(Client, nowhere), cast(Worker, None)).work(attempt_of())
     (report,) = dispatch.heard
     assert report.error is not None
     assert (report.success, report.error.code, report.error.retryable) == (False, "LG-0000", False)

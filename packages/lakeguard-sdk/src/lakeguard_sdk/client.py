@@ -25,7 +25,7 @@ PLANES = "lakeguard_sdk.planes"
 WORKERS = "lakeguard_sdk.workers"
 INSPECTORS = "lakeguard_sdk.inspectors"
 PROFILERS = "lakeguard_sdk.profilers"
-SURVEYORS = "lakeguard_sdk.surveyors"
+REMEASURERS = "lakeguard_sdk.remeasurers"
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def profile(dataset: ResolvedDataset, *, masked: tuple[str, ...] = ()) -> Profil
 
 def survey(plan: SurveyPlan) -> Surveyed:
     """Measures of a version, by the data plane that is installed here, without Spark."""
-    found = _load(SURVEYORS, "openlaketx")
+    found = _load(REMEASURERS, "openlaketx")
     if found is None:
         raise WorkerMissing()
     return cast(Callable[..., Surveyed], found)(plan)

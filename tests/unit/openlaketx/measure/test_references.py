@@ -21,8 +21,8 @@ from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.run import InputPin, RunPlan, TableSnapshot
 from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.delta_table import left_to_log, live_files, open_table
-from openlaketx.measure import How, Subject, referenced_rows, take_measures
-from openlaketx.measure.engine_choice import Chosen
+from openlaketx.measure import MeasureOptions, Subject, referenced_rows, take_measures
+from openlaketx.measure.engine_choice import EngineChoice
 from tests.property.measure.staging import staged
 from tests.support.lakes.plans import csv, plan
 
@@ -100,10 +100,10 @@ def test_a_table_that_refers_to_itself(tmp_path: Path) -> None:
 
 def test_columns_that_a_log_tells_are_not_asked_of_spark(tmp_path: Path) -> None:
     subject = beside_regions(tmp_path)
-    for engine in (Chosen.SPARK, Chosen.AUTO):
-        assert not How(engine, large_bytes=1).with_spark([], subject)
+    for engine in (EngineChoice.SPARK, EngineChoice.AUTO):
+        assert not MeasureOptions(engine, large_bytes=1).with_spark([], subject)
     alone = Subject(subject.batch, SCHEMA, subject.table, 4)
-    assert How(Chosen.SPARK).with_spark([], alone)
+    assert MeasureOptions(EngineChoice.SPARK).with_spark([], alone)
 
 
 def test_whole_rows_are_not_compared_where_the_other_has_more_columns(tmp_path: Path) -> None:

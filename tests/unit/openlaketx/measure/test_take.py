@@ -32,8 +32,8 @@ from lakeguard_sdk.expressions.measures import (
 )
 from lakeguard_sdk.storage.storage import LocalStorage
 from lakeguard_sdk.types.schema import Column, TableSchema
-from openlaketx.measure import How, Subject, take_measures
-from openlaketx.measure.engine_choice import chosen_way
+from openlaketx.measure import MeasureOptions, Subject, take_measures
+from openlaketx.measure.engine_choice import options_from_settings
 from openlaketx.stage.candidate import collect
 from tests.property.measure.staging import staged, write_rows
 
@@ -215,7 +215,7 @@ def test_a_condition_on_nan_that_two_measures_share_is_met(tmp_path: Path) -> No
 def test_what_takes_too_long_is_not_measured(tmp_path: Path) -> None:
     subject = staged(tmp_path, [row(1), row(2)], [], SCHEMA)
     questions = [aggregate("mean", N), aggregate("sum", D), DuplicateRows(columns=(N,))]
-    measured = take_measures([RowCount(), *questions], subject, How(seconds=1e-9))
+    measured = take_measures([RowCount(), *questions], subject, MeasureOptions(seconds=1e-9))
     assert measured.values == {measure_key(RowCount()): 2}, "footers take no time"
     assert set(measured.unmeasured) == {measure_key(question) for question in questions}
     assert set(measured.unmeasured.values()) == {"measuring took longer than 1e-09 s"}
@@ -226,7 +226,7 @@ def test_a_question_that_is_being_asked_is_ended(tmp_path: Path) -> None:
     subject = staged(tmp_path, many, [], SCHEMA)
     questions = [Quantile(q=f"0.{n:04d}", column=D) for n in range(1, 10_000, 3)]
     before = monotonic()
-    measured = take_measures(questions, subject, How(seconds=0.1))
+    measured = take_measures(questions, subject, MeasureOptions(seconds=0.1))
     assert len(measured.unmeasured) == len(questions)
     assert monotonic() - before < 30
 
@@ -242,17 +242,17 @@ def test_a_question_that_is_being_asked_is_ended(tmp_path: Path) -> None:
 )
 def test_settings_that_mean_nothing_are_refused(settings: dict[str, str], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        chosen_way(settings)
+        options_from_settings(settings)
 
 
 def test_the_engine_is_chosen_by_size_and_by_word(tmp_path: Path) -> None:
     subject = replace(staged(tmp_path, [row(1)], [row(2)], SCHEMA), table_bytes=10**9)
     batch, table = [aggregate("mean", N)], [DuplicateRows(columns=(N,))]
-    assert not How().with_spark(table, subject)
-    assert not How(large_bytes=10**8).with_spark(batch, subject)
-    assert How(large_bytes=10**8).with_spark(table, subject)
-    assert chosen_way({"measure_with": "Spark"}).with_spark(batch, subject)
-    by_word = chosen_way({"measure_with": "duckdb", "measure_spark_above_gb": "0.1"})
+    assert not MeasureOptions().with_spark(table, subject)
+    assert not MeasureOptions(large_bytes=10**8).with_spark(batch, subject)
+    assert MeasureOptions(large_bytes=10**8).with_spark(table, subject)
+    assert options_from_settings({"measure_with": "Spark"}).with_spark(batch, subject)
+    by_word = options_from_settings({"measure_with": "duckdb", "measure_spark_above_gb": "0.1"})
     assert not by_word.with_spark(table, subject)
 
 

@@ -16,7 +16,7 @@ from lakeguard_sdk.expressions.measures import Measure, MeasureValue, measure_ke
 from lakeguard_sdk.model.profile import ColumnProfile
 from lakeguard_sdk.model.source_preview import SourceSketch
 from lakeguard_sdk.types.schema import Column, TableSchema
-from openlaketx.source_inspection import look
+from openlaketx.source_inspection import inspect_source
 
 
 class Asking:
@@ -58,7 +58,7 @@ def test_texts_count_as_the_values_that_they_spell(tmp_path: Path) -> None:
         *("range(at, min='2026-01-05T08:30:00Z')", "length(note, min=1)", "not_null(note)"),
         "unique(id)",
     )
-    found = look("a.csv", str(tmp_path), ask=asking)
+    found = inspect_source("a.csv", str(tmp_path), ask=asking)
     assert found.options == {"null_value": "NA"}
     assert asking.failed(found) == [1, 1, 1, 1, 1, 1, 0]
     told = profiles(found)
@@ -73,7 +73,7 @@ def test_a_mark_for_null_may_hold_a_quote(tmp_path: Path) -> None:
     rows = [{"id": n, "s": "x'y" if n else None} for n in range(3)]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     asking = Asking("not_null(s)", "in_set(s, values=['x''y'])")
-    assert asking.failed(look("a.jsonl", str(tmp_path), ask=asking)) == [1, 0]
+    assert asking.failed(inspect_source("a.jsonl", str(tmp_path), ask=asking)) == [1, 0]
 
 
 def test_files_that_have_types_and_values_in_values(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_files_that_have_types_and_values_in_values(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "a.parquet")
     name = '`odd_"name"`'
     asking = Asking(f"not_null({name})", f"range({name}, min=0)", "not_null(tags)", "not_null(raw)")
-    found = look("a.parquet", str(tmp_path), ask=asking)
+    found = inspect_source("a.parquet", str(tmp_path), ask=asking)
     names = {column.found_as: column.name for column in found.columns}
     assert asking.failed(found) == [1, 1, 1, 1]
     told = profiles(found)
@@ -104,7 +104,7 @@ def test_partitions_of_a_table(tmp_path: Path, whole: bool) -> None:
     rows = pa.table({"id": [1, 2, 3, 4], "country": ["DE", "DE", "F R", None]})
     write_deltalake(place, rows, partition_by=["country"])
     asking = Asking("unique(id)", *(["not_null(country)"] if whole else []))
-    found = look(str(place), str(tmp_path), whole=whole, ask=asking)
+    found = inspect_source(str(place), str(tmp_path), whole=whole, ask=asking)
     assert asking.failed(found) == [0, *([1] if whole else [])]
     told = profiles(found)
     assert ("country" in told) is whole
@@ -118,11 +118,11 @@ def test_without_a_row_nothing_is_asked(tmp_path: Path) -> None:
     def never(sketch: SourceSketch) -> Sequence[Measure]:
         raise AssertionError(sketch)
 
-    assert profiles(look("a.csv", str(tmp_path), ask=never)) == {}
+    assert profiles(inspect_source("a.csv", str(tmp_path), ask=never)) == {}
 
 
 def test_who_asks_nothing_is_told_no_more_than_before(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a,b\n1,2\n")
-    told = look("a.csv", str(tmp_path)).to_data()
+    told = inspect_source("a.csv", str(tmp_path)).to_data()
     assert set(told["columns"][0]) == {"name", "type", "found_as", "nulls"}
     assert not {"measured", "unmeasured"} & set(told)

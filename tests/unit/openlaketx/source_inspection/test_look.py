@@ -14,7 +14,7 @@ from deltalake import write_deltalake
 from lakeguard_sdk.core.enums import SourceFormat
 from lakeguard_sdk.errors import NothingToLookAt
 from lakeguard_sdk.model.source_preview import SourceSketch
-from openlaketx.source_inspection import look
+from openlaketx.source_inspection import inspect_source
 from openlaketx.source_inspection.sample_rows import Limits
 
 ORDERS = "order_id,ordered_at,zip,amount\n1,2026-01-05T08:12:00Z,01234,129.90\n2,,98765,-3\n"
@@ -32,7 +32,7 @@ def write(folder: Path, content: str | bytes, name: str = "a.csv") -> None:
 def test_csv_files_of_one_header(tmp_path: Path) -> None:
     write(tmp_path, ORDERS, "a.csv")
     write(tmp_path, ORDERS.replace("\n1,", "\n3,").replace("\n2,", "\n4,"), "b.csv")
-    found = look("*.csv", str(tmp_path))
+    found = inspect_source("*.csv", str(tmp_path))
     assert types(found) == {
         "order_id": "integer",
         "ordered_at": "timestamp",
@@ -48,7 +48,7 @@ def test_csv_files_of_one_header(tmp_path: Path) -> None:
 def test_a_later_file_may_have_its_columns_in_another_order(tmp_path: Path) -> None:
     write(tmp_path, "id,day,city\n1,2026-01-05,Ulm\n", "a.csv")
     write(tmp_path, "city,id,day\nBonn,2,2026-01-06\n", "b.csv")
-    found = look("*.csv", str(tmp_path))
+    found = inspect_source("*.csv", str(tmp_path))
     assert types(found) == {"id": "integer", "day": "date", "city": "string"}
     assert (found.keys, found.rows) == (("id",), 2)
 
@@ -73,14 +73,14 @@ def test_how_a_csv_file_is_written(
     tmp_path: Path, content: str | bytes, options: dict[str, str]
 ) -> None:
     write(tmp_path, content)
-    found = look("a.csv", str(tmp_path))
+    found = inspect_source("a.csv", str(tmp_path))
     assert found.options == options
     assert found.columns[0].name in ("a", "only")
 
 
 def test_a_null_mark_counts_as_no_value(tmp_path: Path) -> None:
     write(tmp_path, "id,n\n1,NA\n2,7\n3,NA\n")
-    found = look("a.csv", str(tmp_path))
+    found = inspect_source("a.csv", str(tmp_path))
     assert types(found) == {"id": "integer", "n": "integer"}
     assert found.columns[1].nulls == 2
 
@@ -98,7 +98,7 @@ def test_a_quoted_empty_field_is_a_text_and_no_other_value(
 ) -> None:
     """A run reads it so: the empty text in a column of texts, NULL in any other."""
     write(tmp_path, content, name)
-    found = look(name, str(tmp_path))
+    found = inspect_source(name, str(tmp_path))
     assert types(found) == {"id": "integer", "s": "string", "n": "integer"}
     assert [column.nulls for column in found.columns] == [0, 1, 2]
 
@@ -109,7 +109,7 @@ def test_lines_of_json_keep_what_is_written_as_text(tmp_path: Path) -> None:
         {"id": 2**40, "code": "13", "at": None, "late": 1.5, "mixed": "x"},
     ]
     write(tmp_path, "\n".join(map(json.dumps, rows)) + "\n\n", "a.jsonl")
-    found = look("a.jsonl", str(tmp_path))
+    found = inspect_source("a.jsonl", str(tmp_path))
     assert types(found) == {
         "id": "long",
         "code": "string",
@@ -128,16 +128,16 @@ def test_parquet_and_delta_say_their_types_themselves(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "a.parquet")
     write_deltalake(str(tmp_path / "t"), table, partition_by=["Store"])
     for pattern, kind in (("a.parquet", SourceFormat.PARQUET), ("t", SourceFormat.DELTA)):
-        found = look(pattern, str(tmp_path))
+        found = inspect_source(pattern, str(tmp_path))
         assert found.format is kind
         assert types(found) == {"Store": "string", "day_no": "long", "x": "double"}
         assert (found.rows, found.whole) == (3, True)
-    assert look("a.parquet", str(tmp_path)).keys == ("Store", "day_no")
+    assert inspect_source("a.parquet", str(tmp_path)).keys == ("Store", "day_no")
 
 
 def test_names_with_blanks_and_hashes_are_cleaned_and_others_kept(tmp_path: Path) -> None:
     write(tmp_path, "Cell ID#,OrderDate,x\n1,2,3\n")
-    found = look("a.csv", str(tmp_path))
+    found = inspect_source("a.csv", str(tmp_path))
     assert [(column.found_as, column.name) for column in found.columns] == [
         ("Cell ID#", "cell_id"),
         ("OrderDate", "OrderDate"),
@@ -149,15 +149,15 @@ def test_the_look_is_bounded_and_says_so(tmp_path: Path) -> None:
     for name in ("a.csv", "b.csv", "c.csv"):
         write(tmp_path, "id\n1\n2\n3\n", name)
     limits = Limits(files=2, rows=2)
-    found = look("*.csv", str(tmp_path), limits)
+    found = inspect_source("*.csv", str(tmp_path), limits)
     assert (found.files, found.files_found, found.rows, found.whole) == (2, 3, 4, False)
-    assert not look("a.csv", str(tmp_path), limits).whole
-    assert look("a.csv", str(tmp_path), Limits(rows=3)).whole
+    assert not inspect_source("a.csv", str(tmp_path), limits).whole
+    assert inspect_source("a.csv", str(tmp_path), Limits(rows=3)).whole
 
 
 def test_a_file_with_a_header_alone_is_a_table_of_texts(tmp_path: Path) -> None:
     write(tmp_path, "a,b\n")
-    found = look("a.csv", str(tmp_path))
+    found = inspect_source("a.csv", str(tmp_path))
     assert (types(found), found.rows, found.keys) == ({"a": "string", "b": "string"}, 0, ())
 
 
@@ -190,7 +190,7 @@ def test_what_no_source_could_be_made_of(
         (tmp_path / name).parent.mkdir(exist_ok=True)
         write(tmp_path, content, name)
     with pytest.raises(NothingToLookAt) as refused:
-        look(pattern, str(tmp_path))
+        inspect_source(pattern, str(tmp_path))
     assert reason in str(refused.value)
 
 
@@ -199,6 +199,6 @@ def test_the_content_says_what_the_name_does_not(tmp_path: Path) -> None:
     write(tmp_path, "a,b\n1,2\n", "two")
     pq.write_table(pa.table({"a": [1]}), tmp_path / "three")
     write(tmp_path, gzip.compress(b'{"a": 1}\n'), "four.jsonl.gz")
-    kinds = {name: look(name, str(tmp_path)).format for name in ("one", "two", "three")}
+    kinds = {name: inspect_source(name, str(tmp_path)).format for name in ("one", "two", "three")}
     assert list(kinds.values()) == ["jsonl", "csv", "parquet"]
-    assert look("four.jsonl.gz", str(tmp_path)).rows == 1
+    assert inspect_source("four.jsonl.gz", str(tmp_path)).rows == 1

@@ -7,13 +7,13 @@ import re
 import pytest
 
 from openlaketx.conform.casts import text_guard
-from openlaketx.source_inspection.sample_rows import seen_rows
+from openlaketx.source_inspection.sample_rows import sample_rows
 from openlaketx.source_inspection.type_inference import text_facts
 from tests.support.strategies.value_spellings import looked_types
 
 
 def type_of(*texts: str | None) -> str:
-    with seen_rows() as rows:
+    with sample_rows() as rows:
         rows.add_texts([list(texts)])
         return text_facts(rows, 0).type
 

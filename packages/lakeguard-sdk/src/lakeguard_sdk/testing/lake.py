@@ -23,10 +23,10 @@ from lakeguard_sdk.model.run import RunResult
 # What a throw-away lake needs of the planes that are installed, found by entry point.
 
 FOLDERS = "lakeguard_sdk.folders"
-BENCHES = "lakeguard_sdk.benches"
+TASK_RUNNERS = "lakeguard_sdk.task_runners"
 
 
-class Bench(Protocol):
+class TaskRunner(Protocol):
     """What a test does beside runs: on the one Spark of the process, or without it."""
 
     def spark(self) -> Any: ...
@@ -43,12 +43,12 @@ def _read_folder(folder: Path) -> Definitions:
     return cast(Callable[[Path], Definitions], found)(folder)
 
 
-def _local_bench(client: Client, spark_options: Mapping[str, str]) -> Bench:
-    """The bench of the data plane that is installed here."""
-    found = _load(BENCHES, "openlaketx")
+def _local_task_runner(client: Client, spark_options: Mapping[str, str]) -> TaskRunner:
+    """The task runner of the data plane that is installed here."""
+    found = _load(TASK_RUNNERS, "openlaketx")
     if found is None:
         raise WorkerMissing()
-    return cast(Callable[..., Bench], found)(client, spark_options=dict(spark_options))
+    return cast(Callable[..., TaskRunner], found)(client, spark_options=dict(spark_options))
 
 
 def _load(group: str, name: str) -> object | None:
@@ -167,13 +167,13 @@ class Lake:
         return local_worker(self.client.for_worker(), spark_options=self._spark_options)
 
     @cached_property
-    def _bench(self) -> Bench:
-        return _local_bench(self.client, self._spark_options)
+    def _task_runner(self) -> TaskRunner:
+        return _local_task_runner(self.client, self._spark_options)
 
     @property
     def spark(self) -> Any:
         """The session of the process, on which runs work too."""
-        return self._bench.spark()
+        return self._task_runner.spark()
 
     def write(self, path: str, content: str | bytes | Rows) -> Path:
         """A file below the folder, from text, or from rows as ``.csv`` or ``.jsonl``."""
@@ -222,11 +222,11 @@ class Lake:
 
     def publish(self, name: str, frame: Any) -> RunResult:
         """A frame of ``spark`` for a dataset that says ``build: frame``, or that is not there."""
-        return self._bench.publish(name, frame)
+        return self._task_runner.publish(name, frame)
 
     def rows(self, address: str) -> list[dict[str, Any]]:
         """What ``silver.orders`` or ``silver.orders@v2`` shows, in one order; without Spark."""
-        return self._bench.rows(self.client.reader.resolve(parse_address(address)))
+        return self._task_runner.rows(self.client.reader.resolve(parse_address(address)))
 
     def versions(self, name: str) -> list[VersionRow]:
         """Every version that was promoted, the first one first."""

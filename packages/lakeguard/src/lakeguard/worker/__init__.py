@@ -3,15 +3,15 @@
 from lakeguard.worker.attempt import Attempt, Ended, Ending
 from lakeguard.worker.loop import Manner, Told, WorkLoop, seclude
 from lakeguard.worker.redelivery import Deliveries
-from lakeguard.worker.task_runner import Bench
+from lakeguard.worker.task_runner import TaskRunner
 
 __all__ = [
     "Attempt",
-    "Bench",
     "Deliveries",
     "Ended",
     "Ending",
     "Manner",
+    "TaskRunner",
     "Told",
     "WorkLoop",
     "seclude",

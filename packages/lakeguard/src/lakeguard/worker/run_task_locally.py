@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager
 from lakeguard.settings import Settings, hide_secrets
 from lakeguard.worker import (
     Attempt,
-    Bench,
     Ended,
     Ending,
+    TaskRunner,
     seclude,
 )
 from lakeguard.worker.heartbeat import keeping_leases
@@ -36,12 +36,12 @@ def run_task_locally(
         return Ended(Ending.TAKEN)
     attempt = Attempt(taken[0])
     builder = local_worker(client.for_worker(), spark_options=settings.spark, progress=progress)
-    bench = Bench(client, builder)
+    runner = TaskRunner(client, builder)
 
     def stop() -> None:
         attempt.stop()
-        bench.halt()
+        runner.halt()
 
     beat = settings.dispatch.heartbeat_seconds
     with on_stop(stop), keeping_leases(client.dispatch, lambda: [attempt], beat):
-        return bench.work(attempt)
+        return runner.work(attempt)

@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Bench:
+class TaskRunner:
     """Used by any number of threads. Builds share the one engine of ``builder``, which starts with
     the first of them; nothing else needs it."""
 

@@ -1,7 +1,7 @@
 """Load types: the files to add and remove, relative to the base of the run."""
 
 from openlaketx.loads.apply import apply_load, merges
-from openlaketx.loads.load_result import Loaded, Sifted, carries_time
+from openlaketx.loads.load_result import Loaded, SplitBatch, carries_time
 from openlaketx.loads.positions import new_position
 from openlaketx.loads.table_state import Existing
 from openlaketx.loads.window_load import refuse_emptied_window
@@ -9,7 +9,7 @@ from openlaketx.loads.window_load import refuse_emptied_window
 __all__ = [
     "Existing",
     "Loaded",
-    "Sifted",
+    "SplitBatch",
     "apply_load",
     "carries_time",
     "merges",

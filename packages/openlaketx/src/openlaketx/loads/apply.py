@@ -23,7 +23,7 @@ from openlaketx.loads.incoming_batch import files_in_turn
 from openlaketx.loads.keyed_load import load_by_key
 from openlaketx.loads.load_result import (
     Loaded,
-    Sift,
+    SplitRows,
     carries_time,
     nothing_aside,
     time_last,
@@ -41,7 +41,7 @@ def apply_load(
     batch: Batch,
     plan: RunPlan,
     storage: Storage,
-    sift: Sift = nothing_aside,
+    split_rows: SplitRows = nothing_aside,
 ) -> Loaded:
     """The files that add the batch to the table, by load type. Nothing is visible yet.
 
@@ -52,9 +52,9 @@ def apply_load(
         late = late_rows(frame, plan)
     frame = time_last(with_hashes(chosen_rows(frame, plan), plan), plan)
     if merges(plan):
-        loaded = load_by_key(frame, batch, plan, existing, storage, late, sift)
+        loaded = load_by_key(frame, batch, plan, existing, storage, late, split_rows)
     else:
-        loaded = _load_plain(frame, batch, plan, existing, storage, late, sift)
+        loaded = _load_plain(frame, batch, plan, existing, storage, late, split_rows)
     if _keeps_files(plan) and has_grown(plan, existing):
         loaded = with_new_columns(loaded, frame.sparkSession, plan, existing, storage)
     return replace(loaded, lacking=_lacking(loaded, existing))
@@ -98,7 +98,7 @@ def _load_plain(
     existing: Existing,
     storage: Storage,
     late: int,
-    sift: Sift,
+    split_rows: SplitRows,
 ) -> Loaded:
     inserts_by_key = plan.load.type is LoadType.APPEND and bool(plan.load.keys)
     if batch.order:
@@ -111,22 +111,22 @@ def _load_plain(
     schema = with_time(plan.table_schema, plan)
     read = staged = stage(frame, batch, plan, storage, schema=schema)
     if carries_time(plan):
-        staged = sift(staged, schema, existing).kept
+        staged = split_rows(staged, schema, existing).kept
     elif plan.load.type is LoadType.PARTITION and plan.window is None:
-        staged = _sifted_partitions(staged, plan, existing, sift)
+        staged = _split_partitions(staged, plan, existing, split_rows)
     if plan.window is not None:
         return load_window(staged, frame.sparkSession, plan, existing, storage)
     return replace(load_plain(staged, plan, existing, late), read=read)
 
 
-def _sifted_partitions(
-    staged: Candidate, plan: RunPlan, existing: Existing, sift: Sift
+def _split_partitions(
+    staged: Candidate, plan: RunPlan, existing: Existing, split_rows: SplitRows
 ) -> Candidate:
     """The rows that pass, measured together with the retained partitions. A partition without a
     passing row is retained, so the other rows are checked against its rows too."""
     while True:
         gone = _replaced(staged, plan, existing)
-        kept = sift(staged, plan.table_schema, existing.beside(gone)).kept
+        kept = split_rows(staged, plan.table_schema, existing.beside(gone)).kept
         if _replaced(kept, plan, existing) == gone:
             return kept
         staged = kept
@@ -146,8 +146,8 @@ def load_plain(staged: Candidate, plan: RunPlan, existing: Existing, late: int) 
             changes = Changes(inserted=staged.rows, deleted=gone, late=late)
         case _:
             removes = set()
-            watched = plan.watermark is not None
-            changes = Changes(inserted=staged.rows, late=late) if watched else None
+            timed = plan.watermark is not None
+            changes = Changes(inserted=staged.rows, late=late) if timed else None
     return Loaded(
         candidate=staged,
         arrived=staged,

@@ -37,7 +37,7 @@ from openlaketx.loads.keyed_changes import (
 )
 from openlaketx.loads.load_result import (
     Loaded,
-    Sift,
+    SplitRows,
     keys_aside,
     nothing_aside,
     with_time,
@@ -75,7 +75,7 @@ def load_by_key(
     existing: Existing,
     storage: Storage,
     late: int,
-    sift: Sift = nothing_aside,
+    split_rows: SplitRows = nothing_aside,
 ) -> Loaded:
     """Add inserts as staged, rewrite touched files, keep all others.
 
@@ -84,13 +84,13 @@ def load_by_key(
     session, rows = frame.sparkSession, frame.drop(ROW_FILE)
     schema = with_time(incoming_schema(plan), plan)
     read = stage(rows, batch, plan, storage, schema=schema, folder=INCOMING)
-    sifted = sift(read, schema, existing)
-    staged = sifted.kept
-    again = partial(_staged_with_places, frame, batch, plan, existing, storage, sift)
+    split = split_rows(read, schema, existing)
+    staged = split.kept
+    again = partial(_staged_with_places, frame, batch, plan, existing, storage, split_rows)
     incoming = look_at_incoming(
         session, staged, plan, _identity(plan), again if batch.order else None
     )
-    held = keys_aside(session, sifted, plan)
+    held = keys_aside(session, split, plan)
     _refuse_empty_snapshot(incoming, held, plan, existing)
     changed = _changed(incoming, staged, held, plan, existing)
     if changed is None:
@@ -117,7 +117,12 @@ def load_by_key(
 
 
 def _staged_with_places(
-    frame: DataFrame, batch: Batch, plan: RunPlan, existing: Existing, storage: Storage, sift: Sift
+    frame: DataFrame,
+    batch: Batch,
+    plan: RunPlan,
+    existing: Existing,
+    storage: Storage,
+    split_rows: SplitRows,
 ) -> DataFrame:
     """Stage the rows again with their files' rank; only needed if rows of a key conflict."""
     place = Column(name=PLACE, type="long")
@@ -127,7 +132,7 @@ def _staged_with_places(
     )
     rows = with_places(frame, files_in_turn(batch, plan))
     staged = stage(rows, batch, plan, storage, schema=told, folder=PLACED)
-    return read_staged(frame.sparkSession, sift(staged, told, existing).kept, kept)
+    return read_staged(frame.sparkSession, split_rows(staged, told, existing).kept, kept)
 
 
 def merge_keys(plan: RunPlan) -> tuple[str, ...]:

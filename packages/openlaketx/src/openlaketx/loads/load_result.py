@@ -52,7 +52,7 @@ class Loaded:
         """Whether the table would not change."""
         return self.changes is not None and not self.candidate.files and not self.removes
 
-    def sifted(self, kept: Candidate) -> Loaded:
+    def without_quarantined(self, kept: Candidate) -> Loaded:
         """The result with fewer rows, for a load that adds the staged files unchanged."""
         gone = {file.path for file in self.arrived.files} - {file.path for file in kept.files}
         new = {file.path for file in kept.files} - {file.path for file in self.arrived.files}
@@ -73,27 +73,27 @@ class Loaded:
 
 
 @dataclass(frozen=True)
-class Sifted:
+class SplitBatch:
     """Files with the rows that pass, and locations of those that do not."""
 
     kept: Candidate
     aside: tuple[str, ...] = ()
 
 
-Sift = Callable[[Candidate, TableSchema, Existing], Sifted]
+SplitRows = Callable[[Candidate, TableSchema, Existing], SplitBatch]
 """Splits staged rows by the quarantine rules, before they are matched with the table."""
 
 
-def nothing_aside(staged: Candidate, schema: TableSchema, existing: Existing) -> Sifted:
+def nothing_aside(staged: Candidate, schema: TableSchema, existing: Existing) -> SplitBatch:
     """All rows pass."""
-    return Sifted(staged)
+    return SplitBatch(staged)
 
 
-def keys_aside(session: SparkSession, sifted: Sifted, plan: RunPlan) -> DataFrame | None:
+def keys_aside(session: SparkSession, split: SplitBatch, plan: RunPlan) -> DataFrame | None:
     """Keys of the quarantined rows of a batch; None if all rows pass."""
-    if not sifted.aside:
+    if not split.aside:
         return None
-    rows = session.read.parquet(*map(spark_read_path, sifted.aside))
+    rows = session.read.parquet(*map(spark_read_path, split.aside))
     keys = [rows[quoted_name(name)] for name in plan.load.keys]
     return rows.select(*keys).dropna().distinct()
 

@@ -1,19 +1,19 @@
 """Measures exactly the files that would be published, from the cheapest source that is exact."""
 
-from openlaketx.measure.engine_choice import How, how_to_measure
+from openlaketx.measure.engine_choice import MeasureOptions, measure_options
 from openlaketx.measure.result import Measured
 from openlaketx.measure.row_samples import SampleRequest, draw_samples
-from openlaketx.measure.subject import Referenced, Subject, referenced_rows
+from openlaketx.measure.subject import ReferencedRows, Subject, referenced_rows
 from openlaketx.measure.take_measures import take_measures
 
 __all__ = [
-    "How",
+    "MeasureOptions",
     "Measured",
-    "Referenced",
+    "ReferencedRows",
     "SampleRequest",
     "Subject",
     "draw_samples",
-    "how_to_measure",
+    "measure_options",
     "referenced_rows",
     "take_measures",
 ]

@@ -19,17 +19,17 @@ LARGE = "measure_spark_above_gb"
 _GB = 2**30
 
 
-class Chosen(StrEnum):
+class EngineChoice(StrEnum):
     AUTO = "auto"
     DUCKDB = "duckdb"
     SPARK = "spark"
 
 
 @dataclass(frozen=True)
-class How:
+class MeasureOptions:
     """A measure that is not taken within ``seconds`` has no value, which blocks the run."""
 
-    engine: Chosen = Chosen.AUTO
+    engine: EngineChoice = EngineChoice.AUTO
     seconds: float = 3600.0
     large_bytes: int = 32 * _GB
 
@@ -38,29 +38,29 @@ class How:
 
         Only DuckDB can read columns that exist only in the Delta log.
         """
-        if self.engine is not Chosen.AUTO or subject.asks_logs:
-            return self.engine is Chosen.SPARK and not subject.asks_logs
+        if self.engine is not EngineChoice.AUTO or subject.needs_log:
+            return self.engine is EngineChoice.SPARK and not subject.needs_log
         if "://" in subject.batch.location.removeprefix("file://"):
             return True
         return _bytes(measures, subject) > self.large_bytes
 
 
-def how_to_measure(plan: RunPlan) -> How:
+def measure_options(plan: RunPlan) -> MeasureOptions:
     """Reads the options from the run's settings; ``BuildFailed`` for an invalid setting."""
     try:
-        return chosen_way(plan.settings)
+        return options_from_settings(plan.settings)
     except ValueError as error:
         raise BuildFailed(dataset=str(plan.dataset), reason=str(error)) from None
 
 
-def chosen_way(settings: Mapping[str, str]) -> How:
+def options_from_settings(settings: Mapping[str, str]) -> MeasureOptions:
     """ValueError for an invalid setting, naming the valid values."""
-    word = settings.get(ENGINE, Chosen.AUTO).strip().lower()
-    if word not in list(Chosen):
-        raise ValueError(f"setting {ENGINE} must be one of {', '.join(Chosen)}")
-    seconds = _positive(settings, SECONDS, How.seconds)
-    large = _positive(settings, LARGE, How.large_bytes / _GB)
-    return How(Chosen(word), seconds, int(large * _GB))
+    word = settings.get(ENGINE, EngineChoice.AUTO).strip().lower()
+    if word not in list(EngineChoice):
+        raise ValueError(f"setting {ENGINE} must be one of {', '.join(EngineChoice)}")
+    seconds = _positive(settings, SECONDS, MeasureOptions.seconds)
+    large = _positive(settings, LARGE, MeasureOptions.large_bytes / _GB)
+    return MeasureOptions(EngineChoice(word), seconds, int(large * _GB))
 
 
 def _positive(settings: Mapping[str, str], name: str, default: float) -> float:

@@ -28,32 +28,32 @@ from openlaketx.measure.sql.group_values import groups_query, is_failing, is_fau
 from openlaketx.measure.sql.json_values import faulty_texts, texts_query
 from openlaketx.measure.sql.keys import duplicate_rows, unmatched_rows
 from openlaketx.measure.sql.sequences import sequence_rows
-from openlaketx.measure.timed_engine import Rows, Watched
+from openlaketx.measure.timed_engine import Rows, TimedEngine
 
 
 def failing_rows(
-    measure: AnyMeasure, watched: Watched, sql: ConditionSql, extra: Sequence[str]
+    measure: AnyMeasure, timed: TimedEngine, sql: ConditionSql, extra: Sequence[str]
 ) -> Rows:
     """At most ``MOST_SAMPLED`` rows; the requested values are named ``lg_shown_…``.
 
     ValueError if the measure does not count rows.
     """
     scope = getattr(measure.of if isinstance(measure, GroupBreach) else measure, "scope", None)
-    origin = watched.engine.origin(scope or Scope.BATCH)
-    found, others = _found(measure, watched, sql, origin, extra)
+    origin = timed.engine.origin(scope or Scope.BATCH)
+    found, others = _found(measure, timed, sql, origin, extra)
     names = ", ".join(f"lg_shown_{at}" for at in range(len(extra)))
-    return watched.rows(found.shown(names, MOST_SAMPLED), sql, [origin, *others])
+    return timed.rows(found.shown(names, MOST_SAMPLED), sql, [origin, *others])
 
 
 def _found(
     measure: AnyMeasure,
-    watched: Watched,
+    timed: TimedEngine,
     sql: ConditionSql,
     origin: Relation,
     extra: Sequence[str],
 ) -> tuple[FoundRows, list[Relation]]:
     """The failing rows, and the other relations that the query reads."""
-    engine, rows = watched.engine, origin.text
+    engine, rows = timed.engine, origin.text
     match measure:
         case CountIf():
             return _counted(measure, sql, rows, extra), []
@@ -69,9 +69,9 @@ def _found(
         case SequenceGaps() | OutOfOrder() | IntervalFaults():
             return sequence_rows(measure, sql, engine.forms, rows, extra), []
         case JsonFaults():
-            return _misread(measure, watched, sql, origin, extra), []
+            return _misread(measure, timed, sql, origin, extra), []
         case GroupBreach() | GroupFaults():
-            return _grouped(measure, watched, sql, origin, extra), []
+            return _grouped(measure, timed, sql, origin, extra), []
     raise ValueError(f"{measure.measure} does not count rows")
 
 
@@ -99,16 +99,16 @@ def _repeated(
 
 def _misread(
     measure: JsonFaults,
-    watched: Watched,
+    timed: TimedEngine,
     sql: ConditionSql,
     origin: Relation,
     extra: Sequence[str],
 ) -> FoundRows:
     """Rows with one of the first few invalid texts."""
-    forms = watched.engine.forms
+    forms = timed.engine.forms
     texts_sql = ConditionSql(forms.dialect)
     query = texts_query(measure, texts_sql, forms, origin.text)
-    texts = faulty_texts(measure, watched.batches(query, texts_sql, [origin]), MOST_SAMPLED)
+    texts = faulty_texts(measure, timed.batches(query, texts_sql, [origin]), MOST_SAMPLED)
     some = ", ".join(sql.dialect.bound(text, sql.parameters) for text in texts)
     chosen = "TRUE" if measure.where is None else sql.condition(measure.where)
     held = [f"{chosen} AS lg_chosen", f"{forms.quoted(measure.column.name)} AS lg_text"]
@@ -118,14 +118,14 @@ def _misread(
 
 def _grouped(
     measure: GroupBreach | GroupFaults,
-    watched: Watched,
+    timed: TimedEngine,
     sql: ConditionSql,
     origin: Relation,
     extra: Sequence[str],
 ) -> FoundRows:
     """Rows of the first few failing groups, selected by their group key as text."""
-    keys = [_key_text(column.name, column.type, watched.engine) for column in measure.by]
-    failing = _failing_groups(measure, watched, origin, keys)
+    keys = [_key_text(column.name, column.type, timed.engine) for column in measure.by]
+    failing = _failing_groups(measure, timed, origin, keys)
     chosen = "TRUE" if measure.where is None else sql.condition(measure.where)
     held = [f"{key} AS lg_key_{at}" for at, key in enumerate(keys)]
     rows = f"SELECT {', '.join([*held, *extra])}, {chosen} AS lg_chosen FROM {origin.text}"  # noqa: S608
@@ -136,16 +136,16 @@ def _grouped(
 
 
 def _failing_groups(
-    measure: GroupBreach | GroupFaults, watched: Watched, origin: Relation, keys: Sequence[str]
+    measure: GroupBreach | GroupFaults, timed: TimedEngine, origin: Relation, keys: Sequence[str]
 ) -> Rows:
-    forms, many = watched.engine.forms, len(keys)
+    forms, many = timed.engine.forms, len(keys)
     sql = ConditionSql(forms.dialect)
     if isinstance(measure, GroupFaults):
         query, terms = terms_query(measure, sql, forms, origin.text, keys)
-        found = watched.rows(query, sql, [origin])
+        found = timed.rows(query, sql, [origin])
         return [row[:many] for row in found if is_faulty(measure, terms, row[many:])]
     query, value = groups_query(measure, sql, forms, origin.text, keys)
-    found = watched.rows(query, sql, [origin])
+    found = timed.rows(query, sql, [origin])
     return [row[:many] for row in found if is_failing(measure, value.finish(row[many:-1]))]
 
 

@@ -17,7 +17,7 @@ from lakeguard_sdk.model.row_sample import LONGEST_TEXT, MASKED, RowSample
 from lakeguard_sdk.types.schema import TIMES, TableSchema, is_numeric
 from openlaketx.engine.duckdb_reader import duckdb_reader
 from openlaketx.measure.duckdb_engine import DuckdbEngine
-from openlaketx.measure.engine_choice import How
+from openlaketx.measure.engine_choice import MeasureOptions
 from openlaketx.measure.failing_rows import failing_rows
 from openlaketx.measure.runner import MeasuringEngine
 from openlaketx.measure.spark_engine import SparkEngine
@@ -25,8 +25,8 @@ from openlaketx.measure.sql.aggregate_sql import Forms
 from openlaketx.measure.sql.aggregates import Valued, plain_value
 from openlaketx.measure.sql.condition_sql import ConditionSql
 from openlaketx.measure.subject import Subject
-from openlaketx.measure.time_limit import TooLate, Watch
-from openlaketx.measure.timed_engine import Watched
+from openlaketx.measure.time_limit import TimeLimit, TimeLimitExceeded
+from openlaketx.measure.timed_engine import TimedEngine
 
 Named = ColumnRef | FieldRef
 _NO_DAY = "beyond the calendar"
@@ -45,7 +45,7 @@ class SampleRequest:
 def draw_samples(
     request: SampleRequest,
     subject: Subject,
-    how: How,
+    options: MeasureOptions,
     seconds: float,
     session: SparkSession | None = None,
 ) -> tuple[RowSample, ...]:
@@ -53,16 +53,16 @@ def draw_samples(
 
     A rule that cannot be sampled is left out: samples are optional.
     """
-    with_spark = session is not None and how.with_spark(request.counted.values(), subject)
-    watch = Watch(min(seconds, how.seconds))
+    with_spark = session is not None and options.with_spark(request.counted.values(), subject)
+    limit = TimeLimit(min(seconds, options.seconds))
     found = []
-    with _engine(subject, session if with_spark else None, watch) as engine:
+    with _engine(subject, session if with_spark else None, limit) as engine:
         for rule_id, measure in request.counted.items():
             try:
                 found.append(
-                    _draw(rule_id, measure, request, subject.schema, Watched(engine, watch))
+                    _draw(rule_id, measure, request, subject.schema, TimedEngine(engine, limit))
                 )
-            except TooLate:
+            except TimeLimitExceeded:
                 break
             except Exception:  # noqa: BLE001, S112 - a run never ends by what it cannot show
                 continue
@@ -71,16 +71,16 @@ def draw_samples(
 
 @contextmanager
 def _engine(
-    subject: Subject, session: SparkSession | None, watch: Watch
+    subject: Subject, session: SparkSession | None, limit: TimeLimit
 ) -> Iterator[MeasuringEngine]:
     if session is not None:
         spark = SparkEngine(subject, session)
-        with spark.opened(), watch.running(spark.stop):
+        with spark.opened(), limit.running(spark.stop):
             yield spark
         return
     with duckdb_reader() as reader:
         duck = DuckdbEngine(subject, reader)
-        with watch.running(duck.stop):
+        with limit.running(duck.stop):
             yield duck
 
 
@@ -89,9 +89,9 @@ def _draw(
     measure: AnyMeasure,
     request: SampleRequest,
     schema: TableSchema,
-    watched: Watched,
+    timed: TimedEngine,
 ) -> RowSample:
-    forms = watched.engine.forms
+    forms = timed.engine.forms
     sql = ConditionSql(forms.dialect)
     columns = _columns(measure, request.keys, schema)
     hidden = {name.casefold() for name in request.masked}
@@ -100,7 +100,7 @@ def _draw(
         name: _shown_value(node, sql, forms) for name, node in columns.items() if name not in masked
     }
     extra = [f"{value} AS lg_shown_{at}" for at, (value, _) in enumerate(selected.values())]
-    rows = failing_rows(measure, watched, sql, extra or ["1 AS lg_shown_0"])
+    rows = failing_rows(measure, timed, sql, extra or ["1 AS lg_shown_0"])
     shown = [dict(zip(selected, row, strict=False)) for row in rows]
     return RowSample(
         rule_id=rule_id,

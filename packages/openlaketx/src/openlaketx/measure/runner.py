@@ -54,7 +54,7 @@ from openlaketx.measure.sql.keys import (
     unmatched_query,
 )
 from openlaketx.measure.sql.sequences import sequence_query
-from openlaketx.measure.time_limit import TooLate, Watch
+from openlaketx.measure.time_limit import TimeLimit, TimeLimitExceeded
 
 RowMeasure = RowCount | CountIf | Aggregate | Quantile
 
@@ -105,13 +105,13 @@ class MeasuringEngine(ABC):
         """One line for the evidence."""
 
 
-class Measuring:
+class MeasureRunner:
     """Takes measures and stores a value or a reason for each."""
 
-    def __init__(self, engine: MeasuringEngine, measured: Measured, watch: Watch) -> None:
+    def __init__(self, engine: MeasuringEngine, measured: Measured, limit: TimeLimit) -> None:
         self._engine = engine
         self._measured = measured
-        self._watch = watch
+        self._limit = limit
 
     def take(self, measures: Sequence[AnyMeasure]) -> None:
         """One scan of the batch, one of the table for its counts, and one query per key."""
@@ -245,27 +245,27 @@ class Measuring:
         bound = {**sql.parameters}
         for relation in relations:
             bound.update({} if relation is None else relation.parameters)
-        self._watch.check()
+        self._limit.check()
         try:
             found = self._engine.rows(query, bound)
         except self._engine.failures:
-            self._watch.check()
+            self._limit.check()
             raise
-        self._watch.check()
+        self._limit.check()
         return found
 
     def _batches(
         self, query: str, sql: ConditionSql, origin: Relation
     ) -> Iterator[Sequence[tuple[Any, ...]]]:
         """Yields rows in batches and checks the time limit after each."""
-        self._watch.check()
+        self._limit.check()
         for found in self._engine.batches(query, {**sql.parameters, **origin.parameters}):
             yield found
-            self._watch.check()
+            self._limit.check()
 
     @property
     def _failures(self) -> tuple[type[Exception], ...]:
-        return (*self._engine.failures, ValueError, OverflowError, TooLate)
+        return (*self._engine.failures, ValueError, OverflowError, TimeLimitExceeded)
 
     def _sql(self) -> ConditionSql:
         return ConditionSql(self._engine.forms.dialect)

@@ -24,7 +24,7 @@ _REFERENCE = _FILES.replace("$files", "$reference")
 
 
 @dataclass(frozen=True)
-class Referenced:
+class ReferencedRows:
     """The rows of a referenced dataset: its files, relative to its root, and its columns."""
 
     location: str
@@ -61,12 +61,12 @@ class Subject:
     """Duplicate measures that were 0 for the table before this run."""
     lacking: Values = field(default_factory=dict)
     """Files of the table that may lack columns, with their values from the Delta log."""
-    references: Mapping[DatasetName, Referenced] = field(default_factory=dict)
+    references: Mapping[DatasetName, ReferencedRows] = field(default_factory=dict)
     table_bytes: int = 0
     """Of all these files; an unknown size counts as 0."""
 
     @property
-    def asks_logs(self) -> bool:
+    def needs_log(self) -> bool:
         """Whether columns of the table or of a referenced table exist only in the Delta log."""
         return bool(self.lacking) or any(held.lacking for held in self.references.values())
 
@@ -88,7 +88,7 @@ class Subject:
         staged = tuple(file.path for file in self.batch.files)
         return self.table if scope is Scope.TABLE else staged
 
-    def reference(self, dataset: DatasetName) -> Referenced:
+    def reference(self, dataset: DatasetName) -> ReferencedRows:
         found = self.references.get(dataset)
         if found is None:
             raise ValueError(f"no version of {dataset} is pinned")
@@ -105,22 +105,24 @@ def empty_rows(schema: TableSchema) -> str:
 
 def referenced_rows(
     plan: RunPlan, shown: Sequence[str], lacking: Values
-) -> dict[DatasetName, Referenced]:
+) -> dict[DatasetName, ReferencedRows]:
     """Each referenced dataset at its pinned version; the dataset itself with the files ``shown``.
 
     Columns that a file lacks are read from the Delta log, as every other reader does.
     """
-    own = Referenced(plan.location, tuple(shown), plan.table_schema, lacking)
+    own = ReferencedRows(plan.location, tuple(shown), plan.table_schema, lacking)
     return {plan.dataset: own} | pinned_rows(plan.references, plan.dataset)
 
 
-def pinned_rows(pins: Sequence[InputPin], dataset: DatasetName) -> dict[DatasetName, Referenced]:
+def pinned_rows(
+    pins: Sequence[InputPin], dataset: DatasetName
+) -> dict[DatasetName, ReferencedRows]:
     """The datasets that keys of ``dataset`` refer to, each at its pinned version."""
     return {pin.input.dataset: _pinned_rows(pin, str(dataset)) for pin in pins}
 
 
-def _pinned_rows(pin: InputPin, dataset: str) -> Referenced:
+def _pinned_rows(pin: InputPin, dataset: str) -> ReferencedRows:
     location = pin.snapshot.location
     root = f"{location.rstrip('/')}/"
     paths = tuple(file.removeprefix(root) for file in files_to_read(pin, dataset))
-    return Referenced(location, paths, pin.table_schema, values_left_to_log(pin, paths))
+    return ReferencedRows(location, paths, pin.table_schema, values_left_to_log(pin, paths))

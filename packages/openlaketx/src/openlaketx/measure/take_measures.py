@@ -21,9 +21,9 @@ from lakeguard_sdk.storage import fault_points
 from lakeguard_sdk.types.schema import INTEGERS, TableSchema
 from openlaketx.engine.duckdb_reader import ENGINE, duckdb_reader
 from openlaketx.measure.duckdb_engine import DuckdbEngine
-from openlaketx.measure.engine_choice import How
+from openlaketx.measure.engine_choice import MeasureOptions
 from openlaketx.measure.result import Measured
-from openlaketx.measure.runner import Measuring
+from openlaketx.measure.runner import MeasureRunner
 from openlaketx.measure.spark_engine import SparkEngine
 from openlaketx.measure.sql.value_text import (
     day,
@@ -32,7 +32,7 @@ from openlaketx.measure.sql.value_text import (
     whole,
 )
 from openlaketx.measure.subject import Subject
-from openlaketx.measure.time_limit import Watch
+from openlaketx.measure.time_limit import TimeLimit
 from openlaketx.stage.candidate import Candidate
 from openlaketx.stage.footer_ranges import column_range, leaf_indexes
 
@@ -91,7 +91,7 @@ def _place(name: str, schema: TableSchema) -> int:
 def take_measures(
     measures: Sequence[AnyMeasure],
     subject: Subject,
-    how: How | None = None,
+    options: MeasureOptions | None = None,
     session: SparkSession | None = None,
 ) -> Measured:
     """Every measure gets a value or a reason; a failing measure stops no other.
@@ -99,15 +99,15 @@ def take_measures(
     Without a session, DuckDB takes all measures.
     """
     measured = Measured(engine=ENGINE)
-    how = how or How()
+    options = options or MeasureOptions()
     rest = _what_footers_leave(measures, subject, measured)
-    if session is not None and how.with_spark(rest, subject):
-        _with_spark(rest, subject, measured, how, session)
+    if session is not None and options.with_spark(rest, subject):
+        _with_spark(rest, subject, measured, options, session)
     elif rest:
         with duckdb_reader() as reader:
-            engine, watch = DuckdbEngine(subject, reader), Watch(how.seconds)
-            with watch.running(engine.stop):
-                Measuring(engine, measured, watch).take(rest)
+            engine, limit = DuckdbEngine(subject, reader), TimeLimit(options.seconds)
+            with limit.running(engine.stop):
+                MeasureRunner(engine, measured, limit).take(rest)
     fault_points.reached("measure.taken")
     return measured
 
@@ -132,10 +132,10 @@ def _with_spark(
     measures: Sequence[AnyMeasure],
     subject: Subject,
     measured: Measured,
-    how: How,
+    options: MeasureOptions,
     session: SparkSession,
 ) -> None:
-    engine, watch = SparkEngine(subject, session), Watch(how.seconds)
+    engine, limit = SparkEngine(subject, session), TimeLimit(options.seconds)
     measured.engine = engine.name
-    with engine.opened(), watch.running(engine.stop):
-        Measuring(engine, measured, watch).take(measures)
+    with engine.opened(), limit.running(engine.stop):
+        MeasureRunner(engine, measured, limit).take(measures)

@@ -10,11 +10,11 @@ from time import monotonic
 _AGAIN_SECONDS = 0.5
 
 
-class TooLate(Exception):
+class TimeLimitExceeded(Exception):
     """The time limit for measuring is exceeded."""
 
 
-class Watch:
+class TimeLimit:
     """Checks the time limit."""
 
     def __init__(self, seconds: float) -> None:
@@ -23,7 +23,7 @@ class Watch:
 
     def check(self) -> None:
         if monotonic() >= self._end:
-            raise TooLate(f"measuring took longer than {self.seconds:g} s")
+            raise TimeLimitExceeded(f"measuring took longer than {self.seconds:g} s")
 
     @contextmanager
     def running(self, stop: Callable[[], None]) -> Iterator[None]:

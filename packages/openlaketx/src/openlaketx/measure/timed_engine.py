@@ -8,36 +8,36 @@ from typing import Any
 
 from openlaketx.measure.runner import MeasuringEngine, Relation
 from openlaketx.measure.sql.condition_sql import ConditionSql
-from openlaketx.measure.time_limit import Watch
+from openlaketx.measure.time_limit import TimeLimit
 
 Rows = list[tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
-class Watched:
-    """Raises ``TooLate`` before or after a query once the time is up.
+class TimedEngine:
+    """Raises ``TimeLimitExceeded`` before or after a query once the time is up.
 
     A query is bound with the parameters of its conditions and of every relation it reads.
     """
 
     engine: MeasuringEngine
-    watch: Watch
+    limit: TimeLimit
 
     def rows(self, query: str, sql: ConditionSql, read: Sequence[Relation]) -> Rows:
-        self.watch.check()
+        self.limit.check()
         try:
             return self.engine.rows(query, _bound(sql, read))
         finally:
-            self.watch.check()
+            self.limit.check()
 
     def batches(
         self, query: str, sql: ConditionSql, read: Sequence[Relation]
     ) -> Iterator[Sequence[tuple[Any, ...]]]:
         """Yields rows in batches and checks the time limit after each."""
-        self.watch.check()
+        self.limit.check()
         for found in self.engine.batches(query, _bound(sql, read)):
             yield found
-            self.watch.check()
+            self.limit.check()
 
 
 def _bound(sql: ConditionSql, read: Sequence[Relation]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _ROWS_AT_ONCE = 10_000
 
 
-class Bench:
+class TaskRunner:
     """Spark starts once per process, with the first call that needs it."""
 
     def __init__(self, client: Client, *, spark_options: dict[str, str]) -> None:

@@ -16,9 +16,9 @@ from openlaketx.conform import as_accepted, conform, telling_misfits
 from openlaketx.engine.shown_values import keeping_private
 from openlaketx.extract import extract, transform
 from openlaketx.loads import Loaded, apply_load
-from openlaketx.measure import how_to_measure, take_measures
+from openlaketx.measure import measure_options, take_measures
 from openlaketx.pipeline.run_dataset import subject_of
-from openlaketx.quarantine import Sieve
+from openlaketx.quarantine import QuarantineSplitter
 from openlaketx.rebuild import Scratch, check_inputs, compare, gather_source, scratch_place
 
 
@@ -81,18 +81,20 @@ def _loaded(
         batch = as_accepted(batch, plan.verdict, under, lake)
         batch = telling_misfits(batch, under.batch_schema)
         frame = conform(batch.frame, batch.live, under.batch_schema, under.dataset)
-        sieve = Sieve(under, lake, storage, session)
-        loaded = apply_load(frame, batch, under, storage, sieve.sift)
-        return _sifted(under, loaded, sieve, session)
+        splitter = QuarantineSplitter(under, lake, storage, session)
+        loaded = apply_load(frame, batch, under, storage, splitter.split_rows)
+        return _split(under, loaded, splitter, session)
 
 
-def _sifted(run: RunPlan, loaded: Loaded, sieve: Sieve, session: SparkSession) -> Loaded:
+def _split(
+    run: RunPlan, loaded: Loaded, splitter: QuarantineSplitter, session: SparkSession
+) -> Loaded:
     """The load without the rows that fail a quarantine rule, as in the run."""
     asked = [measure for rule in run.aside for measure in (rule.failed, rule.scope)]
     while asked:
         subject = subject_of(run, loaded)
-        measured = take_measures(asked, subject, how_to_measure(run), session)
-        left = sieve.sift_loaded(loaded, subject, measured)
+        measured = take_measures(asked, subject, measure_options(run), session)
+        left = splitter.split_loaded(loaded, subject, measured)
         if left is None:
             break
         loaded = left

@@ -36,13 +36,13 @@ from openlaketx.measure import (
     SampleRequest,
     Subject,
     draw_samples,
-    how_to_measure,
+    measure_options,
     referenced_rows,
     take_measures,
 )
 from openlaketx.pipeline.lease import Lease
 from openlaketx.publish import commit_publish
-from openlaketx.quarantine import Sieve
+from openlaketx.quarantine import QuarantineSplitter
 from openlaketx.run import collected_notes
 from openlaketx.stage import seal
 
@@ -88,19 +88,19 @@ def _load_accepted(
     tell("stage", {})
     conformed = conform(batch.frame, batch.live, plan.batch_schema, plan.dataset)
     session = batch.frame.sparkSession
-    sieve = Sieve(plan, client.lake, storage, session)
-    loaded = apply_load(conformed, batch, plan, storage, sieve.sift)
-    idle = loaded.is_nothing and not _is_to_be_judged(plan, batch, sieve)
-    if idle or _waits_on(plan, sieve):
+    splitter = QuarantineSplitter(plan, client.lake, storage, session)
+    loaded = apply_load(conformed, batch, plan, storage, splitter.split_rows)
+    idle = loaded.is_nothing and not _is_to_be_judged(plan, batch, splitter)
+    if idle or _waits_on(plan, splitter):
         return runs.finish_unchanged(plan.ticket)
     lease.check()
 
     tell("measure", {"rows": loaded.rows, "files": len(loaded.candidate.files)})
-    loaded, measured = _measured(plan, batch, loaded, storage, sieve)
+    loaded, measured = _measured(plan, batch, loaded, storage, splitter)
 
     tell("decide", {"measures": len(measured.values)})
     lease.check()
-    evidence = _evidence(plan, batch, loaded, measured, sieve.set_aside)
+    evidence = _evidence(plan, batch, loaded, measured, splitter.set_aside)
     decision = runs.submit_evidence(plan.ticket, evidence)
     tell_failing_rows(plan, decision, lambda: subject_of(plan, loaded), session, runs)
     if decision.ruling.discard:
@@ -133,33 +133,33 @@ def _same_files(before: SourcePosition | None, after: SourcePosition) -> bool:
     return before is not None and bool(after.files) and facts(before) == facts(after)
 
 
-def _is_to_be_judged(plan: RunPlan, batch: Batch, sieve: Sieve) -> bool:
+def _is_to_be_judged(plan: RunPlan, batch: Batch, splitter: QuarantineSplitter) -> bool:
     """Whether a batch without changes still needs a decision: it has quarantined rows, or it
     replays quarantined rows that now pass."""
-    return bool(batch.rejected or sieve.rows) or isinstance(plan.build, QuarantineBuild)
+    return bool(batch.rejected or splitter.rows) or isinstance(plan.build, QuarantineBuild)
 
 
-def _waits_on(plan: RunPlan, sieve: Sieve) -> bool:
+def _waits_on(plan: RunPlan, splitter: QuarantineSplitter) -> bool:
     """Whether every replayed row fails again, so that all of them remain quarantined."""
     build = plan.build
-    return isinstance(build, QuarantineBuild) and sieve.rows == sum(f.rows for f in build.files)
+    return isinstance(build, QuarantineBuild) and splitter.rows == sum(f.rows for f in build.files)
 
 
 def _measured(
-    plan: RunPlan, batch: Batch, loaded: Loaded, storage: Storage, sieve: Sieve
+    plan: RunPlan, batch: Batch, loaded: Loaded, storage: Storage, splitter: QuarantineSplitter
 ) -> tuple[Loaded, Measured]:
     """Measure the load, and hash its files meanwhile. If rows are quarantined, measure what
     remains."""
-    how, session = how_to_measure(plan), batch.frame.sparkSession
+    options, session = measure_options(plan), batch.frame.sparkSession
     while True:
         sealing = seal(loaded.candidate, plan, storage)
         subject = subject_of(plan, loaded)
-        measured = take_measures(plan.measures, subject, how, session)
+        measured = take_measures(plan.measures, subject, options, session)
         sealed = loaded.with_files(sealing.result())
-        sifted = sieve.sift_loaded(loaded, subject, measured)
-        if sifted is None:
-            return sealed, measured.without(sieve.unmeasured)
-        loaded = sifted
+        split = splitter.split_loaded(loaded, subject, measured)
+        if split is None:
+            return sealed, measured.without(splitter.unmeasured)
+        loaded = split
 
 
 def _published(plan: RunPlan, runs: Runs, lease: Lease, storage: Storage) -> RunResult:
@@ -299,7 +299,7 @@ def tell_failing_rows(
     asked = SampleRequest(counted, plan.load.keys, tuple({*plan.masked, *plan.private, *texts}))
     seconds = SECONDS_BEFORE_PUBLISH if decision.allowed else SECONDS_WHEN_BLOCKED
     try:
-        samples = draw_samples(asked, subject(), how_to_measure(plan), seconds, session)
+        samples = draw_samples(asked, subject(), measure_options(plan), seconds, session)
         runs.submit_samples(plan.ticket, samples)
     except Exception:  # noqa: BLE001 - samples are optional, the decision is recorded
         return

@@ -1,5 +1,5 @@
 """Quarantine: rows that fail a rule are removed from the staged files and stored separately."""
 
-from openlaketx.quarantine.splitter import Sieve
+from openlaketx.quarantine.splitter import QuarantineSplitter
 
-__all__ = ["Sieve"]
+__all__ = ["QuarantineSplitter"]

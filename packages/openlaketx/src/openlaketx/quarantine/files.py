@@ -41,7 +41,7 @@ class _File:
 
 
 @dataclass
-class KeptFiles:
+class QuarantineFiles:
     """Thread-safe; a row is stored under the first of the rules that it fails.
 
     Files have no column statistics, and reasons contain no values.

@@ -26,7 +26,7 @@ from openlaketx.engine.duckdb_reader import DuckdbReader, duckdb_reader
 from openlaketx.engine.locations import spark_file_address, spark_read_path
 from openlaketx.engine.spark.types import spark_schema
 from openlaketx.measure.duckdb_engine import DuckdbEngine
-from openlaketx.measure.engine_choice import How
+from openlaketx.measure.engine_choice import MeasureOptions
 from openlaketx.measure.runner import MeasuringEngine, Relation
 from openlaketx.measure.spark_engine import AS_WRITTEN, SparkEngine
 from openlaketx.measure.sql.aggregate_sql import FoundRows
@@ -34,9 +34,9 @@ from openlaketx.measure.sql.condition_sql import ConditionSql
 from openlaketx.measure.sql.json_values import judge_of
 from openlaketx.measure.sql.keys import duplicate_rows, unmatched_rows
 from openlaketx.measure.subject import Subject
-from openlaketx.measure.time_limit import TooLate, Watch
-from openlaketx.measure.timed_engine import Watched
-from openlaketx.quarantine.row_bitmap import MarkedRows
+from openlaketx.measure.time_limit import TimeLimit, TimeLimitExceeded
+from openlaketx.measure.timed_engine import TimedEngine
+from openlaketx.quarantine.row_bitmap import RowBitmap
 
 # Rows of a batch with their position: file and row number.
 
@@ -101,21 +101,21 @@ class _Spark(SparkEngine, PlacingEngine):
 @contextmanager
 def _placing_engine(
     subject: Subject,
-    how: How,
+    options: MeasureOptions,
     measures: Sequence[AnyMeasure],
     session: SparkSession | None,
-    watch: Watch,
+    limit: TimeLimit,
 ) -> Iterator[PlacingEngine]:
     """The engine that takes these measures, or DuckDB without a session."""
     taken = _NUMBER in (name.casefold() for name in subject.schema.names)
-    if session is not None and (taken or how.with_spark(measures, subject)):
+    if session is not None and (taken or options.with_spark(measures, subject)):
         spark = _Spark(subject, session)
-        with spark.opened(), watch.running(spark.stop):
+        with spark.opened(), limit.running(spark.stop):
             yield spark
         return
     with duckdb_reader() as reader:
         duck = _Duckdb(subject, reader)
-        with watch.running(duck.stop):
+        with limit.running(duck.stop):
             yield duck
 
 
@@ -128,10 +128,10 @@ def _free_names(schema: TableSchema) -> tuple[str, str]:
     return file, row
 
 
-Failing = dict[str, MarkedRows]
+Failing = dict[str, RowBitmap]
 """By file, relative to the table's root; only files with failing rows."""
 _TEXTS_KNOWN = 100_000
-_FAILURES = (ValueError, OverflowError, TooLate)
+_FAILURES = (ValueError, OverflowError, TimeLimitExceeded)
 
 
 class NotFound(Exception):
@@ -139,31 +139,34 @@ class NotFound(Exception):
 
 
 def failing_rows(
-    rules: Mapping[int, AnyMeasure], subject: Subject, how: How, session: SparkSession | None
+    rules: Mapping[int, AnyMeasure],
+    subject: Subject,
+    options: MeasureOptions,
+    session: SparkSession | None,
 ) -> Failing:
     """Every row of the batch that one of the measures counts, by rule number.
 
     ``NotFound`` if an engine cannot determine them.
     """
-    watch = Watch(how.seconds)
-    with _placing_engine(subject, how, list(rules.values()), session, watch) as engine:
-        looking = _Looking(engine, Watched(engine, watch), subject)
+    limit = TimeLimit(options.seconds)
+    with _placing_engine(subject, options, list(rules.values()), session, limit) as engine:
+        finder = _RowFinder(engine, TimedEngine(engine, limit), subject)
         failures: tuple[type[Exception], ...] = (*engine.failures, *_FAILURES)
         try:
-            return looking.rows_of(rules)
+            return finder.rows_of(rules)
         except failures as error:
             raise NotFound(engine.reason(error)) from None
 
 
-class _Looking:
-    def __init__(self, engine: PlacingEngine, watched: Watched, subject: Subject) -> None:
+class _RowFinder:
+    def __init__(self, engine: PlacingEngine, timed: TimedEngine, subject: Subject) -> None:
         self._engine = engine
-        self._watched = watched
+        self._watched = timed
         self._placed = engine.placed()
         self._place = engine.place
         self._rows = {file.path: file.rows for file in subject.batch.files}
         self._found: Failing = {}
-        self._paths: dict[str, MarkedRows] = {}
+        self._paths: dict[str, RowBitmap] = {}
 
     def rows_of(self, rules: Mapping[int, AnyMeasure]) -> Failing:
         """Row conditions share one scan; every other measure has its own query."""
@@ -245,7 +248,7 @@ class _Looking:
             path = self._engine.path(file)
             if path not in self._rows:
                 raise ValueError("a failing row is outside the files of the batch")
-            rows = self._found.setdefault(path, MarkedRows(self._rows[path]))
+            rows = self._found.setdefault(path, RowBitmap(self._rows[path]))
             self._paths[file] = rows
         rows.mark(row, number)
 

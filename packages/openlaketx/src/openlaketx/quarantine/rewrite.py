@@ -19,8 +19,8 @@ from lakeguard_sdk.storage.storage import Storage, join, local_path
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.engine.machine import cores
 from openlaketx.engine.parquet_writer import BATCH_ROWS, ParquetRows
-from openlaketx.quarantine.files import ROW_SCHEMA, KeptFiles
-from openlaketx.quarantine.row_bitmap import MarkedRows
+from openlaketx.quarantine.files import ROW_SCHEMA, QuarantineFiles
+from openlaketx.quarantine.row_bitmap import RowBitmap
 from openlaketx.stage.candidate import Candidate, collect_folder
 
 _INEXACT = ("FLOAT", "DOUBLE")
@@ -28,11 +28,11 @@ _INEXACT = ("FLOAT", "DOUBLE")
 
 def split(
     staged: Candidate,
-    failing: Mapping[str, MarkedRows],
+    failing: Mapping[str, RowBitmap],
     schema: TableSchema,
     plan: RunPlan,
     storage: Storage,
-    aside: KeptFiles,
+    aside: QuarantineFiles,
     folder: str,
 ) -> Candidate:
     """Rewrites the files in ``failing`` without these rows and with only the columns of the schema.
@@ -76,7 +76,7 @@ def _name(file: StagedFile, plan: RunPlan) -> str:
 
 
 def _split_file(
-    origin: str, place: Path, failing: MarkedRows, names: Sequence[str], aside: KeptFiles
+    origin: str, place: Path, failing: RowBitmap, names: Sequence[str], aside: QuarantineFiles
 ) -> None:
     with pq.ParquetFile(origin) as content:
         schema = _passing_schema(content.schema_arrow, names)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 
-class MarkedRows:
+class RowBitmap:
     """Rows of one file, by number, with the rules that each fails.
 
     Memory depends on the rows of the file, not on how many fail.

@@ -45,7 +45,7 @@ from openlaketx.extract.files.file_order import PLACE
 from openlaketx.loads import (
     Existing,
     Loaded,
-    Sifted,
+    SplitBatch,
     carries_time,
     merges,
     refuse_emptied_window,
@@ -54,20 +54,20 @@ from openlaketx.loads.keyed_changes import DELETIONS
 from openlaketx.measure import (
     Measured,
     Subject,
-    how_to_measure,
+    measure_options,
     referenced_rows,
     take_measures,
 )
-from openlaketx.quarantine.files import KeptFiles
+from openlaketx.quarantine.files import QuarantineFiles
 from openlaketx.quarantine.find_rows import Failing, NotFound, failing_rows
 from openlaketx.quarantine.rewrite import split
-from openlaketx.quarantine.row_bitmap import MarkedRows
+from openlaketx.quarantine.row_bitmap import RowBitmap
 from openlaketx.stage import Candidate
 
 _SIFTED, _LEFT_OUT = "sifted", "left-out"
 
 
-class Sieve:
+class QuarantineSplitter:
     """The remaining rows of the batch fail no rule, and the quarantined rows are on disk.
 
     ``unmeasured`` holds the measures whose failing rows could not be determined, with the reason.
@@ -80,7 +80,7 @@ class Sieve:
         self._lake = lake
         self._storage = storage
         self._session = session
-        self._how = how_to_measure(plan)
+        self._options = measure_options(plan)
         _refuse_names(plan)
         self._files: list[AsideFile] = []
         self._before: dict[str, MeasureValue] = {}
@@ -97,7 +97,7 @@ class Sieve:
             return None
         return SetAside(rows=self.rows, files=tuple(self._files), before=self._before)
 
-    def sift(self, staged: Candidate, schema: TableSchema, existing: Existing) -> Sifted:
+    def split_rows(self, staged: Candidate, schema: TableSchema, existing: Existing) -> SplitBatch:
         """Splits a batch before it is applied to its table, repeatedly until no row fails.
 
         Rows staged a second time, with their ``PLACE``, were already quarantined the first time.
@@ -107,7 +107,7 @@ class Sieve:
         while measures and passing.files:
             subject = self._incoming(passing, schema, existing)
             needed = [measure for pair in measures.values() for measure in pair]
-            measured = take_measures(needed, subject, self._how, self._session)
+            measured = take_measures(needed, subject, self._options, self._session)
             if not again:
                 self._remember(measures, measured)
             failing = self._failing(
@@ -119,11 +119,13 @@ class Sieve:
                 self._record_before(failing, subject)
             passing = self._split(passing, failing, schema, again=again)
         if carries_time(self._plan):
-            every = {file.path: MarkedRows(file.rows) for file in passing.files}
+            every = {file.path: RowBitmap(file.rows) for file in passing.files}
             passing = self._split(passing, every, _without_time(schema), again=again)
-        return Sifted(passing, tuple(join(self._lake, file.path) for file in self._files[known:]))
+        return SplitBatch(
+            passing, tuple(join(self._lake, file.path) for file in self._files[known:])
+        )
 
-    def sift_loaded(self, loaded: Loaded, subject: Subject, measured: Measured) -> Loaded | None:
+    def split_loaded(self, loaded: Loaded, subject: Subject, measured: Measured) -> Loaded | None:
         """A load that adds the staged rows without the failing ones; None if none fails."""
         if not self._plan.aside or merges(self._plan):
             return None
@@ -137,7 +139,7 @@ class Sieve:
         refuse_emptied_window(self._plan, left, loaded.changes)
         self._record_before(failing, subject, measured)
         passing = self._split(loaded.arrived, failing, self._plan.table_schema)
-        return loaded.sifted(passing)
+        return loaded.without_quarantined(passing)
 
     def _batch_measures(self) -> dict[int, tuple[AnyMeasure, AnyMeasure]]:
         """By rule number, the measure of a batch before it is applied to its table."""
@@ -174,7 +176,7 @@ class Sieve:
             return {}
         keys = {at: measure_key(self._plan.aside[at].failed) for at in counted}
         try:
-            failing = failing_rows(counted, subject, self._how, self._session)
+            failing = failing_rows(counted, subject, self._options, self._session)
         except NotFound as error:
             self.unmeasured |= dict.fromkeys(keys.values(), str(error))
             return {}
@@ -192,7 +194,7 @@ class Sieve:
         measures = patterns_of(self._plan, subject.schema)
         if not measures:
             return
-        taken = measured or take_measures(measures, subject, self._how, self._session)
+        taken = measured or take_measures(measures, subject, self._options, self._session)
         for key in map(measure_key, measures):
             if key in taken.values:
                 self._before[key] = taken.values[key]
@@ -216,7 +218,7 @@ class Sieve:
         self._splits += 1
         place = kept_place(self._lake, plan.dataset, plan.batch_schema, plan.ticket.run_id)
         left_out = join(plan.location, plan.staging, _LEFT_OUT)
-        with KeptFiles(
+        with QuarantineFiles(
             folder=Path(local_path(left_out if again else place)),
             stem=f"part-{self._splits:02d}",
             run_id=plan.ticket.run_id,
@@ -231,7 +233,7 @@ class Sieve:
             fault_points.reached("aside.written")
         return passing
 
-    def _durable(self, aside: KeptFiles) -> Iterable[AsideFile]:
+    def _durable(self, aside: QuarantineFiles) -> Iterable[AsideFile]:
         """Syncs every file, and every folder from the lake root down to it."""
         root = Path(local_path(self._lake))
         for number, (place, rows, first_seen) in aside.found.items():

@@ -1,5 +1,5 @@
 """Takes measures of versions that are already published, without Spark."""
 
-from openlaketx.remeasure.remeasure import survey
+from openlaketx.remeasure.remeasure import remeasure
 
-__all__ = ["survey"]
+__all__ = ["remeasure"]

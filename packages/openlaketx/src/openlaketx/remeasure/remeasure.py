@@ -21,7 +21,7 @@ from openlaketx.loads.keyed_changes import OP, UPDATE
 from openlaketx.loads.keyed_load import CHANGES
 from openlaketx.loads.schema_growth import WIDENED
 from openlaketx.loads.window_load import KEPT
-from openlaketx.measure import Referenced, Subject, take_measures
+from openlaketx.measure import ReferencedRows, Subject, take_measures
 from openlaketx.measure.subject import pinned_rows
 from openlaketx.stage import Candidate
 
@@ -31,12 +31,12 @@ _NEIGHBOURS = frozenset({REWRITTEN, KEPT, WIDENED, GROWN})
 """Folders of a run whose files also hold rows that were in the table before."""
 
 
-class NotKept(Exception):
+class RowsNotSeparable(Exception):
     """The added rows are now in files with other rows and cannot be separated."""
 
 
 def _brought_files(plan: SurveyPlan, shown: Sequence[LiveFile], storage: Storage) -> Candidate:
-    """Files with as many rows as the run added; ``NotKept`` if they are not available.
+    """Files with as many rows as the run added; ``RowsNotSeparable`` if they are not available.
 
     A table without other rows consists of the added rows, in whatever files.
     """
@@ -48,12 +48,12 @@ def _brought_files(plan: SurveyPlan, shown: Sequence[LiveFile], storage: Storage
         added += _updated(plan, storage)
     found = sum(file.rows for file in added)
     if found != plan.rows:
-        raise NotKept(
+        raise RowsNotSeparable(
             f"only {found} of the {plan.rows} rows that v{plan.version} added are in separate files"
         )
     gone = [file.path for file in added if not storage.exists(join(location, file.path))]
     if gone:
-        raise NotKept(
+        raise RowsNotSeparable(
             f"{len(gone)} of the files that v{plan.version} added were compacted and removed since"
         )
     return Candidate(location, tuple(added), ())
@@ -90,7 +90,7 @@ def _staged(path: str, size: int, rows: int) -> StagedFile:
     return StagedFile(path=path, size=size, rows=rows, modified_ms=0, stats="")
 
 
-def survey(plan: SurveyPlan) -> Surveyed:
+def remeasure(plan: SurveyPlan) -> Surveyed:
     """The values that the run's evidence would have, by the same engine over the same rows.
 
     ``VersionUnreadable`` if files of the version are missing. If only the files of its added rows
@@ -100,7 +100,7 @@ def survey(plan: SurveyPlan) -> Surveyed:
     shown = _shown(plan, storage)
     try:
         batch, reason = _brought_files(plan, shown, storage), ""
-    except NotKept as error:
+    except RowsNotSeparable as error:
         batch, reason = Candidate(plan.snapshot.location, (), ()), str(error)
     measures = [item for item in plan.measures if not reason or _scope(item) is Scope.TABLE]
     measured = take_measures(measures, _subject(plan, shown, batch))
@@ -142,7 +142,7 @@ def _shown(plan: SurveyPlan, storage: Storage) -> list[LiveFile]:
 def _subject(plan: SurveyPlan, shown: Sequence[LiveFile], batch: Candidate) -> Subject:
     location, paths = plan.snapshot.location, tuple(file.path for file in shown)
     lacking = left_to_log(open_table(location, plan.snapshot.commit), paths)
-    own = Referenced(location, paths, plan.table_schema, lacking)
+    own = ReferencedRows(location, paths, plan.table_schema, lacking)
     return Subject(
         batch,
         plan.table_schema,

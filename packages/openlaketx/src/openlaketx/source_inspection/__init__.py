@@ -1,6 +1,6 @@
 """Inspects source files before they have a definition: format, columns, types, keys; without
 Spark."""
 
-from openlaketx.source_inspection.inspect_source import look
+from openlaketx.source_inspection.inspect_source import inspect_source
 
-__all__ = ["look"]
+__all__ = ["inspect_source"]

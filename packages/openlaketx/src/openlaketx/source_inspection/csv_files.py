@@ -13,7 +13,7 @@ from typing import IO, cast
 from lakeguard_sdk.errors import NothingToLookAt
 from openlaketx.extract.batch import name_problem
 from openlaketx.extract.sources.csv_dialect import CsvDialect, DialectProblem
-from openlaketx.source_inspection.sample_rows import Limits, SeenRows
+from openlaketx.source_inspection.sample_rows import Limits, SampleRows
 from openlaketx.source_inspection.type_inference import TextTable
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -23,7 +23,7 @@ _RECORDS = 100
 _CHUNK = 20_000
 
 
-def look_at_csv(files: Sequence[str], rows: SeenRows, limits: Limits) -> TextTable:
+def inspect_csv(files: Sequence[str], rows: SampleRows, limits: Limits) -> TextTable:
     """Every file with one header; a file that a run would refuse is refused here, by name."""
     options = {}
     if (encoding := _encoding(files, limits)) != _ENCODINGS[0]:
@@ -48,7 +48,7 @@ def opened(file: str) -> IO[bytes]:
 
 
 def _take(
-    file: str, dialect: CsvDialect, header: list[str], rows: SeenRows, limits: Limits
+    file: str, dialect: CsvDialect, header: list[str], rows: SampleRows, limits: Limits
 ) -> tuple[list[str], bool]:
     """The header of the first file, and whether this file ended before the limit.
 

@@ -25,13 +25,19 @@ from openlaketx.extract.sources.jsonl_lines import (
     read_object,
     strict_decoder,
 )
-from openlaketx.source_inspection.csv_files import look_at_csv, opened
+from openlaketx.source_inspection.csv_files import inspect_csv, opened
 from openlaketx.source_inspection.keys import KeyColumn, find_keys
 from openlaketx.source_inspection.measures import Ask, asked_of_seen
-from openlaketx.source_inspection.sample_rows import LIMITS, Limits, SeenColumn, SeenRows, seen_rows
+from openlaketx.source_inspection.sample_rows import (
+    LIMITS,
+    Limits,
+    SampleColumn,
+    SampleRows,
+    sample_rows,
+)
 from openlaketx.source_inspection.table_files import (
     delta_files,
-    look_at_whole,
+    inspect_table,
     parquet_schema,
     take_rows,
 )
@@ -61,7 +67,7 @@ class Found:
     """The text that represents NULL, empty if there is none; None for typed files."""
 
 
-def look(
+def inspect_source(
     pattern: str,
     root: str,
     limits: Limits = LIMITS,
@@ -76,9 +82,9 @@ def look(
     profiled too, and its measures are taken on the sampled rows.
     """
     place = Path(local_path(root), pattern)
-    with seen_rows() as rows:
+    with sample_rows() as rows:
         if whole:
-            return look_at_whole(str(place), rows, ask)
+            return inspect_table(str(place), rows, ask)
         if (place / "_delta_log").is_dir():
             table = delta_files(str(place))
             chosen = list(table.files[: limits.files])
@@ -107,9 +113,9 @@ def _files(pattern: str, root: str, limits: Limits) -> Files:
     return Files(formats[0], there[: limits.files], len(there))
 
 
-def _texts(files: Files, rows: SeenRows, limits: Limits) -> Found:
+def _texts(files: Files, rows: SampleRows, limits: Limits) -> Found:
     csv = files.format is SourceFormat.CSV
-    table = (look_at_csv if csv else _look_at_json)(files.chosen, rows, limits)
+    table = (inspect_csv if csv else _inspect_json)(files.chosen, rows, limits)
     facts, options = table.facts(rows), dict(table.options)
     if csv and (null_value := table.null_mark(rows, facts)):
         options["null_value"] = null_value
@@ -125,7 +131,7 @@ def _texts(files: Files, rows: SeenRows, limits: Limits) -> Found:
     )
 
 
-def _typed(files: Files, schema: TableSchema, rows: SeenRows, limits: Limits) -> Found:
+def _typed(files: Files, schema: TableSchema, rows: SampleRows, limits: Limits) -> Found:
     """Columns that are in no file, such as partition columns, are not profiled."""
     inside = parquet_schema(files.chosen[:1]).names if files.chosen else ()
     held = [name for name in schema.names if name in inside]
@@ -140,14 +146,14 @@ def _typed(files: Files, schema: TableSchema, rows: SeenRows, limits: Limits) ->
     )
 
 
-def _nulls(rows: SeenRows, width: int) -> list[int]:
+def _nulls(rows: SampleRows, width: int) -> list[int]:
     if not width:
         return []
     asked = ", ".join(f"count(*) - count(c{index:d})" for index in range(width))
     return [int(count) for count in rows.ask(f"SELECT {asked} FROM seen")[0]]  # noqa: S608
 
 
-def _sketch(files: Files, found: Found, rows: SeenRows, ask: Ask | None) -> SourceSketch:
+def _sketch(files: Files, found: Found, rows: SampleRows, ask: Ask | None) -> SourceSketch:
     names = _declared_names(found.names, files.chosen[0] if files.chosen else "the table")
     columns = [
         SketchColumn(name=name, type=data_type, found_as=raw, nulls=nulls)
@@ -172,7 +178,7 @@ def _sketch(files: Files, found: Found, rows: SeenRows, ask: Ask | None) -> Sour
         whole=found.whole and len(files.chosen) == files.there,
     )
     seen = [
-        SeenColumn(place, column.name, column.type, column.nulls, found.null_mark)
+        SampleColumn(place, column.name, column.type, column.nulls, found.null_mark)
         for place, column in zip(found.places, columns, strict=True)
         if place is not None
     ]
@@ -263,7 +269,7 @@ class _Columns:
         return {at: _OFFERED[next(iter(of))] if len(of) == 1 else () for at, of in kinds}
 
 
-def _look_at_json(files: Sequence[str], rows: SeenRows, limits: Limits) -> TextTable:
+def _inspect_json(files: Sequence[str], rows: SampleRows, limits: Limits) -> TextTable:
     columns, whole = _Columns(), True
     for file in files:
         try:
@@ -278,7 +284,7 @@ def _look_at_json(files: Sequence[str], rows: SeenRows, limits: Limits) -> TextT
     return TextTable(names, whole, offered=columns.offered())
 
 
-def _take(file: str, columns: _Columns, rows: SeenRows, limits: Limits) -> bool:
+def _take(file: str, columns: _Columns, rows: SampleRows, limits: Limits) -> bool:
     """Whether the file ended before the limit."""
     taken = 0
     with json_lines(file, _CODEC) as lines:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from openlaketx.source_inspection.sample_rows import SeenRows
+from openlaketx.source_inspection.sample_rows import SampleRows
 
 _SINGLE = re.compile(r"string|integer|long|date|decimal\([0-9]+,0\)")
 _IN_PAIRS = re.compile(_SINGLE.pattern + r"|timestamp|timestamp_ntz")
@@ -31,7 +31,7 @@ class KeyColumn:
         return bool(_SOUNDS.search(self.name))
 
 
-def find_keys(rows: SeenRows, columns: Sequence[KeyColumn]) -> tuple[str, ...]:
+def find_keys(rows: SampleRows, columns: Sequence[KeyColumn]) -> tuple[str, ...]:
     """One column, else two, without duplicates; columns with a key-like name first.
 
     In few rows nearly everything is unique, so there a key needs a key-like name or must be the
@@ -52,7 +52,7 @@ def find_keys(rows: SeenRows, columns: Sequence[KeyColumn]) -> tuple[str, ...]:
     return ()
 
 
-def _unique(rows: SeenRows, *columns: KeyColumn) -> bool:
+def _unique(rows: SampleRows, *columns: KeyColumn) -> bool:
     value = ", ".join(f"c{column.at:d}" for column in columns)
     about = rows.ask(f"SELECT approx_count_distinct(({value})) FROM seen")[0][0]  # noqa: S608
     if about < rows.count // 2:

@@ -19,7 +19,7 @@ from openlaketx.measure import Subject, take_measures
 from openlaketx.measure.runner import Relation
 from openlaketx.profile.column_kinds import kind_of
 from openlaketx.profile.column_profile import column_profile
-from openlaketx.source_inspection.sample_rows import SeenColumn, SeenRows
+from openlaketx.source_inspection.sample_rows import SampleColumn, SampleRows
 from openlaketx.stage import Candidate
 
 Ask = Callable[[SourceSketch], Sequence[AnyMeasure]]
@@ -27,7 +27,7 @@ Ask = Callable[[SourceSketch], Sequence[AnyMeasure]]
 
 
 def asked_of_seen(
-    sketch: SourceSketch, rows: SeenRows, columns: Sequence[SeenColumn], ask: Ask
+    sketch: SourceSketch, rows: SampleRows, columns: Sequence[SampleColumn], ask: Ask
 ) -> SourceSketch:
     """The preview with a profile of each column and the measured values.
 
@@ -39,7 +39,7 @@ def asked_of_seen(
 
 def asked_of_table(
     sketch: SourceSketch,
-    columns: Sequence[SeenColumn],
+    columns: Sequence[SampleColumn],
     ask: Ask,
     *,
     location: str,
@@ -52,7 +52,7 @@ def asked_of_table(
 
 
 def _answered(
-    sketch: SourceSketch, columns: Sequence[SeenColumn], subject: Subject, ask: Ask
+    sketch: SourceSketch, columns: Sequence[SampleColumn], subject: Subject, ask: Ask
 ) -> SourceSketch:
     profiles = column_profiles(columns, subject)
     told = tuple(
@@ -66,7 +66,7 @@ def _answered(
 
 
 @contextmanager
-def _written(rows: SeenRows, columns: Sequence[SeenColumn]) -> Iterator[Subject]:
+def _written(rows: SampleRows, columns: Sequence[SampleColumn]) -> Iterator[Subject]:
     with tempfile.TemporaryDirectory(prefix="seen-") as folder:
         values = {column.name: column.value for column in columns}
         rows.write(values, str(Path(folder, "seen.parquet")))
@@ -77,7 +77,7 @@ def _subject(
     location: str,
     paths: tuple[str, ...],
     count: int,
-    columns: Sequence[SeenColumn],
+    columns: Sequence[SampleColumn],
     lacking: Values,
 ) -> Subject:
     """All rows are both the batch and the table. Only the total row count matters, not the count
@@ -97,7 +97,7 @@ def _subject(
 # Profiles of the columns of the sampled rows.
 
 
-def column_profiles(columns: Sequence[SeenColumn], subject: Subject) -> dict[str, ColumnProfile]:
+def column_profiles(columns: Sequence[SampleColumn], subject: Subject) -> dict[str, ColumnProfile]:
     """By name, without sketches: these profiles are never merged."""
     origin = Relation(*subject.origin(Scope.BATCH))
     with duckdb_reader() as reader:
@@ -105,7 +105,7 @@ def column_profiles(columns: Sequence[SeenColumn], subject: Subject) -> dict[str
 
 
 def _profile(
-    reader: DuckdbReader, origin: Relation, subject: Subject, column: SeenColumn
+    reader: DuckdbReader, origin: Relation, subject: Subject, column: SampleColumn
 ) -> ColumnProfile:
     kind = kind_of(column.name, column.type)
     if kind is None:

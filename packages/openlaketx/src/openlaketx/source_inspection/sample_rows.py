@@ -24,7 +24,7 @@ from openlaketx.measure.sql.condition_sql import sql_type
 _SHARE_OF_MEMORY = 4
 
 
-class SeenRows:
+class SampleRows:
     """Rows with columns ``c0``, ``c1``, …; a column that is added later is NULL in earlier rows."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -84,7 +84,7 @@ class SeenRows:
 
 
 @contextmanager
-def seen_rows() -> Iterator[SeenRows]:
+def sample_rows() -> Iterator[SampleRows]:
     with tempfile.TemporaryDirectory(prefix="look-") as folder:
         connection = duckdb.connect(
             str(Path(folder, "seen.duckdb")),
@@ -98,7 +98,7 @@ def seen_rows() -> Iterator[SeenRows]:
         )
         try:
             connection.execute("SET TimeZone = 'UTC'")
-            yield SeenRows(connection)
+            yield SampleRows(connection)
         finally:
             connection.close()
 
@@ -124,7 +124,7 @@ LIMITS = Limits()
 
 
 @dataclass(frozen=True)
-class SeenColumn:
+class SampleColumn:
     """Its index among the sampled rows, and its type there."""
 
     at: int

@@ -29,7 +29,7 @@ from openlaketx.extract.batch import name_problem
 from openlaketx.measure.duckdb_columns import rows_with_log_columns
 from openlaketx.source_inspection.keys import KeyColumn, find_keys
 from openlaketx.source_inspection.measures import Ask, asked_of_table
-from openlaketx.source_inspection.sample_rows import Limits, SeenColumn, SeenRows
+from openlaketx.source_inspection.sample_rows import Limits, SampleColumn, SampleRows
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,9 @@ def delta_files(folder: str) -> DeltaFiles:
     return DeltaFiles(schema, tuple(join(folder, path) for path in sorted(live_files(table))))
 
 
-def take_rows(files: Sequence[str], columns: Sequence[str], rows: SeenRows, limits: Limits) -> bool:
+def take_rows(
+    files: Sequence[str], columns: Sequence[str], rows: SampleRows, limits: Limits
+) -> bool:
     """The first rows of each file; returns whether these were all rows."""
     whole = True
     for file in files:
@@ -85,7 +87,7 @@ def take_rows(files: Sequence[str], columns: Sequence[str], rows: SeenRows, limi
 _WAY_OUT = "restore the file, or delete its rows from the table, then adopt again"
 
 
-def look_at_whole(folder: str, rows: SeenRows, ask: Ask | None = None) -> SourceSketch:
+def inspect_table(folder: str, rows: SampleRows, ask: Ask | None = None) -> SourceSketch:
     """The table's columns, including partition columns; nothing is copied.
 
     ``NotAdoptable`` names the file that cannot be read.
@@ -115,7 +117,7 @@ def _unreadable(files: Sequence[str]) -> str | None:
     return None
 
 
-def _sketch(folder: str, table: DeltaFiles, rows: SeenRows, ask: Ask | None) -> SourceSketch:
+def _sketch(folder: str, table: DeltaFiles, rows: SampleRows, ask: Ask | None) -> SourceSketch:
     paths = [file.removeprefix(f"{folder.rstrip('/')}/") for file in table.files]
     texts = partition_texts(open_table(folder))
     lacking = {path: texts[path] for path in paths}
@@ -123,7 +125,7 @@ def _sketch(folder: str, table: DeltaFiles, rows: SeenRows, ask: Ask | None) -> 
     rows.show(relation, values, table.schema.names)
     nulls = _nulls(rows, len(table.schema.columns))
     seen = [
-        SeenColumn(at, column.name, column.type, nulls[at])
+        SampleColumn(at, column.name, column.type, nulls[at])
         for at, column in enumerate(table.schema.columns)
     ]
     filled = [KeyColumn(one.at, one.name, one.type) for one in seen if not one.nulls]
@@ -145,6 +147,6 @@ def _sketch(folder: str, table: DeltaFiles, rows: SeenRows, ask: Ask | None) -> 
     return asked_of_table(sketch, seen, ask, location=folder, paths=paths, lacking=lacking)
 
 
-def _nulls(rows: SeenRows, width: int) -> list[int]:
+def _nulls(rows: SampleRows, width: int) -> list[int]:
     asked = ", ".join(f"count(*) - count(c{index:d})" for index in range(width))
     return [int(count) for count in rows.ask(f"SELECT {asked} FROM seen")[0]]  # noqa: S608

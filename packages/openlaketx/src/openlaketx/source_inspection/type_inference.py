@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from openlaketx.source_inspection.sample_rows import SeenRows
+from openlaketx.source_inspection.sample_rows import SampleRows
 
 _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _TIME = r"[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?"
@@ -83,7 +83,7 @@ class TextFacts:
 
 
 def text_facts(
-    rows: SeenRows, column: int, null_value: str = "", kinds: tuple[str, ...] = tuple(SPELT)
+    rows: SampleRows, column: int, null_value: str = "", kinds: tuple[str, ...] = tuple(SPELT)
 ) -> TextFacts:
     """Of the values that are not NULL, empty or ``null_value``.
 
@@ -94,7 +94,7 @@ def text_facts(
 
 
 def _facts(
-    rows: SeenRows, column: int, null_value: str, kinds: tuple[str, ...], limit: int | None
+    rows: SampleRows, column: int, null_value: str, kinds: tuple[str, ...], limit: int | None
 ) -> TextFacts:
     bounded = f"LIMIT {limit:d}" if limit else ""
     values = f"SELECT c{column:d} AS v FROM seen WHERE v <> '' AND v <> $null_value {bounded}"  # noqa: S608
@@ -132,20 +132,20 @@ class TextTable:
     options: dict[str, str] = field(default_factory=dict)
     offered: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
-    def facts(self, rows: SeenRows, null_value: str = "") -> list[TextFacts]:
+    def facts(self, rows: SampleRows, null_value: str = "") -> list[TextFacts]:
         return [self._of(rows, index, null_value) for index in range(len(self.names))]
 
-    def _of(self, rows: SeenRows, index: int, null_value: str) -> TextFacts:
+    def _of(self, rows: SampleRows, index: int, null_value: str) -> TextFacts:
         return text_facts(rows, index, null_value, self.offered.get(index, tuple(SPELT)))
 
-    def nulls(self, rows: SeenRows, facts: Sequence[TextFacts]) -> list[int]:
+    def nulls(self, rows: SampleRows, facts: Sequence[TextFacts]) -> list[int]:
         """Missing values per column; in a column of texts, an empty text is one."""
         return [
             rows.count - said.filled - (_empty(rows, index) if said.type == "string" else 0)
             for index, said in enumerate(facts)
         ]
 
-    def null_mark(self, rows: SeenRows, facts: Sequence[TextFacts]) -> str:
+    def null_mark(self, rows: SampleRows, facts: Sequence[TextFacts]) -> str:
         """The text that hides the type of most columns; empty if there is none."""
         texts = [index for index, said in enumerate(facts) if said.type == "string" and said.filled]
         votes = dict.fromkeys(NULL_MARKS, 0)
@@ -157,11 +157,11 @@ class TextTable:
         return best if votes[best] else ""
 
 
-def _empty(rows: SeenRows, index: int) -> int:
+def _empty(rows: SampleRows, index: int) -> int:
     query = f"SELECT count(*) FROM seen WHERE c{index:d} = ''"  # noqa: S608 - a number
     return int(rows.ask(query)[0][0])
 
 
-def _present(rows: SeenRows, index: int) -> list[str]:
+def _present(rows: SampleRows, index: int) -> list[str]:
     query = f"SELECT DISTINCT c{index:d} FROM seen WHERE c{index:d} IN $marks"  # noqa: S608
     return [str(row[0]) for row in rows.ask(query, {"marks": list(NULL_MARKS)})]

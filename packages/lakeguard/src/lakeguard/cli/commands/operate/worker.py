@@ -13,9 +13,9 @@ from lakeguard.cli.terminal.progress import note, warn
 from lakeguard.cli.terminal.time_arguments import Seconds
 from lakeguard.settings import Settings, hide_secrets, load_settings
 from lakeguard.worker import (
-    Bench,
     Ending,
     Manner,
+    TaskRunner,
     WorkLoop,
     seclude,
 )
@@ -97,12 +97,12 @@ def worker_command(
 
 def _loop(call: Call, client: Client, settings: Settings, manner: Manner) -> WorkLoop:
     builder = local_worker(client.for_worker(), spark_options=settings.spark, progress=warn)
-    bench = Bench(client, builder)
+    runner = TaskRunner(client, builder)
     return WorkLoop(
         dispatch=client.dispatch,
         identity=this_process("worker"),
-        work=bench.work,
-        halt=bench.halt,
+        work=runner.work,
+        halt=runner.halt,
         manner=manner,
         tell=TaskTeller(as_json=call.json, note=note),
     )
