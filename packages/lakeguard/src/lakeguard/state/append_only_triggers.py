@@ -1,4 +1,4 @@
-"""Triggers that make append-only a property of the database, not a habit of its writers."""
+"""Database triggers that enforce append-only tables."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ _POSTGRESQL = "postgresql"
 def guard_statements(tables: list[Table], dialect: str) -> Iterator[str]:
     """DDL that forbids every DELETE, and every UPDATE of a column that is not listed as mutable.
 
-    From a queue rows may go. PostgreSQL can empty a table without deleting rows: TRUNCATE is
-    forbidden too.
+    Queue tables allow DELETE. On PostgreSQL, TRUNCATE is forbidden too.
     """
     names = _names(dialect)
     if dialect == _POSTGRESQL:
@@ -38,7 +37,7 @@ def guard_statements(tables: list[Table], dialect: str) -> Iterator[str]:
 
 
 def missing_guards(connection: Connection) -> dict[str, str]:
-    """Guards that somebody took away: name of the trigger and the statement that puts it back."""
+    """Missing triggers: name and the statement that restores each."""
     dialect = connection.dialect.name
     asked = (
         "SELECT tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid"
@@ -67,5 +66,5 @@ def _trigger(table: str, name: str, event: str, names: IdentifierPreparer, diale
 
 
 def _names(dialect: str) -> IdentifierPreparer:
-    """Quotes what this database would otherwise not take as a name."""
+    """Quote names that this dialect requires quoted."""
     return URL.create(dialect).get_dialect()().identifier_preparer

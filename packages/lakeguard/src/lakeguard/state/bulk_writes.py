@@ -1,7 +1,7 @@
-"""Many rows by one statement.
+"""Bulk inserts and updates in one statement.
 
-To PostgreSQL they go as one value: neither the driver nor the server then works through a text
-that grows with them. What all of them share goes beside it, once. Rows keep their order.
+PostgreSQL gets all rows as one array parameter, so neither driver nor server parses a statement
+that grows with them. Values shared by all rows are sent once. Row order is preserved.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ from lakeguard.state.transaction import Transaction
 Row = Mapping[str, Any]
 
 FEW = 8
-"""Fewer than these are not worth it."""
+"""Below this many rows a plain statement is faster."""
 _MOST_ON_SQLITE = 1_000
-"""In one statement that answers: SQLite takes no more than 32,766 values."""
+"""Rows per INSERT … RETURNING: SQLite allows at most 32,766 parameters."""
 
 
 def insert_into(tx: Transaction, table: Table) -> postgresql.Insert | sqlite.Insert:
-    """An INSERT that can say what becomes of rows that are there already."""
+    """An INSERT with an ON CONFLICT clause."""
     if tx.dialect.name == "postgresql":
         return postgresql.insert(table)
     return sqlite.insert(table)
 
 
 def insert_all(tx: Transaction, table: Table, rows: Sequence[Row]) -> None:
-    """All rows have the columns of the first."""
+    """Insert rows that all have the columns of the first."""
     if not rows:
         return
     if tx.dialect.name != "postgresql" or len(rows) < FEW:
@@ -66,7 +66,7 @@ def insert_all(tx: Transaction, table: Table, rows: Sequence[Row]) -> None:
 def insert_new(
     tx: Transaction, table: Table, rows: Sequence[Row], unique: Sequence[str], answer: str
 ) -> set[Any]:
-    """The ``answer`` of each row that was added; where the unique columns have a row, it stays."""
+    """Insert rows and return column ``answer`` of those added; existing rows are left unchanged."""
     if not rows:
         return set()
     if tx.dialect.name == "postgresql":
@@ -89,7 +89,7 @@ def insert_new(
 def update_numbered(
     tx: Transaction, table: Table, rows: Sequence[Row], key: str, number: str
 ) -> int:
-    """How many rows got the new values: those whose ``number`` is one less than the new one."""
+    """Update rows whose ``number`` is one less than the new one; return how many changed."""
     if not rows:
         return 0
     values = [name for name in rows[0] if name != key]
@@ -111,7 +111,7 @@ def update_numbered(
 
 @cache
 def _insert(table: Table) -> Insert:
-    """Put together once: a worker that takes a task at a time asks for it as often."""
+    """Cached: a worker that claims tasks one by one builds the same statement each time."""
     return insert(table)
 
 
@@ -125,7 +125,7 @@ def _update_numbered(table: Table, key: str, number: str, values: tuple[str, ...
 
 
 def update_all(tx: Transaction, table: Table, rows: Sequence[Row], keys: Sequence[str]) -> None:
-    """New values for the rows that have these ``keys``."""
+    """Update the rows identified by ``keys``."""
     if not rows:
         return
     values = [name for name in rows[0] if name not in keys]
@@ -152,17 +152,17 @@ def update_all(tx: Transaction, table: Table, rows: Sequence[Row], keys: Sequenc
 
 @dataclass(frozen=True)
 class _Given:
-    """Rows as a statement reads them."""
+    """Rows as parameters of one statement."""
 
     columns: dict[str, ColumnElement[Any]]
-    """By name, each of the type that its column has."""
+    """Columns by name, with the type of the table's column."""
     values: dict[str, Any]
 
 
 def _given(table: Table, rows: Sequence[Row]) -> _Given:
     shared = shared_values(rows, tuple(rows[0]))
     if len(shared) == len(rows[0]):
-        shared.popitem()  # as many rows as there are must come from somewhere
+        shared.popitem()  # an array is needed to produce the row count
     differing = [name for name in rows[0] if name not in shared]
     like: ColumnElement[Any] = literal_column(f'NULL::"{table.name}"')
     given = cast(bindparam("rows", type_=String), JSON)
@@ -176,8 +176,9 @@ def _given(table: Table, rows: Sequence[Row]) -> _Given:
 
 
 def shared_values(rows: Sequence[Row], names: Sequence[str]) -> dict[str, Any]:
-    """By name, what all rows have there; None where they have no such column. It must be one
-    object: to see that costs little, and no two values that only compare as equal count as one.
+    """Values that all rows share, by column; None where the column is absent.
+
+    Compared by identity: cheap, and values that are merely equal do not count as shared.
     """
     found = {name: rows[0].get(name) for name in names}
     known = [name for name in names if name in rows[0]]
@@ -199,15 +200,15 @@ def _as_json(table: Table, rows: Sequence[Row]) -> str:
     return to_json(rows).decode()
 
 
-# Questions about many keys, some of them at a time.
+# Queries over many keys, in batches.
 
 T = TypeVar("T")
 
 AT_ONCE = 1_000
-"""Each is a placeholder: drivers and servers work through a text that grows with them."""
+"""Keys per query: every key is a placeholder, so larger batches cost more to parse."""
 
 
 def in_pieces(values: Sequence[T], size: int = AT_ONCE) -> Iterator[Sequence[T]]:
-    """In their order."""
+    """Split keys into batches, in order."""
     for start in range(0, len(values), size):
         yield values[start : start + size]

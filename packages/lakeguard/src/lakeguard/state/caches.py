@@ -1,4 +1,4 @@
-"""What was worked out of rows that never change, kept for whoever asks again."""
+"""Caches of values derived from immutable rows."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ T = TypeVar("T")
 
 
 class Remembered(Generic[T]):
-    """By the hash of a definition, or the id of a version: the same key is the same thing, whoever
-    has it. Threads may share it: at worst two of them work out the same."""
+    """Keyed by definition hash or version id, so a key always means the same value.
+
+    Thread-safe: at worst two threads compute the same entry."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -25,7 +26,7 @@ class Remembered(Generic[T]):
     def of(
         self, keys: Collection[str], work_out: Callable[[set[str]], Mapping[str, T]]
     ) -> dict[str, T]:
-        """By key; ``work_out`` is asked for those that are new."""
+        """Values by key; ``work_out`` computes the missing ones."""
         known = {key: self._known.get(key) for key in keys}
         found = {key: value for key, value in known.items() if value is not None}
         missing = known.keys() - found.keys()
@@ -40,17 +41,17 @@ class Remembered(Generic[T]):
 
 @dataclass(frozen=True)
 class Definitions(Generic[T]):
-    """What is made of definitions. They are read from revisions, which never change: who applies
-    another meanwhile disturbs nothing."""
+    """Objects built from definition revisions. Revisions are immutable, so a concurrent apply is
+    harmless."""
 
     revisions: Table
     key: str
-    """The column that says whose revision it is."""
+    """The column that identifies the definition."""
     parse: Callable[[str], T]
     _remembered: Remembered[T] = field(default_factory=lambda: Remembered[T](most=50_000))
 
     def of(self, tx: Transaction, rows: Collection[Any]) -> dict[str, T]:
-        """By the hash of the definition; each row has its key, its revision and that hash."""
+        """Values by definition hash; each row has its key, revision and hash."""
 
         def read(missing: set[str]) -> dict[str, T]:
             table, found = self.revisions.c, dict[str, T]()

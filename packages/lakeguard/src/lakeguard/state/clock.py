@@ -1,4 +1,4 @@
-"""The State's clock: on a server the server's, whatever the machine of a process believes."""
+"""The State's clock: the database server's time, or the machine's for SQLite."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _GOOD_FOR_SECONDS = 30.0
 
 
 def machine_clock() -> datetime:
-    """A file has no clock of its own: there it is that of the machine."""
+    """SQLite has no server clock, so this is the machine's."""
     return datetime.now(UTC)
 
 
 def ticks() -> float:
-    """Seconds that no one sets, and that go on while a machine sleeps, where its system has such:
-    elsewhere the server is asked soon after."""
+    """Monotonic seconds that include suspend time where the system offers them; elsewhere the server
+    is queried again soon after."""
     boot: int | None = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if boot is None else time.clock_gettime(boot)
 
 
 class ServerClock:
-    """The server's time, asked for now and then and carried on between by ticks.
+    """The server's time, queried now and then and extrapolated by a monotonic clock in between.
 
-    Where it cannot be asked again, the last answer is carried on. It is asked for in the middle of
-    transactions: ``engine`` must not wait for a connection that one of them holds.
+    If the server is unreachable, the last reading is extrapolated. It is read inside transactions,
+    so ``engine`` must not wait for a connection that one of them holds.
     """
 
     def __init__(self, engine: Engine, ticks: Callable[[], float] = ticks) -> None:
@@ -38,7 +38,7 @@ class ServerClock:
         self._ticks = ticks
         self._asking = threading.Lock()
         self._known: tuple[datetime, float] | None = None
-        """A moment of the server, and the ticks at which it was."""
+        """A server time and the monotonic time at which it was read."""
 
     def __call__(self) -> datetime:
         known = self._known
@@ -48,7 +48,7 @@ class ServerClock:
         return moment + timedelta(seconds=self._ticks() - then)
 
     def _refreshed(self, known: tuple[datetime, float] | None) -> tuple[datetime, float]:
-        """One thread asks; the others wait only where nothing is known yet."""
+        """One thread queries; others wait only for the first reading."""
         if known is not None and not self._asking.acquire(blocking=False):
             return known
         if known is None:
@@ -70,10 +70,10 @@ class ServerClock:
             return known[0] + timedelta(seconds=now - known[1]), now
 
     def _asked(self) -> tuple[datetime, float]:
-        """The answer is of some moment between the question and its coming: the middle is taken."""
+        """Query the server; its answer is dated to the middle of the round trip."""
         engine = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
-            connection.execute(select(1))  # a session that has to be made first costs time
+            connection.execute(select(1))  # connect first, so that connection time is not measured
             asked = self._ticks()
             moment = connection.scalars(select(func.clock_timestamp())).one()
             came = self._ticks()

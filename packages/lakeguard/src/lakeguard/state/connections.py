@@ -1,4 +1,4 @@
-"""How a connection to each kind of database is made and begun."""
+"""Engines and connection settings for SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ READING: dict[str, dict[str, Any]] = {
     "sqlite": {"lakeguard_read": True},
     "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
 }
-"""Execution options of a connection that reads one snapshot."""
+"""Execution options of a read-only snapshot connection."""
 
 
 def is_reading(connection: Connection) -> bool:
-    """Whether the connection reads a snapshot and can write nothing."""
+    """Whether the connection is a read-only snapshot."""
     options = connection.get_execution_options()
     return READING[connection.dialect.name].items() <= options.items()
 
@@ -45,7 +45,7 @@ _SESSION = {
     "tcp_keepalives_interval": "10",
     "tcp_keepalives_count": "3",
 }
-"""The server too notices within a minute that a machine is gone, and frees what it held."""
+"""TCP keepalives: a dead client is detected within a minute and its locks are released."""
 
 
 def postgresql_engine(
@@ -77,8 +77,7 @@ def _add_password(
 
 
 def _leave_out_rows(context: ExceptionContext) -> None:
-    """Errors are logged. Beside its message a server tells the row that it is about, and tokens
-    are in rows."""
+    """Hide parameters and server details: errors are logged, and DETAIL quotes rows with tokens."""
     error = context.original_exception
     message = getattr(getattr(error, "diag", None), "message_primary", None)
     if message is None:
@@ -90,7 +89,7 @@ def _leave_out_rows(context: ExceptionContext) -> None:
 
 
 def _prepare_postgresql(schema: str, connection: Any, _record: Any) -> None:
-    """Names mean our schema alone, on every connection and whether it exists yet or not."""
+    """Set search_path to our schema alone, whether it exists yet or not."""
     quoted = '"' + schema.replace('"', '""') + '"'
     wanted = {**_SESSION, "search_path": quoted}
     calls = ", ".join("set_config(%s, %s, false)" for _ in wanted)
@@ -109,7 +108,7 @@ def sqlite_engine(url: URL) -> Engine:
 
 
 def sqlite_path(url: URL) -> Path | None:
-    """The file of a database; None for one in memory or on a server."""
+    """The database file; None for in-memory databases and servers."""
     if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:"):
         return None
     return Path(str(url.database))
@@ -120,9 +119,9 @@ def _make_folder(path: Path) -> None:
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    """The rollback journal, not WAL: some SQLite builds can corrupt a WAL when it is reset.
+    """Use the rollback journal, not WAL: some SQLite builds can corrupt a WAL on reset.
 
-    Triggers are recursive, because REPLACE would otherwise delete without asking them.
+    Recursive triggers make REPLACE fire delete triggers.
     """
     connection.isolation_level = None
     for pragma in (

@@ -1,4 +1,4 @@
-"""The SQL engine: transactions, durable, on the schema this version needs."""
+"""Durable transactions on the State, on the schema revision this version needs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _NO_RIGHT = "42501"
 class Database:
     """Transactions on the State, a SQLite file or a schema of a PostgreSQL database.
 
-    ``password`` is asked for each time a connection is made, and never shown.
+    ``password`` is called for every new connection and never logged.
     """
 
     def __init__(
@@ -72,8 +72,8 @@ class Database:
             beside = postgresql_engine(self.url, schema, password, NullPool)
             self.clock = ServerClock(beside)
         self.commits = 0
-        """Changes with every write of this process; it is no exact count."""
-        weakref.finalize(self, self.engine.dispose)  # no connection outlives who could use it
+        """Changes with every write of this process; not an exact count."""
+        weakref.finalize(self, self.engine.dispose)  # no connection outlives its thread
 
     @property
     def place(self) -> str:
@@ -83,27 +83,27 @@ class Database:
 
     @property
     def writers(self) -> int:
-        """How many of one process may usefully write side by side: one prepares while the server
-        works for the other."""
+        """How many writers of one process are useful: one prepares while the server works for the
+        other."""
         return 2 if self.engine.dialect.name == "postgresql" else 1
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """All of it becomes visible at once, or nothing.
+        """A write transaction: everything becomes visible at once, or nothing.
 
-        On SQLite a writer is alone. On PostgreSQL writers work side by side (READ COMMITTED):
-        what must not happen twice is held by a constraint, a row lock or ``locking.hold``.
-        Whoever lost a deadlock, or waited too long, gets StateUnavailable and may try again.
+        SQLite has one writer at a time. On PostgreSQL writers run concurrently (READ COMMITTED):
+        constraints, row locks and ``locks.hold`` prevent duplicates. The victim of a deadlock or
+        lock timeout gets StateUnavailable and may retry.
         """
         with self._reachable(), self.engine.begin() as connection:
             yield connection
         self.commits += 1
 
     def transact(self, work: Callable[[Connection], T]) -> T:
-        """The answer of ``work``, which is done in one writing transaction, again where the
-        database threw the transaction away: it lost a deadlock, or the session before its end.
+        """The result of ``work`` in a write transaction, retried if the database rolled it back
+        (deadlock, serialisation failure, session lost before the commit).
 
-        What may have been committed is not done again: ``StateUnavailable`` says so.
+        A transaction that may have committed is not retried: ``StateUnavailable`` is raised.
         """
         with self._reachable():
             answer = transact(self.engine, work)
@@ -112,7 +112,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """One snapshot: what others commit meanwhile is not seen, and nothing can be written."""
+        """A read-only snapshot: concurrent commits are not visible."""
         options = READING[self.engine.dialect.name]
         with (
             self._reachable(),
@@ -123,10 +123,10 @@ class Database:
 
     @contextmanager
     def sole(self, name: str, wait_seconds: float) -> Iterator[bool]:
-        """Whether this process alone holds ``name`` now; others get False, or wait their time.
+        """Whether this process now holds the lock ``name``; others get False, or wait up to a limit.
 
-        The death of the holder frees it. It keeps work from being done twice; it is no fence: a
-        holder cut off from its server goes on believing.
+        Released when the holder dies. It avoids duplicate work but is not a fence: a holder cut
+        off from its server does not notice.
         """
         with self._reachable(), self._sole(name, wait_seconds) as held:
             yield held
@@ -134,7 +134,7 @@ class Database:
     def _sole(self, name: str, wait_seconds: float) -> AbstractContextManager[bool]:
         if self.engine.dialect.name == "postgresql":
             return sole_by_session(self.engine, name, wait_seconds)
-        if self._path is None:  # in memory: no other process can see it
+        if self._path is None:  # in memory: not visible to other processes
             return nullcontext(True)
         lock = self._path.with_name(f"{self._path.name}.{name}.lock")
         return sole_by_file(lock, wait_seconds)
@@ -156,9 +156,9 @@ class Database:
             raise StateUnavailable(place=self.place, reason=_first_line(error.orig)) from error
 
     def migrate(self) -> None:
-        """Bring an empty or older schema to this version's; a newer one is refused.
+        """Migrate an empty or older schema to this version's; a newer one is refused.
 
-        Safe to call from many processes at once. Tables of others in the schema stay as they are.
+        Safe to call from many processes at once. Foreign tables in the schema are left alone.
         """
         if self.revision() == SCHEMA_HEAD:
             return
@@ -167,7 +167,10 @@ class Database:
         with self._reachable():
             try:
                 upgrade(self.engine, self.place)
-            except (ProgrammingError, InternalError) as error:  # no right, a name taken, in use
+            except (
+                ProgrammingError,
+                InternalError,
+            ) as error:  # missing privilege, name taken, object in use
                 raise StateRefused(place=self.place, reason=_first_line(error.orig)) from error
 
     def check(self) -> None:
@@ -179,7 +182,7 @@ class Database:
             raise StateMismatch(place=self.place, found=found, needed=SCHEMA_HEAD)
 
     def revision(self) -> str | None:
-        """The schema's revision, None where there is none; looking creates nothing."""
+        """The schema's revision, or None; never creates anything."""
         if self._path is not None and not self._path.exists():
             return None
         with self.read() as connection:
@@ -193,19 +196,19 @@ class Database:
 
 
 def sqlite_url(path: Path) -> URL:
-    """The address of a database file, whatever characters its name has."""
+    """The URL of a SQLite file, with special characters escaped."""
     return URL.create("sqlite", database=str(path))
 
 
 def _first_line(error: Any) -> str:
-    """A server adds details and hints on further lines."""
+    """The first line only: servers add details and hints on further lines."""
     return str(error).strip().partition("\n")[0]
 
 
-# Whether a server lets nobody in, as it was asked: its own word, told from its being away.
+# Login refused (wrong password, unknown user or database), as opposed to an unreachable server.
 
 _STATES = ("28", "3D000")
-"""Of PostgreSQL: who asks is not known or proves nothing; there is no such database."""
+"""PostgreSQL: invalid authorisation or password, or no such database."""
 _WORDS = re.compile(
     r"fe_sendauth: no password supplied"
     r"|FATAL:  (?:(?:password|Peer|certificate) authentication failed for user "
@@ -217,10 +220,10 @@ _WORDS = re.compile(
 
 
 def _lets_nobody_in(error: BaseException | None) -> bool:
-    """Asking again would bring the same answer, until somebody changes what is asked or the server.
+    """Whether a retry is pointless until the settings or the server change.
 
-    While a connection is made the driver tells no state, only the server's words. Those of a server
-    that speaks another language are not known: it counts as away.
+    While connecting, the driver reports the server's message but no SQLSTATE. Messages of a
+    localised server are not recognised and count as unreachable.
     """
     state = getattr(error, "sqlstate", None)
     if state is not None:
@@ -228,10 +231,10 @@ def _lets_nobody_in(error: BaseException | None) -> bool:
     return _WORDS.search(str(error).strip().partition("\n")[0]) is not None
 
 
-# Doing a transaction again that the database threw away. The one place where this is done.
+# Retries of transactions that the database rolled back.
 
 _THROWN_AWAY = frozenset({"40001", "40P01"})
-"""A serialisation failure, a lost deadlock: nothing of the transaction is left."""
+"""Serialisation failure and deadlock: the transaction was rolled back."""
 _TIMES = 8
 _BACKOFF = Backoff(first=0.005, longest=1.0)
 
@@ -239,9 +242,9 @@ _BACKOFF = Backoff(first=0.005, longest=1.0)
 def transact(
     engine: Engine, work: Callable[[Connection], T], sleep: Callable[[float], object] = time.sleep
 ) -> T:
-    """What ``work`` answers; it is called once for each transaction that was thrown away.
+    """The result of ``work``, retried for each transaction that was rolled back.
 
-    A session that is lost while its commit is under way may have committed: that is not repeated.
+    A session lost during its commit may have committed and is not retried.
     """
     for pause in _pauses():
         try:
@@ -272,6 +275,6 @@ def _once(engine: Engine, work: Callable[[Connection], T]) -> T:
 
 
 def _pauses() -> Iterator[float]:
-    """Doubling, and by chance: who met once should not meet again."""
+    """Exponential backoff with jitter."""
     for longest in islice(_BACKOFF.delays(), _TIMES - 1):
         yield longest * random.random()  # noqa: S311 - spreads load

@@ -1,4 +1,4 @@
-"""Looking at a database as a doctor would: nothing is created, migrated or repaired."""
+"""Read-only database health check."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from lakeguard.state.schema_revision import SCHEMA_HEAD
 
 
 class DatabaseHealth(NamedTuple):
-    """``revision`` is None where none can be read; ``problem`` is empty where all is well."""
+    """``revision`` is None if unreadable; ``problem`` is empty if the database is healthy."""
 
     revision: str | None
     problem: str = ""
     damaged: bool = False
     known: str = "whole"
-    """What was found out where all is well."""
+    """Details of a healthy database."""
 
 
 def examine_database(database: Database) -> DatabaseHealth:
-    """A file is read whole; a server is asked for the schema. Raises where it cannot be reached."""
+    """Check a whole SQLite file, or a server's schema. Raises if unreachable."""
     path = sqlite_path(database.url)
     if path is not None:
         return examine_sqlite(path)
@@ -33,7 +33,7 @@ def examine_database(database: Database) -> DatabaseHealth:
 
 
 def examine_sqlite(path: Path) -> DatabaseHealth:
-    """Reads every page and every foreign key; the file is opened for reading only."""
+    """Check every page and foreign key; the file is opened read-only."""
     if not path.exists():
         return DatabaseHealth(None, "there is no database yet")
     try:

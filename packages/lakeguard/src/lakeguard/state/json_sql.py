@@ -1,4 +1,4 @@
-"""Reading JSON columns in SQL, in the words of each database."""
+"""SQL fragments that read JSON columns, per dialect."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 class JsonSql:
     """Fragments over a text column that holds canonical JSON, or NULL.
 
-    The character NUL, which no text of PostgreSQL can hold, reads as U+FFFD.
+    NUL, which PostgreSQL text cannot hold, reads as U+FFFD.
     """
 
     def __init__(self, dialect: str) -> None:
@@ -21,7 +21,7 @@ class JsonSql:
     def number(self, column: str, *path: str) -> str:
         if self._postgres:
             return f"({self.text(column, *path)})::bigint"
-        return f"CAST({self._value(column, path)} AS INTEGER)"  # from 2**53 on it is a text
+        return f"CAST({self._value(column, path)} AS INTEGER)"  # integers from 2**53 on are stored as strings
 
     def members(self, column: str, key: str, alias: str) -> str:
         """The members of the object under ``key`` as rows (key, value) of texts."""
@@ -47,7 +47,7 @@ class JsonSql:
         return f"CAST(json_extract({alias}.value, '$.{key}') AS TEXT)"
 
     def text_before(self, text: str, mark: str) -> str:
-        """What of a text stands before the first ``mark``, which is in it."""
+        """The part of a text before the first ``mark``; the mark must occur."""
         if self._postgres:
             return f"split_part({text}, '{mark}', 1)"
         return f"substr({text}, 1, instr({text}, '{mark}') - 1)"
@@ -75,8 +75,10 @@ class JsonSql:
         return f"json_extract({self._document(column)}, '$.{'.'.join(path)}')"
 
     def _document(self, column: str) -> str:
-        """An escaped backslash is set aside first: after one, ``u0000`` is plain text."""
-        aside = "chr(1)" if self._postgres else "char(1)"  # canonical JSON has no bare one
+        """Escaped backslashes are protected first: after one, ``u0000`` is plain text."""
+        aside = (
+            "chr(1)" if self._postgres else "char(1)"
+        )  # canonical JSON never contains it unescaped
         apart = f"replace({column}, '\\\\', {aside})"
         readable = f"replace(replace({apart}, '\\u0000', '\\ufffd'), {aside}, '\\\\')"
         find, cast = ("strpos", "::json") if self._postgres else ("instr", "")

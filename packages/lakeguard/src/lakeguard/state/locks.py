@@ -1,4 +1,4 @@
-"""Locks on names: for one transaction, or for as long as a process lives."""
+"""Named locks, held for a transaction or for the life of a process."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ _PAUSE_SECONDS = 0.05
 
 
 def hold(tx: Transaction, name: str) -> None:
-    """Nobody else holds ``name`` until this transaction ends; whoever comes second waits.
+    """Lock ``name`` exclusively until this transaction ends; others wait.
 
-    On SQLite a writing transaction is alone already.
+    A no-op on SQLite, which has one writer at a time.
     """
     hold_for_connection(tx.connection, name)
 
 
 def hold_for_connection(connection: Connection, name: str) -> None:
-    """As ``hold``, where there is no organisation yet."""
+    """Like ``hold``, outside any organisation."""
     if connection.dialect.name == "postgresql":
         key = bindparam("key", _key(_schema(connection), name), BigInteger)
         connection.execute(select(func.pg_advisory_xact_lock(key)))
 
 
 def hold_shared(tx: Transaction, name: str) -> None:
-    """As ``hold``, but beside others who share it; who wants it alone waits for all of them."""
+    """Like ``hold``, but shared: an exclusive holder waits for all sharers."""
     if tx.dialect.name == "postgresql":
         key = bindparam("key", _key(_schema(tx.connection), name), BigInteger)
         tx.execute(select(func.pg_advisory_xact_lock_shared(key)))
 
 
 def hold_all(tx: Transaction, names: Sequence[str]) -> None:
-    """The same for many names at once; nobody who does so waits in a circle."""
+    """Lock many names in a fixed order, so that callers cannot deadlock each other."""
     if tx.dialect.name == "postgresql" and names:
         keys = sorted(_key(_schema(tx.connection), name) for name in names)
         given = func.unnest(bindparam("keys", keys, ARRAY(BigInteger))).column_valued("key")
@@ -51,7 +51,7 @@ def hold_all(tx: Transaction, names: Sequence[str]) -> None:
 
 
 def try_hold_all(tx: Transaction, names: Sequence[str]) -> list[str]:
-    """Those of the names that nobody else holds, held from now on; nobody is waited for."""
+    """Lock those names that are free, without waiting; return them."""
     if tx.dialect.name != "postgresql" or not names:
         return list(names)
     keys = {_key(_schema(tx.connection), name): name for name in names}
@@ -62,7 +62,7 @@ def try_hold_all(tx: Transaction, names: Sequence[str]) -> list[str]:
 
 @contextmanager
 def sole_by_session(engine: Engine, name: str, wait_seconds: float) -> Iterator[bool]:
-    """A session of its own holds the lock: it is gone when the process or its machine is."""
+    """A dedicated session holds the lock, so it is released when the process or machine dies."""
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.detach()
         key = bindparam("key", _key(_schema(connection), name), BigInteger)
@@ -72,9 +72,9 @@ def sole_by_session(engine: Engine, name: str, wait_seconds: float) -> Iterator[
 
 @contextmanager
 def sole_by_file(path: Path, wait_seconds: float) -> Iterator[bool]:
-    """An open file holds the lock: the system closes it when the process ends, however it ends.
+    """An open file holds the lock; the system closes it when the process ends.
 
-    The file stays: removing it would let a second process lock another file of the same name.
+    The file is kept: deleting it would let a second process lock a new file of the same name.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
@@ -107,6 +107,6 @@ def _schema(connection: Connection) -> str:
 
 
 def _key(schema: str, name: str) -> int:
-    """A lock's number is shared by all programs on the database: 64 bits of a hash."""
+    """Advisory lock key: 64 bits of a hash, as the key space is shared by the whole database."""
     digest = hashlib.sha256("\0".join(("lakeguard", schema, name)).encode()).digest()
     return int.from_bytes(digest[:8], "big", signed=True)

@@ -1,4 +1,4 @@
-"""Alembic, driven from code: the migrations travel with the package."""
+"""Runs Alembic migrations from code; they ship with the package."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def scripts() -> ScriptDirectory:
 
 
 def upgrade(engine: Engine, place: str) -> None:
-    """All missing migrations in one transaction: another process sees all of them or none.
+    """Run all missing migrations in one transaction.
 
-    Whoever comes second waits, and then finds nothing missing.
+    A second process waits, and then finds nothing missing.
     """
     directory = scripts()
     with engine.begin() as connection:
@@ -61,7 +61,7 @@ def create_tables(connection: Connection) -> None:
 
 
 def create_views(connection: Connection) -> None:
-    """Views hold no rows: they are made anew from the code whenever the schema changes."""
+    """Recreate all views from code: they hold no rows."""
     views = view_statements(connection.dialect.name)
     _execute(connection, (f"CREATE VIEW {name} AS {select}" for name, select in views.items()))
 
@@ -88,7 +88,7 @@ def _drop_views(connection: Connection) -> None:
 
 
 def _create_schema(connection: Connection) -> None:
-    """Only where it is missing: who may use a schema need not have the right to create one."""
+    """Create the schema only if missing: its user may lack the privilege to create one."""
     if connection.dialect.name != "postgresql":
         return
     schema = connection.get_execution_options()[SCHEMA]

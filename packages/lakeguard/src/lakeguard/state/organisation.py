@@ -32,7 +32,7 @@ class OrganisationState:
         clock: Callable[[], datetime] | None = None,
         actor: str = "",
     ) -> OrganisationState:
-        """By the State's own clock, unless another is given."""
+        """Uses the State's clock unless another is given."""
         return OrganisationState(database, org_id, clock or database.clock, actor)
 
     @contextmanager

@@ -1,7 +1,7 @@
-"""The one door for rows that leave the State: a fact and its outbox row are written together.
+"""The outbox: a fact and its outbox row are written in one transaction.
 
-What is told of a row is its values as JSON, nulls left out, so that a column added later changes
-nothing about rows that are told already.
+The outbox row holds the fact's values as JSON without nulls, so a column added later does not
+change rows already published.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Row = Mapping[str, Any]
 
 
 def record(tx: Transaction, table: Table, rows: Sequence[Row], at: datetime) -> None:
-    """Add rows to a fact table, and tell of them if and only if this transaction commits."""
+    """Insert rows into a fact table and enqueue them for the ledger, in this transaction."""
     if not rows:
         return
     numbered = table.autoincrement_column
@@ -39,10 +39,7 @@ def record(tx: Transaction, table: Table, rows: Sequence[Row], at: datetime) -> 
 
 
 def record_once(tx: Transaction, table: Table, row: Row, at: datetime) -> bool:
-    """Add a row that is the same whoever adds it; one that is there already is left alone.
-
-    Whether it was added.
-    """
+    """Insert a row unless it exists; return whether it was inserted."""
     new = insert_into(tx, table).values(**row).on_conflict_do_nothing()
     if tx.execute(new.returning(*table.primary_key)).first() is None:
         return False
@@ -51,7 +48,7 @@ def record_once(tx: Transaction, table: Table, row: Row, at: datetime) -> bool:
 
 
 def tell(tx: Transaction, table: Table, rows: Sequence[Row], at: datetime) -> None:
-    """Queue rows for those who hear of them."""
+    """Enqueue rows for the relay."""
     topic = str(table.name)
     insert_all(
         tx,
@@ -64,13 +61,13 @@ def tell(tx: Transaction, table: Table, rows: Sequence[Row], at: datetime) -> No
 
 
 def told_columns(table: Table) -> tuple[str, ...]:
-    """The columns that never change, by name: what the lake ledger keeps of a table."""
+    """The immutable columns of a table, which the lake ledger stores."""
     mutable = MUTABLE_COLUMNS.get(table.name, ())
     return tuple(sorted(c.name for c in table.columns if c.name not in mutable))
 
 
 def payloads(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
-    """Of each row; what all rows share is put into words once."""
+    """The JSON of each row; shared values are encoded once."""
     if not rows:
         return []
     shared, plan = shared_values(rows, columns), list[tuple[str, str]]()
@@ -84,7 +81,7 @@ def payloads(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
 
 
 def _object(row: Row, plan: Sequence[tuple[str, str]]) -> str:
-    """The members of a plan are said already, or to be said of the row."""
+    """Fill a row's values into a plan of encoded and open members."""
     said = [
         known or _member(name, row[name]) for name, known in plan if known or row[name] is not None
     ]
@@ -96,7 +93,7 @@ def _member(name: str, value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """As JSON; most values are texts and times, and this is done for every one of every row."""
+    """Encode a value as JSON. On the hot path: called for every value of every row."""
     if type(value) is str:
         return encode_basestring(value)
     if type(value) is int:
@@ -106,7 +103,7 @@ def _text(value: Any) -> str:
 
 @lru_cache(maxsize=1_000)
 def _time(value: datetime) -> str:
-    """Rows that are written together mostly have one time."""
+    """Cached: rows written together mostly share one timestamp."""
     return f'"{format_instant(value)}"'
 
 

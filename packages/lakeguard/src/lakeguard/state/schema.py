@@ -1,4 +1,4 @@
-"""All tables and views of the State, in one import."""
+"""All tables and views of the State."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every function that reads or writes the State is given."""
+"""The transaction that every function reading or writing the State takes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Transaction:
     actor: str
 
     def now(self) -> datetime:
-        """A new reading of the State's clock: what waited for a lock is later than before."""
+        """The State's clock, read anew: time advances while a transaction waits for a lock."""
         return self.clock()
 
     @property

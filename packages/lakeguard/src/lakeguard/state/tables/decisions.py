@@ -1,4 +1,4 @@
-"""Waivers: who answers for a check that does not pass, and until when."""
+"""Tables of waivers, row samples and quarantined rows."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ waiver_revocations = Table(
 )
 
 
-# Samples: a few of the rows that a rule counted as failing.
+# Samples of failing rows.
 
 rule_samples = Table(
     "rule_samples",
@@ -68,7 +68,7 @@ rule_samples = Table(
 )
 
 
-# Rows that rules kept out of a table, and what became of them.
+# Quarantined rows: held, replayed, discarded.
 
 quarantine_holdings = Table(
     "quarantine_holdings",

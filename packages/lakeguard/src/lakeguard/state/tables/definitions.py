@@ -1,4 +1,4 @@
-"""Revisions of definitions: append-only, the truth behind the seed's registry tables."""
+"""Append-only revisions of definitions, behind the registry views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ledger: facts that are written once and stay."""
+"""Ledger tables: immutable facts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one catalogue of tables; which of them may change, and in which columns."""
+"""The table metadata, and which columns of which tables are mutable."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ MUTABLE_COLUMNS: dict[str, tuple[str, ...]] = {
     "outbox": ("batch",),
     "relay_cursors": ("batch",),
 }
-"""Every other table is append-only, and every other column of these is fixed at insert."""
+"""Mutable columns by table. Every other table is append-only, every other column immutable."""
 
 QUEUES = ("outbox",)
-"""Tables whose rows leave once they are delivered: what they told stands in other tables."""
+"""Queue tables: rows are deleted once delivered."""
 
 
-# Column types that mean the same on SQLite and PostgreSQL.
+# Column types with the same meaning on SQLite and PostgreSQL.
 
 Id = String(64)
 Name = String(300)
@@ -45,7 +45,7 @@ Long = Text
 
 
 class UtcTime(TypeDecorator[datetime]):
-    """A moment in UTC with microseconds; as text on SQLite its order is the order of time."""
+    """A UTC timestamp with microseconds; stored as sortable text on SQLite."""
 
     impl = DateTime(timezone=True)
     cache_ok = True

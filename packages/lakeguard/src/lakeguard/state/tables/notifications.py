@@ -1,4 +1,4 @@
-"""Alerts: what is to be told, by which channels, and what came of it."""
+"""Tables of alerts and events, their channels and delivery attempts."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ alert_deliveries = Table(
 )
 
 
-# Events for others: what happened, and which channel has told it.
+# Events for other systems.
 
 events = Table(
     "events",

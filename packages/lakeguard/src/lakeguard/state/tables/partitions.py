@@ -1,4 +1,4 @@
-"""What each partition is made of, what has to be built again, and how far that has come."""
+"""Tables of partition versions and invalidations."""
 
 from __future__ import annotations
 

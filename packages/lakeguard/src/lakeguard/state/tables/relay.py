@@ -1,4 +1,4 @@
-"""What leaves the State: the queue, the chain over what has left, and who the State is."""
+"""Tables of the relay: outbox, audit chain and the State's identity."""
 
 from __future__ import annotations
 

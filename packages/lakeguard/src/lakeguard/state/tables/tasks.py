@@ -1,4 +1,4 @@
-"""Tasks, their attempts and what each attempt was given."""
+"""Tables of tasks, attempts, job graphs, schedules and trigger cursors."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ run_schemas = Table(
 )
 
 
-# What became of tasks, which graph of them is active, and how far schedules and triggers are.
+# Task transitions and results, active graph, schedules and trigger cursors.
 
 task_transitions = Table(
     "task_transitions",

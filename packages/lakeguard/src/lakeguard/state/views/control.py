@@ -1,4 +1,4 @@
-"""The control tables of jobs, sources and targets (seed 003), over the definitions."""
+"""Views with the control tables of jobs, sources and targets (`md_*`)."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ md_src_tgt_ctrl = Table(
 
 _JOB = "coalesce(t.job_id, t.dataset_id) AS job_id"
 _DATASET = "nullif(t.dataset_id, t.job_id) AS dataset_id"
-"""A task of a job that builds no dataset has the job in its place."""
+"""The dataset of a task, or its job if it builds none."""
 _ENDED = "coalesce(h.status, r.status)"
 _STATUS = (
     f"CASE WHEN {_ENDED} IS NULL THEN 'STARTED' WHEN {_ENDED} = 'SUCCESS' THEN 'COMPLETED'"
@@ -155,7 +155,7 @@ _SWITCHED_OFF = (
 _JOB_STATUS = (
     f"CASE WHEN r.status = 'ACTIVE' AND {_SWITCHED_OFF} THEN 'DISABLED' ELSE r.status END AS status"
 )
-"""An operator's last word, where the definition lets the job start."""
+"""The last switch by an operator, if the definition enables the job."""
 
 
 def _named_values(
@@ -163,7 +163,7 @@ def _named_values(
 ) -> str:
     """Rows (id, name, value): ``fields`` of a definition, and the members of its ``objects``.
 
-    A name is there once: what stands first in these lists has it.
+    Names are unique: the first in these lists wins.
     """
     column, alias = key
     _, name, value, _ = (each.name for each in view.columns)
@@ -197,8 +197,8 @@ _BEFORE = (
 
 
 def _executions(json: JsonSql) -> str:
-    """Attempts, and what ended a task while it waited for one: under its own id where that is
-    the first thing that became of it, else with the number of the change."""
+    """Attempts, and ends of tasks that never started: under the task's id if that was its first
+    transition, else with the transition's number."""
     del json
     said = (
         f"x.at, 'FAILED', coalesce(x.code, upper(x.to_state)), t.org_id, {_DATASET}, t.task_id,"
@@ -275,4 +275,4 @@ CONTROL_VIEWS: dict[str, Callable[[JsonSql], str]] = {
     ),
     "md_src_tgt_ctrl": _mappings,
 }
-"""Name of each view and the SELECT that makes it; a view stands after those that it reads."""
+"""View names and their SELECTs, in dependency order."""

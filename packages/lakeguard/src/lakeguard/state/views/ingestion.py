@@ -1,4 +1,4 @@
-"""The tables of the ingestion framework (seed 004), over definitions, runs and decisions."""
+"""Views with the tables of the ingestion framework, over definitions, runs and decisions."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ _REFUSES_EVERY_NULL = (
     "q.rule_type = 'not_null' AND q.severity = 'FAIL'"
     " AND replace(q.rule_expression, ') ', '') = q.rule_expression"
 )
-"""A rule that only warns, or says more after its column, lets some in."""
+"""A rule that only warns, or has further clauses, still allows nulls."""
 
 
 def _objects(json: JsonSql) -> str:
@@ -272,4 +272,4 @@ INGESTION_VIEWS: dict[str, Callable[[JsonSql], str]] = {
     "data_quality_results": _results,
     "run_audit": _audit,
 }
-"""Name of each view and the SELECT that makes it."""
+"""View names and their SELECTs."""

@@ -1,4 +1,4 @@
-"""Views are tables to those who read them; what makes one current row per key."""
+"""Metadata of views, and the SELECT of the latest row per key."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def current(
     but: dict[str, str] | None = None,
     where: str = "",
 ) -> str:
-    """The latest row of each key; ``but`` gives the SQL of columns that ``source`` has not."""
+    """The latest row per key; ``but`` gives the SQL of columns missing from ``source``."""
     table = source or f"{view.name}_revisions"
     columns = ", ".join((but or {}).get(c.name, f"r.{c.name}") for c in view.columns)
     same = " AND ".join(f"n.{key} = r.{key}" for key in keys)

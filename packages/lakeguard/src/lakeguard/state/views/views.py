@@ -1,4 +1,4 @@
-"""Views under the seed's names: one current row per key over append-only revisions."""
+"""Views of the registry tables: the current row per key over append-only revisions."""
 
 from __future__ import annotations
 
@@ -127,5 +127,5 @@ _VIEWS: dict[str, Callable[[JsonSql], str]] = {
 
 
 def view_statements(dialect: str) -> dict[str, str]:
-    """Name of each view and its SELECT; a view stands after those that it reads."""
+    """View names and their SELECTs, in dependency order."""
     return {name: select(JsonSql(dialect)) for name, select in _VIEWS.items()}

@@ -1,1 +1,1 @@
-"""lakeguard.state.migrations.versions"""
+"""Alembic revisions."""
