@@ -20,8 +20,8 @@ def machine_clock() -> datetime:
 
 
 def ticks() -> float:
-    """Monotonic seconds that include suspend time where the system offers them; elsewhere the server
-    is queried again soon after."""
+    """Monotonic seconds, including suspend time where the system offers them; elsewhere the
+    server is queried again soon after."""
     boot: int | None = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if boot is None else time.clock_gettime(boot)
 

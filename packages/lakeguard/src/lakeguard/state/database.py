@@ -123,7 +123,7 @@ class Database:
 
     @contextmanager
     def sole(self, name: str, wait_seconds: float) -> Iterator[bool]:
-        """Whether this process now holds the lock ``name``; others get False, or wait up to a limit.
+        """Whether this process now holds lock ``name``; others get False, or wait up to a limit.
 
         Released when the holder dies. It avoids duplicate work but is not a fence: a holder cut
         off from its server does not notice.

@@ -21,7 +21,7 @@ class JsonSql:
     def number(self, column: str, *path: str) -> str:
         if self._postgres:
             return f"({self.text(column, *path)})::bigint"
-        return f"CAST({self._value(column, path)} AS INTEGER)"  # integers from 2**53 on are stored as strings
+        return f"CAST({self._value(column, path)} AS INTEGER)"  # strings from 2**53 on
 
     def members(self, column: str, key: str, alias: str) -> str:
         """The members of the object under ``key`` as rows (key, value) of texts."""
