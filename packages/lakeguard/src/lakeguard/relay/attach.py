@@ -1,4 +1,4 @@
-"""A State and its lake: one owns the other, and neither is older than what they agreed on."""
+"""Attaches a State to its lake: checks ownership, and that neither is older than the other."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from lakeguard_sdk.storage.fault_points import reached
 
 
 def attach(state: OrganisationState, lake: str) -> Ownership:
-    """The lake's owner, if that is this State; a lake that nobody owns becomes its own."""
+    """The lake's owner if it is this State; an unowned lake is claimed."""
     root = ledger_root(lake, state.org_id)
     if read_owner(root) is None:
         with state.read() as tx:
@@ -47,9 +47,9 @@ def attach(state: OrganisationState, lake: str) -> Ownership:
 
 
 def owned(state: OrganisationState, lake: str) -> Ownership:
-    """What ``plane.json`` says, if it names this State and tells nothing that is not known here."""
+    """``plane.json``, if it names this State and no batch that the State does not know."""
     root = ledger_root(lake, state.org_id)
-    owner = read_owner(root)  # before the State is read: it can only be ahead of what is told
+    owner = read_owner(root)  # read before the State, which can then only be ahead
     if owner is None:
         raise LedgerGone(location=root)
     with state.read() as tx:
@@ -75,7 +75,7 @@ def owned(state: OrganisationState, lake: str) -> Ownership:
 
 
 def identity(tx: Transaction) -> str | None:
-    """The name of this State, once it has one."""
+    """This State's id, if it has one."""
     found = select(plane_identity.c.state_id).where(plane_identity.c.org_id == tx.org_id)
     return tx.scalar(found)
 
@@ -87,7 +87,7 @@ def give_identity(tx: Transaction, at: datetime) -> str:
 
 
 def _introduce(state: OrganisationState, at: datetime) -> Ownership:
-    """Name the State; what it holds already is queued, so that the ledger begins whole."""
+    """Give the State an id and enqueue all its rows, so that the ledger starts complete."""
     with state.write() as tx:
         hold(tx, f"relay:{tx.org_id}")
         state_id = identity(tx)
@@ -107,7 +107,7 @@ def _introduce(state: OrganisationState, at: datetime) -> Ownership:
 
 
 def _stop_telling(tx: Transaction) -> None:
-    """Who is about to tell of a row waits: it is told once, by them or by us."""
+    """Block writers meanwhile, so that each row is enqueued once."""
     if tx.dialect.name == "postgresql":
         tx.execute(text("LOCK TABLE outbox IN SHARE ROW EXCLUSIVE MODE"))
 

@@ -1,4 +1,4 @@
-"""The chain computed again from the ledger's own rows."""
+"""Recomputes the audit chain from the ledger's rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lakeguard.relay.tables import (
 
 
 class Recount:
-    """Collects digests table by table; then any batch's head can be made again."""
+    """Collects row digests by table, from which any batch's head can be recomputed."""
 
     def __init__(self) -> None:
         self._digests: dict[int, list[tuple[int, bytes]]] = {}
@@ -37,7 +37,7 @@ class Recount:
         return self._digests.keys()
 
     def head(self, link: Link) -> str:
-        """What the link's head must be, by the rows that are there."""
+        """The head of a link, recomputed from the rows."""
         rows = sorted(self._digests.get(link.batch, ()))
         return next_head(link.previous, link.batch, (digest for _, digest in rows))
 

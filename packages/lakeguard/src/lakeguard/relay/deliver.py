@@ -1,4 +1,4 @@
-"""One batch from the queue to the ledger's tables, and then its link of the chain."""
+"""Delivers one batch from the outbox to the ledger's tables, then its chain link."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Shipment:
     payloads: Sequence[str]
     ordinals: Sequence[int]
     whole: bool = False
-    """The table shows exactly these rows afterwards."""
+    """Replaces all rows of the table."""
 
 
 class Ledger:
@@ -51,13 +51,13 @@ class Ledger:
         return LedgerFiles(join(self.root, table.name), arrow_schema(table))
 
     def create_tables(self, known: Collection[str]) -> list[str]:
-        """Every table that is not known yet, empty; answers their names."""
+        """Create missing tables, empty; return their names."""
         new = {name: table for name, table in ledger_tables().items() if name not in known}
         self._side_by_side([self.files(table).ensure for table in new.values()])
         return list(new)
 
     def send(self, shipments: Sequence[Shipment], link: Link, org_id: str) -> None:
-        """All of the batch's rows, then its link: a batch with a link is whole."""
+        """Write the batch's rows, then its link: a batch with a link is complete."""
         senders = [_sender(self.files(each.table), each, link.batch) for each in shipments]
         self._side_by_side(senders)
         reached("ledger.rows_sent")
@@ -75,12 +75,12 @@ class Ledger:
 
 
 def collect(tx: Transaction, told: Sequence[Told]) -> list[Shipment]:
-    """What a batch brings to each table: rows told, and those of views that follow from them."""
+    """Rows of a batch by table: outbox rows and the view rows derived from them."""
     return [*_fact_shipments(told), *_derived_shipments(tx, told)]
 
 
 def collect_current(tx: Transaction) -> list[Shipment]:
-    """What every view of definitions shows now."""
+    """The current rows of every definition view."""
     return [_current(tx, derived_tables()[name]) for name in CURRENT]
 
 
@@ -131,7 +131,7 @@ def _shipment(table: LedgerTable, rows: Sequence[PlainRow], whole: bool = False)
 def _rows_of_runs(
     tx: Transaction, table: LedgerTable, key: str, runs: Mapping[str, str]
 ) -> Iterator[PlainRow]:
-    """Executions are looked for by their tasks too: not every id of them is in an index."""
+    """Also filter executions by task: not every execution id is indexed."""
     ids = list(runs)
     for some in in_pieces(ids):
         chosen: ColumnElement[bool] = table.source.columns[key].in_(some)

@@ -1,8 +1,8 @@
-"""The delivery loop of a client: what is committed to its State goes to the ledger and channels.
+"""A client's delivery loop: committed outbox rows go to the ledger, notifications to channels.
 
-A command of a few seconds delivers after its answer is printed, when its client is closed; a
-long-lived process delivers beside its work. Rows wait in the State until they are delivered, so
-that whatever a process leaves behind, the next one delivers.
+A short command delivers when its client is closed, after its output is printed; a long-lived
+process delivers in the background. Rows stay in the outbox until delivered, so a later process
+delivers whatever a crash left.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from lakeguard.state.database import Database
 from lakeguard_sdk.backoff import Backoff
 
 QUIET_SECONDS = 2.0
-"""How often the loop looks for commits, so that rows of several go together."""
+"""Poll interval in seconds; commits in between are delivered together."""
 
 ROUNDS = 3
-"""What one deliverer writes, such as that an alert was sent, is another's to deliver."""
+"""Rounds per delivery: one deliverer's writes (an alert was sent) are another's input."""
 
 END_SECONDS = 10.0
-"""How long an end may take for what can wait for the next process: alerts, not the ledger."""
+"""Seconds that closing may spend on what the next process can do too: alerts, not the ledger."""
 
 
 class Deliverer(Protocol):
-    """Brings what is committed to a State somewhere else: to the ledger, or to a channel.
+    """Delivers committed rows to the ledger or to a channel.
 
-    One that may be late stops at ``until``, a moment of ``time.monotonic``, where it is given.
+    A deliverer whose work can wait stops at ``until`` (``time.monotonic``), if given.
     """
 
     def is_idle(self) -> bool: ...
@@ -39,7 +39,7 @@ class Deliverer(Protocol):
 
 
 class DeliveryLoop:
-    """Of one client. Deliverers have their turns in the order in which they are given."""
+    """The loop of one client. Deliverers run in the given order."""
 
     def __init__(
         self, database: Database, deliverers: Sequence[Deliverer], seconds: float = QUIET_SECONDS
@@ -58,25 +58,25 @@ class DeliveryLoop:
             self._thread.start()
 
     def deliver(self) -> None:
-        """What is committed by now; a failure is raised after the others had their turn."""
+        """Deliver everything committed so far; a failure is raised after all deliverers ran."""
         until = time.monotonic() + END_SECONDS
         for _ in range(ROUNDS):
             if not self._round(until):
                 return
 
     def close(self) -> None:
-        """Stop, and deliver what is left. Closing again delivers what was written since."""
+        """Stop the thread and deliver the rest. Closing again delivers what was written since."""
         self._stopped.set()
         thread, self._thread = self._thread, None
-        if thread is threading.current_thread():  # its garbage collector closes a lost client
+        if thread is threading.current_thread():  # the garbage collector may close a lost client
             return
         if thread is not None:
             thread.join()
         self.deliver()
 
     def _run(self) -> None:
-        """A failure, for whatever reason, is tried again; the end tells it."""
-        with suppress(Exception):  # loaded while the process does something else
+        """Failures are retried; the last one is raised by close()."""
+        with suppress(Exception):  # import early, in the background
             import_module("lakeguard.relay.deliver")
         delivered, failures = -1, 0
         while not self._stopped.wait(self._backoff.after(failures + 1)):
@@ -91,9 +91,9 @@ class DeliveryLoop:
                 delivered, failures = commits, 0
 
     def _round(self, until: float | None) -> bool:
-        """Whether there was anything to deliver."""
+        """Run every deliverer once; return whether there was anything to deliver."""
         found = [False]
-        with ExitStack() as stack:  # what fails is raised after the others had their turn
+        with ExitStack() as stack:  # raised after the other deliverers ran
             for deliverer in reversed(self._deliverers):
                 stack.callback(self._drain, deliverer, until, found)
         return found[0]
@@ -104,5 +104,5 @@ class DeliveryLoop:
         found[0] = True
         if threading.main_thread().is_alive():
             deliverer.drain(until=until)
-        else:  # the interpreter ends: no thread can be started any more
+        else:  # interpreter shutdown: threads can no longer start
             deliverer.drain(1, until)

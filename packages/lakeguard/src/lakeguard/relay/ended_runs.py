@@ -1,8 +1,8 @@
-"""Which runs a batch tells the ends of: once each, whatever else it tells of them.
+"""Runs that ended in a batch, each once.
 
-Builds end by a row of ``run_history``, attempts of other jobs by one of ``task_results``. What
-ended a task while it waited for an attempt is an execution too: the first before any attempt under
-the task's own id, each other with the number of its change.
+Builds end with a row of ``run_history``, attempts of other jobs with one of ``task_results``. A
+task that ended while queued is an execution too: under the task's id if it had no attempt before,
+else with the number of its transition.
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ from lakeguard_sdk.core.enums import TaskState
 ENDING_TOPICS = (run_history.name, task_results.name, task_transitions.name)
 _ENDED_WAITING = (TaskState.BLOCKED.value, TaskState.CANCELED.value)
 _ENDING = tuple(f'"to_state":"{state}"' for state in _ENDED_WAITING)
-"""In what is told of a change that may have ended a task; the many others are not even read."""
+"""Substrings of transitions that may end a task; others are not parsed."""
 _QUEUED = TaskState.QUEUED.value
 
 
 def ended_by(tx: Transaction, told: Iterable[Told]) -> dict[str, dict[str, str]]:
-    """For each view over runs whose rows are due now, the runs, each with its task; nothing for
-    the others."""
+    """Runs and their tasks, for each run view with rows due in this batch."""
     rows: dict[str, list[dict[str, Any]]] = {topic: [] for topic in ENDING_TOPICS}
     for topic, payload in told:
         if topic in rows and (topic != task_transitions.name or _may_end(payload)):
@@ -47,7 +46,7 @@ def _may_end(payload: str) -> bool:
 
 
 def _ended_waiting(tx: Transaction, changes: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Executions that a change ended before they began, with their tasks."""
+    """Executions that ended before they started, with their tasks."""
     ends = [
         row
         for row in changes

@@ -1,7 +1,7 @@
-"""One table of the lake ledger: a plain Delta table, written by delta-rs alone.
+"""One table of the lake ledger: a plain Delta table, written with delta-rs.
 
-Every write carries ``txn(LEDGER_APP, batch)``: a batch that a table has seen is not written again,
-whoever tries and however often. Few files and short logs keep the cost of a write flat.
+Every write carries ``txn(LEDGER_APP, batch)``, so a batch is written at most once. Compaction and
+checkpoints keep the cost of a write flat.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _TRIES = 5
 
 
 class LedgerFiles:
-    """The Delta table at ``location``; only the relay's holder writes to it."""
+    """The Delta table at ``location``; only the holder of the relay lock writes to it."""
 
     def __init__(self, location: str, schema: pa.Schema) -> None:
         self.location = location
@@ -58,7 +58,7 @@ class LedgerFiles:
         return storage_for(self.location).exists(log_file(self.location, 0))
 
     def ensure(self) -> None:
-        """The table exists, empty at first."""
+        """Create the table if missing."""
         with _readable(self.location):
             create_table_with_add_actions(
                 local_path(self.location),
@@ -73,18 +73,18 @@ class LedgerFiles:
         return self._last_batch(self._open())
 
     def append(self, rows: pa.Table, batch: int) -> None:
-        """Add the batch's rows, once."""
+        """Append the batch's rows exactly once."""
         self._write(rows, batch, "append")
 
     def replace(self, rows: pa.Table, batch: int) -> None:
-        """Show exactly these rows."""
+        """Replace all rows."""
         self._write(rows, batch, "overwrite")
 
     def live_files(self) -> int:
         return int(self._open().get_add_actions().num_rows)
 
     def read(self) -> pa.Table:
-        """All rows, from the files that the latest version names."""
+        """All rows of the latest version."""
         handle = self._open()
         with _readable(self.location):
             paths = handle.get_add_actions(flatten=True)["path"].to_pylist()
@@ -97,14 +97,14 @@ class LedgerFiles:
         return pq.read_table(file, schema=self.schema, page_checksum_verification=True)
 
     def forget_after(self, batch: int, column: str) -> int:
-        """Take out rows of batches that were never finished; answers how many."""
+        """Delete rows of incomplete batches; return how many."""
         with _readable(self.location):
             told = self._open().delete(f"{column} > {batch}")
         return int(told["num_deleted_rows"] or 0)
 
     def _tend(self, version: int) -> None:
-        """Keep the next write as cheap as the last. Tables take turns: not all of them are tended
-        by the same batch."""
+        """Compact and checkpoint when due, staggered so that one batch does not maintain all
+        tables."""
         if (version + zlib.crc32(self.location.encode())) % _TEND_EVERY:
             return
         with _readable(self.location):
@@ -134,7 +134,7 @@ class LedgerFiles:
         raise LedgerUnreadable(location=self.location, reason=f"no commit holds: {failure}")
 
     def _widened(self, handle: DeltaTable) -> DeltaTable:
-        """With the columns that came after the table: a reader would never be shown them."""
+        """Add columns that are newer than the table."""
         known = {field.name for field in handle.schema().fields}
         new = [field for field in Schema.from_arrow(self.schema).fields if field.name not in known]
         if not new:
@@ -144,7 +144,7 @@ class LedgerFiles:
         return self._open()
 
     def _write_file(self, rows: pa.Table, batch: int) -> AddAction:
-        """The name tells the batch, so that a second try writes over the first."""
+        """Write a file named after the batch, so that a retry overwrites it."""
         name = f"batch-{batch:012d}.parquet"
         file = Path(local_path(join(self.location, name)))
         pq.write_table(rows, file, compression="zstd", write_page_checksum=True)
@@ -159,7 +159,7 @@ class LedgerFiles:
         batch: int,
         mode: Literal["append", "overwrite"],
     ) -> Exception | None:
-        """One strict try; whether it landed is read from the table afterwards."""
+        """One strict commit; whether it succeeded is read from the table afterwards."""
         try:
             handle.create_write_transaction(
                 [add],
@@ -172,7 +172,7 @@ class LedgerFiles:
             )
         except DeltaError as error:
             return error
-        self._make_durable(handle.version() + 1)  # strict: it is the very next, or an error
+        self._make_durable(handle.version() + 1)  # strict: the next version, or an error
         return None
 
     def _make_durable(self, version: int) -> None:

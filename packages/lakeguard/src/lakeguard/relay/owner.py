@@ -1,4 +1,4 @@
-"""``plane.json``: which State owns a lake, and how far the ledger tells its story."""
+"""``plane.json``: which State owns a lake, and the ledger's last batch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OWNER_FILE = "plane.json"
 
 
 class Ownership(Noun):
-    """``head`` is the audit chain's after ``batch``: a copy of it proves a truncation."""
+    """``head`` is the audit chain's head after ``batch``; a copy of it proves truncation."""
 
     organisation: str
     state_id: str
@@ -30,7 +30,7 @@ class Ownership(Noun):
     batch: int
     head: str
     tables: tuple[str, ...] = ()
-    """The ledger's tables that exist: one of them that is missing was taken away."""
+    """Tables that the ledger has; a missing one was deleted."""
 
 
 def ledger_root(lake: str, org_id: str) -> str:
@@ -38,12 +38,12 @@ def ledger_root(lake: str, org_id: str) -> str:
 
 
 def holds_ledger(root: str) -> bool:
-    """Whether a chain of batches lies there, whoever owns it."""
+    """Whether a chain exists on the lake, whoever owns it."""
     return storage_for(root).exists(log_file(join(root, CHAIN), 0))
 
 
 def alone_on_lake(root: str, wait_seconds: float) -> AbstractContextManager[bool]:
-    """Whether no other State writes to the ledger; two that think they own it take turns."""
+    """Lock the ledger against other States; False if another holds the lock."""
     return sole_by_file(Path(local_path(join(root, ".writing.lock"))), wait_seconds)
 
 
@@ -59,7 +59,7 @@ def read_owner(root: str) -> Ownership | None:
 
 
 def claim(root: str, owner: Ownership) -> Ownership:
-    """Become the owner, if nobody is; answers who is now."""
+    """Claim an unowned lake; return the owner."""
     file = Path(local_path(join(root, OWNER_FILE)))
     file.parent.mkdir(parents=True, exist_ok=True)
     fresh = _write_beside(file, owner)
@@ -71,7 +71,7 @@ def claim(root: str, owner: Ownership) -> Ownership:
 
 
 def replace(root: str, owner: Ownership) -> None:
-    """Say something new of the lake, whole or not at all."""
+    """Replace ``plane.json`` atomically."""
     file = Path(local_path(join(root, OWNER_FILE)))
     fresh = _write_beside(file, owner)
     reached("owner.written")

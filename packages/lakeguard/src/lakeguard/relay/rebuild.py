@@ -1,4 +1,4 @@
-"""Rebuilding: an empty State filled from the lake ledger alone, in one transaction."""
+"""Rebuilds an empty State from the lake ledger, in one transaction."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from lakeguard_sdk.errors import LedgerUnreadable, RebuildRefused, StateError
 from lakeguard_sdk.model.verification import Rebuilt
 from lakeguard_sdk.storage.fault_points import reached
 
-# What a task's changing columns must be, by the changes and attempts that are on record.
+# Mutable task columns, derived from recorded transitions and attempts.
 
 NEEDED = ("tasks", "task_attempts", "task_transitions")
-"""Tables whose rows say where tasks stand."""
+"""Tables that determine the state of tasks."""
 
 _ADDED = ("state", "due_at", "changes", "ended_at", "attempt", "run_id", "worker")
 
@@ -49,8 +49,8 @@ _ADDED = ("state", "due_at", "changes", "ended_at", "attempt", "run_id", "worker
 def _with_states(
     table: LedgerTable, rows: Mapping[str, Sequence[PlainRow]]
 ) -> tuple[tuple[str, ...], Sequence[PlainRow]]:
-    """Columns and rows to insert. A task that was running has no lease any more: the next
-    writing command ends it."""
+    """Columns and rows to insert. A running task loses its lease, so the next writing command
+    ends it."""
     if table.name != "tasks":
         return table.columns, rows[table.name]
     tried = _latest(_pick(rows, "task_attempts", "task_id", "attempt", "run_id", "worker"))
@@ -69,7 +69,7 @@ def _with_states(
 
 
 def _latest(numbered: Sequence[PlainRow]) -> dict[str, PlainRow]:
-    """Of each task the row with the highest number."""
+    """The row with the highest number per task."""
     found: dict[str, PlainRow] = {}
     for row in numbered:
         if row[0] not in found or found[row[0]][1] < row[1]:
@@ -96,14 +96,14 @@ _THREADS = 4
 
 @dataclass
 class Rebuild:
-    """Of one organisation's State from its ledger."""
+    """Rebuild of one organisation's State from its ledger."""
 
     state: OrganisationState
     lake: str
     tell: Progress = field(default=lambda _: None)
 
     def run(self, *, replace: bool = False) -> Rebuilt:
-        """Refused where the State holds rows already, unless they are to be replaced."""
+        """Refused if the State has rows, unless ``replace``."""
         root = ledger_root(self.lake, self.state.org_id)
         if read_owner(root) is None and not owners.holds_ledger(root):
             raise RebuildRefused(reason=f"there is no ledger at {root}", fix="lakeguard apply")
@@ -119,7 +119,7 @@ class Rebuild:
             return self._restore(ledger, read_owner(root) or self._orphaned(ledger), replace)
 
     def _orphaned(self, ledger: Ledger) -> Ownership:
-        """A ledger whose owner's file was lost says by itself how far it goes."""
+        """The owner, or one derived from the chain if ``plane.json`` was lost."""
         links = links_in(ledger.files(chain_table()).read())
         there = [name for name, table in ledger_tables().items() if ledger.files(table).exists()]
         return Ownership(
@@ -163,7 +163,7 @@ class Rebuild:
         )
 
     def _empty(self, tx: Transaction, replace: bool) -> int:
-        """Nothing of the organisation is left; answers how many rows the ledger never had."""
+        """Delete the organisation's rows; return how many the ledger never had."""
         held = [
             table.name
             for table in fact_tables().values()
@@ -182,7 +182,7 @@ class Rebuild:
         return int(undelivered or 0)
 
     def _refuse_to_lose(self) -> None:
-        """A State that could deliver what it holds is not emptied before it has."""
+        """Deliver what the State holds before it is emptied, if it can."""
         try:
             owned(self.state, self.lake)
         except StateError:
@@ -195,7 +195,7 @@ class Rebuild:
     def _fill(
         self, tx: Transaction, ledger: Ledger, links: list[Link], told: Collection[str]
     ) -> int:
-        """Every row of a finished batch, table after table; all of them hash to the chain."""
+        """Load all rows of complete batches, table by table, and check them against the chain."""
         finished, recount, count = {link.batch for link in links}, Recount(), 0
         kept: dict[str, list[PlainRow]] = {}
         waiting: list[LedgerTable] = []
@@ -220,7 +220,7 @@ class Rebuild:
         return count
 
     def _drop_unfinished(self, ledger: Ledger, tables: Iterable[LedgerTable], last: int) -> int:
-        """A batch whose link was never written is told by nobody: its rows go."""
+        """Delete rows of a batch whose link was never written."""
         dropped = 0
         for table in tables:
             files = ledger.files(table)
@@ -229,8 +229,8 @@ class Rebuild:
         return dropped
 
     def _bridge(self, tx: Transaction, ledger: Ledger, links: list[Link], batch: int) -> Link:
-        """A link without rows, so that no later batch has a number that a table has seen. With it
-        the views of definitions are shown anew: the batch that was dropped may have changed them.
+        """Write an empty link, so that no later batch reuses a number that a table has seen, and
+        rewrite the definition views, which the dropped batch may have changed.
         """
         previous = links[-1].head if links else GENESIS
         head = next_head(previous, batch, ())
@@ -263,13 +263,13 @@ def _check_rows(links: Iterable[Link], recount: Recount, root: str) -> None:
             )
 
 
-# Rows into tables by the thousand, and out of tables that forbid it: only a rebuild may.
+# Bulk loads into and deletes from append-only tables: only a rebuild may do this.
 
 _PEOPLE = "users"
 
 
 def _fill(tx: Transaction, table: Table, columns: Sequence[str], rows: Sequence[PlainRow]) -> None:
-    """Add rows as they are."""
+    """Insert rows unchanged."""
     if not rows:
         return
     quote = tx.dialect.identifier_preparer.quote
@@ -283,8 +283,7 @@ def _fill(tx: Transaction, table: Table, columns: Sequence[str], rows: Sequence[
 
 
 def _forget(tx: Transaction) -> None:
-    """Take every row of an organisation out of the State; its people, and what others put there,
-    stay."""
+    """Delete all rows of an organisation, except its users; foreign tables are left alone."""
     tables = [table for table in metadata.sorted_tables if table.name != _PEOPLE]
     for table in reversed(tables):
         _unguard(tx, table)
@@ -307,7 +306,7 @@ def _copy(tx: Transaction, target: str, rows: Sequence[PlainRow]) -> None:
 
 
 def _move_sequence(tx: Transaction, table: Table) -> None:
-    """The next number comes after those that were filled in."""
+    """Advance sequences beyond the loaded ids."""
     numbered = table.autoincrement_column
     if numbered is None:
         return

@@ -1,4 +1,4 @@
-"""The relay: what the State told goes to the lake ledger, batch by batch, exactly once."""
+"""The relay: outbox rows go to the lake ledger, batch by batch, exactly once."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _writable(root: str) -> Iterator[None]:
 
 @dataclass(eq=False)
 class Relay:
-    """Of one organisation and its lake. Safe to call from many threads and processes."""
+    """The relay of one organisation and lake. Thread- and process-safe."""
 
     state: OrganisationState
     lake: str
@@ -55,11 +55,11 @@ class Relay:
         return ledger_root(self.lake, self.state.org_id)
 
     def drain(self, threads: int = _THREADS, until: float | None = None) -> Synced:
-        """Deliver everything that is committed by now; another process's turn is waited for.
+        """Deliver everything committed so far; waits for another process that is delivering.
 
-        It takes the time that it takes, ``until`` or not: the ledger is what a State is rebuilt of.
+        Ignores ``until``: the ledger must be complete, because a State is rebuilt from it.
         """
-        from lakeguard.relay.deliver import Ledger  # Arrow takes its time to load
+        from lakeguard.relay.deliver import Ledger  # Arrow is slow to import
 
         batches = rows = 0
         with self._turn, _writable(self.root), self._alone():
@@ -74,7 +74,7 @@ class Relay:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Of all processes on this State, and of all States on this lake, one delivers."""
+        """Only one process per State, and one State per lake, delivers at a time."""
         with (
             self.state.database.sole(f"relay-{self.state.org_id}", _PATIENCE_SECONDS) as here,
             owner.alone_on_lake(self.root, _PATIENCE_SECONDS if here else 0.0) as there,
@@ -85,23 +85,23 @@ class Relay:
             yield
 
     def is_idle(self) -> bool:
-        """Whether the ledger has all that the State has told."""
+        """Whether the ledger is up to date with the outbox."""
         with self.state.read() as tx:
             return not has_waiting(tx)
 
     def _create_tables(self, ledger: Ledger) -> None:
-        """Tables that the ledger has not yet; one that it had is not made anew in silence."""
+        """Create tables that the ledger never had; a deleted one is not recreated silently."""
         known = self._owner()
         made = ledger.create_tables(known.tables)
         if made:
             owner.replace(self.root, known.model_copy(update={"tables": (*known.tables, *made)}))
 
     def _owner(self) -> Ownership:
-        """Asked before every write: another State may have taken the lake over meanwhile."""
+        """Checked before every write: another State may have taken the lake over."""
         return owned(self.state, self.lake)
 
     def _next(self) -> Stamped | None:
-        """The first batch that the ledger has not whole; a new one where rows wait for it."""
+        """The first incomplete batch, or a new one if rows are waiting."""
         with self.state.read() as tx:
             known = links_after(tx, delivered(tx))
             if known:

@@ -1,5 +1,5 @@
-"""Rows in their plain form: texts, whole numbers, flags, nulls; times as text. The same row is
-the same tuple whether it was told, read from the State or read from the ledger."""
+"""Rows in plain form: strings, integers, booleans, nulls; timestamps as strings. A row is the
+same tuple whether it comes from the outbox, the State or the ledger."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ARROW = {
 
 
 def arrow_schema(table: LedgerTable) -> pa.Schema:
-    """The columns as the ledger shows them, then which batch told the row, and where in it."""
+    """The ledger's columns, followed by batch and position."""
     fields = [(name, _ARROW[table.kind_of(name)]) for name in table.columns]
     return pa.schema([*fields, (BATCH, pa.int64()), (ORDINAL, pa.int64())])
 
@@ -39,9 +39,9 @@ def arrow_schema(table: LedgerTable) -> pa.Schema:
 def to_arrow(
     table: LedgerTable, payloads: Sequence[str], batch: int, ordinals: Sequence[int]
 ) -> pa.Table:
-    """Rows as they were told, with the batch that tells them and their places in it.
+    """Outbox rows with batch and position as an Arrow table.
 
-    Arrow reads the JSON itself: no Python value is made for any cell.
+    Arrow parses the JSON; no Python values are created.
     """
     schema = arrow_schema(table)
     if not payloads:
@@ -67,7 +67,7 @@ def from_arrow(table: LedgerTable, data: pa.Table) -> list[PlainRow]:
 
 
 def payload_maker(table: LedgerTable) -> Callable[[PlainRow], str]:
-    """Gives back what was told of a row: nulls left out, columns by name."""
+    """The outbox payload of a row: columns by name, without nulls."""
     order = sorted(range(len(table.columns)), key=table.columns.__getitem__)
     named = [(table.columns[index], index) for index in order]
     encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -79,7 +79,7 @@ def payload_maker(table: LedgerTable) -> Callable[[PlainRow], str]:
 
 
 def state_rows(tx: Transaction, table: LedgerTable, where: ColumnElement[bool]) -> list[PlainRow]:
-    """Rows of the State, as they are there now."""
+    """Current rows of the State."""
     asked = select(*(_bare(table, name) for name in table.columns)).where(where)
     fixes = [_FIXES.get(table.kind_of(name)) for name in table.columns]
     columns = list(zip(*tx.execute(asked), strict=True))
@@ -95,7 +95,7 @@ def state_rows(tx: Transaction, table: LedgerTable, where: ColumnElement[bool]) 
 
 
 def _bare(table: LedgerTable, name: str) -> ColumnElement[Any]:
-    """The column without its Python type: millions of values are made plain column by column."""
+    """The column without its Python type, so that values are converted column by column."""
     return type_coerce(table.source.columns[name], _BARE)
 
 

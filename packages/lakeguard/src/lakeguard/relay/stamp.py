@@ -1,7 +1,6 @@
-"""Stamping: rows that are committed get a batch number, and the chain grows by one link.
+"""Stamps committed outbox rows with a batch number and adds a link to the chain.
 
-The order of ids is not the order of commits; a row that was committed late simply comes with the
-next batch.
+Id order is not commit order; a row committed late gets a later batch.
 """
 
 from __future__ import annotations
@@ -41,14 +40,14 @@ class Told(NamedTuple):
 
 
 class Stamped(NamedTuple):
-    """A new link, and what its batch tells."""
+    """A new link and its batch's rows."""
 
     link: Link
     told: Sequence[Told]
 
 
 def stamp(tx: Transaction) -> Stamped | None:
-    """Number every committed row that has no batch yet; None where there is none."""
+    """Stamp every committed row without a batch; None if there is none."""
     at = tx.now()
     hold(tx, f"relay:{tx.org_id}")
     last = last_link(tx)
@@ -92,20 +91,20 @@ def links_after(tx: Transaction, batch: int) -> list[Link]:
 
 
 def delivered(tx: Transaction) -> int:
-    """The last batch that the ledger has whole."""
+    """The last complete batch in the ledger."""
     table = relay_cursors.c
     found = tx.scalar(select(table.batch).where(table.org_id == tx.org_id, table.consumer == DELTA))
     return int(found or 0)
 
 
 def has_waiting(tx: Transaction) -> bool:
-    """Whether anything was told that the ledger has not whole."""
+    """Whether rows are waiting for the ledger."""
     waiting = select(outbox.c.outbox_id).where(outbox.c.org_id == tx.org_id).limit(1)
     return tx.scalar(waiting) is not None
 
 
 def rows_of(tx: Transaction, batch: int) -> Sequence[Told]:
-    """What the batch tells, in the chain's order."""
+    """The rows of a batch, in chain order."""
     table = outbox.c
     rows = tx.execute(
         select(table.topic, table.payload)
@@ -116,7 +115,7 @@ def rows_of(tx: Transaction, batch: int) -> Sequence[Told]:
 
 
 def mark_delivered(tx: Transaction, batch: int) -> None:
-    """The ledger has the batch: its rows leave the queue."""
+    """Delete a delivered batch from the outbox."""
     table = relay_cursors
     moved = tx.execute(
         update(table)

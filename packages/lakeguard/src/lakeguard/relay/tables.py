@@ -1,4 +1,4 @@
-"""What the lake ledger holds: which tables, told row by row or written anew, in which columns."""
+"""Tables of the lake ledger: appended row by row or replaced, and their columns."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ PRIVATE = frozenset(
         CHAIN,
     }
 )
-"""Not told of: the relay's own, people, how far schedules are, and what is told to others. The
-chain is written beside what it covers."""
+"""Not mirrored row by row: relay tables, users, cursors and notifications. The chain is written
+with its batch."""
 
 CURRENT: dict[str, tuple[str, ...]] = {
     "dataset_registry": ("dataset_registry_revisions",),
@@ -56,7 +56,7 @@ CURRENT: dict[str, tuple[str, ...]] = {
     ),
     "source_object_columns": ("dataset_registry_revisions", "quality_rules_revisions"),
 }
-"""Views over definitions, written anew whenever one of these tables gained rows."""
+"""Definition views, rewritten when one of these tables gains rows."""
 
 EXECUTIONS = "md_job_execution"
 BY_RUN: dict[str, str] = {
@@ -66,15 +66,15 @@ BY_RUN: dict[str, str] = {
     "schema_change_log": "run_id",
     "data_quality_results": "run_id",
 }
-"""Views over runs, and the column that names the run: its rows are added when it has ended."""
+"""Run views and their run column; rows are appended when the run ends."""
 
 LATER: dict[str, tuple[str, ...]] = {"data_quality_results": ("samples",)}
-"""Columns of those that may be told after the run has ended; the ledger has them elsewhere."""
+"""Columns of run views that may change after the run ended; the ledger has them elsewhere."""
 
 
 @dataclass(frozen=True)
 class LedgerTable:
-    """One table of the ledger; ``columns`` are in the order in which it shows them."""
+    """One table of the ledger, with its columns in order."""
 
     name: str
     source: Table
@@ -92,14 +92,14 @@ class LedgerTable:
 
 @cache
 def fact_tables() -> dict[str, LedgerTable]:
-    """Tables that are told row by row; a table stands after those that it refers to."""
+    """Tables mirrored row by row, after those that they reference."""
     told = (table for table in metadata.sorted_tables if table.name not in PRIVATE)
     return {table.name: _ledger_table(table) for table in told}
 
 
 @cache
 def derived_tables() -> dict[str, LedgerTable]:
-    """Views that the ledger holds too."""
+    """Views mirrored to the ledger."""
     return {name: _ledger_table(view_metadata.tables[name]) for name in (*CURRENT, *BY_RUN)}
 
 

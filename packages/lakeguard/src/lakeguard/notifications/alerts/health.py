@@ -1,4 +1,4 @@
-"""Whether the channels are well, for somebody who asks before anything is raised."""
+"""Health of alert channels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def examine_channel(messenger: AlertMessenger, channel: AlertChannel) -> Channel
 
 
 def _unmatched(messenger: AlertMessenger, channel: AlertChannel) -> str:
-    """Patterns of the channel that are about nothing; where nothing is registered, all may be."""
+    """Patterns of the channel that match nothing; none if nothing is registered."""
     view = dataset_registry.c
     chosen = select(view.dataset_name, view.domain).where(view.org_id == messenger.state.org_id)
     with messenger.state.read() as tx:

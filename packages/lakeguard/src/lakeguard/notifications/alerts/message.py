@@ -1,4 +1,4 @@
-"""An alert as a message: one object of JSON, with an id of its own for each channel."""
+"""An alert as a JSON message, with a delivery id per channel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ABOUT = "alerts"
 
 
 def message_of(alert: Alert, channel: str) -> Message:
-    """Its delivery id is made of what is told and of the channel; no other has it."""
+    """The delivery id is derived from alert and channel, so it is unique and stable."""
     told = "\0".join((alert.organisation, alert.dedupe_key, channel))
     delivery = f"dlv_{hashlib.sha256(told.encode()).hexdigest()[:32]}"
     text = canonical_json({**alert.to_data(), "delivery": delivery})

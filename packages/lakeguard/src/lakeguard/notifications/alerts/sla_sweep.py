@@ -1,4 +1,4 @@
-"""Promises about time that are broken, told once each, whether a run comes or not."""
+"""Raises an alert for each SLA breach, once, whether or not a run happens."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from lakeguard_sdk.model.notifications import Alert, AlertKind, alert_key
 from lakeguard_sdk.model.read_models import Breach, DatasetRow
 
 Promises = Callable[[Transaction, Iterable[DatasetRow], datetime], Mapping[str, tuple[Breach, ...]]]
-"""Which datasets are late, by their ids; handed in, because it looks at more than this room may."""
+"""Late datasets by id; injected, because the query needs a higher layer."""
 
 
 def sweep(state: OrganisationState, at: datetime, promises: Promises) -> list[Alert]:
-    """Raise an alert for each breach that was not told of yet.
+    """Raise an alert for each new breach.
 
-    Only a promotion ends a breach, so that the last one says which breach it is: however often
-    somebody looks, it is told once until it has ended.
+    Only a promotion ends a breach, so the last promotion identifies it: it is raised once until
+    it ends.
     """
     with state.read() as tx:
         found = list(_broken(tx, at, promises))
@@ -42,7 +42,7 @@ def _broken(tx: Transaction, at: datetime, promises: Promises) -> Iterator[Alert
     seen: dict[str, DatasetRow] = {}
 
     def datasets() -> Iterator[DatasetRow]:
-        """Asked for only where something is promised."""
+        """Queried only if a dataset has an SLA."""
         for row in _datasets(tx):
             seen[row.dataset_id] = row
             yield row

@@ -1,4 +1,4 @@
-"""The book of alerts: what was raised, and what became of it by each channel."""
+"""The alert store: raised alerts and their deliveries per channel."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class AlertBook:
     def untold(
         self, tx: Transaction, channel: AlertChannel, since: datetime, most: int | None = None
     ) -> Waiting[Alert]:
-        """All of them: nobody raises so many that it would matter."""
+        """Reads all of them: alerts are few."""
         found = untold(tx, channel.name, since, kinds=channel.kinds, severities=channel.severities)
         return [(alert, last) for alert, last in found if _is_for(channel, alert)]
 
@@ -50,11 +50,11 @@ def alert_messenger(state: OrganisationState, channels: tuple[AlertChannel, ...]
     return Messenger(state, AlertBook(), channels)
 
 
-# Which alerts are for a channel. Pure.
+# Channel filters. Pure.
 
 
 def _is_for(channel: AlertChannel, alert: Alert) -> bool:
-    """Whether every filter of the channel lets the alert through."""
+    """Whether the alert passes every filter of the channel."""
     return (
         _among(alert.kind, channel.kinds)
         and _among(alert.severity, channel.severities)

@@ -1,4 +1,4 @@
-"""An alert that tells nothing and is kept nowhere, to try a channel by."""
+"""A test alert, which is not stored."""
 
 from __future__ import annotations
 

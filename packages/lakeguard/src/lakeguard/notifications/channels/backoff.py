@@ -1,4 +1,4 @@
-"""When a channel tries again what it failed to tell. Pure."""
+"""When a channel retries a failed delivery. Pure."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.model.notifications import Telling, TellingOutcome
 
 KEPT = timedelta(days=7)
-"""What could not be told for so long is no news any more."""
+"""Notifications older than this are given up."""
 
 
 def pause_after(channel: ChannelSettings, attempts: int) -> timedelta:
-    """Three times as long after each attempt, up to the longest that the channel allows."""
+    """Delay after an attempt: threefold each time, up to the channel's maximum."""
     backoff = Backoff(channel.pause_seconds, channel.longest_pause_seconds, factor=3)
     return timedelta(seconds=backoff.after(attempts))
 
 
 def due(channel: ChannelSettings, waiting: Waiting[Told], now: datetime) -> Waiting[Told]:
-    """What a channel is to try now, each line in its order.
+    """What a channel tries now, each sequence in order.
 
-    After a failure it is left alone for a moment; only what came up since then is tried all the
-    same, for nobody may come again soon to try it.
+    After a failure the channel pauses; notifications raised since then are tried anyway, because
+    the next process may be long in coming.
     """
     troubled = max((last.tried_at for _, last in waiting if last is not None), default=None)
     resting = troubled is not None and now < troubled + pause_after(channel, 1)
@@ -42,7 +42,7 @@ def given_up(last: Telling | None) -> bool:
 
 
 def _is_due(channel: ChannelSettings, last: Telling | None, now: datetime) -> bool:
-    """Never tried before, or its last failure is long enough ago."""
+    """Whether it was never tried, or its delay has passed."""
     if last is None:
         return True
     paused = now < last.tried_at + pause_after(channel, last.attempts)

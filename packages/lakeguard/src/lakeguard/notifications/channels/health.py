@@ -1,4 +1,4 @@
-"""Whether a channel is well, for somebody who asks before anything comes up."""
+"""Health of a channel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lakeguard_sdk.errors import SettingsError
 
 @dataclass(frozen=True)
 class ChannelHealth:
-    """Nothing is sent to find out: what was tried last says how it is."""
+    """Health from the last attempts; nothing is sent."""
 
     channel: str
     waiting: int

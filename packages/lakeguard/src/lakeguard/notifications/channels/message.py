@@ -1,4 +1,4 @@
-"""What a channel is handed: the same bytes however often something is tried."""
+"""The message handed to a channel: the same bytes on every attempt."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ JSON = "application/json"
 
 @dataclass(frozen=True)
 class Message:
-    """A piece of news on its way by one channel.
+    """A notification for one channel.
 
-    ``delivery`` is made of what is told, so that a receiver who has seen it can drop a repeat; no
-    other news has it.
+    ``delivery`` is derived from the content, so a receiver can drop duplicates.
     """
 
     about: str
-    """The room that it comes from; its log is named so."""
+    """The source package; used as the logger's name."""
     delivery: str
     body: bytes
-    """One JSON object in one line, without the line end."""
+    """One JSON object on one line, without a newline."""
     serious: bool = False
     content_type: str = JSON

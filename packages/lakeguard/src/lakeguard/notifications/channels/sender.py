@@ -1,4 +1,4 @@
-"""The messenger: what came up goes out by every channel that it is for, once each."""
+"""Sends notifications through every matching channel, once each."""
 
 from __future__ import annotations
 
@@ -25,21 +25,20 @@ from lakeguard_sdk.model.notifications import ChannelTurn, Telling, TellingOutco
 from lakeguard_sdk.storage.fault_points import reached
 
 BESIDE_SECONDS = 10.0
-"""How long a command's news may take in all, whatever the channels do."""
+"""Time limit in seconds for all notifications of a command."""
 _UNSEEN = timedelta(hours=1)
-"""So long after it came up news may be committed, by a clock that may be another's."""
+"""A notification may be committed this long after its timestamp, allowing for clock skew."""
 MOST_AT_ONCE = 1_000
-"""News that is looked at where nobody asked; what came up later waits for the next turn."""
+"""Notifications per unattended round; later ones wait for the next."""
 ASKED_SECONDS = 60.0
-"""And how long where somebody waits for just that."""
+"""Time limit in seconds when a user waits for the delivery."""
 
 
 @dataclass(eq=False)
 class Messenger(Generic[Told, Channel]):
-    """Of one organisation and its channels. Safe to call from many threads and processes: a
-    channel is used by one of them at a time.
+    """The sender of one organisation. Thread- and process-safe: a channel has one user at a time.
 
-    A channel that fails is left alone for a moment, and costs a command one attempt at most.
+    A failing channel pauses, and costs a command at most one attempt.
     """
 
     state: OrganisationState
@@ -47,10 +46,10 @@ class Messenger(Generic[Told, Channel]):
     channels: tuple[Channel, ...]
     _turn: threading.Lock = field(default_factory=threading.Lock)
     _looked: dict[str, datetime] = field(default_factory=dict)
-    """By channel: what came up before is told, or is not for it."""
+    """By channel: everything before this time was sent or is not for it."""
 
     def open(self) -> None:
-        """Channels that are new tell what comes up from now on."""
+        """Open new channels: they send notifications from now on."""
         names = {channel.name for channel in self.channels}
         if not names:
             return
@@ -61,11 +60,11 @@ class Messenger(Generic[Told, Channel]):
                 self.book.open(tx, sorted(new), tx.now())
 
     def is_idle(self) -> bool:
-        """Whether there is nothing that a channel would try now."""
+        """Whether no channel has anything to try now."""
         return not any(self._due(channel) for channel in self.channels)
 
     def drain(self, threads: int = 1, until: float | None = None) -> list[ChannelTurn]:
-        """Tell what is due, within a limited time; what is left waits for the next call."""
+        """Send what is due within a time limit; the rest waits for the next call."""
         seconds = BESIDE_SECONDS if until is None else min(BESIDE_SECONDS, until - time.monotonic())
         if seconds <= 0 or self.is_idle():
             return []
@@ -74,8 +73,7 @@ class Messenger(Generic[Told, Channel]):
     def send(
         self, *, again: bool = False, seconds: float = ASKED_SECONDS, asked: bool = True
     ) -> list[ChannelTurn]:
-        """Tell what waits. Where somebody ``asked``, no pause is kept; ``again`` tries also what
-        was given up."""
+        """Send what waits. ``asked`` ignores pauses; ``again`` also retries what was given up."""
         deadline = time.monotonic() + seconds
 
         def chosen(channel: Channel) -> Waiting[Told]:
@@ -83,7 +81,7 @@ class Messenger(Generic[Told, Channel]):
                 return self._due(channel)
             return [item for item in self.waiting(channel) if again or not given_up(item[1])]
 
-        if not self._turn.acquire(timeout=max(0.0, seconds)):  # another thread is at it
+        if not self._turn.acquire(timeout=max(0.0, seconds)):  # another thread is sending
             return []
         try:
             turns = [self._turn_of(channel, chosen, deadline) for channel in self.channels]
@@ -92,8 +90,8 @@ class Messenger(Generic[Told, Channel]):
             self._turn.release()
 
     def waiting(self, channel: Channel, most: int | None = None) -> Waiting[Told]:
-        """What the channel has not told, the oldest first; also what it gave up. All of it, or
-        about the first ``most`` that could be told."""
+        """Unsent notifications of the channel, oldest first, including those given up; all, or
+        about the first ``most`` that can be sent."""
         now = self.state.clock()
         since = max(now - KEPT, self._looked.get(channel.name, now - KEPT))
         with self.state.read() as tx:
@@ -108,7 +106,7 @@ class Messenger(Generic[Told, Channel]):
     def _turn_of(
         self, channel: Channel, chosen: Callable[[Channel], Waiting[Told]], deadline: float
     ) -> ChannelTurn:
-        """One process at a time: who comes second finds told what the first one told."""
+        """One process at a time: a second one finds the first one's attempts recorded."""
         turn = ChannelTurn(channel=channel.name)
         name = f"{self.book.noun}s-{self.state.org_id}-{channel.name}"
         patience = max(0.0, min(channel.timeout_seconds, deadline - time.monotonic()))
@@ -119,7 +117,7 @@ class Messenger(Generic[Told, Channel]):
                     turn = self._tell(channel, carrier, chosen(channel), deadline)
                 else:
                     turn = _but(turn, problem="another process is using the channel")
-        except SettingsError as error:  # no attempt: where the secret is, it may go through
+        except SettingsError as error:  # not an attempt: another machine may have the secret
             turn = _but(turn, problem=str(error))
         return turn
 
@@ -130,7 +128,7 @@ class Messenger(Generic[Told, Channel]):
     def _tell(
         self, channel: Channel, carrier: Carrier, waiting: Waiting[Told], deadline: float
     ) -> ChannelTurn:
-        """In order. What a receiver refuses holds up its own line; any other failure, all."""
+        """Send in order. A refusal holds up its own sequence; any other failure, the channel."""
         turn, held = ChannelTurn(channel=channel.name), set[str]()
         for news, last in waiting:
             if news.line in held:
@@ -167,8 +165,8 @@ class Messenger(Generic[Told, Channel]):
         return failure
 
     def _mark(self, channel: Channel, news: Told, attempt: int, failure: NotCarried | None) -> bool:
-        """Whether it is this attempt that counts: who lost the channel without knowing it finds
-        his attempt recorded by another."""
+        """Record the attempt; False if another process, having taken the channel over, recorded it
+        first."""
         outcome = TellingOutcome.SENT
         if failure is not None:
             spent = attempt >= channel.attempts

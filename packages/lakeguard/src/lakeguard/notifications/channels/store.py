@@ -1,8 +1,8 @@
-"""What a messenger tells from: news, and what became of it by each channel.
+"""The store port of a sender: notifications and their deliveries per channel.
 
-An implementer's checklist: ``untold`` is the oldest first, and only what is for the channel; it may
-leave out what comes after the first ``most`` that no failure holds up; ``record`` refuses a second
-attempt of one number, and a second success; ``message`` is the same bytes whenever it is asked for.
+Implementer's checklist: ``untold`` returns the oldest first, only what matches the channel, and may
+stop after the first ``most`` that no failure holds up; ``record`` refuses a second attempt with the
+same number and a second success; ``message`` always returns the same bytes.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from lakeguard_sdk.model.notifications import Telling
 
 
 class News(Protocol):
-    """Something to tell."""
+    """A notification."""
 
     @property
     def since(self) -> datetime:
-        """When it came up."""
+        """When it was raised."""
 
     @property
     def line(self) -> str:
-        """News of one line is told in its order: what failed holds up what came after it."""
+        """Notifications of one sequence are sent in order: a failure holds up those after it."""
 
 
 Told = TypeVar("Told", bound=News)
@@ -35,16 +35,16 @@ Found = TypeVar("Found", bound=News, covariant=True)
 Asked = TypeVar("Asked", bound=ChannelSettings, contravariant=True)
 
 Waiting = Sequence[tuple[Told, Telling | None]]
-"""What a channel has not told, each with its last attempt."""
+"""Unsent notifications of a channel, each with its last attempt."""
 
 
 class Book(Protocol[Found, Asked]):
     @property
     def noun(self) -> str:
-        """What one piece of its news is called."""
+        """What a notification is called in messages."""
 
     def known(self, tx: Transaction) -> frozenset[str]:
-        """Names of channels that are open."""
+        """Names of open channels."""
 
     def open(self, tx: Transaction, names: Sequence[str], at: datetime) -> None: ...
     def untold(

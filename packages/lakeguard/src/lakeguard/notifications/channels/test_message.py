@@ -1,4 +1,4 @@
-"""Trying a channel: a message that tells nothing and is kept nowhere."""
+"""Sends a test message, which is not stored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def named_channel(channels: Sequence[Channel], name: str) -> Channel:
 
 
 def try_channel(channel: Channel, message: Message, refusal: type[EngineError]) -> str:
-    """The delivery id of the message; the channel's filters do not hold it back."""
+    """Send a test message past the channel's filters; return its delivery id."""
     try:
         carrier_of(channel).carry(message, channel.timeout_seconds)
     except NotCarried as error:

@@ -1,7 +1,7 @@
-"""What carries a message out of the house, by the type of its channel.
+"""Transports by channel type: file, log and webhook.
 
-An implementer's checklist: ``carry`` ends within the seconds it is given; it raises
-``NotCarried`` for whatever goes wrong, with a reason that holds no secret and no address.
+Implementer's checklist: ``carry`` ends within the given seconds, and raises ``NotCarried`` on any
+failure, with a reason that contains no secret and no address.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lakeguard.settings import ChannelSettings, ChannelType
 from lakeguard.state.locks import sole_by_file
 from lakeguard_sdk.security.signed_webhook import NoAnswer, SignedPost
 
-# News in a file, one line each, whole lines only.
+# File transport: one line per message.
 
 TAIL_BYTES = 1 << 20
 _MODE = 0o644
@@ -29,7 +29,7 @@ _MODE = 0o644
 
 @dataclass(frozen=True)
 class LinesFile:
-    """A line is in the file once: before it is written, it is looked for in the file's tail."""
+    """Append a line once: the file's tail is searched for it first."""
 
     path: Path
     marked_first: ClassVar[bool] = False
@@ -48,7 +48,7 @@ class LinesFile:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
-    """A plain file, at its end; a pipe would have us wait for whoever reads it."""
+    """Open a regular file for appending; a pipe would block until read."""
     new = not path.exists()
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK
     handle = os.open(path, flags, _MODE)
@@ -66,7 +66,7 @@ def _append_once(handle: int, message: Message) -> None:
     size = os.fstat(handle).st_size
     tail = os.pread(handle, min(size, TAIL_BYTES), max(0, size - TAIL_BYTES))
     if message.delivery.encode() in tail:
-        os.fsync(handle)  # whoever wrote it may have died before he made sure of it
+        os.fsync(handle)  # the process that wrote it may have died before fsync
         return
     begun = b"\n" if tail and not tail.endswith(b"\n") else b""
     line = begun + message.body + b"\n"
@@ -89,27 +89,27 @@ def _keep_name(folder: Path) -> None:
         os.close(handle)
 
 
-# News in the log of the process: standard error, unless the program set up logging itself.
+# Log transport: standard error, unless the program configured logging.
 
 
 @dataclass(frozen=True)
 class Log:
-    """One line for each message, never two: a log cannot be asked whether it has one."""
+    """At most one line per message: a log cannot be searched for duplicates."""
 
     marked_first: ClassVar[bool] = True
 
     def carry(self, message: Message, seconds: float) -> None:
-        level = logging.ERROR if message.serious else logging.WARNING  # less is not shown
+        level = logging.ERROR if message.serious else logging.WARNING  # lower levels are not shown
         logging.getLogger(f"lakeguard.{message.about}").log(level, "%s", message.body.decode())
 
 
-# News by HTTP: one signed POST, and what its answer means.
+# Webhook transport: one signed POST.
 
 
 @dataclass(frozen=True)
 class Webhook:
-    """What answers 2xx has the message. A receiver may get it twice, with the same delivery id,
-    where a process died after the answer."""
+    """2xx means delivered. If the process dies after the response, the receiver gets the same
+    delivery id again."""
 
     url: str
     secret: str
@@ -138,7 +138,7 @@ class Webhook:
 
 
 class NotCarried(Exception):
-    """``refused``: this message is not taken; others may be."""
+    """``refused``: the receiver rejects this message; others may succeed."""
 
     def __init__(self, reason: str, *, refused: bool = False) -> None:
         self.refused = refused
@@ -147,14 +147,14 @@ class NotCarried(Exception):
 
 class Carrier(Protocol):
     marked_first: ClassVar[bool]
-    """Whether news counts as told before it is: what nobody can look up afterwards would
-    otherwise be told twice by a process that was killed in between."""
+    """Whether an attempt is recorded before sending: a log cannot be checked afterwards, so a
+    killed process would otherwise send twice."""
 
     def carry(self, message: Message, seconds: float) -> None: ...
 
 
 def carrier_of(channel: ChannelSettings) -> Carrier:
-    """``SettingsError`` where a secret or an address that it needs is not there now."""
+    """Raises ``SettingsError`` if a required secret or address is missing."""
     if channel.type is ChannelType.WEBHOOK:
         secret = "" if channel.secret is None else channel.secret.resolve()
         return Webhook(channel.resolve_url(), secret, channel.timeout_seconds)

@@ -1,4 +1,4 @@
-"""An event as a message: CloudEvents 1.0 as JSON, its id the same by every channel."""
+"""An event as a CloudEvents 1.0 JSON message, with the same id for every channel."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def message_of(event: Event) -> Message:
 
 
 def trial(channel: str, org_id: str, actor: str, at: datetime) -> Event:
-    """An event of nothing, kept nowhere, to try a channel by."""
+    """A test event, which is not stored."""
     return Event(
         event_id=event_id(org_id, EventKind.TEST, token_hex(16)),
         kind=EventKind.TEST,

@@ -1,4 +1,4 @@
-"""The book of events: what happened, and what became of it by each channel."""
+"""The event store: events and their deliveries per channel."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from lakeguard_sdk.model.notifications import Event, EventRow, Telling
 
 EventMessenger = Messenger[Event, EventChannel]
 TELLING_SECONDS = 10.0
-"""So long whoever tells waits for those who are told; the rest is told the next time."""
+"""Time limit in seconds for receivers; the rest is sent next time."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def event_messenger(state: OrganisationState, channels: tuple[EventChannel, ...]
 
 
 def tell_due(messenger: EventMessenger) -> int:
-    """Tell what is due, within a limited time; how many events went out."""
+    """Send due events within a time limit; return how many were sent."""
     if not messenger.channels or messenger.is_idle():
         return 0
     return sum(turn.sent for turn in messenger.send(seconds=TELLING_SECONDS, asked=False))
@@ -73,7 +73,7 @@ def tell_due(messenger: EventMessenger) -> int:
 def with_waiting(
     tx: Transaction, channels: Sequence[EventChannel], rows: Sequence[EventRow]
 ) -> list[EventRow]:
-    """The rows, each with the channels that have still to try it."""
+    """Event rows with the channels that still have to send them."""
     now = tx.now()
     begins = {
         channel.name: begun(tx, event_channels, channel.name, now - KEPT) for channel in channels
