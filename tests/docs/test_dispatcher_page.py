@@ -53,7 +53,7 @@ def test_the_figures_are_those_of_the_program() -> None:
     assert timedelta(minutes=1) == PUNCTUAL
     quiet = DispatchSettings().quiet_seconds
     assert f"`dispatch.quiet_seconds`, {quiet} by default" in PAGE
-    assert f"at {AGAIN_AT_ONCE:,} of those that it knows" in PAGE
+    assert f"{AGAIN_AT_ONCE:,} of the known ones" in PAGE
     assert f"at most {MOST_BYTES // 1024} KiB" in PAGE
     assert f"at most {MOST_VALUES} of up to {LONGEST_VALUE:,} characters" in PAGE
     assert f"`dispatch.tick_seconds`, {DispatchSettings().tick_seconds} by default" in PAGE

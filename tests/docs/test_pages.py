@@ -41,6 +41,16 @@ def test_every_lakeguard_command_can_be_parsed(page: Path) -> None:
         command.make_context(name, arguments, resilient_parsing=False)
 
 
+def test_the_commands_of_the_runbook_can_be_parsed() -> None:
+    text = (ROOT / "docs/how-to/runbook.md").read_text("utf-8")
+    found = [shlex.split(line) for line in re.findall(r"^\$ lakeguard (.*)$", text, re.MULTILINE)]
+    assert len(found) > 20
+    for name, *arguments in found:
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        command.make_context(name, arguments, resilient_parsing=False)
+
+
 def test_every_make_target_exists() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     named = {words[1] for words in commands(ROOT / "README.md") if words[0] == "make"}
