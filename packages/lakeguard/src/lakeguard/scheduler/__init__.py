@@ -1,1 +1,1 @@
-"""Jobs as they stand now: their graph, their switches, and what starts them or holds them back."""
+"""Job graph, triggers, launch gates and invalidations."""

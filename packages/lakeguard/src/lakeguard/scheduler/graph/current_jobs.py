@@ -1,4 +1,4 @@
-"""All jobs of an organisation as their latest revisions and switches say, read at once."""
+"""All jobs of an organisation with their latest revisions and switches, read at once."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from lakeguard_sdk.model.definitions import JobDefinition
 from lakeguard_sdk.scheduling.jobs import JobControls
 
 _MOST_NAMED = 500
-"""More than so many are not asked for one by one."""
+"""Above this many, all are read instead of querying by id."""
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """A definition and its settings, as read once."""
+    """A parsed job definition and its settings."""
 
     definition: JobDefinition
     reading: Reading
@@ -30,15 +30,15 @@ class Parsed:
 
 @dataclass(frozen=True)
 class CurrentJob:
-    """The latest revision of a job, and whether an operator lets it start."""
+    """The latest revision of a job, and its switch."""
 
     job_id: str
     definition_hash: str
     parsed: Parsed
     controls: JobControls
-    """Its settings, with the arrows of the active graph: those change by a deployment."""
+    """Its settings, with the edges of the active graph, which change only by deployment."""
     enabled: bool = True
-    """As an operator switched it last."""
+    """The operator's last switch."""
 
     @property
     def name(self) -> str:
@@ -50,13 +50,12 @@ class CurrentJob:
 
     @property
     def active(self) -> bool:
-        """As its definition and its own settings say."""
+        """Whether definition and settings enable it."""
         return self.parsed.reading.active
 
 
 def current_jobs(tx: Transaction, job_ids: Collection[str] | None = None) -> dict[str, CurrentJob]:
-    """By id, in the order of their names: all jobs, or some. A definition is read when it is
-    new; after that its hash is enough."""
+    """All jobs, or some, by id and ordered by name. Definitions are parsed once per hash."""
     few = None if job_ids is None or len(job_ids) > _MOST_NAMED else set(job_ids)
     table = md_jobs.c
     query = select(table.job_id, table.definition_hash, table.revision).where(

@@ -1,6 +1,6 @@
-"""The graph of datasets and jobs: what is built from what, and which job follows which.
+"""The graph of datasets and jobs: dependencies of datasets, and which job runs after which.
 
-Its hash depends on content alone: not on ids, order, or settings that are read at every turn.
+Its hash depends on content alone: not on ids, order, or settings read on every tick.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lakeguard_sdk.model.definitions import JobDefinition
 
 
 class GraphJob(Noun):
-    """A job as the graph knows it."""
+    """A job node of the graph."""
 
     type: str
     dataset: str | None = None
@@ -25,12 +25,12 @@ class GraphJob(Noun):
 
 class Graph(Noun):
     datasets: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Each with its parents, in the order of their names."""
+    """Datasets with their parents, ordered by name."""
     jobs: dict[str, GraphJob] = Field(default_factory=dict)
 
 
 class Differences(Noun):
-    """What one graph has, lacks and says otherwise than another."""
+    """The difference between two graphs: added, removed, changed."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Differences(Noun):
 
 
 def graph_of(datasets: Mapping[str, Iterable[str]], jobs: Iterable[JobDefinition]) -> Graph:
-    """Whatever is registered, active or not: what is off is still a part of the graph."""
+    """The graph of everything registered, disabled jobs and datasets included."""
     return Graph(
         datasets={name: tuple(sorted(parents)) for name, parents in sorted(datasets.items())},
         jobs={job.job: graph_job(job) for job in sorted(jobs, key=lambda job: job.job)},
@@ -54,7 +54,7 @@ def graph_job(job: JobDefinition) -> GraphJob:
 
 
 def differences(before: Graph, after: Graph) -> Differences:
-    """Jobs, datasets and arrows, each in a few words."""
+    """Jobs, datasets and edges as short texts."""
     old, new = _told(before), _told(after)
     altered = sorted(
         f"{thing}: {old[thing]} → {new[thing]}"
@@ -70,7 +70,7 @@ def differences(before: Graph, after: Graph) -> Differences:
 
 
 def _told(graph: Graph) -> dict[str, Any]:
-    """Each job and dataset, with what is said of it beside arrows."""
+    """Each job and dataset with its attributes, without edges."""
     jobs = {f"job {name}": _job_words(job) for name, job in graph.jobs.items()}
     return {**jobs, **{f"dataset {name}": "" for name in graph.datasets}}
 

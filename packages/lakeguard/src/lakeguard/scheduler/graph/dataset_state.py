@@ -1,4 +1,4 @@
-"""Datasets as gates ask of them: what each is made of, and how it stands, read at once."""
+"""Datasets as launch gates need them: inputs and state, read at once."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from lakeguard_sdk.core.enums import TaskKind
 from lakeguard_sdk.model.definitions import DatasetDefinition, FromSource
 
 _MOST_NAMED = 500
-"""More than so many are not asked for one by one."""
+"""Above this many, all are read instead of querying by id."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """What a definition says, as far as gates ask."""
+    """The parts of a definition that gates need."""
 
     parents: tuple[DatasetName, ...]
     target: str | None
@@ -39,7 +39,7 @@ class Made:
 
 @dataclass(frozen=True)
 class Standing:
-    """A dataset as it is registered now, and what became of it last."""
+    """A registered dataset and its last build."""
 
     dataset_id: str
     name: DatasetName
@@ -50,11 +50,11 @@ class Standing:
     published: bool
     promoted_at: datetime | None
     last_run: str | None
-    """The build that ended last."""
+    """The last finished build."""
 
 
 def standings(tx: Transaction, names: Collection[str]) -> dict[DatasetName, Standing]:
-    """Of these datasets and their parents, by name."""
+    """State of these datasets and their parents, by name."""
     found = _read(tx, names)
     above = {parent for each in found.values() for parent in each.made.parents} - found.keys()
     return {**found, **_read(tx, above)} if above else found
@@ -119,7 +119,7 @@ _definitions = Definitions[Made](dataset_registry_revisions, "dataset_id", _made
 
 
 def made_of_all(tx: Transaction) -> dict[DatasetName, Made]:
-    """Every registered dataset, and what it is made of."""
+    """Every registered dataset with its inputs."""
     view = dataset_registry.c
     query = select(view.dataset_id, view.dataset_name, view.revision, view.definition_hash).where(
         view.org_id == tx.org_id
@@ -130,5 +130,5 @@ def made_of_all(tx: Transaction) -> dict[DatasetName, Made]:
 
 
 def parents_of_all(tx: Transaction) -> dict[str, tuple[DatasetName, ...]]:
-    """Every registered dataset with what it is built from."""
+    """Every registered dataset with its parents."""
     return {name: made.parents for name, made in made_of_all(tx).items()}

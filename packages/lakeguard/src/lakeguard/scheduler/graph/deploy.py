@@ -1,7 +1,7 @@
-"""Deploying: the graph of what is defined becomes the active one, or an earlier one does again.
+"""Deployment: activates the graph of what is registered, or an earlier version of it.
 
-The same content is the same version, and deploying it again does nothing. Going back withdraws
-the work of newer versions: what waits is canceled in the same transaction, what runs right after.
+Equal content is the same version, so deploying it again is a no-op. Going back cancels the work of
+newer versions: queued tasks in the same transaction, running ones right after.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ _WAITING = (TaskState.QUEUED, TaskState.FAILED)
 
 @dataclass(frozen=True)
 class Superseded:
-    """Tasks of versions that were left: which of them were ended, and which could not be."""
+    """Tasks of abandoned versions: those ended, and those that could not be."""
 
     canceled: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
 
 def plan_deployment(tx: Transaction, to: str | None = None) -> Deployed:
-    """What a deployment would change; nothing is written."""
+    """What a deployment would change, as a dry run."""
     active = active_graph(tx)
     if to is not None:
         wanted = find_graph(tx, to)
@@ -72,7 +72,7 @@ def plan_deployment(tx: Transaction, to: str | None = None) -> Deployed:
 
 
 def deploy(context: PlaneContext, reason: str = "", to: str | None = None) -> Deployed:
-    """Of two at once, one waits for the other, and then sees what it did."""
+    """Concurrent deployments are serialised."""
     if holds_secret(reason):
         raise SecretReason()
     with context.write() as tx:
@@ -91,7 +91,7 @@ def deploy(context: PlaneContext, reason: str = "", to: str | None = None) -> De
 
 
 def defined_graph(tx: Transaction) -> Graph:
-    """The graph of what is registered now; ``NothingToDeploy`` where that is nothing."""
+    """The graph of everything registered; raises ``NothingToDeploy`` if empty."""
     jobs = current_jobs(tx).values()
     graph = graph_of(parents_of_all(tx), [job.definition for job in jobs])
     if graph == Graph():
@@ -100,7 +100,7 @@ def defined_graph(tx: Transaction) -> Graph:
 
 
 def _cancel_running(context: PlaneContext) -> Superseded:
-    """The graph is active whatever comes of this, and a dispatcher does what is left of it."""
+    """Best effort: the graph is active already, and a dispatcher finishes the rest."""
     try:
         return cancel_superseded(context)
     except StateError as error:
@@ -108,10 +108,10 @@ def _cancel_running(context: PlaneContext) -> Superseded:
 
 
 def cancel_superseded(context: PlaneContext) -> Superseded:
-    """End what still goes on under a version newer than the active one.
+    """End tasks still running under a version newer than the active one.
 
-    Whoever deploys does it; a dispatcher does it again, for those who died on the way. What cannot
-    be ended now, as of a table that cannot be read, stays as it is, is told of and stops no other.
+    Run by the deployment, and again by a dispatcher in case the deployment died. A task that
+    cannot be ended now (its table is unreadable, say) is reported and does not stop the others.
     """
     with context.read() as tx:
         running = _newer(tx)
@@ -119,7 +119,7 @@ def cancel_superseded(context: PlaneContext) -> Superseded:
     for task in running:
         try:
             ended = cancel_left(context, task.task_id)
-        except NotCancelable:  # it ended meanwhile
+        except NotCancelable:  # ended in the meantime
             continue
         except StateError:
             raise
@@ -148,9 +148,9 @@ def _withdraw(tx: Transaction, active: StoredGraph) -> list[str]:
 
 
 def _newer(tx: Transaction) -> Sequence[Task]:
-    """Open tasks of versions that are newer than the active one.
+    """Open tasks of versions newer than the active one.
 
-    Mostly there is no such version, and then no task is looked at.
+    Tasks are queried only if such a version exists.
     """
     left = left_graphs(tx)
     if not left:

@@ -1,4 +1,4 @@
-"""Versions of the graph in the State: each once, never changed, the last activation counts."""
+"""Stored graph versions: immutable, one per content; the last activation is active."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class StoredGraph:
     graph: Graph
 
     def knows(self, job: JobDefinition) -> bool:
-        """Whether the job is in the graph, of the type and for the dataset that it has now."""
+        """Whether the graph contains the job with its current type and dataset."""
         known = self.graph.jobs.get(job.job)
         return known is not None and (known.type, known.dataset) == (job.type, job.dataset)
 
@@ -42,7 +42,7 @@ _remembered = Remembered[StoredGraph](most=64)
 
 
 def active_graph(tx: Transaction) -> StoredGraph | None:
-    """The one that was activated last; None before the first."""
+    """The active version; None before the first deployment."""
     dag_version_id = active_graph_id(tx)
     return None if dag_version_id is None else _read(tx, dag_version_id)
 
@@ -57,7 +57,7 @@ def active_graph_id(tx: Transaction) -> str | None:
 
 
 def keep_graph(tx: Transaction, graph: Graph, at: datetime) -> StoredGraph:
-    """The version of this content; it is made where there is none yet."""
+    """The version of this content, created if missing."""
     digest = graph.content_hash()
     known = tx.scalar(
         select(dag_versions.c.dag_version_id).where(
@@ -79,7 +79,7 @@ def keep_graph(tx: Transaction, graph: Graph, at: datetime) -> StoredGraph:
 
 
 def find_graph(tx: Transaction, said: str) -> StoredGraph:
-    """By its id, its hash, or the beginning of its hash where no other begins so."""
+    """Find a version by id, hash, or unique hash prefix."""
     wanted = said.removeprefix(_SHA)
     rows = _beginning_so(tx, said, wanted)
     found = [row for row in rows if row.dag_version_id == said]
@@ -98,7 +98,7 @@ def find_graph(tx: Transaction, said: str) -> StoredGraph:
 
 
 def _beginning_so(tx: Transaction, version_id: str, bare_hash: str) -> Sequence[Any]:
-    """Ids and hashes that begin so, whatever the case of letters."""
+    """Ids and hashes with this prefix, case-insensitive."""
     table = dag_versions.c
     query = select(table.dag_version_id, table.content_hash).where(
         table.org_id == tx.org_id,
@@ -115,14 +115,14 @@ def _bare_hash(row: Any) -> str:
 
 
 def _names(rows: Sequence[Any]) -> str:
-    """The newest first, each by its id and what is shown of its hash."""
+    """Versions by id and short hash, newest first."""
     told = [f"{row.dag_version_id} ({_bare_hash(row)[:SHOWN_HASH]})" for row in rows]
     more = f" and {len(told) - _MOST_NAMED:,} more" if len(told) > _MOST_NAMED else ""
     return f"{', '.join(told[:_MOST_NAMED])}{more}"
 
 
 def activate(tx: Transaction, graph: StoredGraph, reason: str, at: datetime) -> None:
-    """From now on this one counts; the caller holds the organisation's graph."""
+    """Activate a version; the caller holds the organisation's graph lock."""
     last = tx.scalar(
         select(func.coalesce(func.max(dag_activations.c.number), 0)).where(
             dag_activations.c.org_id == tx.org_id
@@ -141,7 +141,7 @@ def activate(tx: Transaction, graph: StoredGraph, reason: str, at: datetime) -> 
 
 
 def list_graphs(tx: Transaction, limit: int) -> list[DagVersion]:
-    """The newest first, by their first activations."""
+    """Versions by first activation, newest first."""
     active = active_graph_id(tx)
     first = (
         select(dag_activations.c.dag_version_id, func.min(dag_activations.c.number).label("number"))

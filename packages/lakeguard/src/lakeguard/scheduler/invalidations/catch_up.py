@@ -1,7 +1,7 @@
-"""Who has caught up with an invalidation: thought only, over facts that somebody else read.
+"""Which datasets have caught up with an invalidation. Pure.
 
-A version is sound where it was made after the invalidation, of sound versions of everything that
-the invalidation reaches, and over all that is invalid; or where it stands on a sound version.
+A version is sound if it was built after the invalidation, from sound versions of every affected
+input, and covers everything invalid; or if its base is a sound version.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from lakeguard_sdk.types.schema import TableSchema
 
 @dataclass(frozen=True)
 class Look:
-    """A run that ended well: what it stood on, what it read, and what it made of it."""
+    """A successful run: its base, inputs and output."""
 
     run_id: str
     opened_at: datetime
     base: int | None
     version: int | None
-    """None where there was nothing to do: its base is what it would have made."""
+    """None if there was nothing to do: the base is the output."""
     inputs: Mapping[str, int] = field(default_factory=dict)
     window: Window | None = None
     builds: bool = True
-    """False where it only took rows in that had waited."""
+    """False if it only replayed quarantined rows."""
     partitions: frozenset[str] = frozenset()
-    """Those that it brought or replaced as a whole; none of a load that only adds to them."""
+    """Partitions added or replaced as a whole; none for a load that only appends to them."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """A dataset as its definition stands, and what became of it since."""
+    """A dataset, its definition and its runs since."""
 
     dataset_id: str
     parents: tuple[str, ...]
@@ -45,10 +45,10 @@ class Node:
     partition_by: tuple[str, ...] = ()
     watermark: str = ""
     reads_all: bool = True
-    """Whether a run without a window builds every row again."""
+    """Whether a run without a window rebuilds every row."""
     active: bool = True
     building: bool = False
-    """Whether a run of it is open, which may have pinned what was wrong."""
+    """Whether a run is open, which may have pinned an invalid input."""
     looks: tuple[Look, ...] = ()
 
     @property
@@ -58,7 +58,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Stale:
-    """What is invalid since when; ``repaired`` is the version that put its own dataset right."""
+    """What is invalid since when; ``repaired`` is the version that repaired its own dataset."""
 
     dataset_id: str
     reach: Reach
@@ -68,7 +68,7 @@ class Stale:
 
 @dataclass(frozen=True)
 class Followed:
-    """How far a dataset is, and what of it is invalid."""
+    """A dataset's progress, and its invalid range."""
 
     made: Progress
     reach: Reach
@@ -76,7 +76,7 @@ class Followed:
 
 
 def follow(stale: Stale, nodes: Mapping[str, Node]) -> dict[str, Followed]:
-    """Everybody whom it reaches, parents before children, the dataset itself first."""
+    """All affected datasets, parents before children, the invalidated one first."""
     order = _reached(stale, nodes)
     parents = _parents(stale, nodes, order)
     reaches = _reaches(stale, nodes, order)
@@ -100,9 +100,9 @@ def follow(stale: Stale, nodes: Mapping[str, Node]) -> dict[str, Followed]:
 
 
 def undecided(stale: Stale, nodes: Mapping[str, Node], over: Collection[str]) -> set[str]:
-    """Whose runs say how far everybody is: those of who is not over, and of all above them.
+    """Datasets whose runs determine progress: those not caught up, and all their ancestors.
 
-    Where nothing is sound, nothing below can be: of those no run is asked for.
+    Below a dataset without a sound version nothing can be sound, so no runs are read there.
     """
     order = _reached(stale, nodes)
     parents = _parents(stale, nodes, order)
@@ -136,7 +136,7 @@ def _is_affected(stale: Stale, node: Node) -> bool:
 
 
 def _reached(stale: Stale, nodes: Mapping[str, Node]) -> list[str]:
-    """The dataset and all that is built from it; what is not affected passes nothing on."""
+    """The dataset and its descendants; an unaffected dataset stops the walk."""
     children: dict[str, list[str]] = {}
     for node in nodes.values():
         for parent in node.parents:
@@ -154,7 +154,7 @@ def _reached(stale: Stale, nodes: Mapping[str, Node]) -> list[str]:
 
 
 def _parents_first(chosen: set[str], nodes: Mapping[str, Node]) -> Iterator[str]:
-    """A circle that definitions may have had for a while is walked once."""
+    """Temporary cycles in definitions are walked once."""
     done: set[str] = set()
 
     def walk(one: str) -> Iterator[str]:
@@ -171,14 +171,14 @@ def _parents_first(chosen: set[str], nodes: Mapping[str, Node]) -> Iterator[str]
 
 
 def _parents(stale: Stale, nodes: Mapping[str, Node], order: Sequence[str]) -> dict[str, list[str]]:
-    """Of what each is built from, that which the invalidation reaches; of its own dataset none."""
+    """The affected inputs of each dataset; none for the invalidated one."""
     affected = {one for one in order if _is_affected(stale, nodes[one])}
     found = {one: [name for name in nodes[one].parents if name in affected] for one in order}
     return {**found, stale.dataset_id: []}
 
 
 def _reaches(stale: Stale, nodes: Mapping[str, Node], order: Sequence[str]) -> dict[str, Reach]:
-    """What is invalid of each."""
+    """The invalid range of each dataset."""
     found = {stale.dataset_id: stale.reach}
     for dataset_id in order:
         if dataset_id == stale.dataset_id:
@@ -197,7 +197,7 @@ def _reaches(stale: Stale, nodes: Mapping[str, Node], order: Sequence[str]) -> d
 def _sound(
     stale: Stale, nodes: Mapping[str, Node], order: Sequence[str]
 ) -> dict[str, frozenset[int]]:
-    """The versions of each that are sound in every piece."""
+    """Versions of each dataset that are sound in every range."""
     found: dict[str, frozenset[int]] = {}
     for piece in _sound_by_piece(stale, nodes, order):
         for dataset_id, versions in piece.items():
@@ -228,7 +228,7 @@ def _sound_by_piece(
 
 
 def _with_followers(good: set[int | None], looks: Sequence[Look]) -> frozenset[int]:
-    """These versions, and those that stand on one of them."""
+    """These versions and those based on them."""
     found = {version for version in good if version is not None}
     if not found:
         return frozenset()
@@ -240,10 +240,10 @@ def _with_followers(good: set[int | None], looks: Sequence[Look]) -> frozenset[i
 
 
 def _covers(look: Look, node: Node, reach: Reach, own: bool) -> bool:
-    """Whether a run built again all that is invalid.
+    """Whether a run rebuilt everything invalid.
 
-    One without a window reads what its inputs gained, and so what was put right in them. Of the
-    dataset itself nobody knows what was wrong, so that the run has to have replaced it.
+    A run without a window reads what its inputs gained, repairs included. For the invalidated
+    dataset itself the cause is unknown, so the run must have replaced the range.
     """
     if not look.builds:
         return False

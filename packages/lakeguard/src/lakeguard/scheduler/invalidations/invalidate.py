@@ -1,4 +1,4 @@
-"""Somebody says that a part of a dataset is not right."""
+"""Records an invalidation of a range of a dataset."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lakeguard_sdk.security.secret_values import holds_secret
 def invalidate(
     context: PlaneContext, name: DatasetName, reach: Reach, reason: Reason, why: str
 ) -> Invalidation:
-    """From now on the reach has to be built again, and all that was built from it."""
+    """Invalidate a range and everything built from it."""
     if holds_secret(why):
         raise SecretReason()
     with context.write() as tx:
@@ -42,8 +42,8 @@ def invalidate(
 
 
 def checked_reach(tx: Transaction, dataset: RegisteredDataset, reach: Reach) -> Reach:
-    """The reach with every partition spelled as the ledger spells it; ``NoSuchReach`` where the
-    dataset has none such, ``NeverBuiltAgain`` where nothing would ever put it right."""
+    """The range with partitions in the ledger's spelling. Raises ``NoSuchReach`` if the dataset has
+    none such, ``NeverBuiltAgain`` if no run could ever repair it."""
     published = pointer(tx, dataset.dataset_id)
     if published is None:
         raise NoSuchReach(dataset=dataset.name, problem="it has no version yet")
@@ -68,7 +68,7 @@ def checked_reach(tx: Transaction, dataset: RegisteredDataset, reach: Reach) -> 
 
 
 def _all_of(dataset: RegisteredDataset, partitions: Collection[str]) -> Reach:
-    """A load that reads new rows only puts all of it right by its partitions, if at all."""
+    """A load that reads only new rows can be repaired by partition, if at all."""
     load = dataset.definition.load.type
     if load not in NEW_ROWS_ONLY:
         return WHOLE

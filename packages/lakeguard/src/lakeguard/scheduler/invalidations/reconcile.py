@@ -1,7 +1,6 @@
-"""Reconciliation: whoever may catch up with an invalidation is launched, whoever has is told.
+"""Reconciliation: launches datasets that can catch up, records those that have.
 
-It looks at facts alone. Nothing is lost with an event that nobody heard: the next turn sees the
-same facts.
+It is level-triggered: a missed event loses nothing, because the next tick sees the same facts.
 """
 
 from __future__ import annotations
@@ -61,25 +60,25 @@ from lakeguard_sdk.model.row_ranges import WHOLE, Reach, joined, window_over
 from lakeguard_sdk.model.run import Window
 from lakeguard_sdk.scheduling.invalidations import End, Standing
 
-# Datasets as invalidations see them: who is built from whom, and what ran well since.
+# Dataset histories: dependencies, and successful runs since the invalidation.
 
 Wanted = Callable[[Mapping[str, Node]], Mapping[str, datetime]]
-"""Of which datasets runs matter, and since when, by what is known of all of them so far."""
+"""Datasets whose runs are needed, and since when, given what is known so far."""
 
 
 class Histories(NamedTuple):
     nodes: dict[str, Node]
     definitions: dict[str, DatasetDefinition]
-    """By the dataset's id."""
+    """Keyed by dataset id."""
 
     def name(self, dataset_id: str) -> DatasetName:
         return self.definitions[dataset_id].dataset
 
     def window(self, dataset_id: str, reach: Reach, *, own: bool) -> Window | None:
-        """The window that builds the reach again; None where only a whole run does.
+        """The window that rebuilds the range; None if only a full run does.
 
-        A window of an APPEND reads its inputs no further than was read before, or it would have
-        rows twice: it puts right what is its own, and sees nothing of what was put right above.
+        A windowed APPEND reads its inputs only as far as before, to avoid duplicates: it repairs
+        its own rows but does not see repairs upstream.
         """
         appends = self.definitions[dataset_id].load.type is LoadType.APPEND
         if appends and not own:
@@ -92,9 +91,9 @@ class Histories(NamedTuple):
 
 
 def _read_histories(tx: Transaction, wanted: Wanted, known: KnownRuns) -> Histories:
-    """All datasets, each with its runs as far as they matter; what is known is not read again.
+    """All datasets with the runs that matter; cached runs are not read again.
 
-    Who matters shows with what was read of others: it is asked for until nobody is missing.
+    Which runs matter depends on those already read, so this repeats until none is missing.
     """
     found = _datasets(tx)
     known.read_on(tx)
@@ -153,17 +152,17 @@ ACTOR = "invalidation"
 _KEY = "invalidation"
 _OVER = (Standing.CAUGHT_UP, Standing.NOT_AFFECTED)
 _PASSING = (Frozen, Overlapping, ParentFailed, ParentLate)
-"""A launch that is refused takes its key, and would not be wished again."""
+"""Why a launch must wait: a refused one would use up its key."""
 
 
 @dataclass(frozen=True)
 class Open:
-    """An invalidation that is not over, and how far everybody is."""
+    """An open invalidation and its progress."""
 
     invalidation: Invalidation
     followed: dict[str, Followed]
     known: dict[str, Progress]
-    """What was recorded before."""
+    """Progress recorded so far."""
 
     @property
     def done(self) -> bool:
@@ -171,19 +170,19 @@ class Open:
 
     @property
     def news(self) -> list[Progress]:
-        """Who has caught up since; at the end also whom it never concerned."""
+        """Datasets that caught up since; at the end also those never affected."""
         told = _OVER if self.done else (Standing.CAUGHT_UP,)
         made = (item.made for key, item in self.followed.items() if key not in self.known)
         return [one for one in made if one.standing in told]
 
 
 def reconcile(context: PlaneContext, known: KnownRuns | None = None) -> int:
-    """How many jobs were launched; a refusal is none. The same facts again launch nothing.
+    """Launch jobs and return how many; refusals do not count. Idempotent for the same facts.
 
-    Who asks time and again keeps the runs that were read.
+    Repeated callers pass a run cache.
     """
     runs = KnownRuns() if known is None else known
-    with context.read() as tx:  # mostly nothing is new, and nobody waits for it
+    with context.read() as tx:  # usually nothing is new, so check without a lock
         if not any(_planned(tx, runs)):
             return 0
     with context.write() as tx:
@@ -196,14 +195,14 @@ def reconcile(context: PlaneContext, known: KnownRuns | None = None) -> int:
 
 
 def _planned(tx: Transaction, runs: KnownRuns) -> tuple[list[Open], list[Wish]]:
-    """Of which invalidations something is to be recorded, and who is to be launched."""
+    """What to record for which invalidations, and what to launch."""
     histories, found = standing(tx, runs)
     wishes = _wishes(tx, histories, [one for one in found if not one.done])
     return [one for one in found if one.done or one.news], wishes
 
 
 def standing(tx: Transaction, runs: KnownRuns) -> tuple[Histories, list[Open]]:
-    """Every open invalidation as it stands by the facts, the oldest first."""
+    """Every open invalidation with its current progress, oldest first."""
     found = open_invalidations(tx)
     if not found:
         runs.keep(())
@@ -212,7 +211,7 @@ def standing(tx: Transaction, runs: KnownRuns) -> tuple[Histories, list[Open]]:
     followed = [(one, _stale(one, known[one.invalidation_id])) for one in found]
 
     def wanted(nodes: Mapping[str, Node]) -> dict[str, datetime]:
-        """Of each dataset since the oldest invalidation that its runs say something of."""
+        """Runs of each dataset since the oldest invalidation that needs them."""
         since: dict[str, datetime] = {}
         for one, stale in followed:  # the oldest first
             for key in undecided(stale, nodes, known[one.invalidation_id]):
@@ -234,7 +233,7 @@ def _stale(one: Invalidation, known: Mapping[str, Progress]) -> Stale:
 def _open(
     one: Invalidation, stale: Stale, histories: Histories, known: dict[str, Progress]
 ) -> Open:
-    """What was recorded stays: who has caught up once has."""
+    """Recorded progress is final: a dataset that caught up stays so."""
     followed = {
         key: Followed(known.get(key, item.made), item.reach, () if key in known else item.waits_for)
         for key, item in follow(stale, histories.nodes).items()
@@ -250,7 +249,7 @@ def _record(tx: Transaction, one: Open) -> None:
 
 
 def jobs_by_dataset(tx: Transaction, histories: Histories) -> dict[str, CurrentJob]:
-    """The job that builds each dataset, if the active graph knows it and it may start."""
+    """The job that builds each dataset, if deployed and enabled."""
     graph = active_graph(tx)
     if graph is None:
         return {}
@@ -265,8 +264,8 @@ def jobs_by_dataset(tx: Transaction, histories: Histories) -> dict[str, CurrentJ
 
 
 def _wishes(tx: Transaction, histories: Histories, found: Iterable[Open]) -> list[Wish]:
-    """Once for each dataset that may catch up now, over all that it is behind with; none while
-    it is being built for an invalidation already, or its job is held back."""
+    """One launch for each dataset that can catch up now, over its whole backlog; none while a build
+    for an invalidation is open, or its job is held back."""
     ready: dict[str, list[tuple[Open, Followed]]] = {}
     for one in found:
         for key, item in one.followed.items():
@@ -296,7 +295,7 @@ def _wishes(tx: Transaction, histories: Histories, found: Iterable[Open]) -> lis
 def held_back(
     tx: Transaction, jobs: Collection[CurrentJob], at: datetime
 ) -> dict[str, LaunchRefused]:
-    """By id: jobs that would be refused now for a reason that passes by itself."""
+    """Ids of jobs that would be refused for a temporary reason."""
     if not jobs:
         return {}
     facts = read_facts(tx, jobs, at)
@@ -335,17 +334,17 @@ def _wish(
 
 
 def task_key(invalidation_id: str, dataset_id: str) -> str:
-    """One task for each invalidation and dataset: what came of it stays for somebody to see."""
+    """The task key: one per invalidation and dataset, so its outcome stays visible."""
     return f"{_KEY}:{invalidation_id}:{dataset_id}"
 
 
 def launched_for_some() -> ColumnElement[bool]:
-    """Tasks that an invalidation asked for, whichever."""
+    """Tasks launched for any invalidation."""
     return tasks.c.dedupe_key.startswith(f"{_KEY}:")
 
 
 def launched_tasks(tx: Transaction, keys: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """By key, what was launched under one of these keys; they are given by dataset."""
+    """Tasks by key, for keys given by dataset."""
     pairs = [(dataset_id, key) for dataset_id, some in keys.items() for key in some]
     found: dict[str, str] = {}
     for piece in in_pieces(pairs):
@@ -359,7 +358,7 @@ def launched_tasks(tx: Transaction, keys: Mapping[str, Sequence[str]]) -> dict[s
 
 
 def _busy(tx: Transaction, dataset_ids: list[str]) -> set[str]:
-    """Of these datasets, those whose build for an invalidation is not over."""
+    """Datasets with an open build for an invalidation."""
     found: set[str] = set()
     for piece in in_pieces(dataset_ids):
         query = select(tasks.c.dataset_id).where(

@@ -1,4 +1,4 @@
-"""Runs that ended well, read once: what has ended stays as it is."""
+"""A cache of successful runs, which are immutable."""
 
 from __future__ import annotations
 
@@ -26,36 +26,36 @@ from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.model.run import RunPlan, Window
 
 _HELD_UP = timedelta(hours=1)
-"""So long after its moment an end may become visible."""
+"""An end may become visible this long after its timestamp."""
 _NEVER = datetime(1, 1, 2, tzinfo=UTC)
 
 
 class Asked(NamedTuple):
-    """Runs of a dataset are wanted that opened after a moment."""
+    """A request for runs of a dataset that opened after a time."""
 
     since: datetime
     replaces: bool
-    """Whether its load replaces partitions, so that it matters which a run brought."""
+    """Whether its load replaces partitions, so that a run's partitions matter."""
 
 
 @dataclass
 class KnownRuns:
-    """What was read, by dataset. All of it can be read again."""
+    """Cached runs by dataset; can be dropped at any time."""
 
     anew_after: int = 1000
-    """So many turns later everything is read anew: an end that was held up longer is seen then."""
+    """Ticks until the cache is rebuilt, which catches ends that were committed very late."""
     _looks: dict[str, tuple[Look, ...]] = field(default_factory=dict)
     _asked: dict[str, Asked] = field(default_factory=dict)
     _until: datetime = _NEVER
-    """The latest end that was seen."""
+    """The latest end seen so far."""
     _turns: int = 0
 
     def looks(self, dataset_id: str) -> tuple[Look, ...]:
-        """In the order of their openings."""
+        """Runs by time of opening."""
         return self._looks.get(dataset_id, ())
 
     def missing(self, wanted: Mapping[str, Asked]) -> dict[str, Asked]:
-        """What was not read, or not from so early on."""
+        """Requests that the cache does not cover."""
         return {
             key: asked
             for key, asked in wanted.items()
@@ -65,8 +65,7 @@ class KnownRuns:
         }
 
     def read(self, tx: Transaction, wanted: Mapping[str, Asked]) -> None:
-        """All runs that are asked for; they end after they open, so later than they are asked for
-        from."""
+        """Read all requested runs; a run ends after it opens, so ends are filtered alike."""
         for key in wanted:
             self._looks.pop(key, None)
         if wanted:
@@ -77,7 +76,7 @@ class KnownRuns:
         self._asked |= wanted
 
     def read_on(self, tx: Transaction) -> None:
-        """Runs of the same datasets that ended since."""
+        """Read runs of the cached datasets that ended since."""
         self._turns += 1
         if self._turns % self.anew_after == 0:
             self.keep(())
@@ -86,7 +85,7 @@ class KnownRuns:
             self._add(tx, {key: self._asked[key] for key in some}, until)
 
     def keep(self, dataset_ids: Collection[str]) -> None:
-        """Nobody asks for others any more."""
+        """Drop datasets that are no longer requested."""
         self._asked = {key: self._asked[key] for key in dataset_ids if key in self._asked}
         self._looks = {key: self._looks[key] for key in self._asked if key in self._looks}
 
@@ -126,7 +125,9 @@ def _read(
         .join(tasks, tasks.c.task_id == ended.task_id)
         .where(chosen)
     )
-    ends = rows.mappings().all()  # whatever a run did is there with its end, and seen after it
+    ends = (
+        rows.mappings().all()
+    )  # a run's facts are committed with its end, so they are visible by now
     inputs, pins = _inputs(tx, chosen), _pins(tx, chosen)
     replacing = [key for key, one in asked.items() if one.replaces]
     brought = _partitions(tx, chosen, replacing) if replacing else {}
@@ -151,7 +152,7 @@ def _look(row: RowMapping, inputs: Mapping[str, int], partitions: frozenset[str]
 
 
 def _pins(tx: Transaction, chosen: ColumnElement[bool]) -> dict[str, dict[str, int]]:
-    """By run that made no version, what it would have read."""
+    """Inputs of runs without a version, by run."""
     opened, ended = run_openings.c, run_history.c
     rows = tx.execute(
         select(ended.run_id, documents.c.body)
@@ -170,7 +171,7 @@ def _pins(tx: Transaction, chosen: ColumnElement[bool]) -> dict[str, dict[str, i
 
 
 def _inputs(tx: Transaction, chosen: ColumnElement[bool]) -> dict[str, dict[str, int]]:
-    """By run, the version of each input."""
+    """Input versions by run."""
     read, ended = version_inputs.c, run_history.c
     rows = tx.execute(
         select(ended.run_id, read.input_dataset_id, read.input_version)
@@ -189,7 +190,7 @@ def _inputs(tx: Transaction, chosen: ColumnElement[bool]) -> dict[str, dict[str,
 def _partitions(
     tx: Transaction, chosen: ColumnElement[bool], dataset_ids: Collection[str]
 ) -> dict[str, frozenset[str]]:
-    """By run of these datasets, the partitions that it brought or replaced."""
+    """Partitions added or replaced, by run."""
     brought, ended = partition_versions.c, run_history.c
     rows = tx.execute(
         select(ended.run_id, brought.partition_key)

@@ -1,4 +1,4 @@
-"""Taking an invalidation back, and with it the work that nobody else asked for."""
+"""Withdraws an invalidation and cancels the tasks that only it needs."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from lakeguard_sdk.security.secret_values import holds_secret
 class Withdrawn:
     invalidation: Invalidation
     canceled: tuple[str, ...]
-    """Tasks that waited for it alone."""
+    """Canceled tasks."""
 
 
 def withdraw(context: PlaneContext, invalidation_id: str, why: str) -> Withdrawn:
-    """Nobody has to catch up with it any more; what was built for it stays.
+    """Withdraw an invalidation; versions built for it stay.
 
-    What waits for it alone is canceled in the same transaction; what runs goes on.
+    Queued tasks that only it needs are canceled in the same transaction; running ones continue.
     """
     if not why.strip():
         raise WhyNeeded(invalidation=invalidation_id[:80])
@@ -54,7 +54,7 @@ def withdraw(context: PlaneContext, invalidation_id: str, why: str) -> Withdrawn
 
 
 def left_over(tx: Transaction, invalidation_id: str) -> list[str]:
-    """Tasks that are not over, were launched for it, and for no other that is open."""
+    """Open tasks launched for this invalidation and no other open one."""
     query = (
         select(tasks.c.task_id, tasks.c.cause)
         .where(tasks.c.org_id == tx.org_id, launched_for_some(), not_over())
@@ -73,7 +73,7 @@ def _asked(cause: str | None) -> set[str]:
 
 
 def _cancel_waiting(tx: Transaction, invalidation_id: str, why: str) -> tuple[str, ...]:
-    """Whoever claims one meanwhile waits, or is seen."""
+    """Lock the tasks against concurrent claims."""
     said = f"invalidation {invalidation_id} was withdrawn: {why}"
     found = [find_task(tx, task_id) for task_id in left_over(tx, invalidation_id)]
     waiting = [task for task in found if task is not None and _waits(task)]

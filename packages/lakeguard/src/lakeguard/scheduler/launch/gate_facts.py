@@ -1,4 +1,4 @@
-"""What the gates before a launch look at, read once for all jobs of a turn."""
+"""Facts that launch gates need, read once for all jobs of a tick."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class LastRun:
     run_id: str
     status: RunStatus
     revision: int | None
-    """Of the definition that it was opened with."""
+    """The hash of its definition."""
     by_schema: bool = False
     """Whether a change of schema blocked it."""
 
@@ -59,13 +59,13 @@ class GateFacts:
     graph: StoredGraph | None = None
     datasets: Mapping[DatasetName, Standing] = field(default_factory=dict)
     runs: Mapping[str, LastRun] = field(default_factory=dict)
-    """By dataset id."""
+    """Keyed by dataset id."""
     off: Mapping[DatasetName, str] = field(default_factory=dict)
-    """Datasets that cannot be built because of a source, a target or a mapping, and why."""
+    """Datasets that cannot be built because of a source, target or mapping, with the reason."""
     policies: tuple[PolicyDefinition, ...] = ()
     travelled: Mapping[DatasetName, tuple[Travelled, ...]] = field(default_factory=dict)
     under_way: frozenset[str] = frozenset()
-    """Ids of jobs that are not to overlap, and have a task that is not over."""
+    """Ids of non-overlapping jobs with an open task."""
 
 
 def read_facts(tx: Transaction, jobs: Collection[CurrentJob], at: datetime) -> GateFacts:
@@ -96,7 +96,7 @@ def _policies(tx: Transaction) -> tuple[PolicyDefinition, ...]:
 def _travelled(
     tx: Transaction, policies: Iterable[PolicyDefinition], found: Mapping[DatasetName, Standing]
 ) -> dict[DatasetName, tuple[Travelled, ...]]:
-    """Worked out only where a policy about time asks for tags."""
+    """Computed only if an SLA or freeze policy selects by tag."""
     wanted = {policy.applies_to_tag for policy in policies if policy.applies_to_tag}
     return _travelled_to(tx, found, wanted) if wanted else {}
 
@@ -137,7 +137,7 @@ def _by_schema(ruling: str | None) -> bool:
 
 
 def _off(tx: Transaction, found: Collection[Standing]) -> Iterator[tuple[DatasetName, str]]:
-    """The first part of each dataset that is missing or disabled."""
+    """The first missing or disabled part of each dataset."""
     sources = _sources(tx) if any(each.made.source for each in found) else {}
     targets = current_targets(tx) if any(each.made.target for each in found) else {}
     for each in found:
@@ -159,7 +159,7 @@ def _sources(tx: Transaction) -> dict[str, bool]:
 
 
 def under_way(tx: Transaction, jobs: Iterable[CurrentJob]) -> frozenset[str]:
-    """Ids of those that are not to overlap, and have a task that is not over."""
+    """Ids of non-overlapping jobs with an open task."""
     alone = sorted(job.job_id for job in jobs if job.controls.overlap is Overlap.SKIP)
     found: set[str] = set()
     for some in in_pieces(alone):
@@ -170,18 +170,18 @@ def under_way(tx: Transaction, jobs: Iterable[CurrentJob]) -> frozenset[str]:
     return frozenset(found)
 
 
-# Tags that came down to many datasets, as far as somebody asks for them.
+# Inherited tags of many datasets.
 
 _MOST_NAMED = 500
-"""More than so many are not asked for one by one."""
+"""Above this many, all are read instead of querying by id."""
 
 
 def _travelled_to(
     tx: Transaction, names: Collection[DatasetName], wanted: Collection[str]
 ) -> dict[DatasetName, tuple[Travelled, ...]]:
-    """By name, of those that have a wanted tag somewhere above them: nothing else can bring it.
+    """Inherited tags by dataset, for datasets with a wanted tag upstream.
 
-    However many there are, the statements are few.
+    The number of statements does not depend on the number of datasets.
     """
     made = made_of_all(tx)
     tags = {tag.lower() for tag in wanted}
@@ -199,7 +199,7 @@ def _own_tags(made: Made) -> set[str]:
 
 
 def _above(name: DatasetName, made: Mapping[DatasetName, Made]) -> set[DatasetName]:
-    """All that a dataset is built from, near and far."""
+    """All ancestors of a dataset."""
     found: set[DatasetName] = set()
     coming = [name]
     while coming:

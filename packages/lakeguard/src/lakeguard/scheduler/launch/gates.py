@@ -1,4 +1,4 @@
-"""The gates before a launch. Pure: the first that says no is told, with its code and by name.
+"""Launch gates. Pure: the first refusal is reported, with its code and name.
 
 runnable ► switched on ► deployed ► parts on ► schema ► parents ► inputs ► freeze ► lateness
 """
@@ -40,7 +40,7 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 def refusal(job: CurrentJob, facts: GateFacts) -> LaunchRefused | None:
-    """Why the job is not launched now; None where every gate lets it through."""
+    """Why the job must not launch now; None if every gate passes."""
     for gate in (_runnable, _switched_on, _deployed):
         refused = gate(job, facts)
         if refused is not None:
@@ -98,7 +98,7 @@ def _of_dataset(standing: Standing, facts: GateFacts) -> Iterator[LaunchRefused]
 
 
 def _schema(standing: Standing, facts: GateFacts) -> Iterator[LaunchRefused]:
-    """A revision since may have approved the change: then the next run tells."""
+    """A later revision may have approved the change; the next run decides."""
     for each in (standing, *_known_parents(standing, facts)):
         last = facts.runs.get(each.dataset_id)
         if last is not None and last.by_schema and last.revision == each.revision:
@@ -134,7 +134,7 @@ def _freeze(standing: Standing, facts: GateFacts) -> Iterator[LaunchRefused]:
 
 
 def _lateness(standing: Standing, facts: GateFacts) -> Iterator[LaunchRefused]:
-    """A parent that breaks what is promised of it, or that is too old for what is built of it."""
+    """A parent that breaks its SLA, or is too old for this dataset."""
     own = [policy for policy in _over(standing, facts, PolicyType.SLA) if _is_freshness(policy)]
     for parent in _known_parents(standing, facts):
         over = [*_over(parent, facts, PolicyType.SLA), *own]
@@ -164,7 +164,7 @@ def _is_freshness(policy: PolicyDefinition) -> bool:
 
 
 def _about(standing: Standing, facts: GateFacts) -> CaseFacts:
-    """As much of a dataset as says which policies are over it."""
+    """The facts of a dataset that select its policies."""
     return CaseFacts(
         dataset=standing.name,
         declared=TableSchema(columns=()),

@@ -1,4 +1,4 @@
-"""Jobs as an operator sees them: settings, switches, the next time and the last task."""
+"""The job list: settings, switches, next launch time and last task."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lakeguard_sdk.scheduling.jobs import JobRow
 
 
 def list_jobs(tx: Transaction) -> list[JobRow]:
-    """In the order of their names."""
+    """Jobs ordered by name."""
     return _rows(tx, current_jobs(tx).values())
 
 
@@ -35,7 +35,7 @@ def show_job(tx: Transaction, name: str) -> JobRow:
 
 
 def require_job(tx: Transaction, name: str) -> CurrentJob:
-    """``UnknownJob``, with the nearest name, where there is none."""
+    """Raises ``UnknownJob`` with the nearest name."""
     query = select(md_jobs.c.job_id).where(md_jobs.c.org_id == tx.org_id)
     job_id = tx.scalar(query.where(md_jobs.c.job_name == name))
     if job_id is None:
@@ -45,7 +45,7 @@ def require_job(tx: Transaction, name: str) -> CurrentJob:
 
 
 def _rows(tx: Transaction, jobs: Iterable[CurrentJob], only: str | None = None) -> list[JobRow]:
-    """Where they are one job, ``only`` says which, so that nothing is read of others."""
+    """``only`` restricts all queries to one job."""
     graph = active_graph(tx)
     next_at = _next_times(tx, only)
     last = _last_tasks(tx, only)
@@ -78,7 +78,7 @@ def _next_times(tx: Transaction, only: str | None) -> dict[str, Any]:
 
 
 def _last_tasks(tx: Transaction, only: str | None) -> dict[str, Any]:
-    """By job, the first of what ``list_tasks`` lists of it."""
+    """The latest task per job, as ``list_tasks`` orders them."""
     newest = (
         select(tasks.c.job_id, func.max(tasks.c.created_at).label("created_at"))
         .where(tasks.c.org_id == tx.org_id, tasks.c.job_id.is_not(None))

@@ -1,7 +1,6 @@
-"""Launching jobs: one task for each job and key, or a recorded refusal.
+"""Launches jobs: one task per job and key, or a recorded refusal.
 
-All wishes of a turn are taken together: what the gates ask is read once, and rows are written
-set by set.
+All requests of a tick are handled together: gate facts are read once, rows are written in bulk.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ __all__ = ["Cause", "CauseKind", "Wish", "launch"]
 
 
 def overlap_lock(org_id: str) -> str:
-    """Who holds it decides whether a job that is to be alone is under way."""
+    """The lock under which a non-overlapping job is checked and launched."""
     return f"overlap:{org_id}"
 
 
@@ -44,11 +43,11 @@ def launch(
     wishes: Sequence[Wish],
     read_all: Callable[[Transaction], Mapping[str, CurrentJob]] | None = None,
 ) -> list[Launch]:
-    """What became of each wish, in their order. The same wish again is not new.
+    """Outcomes of the requests, in order. A repeated request is not new.
 
-    A job that nothing here runs has no task, nor has a wish that waits its refusal out: it is told,
-    and not kept. Whoever knows all jobs unless they changed says how to ``read_all``; that is
-    called when the graph is held.
+    A job type that nothing here runs gets no task, nor does a request that waits for a temporary
+    refusal to pass: both are reported but not stored. ``read_all`` supplies all jobs, cached by
+    the caller; it is called while the graph lock is held.
     """
     if not wishes:
         return []
@@ -98,7 +97,7 @@ def _can_run(job: CurrentJob | None) -> bool:
 def _spent(
     tx: Transaction, wishes: Sequence[Wish], jobs: Mapping[str, CurrentJob], facts: GateFacts
 ) -> set[tuple[str, str]]:
-    """Jobs that are to be alone, with the keys that they were started by before."""
+    """Non-overlapping jobs, with the keys already launched."""
     alone = {each.job_id: each for each in jobs.values() if _is_alone(each)}
     said = {
         (wish.job_id, wish.key): (_subject(alone[wish.job_id], facts), wish.key)
@@ -119,8 +118,8 @@ def _refused(
     facts: GateFacts,
     spent: Collection[tuple[str, str]],
 ) -> list[LaunchRefused | None]:
-    """By wish; each job is judged once, and one that is to be alone starts once. What was wished
-    before starts nothing, and keeps nothing from starting."""
+    """Refusals by request; gates run once per job, and a non-overlapping job starts once. Repeated
+    requests start nothing and block nothing."""
     by_job = {job.job_id: refusal(job, facts) for job in jobs.values()}
     busy = set(facts.under_way)
     found: list[LaunchRefused | None] = []
@@ -136,7 +135,7 @@ def _refused(
 
 
 def _cause_texts(wishes: Sequence[Wish]) -> dict[int, str]:
-    """By the identity of each cause: many wishes of a turn share one."""
+    """Documents by identity of the cause: many requests of a tick share one."""
     causes = {id(wish.cause): wish.cause for wish in wishes}
     return {key: cause.to_json() for key, cause in causes.items()}
 
@@ -175,14 +174,14 @@ def _due(context: PlaneContext, wish: Wish, at: datetime) -> datetime:
 
 
 def _subject(job: CurrentJob, facts: GateFacts) -> str:
-    """The dataset that the job builds; else the job, also where it names a dataset."""
+    """The dataset that the job builds, else the job."""
     name = job.definition.dataset if job.controls.kind is TaskKind.BUILD else None
     standing = facts.datasets.get(name) if name else None
     return standing.dataset_id if standing else job.job_id
 
 
 def parameters_text(wish: Wish) -> str:
-    """What a task keeps of its wish: the day, what was set, the window."""
+    """Parameters stored with a task: date, settings, window."""
     if not wish.parameters and wish.window is None:
         return _day_text(wish.day)
     kept: dict[str, Any] = {} if wish.day is None else {"day": wish.day.isoformat()}
@@ -195,12 +194,12 @@ def parameters_text(wish: Wish) -> str:
 
 @lru_cache(maxsize=1_000)
 def _day_text(day: date | None) -> str:
-    """Most wishes of a turn say no more than their day, and all the same one."""
+    """Cached: most requests of a tick carry only the same date."""
     return "{}" if day is None else json.dumps({"day": day.isoformat()})
 
 
 def _known(tx: Transaction, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Any]:
-    """Tasks that were there before, by what makes them the same: subject and key."""
+    """Existing tasks by subject and key."""
     found: dict[tuple[str, str], Any] = {}
     for piece in in_pieces(keys):
         same = tuple_(tasks.c.dataset_id, tasks.c.dedupe_key).in_(piece)
@@ -234,7 +233,7 @@ def _answer(
 
 def _untold(wish: Wish, job: CurrentJob | None, refused: LaunchRefused | None) -> Launch:
     why = refused or NotRunnable(problem=f"there is no job {wish.job_id}")
-    return Launch.model_construct(  # a job that is not there has no name
+    return Launch.model_construct(  # an unknown job has no name
         job=job.name if job else wish.job_id,
         task_id="",
         state=TaskState.BLOCKED,

@@ -1,4 +1,4 @@
-"""Starting a job by hand: by a key that says what makes two calls the same."""
+"""Manual launches, idempotent by key."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def trigger(
     key: str | None = None,
     here: bool = False,
 ) -> Launch:
-    """One task for the key; without one, for the day and what is set; without those, a new one."""
+    """One task per key; without a key, per date and settings; without those, a new task."""
     job = require_job(tx, name)
     values = dict(set_to or {})
     _check(job, values, key)
@@ -66,7 +66,7 @@ def trigger(
 
 
 def _require_same(tx: Transaction, job: CurrentJob, wish: Wish, task_id: str) -> None:
-    """The same again gets the first answer; another start under its key is refused."""
+    """The same call returns the first result; a different one under the same key is refused."""
     query = (
         select(tasks.c.parameters, md_jobs.c.job_name)
         .outerjoin(md_jobs, and_(md_jobs.c.job_id == tasks.c.job_id, md_jobs.c.org_id == tx.org_id))
@@ -112,7 +112,7 @@ def _key(key: str | None, day: date | None, values: Mapping[str, str]) -> str:
 
 
 def _check(job: CurrentJob, values: Mapping[str, str], key: str | None) -> None:
-    """What a launch sets is kept and shown: it holds no secret."""
+    """Refuse secrets: launch settings are stored and shown."""
     problem = ""
     if key is not None and not (key.strip() and key.isprintable() and len(key) <= LONGEST_KEY):
         problem = f"a key has 1 to {LONGEST_KEY} characters that can be seen"

@@ -1,4 +1,4 @@
-"""Wishes to start a job, and why somebody or something has them."""
+"""Launch requests and their causes."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ __all__ = ["Cause", "CauseKind", "Wish"]
 
 @dataclass(frozen=True)
 class Wish:
-    """To start a job once: the same job and key again are the same task."""
+    """A request to launch a job: the same job and key is the same task."""
 
     job_id: str
     key: str
     cause: Cause
     actor: str
     parameters: dict[str, str] = field(default_factory=dict)
-    """What the launch sets; it wins over the job's own settings."""
+    """Settings of this launch; they override the job's."""
     day: date | None = None
     window: Window | None = None
     reserved: bool = False
-    """Who wishes it runs it himself: workers take it only where he has not by the end of a
-    lease."""
+    """The caller runs it: workers take it only if it has not started within a lease."""
     waits_out: tuple[type[LaunchRefused], ...] = ()
-    """Refusals that pass by themselves: nothing is kept of them, and the wish comes again."""
+    """Temporary refusals: they are not stored, and the request is repeated."""

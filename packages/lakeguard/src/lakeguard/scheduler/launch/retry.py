@@ -1,4 +1,4 @@
-"""Trying a task again by hand: its job has to pass what a launch of it would."""
+"""Manual retries of a task: its job must pass the launch gates."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lakeguard_sdk.scheduling.jobs import Overlap
 
 
 def retry(tx: Transaction, task_id: str, reason: str) -> Task:
-    """Queued under the active graph, or refused by name; without a job there is no gate here."""
+    """Queue the task under the active graph, or refuse; a task without a job has no gates."""
     hold_shared(tx, graph_lock(tx.org_id))
     task = require_task(tx, task_id)
     require_retryable(task)
@@ -57,6 +57,6 @@ def _by_gates(tx: Transaction, task: Task, job: CurrentJob) -> LaunchRefused | N
     refused = refusal(job, facts)
     if refused is not None:
         return refused
-    # one that waits for its next attempt is what the job is under way with
+    # a task waiting for its next attempt counts as the job's open task
     waits = task.state is TaskState.FAILED and task.due_at is not None
     return overlapping(job) if alone and not waits and job.job_id in facts.under_way else None

@@ -1,1 +1,1 @@
-"""What starts jobs by itself: times, versions, files, events, and the ends of other jobs."""
+"""Triggers: cron, dataset updates, files, events, and ends of other jobs."""

@@ -1,8 +1,8 @@
-"""Jobs that follow other jobs: launched once all of those have ended well since the last launch.
+"""``after`` triggers: a job launches once all its predecessors succeeded since its last launch.
 
-Of each job the task that ended well last counts, whenever it began; what fails later takes nothing
-away from it. An end has its time before it is committed, so that a later one may be seen first:
-the ends before the last are counted, and one more of them is new too.
+The last successful task of each predecessor counts, whenever it started; later failures do not
+matter. Ends are timestamped before they commit and may become visible out of order, so earlier
+ends are counted too: one more of them is new as well.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ class _End(NamedTuple):
 
     task_id: str
     place: str
-    """Of two the later is the greater, and one of the same moment is told apart."""
+    """Sort key: time of the end, then task."""
     ends: int
-    """Those that there are until then, as far back as one may be committed late."""
+    """How many ends there are up to then, within the window for late commits."""
 
     @property
     def position(self) -> str:
         return f"{self.place}{_COUNT}{self.ends}"
 
     def since(self, position: str) -> str:
-        """A name for what is new since a launch at that position; empty where nothing is."""
+        """A key for what is new since a launch at that position; empty if nothing is."""
         place, _, ends = position.partition(_COUNT)
         if self.place > place:
             return self.task_id

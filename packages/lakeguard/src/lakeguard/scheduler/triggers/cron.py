@@ -1,4 +1,4 @@
-"""Jobs whose time has come. A time is launched once: its task's key is the time itself."""
+"""Cron triggers. Each scheduled time launches once: the task key is the time."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ from lakeguard_sdk.scheduling.cron_zones import next_moment, zone_of
 from lakeguard_sdk.scheduling.jobs import CatchUp, CronTrigger, Launch
 from lakeguard_sdk.storage.fault_points import reached
 
-# Which times of a schedule are launched now, after nobody looked for a while. Pure.
+# Catch-up: which scheduled times to launch now. Pure.
 
 MOST = 100
-"""So many times of one schedule are caught up with at once, the latest of them."""
+"""At most this many missed times per schedule are caught up, the latest ones."""
 PUNCTUAL = timedelta(minutes=1)
-"""A time that passed no longer ago than this is not one that was missed."""
+"""A time that passed less than this ago is due, not missed."""
 
 
 @dataclass(frozen=True)
 class Due:
-    """Times to launch now, the oldest first, and the one to wait for after them."""
+    """Times to launch now, oldest first, and the next one."""
 
     moments: tuple[datetime, ...]
     next_at: datetime | None
     left_out: bool = False
-    """Times that passed were more than are caught up with."""
+    """Whether more times were missed than are caught up."""
 
 
 def first_time(
     trigger: CronTrigger, said_at: datetime, now: datetime, before: datetime | None
 ) -> datetime | None:
-    """When a schedule that was written or changed at ``said_at`` comes next.
+    """The next time of a schedule that was created or changed at ``said_at``.
 
-    Times of long ago are not owed. A time ``before``, that had come under the former definition
-    and is named by this one too, is.
+    Old times are not launched, except a due time ``before`` of the former definition that this
+    one has too.
     """
     cron, zone = parse_cron(trigger.schedule), zone_of(trigger.time_zone)
     if before is not None and before <= now:
@@ -58,7 +58,7 @@ def first_time(
 
 
 def due_times(trigger: CronTrigger, next_at: datetime, now: datetime) -> Due:
-    """What a schedule that is due owes by now."""
+    """The times that a due schedule has to launch."""
     cron, zone = parse_cron(trigger.schedule), zone_of(trigger.time_zone)
     following = next_moment(cron, zone, next_at)
     if following is None or following > now:
@@ -76,9 +76,9 @@ def due_times(trigger: CronTrigger, next_at: datetime, now: datetime) -> Due:
 def _latest(
     cron: Cron, zone: ZoneInfo, first: datetime, now: datetime, most: int
 ) -> tuple[tuple[datetime, ...], bool]:
-    """The latest times from ``first`` until now, and whether there are others before them.
+    """The latest times from ``first`` until now, and whether earlier ones were dropped.
 
-    Looks back further and further, so that years of minutes cost no more than an hour of them.
+    Searches backwards in growing steps, so years of missed minutes cost no more than an hour.
     """
     back = timedelta(minutes=most)
     while True:
@@ -102,8 +102,7 @@ ACTOR = "trigger:cron"
 
 
 def follow_definitions(context: PlaneContext, roster: Roster) -> None:
-    """Every job's next time is that of its definition as it is now. One that is seen for the
-    first time starts from now."""
+    """Update next times to the current definitions. New schedules start from now."""
     at = context.clock()
     with context.read() as tx:
         rows = _changed(tx, roster, at)
@@ -112,20 +111,20 @@ def follow_definitions(context: PlaneContext, roster: Roster) -> None:
 
 
 class Turn(NamedTuple):
-    """What became of the schedules that were due."""
+    """Outcomes of due schedules."""
 
     launches: list[Launch]
     told: list[str]
-    """Times that were left out."""
+    """Skipped times."""
     strange: bool
-    """Whether one is of another definition than is known here, and was left alone."""
+    """Whether a schedule with an unknown definition was left alone."""
 
 
 def launch_due(context: PlaneContext, roster: Roster) -> Turn:
-    """Launches what is due and moves each schedule on, both or neither, many at once.
+    """Launch due schedules and advance them, atomically and in bulk.
 
-    Of two dispatchers, each takes what the other has not taken yet. Where writers work side by
-    side, one dispatcher does the same by itself: it makes rows while the server writes others.
+    Concurrent dispatchers take disjoint schedules. With concurrent writers one dispatcher runs
+    two transactions at once: one prepares rows while the server writes the other's.
     """
     at = context.clock()
     with context.read() as tx:
@@ -192,7 +191,7 @@ def _schedule_of(job: CurrentJob) -> CronTrigger | None:
 def _owed(
     org_id: str, rows: Sequence[queries.AnyRow], roster: Roster, at: datetime
 ) -> tuple[list[Wish], list[dict[str, Any]], list[str]]:
-    """What is launched, where each schedule moves on to, and what is told of times left out."""
+    """Launch requests, new schedule positions, and warnings about skipped times."""
     wishes: list[Wish] = []
     moves: list[dict[str, Any]] = []
     told: list[str] = []
@@ -200,7 +199,7 @@ def _owed(
     for job_id, definition_hash, next_at in map(tuple, rows):
         job = roster.jobs.get(job_id)
         if job is None or job.definition_hash != definition_hash:
-            continue  # changed a moment ago: the next turn looks again
+            continue  # just changed: the next tick handles it
         cron = _schedule_of(job)
         if cron is None:
             continue
@@ -223,7 +222,7 @@ def _wish(job_id: str, zone: str, moment: datetime) -> Wish:
 
 @lru_cache(maxsize=10_000)
 def _said_of(zone: str, moment: datetime) -> tuple[str, Cause, date]:
-    """Many jobs are due at one time."""
+    """Cached: many jobs are due at the same time."""
     text = format_instant(moment)
     cause = Cause(kind=CauseKind.CRON, details={"at": text})
     return f"cron:{text}", cause, moment.astimezone(zone_of(zone)).date()

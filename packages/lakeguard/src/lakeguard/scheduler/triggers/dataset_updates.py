@@ -1,8 +1,7 @@
-"""Jobs that follow versions of datasets.
+"""Dataset-update triggers.
 
-A job is launched for versions that are published and newer than those it was launched for last: of
-all the datasets that it names, or of any. What it has never been launched for is new. Showing an
-older version again, or the same rows in fewer files, brings no new version.
+A job launches for published versions newer than those of its last launch: of all datasets that it
+names, or of any. Rollbacks and compactions create no new version.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Events that other systems send. An event and the tasks it starts are recorded together, once."""
+"""External events. An event and the tasks it launches are recorded together, once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from lakeguard_sdk.scheduling.jobs import Launch
 from lakeguard_sdk.security.secret_values import holds_secret, is_written_out
 from lakeguard_sdk.storage.fault_points import reached
 
-# Events of other systems, as CloudEvents 1.0 or EventBridge write them in JSON. Pure.
+# Event formats: CloudEvents 1.0 and EventBridge JSON. Pure.
 
 MOST_BYTES = 256 * 1024
 MOST_VALUES = 50
@@ -52,7 +52,7 @@ _CONTENT = {Shape.CLOUDEVENTS: "data", Shape.EVENTBRIDGE: "detail"}
 
 @dataclass(frozen=True)
 class Event:
-    """What somebody else says has happened; ``source`` and ``event_id`` name it for good."""
+    """An external event, identified by ``source`` and ``event_id``."""
 
     shape: Shape
     source: str
@@ -63,14 +63,14 @@ class Event:
 
     @property
     def digest(self) -> str:
-        """Equal for equal content, however it is laid out."""
+        """A content hash, independent of JSON layout."""
         plain = json.dumps(self.content, sort_keys=True, default=_exact)
         return hash_bytes(plain.encode())
 
     def parameters(self) -> dict[str, str]:
-        """What a job is told: the names of the event, and the values of its content by path.
+        """Job parameters: the event's attributes and its content values by path.
 
-        Values beyond so many, or longer than so much, are left out, and their number is told.
+        Values beyond a count or length limit are dropped, and the number dropped is included.
         """
         told = {"event.id": self.event_id, "event.source": self.source, "event.type": self.type}
         inner = self.content.get(_CONTENT[self.shape])
@@ -84,7 +84,7 @@ class Event:
 
 
 def _read_event(body: bytes, shape: str | None = None) -> Event:
-    """The event that a body is; NoEvent, with what is wrong, where it is none."""
+    """Parse an event; raises NoEvent with the reason."""
     if len(body) > MOST_BYTES:
         raise NoEvent(reason=f"it has more than {MOST_BYTES:,} bytes")
     try:
@@ -141,7 +141,7 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _as_json(value: Any) -> str:
-    """As it was written: a number keeps all its digits."""
+    """Parse numbers without losing digits."""
     if isinstance(value, Decimal):
         return str(value)
     if isinstance(value, list):
@@ -165,8 +165,8 @@ ACTOR = "trigger:event"
 def receive(
     context: PlaneContext, body: bytes, shape: str | None = None, watch: Watch | None = None
 ) -> list[Launch]:
-    """What the event launched. The same event again launches nothing, also for jobs that are new
-    since; under the same name with other content it is refused."""
+    """Launch jobs for an event. A repeated event launches nothing, not even jobs added since; the
+    same id with other content is refused."""
     event, watch = _read_event(body, shape), watch or Watch()
     if holds_secret(event.text) or _names_secret(event.content):
         raise SecretEvent()
@@ -187,7 +187,7 @@ def receive(
 
 
 def _names_secret(value: Any, path: str = "") -> bool:
-    """Whether a text stands where a key, or one around it, speaks of a secret."""
+    """Whether a string value sits under a key that names a secret."""
     match value:
         case dict():
             return any(_names_secret(inner, f"{path}.{key}") for key, inner in value.items())
@@ -199,7 +199,7 @@ def _names_secret(value: Any, path: str = "") -> bool:
 
 
 def _waiting(roster: Roster, event: Event) -> list[CurrentJob]:
-    """Jobs whose pattern the event matches."""
+    """Jobs whose pattern matches the event."""
     return [
         job
         for job in roster.waiting("event")
@@ -233,7 +233,7 @@ def _store(tx: Transaction, event: Event) -> bool:
 
 
 def _known(tx: Transaction, roster: Roster, event: Event) -> list[Launch]:
-    """What the event launched when it came first, whatever became of its jobs since."""
+    """What the event launched when first received."""
     rows = tx.execute(tasks_under(tx.org_id, _key(event)))
     return [
         Launch(

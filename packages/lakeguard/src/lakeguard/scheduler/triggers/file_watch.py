@@ -1,7 +1,7 @@
-"""What a dispatcher saw of the files that jobs wait for, from turn to turn.
+"""A dispatcher's view of watched files, across ticks.
 
-A file is whole when it looked the same at two looks that are a quiet time apart, on a clock of
-this process that nobody sets: neither its own clock of the day nor that of whoever writes counts.
+A file is complete when two observations a quiet period apart are equal, by this process's monotonic
+clock: neither the wall clock nor the writer's clock matters.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import NamedTuple
 from lakeguard_sdk.core.canonical_json import data_hash
 
 AGAIN_AT_ONCE = 5_000
-"""Files that jobs were launched for already, looked at again in a turn; the others have theirs."""
+"""Launched files that are checked again per tick, in rotation."""
 
 
 class Look(NamedTuple):
-    """A file as it is."""
+    """A file's size and modification time."""
 
     path: str
     size: int
@@ -35,20 +35,20 @@ class Look(NamedTuple):
 
 @dataclass
 class Looking:
-    """Of one dispatcher; another one, or the next, finds out the same by itself."""
+    """In-memory state of one dispatcher; another one rebuilds it."""
 
     steady: Callable[[], float] = time.monotonic
     first_seen: dict[Look, float] = field(default_factory=dict)
-    """Of files that a job was not launched for as they are."""
+    """First observations of files not yet launched in their current state."""
     launched: dict[str, dict[str, Look]] = field(default_factory=dict)
-    """By job and path: the file as it was when the job was launched for it, as the State says."""
+    """By job and path: the file as recorded at launch."""
     last_again: str = ""
-    """How far the looks at what was launched have come."""
+    """Rotation position among launched files."""
     begun: float = 0.0
-    """When the last look was begun: however long the State takes to answer, it is no second one."""
+    """Start of the last observation, so that a slow State does not count as quiet time."""
 
     def look(self, root: str, wanted: Mapping[str, Sequence[str]]) -> dict[str, list[Look]]:
-        """By job: those of its files that it may have to be launched for, as they are now."""
+        """Candidate files by job, as they are now."""
         self.begun = self.steady()
         self.launched = {job: self._kept(job, names) for job, names in wanted.items()}
         looks = {
@@ -66,14 +66,14 @@ class Looking:
         }
 
     def note(self, looks: Iterable[Look]) -> set[Look]:
-        """What is looked for from now on; answers what was not before."""
+        """Watch these files; return the new ones."""
         moment, before = self.steady(), self.first_seen
         self.first_seen = {look: before.get(look, moment) for look in looks}
         return self.first_seen.keys() - before.keys()
 
     def whole(self, quiet_seconds: float) -> set[Look]:
-        """Those that look the same as at a look that ended so long before this one was begun; with
-        no time to wait one look is enough."""
+        """Files unchanged since an observation that ended a quiet period before this one; with
+        no quiet period one observation is enough."""
         if not quiet_seconds:
             return set(self.first_seen)
         latest = self.begun - quiet_seconds
@@ -83,12 +83,12 @@ class Looking:
         self.launched[job_id][look.path] = look
 
     def _kept(self, job_id: str, names: Sequence[str]) -> dict[str, Look]:
-        """What is gone is forgotten."""
+        """Forget deleted files."""
         known = self.launched.get(job_id, {})
         return {name: known[name] for name in names if name in known}
 
     def _names(self, wanted: Mapping[str, Sequence[str]]) -> set[str]:
-        """All that is new, and some of the rest, so that a change of any is seen in the end."""
+        """Stat all new files and some launched ones, so that every change is seen eventually."""
         known = sorted(set(chain.from_iterable(self.launched.values())))
         start = bisect_right(known, self.last_again)
         again = (known[start:] + known[:start])[:AGAIN_AT_ONCE]
@@ -105,6 +105,6 @@ class Looking:
 def _look_at(place: str, name: str) -> Look | None:
     try:
         facts = os.stat(place, follow_symlinks=False)
-    except OSError:  # gone meanwhile
+    except OSError:  # deleted in the meantime
         return None
     return Look(name, facts.st_size, facts.st_mtime_ns) if S_ISREG(facts.st_mode) else None

@@ -1,6 +1,6 @@
-"""Jobs that wait for files below the lake's root. A path is taken once for each size and time.
+"""File triggers below the lake's root. A path launches once per size and modification time.
 
-A file may still be being written: it is taken when it has looked the same for a while.
+A file is taken once it has been stable for the quiet period.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from lakeguard_sdk.storage.storage import local_path, storage_for
 
 ACTOR = "trigger:files"
 MOST_AT_ONCE = 1_000
-"""Files that one job is launched for in a turn; the rest wait for the next. Of a job that is to be
-alone it is one, once the job is free: a file that was refused would not come again."""
+"""Files launched per job and tick; the rest wait. A non-overlapping job takes one file once it is
+free, because a refused file would not be offered again."""
 _KIND = "file"
 _ASKED_AT_ONCE = 2_000
-"""Files that the State is asked about before it is seen whether there are enough for the turn."""
+"""Batch size of queries for launched files."""
 
 
 class Arrived(NamedTuple):
     launches: list[Launch]
     settling: int
-    """Files that are new and may still be being written."""
+    """New files that may still be written to."""
 
 
 def launch_arrived(context: PlaneContext, roster: Roster, looking: Looking) -> Arrived:
-    """ValueError where the lake has no folders."""
+    """Raises ValueError if the lake is not a local folder."""
     jobs = roster.waiting("files")
     if not jobs:
         return Arrived([], 0)
@@ -62,7 +62,7 @@ def launch_arrived(context: PlaneContext, roster: Roster, looking: Looking) -> A
 
 
 def _pass_launched(context: PlaneContext, looking: Looking, looks: dict[str, list[Look]]) -> None:
-    """What is seen for the first time may be new to this process alone."""
+    """Load what the State knows about files that are new to this process."""
     found = looking.note(look for each in looks.values() for look in each)
     if not found:
         return
@@ -94,7 +94,7 @@ def _plan(
 
 
 def _new(tx: Transaction, job_id: str, looks: Sequence[Look], looking: Looking) -> Iterator[Look]:
-    """Those that the job was not launched for, by what the State says; the others are noted."""
+    """Files that the job was not launched for; launched ones are remembered."""
     for piece in in_pieces(looks, _ASKED_AT_ONCE):
         asked = {_watched(look): look for look in piece}
         seen = queries.cursors_in(tx, job_id, asked)
@@ -121,16 +121,16 @@ def _wish(job: CurrentJob, look: Look) -> Wish:
     )
 
 
-# Names of files that a glob matches below a folder: each folder is listed once, no file opened.
+# Glob matching below a folder: each folder is listed once, no file is opened.
 
 _MARKERS = ("_", ".")
 _ANY_DEPTH = "**"
 Entry = tuple[str, bool]
-"""A name in a folder, and whether it is a folder itself."""
+"""A directory entry: name, and whether it is a folder."""
 
 
 def matching_files(root: str, pattern: str) -> list[str]:
-    """Paths below the root, in order. What cannot be listed now is not there now."""
+    """Matching paths below the root, sorted. Unreadable folders count as empty."""
     search = _Search(root, tuple(pattern.split("/")))
     return sorted(search.below("", frozenset({0})))
 
@@ -141,7 +141,7 @@ class _Search:
     steps: tuple[str, ...]
 
     def below(self, folder: str, reached: frozenset[int]) -> Iterator[str]:
-        """Files below a folder that the steps from those ``reached`` on lead to."""
+        """Files below a folder that match the remaining steps."""
         open_steps = self._with_none_between(reached)
         for name, is_folder in self._entries(folder, open_steps):
             path = f"{folder}{name}"
@@ -153,7 +153,7 @@ class _Search:
                 yield path
 
     def _with_none_between(self, reached: frozenset[int]) -> list[int]:
-        """``**`` stands for no folder, too."""
+        """``**`` also matches no folder."""
         found = set(reached)
         for step in sorted(reached):
             while step < len(self.steps) and self.steps[step] == _ANY_DEPTH:

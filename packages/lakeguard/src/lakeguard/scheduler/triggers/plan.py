@@ -1,7 +1,7 @@
-"""Launching what a trigger found, and moving on from it: both in one transaction, or neither.
+"""Launches what a trigger found and advances its cursors, atomically.
 
-A plan is made of facts alone. It is made once to see whether there is anything to do, and once
-more by whoever then holds the trigger, so that two dispatchers do not take the same for new.
+A plan is made twice: first without a lock, to see whether there is work, then under the trigger's
+lock, so that two dispatchers do not launch the same.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LONGEST_KEY = 200
 
 @dataclass
 class Planned:
-    """What to launch, each with the places of its job after that, by job and what it watches."""
+    """Launch requests, each with the job's new cursors by watched item."""
 
     wishes: list[Wish] = field(default_factory=list)
     moves: list[dict[tuple[str, str], str]] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Planned:
 def launch_planned(
     context: PlaneContext, name: str, plan: Callable[[Transaction], Planned]
 ) -> list[Launch]:
-    """What became of the plan's wishes. A job stays where it was with what left no task."""
+    """Outcomes of the requests. A cursor does not advance for a request without a task."""
     with context.read() as tx:
         if not plan(tx).wishes:
             return []
@@ -59,5 +59,5 @@ def launch_planned(
 
 
 def key_of(kind: str, text: str) -> str:
-    """A task's key: what it was launched for, or the hash of that where it is long."""
+    """The task key: the cause of the launch, or its hash if long."""
     return f"{kind}:{text}" if len(text) <= _LONGEST_KEY else f"{kind}:{data_hash(text)}"

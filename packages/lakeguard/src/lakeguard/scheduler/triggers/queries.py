@@ -1,4 +1,4 @@
-"""Every question that triggers ask the State, and how their places are kept."""
+"""Queries of the triggers, and storage of their cursors."""
 
 from __future__ import annotations
 
@@ -32,26 +32,25 @@ from lakeguard.state.transaction import Transaction
 
 AnyRow = Row[Any]
 MOST_IN_A_TURN = 20_000
-"""Schedules that one turn moves on; what is due beyond them waits for the next."""
+"""Schedules advanced per tick; further due ones wait."""
 AT_ONCE = 2_500
-"""Schedules that one transaction moves on."""
+"""Schedules advanced per transaction."""
 LONGEST_REPORT = timedelta(minutes=10)
-"""An end is committed later than it says by less than this."""
+"""An end commits at most this long after its timestamp."""
 
 
 def schedules(org_id: str) -> Select[Any]:
-    """Every schedule, with the definition that it was made under."""
+    """Every schedule with its definition hash."""
     return select(job_schedules).where(job_schedules.c.org_id == org_id)
 
 
 def count_due(org_id: str, at: datetime) -> Select[Any]:
-    """Schedules whose next time has come, as many as one turn may take."""
+    """Due schedules, up to the limit of a tick."""
     return select(func.count()).select_from(_due(org_id, at, MOST_IN_A_TURN).subquery())
 
 
 def take_due(org_id: str, at: datetime) -> Select[Any]:
-    """Those that are due the longest; nobody else takes them until the transaction ends, and none
-    waits for them."""
+    """The longest overdue schedules, locked with SKIP LOCKED until the transaction ends."""
     return _due(org_id, at, AT_ONCE).with_for_update(skip_locked=True)
 
 
@@ -63,7 +62,7 @@ def _due(org_id: str, at: datetime, limit: int) -> Select[Any]:
 
 
 def revised_at(tx: Transaction) -> dict[str, datetime]:
-    """When each job was written or changed last."""
+    """When each job was last revised."""
     table = md_jobs_revisions.c
     rows = tx.execute(
         select(table.job_id, func.max(table.revised_at).label("at"))
@@ -74,10 +73,9 @@ def revised_at(tx: Transaction) -> dict[str, datetime]:
 
 
 def set_schedules(tx: Transaction, rows: Sequence[dict[str, Any]]) -> None:
-    """New schedules, and new times of those whose definition changed.
+    """Insert new schedules, and update those whose definition changed.
 
-    Of two dispatchers that see a change, the first one's time stays; who read the definitions
-    before that changes nothing.
+    The first dispatcher to see a change wins; one with older definitions changes nothing.
     """
     new = insert_into(tx, job_schedules)
     changed = new.on_conflict_do_update(
@@ -94,12 +92,12 @@ def set_schedules(tx: Transaction, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def move_schedules(tx: Transaction, rows: Sequence[dict[str, Any]]) -> None:
-    """The next time of many schedules, and the one that was due, at once."""
+    """Set next and due times of many schedules at once."""
     update_all(tx, job_schedules, rows, ("org_id", "job_id"))
 
 
 def cursors(tx: Transaction, job_ids: Iterable[str], kind: str) -> dict[tuple[str, str], str]:
-    """How far jobs have come with what they watch, by job and what is watched."""
+    """Cursors by job and watched item."""
     wanted = sorted(job_ids)
     table = trigger_cursors.c
     found: dict[tuple[str, str], str] = {}
@@ -116,7 +114,7 @@ def cursors(tx: Transaction, job_ids: Iterable[str], kind: str) -> dict[tuple[st
 
 
 def cursors_in(tx: Transaction, job_id: str, watched: Iterable[str]) -> dict[str, str]:
-    """How far a job has come with these things, however many it has seen."""
+    """Cursors of a job for these items only."""
     wanted = sorted(watched)
     table = trigger_cursors.c
     found: dict[str, str] = {}
@@ -150,14 +148,13 @@ def set_cursors(tx: Transaction, moves: dict[tuple[str, str], str]) -> None:
 
 
 def dataset_ids(org_id: str) -> Select[Any]:
-    """Every dataset's id by its name of now."""
+    """Dataset ids by current name."""
     table = dataset_registry.c
     return select(table.dataset_name, table.dataset_id).where(table.org_id == org_id)
 
 
 def last_completed(org_id: str, job_ids: Collection[str]) -> Select[Any]:
-    """Of each job, the task that ended well last and when; nulls where none did. As many looks
-    into an index as there are jobs, however many tasks they have."""
+    """The last successful task per job, or nulls. One index lookup per job, however many tasks."""
     jobs = md_jobs_revisions.c
 
     def last(column: Column[Any]) -> ScalarSelect[Any]:
@@ -175,7 +172,7 @@ def last_completed(org_id: str, job_ids: Collection[str]) -> Select[Any]:
 
 
 def last_ends(tx: Transaction, job_ids: Collection[str]) -> list[AnyRow]:
-    """The same for any number of jobs, without those of which no task ended well."""
+    """The same for any number of jobs, omitting those without a successful task."""
     rows: list[AnyRow] = []
     for some in in_pieces(sorted(job_ids)):
         rows += tx.execute(last_completed(tx.org_id, some))
@@ -183,8 +180,7 @@ def last_ends(tx: Transaction, job_ids: Collection[str]) -> list[AnyRow]:
 
 
 def ends_until(org_id: str, ends: Sequence[tuple[str, datetime]]) -> Select[Any]:
-    """Of each job, given with its last end, how many of its tasks had ended well by then, among
-    those that may be committed after it."""
+    """Successful tasks per job up to its last end, within the window for late commits."""
     spans = values(column("job_id", String), column("since", UtcTime), column("until", UtcTime))
     given = spans.data([(job_id, at - LONGEST_REPORT, at) for job_id, at in ends]).cte("given")
     counted = select(func.count()).where(
@@ -198,7 +194,7 @@ def ends_until(org_id: str, ends: Sequence[tuple[str, datetime]]) -> Select[Any]
 
 
 def count_ends(tx: Transaction, ends: Mapping[str, datetime]) -> dict[str, int]:
-    """The same for any number of jobs."""
+    """The same, for any number of jobs."""
     found: dict[str, int] = {}
     for some in in_pieces(sorted(ends.items())):
         rows = tx.execute(ends_until(tx.org_id, some))
@@ -207,7 +203,7 @@ def count_ends(tx: Transaction, ends: Mapping[str, datetime]) -> dict[str, int]:
 
 
 def received(org_id: str, source: str, event_id: str) -> Select[Any]:
-    """An event that came before."""
+    """A received event."""
     table = received_events.c
     return select(received_events).where(
         table.org_id == org_id, table.source == source, table.event_id == event_id
@@ -215,6 +211,6 @@ def received(org_id: str, source: str, event_id: str) -> Select[Any]:
 
 
 def last_ordinal(org_id: str) -> Select[Any]:
-    """How many events were received."""
+    """The number of received events."""
     table = received_events.c
     return select(func.coalesce(func.max(table.ordinal), 0)).where(table.org_id == org_id)

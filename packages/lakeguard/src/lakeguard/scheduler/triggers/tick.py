@@ -1,4 +1,4 @@
-"""One turn of every loop. A loop that fails is told of, and stops no other.
+"""One tick of every loop. A failing loop is reported and does not stop the others.
 
 definitions ──► schedules ──► updates ──► files ──► after ──► ends of the dead ──► retries ...
 """
@@ -24,25 +24,25 @@ from lakeguard_sdk.scheduling.jobs import Launch, Ticked
 
 _log = logging.getLogger(__name__)
 Loop = tuple[str, Callable[[], Ticked]]
-"""A loop's name, for what is told of it, and its turn."""
+"""A loop's name, for messages, and its tick function."""
 
 
 @dataclass
 class Watch:
-    """What a dispatcher remembers from turn to turn. All of it can be found out again."""
+    """A dispatcher's memory across ticks; all of it can be rebuilt."""
 
     roster: Roster | None = None
     followed: Roster | None = None
-    """The jobs whose definitions the schedules follow."""
+    """Jobs as of the last schedule update."""
     looking: Looking = field(default_factory=Looking)
     failing: dict[str, str] = field(default_factory=dict)
-    """By loop: how it failed last time, so that it is logged once."""
+    """The last failure per loop, so that it is logged once."""
 
 
 def tick(context: PlaneContext, watch: Watch, others: Sequence[Loop] = ()) -> Ticked:
-    """One turn: what is due is launched, then the ``others`` have theirs.
+    """One tick: launch what is due, then run the ``others``.
 
-    StateUnavailable, and nothing else, where the State cannot be asked at all.
+    Raises only StateUnavailable, if the State cannot be reached at all.
     """
     read = _definitions(context, watch)
     loops = () if watch.roster is None else _loops(context, watch, watch.roster)
@@ -51,7 +51,7 @@ def tick(context: PlaneContext, watch: Watch, others: Sequence[Loop] = ()) -> Ti
 
 
 def _definitions(context: PlaneContext, watch: Watch) -> Ticked:
-    """Where they cannot be read, the last that could be stay."""
+    """If jobs cannot be read, the last ones are kept."""
 
     def read() -> Ticked:
         with context.read() as tx:
@@ -117,7 +117,7 @@ def _together(turns: Sequence[Ticked]) -> Ticked:
 
 
 def _left_alone(roster: Roster | None) -> Iterator[str]:
-    """Jobs that are to start by themselves, and do not."""
+    """Triggered jobs that will not start, with the reason."""
     if roster is not None and roster.undeployed:
         names = _some(roster.undeployed)
         said = "not in the active graph as they are now, so nothing starts them"

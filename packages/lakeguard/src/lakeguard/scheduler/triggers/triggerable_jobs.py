@@ -1,4 +1,4 @@
-"""Jobs that something else than a person may start, read again whenever one of them changed."""
+"""Jobs with triggers, re-read whenever one of them changed."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ TRIGGERS = ("cron", "updates", "files", "event", "after")
 
 @dataclass(frozen=True)
 class Roster:
-    """All jobs of an organisation as they stood under ``mark``."""
+    """All jobs of an organisation as of ``mark``."""
 
     mark: Mark
     jobs: dict[str, CurrentJob]
     ready: frozenset[str]
-    """By id: those that are active, switched on, and in the active graph as they are now."""
+    """By id: active, enabled, and deployed in their current form."""
     undeployed: tuple[str, ...]
-    """By name: what would be started by itself if the active graph knew it as it is now."""
+    """By name: jobs with triggers that are not deployed in their current form."""
     strange: tuple[str, ...] = ()
-    """By name: what is to be started here, and is of a type that nothing here runs."""
+    """By name: jobs of a type that nothing here runs."""
     wrong: tuple[str, ...] = ()
-    """By name: what has settings that were not understood, so that nothing of it runs."""
+    """By name: jobs with invalid settings."""
 
     @property
     def applied(self) -> int:
-        """How many times definitions had been applied; of two, the greater is the later."""
+        """A revision counter: greater is later."""
         return self.mark[0] or 0
 
     @cached_property
@@ -45,12 +45,12 @@ class Roster:
         return {what: [job for job in ready if getattr(job.controls, what)] for what in TRIGGERS}
 
     def waiting(self, what: str) -> list[CurrentJob]:
-        """Jobs that may start and have a trigger of this kind."""
+        """Enabled jobs with a trigger of this kind."""
         return self._by_trigger[what]
 
 
 def read_roster(tx: Transaction, before: Roster | None = None) -> Roster:
-    """The jobs as they are now; where nothing changed since ``before``, that is they."""
+    """The current jobs; returns ``before`` if nothing changed."""
     mark = _mark(tx)
     if before is not None and before.mark == mark:
         return before
@@ -80,12 +80,12 @@ def is_triggered(controls: JobControls) -> bool:
 
 
 def _is_ours(job: CurrentJob) -> bool:
-    """Its triggers are written in words of ours, so that nobody else minds them."""
+    """Whether its triggers are ours to run."""
     return any(key in job.definition.config for key in TRIGGER_KEYS)
 
 
 def _mark(tx: Transaction) -> Mark:
-    """It differs as soon as a definition, a switch or the active graph does."""
+    """A mark that changes with any definition, switch or the active graph."""
     applies, switches, activations = registry_applies.c, job_switches.c, dag_activations.c
     return tuple(
         tx.execute(
