@@ -53,7 +53,7 @@ def with_setting(definition: JobDefinition, **said: str) -> JobDefinition:
     ("key", "text", "said"),
     [
         ("concurrency", "many", f"concurrency: {NO_NUMBER}"),
-        ("timeout", "soon", "timeout: write a time such as 90s, 15m or 2h, of at most 7d"),
+        ("timeout", "soon", "timeout: write a duration such as 90s, 15m or 2h, at most 7d"),
         ("status#ActiveConfig", "perhaps", "status#ActiveConfig: write true or false"),
         ("pool", "big", "pool: unknown key"),
     ],

@@ -90,7 +90,7 @@ def test_a_mistake_is_shown_at_its_value_and_nothing_is_loaded(
         "rows.sql:2:5  LG-2003  'format of opencellid' is required here",
         "    (101, 'OpenCellID', 'perhaps');",
         "    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^",
-        "rows.sql:2:25  LG-2004  enabled: 'perhaps' is not a flag; write TRUE or FALSE",
+        "rows.sql:2:25  LG-2004  enabled: 'perhaps' is not a boolean; write TRUE or FALSE",
         "    (101, 'OpenCellID', 'perhaps');",
         "                        ^^^^^^^^^",
         "",

@@ -185,7 +185,7 @@ MISTAKES = [
         "  amount:",
         '  «"am\\u00a0ount"»:',
         "LG-2004",
-        "U+00A0 NO-BREAK SPACE cannot: rename the column where it comes from",
+        "U+00A0 NO-BREAK SPACE cannot: rename the column at its origin",
     ),
     Case(
         "column that is called as a field",
@@ -193,7 +193,7 @@ MISTAKES = [
         "  amount: {type: double}",
         '  amount: {type: "struct<net: double>"}\n  «amount.net»: {type: double}',
         "LG-2004",
-        "'amount.net' and field 'amount.net' are one name to many readers",
+        "'amount.net' and field 'amount.net' are easily confused",
     ),
     Case(
         "fields alike",

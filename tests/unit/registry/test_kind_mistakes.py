@@ -115,8 +115,8 @@ def test_a_mistake_is_told_where_it_stands(case: Case, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("unique", "unique is a type of rule: choose another name"),
-        ("positive", "positive is in the catalogue already, built in: choose another name"),
+        ("unique", "unique is a rule type; choose another name"),
+        ("positive", "positive is a built-in rule; choose another name"),
     ],
 )
 def test_a_name_that_is_taken_is_refused(tmp_path: Path, name: str, says: str) -> None:

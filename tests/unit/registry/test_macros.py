@@ -134,8 +134,8 @@ def test_under_a_column_it_is_left_out() -> None:
         ("multiple_of(count)", "multiple_of needs of"),
         ("multiple_of(count, off=5)", "multiple_of needs of"),
         ("multiple_of(count, of=5, off=5)", "has no parameter 'off'; did you mean of?"),
-        ("multiple_of(of=5, count)", "columns come before values"),
-        ("positive(amount", "a bracket is not closed"),
+        ("multiple_of(of=5, count)", "columns must come before named parameters"),
+        ("positive(amount", "unbalanced parentheses"),
     ],
 )
 def test_what_is_missing_or_unknown_is_refused(call: str, problem: str) -> None:

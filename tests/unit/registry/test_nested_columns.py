@@ -67,7 +67,7 @@ def test_a_text_source_brings_none(source: SourceFormat) -> None:
 @pytest.mark.parametrize("target", [TargetFormat.CSV, TargetFormat.JSONL])
 def test_a_target_of_texts_holds_none(target: TargetFormat) -> None:
     (problem,) = told(definitions(SourceFormat.PARQUET, target))
-    assert problem == f"l: target raw_zone is {target}, which holds no nested values"
+    assert problem == f"l: target raw_zone is {target}, which does not support nested values"
     assert told(definitions(SourceFormat.PARQUET, target, kind="string")) == []
 
 

@@ -44,7 +44,7 @@ def test_a_column_that_is_not() -> None:
     with pytest.raises(InvalidDefinitions) as refused:
         make_plan(definitions("m"), RegistryState.of({}))
     (error,) = refused.value.errors
-    assert "target raw_zone partitions by 'm', which is no column here" in str(error)
+    assert "target raw_zone partitions by 'm', which is not a column" in str(error)
 
 
 def test_the_dataset_says_it_itself() -> None:

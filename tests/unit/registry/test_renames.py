@@ -133,7 +133,7 @@ def test_others_that_still_name_the_old_one_are_told(registry: SmallRegistry) ->
     [
         (renamed(before="silver.ordrs"), "did you mean silver.orders?"),
         (renamed("gold.orders", "bronze.orders"), "bronze.orders is bronze and stays so"),
-        (renamed(OLD, OLD), "it has this name already"),
+        (renamed(OLD, OLD), "it already has this name"),
         (renamed(OLD, "gold.revenue"), "gold.revenue is another dataset's name"),
         (renamed(OLD, "gold.nothing"), "'gold.nothing' does not exist"),
     ],

@@ -34,7 +34,7 @@ URL = "https://data.example/orders.csv?token={token}"
 FILES = "source: orders\nformat: csv\npath: data/*.csv\n"
 MISTAKES = [
     Case("both places", WEB, "secrets:", "path: x\nsecrets:", "LG-2004", "not both"),
-    Case("url as path", FILES, "data/*.csv", "«https://h/x.csv»", "LG-2004", "write it as url"),
+    Case("url as path", FILES, "data/*.csv", "«https://h/x.csv»", "LG-2004", "use url for this address"),
     Case("no scheme", WEB, URL, "«data.example/x.csv»", "LG-2004", "https://host"),
     Case("other scheme", WEB, URL, "«ftp://data.example/x.csv»", "LG-2004", "https://host"),
     Case("no host", WEB, URL, "«https:///x.csv»", "LG-2004", "https://host"),

@@ -51,8 +51,8 @@ def test_a_header_alone_has_no_rows() -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("", "1:1 LG-2026 the first line names the columns"),
-        ("\n\n", "1:1 LG-2026 the first line names the columns"),
+        ("", "1:1 LG-2026 the first line must be a header"),
+        ("\n\n", "1:1 LG-2026 the first line must be a header"),
         ("a,b,A\n1,2,3\n", "1:5 LG-2026 column 'A' is named twice"),
         ("a,,c\n1,2,3\n", "1:3 LG-2026 a column without a name"),
         ('a,"",c\n1,2,3\n', "1:3 LG-2026 a column without a name"),
@@ -63,8 +63,8 @@ def test_a_header_alone_has_no_rows() -> None:
         ("a\n1,\n", "2:1 LG-2025 2 cells for 1 column"),
         ('a,b\n1,"2\n3,4\n', "2:3 LG-2023 not readable as CSV: a quote is not closed"),
         ('a,b\n1,"2"x\n', "2:6 LG-2023 not readable as CSV: text after a closing quote"),
-        ('a,b\n1,2"x\n', "2:4 LG-2023 not readable as CSV: a quote inside a plain cell"),
-        ('a,b\n1, "x"\n', "2:4 LG-2023 not readable as CSV: a quote inside a plain cell"),
+        ('a,b\n1,2"x\n', "2:4 LG-2023 not readable as CSV: a quote inside an unquoted cell"),
+        ('a,b\n1, "x"\n', "2:4 LG-2023 not readable as CSV: a quote inside an unquoted cell"),
         (b"a,b\n1,\xff\n", "2:3 LG-2023 not readable as CSV: not UTF-8 text"),
         ("a,b\n1,x\x00\n", "2:4 LG-2023 not readable as CSV: U+0000"),
         ("a,b\n1,\x1b[31m\n", "2:3 LG-2023 not readable as CSV: U+001B"),

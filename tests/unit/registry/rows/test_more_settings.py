@@ -94,7 +94,7 @@ def test_settings_name_columns_as_the_source_does() -> None:
         ('{"deletes": "maybe"}', "LG-2004 load_settings: deletes: write one of hard, soft"),
         ('{"inclusive": "maybe"}', "LG-2004 load_settings: inclusive: write true or false"),
         ('{"order_by": "amount"}', "LG-2004 load_settings: order_by: write a list of columns"),
-        ('{"lag": ["1"]}', "LG-2004 load_settings: lag: write a single text"),
+        ('{"lag": ["1"]}', "LG-2004 load_settings: lag: write a single string"),
         ('{"allow_empty": true}', "LG-2004 allow_empty: allow_empty is for SNAPSHOT"),
     ],
 )
@@ -160,9 +160,9 @@ def test_a_source_keeps_what_no_row_names() -> None:
         ("secret.token", "secret://vault/x", "LG-2004 token: write env:NAME"),
         ("url", "https://me:hunter2@h.example/x", "LG-2021"),
         ("url", "https://h.example/x", "LG-2004 url: write path or url, not both"),
-        ("malformed", "drop", "LG-2004 detail_value: unknown word"),
+        ("malformed", "drop", "LG-2004 detail_value: invalid value"),
         ("landing", "maybe", "LG-2004 detail_value: 'maybe' is not a flag"),
-        ("header", "a,,b", "LG-2004 detail_value: name each column once"),
+        ("header", "a,,b", "LG-2004 detail_value: duplicate or empty column"),
         ("path", "", "LG-2003 'path or url' is required here"),
     ],
 )

@@ -1,1 +1,1 @@
-"""Definitions: read, checked, planned, applied; append-only revisions of what people wrote."""
+"""Definitions: parse, check, plan and apply; stored as append-only revisions."""

@@ -1,4 +1,4 @@
-"""Drafts: definitions of datasets that stand in any file, before they are applied."""
+"""Draft datasets: definitions in any file, not yet applied."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from lakeguard.registry.validation.kind_invariants import definition_errors
 from lakeguard_sdk.errors import NothingDrafted
 from lakeguard_sdk.model.definitions import CatalogueRule, DatasetDefinition
 
-_BETWEEN = re.compile(rb"^---[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
-_SAID = re.compile(rb"^[ \t]*[^#\s]", re.MULTILINE)
+_SEPARATOR = re.compile(rb"^---[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
+_CONTENT = re.compile(rb"^[ \t]*[^#\s]", re.MULTILINE)
 _OTHERS = frozenset(kind.word for kind in KINDS) - {"dataset"}
 _OWN = ("dataset", "columns")
 _LIKE = 0.7
 
 
 def load_draft(path: Path, project: Path) -> tuple[DatasetDefinition, ...]:
-    """The datasets of a file, of its several documents, or of all files of a folder.
+    """The datasets of a file (one or several documents) or of a folder.
 
-    InvalidDefinitions with every mistake and its place. Rules of the catalogue and code are the
-    project's; what is of another kind is left out, and what is of none is a mistake.
+    InvalidDefinitions with every error. Catalogue rules and code come from the project. Other
+    kinds of definitions are ignored; documents of no kind are errors.
     """
     findings = Findings()
     files, macros = ProjectFiles(project), Macros(_catalogue(project))
@@ -62,8 +62,8 @@ def _dataset(
 
 
 def _is_another(document: Document) -> bool:
-    """Whether it has the head of another kind and nothing that only a dataset has, misspelt or
-    not: a dataset that is left out unseen would be a test that passes."""
+    """Whether it clearly is another kind. Anything that resembles a dataset, even misspelt, is
+    not: a silently ignored dataset would look like a passing test."""
     keys = document.root.keys
     if "job" in keys:
         return "columns" not in keys
@@ -72,7 +72,7 @@ def _is_another(document: Document) -> bool:
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """Hidden files and folders belong to editors and version control."""
+    """YAML files; hidden files and folders are ignored."""
     if not path.is_dir():
         yield path
         return
@@ -84,18 +84,18 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _documents(data: bytes) -> Iterator[bytes]:
-    """Each document of a file that says something, on the lines that it has there."""
-    between = list(_BETWEEN.finditer(data))
+    """Each non-empty document, padded to keep its line numbers."""
+    between = list(_SEPARATOR.finditer(data))
     starts = [0, *(found.end() for found in between)]
     ends = [*(found.start() for found in between), len(data)]
     for start, end in zip(starts, ends, strict=True):
         part = data[start:end]
-        if not between or _SAID.search(part):
+        if not between or _CONTENT.search(part):
             yield b"\n" * data[:start].count(b"\n") + part
 
 
 def _catalogue(project: Path) -> dict[str, CatalogueRule]:
-    """Rules of the project's catalogue; its mistakes are for ``validate`` to tell."""
+    """Catalogue rules of the project; ``validate`` reports their errors."""
     aside = Findings()
     found = {}
     for file in definition_files(project, aside):
@@ -109,6 +109,6 @@ def _catalogue(project: Path) -> dict[str, CatalogueRule]:
 
 
 def _shown(file: Path, project: Path) -> str:
-    """As mistakes name it: relative to the project where it is below it."""
+    """Path for error messages, relative to the project if inside it."""
     whole, root = file.resolve(), project.resolve()
     return whole.relative_to(root).as_posix() if whole.is_relative_to(root) else str(whole)

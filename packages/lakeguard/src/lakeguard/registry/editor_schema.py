@@ -1,6 +1,6 @@
 """``python -m lakeguard.registry.editor_schema`` prints the JSON Schema of definition files.
 
-The file is generated from the keys and words that the readers of definitions accept.
+The file is generated from the keys and values that the parsers accept.
 """
 
 from __future__ import annotations

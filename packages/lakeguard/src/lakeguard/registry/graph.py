@@ -1,4 +1,4 @@
-"""The graph of parents: order, and cycles."""
+"""Dependency graph: topological order and cycles."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Name = TypeVar("Name", bound=str)
 
 
 def parents_first(parents: Mapping[Name, Collection[Name]]) -> list[Name]:
-    """Every dataset after its parents, otherwise by name; those in or above a cycle last."""
+    """Topological order, ties by name; datasets in or above a cycle come last."""
     ordered = _resolved(parents)
     left = sorted(set(parents) - set(ordered))
     return [*ordered, *left]
 
 
 def cycles(parents: Mapping[Name, Collection[Name]]) -> Iterator[tuple[Name, ...]]:
-    """Cycles that share no dataset, each from its first name round to that name again."""
+    """Disjoint cycles, each starting and ending with its first name."""
     graph = {child: [p for p in found if p in parents] for child, found in parents.items()}
     while graph:
         for done in _resolved(graph):
@@ -56,7 +56,7 @@ def _resolved(parents: Mapping[Name, Collection[Name]]) -> list[Name]:
 
 
 def _walk(graph: Mapping[Name, Collection[Name]]) -> list[Name]:
-    """A cycle, found by going from parent to parent until a name comes back."""
+    """Follow parents until a name repeats."""
     path: list[Name] = []
     name = min(graph)
     while name not in path:

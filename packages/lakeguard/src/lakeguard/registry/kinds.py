@@ -1,4 +1,4 @@
-"""The kinds of definitions: where each stands, in the folder and among all of them."""
+"""The kinds of definitions, with their folders and order."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from lakeguard_sdk.model.definitions import (
 
 class Kind(NamedTuple):
     word: str
-    """As a definition's ``kind`` says it; also the key that holds its name."""
+    """The ``kind`` of a definition; also the key that holds its name."""
     noun: type[Noun]
     field: str
-    """Of ``Definitions``."""
+    """Field of ``Definitions``."""
     folder: str
-    """Empty for datasets, which stand in the folder of their layer."""
+    """Empty for datasets, which are in the folder of their layer."""
 
 
 KINDS = (
@@ -40,13 +40,13 @@ KINDS = (
     Kind("policy", PolicyDefinition, "policies", "policies"),
     Kind("job", JobDefinition, "jobs", "jobs"),
 )
-"""In the order in which a plan takes them: what others refer to comes first."""
+"""In plan order: referenced kinds come first."""
 
 LAYER_FOLDERS = tuple(layer.value for layer in Layer)
 FOLDERS = (*LAYER_FOLDERS, *(kind.folder for kind in KINDS if kind.folder))
 
 Key = tuple[str, str]
-"""Kind and name: what stands once."""
+"""Kind and name, unique in a registry."""
 
 
 def name_of(definition: Definition) -> str:
@@ -59,20 +59,20 @@ def key_of(definition: Definition) -> Key:
 
 
 def hash_of(definition: Definition) -> str:
-    """What tells whether a definition changed."""
+    """Content hash, to detect changes."""
     if isinstance(definition, DatasetDefinition):
         return definition_hash(definition)
     return definition.content_hash()
 
 
 def every(definitions: Definitions) -> Iterator[Definition]:
-    """All definitions, in the order of their kinds."""
+    """All definitions, ordered by kind."""
     for kind in KINDS:
         yield from getattr(definitions, kind.field)
 
 
 def gathered(found: Iterable[Definition]) -> Definitions:
-    """The same definitions, each among those of its kind."""
+    """The definitions grouped by kind."""
     by_kind: dict[str, list[Definition]] = {kind.word: [] for kind in KINDS}
     for definition in found:
         by_kind[definition.kind].append(definition)

@@ -1,4 +1,4 @@
-"""A folder of definitions read whole: every definition, or every mistake."""
+"""Loads a folder of definitions: all definitions, or all errors."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ _READERS: dict[str, Callable[[Document, Findings], Definition | None]] = {
     "policies": read_policy,
     "jobs": read_job,
 }
-"""By folder; datasets, which need their code, apart."""
+"""Parsers by folder, except for datasets, which also need their code."""
 
 
 def load_folder(folder: Path) -> Definitions:
-    """All definitions of a project; InvalidDefinitions with every mistake if there is one.
+    """All definitions of a project; InvalidDefinitions with every error if there is one.
 
-    Reads files only: no database, no network. Whether what the folder names and does not
-    define is registered is for the plan to say.
+    Reads files only: no database, no network. References to definitions outside the folder are
+    checked by the plan.
     """
     findings = Findings()
     loader = _Loader(folder, findings)
@@ -72,7 +72,7 @@ def load_folder(folder: Path) -> Definitions:
 
 
 def _after_the_catalogue(found: DefinitionFile) -> bool:
-    """Datasets name rules of the catalogue, which are read first."""
+    """Sort key: catalogue rules first, because datasets use them."""
     return found.folder != "rules"
 
 
@@ -86,7 +86,7 @@ class _Loader:
 
     def take(self, found: DefinitionFile) -> None:
         if holds_secret(found.name):
-            self.findings.add(SecretValue(Place(file=found.file), key="the name of the file"))
+            self.findings.add(SecretValue(Place(file=found.file), key="the file name"))
             return
         with open(found.path, "rb") as file:
             data = file.read()
@@ -96,7 +96,7 @@ class _Loader:
             before = self.findings.count
             definition = self._read(found, data)
             if definition is not None and self.findings.count == before:
-                self.parsed.keep(found, known, definition)
+                self.parsed.add(found, known, definition)
         if definition is not None:
             self.definitions.append(definition)
 
@@ -115,11 +115,11 @@ class _Loader:
             return None
         for error in definition_errors(definition, lambda _, path: document.locate(path)):
             self.findings.add(error)
-        return definition if self._stands_right(document, definition, found) else None
+        return definition if self._matches_file(document, definition, found) else None
 
     @cached_property
     def _catalogue(self) -> dict[str, CatalogueRule]:
-        """What the folder defines; all of it stands before the first dataset."""
+        """Catalogue rules of the folder, complete before the first dataset is read."""
         return {item.rule: item for item in self.definitions if isinstance(item, CatalogueRule)}
 
     @cached_property
@@ -132,7 +132,7 @@ class _Loader:
         return unordered_hash(rule.content_hash() for rule in rules.values()).encode()
 
     def _refuse_secrets(self, document: Document, node: Node, key: str) -> None:
-        """Wherever they stand, in a key or in a value of whatever field."""
+        """Refuse secrets in any key or value."""
         match node:
             case Scalar(value=value) if holds_secret(value):
                 self.findings.add(SecretValue(document.place(node), key=key))
@@ -144,7 +144,7 @@ class _Loader:
                     self._refuse_secrets(document, scalar, "a key")
                     self._refuse_secrets(document, values[name], name)
 
-    def _stands_right(
+    def _matches_file(
         self, document: Document, definition: Definition, found: DefinitionFile
     ) -> bool:
         name = name_of(definition)
@@ -152,13 +152,13 @@ class _Loader:
         if name == expected:
             return True
         place = document.locate((definition.kind,))
-        problem = f"the file's place says {expected}, its content {name}"
+        problem = f"the file name implies {expected}, but it defines {name}"
         self.findings.add(WrongValue(place, key=definition.kind, problem=problem, hint=""))
         return False
 
     def check_files(self) -> None:
-        """What no file shows by itself: cycles, tables in one place, and two spellings of one
-        file of code."""
+        """Checks across files: cycles, overlapping locations and code files that differ only in
+        spelling."""
         datasets = [item for item in self.definitions if isinstance(item, DatasetDefinition)]
         cycles = cycle_errors({dataset.dataset: dataset for dataset in datasets})
         jobs = {item.job: item for item in self.definitions if isinstance(item, JobDefinition)}
@@ -171,7 +171,7 @@ class _Loader:
                 continue
             twin = spelled.setdefault(look_alike(build.file), build.file)
             if twin != build.file:
-                problem = f"{build.file} and {twin} are one file to some disks"
+                problem = f"{build.file} and {twin} are the same file on some file systems"
                 at = ["build", build.build]
                 error = WrongValue(
                     by_file(dataset, ()), key=build.build, problem=problem, hint="", at=at
@@ -179,11 +179,11 @@ class _Loader:
                 self.findings.add(sharpened(error, self.folder))
 
 
-# Locations that datasets name themselves: no two of a folder are at, in or around each other.
+# Explicit locations of datasets must not be equal or nested.
 
 
 def _own_place_errors(datasets: Iterable[DatasetDefinition]) -> Iterator[DefinitionError]:
-    """What is no place at all is told elsewhere. Places by name lie apart by themselves."""
+    """Invalid locations are reported elsewhere; default locations cannot overlap."""
     first: dict[str, DatasetDefinition] = {}
     for dataset in datasets:
         if not dataset.location or own_place_problem(dataset.location):

@@ -1,4 +1,4 @@
-"""Rules by name that are made of others: the catalogue, filled in."""
+"""Expands catalogue rules into rules."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OPEN, _CLOSE = "([", ")]"
 
 @dataclass(frozen=True)
 class Expanded:
-    """One rule that a macro stands for, and what it is called."""
+    """One rule of an expanded macro, with its id."""
 
     text: str
     rule_id: str
@@ -42,19 +42,19 @@ class _Call:
 
 @cache
 def built_in_rules() -> Mapping[str, CatalogueRule]:
-    """Rules of the catalogue that exist without being defined, by name."""
+    """Built-in catalogue rules, by name."""
     text = files("lakeguard.registry").joinpath("built_in_rules.toml").read_text("utf-8")
     return {name: CatalogueRule(rule=name, **said) for name, said in tomllib.loads(text).items()}
 
 
 class Macros:
-    """The catalogue as it is: rules that people defined, then those that are built in."""
+    """The catalogue: defined rules and built-in rules."""
 
     def __init__(self, catalogue: Mapping[str, CatalogueRule] | None = None) -> None:
         self._rules = {**built_in_rules(), **(catalogue or {})}
 
     def find(self, name: str) -> CatalogueRule | None:
-        """By name, in any case; a type of rule is never hidden by one of the catalogue."""
+        """Find by name, ignoring case; rule types take precedence."""
         lower = name.strip().lower()
         return None if RULE_TYPES.find(lower) else self._rules.get(lower)
 
@@ -63,9 +63,9 @@ class Macros:
         return tuple(sorted(self._rules))
 
     def expand(self, text: str, column: str | None) -> list[Expanded] | None:
-        """The rules that a text stands for; None where it names none of the catalogue.
+        """The expanded rules, or None if the text is not a catalogue rule.
 
-        GrammarError where a parameter is missing, unknown, or the rule is not active.
+        GrammarError if a parameter is missing or unknown, or the rule is inactive.
         """
         start = _CALL.match(text)
         rule = self.find(start[1]) if start else None
@@ -77,9 +77,9 @@ class Macros:
     def fill(
         self, rule: CatalogueRule, columns: Sequence[str], given: Mapping[str, str], clauses: str
     ) -> list[Expanded]:
-        """``columns`` and the values that are ``given`` are texts of the grammar."""
+        """``columns`` and ``given`` values are text of the rule grammar."""
         if not rule.active:
-            raise _refused(f"{rule.rule} is not active in the catalogue")
+            raise _refused(f"{rule.rule} is inactive in the catalogue")
         _check(rule, columns, given)
         parts = _split(rule.expression, ";")
         severity = None if rule.severity is Severity.FAIL else rule.severity
@@ -107,7 +107,7 @@ def _read(text: str, start: re.Match[str], column: str | None) -> _Call:
         if named:
             call.given[named[1].lower()] = named[2].strip()
         elif call.given:
-            raise _refused("columns come before values")
+            raise _refused("columns must come before named parameters")
         else:
             call.columns.append(argument.strip())
     if column is not None and not call.columns:
@@ -122,11 +122,11 @@ def _inside(text: str, start: int) -> tuple[str, int]:
         depth += (piece[0] in _OPEN) - (piece[0] in _CLOSE)
         if depth == 0:
             return text[start : piece.start()], piece.end()
-    raise _refused("a bracket is not closed")
+    raise _refused("unbalanced parentheses")
 
 
 def _split(text: str, mark: str) -> list[str]:
-    """At every mark outside of quotes and brackets."""
+    """Split at marks outside quotes and brackets."""
     parts, depth = [""], 0
     for piece in _PIECE.finditer(text):
         depth += (piece[0] in _OPEN) - (piece[0] in _CLOSE)

@@ -1,4 +1,4 @@
-"""The registry as it would be with the definitions in it."""
+"""The registry merged with new definitions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from lakeguard.registry.snapshot import RegistryState
 from lakeguard_sdk.model.definitions import DatasetDefinition, Definition, Definitions
 
 
-class Whole:
-    """What is defined now, and what is registered and not defined again."""
+class MergedRegistry:
+    """New definitions, and registered ones that they do not replace."""
 
     def __init__(
         self, definitions: Definitions, current: RegistryState, changed: Collection[Definition]
@@ -22,7 +22,7 @@ class Whole:
 
     @cached_property
     def renamed(self) -> dict[str, str]:
-        """The names that go with this change, each with the name that it becomes."""
+        """Old to new names of the datasets renamed by this change."""
         return {
             item.renamed_from: item.dataset
             for item in self.changed
@@ -45,13 +45,13 @@ class Whole:
         return self.defined.get((kind, name)) or self.current.definition(kind, name)
 
     def superseded(self, dataset: DatasetDefinition) -> DatasetDefinition | None:
-        """The registered revision of a dataset, under whichever name it has."""
+        """The registered revision of a dataset, under its old or new name."""
         entry = self.current.superseded(dataset)
         found = None if entry is None else self.current.open(entry).definition
         return found if isinstance(found, DatasetDefinition) else None
 
     def open_datasets(self, names: Collection[str]) -> None:
-        """Read what is registered of these at once, because each will be asked for."""
+        """Load these registered datasets in one query."""
         keys = [("dataset", name) for name in names if ("dataset", name) not in self.defined]
         self.current.open_all(
             self.current.entries[key] for key in keys if key in self.current.entries

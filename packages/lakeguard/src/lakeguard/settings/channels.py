@@ -1,5 +1,4 @@
-"""Channels of alerts and of events: ``[[alerts.channel]]`` and ``[[events.channel]]``, each of a
-type, with filters."""
+"""Notification channels: ``[[alerts.channel]]`` and ``[[events.channel]]``."""
 
 from __future__ import annotations
 
@@ -28,14 +27,14 @@ OWN_KEYS: dict[ChannelType, tuple[str, ...]] = {
     ChannelType.FILE: ("path",),
     ChannelType.WEBHOOK: ("url", "secret", "allow_http", "timeout_seconds"),
 }
-"""What a channel of each type has of its own."""
+"""Keys by channel type."""
 FILTERS = ("kinds", "severities", "layers", "domains", "datasets")
 EVENT_FILTERS = ("kinds", "subjects")
 SHARED_KEYS = ("name", "type", "attempts", "pause_seconds", "longest_pause_seconds")
 EVERY_KEY = (*SHARED_KEYS, *FILTERS)
 EVENT_KEYS = (*SHARED_KEYS, *EVENT_FILTERS)
 REFERENCES = ("env:", "file:")
-"""How an address begins that is kept elsewhere, as a secret is."""
+"""Prefixes of an address that is stored as a secret."""
 LONGEST_NAME = 40
 MOST_SECONDS = 30
 MOST_ATTEMPTS = 100
@@ -48,7 +47,7 @@ Kind = TypeVar("Kind", bound=ChannelSettings)
 def read_channels(
     file: SettingsText, table: Mapping[str, Any], where: str
 ) -> tuple[AlertChannel, ...]:
-    """Channels of alerts in the order of the file; each has a name of its own."""
+    """Alert channels in file order, with unique names."""
     found = [_Channel(file, entry, place).alerts() for entry, place in _of(file, table, where)]
     return _named(file, found, where)
 
@@ -56,7 +55,7 @@ def read_channels(
 def read_event_channels(
     file: SettingsText, table: Mapping[str, Any], where: str
 ) -> tuple[EventChannel, ...]:
-    """And those of events."""
+    """Event channels in file order, with unique names."""
     found = [_Channel(file, entry, place).events() for entry, place in _of(file, table, where)]
     return _named(file, found, where)
 
@@ -64,7 +63,7 @@ def read_event_channels(
 def _of(
     file: SettingsText, table: Mapping[str, Any], where: str
 ) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Every entry, and how it is called in a message."""
+    """Every entry with its name in messages."""
     told = file.table(table, where.rpartition(".")[2], where)
     file.check_keys(told, ("channel",), where)
     entries, where = told.get("channel", []), f"{where}.channel"
@@ -78,13 +77,13 @@ def _named(file: SettingsText, channels: Sequence[Kind], where: str) -> tuple[Ki
     names = [channel.name for channel in channels]
     for name in names:
         if names.count(name) > 1:
-            problem = f"two are called {name!r}; give each a name of its own"
+            problem = f"duplicate name {name!r}"
             raise file.error(f"{where}.channel: {problem}")
     return tuple(channels)
 
 
 class _Shared(TypedDict):
-    """What channels of alerts and of events have in common."""
+    """Fields of both alert and event channels."""
 
     name: str
     type: ChannelType
@@ -100,7 +99,7 @@ class _Shared(TypedDict):
 
 
 class _Channel:
-    """Reads one entry."""
+    """Parses one channel."""
 
     def __init__(self, file: SettingsText, entry: Mapping[str, Any], where: str) -> None:
         self.file, self.entry, self.where = file, entry, where
@@ -127,7 +126,9 @@ class _Channel:
         self.file.check_keys(self.entry, (*known, *OWN_KEYS[form]), self.where)
         webhook, default = form is ChannelType.WEBHOOK, kind(name="any", type=form)
         if webhook and "secret" not in self.entry:
-            raise self._error("secret", "a webhook is signed; write env:NAME or file:PATH")
+            raise self._error(
+                "secret", "a webhook needs a signing secret; write env:NAME or file:PATH"
+            )
         named = webhook and str(self.entry.get("url", "")).startswith(REFERENCES)
         longest = default.longest_pause_seconds
         return _Shared(
@@ -161,12 +162,12 @@ class _Channel:
         return (self.file.file.parent / text).resolve()
 
     def _url(self) -> str:
-        """The address, where the file itself has it."""
+        """The URL, if it is written in the file."""
         text = self.file.text(self.entry, "url", f"{self.where}.url", "")
         problem = problem_of_address(text, allow_http=self._allows_http())
-        if "holds a secret" in problem or (not problem and address_holds_secret(text)):
-            hint = "name it instead, env:NAME or file:PATH"
-            raise self._error("url", f"it looks like it holds a secret; {hint}")
+        if "contains a secret" in problem or (not problem and address_holds_secret(text)):
+            hint = "write a reference, env:NAME or file:PATH"
+            raise self._error("url", f"looks like it contains a secret; {hint}")
         if problem:
             raise self._error("url", problem)
         return text
@@ -188,7 +189,7 @@ class _Channel:
         for text in found:
             if text not in [*words]:
                 hint = did_you_mean(text, [*words]) or f" ({', '.join(words)})"
-                raise self._error(key, f"there is no {text!r}{hint}")
+                raise self._error(key, f"unknown value {text!r}{hint}")
         return tuple(words(text) for text in found)
 
     def _texts(self, key: str) -> tuple[str, ...]:
@@ -196,9 +197,9 @@ class _Channel:
         if not isinstance(value, list) or not all(
             isinstance(text, str) and text.strip() for text in value
         ):
-            raise self._error(key, "write a list of texts")
+            raise self._error(key, "write a list of strings")
         if key in self.entry and not value:
-            raise self._error(key, "an empty list lets nothing through; leave it out for all")
+            raise self._error(key, "an empty list matches nothing; remove it to match all")
         return tuple(value)
 
     def _error(self, key: str, problem: str) -> SettingsError:

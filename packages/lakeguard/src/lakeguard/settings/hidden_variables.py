@@ -1,7 +1,6 @@
-"""Variables that hold secrets of the control plane, taken out of the process's environment.
+"""Removes the control plane's secrets from the process environment.
 
-Whatever the process starts from then on, and whatever code it runs for others, does not find them
-there. The settings that name them still do.
+Child processes and user code can no longer read them; the settings that reference them still can.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from lakeguard.settings.settings import SecretReference, Settings, hold_variable
 from lakeguard_sdk.errors import SettingsError
 
 LIBPQ_PREFIX = "PG"
-"""Variables that tell every PostgreSQL client of the process where to go, and as whom."""
+"""Variables that configure every PostgreSQL client of the process."""
 _PASSWORDS = ("PGPASSWORD", "PGPASSFILE")
 
 
 def hide_secrets(settings: Settings) -> None:
-    """From now on only ``SecretReference.resolve`` sees what the settings name.
+    """Make secrets available to ``SecretReference.resolve`` only.
 
-    Refused where the State's password comes from a variable that the settings do not name.
+    SettingsError if the State's password comes from a variable that the settings do not name.
     """
     _require_named_password(settings)
     for reference in _references(settings):
@@ -36,13 +35,13 @@ def _require_named_password(settings: Settings) -> None:
     database = settings.database
     found = [name for name in _PASSWORDS if os.environ.get(name)]
     if database.server and database.password is None and found:
-        problem = f'{found[0]} is not used here; write password = "env:NAME" or "file:PATH"'
+        problem = f'{found[0]} is not supported; write password = "env:NAME" or "file:PATH"'
         file = str(settings.folder / "lakeguard.toml")
         raise SettingsError(file=file, problem=f"env.{settings.env}.password: {problem}")
 
 
 def _references(noun: object) -> Iterator[SecretReference]:
-    """Every secret that the settings name, wherever it stands."""
+    """Every secret reference in the settings."""
     if isinstance(noun, SecretReference):
         yield noun
     elif isinstance(noun, tuple):

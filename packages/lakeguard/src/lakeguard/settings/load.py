@@ -17,9 +17,9 @@
     database = "postgresql://lakeguard@db.example:5432/governance"
     password = "env:LAKEGUARD_DB_PASSWORD"
 
-Nothing here weakens a check. The one environment variable that is read, ``LAKEGUARD_ENV``,
-chooses which of the file's environments is meant. A secret is never in the file: it is named
-(``env:NAME``, ``file:PATH``) and looked up at the moment it is used.
+No setting weakens a check. The only environment variable read is ``LAKEGUARD_ENV``, which selects
+the environment. Secrets are never in the file: it holds references (``env:NAME``, ``file:PATH``),
+which are resolved on use.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ SERVER_FILES = ("sslcert", "sslkey", "sslrootcert")
 SERVER_OPTIONS = ("channel_binding", "host", "sslmode", "target_session_attrs", *SERVER_FILES)
 LONGEST_SCHEMA = 63
 MOST = 100_000
-"""Days, megabytes or files: more means "always"."""
+"""Maximum days, megabytes or files."""
 MOST_ATTEMPTS = 100
 MOST_SECONDS = 86_400
 
 
 def find_project(start: Path) -> Path:
-    """The nearest folder, from ``start`` upwards, that has a ``lakeguard.toml``."""
+    """The nearest folder with a ``lakeguard.toml``, from ``start`` upwards."""
     start = start.resolve()
     for folder in (start, *start.parents):
         if (folder / SETTINGS_FILE).is_file():
@@ -83,7 +83,7 @@ def load_settings(folder: Path, env: str | None = None) -> Settings:
 
 
 class _Reader(SettingsText):
-    """Reads the environments of one file."""
+    """Parses the environments of one file."""
 
     def settings(self, wanted: str | None) -> Settings:
         self.check_keys(self.data, TOP_KEYS, "")
@@ -92,7 +92,7 @@ class _Reader(SettingsText):
         if env not in environments and (environments or env != DEFAULT_ENV):
             known = ", ".join(sorted(environments)) or DEFAULT_ENV
             hint = did_you_mean(env, environments or [DEFAULT_ENV])
-            raise self.error(f"there is no environment {env!r}{hint} (there is {known})")
+            raise self.error(f"unknown environment {env!r}{hint} (known: {known})")
         for name in environments:
             self.word({"env": name}, "env", f"env.{name}", name)
             self._environment(name, self.table(environments, name, f"env.{name}"))
@@ -121,10 +121,10 @@ class _Reader(SettingsText):
         if scheme == "file":
             return text
         if "://" in text:
-            raise self.error(f"{key}: {scheme}:// locations are not available yet; name a folder")
+            raise self.error(f"{key}: {scheme}:// locations are not supported yet; write a folder")
         place = str((self.file.parent / text).resolve())
         if "%" in place:
-            raise self.error(f"{key}: a folder whose path has a % cannot hold Delta tables")
+            raise self.error(f"{key}: a path with a % cannot hold Delta tables")
         return place
 
     def _database(self, table: Mapping[str, Any], where: str) -> DatabaseSettings:
@@ -138,13 +138,13 @@ class _Reader(SettingsText):
             return DatabaseSettings(server=server, schema_name=schema, password=password)
         if kind != "sqlite" or not place or place.startswith((":", "//")):
             choice = "sqlite:PATH or postgresql://USER@HOST:PORT/NAME"
-            raise self.error(f"{key}: not a database; write {choice}")
+            raise self.error(f"{key}: not a database URL; write {choice}")
         if password is not None:
             raise self.error(f"{where}.password: a SQLite file has no password")
         return DatabaseSettings(file=(self.file.parent / place).resolve(), schema_name=schema)
 
     def _server(self, text: str, key: str) -> str:
-        """The address without anything secret. What it says is never shown: it may be secret."""
+        """The URL without secrets. Messages never show it, because it may contain one."""
         try:
             parts = urlsplit(text)
             _ = parts.port
@@ -153,11 +153,11 @@ class _Reader(SettingsText):
         options = dict(parse_qsl(parts.query, keep_blank_values=True))
         if parts.password is not None or "password" in options:
             reference = 'password = "env:NAME" or "file:PATH"'
-            raise self.error(f"{key}: keep the password out of the address; write {reference}")
+            raise self.error(f"{key}: remove the password from the URL; write {reference}")
         for name in options:
             if name not in SERVER_OPTIONS:
                 hint = did_you_mean(name, SERVER_OPTIONS) or f" ({', '.join(SERVER_OPTIONS)})"
-                raise self.error(f"{key}: unknown option in the address{hint}")
+                raise self.error(f"{key}: unknown URL option{hint}")
         self._check_parts(parts, options, key)
         for name in SERVER_FILES:
             if name in options and options[name] != "system":
@@ -168,33 +168,33 @@ class _Reader(SettingsText):
     def _check_parts(self, parts: SplitResult, options: Mapping[str, str], key: str) -> None:
         name = parts.path.removeprefix("/")
         if not name or parts.fragment or set("/@:") & set(name):
-            raise self.error(f"{key}: name one database, postgresql://USER@HOST:PORT/NAME")
+            raise self.error(f"{key}: write one database, postgresql://USER@HOST:PORT/NAME")
         if bool(parts.hostname) == ("host" in options):
-            raise self.error(f"{key}: name one host, or the folder of its socket, ?host=/PATH")
+            raise self.error(f"{key}: write one host, or a socket folder, ?host=/PATH")
         if "host" in options and not options["host"].startswith("/"):
-            raise self.error(f"{key}: ?host= is for the folder of a socket; write @HOST:PORT")
+            raise self.error(f"{key}: ?host= must be a socket folder; write @HOST:PORT")
 
     def _schema(self, table: Mapping[str, Any], key: str) -> str:
-        """Any name that PostgreSQL keeps whole and lets a user have."""
+        """A schema name that PostgreSQL neither truncates nor reserves."""
         name = table.get("schema", DEFAULT_SCHEMA)
         if not isinstance(name, str) or "\0" in name:
             raise self.error(f"{key}: write a text")
         if not 1 <= len(name.encode()) <= LONGEST_SCHEMA:
-            raise self.error(f"{key}: a name has 1 to {LONGEST_SCHEMA} bytes")
+            raise self.error(f"{key}: a schema name must have 1 to {LONGEST_SCHEMA} bytes")
         if name.startswith("pg_") or name in ("$user", "information_schema"):
-            raise self.error(f"{key}: PostgreSQL keeps {name!r} for itself")
+            raise self.error(f"{key}: {name!r} is reserved by PostgreSQL")
         return name
 
     def _spark(self, table: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
         for name, value in _flat(table):
             key = f"{where}.spark: {name}"
             if not name.startswith("spark."):
-                raise self.error(f"{key}: a Spark option starts with spark.")
+                raise self.error(f"{key}: a Spark option must start with spark.")
             if not isinstance(value, str | int | float):
-                raise self.error(f"{key}: an option's value is text, a number or true or false")
+                raise self.error(f"{key}: a value must be a string, a number or a boolean")
             text = str(value).lower() if isinstance(value, bool) else str(value)
             if looks_secret(text) or is_sensitive_key(name):
-                raise self.error(f"{key}: looks like a secret; keep it out of this file")
+                raise self.error(f"{key}: looks like a secret; remove it from this file")
             yield name, text
 
     def _maintenance(self, table: Mapping[str, Any], where: str) -> MaintenanceSettings:
@@ -216,14 +216,16 @@ class _Reader(SettingsText):
                 raise self.error(f"{where}.{key}: write a whole number from {least} to {most:,}")
         found = DispatchSettings(**told)
         if found.heartbeat_seconds * 2 > found.lease_seconds:
-            raise self.error(f"{where}.heartbeat_seconds: at least two have to fit into a lease")
+            raise self.error(f"{where}.heartbeat_seconds: must be at most half of the lease")
         if found.backoff_first_seconds > found.backoff_longest_seconds:
-            raise self.error(f"{where}.backoff_first_seconds: it is longer than the longest")
+            raise self.error(
+                f"{where}.backoff_first_seconds: must not be longer than the maximum backoff"
+            )
         return found
 
     def _channels(self, table: Mapping[str, Any], where: str) -> tuple[AlertChannel, ...]:
-        """Those of the environment; where it says nothing of alerts, those of the file."""
-        of_all = read_channels(self, self.data, "alerts")  # a mistake in it is told in any case
+        """The environment's channels, else those of the file."""
+        of_all = read_channels(self, self.data, "alerts")  # validated in any case
         return read_channels(self, table, f"{where}.alerts") if "alerts" in table else of_all
 
     def _event_channels(self, table: Mapping[str, Any], where: str) -> tuple[EventChannel, ...]:
@@ -242,7 +244,7 @@ class _Reader(SettingsText):
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """``spark.driver.memory`` written bare is a nest of tables: its dotted name again."""
+    """Join nested TOML tables to dotted names such as ``spark.driver.memory``."""
     for key, value in table.items():
         if isinstance(value, dict):
             yield from _flat(cast(dict[str, Any], value), f"{prefix}{key}.")

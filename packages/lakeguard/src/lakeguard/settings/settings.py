@@ -1,4 +1,4 @@
-"""What settings say, as nouns: one environment of one project."""
+"""Settings models: one environment of one project."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from lakeguard_sdk.core.frozen_model import Noun
 from lakeguard_sdk.errors import SettingsError
 from lakeguard_sdk.model.notifications import AlertKind, EventKind
 
-# How long an attempt may be silent, how often a task is tried, and how soon again.
+# Leases, heartbeats, retries and backoff.
 
 
 class DispatchSettings(Noun):
     lease_seconds: int = 120
-    """An attempt that is not heard of for so long is over."""
+    """An attempt expires this long after its last heartbeat."""
     heartbeat_seconds: int = 30
-    """So often a worker is heard of."""
+    """Heartbeat interval of a worker."""
     attempts: int = 3
-    """So often a task is tried, unless its job says otherwise."""
+    """Maximum attempts of a task, unless its job overrides it."""
     backoff_first_seconds: int = 30
-    """After a failure that may pass; it doubles with each attempt."""
+    """Backoff after a transient failure; it doubles with each attempt."""
     backoff_longest_seconds: int = 600
     tick_seconds: int = 5
-    """So often the dispatcher looks what is due."""
+    """Poll interval of the dispatcher."""
     quiet_seconds: int = 10
-    """A file that looked the same for so long is whole."""
+    """A file unchanged for this long counts as complete."""
 
     @property
     def lease(self) -> timedelta:
@@ -41,7 +41,7 @@ DEFAULT_SCHEMA = "lakeguard"
 
 
 class SecretReference(Noun):
-    """Where a secret is kept; the secret itself is in no settings, message or log."""
+    """A reference to a secret; the secret itself never appears in settings, messages or logs."""
 
     settings_file: str
     key: str
@@ -49,7 +49,7 @@ class SecretReference(Noun):
     file: Path | None = None
 
     def resolve(self) -> str:
-        """The secret as it is now."""
+        """The current value of the secret."""
         if self.file is None:
             secret = os.environ.get(self.variable) or _held.get(self.variable, "")
             missing = f"the variable {self.variable} is not set"
@@ -61,18 +61,18 @@ class SecretReference(Noun):
 
 
 _held: dict[str, str] = {}
-"""Variables that are no longer in the environment, by name."""
+"""Variables removed from the environment, by name."""
 
 
 def hold_variable(name: str) -> None:
-    """Take it out of the environment; settings that name it find it still."""
+    """Remove a variable from the environment; settings can still resolve it."""
     value = os.environ.pop(name, None)
     if value is not None:
         _held[name] = value
 
 
 class DatabaseSettings(Noun):
-    """Where the State is: a ``file`` of SQLite, else a schema of a PostgreSQL ``server``."""
+    """The State database: a SQLite ``file``, or a schema of a PostgreSQL ``server``."""
 
     file: Path | None = None
     server: str = ""
@@ -81,16 +81,16 @@ class DatabaseSettings(Noun):
 
 
 class MaintenanceSettings(Noun):
-    """What is kept, and when files are merged."""
+    """Retention and compaction."""
 
     retention_days: int = 30
-    """A version that was published since stays whole."""
+    """Versions published within this period stay readable."""
     inspection_days: int = 7
-    """So long the files of a run that did not publish stay to be looked at."""
+    """Retention of files of unpublished runs, for inspection."""
     small_file_mb: int = 128
-    """Smaller files are merged, up to this size."""
+    """Smaller files are compacted up to this size."""
     compact_after: int = 50
-    """After a run, files are merged once there are more small ones than this; 0 is never."""
+    """Compact after a run if there are more small files than this; 0 disables it."""
 
 
 class ChannelType(StrEnum):
@@ -100,26 +100,26 @@ class ChannelType(StrEnum):
 
 
 class ChannelSettings(Noun):
-    """Where news goes, and how often it is tried."""
+    """Destination and retries of a channel."""
 
     name: Word
     type: ChannelType
     path: Path | None = None
     url: str = ""
     address: SecretReference | None = None
-    """Where the address is kept, where it is itself a secret; then there is no ``url``."""
+    """Reference to a secret URL; ``url`` is empty then."""
     allow_http: bool = False
     secret: SecretReference | None = None
-    """What a webhook's messages are signed with."""
+    """Signing secret of a webhook."""
     timeout_seconds: int = 5
     attempts: int = 8
-    """So often something is tried before it is given up."""
+    """Maximum delivery attempts."""
     pause_seconds: int = 30
-    """After the first failure; after each further one three times as long."""
+    """Backoff after the first failure; it triples with each further one."""
     longest_pause_seconds: int = 6 * 3600
 
     def resolve_url(self) -> str:
-        """The address as it is now; it is in no message."""
+        """The current URL; never shown in messages."""
         if self.address is None:
             return self.url
         text = self.address.resolve()
@@ -131,7 +131,7 @@ class ChannelSettings(Noun):
 
 
 class AlertChannel(ChannelSettings):
-    """Which alerts a channel tells; a filter that is empty lets all through."""
+    """Filters of an alert channel; an empty filter matches all."""
 
     kinds: tuple[AlertKind, ...] = ()
     severities: tuple[Severity, ...] = ()
@@ -141,7 +141,7 @@ class AlertChannel(ChannelSettings):
 
 
 class EventChannel(ChannelSettings):
-    """Which events a channel tells; a filter that is empty lets all through."""
+    """Filters of an event channel; an empty filter matches all."""
 
     attempts: int = 20
     pause_seconds: int = 1
@@ -151,14 +151,14 @@ class EventChannel(ChannelSettings):
 
 
 class InboxSettings(Noun):
-    """Of the door that ``dispatcher --listen`` opens."""
+    """The HTTP endpoint of ``dispatcher --listen``."""
 
     secret: SecretReference | None = None
-    """What senders sign their events with; without it they are taken from this machine alone."""
+    """Signing secret of events; without it, only events from this machine are accepted."""
 
 
 class Settings(Noun):
-    """One environment of one project; all places are absolute."""
+    """One environment of one project; all paths are absolute."""
 
     folder: Path
     env: Word
@@ -174,23 +174,23 @@ class Settings(Noun):
 
 
 def _content_of(file: Path) -> tuple[str, str]:
-    """The text of a secret's file, and what to say if there is none."""
+    """The content of a secret's file, and the message if it is empty."""
     try:
-        return file.read_text("utf-8").rstrip("\r\n"), f"{file} holds no secret"
+        return file.read_text("utf-8").rstrip("\r\n"), f"{file} is empty"
     except UnicodeDecodeError:
         return "", f"{file} is not UTF-8 text"
     except OSError as error:
         return "", f"{file} cannot be read: {error.strerror}"
 
 
-# Addresses of webhooks: what one must be. What it says is never shown, for it may be secret.
+# Webhook URLs; messages never show them, because they may contain a secret.
 
 HERE = ("127.0.0.1", "localhost", "::1")
 _FORM = "write https://HOST/PATH"
 
 
 def problem_of_address(text: str, *, allow_http: bool) -> str:
-    """Why nothing is sent there; empty where it is an address."""
+    """The problem of a webhook URL; empty if it is valid."""
     try:
         parts = urlsplit(text)
         _ = parts.port
@@ -201,7 +201,7 @@ def problem_of_address(text: str, *, allow_http: bool) -> str:
     if parts.fragment or not text.isprintable() or " " in text:
         return _FORM
     if parts.username is not None or parts.password:
-        return "it looks like it holds a secret before the @; nothing is sent with one"
+        return "it looks like it contains a secret before the @"
     if parts.scheme == "http" and parts.hostname not in HERE and not allow_http:
-        return "write https://, or say allow_http = true"
+        return "write https://, or set allow_http = true"
     return ""

@@ -1,4 +1,4 @@
-"""One ``lakeguard.toml`` as it was written; every refusal names the file and the key."""
+"""Typed access to one ``lakeguard.toml``; every error names the file and the key."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lakeguard_sdk.errors import BadName, SettingsError
 
 
 class SettingsText:
-    """The file's tables, and values out of them that are what they should be."""
+    """The parsed file, with validated access to its values."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -23,7 +23,7 @@ class SettingsText:
         except UnicodeDecodeError:
             raise self.error("not UTF-8 text") from None
         except tomllib.TOMLDecodeError as error:
-            raise self.error(f"not readable as TOML: {error}") from None
+            raise self.error(f"invalid TOML: {error}") from None
         except RecursionError:
             raise self.error("nested too deeply") from None
 
@@ -36,7 +36,7 @@ class SettingsText:
         if kind == "file" and place:
             file = (self.file.parent / place).resolve()
             return SecretReference(settings_file=str(self.file), key=key, file=file)
-        raise self.error(f"{key}: a secret is named, not written here; write env:NAME or file:PATH")
+        raise self.error(f"{key}: a secret must be a reference; write env:NAME or file:PATH")
 
     def check_keys(self, table: Mapping[str, Any], known: Collection[str], where: str) -> None:
         for key in table:
@@ -53,7 +53,7 @@ class SettingsText:
     def text(self, table: Mapping[str, Any], key: str, where: str, default: str) -> str:
         value = table.get(key, default)
         if not isinstance(value, str) or not value.strip() or not value.isprintable():
-            raise self.error(f"{where}: write a text that is not empty")
+            raise self.error(f"{where}: must not be empty")
         return value
 
     def word(self, table: Mapping[str, Any], key: str, where: str, default: str) -> str:

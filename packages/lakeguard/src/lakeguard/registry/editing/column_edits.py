@@ -1,4 +1,4 @@
-"""The columns of a definition file changed in its text: comments and all else stay as they are."""
+"""Edits the columns of a definition file in place, preserving comments and layout."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class _Edit(NamedTuple):
 def edited_columns(
     file: str, data: bytes, before: DatasetDefinition, after: DatasetDefinition
 ) -> bytes | None:
-    """The file with the columns of ``after``; None where its layout leaves no place for them.
+    """The file with the columns of ``after``; None if its layout cannot be edited.
 
-    What comes out is not looked at here: whoever writes it reads it first.
+    The result is not validated; the caller must parse it before writing.
     """
     document = read_document(file, data, Findings())
     columns = document.root.values.get("columns") if document else None
@@ -56,15 +56,15 @@ def edited_columns(
 def _paired(
     before: DatasetDefinition, after: DatasetDefinition
 ) -> list[tuple[ColumnDefinition, ColumnDefinition | None]]:
-    """Each column with what became of it: by its name, else by standing in its place."""
+    """Each column with its new version, matched by name, else by position."""
     by_name = {column.name: column for column in after.columns}
-    kept = {column.name for column in before.columns}
+    old_names = {column.name for column in before.columns}
     pairs: list[tuple[ColumnDefinition, ColumnDefinition | None]] = []
     for index, old in enumerate(before.columns):
         new = by_name.get(old.name)
         if new is None and len(after.columns) >= len(before.columns):
             other = after.columns[index]
-            new = other if other.name not in kept else None
+            new = other if other.name not in old_names else None
         pairs.append((old, new))
     return pairs
 
@@ -79,19 +79,19 @@ def _changes(
     edits = []
     if old.name != new.name:
         edits.append(_Edit(key.start, key.end, _quoted(new.name)))
-    said = {
+    values = {
         "type": _quoted(new.type),
         "nullable": None if new.nullable else "false",
         "origin": None,
         "widened_from": None,
     }
-    for word, text in said.items():
+    for word, text in values.items():
         edits += _value(document, node, word, text)
     return edits
 
 
 def _value(document: Document, node: Block, word: str, text: str | None) -> list[_Edit]:
-    """One key of a column: replaced, added after its type, or taken away."""
+    """Replace, add (after the type) or remove one key of a column."""
     value = node.values.get(word)
     if value is not None and text is not None:
         return [_Edit(value.start, value.end, text)]
@@ -118,7 +118,7 @@ def _without(document: Document, node: Block, key: Scalar, value: Node) -> _Edit
 
 
 def _removal(document: Document, key: Scalar, node: Node) -> _Edit:
-    """Whole lines, from that of the key to the last of its value."""
+    """Remove whole lines, from the key to the end of its value."""
     text = document.text
     start = text.rfind("\n", 0, key.start) + 1
     last = len(text[: node.end].rstrip())
@@ -135,8 +135,8 @@ def _addition(document: Document, columns: Block, added: list[ColumnDefinition])
 
 
 def _flow(column: ColumnDefinition) -> str:
-    promised = "" if column.nullable else ", nullable: false"
-    return f"{{type: {_quoted(column.type)}{promised}}}"
+    nullable = "" if column.nullable else ", nullable: false"
+    return f"{{type: {_quoted(column.type)}{nullable}}}"
 
 
 def _quoted(text: str) -> str:

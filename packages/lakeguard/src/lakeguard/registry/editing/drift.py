@@ -1,6 +1,6 @@
-"""Columns that came with the data: in the table, and in no file of definitions.
+"""Drifted columns: present in the table, but not declared in a definition file.
 
-They are the table's until a person declares them, or says that the dataset leaves them out.
+They stay until somebody declares them or lists them in ``leave_out``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 def keeping_drift(definitions: Definitions, current: RegistryState) -> Definitions:
-    """The definitions, where datasets keep what drifted into the registered ones."""
+    """The definitions with the drifted columns of the registered datasets added."""
     entries = {
         dataset.dataset: entry
         for dataset in definitions.datasets
@@ -24,16 +24,18 @@ def keeping_drift(definitions: Definitions, current: RegistryState) -> Definitio
         and entry.definition_hash != hash_of(dataset)
     }
     opened = current.open_all(entries.values())
-    kept = []
+    datasets = []
     for dataset in definitions.datasets:
         entry = entries.get(dataset.dataset)
         before = opened[entry.kind, entry.name].definition if entry else None
-        kept.append(_kept(dataset, before) if isinstance(before, DatasetDefinition) else dataset)
-    return definitions.model_copy(update={"datasets": tuple(kept)})
+        if isinstance(before, DatasetDefinition):
+            dataset = _with_drift(dataset, before)
+        datasets.append(dataset)
+    return definitions.model_copy(update={"datasets": tuple(datasets)})
 
 
 def undrifted(definition: DatasetDefinition, shown: TableSchema) -> DatasetDefinition:
-    """The definition without what came with the data and is not in the table as it is shown."""
+    """The definition without drifted columns that the table no longer has."""
     columns = tuple(
         _narrowed(column, shown.type_of(column.name))
         for column in definition.columns
@@ -43,22 +45,22 @@ def undrifted(definition: DatasetDefinition, shown: TableSchema) -> DatasetDefin
 
 
 def _narrowed(column: ColumnDefinition, shown: str | None) -> ColumnDefinition:
-    """As it was declared, where the table has that type again; what drifted in, as it is there."""
+    """The column with the table's type; back to the declared type if the table has it again."""
     if column.origin is ColumnOrigin.DRIFT and shown is not None:
         return column.model_copy(update={"type": shown})
     if not column.widened_from or shown is None or shown == column.type:
         return column
-    said = "" if shown == column.widened_from else column.widened_from
-    return column.model_copy(update={"type": shown, "widened_from": said})
+    widened_from = "" if shown == column.widened_from else column.widened_from
+    return column.model_copy(update={"type": shown, "widened_from": widened_from})
 
 
 def redrifted(definition: DatasetDefinition, then: DatasetDefinition) -> DatasetDefinition:
-    """The definition with what had come with the data by ``then``; what a person wrote counts."""
-    return _kept(definition, then)
+    """The definition with the drift of ``then``; declarations take precedence."""
+    return _with_drift(definition, then)
 
 
 def renamed_columns(differences: Iterable[SchemaReaction]) -> dict[str, str]:
-    """The old name of each column that was accepted as a new name for it."""
+    """New to old names of accepted renames."""
     return {
         item.other: item.column
         for item in differences
@@ -71,7 +73,7 @@ def drifted(
 ) -> DatasetDefinition:
     """The definition with the columns and types that a run accepted.
 
-    What is a new name for an old column has the old one's tags: it holds the same values.
+    A renamed column keeps the tags of the old one, because it holds the same values.
     """
     known = {column.name: column for column in definition.columns}
     columns = [_widened(column, found.type_of(column.name)) for column in definition.columns]
@@ -89,12 +91,12 @@ def drifted(
 def _widened(column: ColumnDefinition, found: str | None) -> ColumnDefinition:
     if found is None or found == column.type:
         return column
-    said = "" if column.origin is ColumnOrigin.DRIFT else column.widened_from or column.type
-    return column.model_copy(update={"type": found, "widened_from": said})
+    widened_from = "" if column.origin is ColumnOrigin.DRIFT else column.widened_from or column.type
+    return column.model_copy(update={"type": found, "widened_from": widened_from})
 
 
-def _kept(dataset: DatasetDefinition, before: DatasetDefinition) -> DatasetDefinition:
-    """What a person wrote counts; where nothing new was written, what drifted does."""
+def _with_drift(dataset: DatasetDefinition, before: DatasetDefinition) -> DatasetDefinition:
+    """Declarations take precedence over drift."""
     registered = {column.name: column for column in before.columns}
     columns = [_still_wide(column, registered.get(column.name)) for column in dataset.columns]
     written = {column.name for column in columns} | set(dataset.leave_out)

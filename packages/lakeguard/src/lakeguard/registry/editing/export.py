@@ -1,4 +1,4 @@
-"""Definitions as a folder of files: applied again, they change nothing. Comments are not kept."""
+"""Exports definitions as files. Applying them again changes nothing; comments are lost."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _POLICY_KEYS = {
 
 
 def definition_files(definitions: Definitions) -> dict[str, str]:
-    """Every file by its path in the project: one for each definition, and the SQL they name."""
+    """File contents by path: one file per definition, and their SQL files."""
     sql = _SqlFiles()
     files = {
         file_of(definition): _yaml(_written(definition, sql)) for definition in every(definitions)
@@ -49,7 +49,7 @@ def definition_files(definitions: Definitions) -> dict[str, str]:
 
 
 class _SqlFiles:
-    """The SQL of datasets under the names it had; one name never holds two texts."""
+    """SQL files under their original paths; one path never holds two texts."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
@@ -65,21 +65,21 @@ class _SqlFiles:
 
 
 def is_sql_path(text: str) -> bool:
-    """Whether a text names a ``.sql`` file inside a project."""
+    """Whether the text is a path of a ``.sql`` file inside a project."""
     path = PurePosixPath(text)
     inside = not path.is_absolute() and ".." not in path.parts and "\\" not in text
     return inside and ":" not in text and text.isprintable() and path.suffix == ".sql"
 
 
 def _written(definition: Definition, sql: _SqlFiles) -> dict[str, Any]:
-    """The keys of a file, those left out that say nothing."""
+    """The keys of a file, without defaults."""
     match definition:
         case DatasetDefinition():
             return _dataset(definition, sql)
         case TargetDefinition():
             data = _plain(definition)
             data["sources"] = [_mapping(mapping) for mapping in definition.sources]
-            return _said(data)
+            return _without_empty(data)
         case PolicyDefinition():
             data = _plain(definition)
             return {_POLICY_KEYS.get(key, key): value for key, value in data.items()}
@@ -88,7 +88,7 @@ def _written(definition: Definition, sql: _SqlFiles) -> dict[str, Any]:
 
 
 def _plain(definition: Definition) -> dict[str, Any]:
-    """Fields that stand in a file as they are; defaults are left out."""
+    """Fields that are written unchanged, without defaults."""
     kind = definition.kind
     fields = type(definition).model_fields
     data = definition.to_data()
@@ -106,7 +106,7 @@ def _mapping(mapping: SourceMapping) -> dict[str, Any] | str:
 def _dataset(dataset: DatasetDefinition, sql: _SqlFiles) -> dict[str, Any]:
     required = {column.name for column in dataset.columns if _is_required(column, dataset.rules)}
     rules = [rule for rule in dataset.rules if _column_of(rule) not in required]
-    return _said(
+    return _without_empty(
         {
             "dataset": str(dataset.dataset),
             "renamed_from": None if dataset.renamed_from is None else str(dataset.renamed_from),
@@ -136,8 +136,8 @@ def _build(dataset: DatasetDefinition, sql: _SqlFiles) -> dict[str, Any]:
         case FromSource(source=source, object="", external_id=""):
             return {"source": source}
         case FromSource(source=source, object=read, external_id=external):
-            said = _said({"name": source, "object": read, "external_id": external})
-            return {"source": _Flow(said)}
+            keys = _without_empty({"name": source, "object": read, "external_id": external})
+            return {"source": _Flow(keys)}
         case FromSql() as build:
             return {"build": _Flow(sql=sql.take(dataset, build))}
         case FromPython(file=file, function=function):
@@ -151,18 +151,18 @@ def _profile(dataset: DatasetDefinition) -> dict[str, Any] | None:
 
 
 def _schema(dataset: DatasetDefinition) -> dict[str, Any] | None:
-    said = {"profile": dataset.profile, "leave_out": list(dataset.leave_out)}
+    keys = {"profile": dataset.profile, "leave_out": list(dataset.leave_out)}
     plain = dataset.profile == "default" and not dataset.leave_out
-    return None if plain else _Flow(_said(said))
+    return None if plain else _Flow(_without_empty(keys))
 
 
 def _load(load: Load) -> dict[str, Any] | None:
-    """What differs from a plain load of the type; nothing at all for a plain FULL."""
+    """Settings that differ from the type's defaults; None for a plain FULL load."""
     if load == Load(type=LoadType.FULL):
         return None
     usual = Load(type=load.type).to_data()
     data = {key: value for key, value in load.to_data().items() if value != usual[key]}
-    return _Flow(_said({"type": load.type.value, **data}))
+    return _Flow(_without_empty({"type": load.type.value, **data}))
 
 
 def _column(column: ColumnDefinition, required: bool) -> dict[str, Any]:
@@ -175,7 +175,7 @@ def _column(column: ColumnDefinition, required: bool) -> dict[str, Any]:
         "origin": None if column.origin is ColumnOrigin.DECLARED else column.origin.value,
         "widened_from": column.widened_from,
     }
-    return _Flow(_said(data))
+    return _Flow(_without_empty(data))
 
 
 def _is_required(column: ColumnDefinition, rules: Iterable[RuleDefinition]) -> bool:
@@ -183,7 +183,7 @@ def _is_required(column: ColumnDefinition, rules: Iterable[RuleDefinition]) -> b
 
 
 def _column_of(rule: RuleDefinition) -> str | None:
-    """The column of a rule that ``required: true`` says as well."""
+    """The column of a rule that ``required: true`` replaces."""
     name = rule.rule_id.removeprefix("not_null.")
     plain = rule.expression == f"not_null({column_text(name)})"
     return name if plain and rule.active and rule.severity is Severity.FAIL else None
@@ -192,26 +192,26 @@ def _column_of(rule: RuleDefinition) -> str | None:
 def _rule(rule: RuleDefinition) -> dict[str, Any] | str:
     read = read_rule(rule.expression).rule
     limited = read.fail_if is not None or read.warn_if is not None
-    said = {
+    options = {
         "id": None if rule.rule_id == default_rule_id(read) else rule.rule_id,
         "severity": None if limited or rule.severity is Severity.FAIL else rule.severity.value,
         "active": None if rule.active else False,
     }
-    said = {key: value for key, value in said.items() if value is not None}
-    return _Flow(rule=rule.expression, **said) if said else rule.expression
+    options = {key: value for key, value in options.items() if value is not None}
+    return _Flow(rule=rule.expression, **options) if options else rule.expression
 
 
-def _said(data: Mapping[str, Any]) -> dict[str, Any]:
+def _without_empty(data: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in data.items() if value not in (None, "", [], {})}
 
 
 class _Flow(dict[str, Any]):
-    """Written on one line, as people write it."""
+    """A mapping in flow style, on one line."""
 
 
 class _Dumper(yaml.SafeDumper):
     def ignore_aliases(self, data: Any) -> bool:
-        """Anchors are not read, so none is written."""
+        """Never write anchors, because the parser refuses them."""
         return True
 
 

@@ -1,4 +1,4 @@
-"""A live schema approved: the definition that declares it, and nothing else of the dataset."""
+"""Approves a live schema by declaring its differences in the definition."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ _NOTHING_TO_DECLARE = (SchemaChange.REORDER, SchemaChange.COMMENT, SchemaChange.
 def declarable(
     listed: Collection[ClassedDifference], of_file: Collection[ClassedDifference]
 ) -> list[ClassedDifference]:
-    """Differences that a definition of columns can take over: all that a diff lists, then those
-    of the file alone, which are what came with the data and is in the table already."""
+    """Differences that can be declared: all of the diff, then drifted columns that are already in
+    the table but not in the file."""
     known = {item.column for item in listed} | {item.other for item in listed}
     found = [*listed, *(item for item in of_file if item.column not in known)]
     return [item for item in found if item.column and item.change not in _NOTHING_TO_DECLARE]
 
 
 def left_to_profile(item: ClassedDifference, profile: str) -> bool:
-    """Whether a column is gone and the profile accepts that: a table that keeps it has NULL."""
+    """Whether the profile accepts a missing column, which the table then fills with NULL."""
     return item.change in _GONE and item.reactions[profile] is Reaction.ACCEPT
 
 
 def approved_definition(
     definition: DatasetDefinition, live: TableSchema, found: Collection[ClassedDifference]
 ) -> DatasetDefinition:
-    """The definition with these differences declared; what drifted in is declared with them.
+    """The definition with these differences and all drift declared.
 
-    A column that is gone leaves the definition; one that may have been renamed takes its new name,
-    and keeps what is said of it.
+    Missing columns are removed; renamed columns keep their other properties.
     """
     live_columns = {column.name: column for column in live.columns}
     columns = []
@@ -58,14 +57,14 @@ def _declared(
     if now is None:
         return []
     typed = any(item.found and item.change not in _NAMES for item in own)
-    said = {
+    changes = {
         "name": name,
         "type": now.type if typed else column.type,
         "nullable": _nullable(column, own),
         "origin": ColumnOrigin.DECLARED,
         "widened_from": "",
     }
-    return [column.model_copy(update=said)]
+    return [column.model_copy(update=changes)]
 
 
 def _nullable(column: ColumnDefinition, own: list[ClassedDifference]) -> bool:

@@ -1,4 +1,4 @@
-"""The ``build`` and the ``source`` of a dataset file: where its rows come from."""
+"""The ``build`` and ``source`` keys of a dataset file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lakeguard_sdk.security.secret_values import holds_secret
 
 BUILD_KEYS = ("sql", "python")
 FRAME = "frame"
-"""``build: frame``: a program brings the rows."""
+"""``build: frame``: a program publishes a DataFrame."""
 SOURCE_KEYS = ("name", "object", "external_id")
 _SHAPE = "{sql: sql/orders.sql}"
 
@@ -31,7 +31,7 @@ Built = FromSource | FromSql | FromPython | FromFrame
 
 
 def read_build(fields: Fields, files: ProjectFiles) -> Built | None:
-    """What builds the dataset, or None with the mistake among the findings."""
+    """The build of the dataset, or None after reporting the error."""
     has_source, has_build = fields.node("source"), fields.node("build")
     if has_source and has_build:
         fields.wrong(fields.block.keys["build"], "build", "write source or build, not both")
@@ -62,7 +62,7 @@ def _code_build(fields: Fields, files: ProjectFiles) -> Built | None:
 
 
 def _source_build(fields: Fields) -> FromSource | None:
-    """``source: crm``, or the source and what of it is read."""
+    """``source: crm``, or a mapping with the source and the object to read."""
     node = fields.node("source")
     if not isinstance(node, Block):
         source = fields.word("source")
@@ -76,20 +76,20 @@ def _source_build(fields: Fields) -> FromSource | None:
     return FromSource(source=source, object=read_object, external_id=external_id)
 
 
-# The file that ``build.python`` names: it is parsed to be judged, and never run here.
+# Python builds: the file is parsed for checks and never executed here.
 
 MAX_BYTES = 1_000_000
 SHAPE = "jobs/orders.py:build"
 
 
 def read_python_build(files: ProjectFiles, build: Fields) -> FromPython | None:
-    """``file:function`` with the hash of the file, or None with the mistake told."""
+    """``file:function`` with the hash of the file, or None after reporting the error."""
     scalar = build.scalar("python", required=True)
     if scalar is None:
         return None
     path, colon, function = scalar.value.rpartition(":")
     if not colon or not function.isidentifier():
-        build.wrong(scalar, "python", f"write a file and a function of it, {SHAPE}")
+        build.wrong(scalar, "python", f"write FILE:FUNCTION, such as {SHAPE}")
         return None
     data = files.read(build, "python", scalar, path)
     if data is None:
@@ -115,16 +115,16 @@ def _file_error(file: str, data: bytes) -> DefinitionError | None:
         _parsed(data)
     except SyntaxError as error:
         place = Place(file=file, line=max(1, error.lineno or 1), column=max(1, error.offset or 1))
-        return _bad(place, f"not readable as Python: {error.msg}")
+        return _bad(place, f"invalid Python: {error.msg}")
     except (ValueError, RecursionError, MemoryError):
-        return _bad(Place(file=file), "not readable as Python")
+        return _bad(Place(file=file), "invalid Python")
     return None
 
 
 def _function_error(
     build: Fields, scalar: Scalar, file: str, data: bytes, function: str
 ) -> DefinitionError | None:
-    """The last of a name counts, as it does when the file runs."""
+    """If a function is defined twice, the last one counts, as at run time."""
     found = {
         item.name: item
         for item in _parsed(data).body
@@ -134,13 +134,13 @@ def _function_error(
         start = len(scalar.value) - len(function)
         place = build.document.place_within(scalar, start, len(function))
         hint = did_you_mean(function, found)
-        return _bad(place, f"{file} has no function {function!r} at its top level", hint)
+        return _bad(place, f"{file} has no top-level function {function!r}", hint)
     item = found[function]
     place = Place(file=file, line=item.lineno, column=item.col_offset + 1)
     if isinstance(item, ast.AsyncFunctionDef):
         return _bad(place, f"{function} is async; write a plain function")
     if not _takes_two(item.args):
-        return _bad(place, f"write def {function}(spark, inputs), two parameters and no others")
+        return _bad(place, f"write def {function}(spark, inputs), with exactly two parameters")
     return None
 
 
@@ -151,7 +151,7 @@ def _takes_two(args: ast.arguments) -> bool:
 
 def _parsed(data: bytes) -> ast.Module:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what a file warns of is for those who run it
+        warnings.simplefilter("ignore")  # warnings are shown when the file runs
         return ast.parse(data)
 
 
@@ -159,11 +159,11 @@ def _bad(place: Place, problem: str, hint: str = "") -> BadPython:
     return BadPython(place, problem=problem, hint=hint)
 
 
-# The file that ``build.sql`` names: readable text, without a secret.
+# SQL builds: UTF-8 text without secrets.
 
 
 def read_sql_build(files: ProjectFiles, build: Fields) -> FromSql | None:
-    """The SELECT of a build, or None with the mistake among the findings."""
+    """The SELECT of a build, or None after reporting the error."""
     scalar = build.scalar("sql", required=True)
     if scalar is None:
         return None

@@ -1,4 +1,4 @@
-"""The ``columns`` of a dataset file, and the rules that stand under them."""
+"""The ``columns`` of a dataset file, with their rules."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _SHAPE = "{type: string, required: true}"
 
 @dataclass(frozen=True)
 class ColumnRules:
-    """What a column says about its values."""
+    """The rules declared on one column."""
 
     column: str
     required: Node | None
-    """The flag itself, where it is set."""
+    """The node of ``required: true``, if set."""
     rules: tuple[Node, ...]
 
 
@@ -32,7 +32,7 @@ class ColumnsRead:
     columns: tuple[ColumnDefinition, ...]
     rules: tuple[ColumnRules, ...]
     complete: bool
-    """Whether every column was understood, so that rules can be held against them."""
+    """Whether every column was parsed, so rules can be checked against them."""
 
 
 def read_columns(fields: Fields) -> ColumnsRead:
@@ -47,8 +47,8 @@ def read_columns(fields: Fields) -> ColumnsRead:
     for name in block.keys:
         entry = _entry(fields, block, name)
         if entry is not None:
-            column, said = entry
-            rules.append(said)
+            column, column_rules = entry
+            rules.append(column_rules)
             columns += [column] if column is not None else []
     complete = fields.findings.count == before
     return ColumnsRead(tuple(columns), tuple(rules), complete)
@@ -71,11 +71,11 @@ def _entry(
     widened = column.scalar("widened_from")
     widened_from = None if widened is None else _read_type(column, widened, None)
     origin = column.choice("origin", ColumnOrigin, ColumnOrigin.DECLARED)
-    said = ColumnRules(
+    column_rules = ColumnRules(
         name, node.values.get("required") if required else None, tuple(column.items("rules"))
     )
     if data_type is None:
-        return None, said
+        return None, column_rules
     definition = ColumnDefinition(
         name=name,
         type=data_type,
@@ -85,20 +85,20 @@ def _entry(
         origin=origin or ColumnOrigin.DECLARED,
         widened_from=widened_from or "",
     )
-    return definition, said
+    return definition, column_rules
 
 
 def _split_type(node: Block) -> tuple[str | None, tuple[str, ...]]:
-    """``{type: decimal(10,2)}`` unquoted is two keys to YAML; it is refused as one mistake."""
+    """YAML reads unquoted ``{type: decimal(10,2)}`` as two keys; report it as one error."""
     value = node.values.get("type")
     if not isinstance(value, Scalar) or _closed(value.value):
         return None, KEYS
     keys = list(node.keys)
-    told = value.value
+    joined = value.value
     for index, key in enumerate(rest := keys[keys.index("type") + 1 :]):
-        told = f"{told},{key}"
-        if _closed(told):
-            return told, (*KEYS, *rest[: index + 1])
+        joined = f"{joined},{key}"
+        if _closed(joined):
+            return joined, (*KEYS, *rest[: index + 1])
     return None, KEYS
 
 
@@ -131,7 +131,7 @@ def _tags(column: Fields) -> tuple[str, ...]:
     for node in column.items("tags"):
         tag = column.as_word(node)
         if tag in tags:
-            column.wrong(node, "tags", f"{tag} stands twice")
+            column.wrong(node, "tags", f"duplicate tag {tag}")
         elif tag is not None:
             tags.append(tag)
     return tuple(tags)

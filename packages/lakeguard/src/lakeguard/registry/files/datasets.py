@@ -1,4 +1,4 @@
-"""A dataset file of definitions."""
+"""Parses a dataset file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lakeguard.registry.files.columns import ColumnsRead, read_columns
 from lakeguard.registry.files.details import read_details
 from lakeguard.registry.files.load_invariants import load_errors
 from lakeguard.registry.files.loads import KEYS as LOAD_KEYS
-from lakeguard.registry.files.loads import LoadRead, LoadSaid, read_load
+from lakeguard.registry.files.loads import LoadContext, LoadRead, read_load
 from lakeguard.registry.files.project_files import ProjectFiles
 from lakeguard.registry.files.rules import read_rules
 from lakeguard.registry.files.table_locations import LONGEST_PLACE
@@ -31,14 +31,14 @@ KEYS = (
 DEFAULT_PROFILE = "default"
 SCHEMA_KEYS = ("profile", "leave_out")
 PROFILE_KEYS = ("every",)
-EVERY = "write version, or a length of time such as 1d"
+EVERY = "write version, or a duration such as 1d"
 
 
 def read_dataset(
     document: Document, findings: Findings, files: ProjectFiles, macros: Macros | None = None
 ) -> DatasetDefinition | None:
-    """The definition, or None with every mistake among the findings; ``files`` hold its code,
-    ``macros`` the rules that it may name."""
+    """The definition, or None after reporting every error; ``files`` reads its code, ``macros``
+    holds the catalogue rules it may use."""
     before = findings.count
     inner = {"load": LOAD_KEYS, "build": BUILD_KEYS, "schema": SCHEMA_KEYS}
     fields = Fields(document, document.root, findings, KEYS, inner)
@@ -48,14 +48,14 @@ def read_dataset(
     active = fields.flag("active", True)
     parents = _parents(fields)
     build = read_build(fields, files)
-    said, (profile, leave_out) = read_load(fields), _schema(fields)
+    load_read, (profile, leave_out) = read_load(fields), _schema(fields)
     every = _profile_every(fields)
-    placed = _placed(fields)
+    identity = _location_and_ids(fields)
     columns = read_columns(fields)
-    load, called = said.whole, str(name or "this dataset")
-    rules = read_rules(fields, called, columns, load, macros or Macros())
+    load, label = load_read.whole, str(name or "this dataset")
+    rules = read_rules(fields, label, columns, load, macros or Macros())
     if findings.count > before or name is None or build is None or load is None:
-        _check_load(fields, called, said, columns, has_target=bool(placed["target"]))
+        _check_load(fields, label, load_read, columns, has_target=bool(identity["target"]))
         return None
     return DatasetDefinition(
         dataset=name,
@@ -72,12 +72,11 @@ def read_dataset(
         profile_every=every,
         columns=columns.columns,
         rules=rules,
-        **placed,
+        **identity,
     )
 
 
-def _placed(fields: Fields) -> dict[str, Any]:
-    """Where its rows lie, and what it is called elsewhere."""
+def _location_and_ids(fields: Fields) -> dict[str, Any]:
     return {
         "target": fields.word("target", "") or None,
         "location": fields.text("location", limit=LONGEST_PLACE) or "",
@@ -87,15 +86,15 @@ def _placed(fields: Fields) -> dict[str, Any]:
 
 
 def _check_load(
-    fields: Fields, dataset: str, said: LoadRead, columns: ColumnsRead, *, has_target: bool
+    fields: Fields, dataset: str, read: LoadRead, columns: ColumnsRead, *, has_target: bool
 ) -> None:
-    """Mistakes of the load are told beside those that keep the rest from being read."""
-    if said.load is None:
+    """Report errors of the load even if the rest of the dataset cannot be read."""
+    if read.load is None:
         return
     declared = tuple(Column(name=column.name, type=column.type) for column in columns.columns)
     schema = TableSchema(columns=declared) if columns.complete else None
-    about = LoadSaid(dataset, said.load, schema, has_target, said.unread)
-    for error in load_errors(about, fields.document.locate):
+    context = LoadContext(dataset, read.load, schema, has_target, read.unread)
+    for error in load_errors(context, fields.document.locate):
         fields.add(error)
 
 
@@ -110,41 +109,41 @@ def _parents(fields: Fields) -> tuple[DatasetName, ...]:
 
 
 def _schema(fields: Fields) -> tuple[str, tuple[str, ...]]:
-    """The schema profile, in any case, and what is left out; the default where none is said."""
+    """The schema profile (any case, default if absent) and the columns left out."""
     block = fields.block_at("schema", "{profile: BACKWARD}")
     if block is None:
         return DEFAULT_PROFILE, ()
-    said = Fields(fields.document, block, fields.findings, SCHEMA_KEYS)
+    schema = Fields(fields.document, block, fields.findings, SCHEMA_KEYS)
     names = []
-    for node in said.items("leave_out"):
+    for node in schema.items("leave_out"):
         if isinstance(node, Scalar):
             names.append(node.value)
         else:
-            said.wrong(node, "leave_out", "name columns")
-    return _profile(said), tuple(names)
+            schema.wrong(node, "leave_out", "write column names")
+    return _profile(schema), tuple(names)
 
 
 def _profile_every(fields: Fields) -> str:
-    """When profiles are taken; empty where that is not said."""
+    """How often profiles are taken; empty if not set."""
     block = fields.block_at("profile", "{every: version}")
     if block is None:
         return ""
-    said = Fields(fields.document, block, fields.findings, PROFILE_KEYS)
-    scalar = said.scalar("every", required=True)
+    profile = Fields(fields.document, block, fields.findings, PROFILE_KEYS)
+    scalar = profile.scalar("every", required=True)
     if scalar is None:
         return ""
     if scalar.value and re.fullmatch(PROFILE_EVERY, scalar.value):
         return scalar.value
-    said.wrong(scalar, "every", EVERY)
+    profile.wrong(scalar, "every", EVERY)
     return ""
 
 
-def _profile(said: Fields) -> str:
-    scalar = said.scalar("profile", required=True)
+def _profile(schema: Fields) -> str:
+    scalar = schema.scalar("profile", required=True)
     if scalar is None:
         return DEFAULT_PROFILE
     try:
         return check_word(scalar.value.lower())
     except BadName:
-        said.add(BadWord(said.document.place(scalar), name=scalar.value[:LONGEST_TEXT]))
+        schema.add(BadWord(schema.document.place(scalar), name=scalar.value[:LONGEST_TEXT]))
         return DEFAULT_PROFILE

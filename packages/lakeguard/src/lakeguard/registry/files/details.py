@@ -1,4 +1,4 @@
-"""Mappings of any keys: settings that only a worker reads, taken as text."""
+"""Free-form mappings of text values, and secret references."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHAPE = "{key: value}"
 
 
 def read_details(fields: Fields, key: str) -> Details:
-    """Texts, numbers and flags as they are written; a key without a value is a mistake."""
+    """Values as written; a key without a value is an error."""
     block = fields.block_at(key, _SHAPE)
     if block is None:
         return {}
@@ -25,32 +25,32 @@ def read_details(fields: Fields, key: str) -> Details:
         if not isinstance(node, Scalar):
             fields.wrong(node, name[:80], "write a single value")
         elif node.is_null:
-            fields.wrong(scalar, name[:80], "write a value; quote an empty text")
+            fields.wrong(scalar, name[:80], "write a value; quote an empty string")
         else:
             details[name] = node.value
     return details
 
 
 def read_columns_named(fields: Fields, key: str) -> tuple[str, ...]:
-    """A list of columns, each named once."""
+    """A list of distinct column names."""
     names: list[str] = []
     for node in fields.items(key):
         if not isinstance(node, Scalar) or not node.value.strip():
-            fields.wrong(node, key, "write the name of a column")
+            fields.wrong(node, key, "write a column name")
         elif node.value in names:
-            fields.wrong(node, key, f"{node.value[:80]} stands twice")
+            fields.wrong(node, key, f"duplicate column {node.value[:80]}")
         else:
             names.append(node.value)
     return tuple(names)
 
 
-# Secrets of a definition: names of ours, each with a reference to where its value lies.
+# Secrets: names with a reference to where the value is stored.
 
 _REFERENCE_SHAPE = '{token: "env:TOKEN"}'
 
 
 def read_secrets(fields: Fields) -> Details:
-    """``{name: env:VARIABLE}``; a value that is no reference is refused and not shown."""
+    """``{name: env:VARIABLE}``; a value that is not a reference is refused and not shown."""
     block = fields.block_at("secrets", _REFERENCE_SHAPE)
     if block is None:
         return {}
@@ -69,11 +69,11 @@ def read_secrets(fields: Fields) -> Details:
 
 
 def secret_problems(secrets: Details) -> Iterator[tuple[str, str]]:
-    """What is wrong with secrets that are references, by name."""
+    """Problems of secret references, by name."""
     for name, reference in secrets.items():
         try:
             check_word(name)
         except BadName:
-            yield name, "a secret's name is lower snake case, with a letter first"
+            yield name, "a secret name must be lower snake case and start with a letter"
         if reference.startswith("secret:"):
-            yield name, "write env:NAME or file:PATH; no other store can be asked yet"
+            yield name, "write env:NAME or file:PATH; other secret stores are not supported yet"

@@ -1,4 +1,4 @@
-"""The folder of definitions: which files count, and which stand where none belongs."""
+"""Finds definition files and reports misplaced ones."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from lakeguard_sdk.errors import Place, UnknownReference, WrongValue
 class DefinitionFile(NamedTuple):
     folder: str
     name: str
-    """Of the file, without its ending."""
+    """The file name without its extension."""
     file: str
     """Relative to the project, with forward slashes."""
     path: str
 
 
 def definition_files(root: Path, findings: Findings) -> Iterator[DefinitionFile]:
-    """Every definition file in the order of folders and names; the rest goes to findings."""
+    """Definition files ordered by folder and name; misplaced files are reported."""
     top = root / DEFINITIONS
     if not top.is_dir():
         place = Place(file=DEFINITIONS)
@@ -34,7 +34,7 @@ def definition_files(root: Path, findings: Findings) -> Iterator[DefinitionFile]
     for entry in _entries(top):
         file = f"{DEFINITIONS}/{entry.name}"
         if _leaves(entry, root):
-            _misplaced(findings, file, "leads out of the project by a link")
+            _misplaced(findings, file, "is a link that leaves the project")
         elif entry.is_dir():
             known += _folder(entry.name, file, findings)
         elif _is_yaml(entry.name):
@@ -47,7 +47,7 @@ def definition_files(root: Path, findings: Findings) -> Iterator[DefinitionFile]
 def _folder(name: str, file: str, findings: Findings) -> list[str]:
     if name in FOLDERS:
         return [name]
-    _misplaced(findings, file, "not a folder of definitions", did_you_mean(name, FOLDERS))
+    _misplaced(findings, file, "not a definitions folder", did_you_mean(name, FOLDERS))
     return []
 
 
@@ -56,13 +56,13 @@ def _files(root: Path, folder: str, findings: Findings) -> Iterator[DefinitionFi
         file = f"{DEFINITIONS}/{folder}/{entry.name}"
         stem, _, ending = entry.name.rpartition(".")
         if _leaves(entry, root):
-            _misplaced(findings, file, "leads out of the project by a link")
+            _misplaced(findings, file, "is a link that leaves the project")
         elif entry.is_dir():
-            _misplaced(findings, file, "folders do not nest here")
+            _misplaced(findings, file, "nested folders are not supported here")
         elif ending == "yaml":
             yield DefinitionFile(folder, stem, file, entry.path)
         elif _is_yaml(entry.name):
-            _misplaced(findings, file, "not read", f"; rename it to {stem}.yaml")
+            _misplaced(findings, file, "files must end in .yaml", f"; rename it to {stem}.yaml")
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

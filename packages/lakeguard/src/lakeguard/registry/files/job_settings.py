@@ -1,7 +1,7 @@
-"""A job's settings, read: how it is started, run and held back.
+"""Parses a job's settings: triggers, controls and limits.
 
-Keys of ours are plain words. Keys with a ``#`` are of other systems: four of them mean something
-here, and all others are kept and shown.
+Our own keys are plain words. Keys with a ``#`` belong to other systems: four of them are
+interpreted, all others are stored and displayed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from lakeguard_sdk.scheduling.jobs import (
 )
 
 MARK = "#"
-"""In a key: it belongs to another system."""
+"""Marks a key of another system."""
 ACTIVE_CONFIG = "status#ActiveConfig"
 STEP_FUNCTION = "stepfn#Name"
 
@@ -58,7 +58,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "url": values.address,
     "outputs": values.words,
 }
-"""Every key of ours, with what reads its value."""
+"""Our keys, with the parser of each value."""
 
 ALIASES: dict[str, Callable[[str], Any]] = {
     "frequency#Type": values.frequency,
@@ -66,30 +66,30 @@ ALIASES: dict[str, Callable[[str], Any]] = {
     ACTIVE_CONFIG: values.flag,
     STEP_FUNCTION: values.name_elsewhere,
 }
-"""Keys of other systems that mean something here. A key of ours wins over them."""
+"""Interpreted keys of other systems; our own keys take precedence."""
 
 TRIGGERS = ("schedule", "on_update", "on_update_any", "on_files", "on_event", "after")
 _STARTED_BY = frozenset({*TRIGGERS, "frequency#Type", "trigger#EventBridge"})
 _OF_TYPE = {"call": ("python",), "url": ("http",), "outputs": ("python", "http")}
 _NEEDED = {"python": "call", "http": "url"}
 _CALLED = ("python", "http")
-"""Types whose workers open the secrets that the details name."""
-_ELSEWHERE = "secret://"
-NO_DATASET = "; or write the type of what runs this job"
-"""Said of a build without a dataset."""
+"""Types whose workers resolve the secrets named in the details."""
+_FOREIGN_STORE = "secret://"
+NO_DATASET = "; or write the type of the job"
+"""Hint for a build without a dataset."""
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """What is wrong with a setting; ``key`` is the one that it stands at."""
+    """An error in a setting, reported at ``key``."""
 
     key: str
     problem: str
-    """Of a key that is missing: what to write, where that needs saying."""
+    """For a missing key: an optional hint."""
     missing: bool = False
     unknown: bool = False
     block: str = "config"
-    """What the key stands in; empty where that is the definition itself."""
+    """The mapping that holds the key; empty for the definition itself."""
 
     def __str__(self) -> str:
         if self.missing:
@@ -99,62 +99,61 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Reading:
-    """Settings as they were understood, and what was not."""
+    """Parsed settings and the errors found."""
 
     controls: JobControls
     active: bool
     mistakes: tuple[Mistake, ...] = ()
 
     def problem_of(self, job: str) -> str:
-        """Why nothing may run under these settings, in one sentence; empty where all were
-        understood."""
-        return f"the settings of job {job} are wrong: {self.mistakes[0]}" if self.mistakes else ""
+        """Why the job may not run with these settings; empty if they are valid."""
+        return f"invalid settings of job {job}: {self.mistakes[0]}" if self.mistakes else ""
 
 
 def is_known(key: str) -> bool:
-    """A key of ours, or one of another system, which has a ``#`` in it. What is one that means
-    something here but for its capitals is none: it would mean nothing."""
+    """Whether the key is ours, or belongs to another system (has a ``#``). An interpreted key in
+    the wrong case is unknown, because it would be ignored."""
     return key in KEYS or (MARK in key and (key in ALIASES or key.casefold() not in _FOLDED))
 
 
 def unknown_hint(key: str) -> str:
     near = did_you_mean(key, [*KEYS, *ALIASES])
-    return near or f"; settings of other systems have a {MARK} in their names, as in team{MARK}cost"
+    return near or f"; keys of other systems contain {MARK}, such as team{MARK}cost"
 
 
 _FOLDED = frozenset(key.casefold() for key in ALIASES)
 
 
 def controls_of(definition: JobDefinition) -> JobControls:
-    """With every default filled in; what is wrong counts as not said, and never raises."""
+    """Settings with defaults; invalid ones count as absent. Never raises."""
     return read_controls(definition).controls
 
 
 def read_controls(definition: JobDefinition) -> Reading:
-    """The settings and every mistake in them."""
-    said, mistakes = _said(definition.config)
-    mistakes += [*_contradictions(definition, said), *_details(definition)]
+    """The settings and every error in them."""
+    parsed, mistakes = _parse_config(definition.config)
+    mistakes += [*_contradictions(definition, parsed), *_details(definition)]
     kind = kind_of(definition)
     controls = JobControls(
         kind=kind,
-        call=said.get("call", ""),
-        url=said.get("url", ""),
-        timeout_seconds=said.get("timeout", JobControls().timeout_seconds),
-        cron=_cron(said),
-        updates=_updates(said),
-        files=said.get("on_files", ""),
-        event=said.get("on_event", said.get("trigger#EventBridge")),
-        **{key: said[key] for key in _AS_SAID if key in said},
+        call=parsed.get("call", ""),
+        url=parsed.get("url", ""),
+        timeout_seconds=parsed.get("timeout", JobControls().timeout_seconds),
+        cron=_cron(parsed),
+        updates=_updates(parsed),
+        files=parsed.get("on_files", ""),
+        event=parsed.get("on_event", parsed.get("trigger#EventBridge")),
+        **{key: parsed[key] for key in _UNCHANGED if key in parsed},
     )
-    active = definition.active and said.get(ACTIVE_CONFIG, True)
+    active = definition.active and parsed.get(ACTIVE_CONFIG, True)
     return Reading(controls, active, tuple(mistakes))
 
 
-_AS_SAID = ("after", "overlap", "concurrency", "priority", "labels", "attempts", "outputs")
+_UNCHANGED = ("after", "overlap", "concurrency", "priority", "labels", "attempts", "outputs")
 
 
 def kind_of(definition: JobDefinition) -> TaskKind | None:
-    """None where nothing here runs it: a type of another system, or a build of no dataset."""
+    """None if it cannot run here: a type of another system, or a build without a dataset."""
     if definition.type not in QUEUED_KINDS:
         return None
     kind = TaskKind(definition.type)
@@ -162,14 +161,14 @@ def kind_of(definition: JobDefinition) -> TaskKind | None:
 
 
 def is_idle(definition: JobDefinition) -> bool:
-    """A build that is switched on and builds nothing: a mistake where somebody wrote that it is a
-    build, and a name in the catalogue where nobody wrote what it is."""
+    """Whether it is an active build without a dataset. That is an error if ``type: build`` is
+    written, and a mere catalogue entry if no type is."""
     nothing = definition.type == TaskKind.BUILD and definition.dataset is None
     return nothing and read_controls(definition).active
 
 
-def _said(config: Mapping[str, str]) -> tuple[dict[str, Any], list[Mistake]]:
-    said: dict[str, Any] = {}
+def _parse_config(config: Mapping[str, str]) -> tuple[dict[str, Any], list[Mistake]]:
+    parsed: dict[str, Any] = {}
     mistakes = []
     readers = {**KEYS, **ALIASES}
     for key, text in config.items():
@@ -178,28 +177,28 @@ def _said(config: Mapping[str, str]) -> tuple[dict[str, Any], list[Mistake]]:
         if key not in readers:
             continue
         try:
-            said[key] = readers[key](text.strip())
+            parsed[key] = readers[key](text.strip())
         except ValueError as error:
             mistakes.append(Mistake(key, str(error)))
-    return said, mistakes
+    return parsed, mistakes
 
 
-def _contradictions(definition: JobDefinition, said: Mapping[str, Any]) -> list[Mistake]:
-    """Settings that do not go with each other, or with the job's type."""
+def _contradictions(definition: JobDefinition, parsed: Mapping[str, Any]) -> list[Mistake]:
+    """Settings that conflict with each other or with the job's type."""
     config, kind = definition.config, definition.type
     mistakes = _of_strange_type(definition) or [
-        Mistake(key, f"jobs of type {kind} have none; it is for {' and '.join(types)}")
+        Mistake(key, f"not supported by jobs of type {kind}, only by {' and '.join(types)}")
         for key, types in _OF_TYPE.items()
         if key in config and kind not in types
     ]
     if {"on_update", "on_update_any"} <= set(config):
-        mistakes.append(Mistake("on_update_any", "on_update stands here too; write one of them"))
-    timed = "schedule" in config or _may_be_timed(config, said)
+        mistakes.append(Mistake("on_update_any", "conflicts with on_update; write one of them"))
+    timed = "schedule" in config or _may_be_timed(config, parsed)
     for key in ("time_zone", "catch_up"):
         if key in config and not timed:
-            mistakes.append(Mistake(key, "it is for a schedule, and there is none"))
-    if definition.job in said.get("after", ()):
-        mistakes.append(Mistake("after", "a job does not wait for itself"))
+            mistakes.append(Mistake(key, "needs a schedule"))
+    if definition.job in parsed.get("after", ()):
+        mistakes.append(Mistake("after", "a job cannot wait for itself"))
     needed = _NEEDED.get(kind)
     if needed and needed not in config:
         mistakes.append(Mistake(needed, "", missing=True))
@@ -208,73 +207,71 @@ def _contradictions(definition: JobDefinition, said: Mapping[str, Any]) -> list[
     return mistakes
 
 
-def _may_be_timed(config: Mapping[str, str], said: Mapping[str, Any]) -> bool:
-    """Whether another system's key says when, or was meant to."""
+def _may_be_timed(config: Mapping[str, str], parsed: Mapping[str, Any]) -> bool:
+    """Whether another system's key sets a schedule, even an invalid one."""
     key = "frequency#Type"
-    return key in config and said.get(key, "unread") is not None
+    return key in config and parsed.get(key, "unread") is not None
 
 
 def _builds_nothing(definition: JobDefinition) -> bool:
-    """A workload may stand in the catalogue with its name alone, or with what another system runs
-    it by. One that is to be started or held back here is meant to run here."""
+    """Whether the job has triggers or controls but no dataset. Without those, a job may be a
+    catalogue entry that another system runs."""
     if definition.type != TaskKind.BUILD or definition.dataset is not None:
         return False
-    said = set(definition.config)
-    started_here = STEP_FUNCTION not in said and said & _STARTED_BY
-    return bool(said & set(KEYS) or started_here)
+    parsed = set(definition.config)
+    started_here = STEP_FUNCTION not in parsed and parsed & _STARTED_BY
+    return bool(parsed & set(KEYS) or started_here)
 
 
 def _details(definition: JobDefinition) -> list[Mistake]:
-    """What a worker cannot do without, or would not get."""
+    """Details that a worker needs, or could not resolve."""
     if definition.type not in _CALLED:
         return []
     details = definition.details
     mistakes = [
-        Mistake(
-            name, "nothing here opens such a secret; write env:NAME or file:PATH", block="details"
-        )
+        Mistake(name, "unsupported secret reference; write env:NAME or file:PATH", block="details")
         for name, text in details.items()
-        if text.startswith(_ELSEWHERE)
+        if text.startswith(_FOREIGN_STORE)
     ]
     if definition.type == TaskKind.HTTP and SIGNING_SECRET not in details:
-        hint = "; it names what the call is signed with, env:NAME or file:PATH"
+        hint = "; the request is signed with it, env:NAME or file:PATH"
         mistakes.append(Mistake(SIGNING_SECRET, hint, missing=True, block="details"))
     return mistakes
 
 
 def _of_strange_type(definition: JobDefinition) -> list[Mistake]:
-    """Other systems' jobs are welcome in the catalogue; nothing here starts or calls them."""
-    asked = [key for key in (*TRIGGERS, *_OF_TYPE) if key in definition.config]
-    if definition.type in QUEUED_KINDS or not asked:
+    """Jobs of other systems may be listed in the catalogue, but cannot be triggered here."""
+    used = [key for key in (*TRIGGERS, *_OF_TYPE) if key in definition.config]
+    if definition.type in QUEUED_KINDS or not used:
         return []
     near = did_you_mean(definition.type, [kind.value for kind in QUEUED_KINDS])
-    said = f"nothing here runs jobs of type {definition.type}, and it has {', '.join(asked)}{near}"
-    return [Mistake("type", said, block="")]
+    problem = f"jobs of type {definition.type} cannot be run here, but have {', '.join(used)}{near}"
+    return [Mistake("type", problem, block="")]
 
 
-def _cron(said: Mapping[str, Any]) -> CronTrigger | None:
-    text = said.get("schedule", said.get("frequency#Type"))
+def _cron(parsed: Mapping[str, Any]) -> CronTrigger | None:
+    text = parsed.get("schedule", parsed.get("frequency#Type"))
     if text is None:
         return None
     return CronTrigger(
         schedule=text,
-        time_zone=said.get("time_zone", "UTC"),
-        catch_up=said.get("catch_up", CatchUp.LATEST),
+        time_zone=parsed.get("time_zone", "UTC"),
+        catch_up=parsed.get("catch_up", CatchUp.LATEST),
     )
 
 
-def _updates(said: Mapping[str, Any]) -> UpdateTrigger | None:
-    if "on_update" in said:
-        return UpdateTrigger(datasets=said["on_update"])
-    names = said.get("on_update_any")
+def _updates(parsed: Mapping[str, Any]) -> UpdateTrigger | None:
+    if "on_update" in parsed:
+        return UpdateTrigger(datasets=parsed["on_update"])
+    names = parsed.get("on_update_any")
     return None if names is None else UpdateTrigger(datasets=names, any=True)
 
 
-# What must hold of a job, by itself and among others: a typo in its settings never passes.
+# Errors of jobs, alone and among others.
 
 
 def job_errors(job: JobDefinition, locate: Locate) -> Iterator[DefinitionError]:
-    """Everything that is wrong with a job's settings."""
+    """Every error in a job's settings."""
     for mistake in read_controls(job).mistakes:
         key = mistake.key
         at: Path = (mistake.block, key) if mistake.block else (key,)
@@ -290,7 +287,7 @@ def job_errors(job: JobDefinition, locate: Locate) -> Iterator[DefinitionError]:
 def after_errors(
     changed: Mapping[str, JobDefinition], others: Mapping[str, JobDefinition]
 ) -> Iterator[DefinitionError]:
-    """Each cycle of jobs once, at one that is being defined."""
+    """Each cycle of jobs once, reported at a changed job."""
     every = {**others, **changed}
     for cycle in cycles({name: controls_of(job).after for name, job in every.items()}):
         for job, _ in pairwise(cycle):

@@ -1,6 +1,6 @@
-"""Single values of a job's settings: what each may say, and what is wrong with one that may not.
+"""Parsers for single values of a job's settings.
 
-Every reader answers the value, or raises ``ValueError`` with a sentence for whoever wrote it.
+Each returns the value, or raises ``ValueError`` with a message for the author.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from lakeguard_sdk.scheduling.event_patterns import pattern_problems
 Choice = TypeVar("Choice", bound=StrEnum)
 Named = TypeVar("Named", bound=str)
 
-MOST_NAMES = 100
-LONGEST_TIMEOUT = 7 * 86_400
-_NEVER = frozenset({"none", "manual", "adhoc", "ad_hoc", "ad-hoc", "on_demand", "on-demand"})
-"""What other systems write where a job has no schedule."""
-_OF_THE_MACHINE = frozenset({"localtime", "posixrules", "Factory"})
-_MARKERS = ("_", ".")
-"""Files whose names begin so are of other tools, and start nothing."""
+MAX_NAMES = 100
+MAX_TIMEOUT = 7 * 86_400
+_NO_SCHEDULE = frozenset({"none", "manual", "adhoc", "ad_hoc", "ad-hoc", "on_demand", "on-demand"})
+"""What other systems write for a job without a schedule."""
+_MACHINE_ZONES = frozenset({"localtime", "posixrules", "Factory"})
+_IGNORED_PREFIXES = ("_", ".")
+"""Files with these prefixes belong to other tools and trigger nothing."""
 _CALL = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*\Z", re.ASCII)
 
 
@@ -48,9 +48,9 @@ def whole(least: int, most: int) -> Callable[[str], int]:
 
 
 def seconds(text: str) -> int:
-    """A length of time, as rules write them."""
-    if not is_duration(text) or duration(text).total_seconds() > LONGEST_TIMEOUT:
-        raise ValueError("write a time such as 90s, 15m or 2h, of at most 7d")
+    """A duration, in the syntax of rules."""
+    if not is_duration(text) or duration(text).total_seconds() > MAX_TIMEOUT:
+        raise ValueError("write a duration such as 90s, 15m or 2h, at most 7d")
     return int(duration(text).total_seconds())
 
 
@@ -59,7 +59,7 @@ def choice(options: type[Choice]) -> Callable[[str], Choice]:
         words = [option.value for option in options]
         if text not in words:
             hint = did_you_mean(text, words) or f"; write {' or '.join(words)}"
-            raise ValueError(f"unknown word {text[:80]!r}{hint}")
+            raise ValueError(f"invalid value {text[:80]!r}{hint}")
         return options(text)
 
     return read
@@ -74,43 +74,45 @@ def datasets(text: str) -> tuple[DatasetName, ...]:
 
 
 def _names(text: str, read: Callable[[str], Named], form: str) -> tuple[Named, ...]:
-    """Names with commas or blanks between them, each once, in the order of their letters."""
-    said = text.replace(",", " ").split()
+    """Distinct names separated by commas or spaces, sorted."""
+    items = text.replace(",", " ").split()
     try:
-        names = sorted(map(read, said))
+        names = sorted(map(read, items))
     except BadName as error:
-        raise ValueError(f"{error.fields['name'][:80]!r} is not a name; write {form}") from None
-    if not names or len(names) > MOST_NAMES:
-        raise ValueError(f"write {form}, with commas between them, at most {MOST_NAMES}")
+        raise ValueError(
+            f"{error.fields['name'][:80]!r} is not a valid name; write {form}"
+        ) from None
+    if not names or len(names) > MAX_NAMES:
+        raise ValueError(f"write {form}, separated by commas, at most {MAX_NAMES}")
     if len(set(names)) < len(names):
-        raise ValueError("a name stands twice")
+        raise ValueError("duplicate name")
     return tuple(names)
 
 
 def schedule(text: str) -> str:
-    """With one blank between its fields."""
+    """A cron expression with single spaces."""
     parse_cron(text)
     return " ".join(text.lower().split())
 
 
 def frequency(text: str) -> str | None:
-    """As ``schedule``; None where another system says that there is none."""
-    return None if text.lower() in _NEVER else schedule(text)
+    """As ``schedule``; None for words such as ``manual``."""
+    return None if text.lower() in _NO_SCHEDULE else schedule(text)
 
 
 def time_zone(text: str) -> str:
-    """A zone that is the same on every machine."""
-    if text in _OF_THE_MACHINE:
-        raise ValueError(f"{text} is another zone on each machine; write one such as Europe/Berlin")
+    """A zone that does not depend on the machine."""
+    if text in _MACHINE_ZONES:
+        raise ValueError(f"{text} depends on the machine; write a zone such as Europe/Berlin")
     try:
         return zone_of(text).key
     except ValueError as error:
-        near = did_you_mean(text, available_timezones() - _OF_THE_MACHINE)
+        near = did_you_mean(text, available_timezones() - _MACHINE_ZONES)
         raise ValueError(f"{error}{near}") from None
 
 
 def glob(text: str) -> str:
-    """Files below the lake's root: nothing points out of it."""
+    """A glob below the lake's root; it cannot leave it."""
     steps = text.split("/")
     if not text or "\\" in text or ":" in text or "" in steps or {".", ".."} & set(steps):
         raise ValueError("write a path below the lake's root, such as landing/*.csv")
@@ -121,17 +123,17 @@ def glob(text: str) -> str:
 
 
 def _pattern_problem(steps: list[str]) -> str:
-    """Why a pattern finds other files than it seems to, or none at all."""
+    """Why a pattern would match nothing, or other files than expected."""
     if not all(map(str.isprintable, steps)):
         return "write it on one line"
     if any("**" in step and step != "**" for step in steps):
-        return "** stands for folders, between slashes, as in landing/**/*.csv"
+        return "** must be a whole path segment, such as landing/**/*.csv"
     if any(re.search(r"\[(?!!?\]?[^\]]*\])", step) for step in steps):
-        return "a [ is not closed"
+        return "unclosed ["
     if any(re.search(r"\{[^{}]*,[^{}]*\}", step) for step in steps):
-        return "braces stand for themselves here; write a job for each, or use * and [abc]"
-    if steps[-1].startswith(_MARKERS):
-        return "files whose names begin with _ or . start nothing"
+        return "braces are not supported; write one job for each, or use * and [abc]"
+    if steps[-1].startswith(_IGNORED_PREFIXES):
+        return "files whose names begin with _ or . are ignored"
     return ""
 
 
@@ -140,22 +142,22 @@ def call(text: str) -> str:
         raise ValueError("write package.module:function")
     reserved = next((word for word in re.split("[.:]", text) if iskeyword(word)), None)
     if reserved:
-        raise ValueError(f"{reserved} is a word of Python itself, and no name")
+        raise ValueError(f"{reserved} is a reserved word of Python")
     return text
 
 
 def address(text: str) -> str:
-    """Encrypted, unless it stays on this machine."""
+    """An https URL; http is allowed for this machine only."""
     if problem_of_address(text, allow_http=False):
-        raise ValueError("write https://HOST/PATH; http:// is for this machine alone")
+        raise ValueError("write https://HOST/PATH; http:// is allowed for this machine only")
     return text
 
 
 def pattern(text: str) -> dict[str, Any]:
-    """What an event has to match, as JSON."""
+    """An event pattern, as JSON."""
     try:
         found = json.loads(text, object_pairs_hook=_each_key_once, parse_constant=_no_number)
-    except _Unclear:
+    except _AmbiguousJson:
         raise
     except (ValueError, RecursionError):
         found = None
@@ -167,24 +169,26 @@ def pattern(text: str) -> dict[str, Any]:
     return found
 
 
-class _Unclear(ValueError):
-    """JSON that is read, and not as it was meant."""
+class _AmbiguousJson(ValueError):
+    """JSON that parses, but probably not as intended."""
 
 
 def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise _Unclear(f"{twice[:80]!r} stands twice; write its values in one list")
+        duplicate = next(
+            key for key, count in Counter(key for key, _ in pairs).items() if count > 1
+        )
+        raise _AmbiguousJson(f"duplicate key {duplicate[:80]!r}; write its values in one list")
     return found
 
 
 def _no_number(text: str) -> Any:
-    raise _Unclear(f"{text} is no number")
+    raise _AmbiguousJson(f"{text} is not a number")
 
 
 def name_elsewhere(text: str) -> str:
-    """Whatever another system calls a thing."""
+    """A name in another system."""
     if not text:
         raise ValueError("write a name")
     return text
@@ -192,12 +196,12 @@ def name_elsewhere(text: str) -> str:
 
 def rule_pattern(text: str) -> dict[str, Any]:
     """Events of an EventBridge rule, by its name or its ARN; or a pattern."""
-    said = text.strip()
-    if said.startswith("{"):
-        return pattern(said)
-    if not said or not said.isprintable():
-        raise ValueError("write the name of a rule, its ARN or a pattern")
-    return {"resources": [said if said.startswith("arn:") else {"suffix": f"/{said}"}]}
+    rule = text.strip()
+    if rule.startswith("{"):
+        return pattern(rule)
+    if not rule or not rule.isprintable():
+        raise ValueError("write a rule name, its ARN or a pattern")
+    return {"resources": [rule if rule.startswith("arn:") else {"suffix": f"/{rule}"}]}
 
 
 def flag(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""A job file of definitions: a named workload and its settings."""
+"""Parses a job file."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ KEYS = (
 
 
 def _read_config(fields: Fields) -> Details:
-    """A key that means nothing here is told where it stands; what is more wrong with one than
-    that is told of the definition."""
+    """Report unknown keys here, with their position; other errors are found in the definition."""
     config = read_details(fields, "config")
     block = fields.block_at("config", "{schedule: daily}") if config else None
     for key, scalar in block.keys.items() if block else ():
@@ -35,9 +34,9 @@ def _read_config(fields: Fields) -> Details:
     return config
 
 
-def _tell_of_settings(fields: Fields, job: JobDefinition) -> None:
-    """What else is wrong with the settings of a job that could not be read whole. What could not
-    be read was told, and counts as written: nothing is said to be missing that is there."""
+def _report_settings(fields: Fields, job: JobDefinition) -> None:
+    """Report further errors in the settings of a job that could not be read completely. Unreadable
+    values were reported already and do not count as missing."""
     document = fields.document
     config, unread_config = _written(document, "config", job.config)
     details, unread_details = _written(document, "details", job.details)
@@ -52,7 +51,7 @@ def _tell_of_settings(fields: Fields, job: JobDefinition) -> None:
 
 
 def _written(document: Document, key: str, read: Details) -> tuple[Details, set[Path]]:
-    """A block with every key that stands in it, and the paths of what could not be read."""
+    """The mapping with all its keys, and the paths of unreadable values."""
     node = document.root.values.get(key)
     if not isinstance(node, Block):
         return read, set() if node is None else {(key,)}
@@ -61,7 +60,7 @@ def _written(document: Document, key: str, read: Details) -> tuple[Details, set[
 
 
 def read_job(document: Document, findings: Findings) -> JobDefinition | None:
-    """The definition, or None with every mistake among the findings."""
+    """The definition, or None after reporting every error."""
     before = findings.count
     fields = Fields(document, document.root, findings, KEYS)
     name = fields.word("job")
@@ -70,7 +69,7 @@ def read_job(document: Document, findings: Findings) -> JobDefinition | None:
     if fields.node("dataset") is None and "dataset" in document.root.keys:
         fields.missing("dataset")
     job_type = fields.word("type", "build")
-    said = {
+    texts = {
         "title": fields.text("title") or "",
         "owner": fields.text("owner") or "",
         "external_id": fields.text("external_id") or "",
@@ -87,10 +86,10 @@ def read_job(document: Document, findings: Findings) -> JobDefinition | None:
         details=details,
         config=config,
         active=active,
-        **said,
+        **texts,
     )
     if findings.count > before:
-        _tell_of_settings(fields, job)
+        _report_settings(fields, job)
         return None
     if fields.node("type") is not None and is_idle(job):
         place = document.locate(("dataset",))

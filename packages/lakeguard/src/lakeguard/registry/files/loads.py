@@ -1,4 +1,4 @@
-"""The ``load`` of a dataset file: how a batch becomes part of the table."""
+"""The ``load`` of a dataset file: how a batch is applied to the table."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ ALIASES = {"HYBRID": LoadType.APPEND}
 
 @dataclass(frozen=True)
 class LoadRead:
-    """The load as far as it could be read; None where not even its type could."""
+    """The parsed load; None if its type is invalid."""
 
     load: Load | None
     unread: frozenset[str] = frozenset()
-    """Fields with a mistake; they have their defaults."""
+    """Invalid fields, which have their defaults."""
 
     @property
     def whole(self) -> Load | None:
-        """The load that was meant, if all of it could be read."""
+        """The load if all of it is valid, else None."""
         return None if self.unread else self.load
 
 
 def read_load(fields: Fields) -> LoadRead:
-    """``{type: APPEND}``, the type alone, or nothing at all, which is FULL."""
+    """``{type: APPEND}`` or the type alone; FULL if absent."""
     node = fields.node("load")
     if node is None:
         return LoadRead(Load(type=LoadType.FULL))
@@ -52,7 +52,7 @@ def read_load(fields: Fields) -> LoadRead:
 
 
 def _spelled_out(fields: Fields, block: Block) -> LoadRead:
-    said: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     unread: set[str] = set()
     load = Fields(fields.document, block, fields.findings, KEYS)
     for key in KEYS:
@@ -61,8 +61,8 @@ def _spelled_out(fields: Fields, block: Block) -> LoadRead:
         if fields.findings.count > before:
             unread.add(key)
         else:
-            said[key] = value
-    found = None if "type" in unread else Load.model_validate(said)
+            values[key] = value
+    found = None if "type" in unread else Load.model_validate(values)
     return LoadRead(found, frozenset(unread))
 
 
@@ -91,29 +91,29 @@ def _type(fields: Fields, key: str) -> LoadType | None:
     return alias or fields.choice(key, LoadType)
 
 
-# A load as a definition says it, with what it is about: also one that could not all be read.
+# Input of the load checks, also for a load with invalid fields.
 
 At = Callable[[Path], Place]
-"""Where a part of the dataset stands."""
+"""Place of a path in the dataset file."""
 
 
 @dataclass(frozen=True)
-class LoadSaid:
+class LoadContext:
     dataset: str
     load: Load
     declared: TableSchema | None
-    """None where not every column could be read."""
+    """None if a column is invalid."""
     has_target: bool
     unread: frozenset[str] = frozenset()
-    """Fields with a mistake of their own: of what they lack nothing more is said."""
+    """Invalid fields, already reported; they count as set."""
 
     @classmethod
-    def by(cls, dataset: DatasetDefinition) -> LoadSaid:
+    def of(cls, dataset: DatasetDefinition) -> LoadContext:
         return cls(dataset.dataset, dataset.load, dataset.declared, dataset.target is not None)
 
-    def says(self, field: str) -> bool:
+    def has(self, field: str) -> bool:
         return field in self.unread or bool(getattr(self.load, field))
 
     def type_of(self, column: str) -> str | None:
-        """None where it is not declared, or not known to be."""
+        """None if not declared, or if the columns are not known."""
         return self.declared.type_of(column) if self.declared is not None else None

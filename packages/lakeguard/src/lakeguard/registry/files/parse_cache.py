@@ -1,9 +1,8 @@
-"""Files of definitions that were read before: the same bytes are the same definition.
+"""Cache of parsed definition files.
 
-A file is known by its place, the hash of its bytes and that of the code it names. Only what was
-found without a mistake is kept, and only what a file says by itself: whatever takes more than
-one file to see is looked at each time. The cache may be deleted at any moment; one that is
-damaged, or was written by other code than this, is not read.
+The key is a file's path, the hash of its bytes and the hash of the code it references. Only
+valid definitions are cached; checks across files run every time. The cache may be deleted at
+any time, and is ignored if damaged or written by another version of the code.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ _NOUNS: dict[str, Any] = {kind.word: kind.noun for kind in KINDS}
 _NO_CODE = "-"
 
 
-class _Kept(NamedTuple):
-    """One line of the cache; a definition is read from its text when it is asked for."""
+class _CacheEntry(NamedTuple):
+    """One line of the cache; the definition is parsed on demand."""
 
     file: str
     data_hash: str
@@ -47,39 +46,39 @@ class _Kept(NamedTuple):
 
 
 class ParsedFiles:
-    """The cache of one project; without a state folder nothing is read or kept."""
+    """The cache of one project; disabled without a state folder."""
 
     def __init__(self, project: Path, files: ProjectFiles) -> None:
         self._files = files
         self._path = project / STATE_FOLDER / "cache" / "definitions"
         self._usable = (project / STATE_FOLDER).is_dir()
-        self._known = {kept.file: kept for kept in _read(self._path)} if self._usable else {}
-        self._now: list[_Kept] = []
+        self._known = {entry.file: entry for entry in _read(self._path)} if self._usable else {}
+        self._now: list[_CacheEntry] = []
         self._changed = False
 
     def find(self, found: DefinitionFile, data: bytes) -> Definition | None:
-        """What these bytes at this place were found to say, if they were read before."""
-        kept = self._known.get(found.file)
-        if kept is None or kept.data_hash != _digest(data):
+        """The cached definition of this file, or None."""
+        entry = self._known.get(found.file)
+        if entry is None or entry.data_hash != _digest(data):
             return None
         try:
-            definition: Definition = _NOUNS[kept.kind].model_validate_json(kept.text)
+            definition: Definition = _NOUNS[entry.kind].model_validate_json(entry.text)
         except (KeyError, ValueError):
             return None
-        if self._code_hash(definition) != kept.code_hash:
+        if self._code_hash(definition) != entry.code_hash:
             return None
         if isinstance(definition, DatasetDefinition):
-            remember_hash(definition, kept.definition_hash)
-        self._now.append(kept)
+            remember_hash(definition, entry.definition_hash)
+        self._now.append(entry)
         return definition
 
-    def keep(self, found: DefinitionFile, data: bytes, definition: Definition) -> None:
-        """Remember a definition in which no mistake was found."""
+    def add(self, found: DefinitionFile, data: bytes, definition: Definition) -> None:
+        """Cache a valid definition."""
         if not self._usable or not found.file.isprintable():
             return
         self._changed = True
         self._now.append(
-            _Kept(
+            _CacheEntry(
                 found.file,
                 _digest(data),
                 self._code_hash(definition),
@@ -90,10 +89,10 @@ class ParsedFiles:
         )
 
     def save(self) -> None:
-        """Whole or not at all; a place that cannot be written is left alone."""
+        """Write the cache atomically; a read-only folder is ignored."""
         if not self._changed and len(self._now) == len(self._known):
             return
-        body = "".join("\t".join(kept) + "\n" for kept in self._now).encode()
+        body = "".join("\t".join(entry) + "\n" for entry in self._now).encode()
         temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         with suppress(OSError):
             self._path.parent.mkdir(exist_ok=True)
@@ -108,7 +107,7 @@ class ParsedFiles:
         return "" if data is None else _digest(data)
 
 
-def _read(path: Path) -> Iterator[_Kept]:
+def _read(path: Path) -> Iterator[_CacheEntry]:
     try:
         head, _, body = path.read_bytes().partition(b"\n")
     except OSError:
@@ -116,7 +115,7 @@ def _read(path: Path) -> Iterator[_Kept]:
     if head != f"{_semantics()} {_digest(body)}".encode():
         return
     for line in body.decode().split("\n")[:-1]:
-        yield _Kept(*line.split("\t", 5))
+        yield _CacheEntry(*line.split("\t", 5))
 
 
 def _digest(data: bytes) -> str:
@@ -125,7 +124,7 @@ def _digest(data: bytes) -> str:
 
 @cache
 def _semantics() -> str:
-    """Of everything that decides what a file means: another reader reads afresh."""
+    """Hash of all code that interprets files; a new version invalidates the cache."""
     packages = ("lakeguard", "lakeguard-sdk", "pydantic", "PyYAML", "sqlglot")
     found = hashlib.sha256(" ".join(version(package) for package in packages).encode())
     for room in (gate, registry, lakeguard_sdk):

@@ -1,4 +1,4 @@
-"""A policy file of definitions."""
+"""Parses policy and schema profile files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ POLICY_KEYS = (
 
 
 def read_policy(document: Document, findings: Findings) -> PolicyDefinition | None:
-    """The definition, or None with every mistake among the findings."""
+    """The definition, or None after reporting every error."""
     before = findings.count
     fields = Fields(document, document.root, findings, POLICY_KEYS)
     name = fields.word("policy")
@@ -68,7 +68,7 @@ def _expression(
         return None
 
 
-# A schema profile file: which differences of a schema are compatible.
+# Schema profiles.
 
 FLAGS = {
     "allow_column_drop": False,
@@ -77,12 +77,12 @@ FLAGS = {
     "allow_nullable_change": True,
     "auto_add_columns": True,
 }
-"""With their defaults."""
+"""Flags with their defaults."""
 PROFILE_KEYS = ("profile", *FLAGS, "reactions", "description", "active")
 
 
 def read_profile(document: Document, findings: Findings) -> ProfileDefinition | None:
-    """The definition, or None with every mistake among the findings."""
+    """The definition, or None after reporting every error."""
     before = findings.count
     fields = Fields(document, document.root, findings, PROFILE_KEYS)
     name = fields.word("profile")
@@ -98,14 +98,14 @@ def read_profile(document: Document, findings: Findings) -> ProfileDefinition | 
 
 
 def reaction_problem(change: str, reaction: str) -> str | None:
-    """Why a profile cannot answer so; classes are written all in lower or all in upper case."""
+    """Why the reaction is invalid, or None. Changes are all lower or all upper case."""
     known = [item.value for item in SchemaChange]
     if change.upper() not in known or change not in (change.upper(), change.lower()):
-        return f"there is no class of change {change[:80]!r}{did_you_mean(change.upper(), known)}"
+        return f"unknown schema change {change[:80]!r}{did_you_mean(change.upper(), known)}"
     possible = [item.value for item in POSSIBLE[SchemaChange(change.upper())]]
     if len(possible) == 1:
         return f"{change} always blocks"
-    return None if reaction in possible else f"{change} is answered by {', '.join(possible)}"
+    return None if reaction in possible else f"{change} allows {', '.join(possible)}"
 
 
 def _reactions(fields: Fields) -> dict[SchemaChange, Reaction]:

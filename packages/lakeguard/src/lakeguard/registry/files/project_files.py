@@ -1,4 +1,4 @@
-"""The files that builds name: inside the project, and read once."""
+"""Access to the code files of builds, confined to the project."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class ProjectFiles:
         self._root = root.resolve()
 
     def read(self, build: Fields, key: str, scalar: Scalar, file: str) -> bytes | None:
-        """What is in the file; None, with the mistake told at the scalar, where it cannot be."""
+        """The content of the file, or None after reporting the error."""
         problem = path_problem(file, key)
         target = self._root if problem else (self._root / file).resolve()
         if problem is None and not target.is_relative_to(self._root):
-            problem = "leads out of the project by a link"
+            problem = "is a link that leaves the project"
         if problem is not None:
             build.wrong(scalar, key, problem)
             return None
@@ -34,7 +34,7 @@ class ProjectFiles:
         return target.read_bytes()
 
     def bytes_of(self, file: str) -> bytes | None:
-        """What is in a file that a definition names now, None if it may not or cannot be read."""
+        """The content of a referenced file, or None if it cannot be read."""
         if all(path_problem(file, kind) is not None for kind in ENDINGS):
             return None
         target = (self._root / file).resolve()
@@ -51,12 +51,12 @@ class ProjectFiles:
 
 
 ENDINGS = {"sql": ".sql", "python": ".py"}
-"""By key of ``build``, how its files are named."""
+"""File extension by key of ``build``."""
 _EXAMPLES = {"sql": "sql/orders.sql", "python": "jobs/orders.py"}
 
 
 def path_problem(text: str, kind: str) -> str | None:
-    """What is wrong with the path of a file that builds a dataset."""
+    """The problem of a build file's path, or None."""
     path, example = PurePosixPath(text), _EXAMPLES[kind]
     if not text or not text.isprintable() or "\\" in text or len(text) > LONGEST_PATH:
         return f"write a path such as {example}"
@@ -68,7 +68,7 @@ def path_problem(text: str, kind: str) -> str | None:
 
 
 def undecodable(file: str, data: bytes, error: UnicodeDecodeError) -> Place:
-    """Where bytes stop being UTF-8 text."""
+    """The place of the first byte that is not UTF-8."""
     before = data[: error.start].decode("utf-8-sig", "replace")
     line, column = place_of_offset(before + "?", len(before))
     return Place(file=file, line=line, column=column)

@@ -1,4 +1,4 @@
-"""A file of the rule catalogue: a rule by name, with places to fill in."""
+"""Parses a rule of the catalogue: a named rule template."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _QUOTED = re.compile(r"'(?:[^']|'')*'")
 
 
 def read_catalogue_rule(document: Document, findings: Findings) -> CatalogueRule | None:
-    """The definition, or None with every mistake among the findings."""
+    """The definition, or None after reporting every error."""
     before = findings.count
     fields = Fields(document, document.root, findings, KEYS)
     name = fields.word("rule")
@@ -41,16 +41,16 @@ def read_catalogue_rule(document: Document, findings: Findings) -> CatalogueRule
 
 
 def name_problem(name: str) -> str | None:
-    """Whom a name of the catalogue belongs to already: one name has one meaning everywhere."""
+    """Why the name is taken by a rule type or a built-in rule, or None."""
     if RULE_TYPES.find(name) is not None:
-        return f"{name} is a type of rule: choose another name"
+        return f"{name} is a rule type; choose another name"
     if name in built_in_rules():
-        return f"{name} is in the catalogue already, built in: choose another name"
+        return f"{name} is a built-in rule; choose another name"
     return None
 
 
 def template_problem(expression: str) -> str | None:
-    """What is wrong with a rule in which names in braces are still to be filled in."""
+    """The problem of a rule template, or None."""
     parts = _QUOTED.sub(lambda text: text[0].replace(";", " "), expression).split(";")
     return next((found for part in parts if (found := _part_problem(part))), None)
 
@@ -65,7 +65,7 @@ def _part_problem(expression: str) -> str | None:
         return f"unknown rule type {found[1][:80]!r}{did_you_mean(rule_type, names)}"
     rest = _QUOTED.sub("", _FILLED_IN.sub("", expression))
     if "{" in rest or "}" in rest:
-        return "write what is filled in as {column} or {a_name}, lower snake case"
+        return "write parameters as {column} or {a_name}, in lower snake case"
     if rest.count("(") != rest.count(")"):
-        return "a bracket is not closed"
+        return "unbalanced parentheses"
     return None

@@ -1,4 +1,4 @@
-"""The rules of a dataset file: the gate's grammar, with every refusal at its very characters."""
+"""Parses the rules of a dataset file; errors point at the exact characters."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SHAPE = "unique(order_id) or {rule: unique(order_id), severity: WARN}"
 
 @dataclass(frozen=True)
 class _Entry:
-    """One rule as it is written. ``where`` is what stands for it in the file."""
+    """One rule as written; ``where`` is its node in the file."""
 
     where: Node
     text: str
@@ -50,9 +50,9 @@ class _Entry:
 def read_rules(
     fields: Fields, dataset: str, columns: ColumnsRead, load: Load | None, macros: Macros
 ) -> tuple[RuleDefinition, ...]:
-    """Rules in their order: column by column, then those of the dataset.
+    """Rules in order: by column, then those of the dataset.
 
-    They may name the columns that the load writes, and rules of the catalogue.
+    They may use columns that the load adds, and catalogue rules.
     """
     schema = batch = None
     if columns.complete and load is not None:
@@ -60,11 +60,11 @@ def read_rules(
         schema = TableSchema(columns=declared + load_columns(load))
         batch = TableSchema(columns=declared)
     reader = _RuleReader(fields, dataset, schema, batch, macros)
-    for said in columns.rules:
-        if said.required is not None:
-            reader.take(_Entry(said.required, "not_null", said.column))
-        for node in said.rules:
-            reader.read(node, said.column)
+    for declared_rules in columns.rules:
+        if declared_rules.required is not None:
+            reader.take(_Entry(declared_rules.required, "not_null", declared_rules.column))
+        for node in declared_rules.rules:
+            reader.read(node, declared_rules.column)
     for node in fields.items("rules"):
         reader.read(node, None)
     return tuple(reader.rules.values())
@@ -87,7 +87,7 @@ class _RuleReader:
         self.rules: dict[str, RuleDefinition] = {}
 
     def read(self, node: Node, column: str | None) -> None:
-        """A rule is a text, or a mapping with the text and what is said about it."""
+        """A rule is a string, or a mapping with the rule and its options."""
         entry: _Entry | None = None
         if isinstance(node, Scalar) and not node.is_null:
             entry = _Entry(node, node.value, column)
@@ -104,7 +104,7 @@ class _RuleReader:
         scalar = fields.scalar("rule", required=True)
         rule_id = fields.text("id")
         if rule_id is not None and not RULE_ID.match(rule_id):
-            problem = "lower case letters, digits, and . _ - after a letter, at most 200"
+            problem = "use lower case letters, digits and . _ -, start with a letter, at most 200"
             fields.wrong(block.values["id"], "id", problem)
         has_severity = fields.node("severity") is not None
         severity = fields.choice("severity", Severity) if has_severity else None
@@ -114,7 +114,7 @@ class _RuleReader:
         return _Entry(scalar, scalar.value, column, rule_id, severity, active)
 
     def take(self, entry: _Entry) -> None:
-        """The rule, or those that a rule of the catalogue stands for."""
+        """Add the rule, or the rules that a catalogue rule expands to."""
         try:
             expanded = self.macros.expand(entry.text, entry.column)
         except GrammarError as error:
@@ -153,7 +153,7 @@ class _RuleReader:
                 rule, rule_id=entry.rule_id, severity=entry.severity, active=entry.active
             )
         except GrammarError as error:
-            # Its place is one in the canonical text, which stands nowhere in the file.
+            # Its offset refers to the canonical text, which is not in the file.
             place = self.fields.document.place(entry.where)
             self.fields.add(rule_error(place, self.dataset, error))
             return
@@ -161,7 +161,7 @@ class _RuleReader:
 
     def _claim(self, entry: _Entry, rule: RuleDefinition) -> None:
         if len(rule.rule_id) > LONGEST_TEXT:
-            self.fields.wrong(entry.where, "rules", "its id would be too long; give it an id:")
+            self.fields.wrong(entry.where, "rules", "the generated id is too long; set id:")
         elif rule.rule_id in self.rules:
             place = self.fields.document.place(entry.where)
             first = self.rules[rule.rule_id].expression
@@ -181,17 +181,17 @@ class _RuleReader:
 def rule_error(
     place: Place, dataset: str, error: GrammarError, *, hint: str = "", at: object = None
 ) -> DefinitionError:
-    """The gate's refusal as a mistake in a definition."""
-    said = grammar_hint(error) or hint
+    """A grammar error as a definition error."""
+    shown_hint = grammar_hint(error) or hint
     match error.kind:
         case "syntax":
-            return RuleSyntax(place, problem=error.message, hint=said, at=at)
+            return RuleSyntax(place, problem=error.message, hint=shown_hint, at=at)
         case "rule_type":
-            return UnknownRuleType(place, type=error.word, hint=said, at=at)
+            return UnknownRuleType(place, type=error.word, hint=shown_hint, at=at)
         case "column":
-            return UnknownColumn(place, dataset=dataset, column=error.word, hint=said, at=at)
+            return UnknownColumn(place, dataset=dataset, column=error.word, hint=shown_hint, at=at)
         case "meaning":
-            return RuleMeaning(place, problem=error.message, hint=said, at=at)
+            return RuleMeaning(place, problem=error.message, hint=shown_hint, at=at)
 
 
 def grammar_hint(error: GrammarError) -> str:
@@ -199,7 +199,7 @@ def grammar_hint(error: GrammarError) -> str:
 
 
 def _cut_short(node: Node) -> str:
-    """A comma in a YAML list, or a ``#``, ends an unquoted rule before its bracket closes."""
+    """Hint for an unquoted rule that YAML ends at a comma or ``#``."""
     if not isinstance(node, Scalar) or node.style:
         return ""
     if node.value.count("(") > node.value.count(")"):
@@ -207,11 +207,11 @@ def _cut_short(node: Node) -> str:
     return ""
 
 
-# Columns that must have a value: what ``required: true`` says, and a row's ``is_nullable``.
+# Required columns: ``required: true`` in files, ``is_nullable`` in rows.
 
 
 def is_required(name: str, rules: Sequence[RuleDefinition]) -> bool:
-    """Whether a rule of a dataset blocks on any NULL in the column."""
+    """Whether a rule blocks on any NULL in the column."""
     return any(
         rule.rule_id == f"not_null.{name}"
         and rule.expression == f"not_null({column_text(name)})"

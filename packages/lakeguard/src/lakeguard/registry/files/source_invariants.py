@@ -1,4 +1,4 @@
-"""What must hold of a source by itself, wherever it came from."""
+"""Checks a source definition on its own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PLACE = "path or url"
 
 
 def source_errors(source: SourceDefinition, locate: Locate) -> Iterator[DefinitionError]:
-    """Everything that is wrong with a source; a secret in a text is told with the texts."""
+    """Every error of a source, except secrets in texts, which are checked with all texts."""
     if not source.path and not source.url:
         yield MissingKey(locate(source, ("path",)), key=PLACE, at=["path"])
     elif not looks_secret(source.path) and not address_holds_secret(source.url):
@@ -52,19 +52,19 @@ def _placeholder_errors(source: SourceDefinition, locate: Locate) -> Iterator[De
 
 def _header_problems(source: SourceDefinition) -> Iterator[tuple[str, str]]:
     if source.header and source.format is not SourceFormat.CSV:
-        yield "header", f"{source.format} has no header; only csv has"
+        yield "header", "only csv has a header"
     if not all(name.strip() for name in source.header):
-        yield "header", "name each column of the header"
+        yield "header", "the header must not have empty names"
     if len(set(map(look_alike, source.header))) < len(source.header):
-        yield "header", "a column stands twice"
+        yield "header", "duplicate column"
 
 
 def _format_problems(source: SourceDefinition) -> Iterator[tuple[str, str]]:
-    """What only some formats can do."""
+    """Settings that only some formats support."""
     if source.malformed is Malformed.ASIDE and source.format not in TEXT_FORMATS:
-        yield "malformed", f"{source.format} has no lines to keep aside; write refuse"
+        yield "malformed", f"{source.format} cannot quarantine lines; write refuse"
     if source.landing and source.format not in DOWNLOADED:
-        yield "landing", f"{source.format} brings no files that could be kept"
+        yield "landing", f"{source.format} has no files to retain"
 
 
 def _option_problems(source: SourceDefinition) -> Iterator[tuple[str, str]]:
@@ -75,7 +75,7 @@ def _option_problems(source: SourceDefinition) -> Iterator[tuple[str, str]]:
         elif not looks_secret(value) and (said := known[key](value)):
             yield key, said
     if "slices" in source.options and "slice_by" not in source.options:
-        yield "slices", "write slice_by, too: the column whose values are sliced"
+        yield "slices", "needs slice_by, the column to slice by"
 
 
 def _wrong(source: SourceDefinition, locate: Locate, at: Path, problem: str) -> DefinitionError:

@@ -1,4 +1,4 @@
-"""Where a source lies: a path of files, an address to download from, or a database."""
+"""Checks the location of a source: file path, download URL or database."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from lakeguard_sdk.core.enums import SourceFormat
 from lakeguard_sdk.model.definitions import SourceDefinition
 
 DOWNLOADED = frozenset({SourceFormat.CSV, SourceFormat.JSONL, SourceFormat.PARQUET})
-"""Formats whose files may come from a web server."""
+"""Formats that can be downloaded over HTTP."""
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 OBJECT = re.compile(r"[A-Za-z_][A-Za-z0-9_$]{0,62}\.[A-Za-z_][A-Za-z0-9_$]{0,62}")
-"""What of a database is read: ``schema.table``."""
+"""A table of a database: ``schema.table``."""
 
 _DATABASE = re.compile(r"jdbc:postgresql://[^\s/?#@{}]+/[^\s/?#@{}]+(\?[^\s#@{}]*)?")
 
 
 def place_problems(source: SourceDefinition) -> Iterator[tuple[str, str]]:
-    """What is wrong with path and url, where there is one of them; no text is repeated."""
+    """Problems of path and url; messages never repeat their values."""
     path, url = source.path, source.url
     if path and url:
         yield "url", "write path or url, not both"
@@ -42,7 +42,7 @@ def path_problem(path: str) -> str | None:
         return "write a path on one line, such as data/orders-*.csv"
     scheme = path.partition("://")[0]
     if path.startswith(("http://", "https://", "jdbc:")):
-        return "write it as url"
+        return "use url for this address"
     if "://" in path and scheme != "file":
         return f"{scheme[:20]}:// is not available yet"
     return None
@@ -50,7 +50,7 @@ def path_problem(path: str) -> str | None:
 
 def url_problem(url: str, source_format: SourceFormat) -> str | None:
     if not url.isprintable() or len(url) > LONGEST_PATH or any(map(str.isspace, url)):
-        return "write an address on one line, without blanks"
+        return "write a URL on one line, without spaces"
     if source_format is SourceFormat.JDBC:
         return None if _DATABASE.fullmatch(url) else _DATABASE_SHAPE
     if source_format not in DOWNLOADED:
@@ -59,7 +59,7 @@ def url_problem(url: str, source_format: SourceFormat) -> str | None:
 
 
 _DATABASE_SHAPE = (
-    "write jdbc:postgresql://host/database; secrets user and password stand beside it, not in it"
+    "write jdbc:postgresql://host/database; put user and password in secrets, not in the url"
 )
 
 
@@ -70,13 +70,13 @@ def _web_problem(url: str) -> str | None:
     except ValueError:
         host, port = None, None
     if host is None or port == 0 or parts.scheme not in ("http", "https"):
-        return "write an address such as https://host/orders.csv"
+        return "write a URL such as https://host/orders.csv"
     if "@" in parts.netloc:
-        return "write the host without a user before it"
+        return "a user is not allowed in the URL"
     if "{" in parts.netloc or "}" in parts.netloc:
-        return "a secret stands after the host, never in it"
+        return "a secret is allowed after the host only"
     if re.search(r"[{}]", PLACEHOLDER.sub("", url)):
-        return "a brace is open; write a secret's name as {name}"
+        return "unbalanced brace; write a secret as {name}"
     if parts.fragment:
-        return "leave out what follows #; a server never sees it"
+        return "remove the fragment after #; it is never sent to a server"
     return None

@@ -1,4 +1,4 @@
-"""The options of a source: which there are for its format, and what each may say."""
+"""Options of a source, by format."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _encoding(value: str) -> str | None:
 
 def _column(value: str) -> str | None:
     named = 0 < len(value) <= _LONGEST_COLUMN and value == value.strip()
-    return None if named else "write the name of a column"
+    return None if named else "write a column name"
 
 
 def _whole_up_to(most: int) -> Callable[[str], str | None]:
@@ -59,11 +59,11 @@ OPTIONS: dict[SourceFormat, dict[str, Callable[[str], str | None]]] = {
         "fetch_size": _whole_up_to(_LARGEST_FETCH),
     },
 }
-"""Per format, the options there are, each with what is wrong with a value."""
+"""Options by format, each with a check that returns the problem of a value."""
 
 
 def read_options(fields: Fields, file_format: SourceFormat) -> dict[str, str]:
-    """Options as they are written; each mistake at its key or value."""
+    """Options as written; errors are reported at the key or value."""
     block = fields.block_at("options", '{delimiter: ";"}')
     if block is None:
         return {}

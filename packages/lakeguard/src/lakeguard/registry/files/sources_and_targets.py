@@ -1,4 +1,4 @@
-"""A source file of definitions: where data comes from, and how it is read."""
+"""Parses source and target files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SOURCE_KEYS = (
 
 
 def read_source(document: Document, findings: Findings) -> SourceDefinition | None:
-    """The definition, or None with every mistake among the findings."""
+    """The definition, or None after reporting every error."""
     before = findings.count
     fields = Fields(document, document.root, findings, SOURCE_KEYS)
     source_format = fields.choice("format", SourceFormat)
@@ -49,7 +49,7 @@ def read_source(document: Document, findings: Findings) -> SourceDefinition | No
     return None if findings.count > before else SourceDefinition.model_validate(said)
 
 
-# A target file of definitions: where tables lie, and which sources may write there.
+# Targets.
 
 TARGET_KEYS = (
     "target", "location", "zone", "type", "format", "url", "secrets", "partition_by", "transform",
@@ -60,7 +60,7 @@ _MAPPING = "{source: crm, relationship: ingestion}"
 
 
 def read_target(document: Document, findings: Findings) -> TargetDefinition | None:
-    """The definition, or None with every mistake among the findings."""
+    """The definition, or None after reporting every error."""
     before = findings.count
     fields = Fields(document, document.root, findings, TARGET_KEYS)
     name, zone = fields.word("target"), fields.word("zone")
@@ -101,7 +101,7 @@ def read_target(document: Document, findings: Findings) -> TargetDefinition | No
 
 
 def _mapping(fields: Fields, node: Node) -> SourceMapping | None:
-    """``{source: crm}``, or the name of the source alone."""
+    """``{source: crm}``, or just the name of the source."""
     if isinstance(node, Scalar):
         name = fields.as_word(node)
         return None if name is None else SourceMapping(source=name)

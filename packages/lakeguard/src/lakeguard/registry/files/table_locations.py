@@ -1,4 +1,4 @@
-"""Where tables lie: fixed when a dataset is registered, and never one inside another."""
+"""Table locations: fixed at registration, and never nested."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from lakeguard_sdk.storage.run_folders import QUARANTINE
 from lakeguard_sdk.storage.storage import local_path
 
 LONGEST_LOCATION = 160
-"""A table's place, with layer and name, has a column of 300 characters."""
+"""A table's location, including layer and name, is stored in 300 characters."""
 LONGEST_PLACE = 300
 
 
 def table_place(dataset: DatasetDefinition, target: TargetDefinition | None) -> str:
-    """The dataset's own location; else ``<layer>/<name>``, below that of its target, if any."""
+    """The dataset's own location, else ``<layer>/<name>`` below its target's location, if any."""
     if dataset.location:
         return dataset.location
     own = f"{dataset.dataset.layer}/{dataset.dataset.name}"
@@ -25,30 +25,30 @@ def table_place(dataset: DatasetDefinition, target: TargetDefinition | None) -> 
 
 
 def own_place_problem(location: str) -> str | None:
-    """What keeps a dataset's own location from being one; it is absolute, or there is none."""
+    """The problem of a dataset's own location, which must be absolute, or None."""
     if not location:
         return None
     if not _is_absolute(location):
-        return "write the whole path of the table's folder, from / on"
+        return "write the absolute path of the table's folder"
     return location_problem(location, LONGEST_PLACE)
 
 
 def outside_problem(location: str, root: str) -> str | None:
-    """The same where the lake's root is known: what lies in the lake has its place by its name."""
+    """The problem of a location inside the lake, where tables are placed by name, or None."""
     if not location or not _is_below(f"{on_disk(location, root)}/", root):
         return None
-    return "the folder lies in the lake itself: leave the key out"
+    return "the folder is inside the lake; remove location"
 
 
 def location_problem(location: str, longest: int = LONGEST_LOCATION) -> str | None:
-    """What keeps a target's location from being one, if anything does."""
+    """The problem of a target's location, or None."""
     if not location.strip() or not location.isprintable() or len(location) > longest:
         return f"write a folder on one line, at most {longest} characters"
     scheme = urlsplit(location).scheme if ":" in location else ""
     if scheme not in ("", "file"):
         return f"{scheme[:20]}: is not available yet"
     if scheme == "file" and not location.startswith("file:///"):
-        return "write file:/// and then the folder from the root on"
+        return "write file:/// and the absolute path of the folder"
     folder = unquote(location.removeprefix("file://")) if scheme else location
     parts = folder.strip("/").split("/")
     hidden = "\\" in folder or not folder.isprintable() or folder.startswith("//")
@@ -58,7 +58,7 @@ def location_problem(location: str, longest: int = LONGEST_LOCATION) -> str | No
 
 
 def lake_problem(location: str, root: str) -> str | None:
-    """The same of an absolute location that lies in the lake, whose root is known."""
+    """The problem of an absolute location inside the lake, or None."""
     if not _is_absolute(location):
         return None
     found = on_disk(location, root)
@@ -66,7 +66,7 @@ def lake_problem(location: str, root: str) -> str | None:
 
 
 def on_disk(place: str, root: str | None) -> str:
-    """The one spelling of a place; without the lake's root, relative ones stay as they are."""
+    """The normalized location; without the lake's root, relative ones are unchanged."""
     if _is_absolute(place):
         return os.path.realpath(local_path(place))
     return place if root is None else f"{root}/{place}"
@@ -79,8 +79,8 @@ def root_of(lake: str) -> str:
 def nested_places(
     new: Mapping[str, str], held: Mapping[str, str], root: str | None = None
 ) -> Iterator[tuple[str, str]]:
-    """Each new place that lies at, in or around another, with the name that is there; all of
-    them below the lake's root, where that is known."""
+    """Each new location equal to, inside or around another, with the name found there; also those
+    that contain the lake's root, if it is known."""
     there, mine = _by_disk(held, root), _by_disk(new, root)
     for place, name in new.items():
         found = on_disk(place, root)
@@ -96,16 +96,16 @@ def nested_places(
 
 
 def _reserved(folder: str) -> str | None:
-    """Why a folder of the lake is not for tables of a target, if it is not."""
+    """Why a folder of the lake is reserved, or None."""
     if folder in (*LAYER_FOLDERS, "definitions", "sql", QUARANTINE):
-        return f"{folder}/ holds something else; write a folder of its own"
+        return f"{folder}/ is reserved; choose another folder"
     if folder.startswith((".", "_")):
-        return "a folder that begins with . or _ is not for tables"
+        return "folders that begin with . or _ cannot hold tables"
     return None
 
 
 def _by_disk(places: Mapping[str, str], root: str | None) -> dict[str, dict[str, str]]:
-    """Places and names, by where they lie: the same place can be written in many ways."""
+    """Locations and names by normalized location, as one folder can be written in several ways."""
     found: dict[str, dict[str, str]] = {}
     for place, name in places.items():
         found.setdefault(on_disk(place, root), {})[place] = name
@@ -121,7 +121,7 @@ def _is_below(place: str, folder: str) -> bool:
 
 
 def _above(place: str) -> Iterator[str]:
-    """The place and every folder around it."""
+    """The location and its parent folders."""
     while place:
         yield place
         place = place.rpartition("/")[0]

@@ -1,4 +1,4 @@
-"""A definition as a row of the table that holds its kind."""
+"""Converts a definition to a row of its table."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ TABLES: dict[str, Table] = {
 }
 
 KEY_PREFIXES = {"source": "src", "target": "tgt", "dataset": "ds", "job": "job"}
-"""Kinds that get an id of ours; the others are known by their names."""
+"""Id prefixes of kinds with generated ids; other kinds are identified by name."""
 
 
 def row_of(definition: Definition, key: str, digest: str) -> dict[str, Any]:
-    """The columns that say what is defined; who revised it, and when, is for the caller to add."""
-    whole = {"definition_hash": digest, "definition": definition.to_json()}
+    """The columns of the definition; the caller adds author and time."""
+    content = {"definition_hash": digest, "definition": definition.to_json()}
     match definition:
         case SourceDefinition():
-            return {**whole, **_source(definition, key)}
+            return {**content, **_source(definition, key)}
         case TargetDefinition():
-            return {**whole, **_target(definition, key)}
+            return {**content, **_target(definition, key)}
         case DatasetDefinition():
-            return {**whole, **_dataset(definition, key)}
+            return {**content, **_dataset(definition, key)}
         case JobDefinition():
-            return {**whole, **_job(definition, key)}
+            return {**content, **_job(definition, key)}
         case PolicyDefinition():
             return _policy(definition)
         case ProfileDefinition():
@@ -126,15 +126,15 @@ def _profile(profile: ProfileDefinition) -> dict[str, Any]:
         "allow_type_narrow": profile.allow_type_narrow,
         "allow_nullable_change": profile.allow_nullable_change,
         "auto_add_columns": profile.auto_add_columns,
-        "reactions": _answers(profile),
+        "reactions": _reactions(profile),
         "description": profile.description,
         "active": profile.active,
     }
 
 
-def _answers(profile: ProfileDefinition) -> str | None:
-    said = {change.value: reaction.value for change, reaction in profile.reactions.items()}
-    return canonical_json(said) if said else None
+def _reactions(profile: ProfileDefinition) -> str | None:
+    reactions = {change.value: reaction.value for change, reaction in profile.reactions.items()}
+    return canonical_json(reactions) if reactions else None
 
 
 def _catalogue_rule(rule: CatalogueRule) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A plan in words: the same steps that apply walks, as lines for people."""
+"""Describes a plan for people, from the same steps that apply executes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lakeguard_sdk.model.plan import (
 
 
 class PlanLine(Noun):
-    """``+ dataset bronze.orders  9 columns, 6 rules``; ``changes`` are indented below it."""
+    """``+ dataset bronze.orders  9 columns, 6 rules``, with ``changes`` indented below."""
 
     sign: str
     kind: str
@@ -35,7 +35,7 @@ class PlanLine(Noun):
 
 
 def describe(plan: Plan) -> list[PlanLine]:
-    """One line per step, in the order in which apply takes them."""
+    """One line per step, in the order of apply."""
     return [describe_step(step) for step in plan.steps]
 
 
@@ -51,7 +51,7 @@ def describe_step(step: Register | Revise) -> PlanLine:
 
 
 def _summary(definition: Definition) -> str:
-    """What a reader wants to know of something new."""
+    """Summary of a new definition."""
     match definition:
         case SourceDefinition(format=form, path=path, url=url):
             return f"{form}, {path or url}"
@@ -71,10 +71,10 @@ def _summary(definition: Definition) -> str:
 
 def _scope(policy: PolicyDefinition) -> str:
     """``gold``, ``gold, domain aviation``, ``everything``."""
-    said = [policy.applies_to_layer.value] if policy.applies_to_layer else []
-    said += [f"domain {policy.applies_to_domain}"] if policy.applies_to_domain else []
-    said += [f"tag {policy.applies_to_tag}"] if policy.applies_to_tag else []
-    return ", ".join(said) or "everything"
+    parts = [policy.applies_to_layer.value] if policy.applies_to_layer else []
+    parts += [f"domain {policy.applies_to_domain}"] if policy.applies_to_domain else []
+    parts += [f"tag {policy.applies_to_tag}"] if policy.applies_to_tag else []
+    return ", ".join(parts) or "everything"
 
 
 def _allowed(profile: ProfileDefinition) -> str:

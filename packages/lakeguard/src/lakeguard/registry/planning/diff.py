@@ -1,4 +1,4 @@
-"""What differs between two revisions, field by field, in words for the reader of a plan."""
+"""Field-by-field differences between two revisions, for display in a plan."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SINGULAR = {
     "secrets": "secret",
     "reactions": "reaction",
 }
-_SPELLED = {
+_LABELS = {
     "applies_to_layer": "applies_to",
     "applies_to_domain": "domain",
     "applies_to_tag": "tag",
@@ -38,7 +38,7 @@ _SPELLED = {
 
 
 def changes_between(before: Definition, after: Definition) -> tuple[Change, ...]:
-    """Every difference, of whatever kind both are."""
+    """Every difference between two definitions of the same kind."""
     if isinstance(before, DatasetDefinition) and isinstance(after, DatasetDefinition):
         return dataset_changes(before, after)
     return tuple(_differences(_words(before), _words(after)))
@@ -55,7 +55,7 @@ def dataset_changes(before: DatasetDefinition, after: DatasetDefinition) -> tupl
 
 
 def rule_line(rule: RuleDefinition) -> str:
-    """A rule as a plan shows it; only what differs from the usual is said."""
+    """A rule as a plan shows it, without defaults."""
     severity = "" if rule.severity is Severity.FAIL else f" [{rule.severity}]"
     return f"{rule.expression}{severity}{'' if rule.active else ' [inactive]'}"
 
@@ -68,10 +68,10 @@ def _differences(before: Mapping[str, str], after: Mapping[str, str]) -> Iterato
 
 
 def _words(definition: Noun) -> dict[str, str]:
-    """Field by field; the members of a mapping, and named items, each for themselves."""
+    """Display text by field; members of mappings and named items are separate."""
     words: dict[str, str] = {}
     for field in type(definition).model_fields:
-        value, said = getattr(definition, field), _SPELLED.get(field, field)
+        value, label = getattr(definition, field), _LABELS.get(field, field)
         if field == "kind":
             continue
         if isinstance(value, dict):
@@ -79,18 +79,18 @@ def _words(definition: Noun) -> dict[str, str]:
         elif isinstance(value, tuple) and value and isinstance(value[0], Noun):
             words |= {f"{_SINGULAR[field]} {name}": text for name, text in _items(value)}
         else:
-            words[said] = _word(value)
+            words[label] = _word(value)
     return words
 
 
 def _items(value: tuple[Any, ...]) -> Iterator[tuple[str, str]]:
-    """Those of a target: by source, with what is said about each arrow."""
+    """Source mappings of a target, with their description."""
     for item in value:
         data = item.to_data()
         name = data.pop("source")
-        said = [data.pop("relationship"), data.pop("description")]
-        said.append("" if data.pop("active") else "inactive")
-        yield name, ", ".join(filter(None, said))
+        parts = [data.pop("relationship"), data.pop("description")]
+        parts.append("" if data.pop("active") else "inactive")
+        yield name, ", ".join(filter(None, parts))
 
 
 def _word(value: Any) -> str:
@@ -143,7 +143,7 @@ def _load_words(load: Load) -> dict[str, str]:
 
 
 def _less_common_words(load: Load) -> dict[str, str]:
-    """What most loads leave as it is, where this one does not."""
+    """Less common settings that differ from their defaults."""
     usual = Load(type=load.type).to_data()
     return {
         f"load {key}": ", ".join(map(str, value)) if isinstance(value, list) else _word(value)
@@ -186,11 +186,11 @@ def _column_words(columns: tuple[ColumnDefinition, ...]) -> dict[str, str]:
 def _order_change(
     before: tuple[ColumnDefinition, ...], after: tuple[ColumnDefinition, ...]
 ) -> Iterator[Change]:
-    """Only where the columns that both have stand in another order."""
+    """A change of order among the columns that both revisions have."""
     old, new = [c.name for c in before], [c.name for c in after]
-    kept_old = [name for name in old if name in set(new)]
-    kept_new = [name for name in new if name in set(old)]
-    if kept_old != kept_new:
+    common_old = [name for name in old if name in set(new)]
+    common_new = [name for name in new if name in set(old)]
+    if common_old != common_new:
         yield Change(field="column order", before=", ".join(old), after=", ".join(new))
 
 

@@ -1,4 +1,4 @@
-"""From definitions and the registry as it is to the steps that make them agree."""
+"""Plans the steps that bring the registry in line with the definitions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lakeguard_sdk.model.plan import (
 
 
 class Difference(NamedTuple):
-    """A definition that is not what is registered; ``entry`` is what it would supersede."""
+    """A new or changed definition; ``entry`` is the registered one it supersedes."""
 
     definition: Definition
     entry: Entry | None
@@ -34,12 +34,11 @@ def make_plan(
     *,
     keep_drift: bool = True,
 ) -> Plan:
-    """The steps, kind by kind: what others refer to comes first, parents before children.
+    """The steps in dependency order: referenced kinds first, parents before children.
 
-    The same input gives the same plan, in whatever order it came. What is registered and not
-    among the definitions is left as it is, columns included that came with the data.
-    Without ``keep_drift`` those go that the definitions do not name.
-    InvalidDefinitions if anything does not hold, the registry included.
+    The plan does not depend on the order of the input. Registered definitions that are not in
+    the input stay, and so do drifted columns, unless ``keep_drift`` is False.
+    InvalidDefinitions if any check fails, including checks against the registry.
     """
     if keep_drift:
         definitions = keeping_drift(definitions, current)

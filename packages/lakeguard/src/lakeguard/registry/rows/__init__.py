@@ -1,4 +1,4 @@
-"""Files of table rows, read and never executed: each value with its exact place."""
+"""Reads files of table rows without executing them; each value has its position."""
 
 from lakeguard.registry.rows.row import NOW, Now, Row, Value
 from lakeguard.registry.rows.row_files import read_rows

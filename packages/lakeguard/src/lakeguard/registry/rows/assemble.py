@@ -1,4 +1,4 @@
-"""Rows become definitions: what is registered, with everything over it that the rows say."""
+"""Assembles definitions from rows, on top of the registered ones."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from lakeguard_sdk.model.definitions import (
 
 
 def assemble(rows: Iterable[Row], registered: Definitions, findings: Findings) -> Definitions:
-    """Every definition that the rows speak of, whole; mistakes go to the findings."""
+    """Every definition that the rows mention, complete; errors go to the findings."""
     return Assembly(rows, registered, findings).definitions
 
 
 class Assembly:
-    """The definitions of a load, and where in its files each piece of them was said."""
+    """The definitions of a load, with the place of each value."""
 
     def __init__(self, rows: Iterable[Row], registered: Definitions, findings: Findings) -> None:
         held: Mapping[Key, Definition] = {key_of(item): item for item in every(registered)}
@@ -54,7 +54,7 @@ class Assembly:
         self._check_sql_files(held, findings)
 
     def _read(self) -> None:
-        """What others refer to comes first; details after what they belong to."""
+        """Referenced kinds are read first; details after their owners."""
         sheet = self._sheet
         ingestion_rows.read_profiles(sheet)
         ingestion_rows.read_catalogue(sheet)
@@ -67,7 +67,7 @@ class Assembly:
         registry_rows.read_registry(sheet)
         registry_rows.read_catalogue_of_datasets(sheet)
         checking = ingestion_rows.read_objects(sheet)
-        registry_rows.read_registry_arrows(sheet)
+        registry_rows.read_registry_references(sheet)
         ingestion_rows.read_columns(sheet, checking, self._catalogue())
         registry_rows.read_rules(sheet)
         registry_rows.read_policies(sheet)
@@ -75,7 +75,7 @@ class Assembly:
         control_rows.read_job_settings(sheet)
 
     def _check_sql_files(self, held: Mapping[Key, Definition], findings: Findings) -> None:
-        """One file never holds two texts: an export could not write both."""
+        """A SQL file must not have two texts, because an export could not write both."""
         defined = {key_of(item): item for item in every(self.definitions)}
         first: dict[str, tuple[Key, str]] = {}
         for key, item in {**held, **defined}.items():
@@ -87,19 +87,19 @@ class Assembly:
             if text != build.text and changed in defined:
                 other = owner if changed == key else key
                 place = self._sheet.drafts.drafts[changed].place_of(("build", "file"))
-                problem = f"{build.file} is the file of {other[1]}, with another text"
+                problem = f"{build.file} is also the file of {other[1]}, with different SQL"
                 findings.add(WrongValue(place, key="sql_file", problem=problem, hint=""))
 
     def _catalogue(self) -> dict[str, CatalogueRule]:
-        """Rules by name, as they will be."""
+        """Catalogue rules by name, after this load."""
         drafts = self._sheet.drafts
         held = [item for (kind, _), item in drafts.registered.items() if kind == "rule"]
-        said = [draft.finished({}, Findings()) for draft in drafts.of_kind("rule")]
-        defined = {item.rule: item for item in (*held, *said) if isinstance(item, CatalogueRule)}
+        drafted = [draft.finished({}, Findings()) for draft in drafts.of_kind("rule")]
+        defined = {item.rule: item for item in (*held, *drafted) if isinstance(item, CatalogueRule)}
         return {**built_in_rules(), **defined}
 
     def placed(self, error: DefinitionError) -> DefinitionError:
-        """A mistake that was found in a definition's own file, at the row that says it."""
+        """The error moved from the definition file to the row of its value."""
         draft = self._draft_at(error.place.file)
         if draft is None:
             return error
@@ -116,14 +116,14 @@ class Assembly:
 
 
 def _at_row(error: DefinitionError, item: Definition, draft: Draft) -> DefinitionError:
-    """SQL stands in a row here, not in the file that it will be known by."""
+    """Errors in SQL point to the row, because the SQL file does not exist yet."""
     build = getattr(item, "build", None)
     if isinstance(build, FromSql) and error.place.file == build.file:
         return type(error)(draft.place_of(("build", "text")), **error.fields)
     return error
 
 
-# Datasets and targets put together from what is registered and what rows say.
+# Merges registered values and row values of datasets and targets.
 
 _COLUMN_FIELDS = {
     "type": "type",
@@ -133,11 +133,11 @@ _COLUMN_FIELDS = {
     "origin": "origin",
     "widened_from": "widened_from",
 }
-"""What rows say of a column, and the field of the noun that it is."""
+"""Row fields of a column, and the fields of the model."""
 
 
 def _finished(sheet: Worksheet, draft: Draft) -> Definition | None:
-    """The definition, or None with what it lacks among the findings."""
+    """The definition, or None after reporting missing values."""
     match draft.key[0]:
         case "target":
             return draft.finished(_sources(draft), sheet.findings)
@@ -151,18 +151,18 @@ def _finished(sheet: Worksheet, draft: Draft) -> Definition | None:
 
 
 def _sources(draft: Draft) -> dict[str, Any]:
-    """Arrows that are registered stay where they are; new ones follow."""
+    """Registered mappings keep their order; new ones are appended."""
     before = draft.before
     found: dict[str, dict[str, Any]] = {}
     if isinstance(before, TargetDefinition):
         found = {item.source: item.to_data() for item in before.sources}
-    for source, said in draft.members("sources").items():
-        found[source] = {**found.get(source, {}), **said}
+    for source, values in draft.members("sources").items():
+        found[source] = {**found.get(source, {}), **values}
     return {"sources": list(found.values())}
 
 
 def _pieces(sheet: Worksheet, draft: Draft) -> dict[str, Any]:
-    """Only what is known: what is left out is missing, and told so."""
+    """Known parts only; the model reports missing ones."""
     columns, dropped = _columns(sheet, draft)
     pieces: dict[str, Any] = {"rules": _rules(sheet, draft, dropped)}
     if columns:
@@ -174,83 +174,84 @@ def _pieces(sheet: Worksheet, draft: Draft) -> dict[str, Any]:
 
 
 def _build(draft: Draft) -> dict[str, Any]:
-    said = {str(path[1]): item.value for path, item in draft.said.items() if path[0] == "build"}
+    values = {str(path[1]): item.value for path, item in draft.values.items() if path[0] == "build"}
     before = draft.before.build.to_data() if isinstance(draft.before, DatasetDefinition) else {}
-    if said.get("build", before.get("build")) != before.get("build"):
-        return said
-    return {**before, **said}
+    if values.get("build", before.get("build")) != before.get("build"):
+        return values
+    return {**before, **values}
 
 
 def _load(draft: Draft) -> dict[str, Any]:
-    """Columns may be named as the source names them."""
+    """Columns may be given by their names in the source."""
     before = draft.before.load.to_data() if isinstance(draft.before, DatasetDefinition) else {}
-    said = {str(path[1]): item.value for path, item in draft.said.items() if path[0] == "load"}
+    values = {str(path[1]): item.value for path, item in draft.values.items() if path[0] == "load"}
     clean = {item["raw"]: name for name, item in draft.members("columns").items() if "raw" in item}
     for field in LISTS:
-        if field in said:
-            said[field] = tuple(clean.get(name, name) for name in said[field])
+        if field in values:
+            values[field] = tuple(clean.get(name, name) for name in values[field])
     for field in (*SINGLE, "operation"):
-        if field in said:
-            said[field] = clean.get(said[field], said[field])
-    return {"type": LoadType.FULL.value, **before, **said}
+        if field in values:
+            values[field] = clean.get(values[field], values[field])
+    return {"type": LoadType.FULL.value, **before, **values}
 
 
 def _columns(sheet: Worksheet, draft: Draft) -> tuple[list[dict[str, Any]], set[str]]:
-    """Columns in their order, and the names of those that go."""
-    whole, rows = draft.said.get(("columns",)), draft.members("columns")
+    """Columns in order, and the names of removed ones."""
+    listed, rows = draft.values.get(("columns",)), draft.members("columns")
     before = draft.before.columns if isinstance(draft.before, DatasetDefinition) else ()
     names = {column.name for column in before}
-    if whole is not None:
+    if listed is not None:
         if rows:
-            place, problem = whole.place, "source_object_columns says them, too; keep to one"
+            place, problem = listed.place, "also set in source_object_columns; use one of them"
             sheet.findings.add(WrongValue(place, key="columns", problem=problem, hint=""))
-        return whole.value, names - {column["name"] for column in whole.value}
+        return listed.value, names - {column["name"] for column in listed.value}
     found = {column.name: column.to_data() for column in before}
     order = {column.name: (index, 1) for index, column in enumerate(before, 1)}
     taken: dict[int, str] = {}
-    for name, said in rows.items():
-        data = {field: said[word] for word, field in _COLUMN_FIELDS.items() if word in said}
+    for name, row in rows.items():
+        data = {field: row[word] for word, field in _COLUMN_FIELDS.items() if word in row}
         found[name] = {**found.get(name, {"name": name}), **data}
-        if (position := said.get("position")) is not None:
+        if (position := row.get("position")) is not None:
             order[name] = (position, 0)
             if taken.setdefault(position, name) != name:
                 place = draft.place_of(("columns", name, "position"))
-                problem = f"{position} is the place of {taken[position]}"
+                problem = f"{position} is already the position of {taken[position]}"
                 error = WrongValue(place, key="ordinal_position", problem=problem, hint="")
                 sheet.findings.add(error)
         order.setdefault(name, (len(before) + len(rows), 1))
-    gone = {name for name, said in rows.items() if said.get("active") is False}
-    kept = sorted((name for name in found if name not in gone), key=lambda name: order[name])
-    return [found[name] for name in kept], gone & names
+    gone = {name for name, row in rows.items() if row.get("active") is False}
+    remaining = sorted((name for name in found if name not in gone), key=lambda name: order[name])
+    return [found[name] for name in remaining], gone & names
 
 
 def _rules(sheet: Worksheet, draft: Draft, dropped: set[str]) -> list[dict[str, Any]]:
-    """Registered rules stay, but those that rows say otherwise, or whose column goes."""
+    """Registered rules stay unless rows replace them or their column is removed."""
     before = draft.before.rules if isinstance(draft.before, DatasetDefinition) else ()
-    said = sheet.rules.get(draft.name, {})
-    spoken = sheet.spoken_columns.get(draft.name, set())
+    row_rules = sheet.rules.get(draft.name, {})
+    replaced_columns = sheet.columns_with_rules.get(draft.name, set())
     nullable = {n for n, item in draft.members("columns").items() if item.get("nullable") is True}
     found = {}
     for rule in before:
         read = read_rule(rule.expression).rule
-        usual = rule.rule_id == default_rule_id(read)
-        alone = read.columns[0] if len(read.columns) == 1 else None
-        taken_back = usual and (
-            alone in spoken or (alone in nullable and read.rule_type == "not_null")
+        has_default_id = rule.rule_id == default_rule_id(read)
+        only_column = read.columns[0] if len(read.columns) == 1 else None
+        replaced = has_default_id and (
+            only_column in replaced_columns
+            or (only_column in nullable and read.rule_type == "not_null")
         )
-        if rule.rule_id in said or not (alone in dropped or taken_back):
+        if rule.rule_id in row_rules or not (only_column in dropped or replaced):
             found[rule.rule_id] = rule
-    found |= {rule_id: item.rule for rule_id, item in said.items()}
+    found |= {rule_id: item.rule for rule_id, item in row_rules.items()}
     return [rule.to_data() for rule in found.values()]
 
 
 def _check_rules(sheet: Worksheet, draft: Draft, dataset: DatasetDefinition) -> None:
-    """Each rule over the columns, told where a row says it."""
-    said = sheet.rules.get(draft.name, {})
+    """Compile each rule against the columns; errors point to its row."""
+    row_rules = sheet.rules.get(draft.name, {})
     compiled = compiler_for(dataset.table_schema)
     for rule in dataset.rules:
         try:
             compiled(rule)
         except GrammarError as error:
-            place = said[rule.rule_id].cite.place if rule.rule_id in said else draft.place
+            place = row_rules[rule.rule_id].cite.place if rule.rule_id in row_rules else draft.place
             sheet.findings.add(rule_error(place, dataset.dataset, error))

@@ -1,6 +1,6 @@
-"""The values of one row by what a column means; each reader answers None where nothing is said.
+"""Typed access to the values of one row; each reader returns None for NULL.
 
-NULL says nothing, an empty text says that there is none. A mistake is told once, at its value.
+NULL leaves a field unchanged, an empty string clears it. Each error is reported once, at its value.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 
 class Cells:
-    """One row, read column by column."""
+    """One row with typed readers by column."""
 
     def __init__(self, row: Row, findings: Findings) -> None:
         self.row = row
         self.findings = findings
 
     def refuse_secret(self, column: str, key: str) -> bool:
-        """Whether the value is a secret, written out where ``key`` wants a reference. Told at
-        once, whatever else is wrong with the row, so that its line is never shown."""
+        """Whether the value is a secret where ``key`` needs a reference. Reported even if the row
+        has other errors, so its line is never shown."""
         value = self.row.values.get(column)
         return isinstance(value, str) and self.refuse_secret_text(column, key, value)
 
@@ -75,12 +75,12 @@ class Cells:
         self.add(MissingKey(self.place(column), key=column))
 
     def exact(self, column: str) -> str | None:
-        """The value as text, blanks around it included."""
+        """The value as text, with surrounding spaces."""
         match self.row.values.get(column):
             case None:
                 return None
             case Now():
-                self.wrong(column, "the current time is for created_at and updated_at")
+                self.wrong(column, "the current time is allowed in created_at and updated_at only")
                 return None
             case bool(flag):
                 return "true" if flag else "false"
@@ -94,17 +94,17 @@ class Cells:
         return None if value is None else value.strip()
 
     def needed(self, column: str) -> str | None:
-        """A text that must be there and not be empty."""
+        """A required text that is not empty."""
         if not self.has(column):
             self.missing(column)
             return None
         value = self.text(column)
         if value == "":
-            self.wrong(column, "write a text that is not empty")
+            self.wrong(column, "must not be empty")
         return value or None
 
     def word(self, column: str) -> str | None:
-        """A name of ours, made by the rule for names."""
+        """A name, converted to lower snake case."""
         value = self.text(column)
         return None if value is None else self.as_word(column, value)
 
@@ -120,13 +120,13 @@ class Cells:
             return None
         found = flag_of(value)
         if found is None:
-            self.wrong(column, f"{shown(value)!r} is not a flag; write TRUE or FALSE")
+            self.wrong(column, f"{shown(value)!r} is not a boolean; write TRUE or FALSE")
         return found
 
     def choice(
         self, column: str, options: type[Choice], aliases: Mapping[str, Choice] | None = None
     ) -> Choice | None:
-        """A word of a closed set, in any case."""
+        """A member of an enum, ignoring case."""
         value = self.text(column)
         if value is None:
             return None
@@ -136,7 +136,7 @@ class Cells:
         if found is None:
             words = [option.value for option in options]
             hint = did_you_mean(value, words) or f"; write one of {', '.join(words)}"
-            self.wrong(column, f"unknown word {shown(value)!r}", hint)
+            self.wrong(column, f"invalid value {shown(value)!r}", hint)
         return found
 
     def whole(self, column: str) -> int | None:
@@ -149,7 +149,7 @@ class Cells:
         return None
 
     def names(self, column: str) -> tuple[str, ...] | None:
-        """``["a", "b"]`` or ``a, b``; each once."""
+        """``["a", "b"]`` or ``a, b``, without duplicates."""
         value = self.text(column)
         if value is None:
             return None
@@ -157,17 +157,17 @@ class Cells:
             found = self.json(column)
             if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
                 if found is not None:
-                    self.wrong(column, 'write a list of texts, ["a", "b"]')
+                    self.wrong(column, 'write a list of strings, ["a", "b"]')
                 return None
         else:
             found = [item.strip() for item in value.split(",")] if value else []
         if not all(found) or len(set(found)) < len(found):
-            self.wrong(column, "name each column once, none of them empty")
+            self.wrong(column, "duplicate or empty column")
             return None
         return tuple(found)
 
     def words(self, column: str) -> tuple[str, ...] | None:
-        """Names of ours, written as they are."""
+        """Snake_case names."""
         found = self.names(column)
         for word in found or ():
             if not is_word(word):
@@ -176,25 +176,25 @@ class Cells:
         return found
 
     def json(self, column: str) -> Any:
-        """Any JSON, numbers exact; None where it is none."""
+        """Any JSON with exact numbers; None if invalid."""
         value = self.text(column) or ""
         try:
             return json.loads(
                 value, parse_float=Decimal, parse_constant=_refuse, object_pairs_hook=_once
             )
         except (ValueError, RecursionError):
-            self.wrong(column, "not readable as JSON")
+            self.wrong(column, "invalid JSON")
             return None
 
     def mapping(self, column: str) -> dict[str, str] | None:
-        """``{"key": "value"}``; numbers and flags are taken as text."""
+        """``{"key": "value"}``; numbers and booleans become text."""
         if not self.has(column):
             return None
         found = self.json(column)
         if found is None:
             return None
         if not isinstance(found, dict) or not all(_plain(item) for item in found.values()):
-            self.wrong(column, 'write a mapping of texts, {"key": "value"}')
+            self.wrong(column, 'write an object of strings, {"key": "value"}')
             return None
         return {key: _as_text(item) for key, item in found.items()}
 
@@ -202,7 +202,7 @@ class Cells:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("duplicate key")
     return found
 
 

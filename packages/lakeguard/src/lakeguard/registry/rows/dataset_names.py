@@ -1,4 +1,4 @@
-"""The dataset that a row means: by layer and name, by ``layer.name``, or by an id."""
+"""Resolves the dataset of a row: by layer and name, ``layer.name`` or id."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LAYERS = tuple(layer.value for layer in Layer)
 
 
 def written_dataset(cells: Cells, column: str, layer_column: str) -> str | None:
-    """``flights`` in the layer of its column, or ``silver.flights``, which says both."""
+    """``flights`` with a layer column, or ``silver.flights``."""
     text = cells.needed(column)
     if text is None:
         return None
@@ -35,23 +35,23 @@ def written_dataset(cells: Cells, column: str, layer_column: str) -> str | None:
 
 
 def dataset_of(sheet: Worksheet, cells: Cells, layer_column: str = "layer") -> str | None:
-    """Of a row that may name a new dataset; name and id agree where both are given."""
+    """The dataset of a row, possibly new; name and id must agree."""
     if not cells.has("dataset_name"):
         return sheet.datasets.resolve(cells, "dataset_id")
     name = written_dataset(cells, "dataset_name", layer_column)
     if name is not None and cells.has("dataset_id"):
         known = sheet.datasets.find(cells.text("dataset_id") or "")
         if known not in (None, name):
-            cells.wrong("dataset_name", f"{name} here, but dataset_id means {known}")
+            cells.wrong("dataset_name", f"{name} here, but dataset_id is {known}")
             return None
     return name
 
 
 def object_dataset(cells: Cells, source: str | None) -> str | None:
-    """The default: layer and clean name of the object, or of its source where it is all of it."""
+    """The default name: layer and clean name of the object, or of the source without objects."""
     layer = cells.choice("layer", Layer) if cells.has("layer") else Layer.BRONZE
-    said = cells.text("object_name") or source
-    if layer is None or said is None:
+    name_text = cells.text("object_name") or source
+    if layer is None or name_text is None:
         return None
-    name = cells.as_word("object_name", said)
+    name = cells.as_word("object_name", name_text)
     return None if name is None else f"{layer.value}.{name}"

@@ -1,7 +1,7 @@
-"""Definitions in the making: what is registered, and over it what rows say, each with its place.
+"""Draft definitions: registered values, overlaid with values from rows and their places.
 
-A draft is said piece by piece, by rows of whatever table. Two rows that say different things
-of the same piece contradict each other, and both are named.
+A draft is filled value by value, by rows of any table. Two rows with different values for the
+same field conflict; the error names both.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lakeguard_sdk.errors import MissingKey, Place, WrongValue
 from lakeguard_sdk.model.definitions import Definition, TargetDefinition
 
 _NOUNS = {kind.word: kind.noun for kind in KINDS}
-_WRITTEN: dict[Path, Path] = {
+_MODEL_PATHS: dict[Path, Path] = {
     ("source",): ("build", "source"),
     ("source", "name"): ("build", "source"),
     ("source", "object"): ("build", "object"),
@@ -30,13 +30,13 @@ _WRITTEN: dict[Path, Path] = {
     ("schema", "profile"): ("profile",),
     ("applies_to",): ("applies_to_layer",),
 }
-"""From a place in a YAML file to the piece of the noun that it says."""
+"""Maps paths in YAML files to paths in the model."""
 
 _FREE = ("options", "details", "config", "secrets", "url")
 """Fields whose values are never shown."""
 
 
-class Said(NamedTuple):
+class DraftValue(NamedTuple):
     value: Any
     cite: Cite
 
@@ -52,8 +52,8 @@ class Draft:
         self.key = key
         self.before = before
         self.row = row
-        """The first that spoke of it."""
-        self.said: dict[Path, Said] = {}
+        """The first row about it."""
+        self.values: dict[Path, DraftValue] = {}
 
     @property
     def name(self) -> str:
@@ -63,44 +63,44 @@ class Draft:
     def place(self) -> Place:
         return self.row.place
 
-    def say(self, path: Path, value: Any, cite: Cite, findings: Findings) -> None:
-        """Takes a piece; None says nothing."""
+    def set_value(self, path: Path, value: Any, cite: Cite, findings: Findings) -> None:
+        """Set a value; None leaves it unset."""
         if value is None:
             return
-        first = self.said.setdefault(path, Said(value, cite))
+        first = self.values.setdefault(path, DraftValue(value, cite))
         if first.value != value:
             key = ".".join(map(str, path))
-            problem = f"this contradicts {first.place}"
+            problem = f"conflicts with {first.place}"
             if path[0] not in _FREE:
-                problem = f"{_short(value)} here, and {_short(first.value)} at {first.place}"
+                problem = f"{_short(value)} here, but {_short(first.value)} at {first.place}"
             findings.add(WrongValue(cite.place, key=key, problem=problem, hint=""))
 
     def value(self, *path: str) -> Any:
-        """What is said of a piece, else what is registered, else None."""
-        if path in self.said:
-            return self.said[path].value
+        """The value from rows, else the registered one, else None."""
+        if path in self.values:
+            return self.values[path].value
         data: Any = self.before
         for step in path:
             data = data.get(step) if isinstance(data, Mapping) else getattr(data, step, None)
         return data
 
     def members(self, field: str) -> dict[str, dict[str, Any]]:
-        """What is said of named items, such as the sources of a target: by item and field."""
+        """Row values of named items, such as the sources of a target, by item and field."""
         found: dict[str, dict[str, Any]] = {}
-        for path, said in self.said.items():
+        for path, item in self.values.items():
             if path[0] == field and len(path) == 3:
-                found.setdefault(str(path[1]), {})[str(path[2])] = said.value
+                found.setdefault(str(path[1]), {})[str(path[2])] = item.value
         return found
 
     def place_of(self, path: Path) -> Place:
-        """Where the piece was said, or the nearest thing to it."""
-        path = _WRITTEN.get(path, path)
+        """The place of the value, or the nearest known place."""
+        path = _MODEL_PATHS.get(path, path)
         while path:
-            if path in self.said:
-                return self.said[path].place
-            for said in self.said:
-                if said[: len(path)] == path:
-                    return self.said[said].place
+            if path in self.values:
+                return self.values[path].place
+            for known in self.values:
+                if known[: len(path)] == path:
+                    return self.values[known].place
             path = path[:-1]
         return self.place
 
@@ -111,16 +111,15 @@ class Draft:
             case _:
                 return self.place_of(path)
 
-    def finished(self, whole: Mapping[str, Any], findings: Findings) -> Definition | None:
-        """The definition, with fields of ``whole`` put together elsewhere; None if it lacks
-        anything."""
+    def finished(self, assembled: Mapping[str, Any], findings: Findings) -> Definition | None:
+        """The definition with ``assembled`` fields; None after reporting errors."""
         kind, name = self.key
         data: dict[str, Any] = {} if self.before is None else self.before.to_data()
         data |= {"kind": kind, kind: name}
-        for path, said in self.said.items():
-            if path[0] not in whole:
-                _put(data, path, said.value)
-        data |= whole
+        for path, item in self.values.items():
+            if path[0] not in assembled:
+                _put(data, path, item.value)
+        data |= assembled
         noun: Any = _NOUNS[kind]
         try:
             definition: Definition = noun.model_validate(data)
@@ -138,7 +137,7 @@ class Draft:
 
 
 class Drafts:
-    """All drafts of a load, by kind and name, in the order in which rows spoke of them."""
+    """All drafts of a load, by kind and name, in row order."""
 
     def __init__(self, registered: Mapping[Key, Definition]) -> None:
         self.registered = registered

@@ -1,4 +1,4 @@
-"""Mistakes in rows as a person should see them: over their line, unless it may hold a secret."""
+"""Renders errors in rows with their line, unless it may hold a secret."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _LONGEST_LINE = 2000
 
 
 def render_row_errors(errors: Iterable[DefinitionError]) -> Iterator[str]:
-    """Each error with its line. In a row the name of a secret stands beside its value, so a
-    line that names one is not shown, whatever the mistake is."""
-    told = list(errors)
-    hidden = {(e.place.file, e.place.line) for e in told if isinstance(e, SecretValue)}
-    for error in told:
+    """Each error with its line. A row has the name of a secret next to its value, so a line that
+    names one is never shown."""
+    found = list(errors)
+    hidden = {(e.place.file, e.place.line) for e in found if isinstance(e, SecretValue)}
+    for error in found:
         place = error.place
         line = _line(place.file, place.line)
         secret = (place.file, place.line) in hidden or is_sensitive_key(line) or looks_secret(line)
-        kept_back = secret or len(line) > _LONGEST_LINE
-        yield render_error(error, () if kept_back else [*[""] * (place.line - 1), line])
+        is_hidden = secret or len(line) > _LONGEST_LINE
+        yield render_error(error, () if is_hidden else [*[""] * (place.line - 1), line])
 
 
 def _line(file: str, number: int) -> str:

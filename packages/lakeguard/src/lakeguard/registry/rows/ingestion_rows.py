@@ -35,21 +35,21 @@ SYSTEM_DETAILS = (
     "escalation_list",
 )  # fmt: skip
 OBJECT_DETAILS = ("business_owner", "technical_owner", "profiling_enabled", "quarantine_path")
-"""Columns that are settings of a worker: details under their own names."""
+"""Worker settings, stored as details."""
 LOAD_ALIASES = {"HYBRID": LoadType.APPEND}
 SEVERITY_ALIASES = {"ERROR": Severity.FAIL, "WARNING": Severity.WARN}
 
 
 @dataclass
 class Checking:
-    """What a source object says of the rules of its columns."""
+    """Rule settings of a source object."""
 
     enabled: bool = True
     behaviour: Severity = Severity.WARN
 
 
 def severity_of(column: Severity | None, behaviour: Severity) -> Severity:
-    """FAIL where either says so."""
+    """FAIL if either is FAIL."""
     return Severity.FAIL if Severity.FAIL in (column, behaviour) else Severity.WARN
 
 
@@ -62,11 +62,11 @@ def read_source_systems(sheet: Worksheet) -> None:
         if draft is None:
             continue
         form = cells.choice("source_type", SourceFormat)
-        sheet.say(draft, cells, ("format",), "source_type", form and form.value)
-        sheet.say(draft, cells, ("active",), "active", cells.flag("active"))
-        sheet.say_texts(draft, cells, "path", "description", "owner")
-        _say_details(sheet, draft, cells, SYSTEM_DETAILS)
-        _say_owner(sheet, draft, cells)
+        sheet.set_value(draft, cells, ("format",), "source_type", form and form.value)
+        sheet.set_value(draft, cells, ("active",), "active", cells.flag("active"))
+        sheet.set_texts(draft, cells, "path", "description", "owner")
+        _set_details(sheet, draft, cells, SYSTEM_DETAILS)
+        _set_owner(sheet, draft, cells)
 
 
 def read_profiles(sheet: Worksheet) -> None:
@@ -74,20 +74,20 @@ def read_profiles(sheet: Worksheet) -> None:
         draft = _once(sheet, cells, "profile", "profile_name")
         if draft is not None:
             for flag in (*FLAGS, "active"):
-                sheet.say(draft, cells, (flag,), flag, cells.flag(flag))
-            sheet.say_texts(draft, cells, "description")
+                sheet.set_value(draft, cells, (flag,), flag, cells.flag(flag))
+            sheet.set_texts(draft, cells, "description")
             if cells.has("reactions"):
-                sheet.say(draft, cells, ("reactions",), "reactions", _reactions(cells))
+                sheet.set_value(draft, cells, ("reactions",), "reactions", _reactions(cells))
 
 
 def _reactions(cells: Cells) -> dict[str, str] | None:
-    """Class of change by class of change, as JSON."""
-    said = cells.json("reactions")
-    if not isinstance(said, dict):
+    """Reactions by schema change, as JSON."""
+    reactions = cells.json("reactions")
+    if not isinstance(reactions, dict):
         cells.wrong("reactions", 'write {"WIDEN": "BLOCK"}')
         return None
     found = {}
-    for change, reaction in said.items():
+    for change, reaction in reactions.items():
         problem = reaction_problem(str(change), str(reaction))
         if problem is not None:
             cells.wrong("reactions", problem)
@@ -101,15 +101,15 @@ def read_catalogue(sheet: Worksheet) -> None:
         draft = _once(sheet, cells, "rule", "rule_name")
         if draft is not None:
             severity = cells.choice("severity", Severity, SEVERITY_ALIASES)
-            sheet.say(draft, cells, ("severity",), "severity", severity and severity.value)
+            sheet.set_value(draft, cells, ("severity",), "severity", severity and severity.value)
             text = cells.text("rule_expression")
-            sheet.say(draft, cells, ("expression",), "rule_expression", text)
-            sheet.say(draft, cells, ("active",), "active", cells.flag("active"))
-            sheet.say_texts(draft, cells, "description")
+            sheet.set_value(draft, cells, ("expression",), "rule_expression", text)
+            sheet.set_value(draft, cells, ("active",), "active", cells.flag("active"))
+            sheet.set_texts(draft, cells, "description")
 
 
 def _once(sheet: Worksheet, cells: Cells, kind: str, column: str) -> Draft | None:
-    """The draft of a thing that its name alone tells apart."""
+    """The draft of a kind identified by name only; an error for a duplicate."""
     if cells.needed(column) is None:
         return None
     name = cells.word(column)
@@ -124,7 +124,7 @@ def _once(sheet: Worksheet, cells: Cells, kind: str, column: str) -> Draft | Non
 
 
 def read_objects(sheet: Worksheet) -> dict[str, Checking]:
-    """By dataset, how the rules of its columns are to be taken."""
+    """Rule settings by dataset."""
     checking: dict[str, Checking] = {}
     for cells in sheet.cells("source_objects"):
         source = sheet.sources.resolve(cells, "source_system_id")
@@ -138,58 +138,58 @@ def read_objects(sheet: Worksheet) -> dict[str, Checking]:
         draft = sheet.drafts.open("dataset", name, cells.row)
         dataset_id = cells.text("dataset_id") or name
         if dataset_id != name and cells.has("dataset_name") and not is_own_id(dataset_id):
-            sheet.say(draft, cells, ("external_id",), "dataset_id", dataset_id)
-        _say_build(sheet, draft, cells, source, object_id)
-        _say_load(sheet, draft, cells)
-        sheet.say_texts(draft, cells, "domain", "description", "owner")
-        sheet.say(draft, cells, ("active",), "active", cells.flag("active"))
-        _say_details(sheet, draft, cells, OBJECT_DETAILS)
-        _say_owner(sheet, draft, cells)
+            sheet.set_value(draft, cells, ("external_id",), "dataset_id", dataset_id)
+        _set_build(sheet, draft, cells, source, object_id)
+        _set_load(sheet, draft, cells)
+        sheet.set_texts(draft, cells, "domain", "description", "owner")
+        sheet.set_value(draft, cells, ("active",), "active", cells.flag("active"))
+        _set_details(sheet, draft, cells, OBJECT_DETAILS)
+        _set_owner(sheet, draft, cells)
         checking[name] = _checking(cells)
     return checking
 
 
 def _object_name(sheet: Worksheet, cells: Cells, object_id: str, source: str | None) -> str | None:
-    """The row's own words for the dataset, else the registered one, else layer and object."""
+    """The dataset named in the row, else the registered one, else layer and object."""
     if cells.has("dataset_name") or cells.has("dataset_id"):
         return dataset_of(sheet, cells)
     known = sheet.objects.find(object_id)
     return known or object_dataset(cells, source)
 
 
-def _say_build(sheet: Worksheet, draft: Draft, cells: Cells, source: str, object_id: str) -> None:
+def _set_build(sheet: Worksheet, draft: Draft, cells: Cells, source: str, object_id: str) -> None:
     if draft.name.partition(".")[0] != "bronze":
-        cells.wrong("layer", f"only bronze reads a source, and {draft.name} is none")
-    sheet.say(draft, cells, ("build", "build"), "source_system_id", "source")
-    sheet.say(draft, cells, ("build", "source"), "source_system_id", source)
-    sheet.say(draft, cells, ("build", "object"), "object_name", cells.text("object_name"))
+        cells.wrong("layer", f"only bronze reads a source, not {draft.name}")
+    sheet.set_value(draft, cells, ("build", "build"), "source_system_id", "source")
+    sheet.set_value(draft, cells, ("build", "source"), "source_system_id", source)
+    sheet.set_value(draft, cells, ("build", "object"), "object_name", cells.text("object_name"))
     external: str | None = None
     if cells.has("external_id"):
         external = cells.text("external_id")
     elif object_id not in (draft.name, draft.name.partition(".")[2]) and not is_own_id(object_id):
         external = object_id
-    sheet.say(draft, cells, ("build", "external_id"), "source_object_id", external)
+    sheet.set_value(draft, cells, ("build", "external_id"), "source_object_id", external)
 
 
-def _say_load(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
-    say_load_words(sheet, draft, cells)
-    say_profile(sheet, draft, cells)
-    say_target(sheet, draft, cells)
+def _set_load(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+    set_load_columns(sheet, draft, cells)
+    set_profile(sheet, draft, cells)
+    set_target(sheet, draft, cells)
 
 
-def say_load_words(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+def set_load_columns(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
     kind = cells.choice("load_type", LoadType, LOAD_ALIASES)
-    sheet.say(draft, cells, ("load", "type"), "load_type", kind and kind.value)
+    sheet.set_value(draft, cells, ("load", "type"), "load_type", kind and kind.value)
     hashed = cells.choice("hash_strategy", HashStrategy)
-    sheet.say(draft, cells, ("load", "hash"), "hash_strategy", hashed and hashed.value)
-    sheet.say(draft, cells, ("load", "keys"), "business_keys", cells.names("business_keys"))
+    sheet.set_value(draft, cells, ("load", "hash"), "hash_strategy", hashed and hashed.value)
+    sheet.set_value(draft, cells, ("load", "keys"), "business_keys", cells.names("business_keys"))
     watermark = cells.text("watermark_column")
-    sheet.say(draft, cells, ("load", "watermark"), "watermark_column", watermark)
+    sheet.set_value(draft, cells, ("load", "watermark"), "watermark_column", watermark)
     names = cells.names("partition_by")
-    sheet.say(draft, cells, ("load", "partition_by"), "partition_by", names)
+    sheet.set_value(draft, cells, ("load", "partition_by"), "partition_by", names)
 
 
-def say_profile(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+def set_profile(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
     column = "schema_compat_profile"
     name = cells.word(column)
     if name is not None and name not in sheet.profiles:
@@ -197,25 +197,25 @@ def say_profile(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
         place = cells.place(column)
         cells.add(UnknownReference(place, kind="profile", name=shown(name), hint=hint))
         return
-    sheet.say(draft, cells, ("profile",), column, name)
+    sheet.set_value(draft, cells, ("profile",), column, name)
 
 
-def say_target(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+def set_target(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
     if cells.has("target_id"):
         target = sheet.targets.resolve(cells, "target_id")
-        sheet.say(draft, cells, ("target",), "target_id", target)
+        sheet.set_value(draft, cells, ("target",), "target_id", target)
 
 
-def _say_details(sheet: Worksheet, draft: Draft, cells: Cells, columns: tuple[str, ...]) -> None:
+def _set_details(sheet: Worksheet, draft: Draft, cells: Cells, columns: tuple[str, ...]) -> None:
     for column in columns:
-        sheet.say(draft, cells, ("details", column), column, cells.exact(column))
+        sheet.set_value(draft, cells, ("details", column), column, cells.exact(column))
 
 
-def _say_owner(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
-    """Where nobody is called the owner, the technical one is, else that of the business."""
+def _set_owner(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+    """The owner defaults to the technical owner, then to the business owner."""
     for column in ("technical_owner", "business_owner"):
         if not draft.value("owner"):
-            sheet.say(draft, cells, ("owner",), column, cells.text(column))
+            sheet.set_value(draft, cells, ("owner",), column, cells.text(column))
 
 
 def _checking(cells: Cells) -> Checking:
@@ -237,35 +237,39 @@ def read_columns(
         cite = cells.cite("column_name")
         first = seen.setdefault((dataset, name), cite)
         if first.row is not cells.row:
-            said = f"{dataset} column {name}"
-            cells.add(DuplicateDefinition(cite.place, name=said, first=first.place))
+            label = f"{dataset} column {name}"
+            cells.add(DuplicateDefinition(cite.place, name=label, first=first.place))
             continue
         draft = sheet.drafts.open("dataset", dataset, cells.row)
-        _say_column(sheet, draft, cells, name)
+        _set_column(sheet, draft, cells, name)
         if cells.flag("active") is not False:
             rules = _column_rules(cells, dataset, name, checking.get(dataset), catalogue)
             for rule in rules:
-                sheet.say_rule(draft, rule, cells.cite("dq_rule_set"))
+                sheet.add_rule(draft, rule, cells.cite("dq_rule_set"))
             if cells.has("dq_rule_set"):
-                sheet.spoken_columns.setdefault(dataset, set()).add(name)
+                sheet.columns_with_rules.setdefault(dataset, set()).add(name)
 
 
-def _say_column(sheet: Worksheet, draft: Draft, cells: Cells, name: str) -> None:
+def _set_column(sheet: Worksheet, draft: Draft, cells: Cells, name: str) -> None:
     at = ("columns", name)
     raw = cells.needed("column_name")
-    sheet.say(draft, cells, (*at, "raw"), "column_name", raw)
+    sheet.set_value(draft, cells, (*at, "raw"), "column_name", raw)
     position = cells.whole("ordinal_position")
-    sheet.say(draft, cells, (*at, "position"), "ordinal_position", position)
-    sheet.say(draft, cells, (*at, "type"), "data_type", _type(cells))
-    sheet.say(draft, cells, (*at, "tags"), "tags", cells.words("tags"))
-    sheet.say(draft, cells, (*at, "description"), "description", cells.text("description"))
-    sheet.say(draft, cells, (*at, "active"), "active", cells.flag("active"))
-    sheet.say(draft, cells, (*at, "nullable"), "is_nullable", cells.flag("is_nullable"))
-    sheet.say(draft, cells, (*at, "promised"), "source_nullable", cells.flag("source_nullable"))
+    sheet.set_value(draft, cells, (*at, "position"), "ordinal_position", position)
+    sheet.set_value(draft, cells, (*at, "type"), "data_type", _type(cells))
+    sheet.set_value(draft, cells, (*at, "tags"), "tags", cells.words("tags"))
+    sheet.set_value(draft, cells, (*at, "description"), "description", cells.text("description"))
+    sheet.set_value(draft, cells, (*at, "active"), "active", cells.flag("active"))
+    sheet.set_value(draft, cells, (*at, "nullable"), "is_nullable", cells.flag("is_nullable"))
+    sheet.set_value(
+        draft, cells, (*at, "promised"), "source_nullable", cells.flag("source_nullable")
+    )
     widened = cells.text("widened_from")
-    sheet.say(draft, cells, (*at, "widened_from"), "widened_from", widened and column_type(widened))
+    sheet.set_value(
+        draft, cells, (*at, "widened_from"), "widened_from", widened and column_type(widened)
+    )
     origin = cells.choice("origin", ColumnOrigin) if cells.has("origin") else None
-    sheet.say(draft, cells, (*at, "origin"), "origin", origin and origin.value)
+    sheet.set_value(draft, cells, (*at, "origin"), "origin", origin and origin.value)
 
 
 def _type(cells: Cells) -> str | None:
@@ -287,26 +291,28 @@ def _column_rules(
     checking: Checking | None,
     catalogue: dict[str, CatalogueRule],
 ) -> list[RuleDefinition]:
-    """``is_nullable`` first: where it forbids NULL, no milder rule takes that back."""
+    """``is_nullable`` comes first, so no weaker rule overrides it."""
     taken: dict[str, RuleDefinition] = {}
     checking = checking or Checking()
     if cells.flag("is_nullable") is False:
         rule = read_rule("not_null", column=column).rule
         needed = define_rule(rule, rule_id=None, severity=Severity.FAIL)
         taken[needed.rule_id] = needed
-    said = cells.choice("dq_severity", Severity, SEVERITY_ALIASES)
+    column_severity = cells.choice("dq_severity", Severity, SEVERITY_ALIASES)
     entries = cells.json("dq_rule_set") if cells.text("dq_rule_set") else []
     for entry in entries if isinstance(entries, list) else [entries]:
         try:
             text = entry_text(entry, column, catalogue)
             read = read_rule(text, column=column if text == entry else None).rule
             limited = read.fail_if is not None or read.warn_if is not None
-            severity = None if limited else severity_of(said, checking.behaviour)
+            severity = None if limited else severity_of(column_severity, checking.behaviour)
             rule_ = define_rule(read, rule_id=None, severity=severity, active=checking.enabled)
         except GrammarError as error:
             cells.add(rule_error(cells.place("dq_rule_set"), dataset, error))
             continue
-        held = taken.setdefault(rule_.rule_id, rule_)
-        if held.expression != rule_.expression:
-            cells.wrong("dq_rule_set", f"{rule_.rule_id} stands twice, with another meaning")
+        first = taken.setdefault(rule_.rule_id, rule_)
+        if first.expression != rule_.expression:
+            cells.wrong(
+                "dq_rule_set", f"duplicate rule {rule_.rule_id} with a different expression"
+            )
     return list(taken.values())

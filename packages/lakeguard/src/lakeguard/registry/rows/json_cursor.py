@@ -1,8 +1,7 @@
-"""JSON read from left to right, each piece with the stretch of text it stands in.
+"""A JSON parser that returns each value with its position.
 
-Exactly RFC 8259, and less: keys stand once, numbers are finite and nesting has a bound. The json
-module tells no offsets of values, and YAML accepts more than JSON; of both, only the escapes of a
-text are left to json.
+A strict subset of RFC 8259: unique keys, finite numbers and bounded nesting. The json module has
+no offsets, and YAML accepts more than JSON; json only decodes the escapes of strings.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from lakeguard.registry.text.characters import forbidden_character
 from lakeguard_sdk.errors import DefinitionError, DuplicateKey, TooLarge, UnreadableRows
 
 MAX_DEPTH = 16
-"""Of lists and mappings inside one value."""
-# Sets of characters are possessive here, groups are not: of `(…)?+` Python 3.11 may keep what the
-# group gave up, so that "1." was a number now and then.
+"""Maximum nesting of one value."""
+# Character sets are possessive, groups are not: Python 3.11 handles `(…)?+` incorrectly and would
+# sometimes accept "1." as a number.
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _INSIDE = r'[^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*'
 _STRING = re.compile(rf'"{_INSIDE}"')
@@ -33,8 +32,8 @@ JsonScalar = str | int | Decimal | bool | None
 
 
 class JsonCursor:
-    """Stands before a piece of the text; what it reads, it passes. Mistakes that leave the
-    rest readable are collected, the others are raised."""
+    """A position in the text that each read advances. Recoverable errors are collected, others
+    are raised."""
 
     def __init__(self, source: SourceText, at: int = 0, end: int | None = None) -> None:
         self.source = source
@@ -44,13 +43,13 @@ class JsonCursor:
         self.mistakes: list[DefinitionError] = []
 
     def peek(self) -> str:
-        """The next character that counts, or nothing at the end."""
+        """The next significant character, or an empty string at the end."""
         found = _SPACE.match(self.text, self.at, self.end)
         self.at = found.end() if found else self.at
         return self.text[self.at : min(self.at + 1, self.end)]
 
     def take(self, character: str) -> bool:
-        """Passes the character if it is the next one."""
+        """Consume the character if it is next."""
         if self.peek() != character:
             return False
         self.at += 1
@@ -58,29 +57,29 @@ class JsonCursor:
 
     def expect(self, character: str, after: str) -> None:
         if not self.take(character):
-            raise self.unexpected(f"{character} is missing after {after}")
+            raise self.unexpected(f"expected {character} after {after}")
 
     def unexpected(self, problem: str) -> UnreadableRows:
         if not self.peek():
-            return self.source.unreadable(self.at, f"it ends too early: {problem}")
+            return self.source.unreadable(self.at, f"unexpected end: {problem}")
         return self.source.unreadable(self.at, problem)
 
     def finish(self) -> None:
         if self.peek():
-            raise self.unexpected("something follows the end")
+            raise self.unexpected("unexpected text after the end")
 
     def key(self) -> tuple[str, Span]:
         if self.peek() != '"':
-            raise self.unexpected("a key in double quotes is missing")
+            raise self.unexpected("expected a key in double quotes")
         key, span = self._string()
         self.expect(":", "a key")
         return key, span
 
-    def twice(self, key: str, span: Span) -> None:
+    def report_duplicate(self, key: str, span: Span) -> None:
         self.mistakes.append(DuplicateKey(self.source.place(span), key=shown(key)))
 
     def value(self) -> tuple[JsonScalar, Span]:
-        """A scalar; a list or mapping as the text it is written in."""
+        """A scalar; a list or object is returned as its source text."""
         match self.peek():
             case '"':
                 return self._string()
@@ -104,7 +103,7 @@ class JsonCursor:
         try:
             value: str = json.loads(written)
         except json.JSONDecodeError as error:
-            raise self.source.unreadable(start + error.pos, "a \\ that escapes nothing") from None
+            raise self.source.unreadable(start + error.pos, "invalid escape") from None
         refused = forbidden_character(value)
         if refused:
             raise self.source.unreadable(start, f"{refused[1]} is not allowed", len(written))
@@ -114,8 +113,8 @@ class JsonCursor:
         part = _STRING_PART.match(self.text, start, self.end)
         stop = part.end() if part else start
         if self.text.startswith("\t", stop):
-            return self.source.unreadable(stop, "a tab inside a text; write \\t")
-        return self.source.unreadable(start, "a quote is not closed on its line")
+            return self.source.unreadable(stop, "a tab in a string; write \\t")
+        return self.source.unreadable(start, "unterminated string")
 
     def _scalar(self) -> tuple[JsonScalar, Span]:
         start = self.at
@@ -130,9 +129,9 @@ class JsonCursor:
         if word in _NOT_FINITE:
             raise self.source.unreadable(start, f"{word} is not a number", len(word))
         if word:
-            problem = f"{shown(word)!r} is not a value; a text stands in double quotes"
+            problem = f"{shown(word)!r} is not a value; write strings in double quotes"
             raise self.source.unreadable(start, problem, len(word))
-        raise self.unexpected("a value is missing")
+        raise self.unexpected("expected a value")
 
     def _number(self, span: Span) -> tuple[int | Decimal, Span]:
         value = exact_number(self.text[span.start : span.end])
@@ -142,7 +141,7 @@ class JsonCursor:
         return value, span
 
     def _nested(self) -> Span:
-        """Passes a whole list or mapping without recursion, checking all of it."""
+        """Consume and validate a list or object without recursion."""
         start = self.at
         levels: list[set[str] | None] = []
         self._enter(levels)
@@ -159,12 +158,12 @@ class JsonCursor:
         return Span(start, self.at)
 
     def _item(self, levels: list[set[str] | None]) -> bool:
-        """Passes an item, or only the opening of one that has items itself: then True."""
+        """Consume an item; for a list or object consume only its start and return True."""
         keys = levels[-1]
         if keys is not None:
             key, span = self.key()
             if key in keys:
-                self.twice(key, span)
+                self.report_duplicate(key, span)
             keys.add(key)
         match self.peek():
             case "[" | "{":

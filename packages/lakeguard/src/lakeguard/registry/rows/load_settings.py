@@ -1,4 +1,4 @@
-"""``dataset_registry.load_settings``: what a load says beyond the columns of the seeds."""
+"""``dataset_registry.load_settings``: load settings without a column of their own."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _FLAGS = ("inclusive", "allow_empty", "skip_unchanged")
 _LISTS = ("order_by",)
 
 
-def say_load_settings(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
-    """Each setting for itself: one that is not named stays as it is."""
+def set_load_settings(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+    """Set each given setting; others are unchanged."""
     found = cells.json(COLUMN) if cells.text(COLUMN) else None
     if found is None:
         return
@@ -44,15 +44,15 @@ def say_load_settings(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
             hint = did_you_mean(name, SETTINGS)
             cells.add(UnknownKey(cells.place(COLUMN), key=shown(name), hint=hint))
             continue
-        said, problem = _setting(name, value)
+        parsed, problem = _setting(name, value)
         if problem:
             cells.wrong(COLUMN, f"{name}: {problem}")
         else:
-            sheet.say(draft, cells, ("load", name), COLUMN, said)
+            sheet.set_value(draft, cells, ("load", name), COLUMN, parsed)
 
 
 def _setting(name: str, value: Any) -> tuple[Any, str]:
-    """What is said, or what is wrong with it."""
+    """The parsed value, or None and the problem."""
     if name in _LISTS:
         names = isinstance(value, list) and all(isinstance(item, str) for item in value)
         return (tuple(value), "") if names else (None, "write a list of columns")
@@ -60,22 +60,22 @@ def _setting(name: str, value: Any) -> tuple[Any, str]:
         flag = value if isinstance(value, bool) else flag_of(str(value))
         return flag, "" if flag is not None else "write true or false"
     if isinstance(value, bool) or not isinstance(value, str | int):
-        return None, "write a single text"
+        return None, "write a single string"
     text = str(value).strip()
     if name not in _WORDS:
         return text, ""
     words = [word.value for word in _WORDS[name]]
-    said = text.lower() if text.lower() in words else None
-    return said, "" if said else f"write one of {', '.join(words)}"
+    word = text.lower() if text.lower() in words else None
+    return word, "" if word else f"write one of {', '.join(words)}"
 
 
 def load_settings_text(load: Load) -> str:
-    """All settings, so that what is loaded over another load leaves nothing of it."""
+    """All settings, so loading them replaces every setting of an earlier load."""
     data = load.to_data()
     return json.dumps({name: data[name] for name in SETTINGS}, ensure_ascii=False)
 
 
-# The columns of ``dataset_registry`` that say what builds a dataset.
+# Build columns of ``dataset_registry``.
 
 
 class BuildType(StrEnum):
@@ -88,15 +88,15 @@ class BuildType(StrEnum):
 _PYTHON = {"python_file": "file", "python_function": "function", "python_sha256": "sha256"}
 
 
-def say_build(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
-    """The kind of build may stand alone, or follow from the code that is said."""
+def set_build(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+    """The build type may be given explicitly, or follow from the code."""
     kind = cells.choice("build_type", BuildType)
-    sheet.say(draft, cells, ("build", "build"), "build_type", kind and kind.value)
-    _say_sql(sheet, draft, cells)
-    _say_python(sheet, draft, cells)
+    sheet.set_value(draft, cells, ("build", "build"), "build_type", kind and kind.value)
+    _set_sql(sheet, draft, cells)
+    _set_python(sheet, draft, cells)
 
 
-def _say_sql(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+def _set_sql(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
     text, file = cells.exact("sql_text"), cells.text("sql_file")
     if text is None and file is None:
         return
@@ -106,28 +106,28 @@ def _say_sql(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
     if file is None and not isinstance(getattr(draft.before, "build", None), FromSql):
         file = f"sql/{draft.name.replace('.', '/')}.sql"
     column = "sql_text" if cells.has("sql_text") else "sql_file"
-    sheet.say(draft, cells, ("build", "build"), column, "sql")
-    sheet.say(draft, cells, ("build", "file"), "sql_file", file)
-    sheet.say(draft, cells, ("build", "text"), "sql_text", text)
+    sheet.set_value(draft, cells, ("build", "build"), column, "sql")
+    sheet.set_value(draft, cells, ("build", "file"), "sql_file", file)
+    sheet.set_value(draft, cells, ("build", "text"), "sql_text", text)
 
 
-def _say_python(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
-    said = {field: cells.text(column) for column, field in _PYTHON.items()}
-    first = next((column for column, field in _PYTHON.items() if said[field] is not None), None)
+def _set_python(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+    values = {field: cells.text(column) for column, field in _PYTHON.items()}
+    first = next((column for column, field in _PYTHON.items() if values[field] is not None), None)
     if first is None:
         return
-    file = said["file"]
+    file = values["file"]
     problem = None if file is None else path_problem(file, "python")
     if problem is not None:
         cells.wrong("python_file", problem)
         return
-    sheet.say(draft, cells, ("build", "build"), first, "python")
+    sheet.set_value(draft, cells, ("build", "build"), first, "python")
     for column, field in _PYTHON.items():
-        sheet.say(draft, cells, ("build", field), column, said[field])
+        sheet.set_value(draft, cells, ("build", field), column, values[field])
 
 
 def code_row(item: DatasetDefinition) -> dict[str, str | int | bool | None]:
-    """What builds a dataset, as these columns."""
+    """The build of a dataset as these columns."""
     match item.build:
         case FromSql(file=file, text=text):
             return {"build_type": "sql", "sql_file": file, "sql_text": text}

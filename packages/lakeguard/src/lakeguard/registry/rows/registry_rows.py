@@ -1,4 +1,4 @@
-"""The registry's own tables (seed 000), and the catalogue of datasets of seed 003."""
+"""The registry tables (seed 000) and the dataset catalogue (seed 003)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from lakeguard.registry.rows.dataset_names import dataset_of, written_dataset
 from lakeguard.registry.rows.drafts import Draft
 from lakeguard.registry.rows.ingestion_rows import (
     SEVERITY_ALIASES,
-    say_load_words,
-    say_profile,
-    say_target,
+    set_load_columns,
+    set_profile,
+    set_target,
 )
-from lakeguard.registry.rows.load_settings import say_build, say_load_settings
+from lakeguard.registry.rows.load_settings import set_build, set_load_settings
 from lakeguard.registry.rows.rule_forms import expression_text, type_name
 from lakeguard.registry.rows.texts import is_word, shown
 from lakeguard.registry.rows.vendor_types import column_type
@@ -44,7 +44,7 @@ from lakeguard_sdk.model.definitions import PROFILE_EVERY, RuleDefinition
 from lakeguard_sdk.model.schema_changes import ColumnOrigin
 
 COLUMN_KEYS = ("name", "type", "tags", "description", "nullable", "origin", "widened_from")
-"""Of an item of ``dataset_registry.columns``."""
+"""Keys of an item of ``dataset_registry.columns``."""
 
 
 def read_registry(sheet: Worksheet) -> None:
@@ -58,45 +58,47 @@ def read_registry(sheet: Worksheet) -> None:
             continue
         if before and draft.before is None:
             draft.before = sheet.drafts.registered.get(("dataset", before))
-        sheet.say_texts(draft, cells, "domain", "owner", "description")
-        sheet.say(draft, cells, ("active",), "active", cells.flag("active"))
+        sheet.set_texts(draft, cells, "domain", "owner", "description")
+        sheet.set_value(draft, cells, ("active",), "active", cells.flag("active"))
         renamed = cells.has("renamed_from") and _known_layer(cells, before)
-        sheet.say(draft, cells, ("renamed_from",), "renamed_from", before if renamed else None)
-        sheet.say(draft, cells, ("parents",), "parents", cells.names("parents"))
-        sheet.say(draft, cells, ("leave_out",), "leave_out", cells.names("leave_out"))
-        sheet.say(draft, cells, ("profile_every",), "profile_every", _profile_every(cells))
-        say_build(sheet, draft, cells)
-        say_load_words(sheet, draft, cells)
-        say_load_settings(sheet, draft, cells)
+        sheet.set_value(
+            draft, cells, ("renamed_from",), "renamed_from", before if renamed else None
+        )
+        sheet.set_value(draft, cells, ("parents",), "parents", cells.names("parents"))
+        sheet.set_value(draft, cells, ("leave_out",), "leave_out", cells.names("leave_out"))
+        sheet.set_value(draft, cells, ("profile_every",), "profile_every", _profile_every(cells))
+        set_build(sheet, draft, cells)
+        set_load_columns(sheet, draft, cells)
+        set_load_settings(sheet, draft, cells)
         for key, value in details.items():
-            sheet.say(draft, cells, ("details", key), "details", value)
+            sheet.set_value(draft, cells, ("details", key), "details", value)
         if cells.has("columns"):
-            _say_columns(sheet, draft, cells)
+            _set_columns(sheet, draft, cells)
 
 
 def _profile_every(cells: Cells) -> str | None:
-    said = cells.text("profile_every")
-    if said is None or re.fullmatch(PROFILE_EVERY, said):
-        return said
+    text = cells.text("profile_every")
+    if text is None or re.fullmatch(PROFILE_EVERY, text):
+        return text
     cells.wrong("profile_every", EVERY)
     return None
 
 
-def read_registry_arrows(sheet: Worksheet) -> None:
-    """What rows of datasets name of other kinds, once those are all known."""
+def read_registry_references(sheet: Worksheet) -> None:
+    """References of dataset rows to other kinds, once those are all read."""
     known = sheet.drafts.names("dataset")
     for cells in sheet.cells("dataset_registry"):
         name = sheet.datasets.find(cells.text("dataset_id") or "")
         draft = sheet.drafts.drafts.get(("dataset", name or ""))
         if draft is not None:
-            say_profile(sheet, draft, cells)
-            say_target(sheet, draft, cells)
+            set_profile(sheet, draft, cells)
+            set_target(sheet, draft, cells)
             _check_parents(draft, cells, known)
 
 
 def _check_parents(draft: Draft, cells: Cells, known: set[str]) -> None:
-    said = draft.said.get(("parents",))
-    for parent in said.value if said else ():
+    parents = draft.values.get(("parents",))
+    for parent in parents.value if parents else ():
         if parent not in known:
             hint = did_you_mean(parent, known - {draft.name})
             place = cells.place("parents")
@@ -136,16 +138,16 @@ def read_catalogue_of_datasets(sheet: Worksheet) -> None:
         if draft is None:
             continue
         if column == "dataset_name" and cells.has("table_name"):
-            said = written_dataset(cells, "table_name", "schema")
-            if said not in (None, draft.name):
-                cells.wrong("table_name", f"{said} here, but {draft.name} in dataset_name")
-        sheet.say(draft, cells, ("domain",), "database", cells.text("database"))
-        sheet.say(draft, cells, ("active",), "status", cells.flag("status"))
-        say_target(sheet, draft, cells)
+            written = written_dataset(cells, "table_name", "schema")
+            if written not in (None, draft.name):
+                cells.wrong("table_name", f"{written} here, but {draft.name} in dataset_name")
+        sheet.set_value(draft, cells, ("domain",), "database", cells.text("database"))
+        sheet.set_value(draft, cells, ("active",), "status", cells.flag("status"))
+        set_target(sheet, draft, cells)
 
 
-def _say_columns(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
-    """The whole list of a dataset's columns, in their order."""
+def _set_columns(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+    """The complete list of a dataset's columns, in order."""
     found = cells.json("columns")
     if found is None:
         return
@@ -160,7 +162,7 @@ def _say_columns(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
             cells.add(UnknownType(place, type=shown(item["type"]), hint=""))
             return
         columns.append({**item, "type": data_type})
-    sheet.say(draft, cells, ("columns",), "columns", columns)
+    sheet.set_value(draft, cells, ("columns",), "columns", columns)
 
 
 def _is_column(item: Any) -> bool:
@@ -185,12 +187,12 @@ def read_rules(sheet: Worksheet) -> None:
             continue
         layer = cells.choice("layer", Layer)
         if layer is not None and layer.value != name.partition(".")[0]:
-            cells.wrong("layer", f"the rule says {layer}, its dataset is {name}")
+            cells.wrong("layer", f"layer is {layer}, but the dataset is {name}")
             continue
         draft = sheet.drafts.open("dataset", name, cells.row)
         rule = _rule(cells, name)
         if rule is not None:
-            sheet.say_rule(draft, rule, cells.cite("rule_expression"))
+            sheet.add_rule(draft, rule, cells.cite("rule_expression"))
 
 
 def _rule_dataset(sheet: Worksheet, cells: Cells) -> str | None:
@@ -214,15 +216,15 @@ def _rule(cells: Cells, dataset: str) -> RuleDefinition | None:
         cells.missing("rule_expression")
         return None
     try:
-        named = kind is not None and type_name(kind) is None  # by the catalogue, column and all
-        said_of = expression or (column_text(column) if named and column else "")
-        read = read_rule(expression_text(kind, said_of), column=None if named else column)
+        named = kind is not None and type_name(kind) is None  # a catalogue rule
+        text = expression or (column_text(column) if named and column else "")
+        read = read_rule(expression_text(kind, text), column=None if named else column)
         usual = default_rule_id(read.rule)
         rule_id = _rule_id(cells, usual)
         if rule_id is None:
             return None
-        said = active is not False
-        return define_rule(read.rule, rule_id=rule_id, severity=severity, active=said)
+        enabled = active is not False
+        return define_rule(read.rule, rule_id=rule_id, severity=severity, active=enabled)
     except GrammarError as error:
         of_type = error.kind == "rule_type" and error.word == kind
         named = not of_type and cells.has("rule_expression")
@@ -232,7 +234,7 @@ def _rule(cells: Cells, dataset: str) -> RuleDefinition | None:
 
 
 def _rule_id(cells: Cells, usual: str) -> str | None:
-    """As it is written where that is an id, else in lower case, with ``rule_`` before a digit."""
+    """As written if valid, else in lower case and with ``rule_`` before a digit."""
     if not cells.has("rule_id"):
         return usual
     written = cells.text("rule_id") or ""
@@ -240,7 +242,7 @@ def _rule_id(cells: Cells, usual: str) -> str | None:
     for candidate in (written, lower, f"rule_{lower}"):
         if candidate == usual or RULE_ID.match(candidate):
             return candidate
-    problem = "lower case letters, digits, and . _ - after a letter, at most 200"
+    problem = "use lower case letters, digits and . _ -, start with a letter, at most 200"
     cells.add(WrongValue(cells.place("rule_id"), key="rule_id", problem=problem, hint=""))
     return None
 
@@ -255,19 +257,23 @@ def read_policies(sheet: Worksheet) -> None:
             cells.add(DuplicateDefinition(place, name=f"policy {name}", first=draft.place))
             continue
         layer = cells.choice("applies_to_layer", Layer)
-        sheet.say(draft, cells, ("applies_to_layer",), "applies_to_layer", layer and layer.value)
+        sheet.set_value(
+            draft, cells, ("applies_to_layer",), "applies_to_layer", layer and layer.value
+        )
         domain, tag = cells.text("applies_to_domain"), cells.word("applies_to_tag")
-        sheet.say(draft, cells, ("applies_to_domain",), "applies_to_domain", domain)
-        sheet.say(draft, cells, ("applies_to_tag",), "applies_to_tag", tag)
+        sheet.set_value(draft, cells, ("applies_to_domain",), "applies_to_domain", domain)
+        sheet.set_value(draft, cells, ("applies_to_tag",), "applies_to_tag", tag)
         kind = cells.choice("policy_type", PolicyType)
-        sheet.say(draft, cells, ("type",), "policy_type", kind and kind.value)
+        sheet.set_value(draft, cells, ("type",), "policy_type", kind and kind.value)
         enforcement = cells.choice("enforcement", Enforcement)
-        sheet.say(draft, cells, ("enforcement",), "enforcement", enforcement and enforcement.value)
-        sheet.say(draft, cells, ("active",), "active", cells.flag("active"))
-        _say_policy(sheet, draft, cells)
+        sheet.set_value(
+            draft, cells, ("enforcement",), "enforcement", enforcement and enforcement.value
+        )
+        sheet.set_value(draft, cells, ("active",), "active", cells.flag("active"))
+        _set_policy(sheet, draft, cells)
 
 
-def _say_policy(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+def _set_policy(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
     text, kind = cells.text("policy_expression"), draft.value("type")
     if text is None or kind is None:
         return
@@ -277,4 +283,4 @@ def _say_policy(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
         place = cells.place("policy_expression")
         cells.add(PolicySyntax(place, problem=error.message, hint=grammar_hint(error)))
         return
-    sheet.say(draft, cells, ("expression",), "policy_expression", canonical)
+    sheet.set_value(draft, cells, ("expression",), "policy_expression", canonical)

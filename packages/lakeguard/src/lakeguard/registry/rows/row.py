@@ -1,4 +1,4 @@
-"""One row of a table of definitions, as a file says it."""
+"""One row of a definition table, as read from a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lakeguard_sdk.errors import Place
 
 
 class Now(Enum):
-    """The time of the insert, where a file asks its database for it."""
+    """Placeholder for CURRENT_TIMESTAMP and similar."""
 
     NOW = "now"
 
@@ -21,21 +21,21 @@ class Now(Enum):
 NOW = Now.NOW
 
 Value = str | int | Decimal | bool | Now | None
-"""Numbers are exact. What a text means, such as ``TRUE`` in a CSV, is for its reader to say."""
+"""Numbers are exact. Readers interpret text, such as ``TRUE`` in a CSV."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Equal rows hold equal values, wherever they stand; values are never part of the repr."""
+    """Equality ignores positions; the repr never shows values."""
 
     table: str
-    """In lower case, without its schema."""
+    """In lower case, without schema."""
     values: Mapping[str, Value] = field(repr=False)
-    """By column in lower case, in the order of the file."""
+    """By column in lower case, in file order."""
     source: SourceText = field(repr=False, compare=False)
     span: Span = field(repr=False, compare=False)
     value_spans: Sequence[Span] = field(repr=False, compare=False)
-    """One for each value, in their order; so are the spans of the names."""
+    """One for each value, in order; likewise for the names."""
     name_spans: Sequence[Span] = field(repr=False, compare=False)
 
     @property
@@ -43,11 +43,11 @@ class Row:
         return self.source.place(self.span)
 
     def place_of(self, column: str) -> Place:
-        """Where the value stands, quotes included; the row where it has no such column."""
+        """The place of the value, including quotes; the row if it has no such column."""
         return self._place(column, self.value_spans)
 
     def place_of_name(self, column: str) -> Place:
-        """Where the column is named: header, column list or key; else the row."""
+        """The place of the column name: header, column list or key; else the row."""
         return self._place(column, self.name_spans)
 
     def _place(self, column: str, spans: Sequence[Span]) -> Place:
@@ -57,7 +57,7 @@ class Row:
 
 
 class Cite(NamedTuple):
-    """A value of a row, or the row itself; its place is looked up when somebody asks."""
+    """A reference to a value of a row, or to the row; its place is computed on demand."""
 
     row: Row
     column: str = ""

@@ -1,4 +1,4 @@
-"""Files of rows by the ending of their names: all rows, or every mistake."""
+"""Reads row files by extension: all rows, or all errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lakeguard_sdk.errors import (
     UnreadableRows,
 )
 
-# Rows of a CSV file, by RFC 4180: commas, double quotes doubled within, names first.
+# CSV (RFC 4180) with a header line.
 
 _QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*"(?!")')
 _PLAIN = re.compile(r'[^",\r\n]*+')
@@ -41,7 +41,7 @@ def read_csv(source: SourceText, table: str) -> Iterator[Row | DefinitionError]:
     lines = _lines(source)
     header = next(lines, None)
     if header is None:
-        raise BadColumns(source.place(Span(0, 1)), problem="the first line names the columns")
+        raise BadColumns(source.place(Span(0, 1)), problem="the first line must be a header")
     names: list[str] = []
     for cell in header:
         written = (cell.value or "").strip()
@@ -61,9 +61,9 @@ def read_csv(source: SourceText, table: str) -> Iterator[Row | DefinitionError]:
 
 def _name_problem(written: str, before: Container[str]) -> str | None:
     if not written:
-        return "a column without a name"
+        return "empty column name"
     if written.lower() in before:
-        return f"column {shown(written)!r} is named twice"
+        return f"duplicate column {shown(written)!r}"
     if _OTHER_SEPARATORS.search(written):
         return f"column {shown(written)!r}: columns are separated by commas"
     return None
@@ -76,7 +76,7 @@ def _ragged(source: SourceText, span: Span, found: int, expected: int) -> Ragged
 
 
 def _lines(source: SourceText) -> Iterator[list[_Cell]]:
-    """The cells of each line that is not empty."""
+    """The cells of each non-empty line."""
     text, at = source.text, 0
     cells: list[_Cell] = []
     while at < len(text) or cells:
@@ -90,8 +90,8 @@ def _lines(source: SourceText) -> Iterator[list[_Cell]]:
         end = _LINE_END.match(text, at)
         if end is None:
             quoted = text.startswith('"', cell.span.start)
-            problem = "text after a closing quote" if quoted else "a quote inside a plain cell"
-            raise source.unreadable(at, f"{problem}; write a quote twice within a quoted cell")
+            problem = "text after a closing quote" if quoted else "a quote inside an unquoted cell"
+            raise source.unreadable(at, f"{problem}; double quotes within a quoted cell")
         at = end.end()
         if len(cells) > 1 or cells[0].span.end > cells[0].span.start:
             yield cells
@@ -102,7 +102,7 @@ def _cell(source: SourceText, at: int) -> _Cell:
     quoted = source.text.startswith('"', at)
     found = (_QUOTED if quoted else _PLAIN).match(source.text, at)
     if found is None:
-        raise source.unreadable(at, "a quote is not closed")
+        raise source.unreadable(at, "unterminated quote")
     span = Span(at, found.end())
     source.refuse_long(span)
     if quoted:
@@ -110,7 +110,7 @@ def _cell(source: SourceText, at: int) -> _Cell:
     return _Cell(span, found[0] or None)
 
 
-# Rows of JSON: tables by name with a list each, a list for the file's table, or lines.
+# JSON: an object of tables, a list of rows, or JSON lines.
 
 
 def read_json(source: SourceText, table: str) -> Iterator[Row | DefinitionError]:
@@ -122,13 +122,13 @@ def read_json(source: SourceText, table: str) -> Iterator[Row | DefinitionError]
         case "{":
             yield from _tables(cursor)
         case _:
-            raise cursor.unexpected("write a list of rows, or tables with a list of rows each")
+            raise cursor.unexpected("write a list of rows, or an object of tables")
     yield from cursor.mistakes
     cursor.finish()
 
 
 def read_json_lines(source: SourceText, table: str) -> Iterator[Row | DefinitionError]:
-    """One row a line; a line that cannot be read does not hide the mistakes of the next."""
+    """One row per line; errors of all lines are reported."""
     start = 0
     while start < len(source.text):
         stop = source.text.find("\n", start)
@@ -154,10 +154,10 @@ def _tables(cursor: JsonCursor) -> Iterator[Row | DefinitionError]:
             cursor.expect(",", "a table")
         key, span = cursor.key()
         if key in seen:
-            cursor.twice(key, span)
+            cursor.report_duplicate(key, span)
         seen.add(key)
         if cursor.peek() != "[":
-            raise cursor.unexpected("a table is a list of rows: [{...}, {...}]")
+            raise cursor.unexpected("a table must be a list of rows: [{...}, {...}]")
         yield from _list(cursor, table_name(key))
 
 
@@ -173,7 +173,7 @@ def _list(cursor: JsonCursor, table: str) -> Iterator[Row | DefinitionError]:
 
 
 def _taken(cursor: JsonCursor, row: Row) -> Iterator[Row | DefinitionError]:
-    """The mistakes since the row before, else the row."""
+    """The errors since the previous row, else the row."""
     if cursor.mistakes:
         yield from cursor.mistakes
         cursor.mistakes = []
@@ -183,7 +183,7 @@ def _taken(cursor: JsonCursor, row: Row) -> Iterator[Row | DefinitionError]:
 
 def _row(cursor: JsonCursor, table: str) -> Row:
     if cursor.peek() != "{":
-        raise cursor.unexpected('a row is a mapping: {"column": value}')
+        raise cursor.unexpected('a row must be an object: {"column": value}')
     start = cursor.at
     cursor.at += 1
     values: dict[str, Value] = {}
@@ -196,9 +196,9 @@ def _row(cursor: JsonCursor, table: str) -> Row:
         name = key.strip().lower()
         value, span = cursor.value()
         if not name:
-            raise cursor.source.unreadable(name_span.start, "a column without a name", 2)
+            raise cursor.source.unreadable(name_span.start, "empty column name", 2)
         if name in values:
-            cursor.twice(key, name_span)
+            cursor.report_duplicate(key, name_span)
             continue
         values[name] = value
         value_spans.append(span)
@@ -210,15 +210,15 @@ def _row(cursor: JsonCursor, table: str) -> Row:
 
 MAX_ROWS = 250_000
 MAX_VALUES = 2_000_000
-"""Both of one file."""
+"""Limits of one file."""
 MAX_MISTAKES = 100
-"""Of one file: with more, it is not the file that was meant."""
+"""Maximum errors reported per file."""
 
 
 class _Format(NamedTuple):
     name: str
     read: Callable[[SourceText, str], Iterator[Row | DefinitionError]]
-    """Rows and mistakes in their order; raises a mistake after which nothing can be read."""
+    """Yields rows and errors in order; raises an error that prevents further reading."""
 
 
 _FORMATS = {
@@ -231,8 +231,8 @@ ENDINGS = tuple(_FORMATS)
 
 
 def read_rows(files: Sequence[Path], findings: Findings) -> list[Row]:
-    """The rows of all files in their order. A file with a mistake gives none: its mistakes go
-    to the findings, each with its place. Nothing is executed and nothing is looked up."""
+    """The rows of all files in order. A file with errors yields no rows; its errors go to the
+    findings. Nothing is executed."""
     return [row for path in files for row in _rows_of(path, findings)]
 
 

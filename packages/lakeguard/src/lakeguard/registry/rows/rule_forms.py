@@ -1,8 +1,7 @@
-"""Rules as rows write them, as text of the gate's grammar.
+"""Converts rules in rows to the rule grammar.
 
 ``quality_rules`` has a type and an expression; ``dq_rule_set`` a JSON list of names with
-parameters. Both become the one text that a YAML file would hold. What cannot be read is a
-GrammarError: nothing is passed over.
+parameters. Both become the text that a YAML file would hold. Anything else is a GrammarError.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ TYPE_NAMES = {
     "pattern": "regex",
     "expression": "sql_row",
 }
-"""Names of other systems for our rule types."""
+"""Rule type names of other systems."""
 _FREE = ("sql_row", "sql_agg")
-"""These may begin with a function that has the name of a rule type."""
+"""Rule types whose expression may start with a function named like a rule type."""
 _COLUMN = r"(?P<column>[A-Za-z_]\w*|`(?:[^`]|``)+`)"
 _VALUE = r"[+-]?[\w.+:-]+|'(?:[^']|'')*'"
 _BETWEEN = re.compile(
@@ -49,7 +48,7 @@ _CALL = re.compile(r"\s*([A-Za-z_]\w*)\s*\(")
 
 
 def type_name(word: str) -> str | None:
-    """Our name of a rule type, whatever case or system it comes from."""
+    """Our name of a rule type, from any case or system."""
     name = TYPE_NAMES.get(word.strip().lower(), word.strip().lower())
     return name if RULE_TYPES.find(name) else None
 
@@ -66,14 +65,14 @@ def expression_text(rule_type: str | None, expression: str) -> str:
         return _by_name(rule_type, text)
     if called and inner is not None and (inner == kind or kind not in _FREE):
         if inner != kind:
-            problem = f"rule_type is {rule_type}, but the expression says {called[1]}"
+            problem = f"rule_type is {rule_type}, but the expression is {called[1]}"
             raise GrammarError(problem, Span(called.start(1), len(called[1])), kind="meaning")
         return text[: called.start(1)] + inner + text[called.end(1) :]
     return _condition(kind, text) or f"{kind}({_without_brackets(text)})"
 
 
 def _by_name(name: str, text: str) -> str:
-    """``POSITIVE`` and ``amount`` as the rule of the catalogue that is built in."""
+    """``POSITIVE`` and ``amount`` as a built-in catalogue rule."""
     macros = Macros()
     if macros.find(name) is None:
         raise _unknown(name, [*macros.names])
@@ -84,7 +83,7 @@ def _by_name(name: str, text: str) -> str:
 
 
 def _condition(kind: str, text: str) -> str | None:
-    """The forms that people write as conditions."""
+    """Rules written as conditions."""
     if kind == "not_null" and (found := _NOT_NULL.fullmatch(text)):
         return f"not_null({found['column']})"
     if kind == "in_set" and (found := _IN.fullmatch(text)):
@@ -96,24 +95,24 @@ def _condition(kind: str, text: str) -> str | None:
     bounds = [_BOUND.fullmatch(part.strip()) for part in _AND.split(text)]
     if not 1 <= len(bounds) <= 2 or None in bounds:
         return None
-    said = {found["op"]: found["value"] for found in bounds if found}
+    limit_by_op = {found["op"]: found["value"] for found in bounds if found}
     columns = {found["column"] for found in bounds if found}
-    if len(columns) > 1 or len(said) < len(bounds):
+    if len(columns) > 1 or len(limit_by_op) < len(bounds):
         return None
     names = {">=": "min", "<=": "max"}
-    limits = ", ".join(f"{names[op]}={said[op]}" for op in (">=", "<=") if op in said)
+    limits = ", ".join(f"{names[op]}={limit_by_op[op]}" for op in (">=", "<=") if op in limit_by_op)
     return f"range({columns.pop()}, {limits})"
 
 
 def _without_brackets(text: str) -> str:
-    """Without the one pair that stands round all of it."""
+    """Without an enclosing pair of parentheses."""
     inner = text[1:-1]
     whole = text.startswith("(") and text.endswith(")") and _closed(inner)
     return inner if whole else text
 
 
 def _closed(text: str) -> bool:
-    """Whether no bracket closes in it that was not opened in it; quoted ones do not count."""
+    """Whether parentheses are balanced, ignoring quoted ones."""
     depth = 0
     for mark in re.sub(r"'[^']*'|`[^`]*`", "", text):
         depth += (mark == "(") - (mark == ")")
@@ -125,7 +124,7 @@ def _closed(text: str) -> bool:
 def entry_text(entry: Any, column: str, catalogue: Mapping[str, CatalogueRule]) -> str:
     """One entry of ``dq_rule_set``: a text, or ``{"rule": NAME, parameter: value, …}``.
 
-    What is not the text itself names its column.
+    The column is added unless the entry is plain text.
     """
     if isinstance(entry, str):
         expanded = Macros(catalogue).expand(entry, column)
@@ -141,31 +140,33 @@ def entry_text(entry: Any, column: str, catalogue: Mapping[str, CatalogueRule]) 
     if listed is None:
         raise _unknown(word, [*catalogue])
     if not listed.active:
-        raise _refused(f"{listed.rule} is not active in dq_rule_catalog")
+        raise _refused(f"{listed.rule} is inactive in dq_rule_catalog")
     return filled(listed, column, given)
 
 
 def _typed(word: str, kind: str, column: str, given: dict[str, Any]) -> str:
     if word.strip().lower() == "min_length" and "min" not in given and "max" in given:
-        raise _refused("MIN_LENGTH takes min")
+        raise _refused("MIN_LENGTH needs min")
     found = RULE_TYPES.find(kind)
     order = [spec.name for spec in found.parameters] if found else []
     unknown = sorted(set(given) - set(order))
     if unknown:
         raise _refused(f"{word} has no parameter {unknown[0]!r}{_or(nearest(unknown[0], order))}")
-    said = [f"{name}={_literal(given[name])}" for name in order if given.get(name) is not None]
-    return f"{kind}({', '.join([column_text(column), *said])})"
+    parameters = [
+        f"{name}={_literal(given[name])}" for name in order if given.get(name) is not None
+    ]
+    return f"{kind}({', '.join([column_text(column), *parameters])})"
 
 
 def filled(rule: CatalogueRule, column: str, given: Mapping[str, Any]) -> str:
-    """The rule of the catalogue for one column, with every parameter filled in."""
+    """The catalogue rule for one column, with its parameters."""
     values = {name: _literal(value) for name, value in given.items()}
     return _single(Macros().fill(rule, [column_text(column)], values, ""), rule.rule)
 
 
 def _single(found: list[Expanded], name: str) -> str:
     if len(found) > 1:
-        raise _refused(f"{name} stands for several rules: write each of them")
+        raise _refused(f"{name} expands to several rules; write each of them")
     return found[0].text
 
 
@@ -180,7 +181,7 @@ def _literal(value: Any) -> str:
         case list():
             return f"[{', '.join(map(_literal, value))}]"
         case _:
-            raise _refused("a parameter is a text, a number, a flag or a list of them")
+            raise _refused("a parameter must be a string, number, boolean or list of them")
 
 
 def _or(hint: str) -> str:

@@ -1,4 +1,4 @@
-"""``md_src_det``: fields, options, secrets and details of a source, one a row."""
+"""``md_src_det``: fields, options, secrets and details of a source, one per row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _VALUE = "detail_value"
 
 
 def read_source_details(sheet: Worksheet) -> None:
-    """The format first: what an option is depends on it."""
+    """Read the format first, because the options depend on it."""
     found: list[tuple[Draft, Cells, str]] = []
     for cells in sheet.cells("md_src_det"):
         detail = setting_of(cells, "detail_name", _VALUE)
@@ -27,31 +27,31 @@ def read_source_details(sheet: Worksheet) -> None:
         draft = sheet.drafts.open("source", name, cells.row)
         if detail.lower() == "format":
             form = cells.choice(_VALUE, SourceFormat)
-            sheet.say(draft, cells, ("format",), _VALUE, form and form.value)
+            sheet.set_value(draft, cells, ("format",), _VALUE, form and form.value)
         else:
             found.append((draft, cells, detail))
     for draft, cells, detail in found:
-        _say(sheet, draft, cells, detail)
+        _set_detail(sheet, draft, cells, detail)
 
 
-def _say(sheet: Worksheet, draft: Draft, cells: Cells, detail: str) -> None:
+def _set_detail(sheet: Worksheet, draft: Draft, cells: Cells, detail: str) -> None:
     match detail.lower():
         case "path" | "url" as field:
-            sheet.say(draft, cells, (field,), _VALUE, cells.text(_VALUE))
+            sheet.set_value(draft, cells, (field,), _VALUE, cells.text(_VALUE))
         case "header":
-            sheet.say(draft, cells, ("header",), _VALUE, cells.names(_VALUE))
+            sheet.set_value(draft, cells, ("header",), _VALUE, cells.names(_VALUE))
         case "malformed":
             word = cells.choice(_VALUE, Malformed)
-            sheet.say(draft, cells, ("malformed",), _VALUE, word and word.value)
+            sheet.set_value(draft, cells, ("malformed",), _VALUE, word and word.value)
         case "landing":
-            sheet.say(draft, cells, ("landing",), _VALUE, cells.flag(_VALUE))
+            sheet.set_value(draft, cells, ("landing",), _VALUE, cells.flag(_VALUE))
         case _ if detail.startswith(AS_SECRET):
             at = ("secrets", detail.removeprefix(AS_SECRET))
-            sheet.say(draft, cells, at, _VALUE, cells.text(_VALUE))
+            sheet.set_value(draft, cells, at, _VALUE, cells.text(_VALUE))
         case _:
             place = "options" if detail in _options_of(draft) else "details"
             key = detail.removeprefix(AS_DETAIL)
-            sheet.say(draft, cells, (place, key), _VALUE, cells.exact(_VALUE))
+            sheet.set_value(draft, cells, (place, key), _VALUE, cells.exact(_VALUE))
 
 
 def _options_of(draft: Draft) -> frozenset[str]:
@@ -60,7 +60,7 @@ def _options_of(draft: Draft) -> frozenset[str]:
 
 
 def source_details(source: SourceDefinition) -> dict[str, str]:
-    """The rows of a source, value by name."""
+    """The detail rows of a source: values by name."""
     reserved = {*SOURCE_FIELDS, *OPTIONS[source.format]}
     return {
         "format": source.format.value,
@@ -76,6 +76,6 @@ def source_details(source: SourceDefinition) -> dict[str, str]:
 
 
 def _free(key: str, reserved: set[str]) -> str:
-    """A free name that means something else there gets the prefix that frees it."""
+    """Prefix a free-form name that is reserved."""
     taken = key.lower() in reserved or key.startswith((AS_DETAIL, AS_SECRET))
     return f"{AS_DETAIL}{key}" if taken else key

@@ -1,4 +1,4 @@
-"""The text of a file of rows, and where in it a character stands."""
+"""The text of a row file, with positions."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from lakeguard_sdk.errors import Place, TooLarge, UnreadableRows
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_VALUE = 1_000_000
-"""Characters of one value as it is written."""
+"""Maximum characters of one value."""
 MAX_COLUMNS = 1_000
 _LINE_FEED = re.compile("\n")
 
 
 class Span(NamedTuple):
-    """A stretch of the text, as offsets."""
+    """A range of offsets."""
 
     start: int
     end: int
 
 
 class SourceText:
-    """A whole file. Places are found by its line starts, which are looked for once."""
+    """A file's text; line starts are computed once."""
 
     def __init__(self, file: str, text: str, form: str) -> None:
         self.file = file
         self.text = text
         self.form = form
-        """What the file is meant to be: CSV, JSON, JSON lines or SQL."""
+        """The format: CSV, JSON, JSON lines or SQL."""
 
     @cached_property
     def _line_starts(self) -> array[int]:
         return array("I", chain([0], (found.end() for found in _LINE_FEED.finditer(self.text))))
 
     def place(self, span: Span) -> Place:
-        """Where a stretch begins; its length ends with its first line."""
+        """The place of a span; its length covers the first line only."""
         line = bisect_right(self._line_starts, span.start)
         column = span.start - self._line_starts[line - 1] + 1
         stop = self.text.find("\n", span.start, span.end)
@@ -61,7 +61,7 @@ class SourceText:
 
 
 def decoded(file: str, data: bytes, form: str) -> SourceText:
-    """The text of a file; a mistake for anything that is not plain UTF-8 text."""
+    """The text of a file; an error if it is not plain UTF-8."""
     if len(data) > MAX_BYTES:
         limit = f"{MAX_BYTES // 1024 // 1024} MB"
         raise TooLarge(Place(file=file), thing="the file", limit=limit)

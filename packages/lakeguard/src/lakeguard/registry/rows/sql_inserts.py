@@ -1,7 +1,7 @@
 """Rows of ``INSERT INTO table (columns) VALUES (...)``: parsed, never executed.
 
-Statements that carry no row, such as ``SET``, ``USE``, ``BEGIN``, ``COMMIT`` and ``GO``, are
-passed over. Everything else is refused by name.
+Statements without rows, such as ``SET``, ``USE``, ``BEGIN``, ``COMMIT`` and ``GO``, are skipped.
+All others are refused.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _STATEMENTS = {
     "LOCK", "MERGE", "PRINT", "RAISERROR", "REPLACE", "REVOKE", "ROLLBACK", "SAVEPOINT", "SELECT",
     "SET", "START", "TRUNCATE", "UPDATE", "UPSERT", "USE", "VACUUM", "WHILE", "WITH",
 }  # fmt: skip
-"""Words that a new statement begins with where the one before has no semicolon."""
+"""Keywords that start a new statement after one without a semicolon."""
 _OTHER_INSERTS = {
     "ALL", "DELAYED", "FIRST", "HIGH_PRIORITY", "IGNORE", "LOW_PRIORITY", "OR", "OVERWRITE", "TOP",
 }  # fmt: skip
 _SELECTS = {"SELECT", "WITH", "TABLE", "EXEC", "EXECUTE"}
-_NO_SELECT = "rows are written out in VALUES (...)"
+_NO_SELECT = "rows must be in VALUES (...)"
 
 
 def read_inserts(source: SourceText, _table: str) -> Iterator[Row | DefinitionError]:
-    """The name of the file says nothing: each statement names its table."""
+    """Each statement names its table; the file name is ignored."""
     tokens = Tokens(source)
     while not tokens.at_end:
         tokens.depth = 0
@@ -45,11 +45,11 @@ def read_inserts(source: SourceText, _table: str) -> Iterator[Row | DefinitionEr
             yield from _statement(tokens)
         except (RefusedStatement, BadColumns) as mistake:
             yield mistake
-            _pass_statement(tokens)
+            _skip_statement(tokens)
     if tokens.for_sqlcmd:
         for span in tokens.filled_in:
-            problem = "sqlcmd would fill in its variable; write the value itself"
-            yield RefusedValue(source.place(span), value="a text with $(...)", problem=problem)
+            problem = "sqlcmd would substitute a variable; write the value itself"
+            yield RefusedValue(source.place(span), value="a string with $(...)", problem=problem)
 
 
 def _statement(tokens: Tokens) -> Iterator[Row | DefinitionError]:
@@ -71,17 +71,17 @@ def _statement(tokens: Tokens) -> Iterator[Row | DefinitionError]:
         case "START":
             start = tokens.advance()
             if not tokens.take_word("TRANSACTION"):
-                raise _refused(tokens, start, start.said, _ONLY_INSERTS)
+                raise _refused(tokens, start, start.label, _ONLY_INSERTS)
             _end(tokens, "START TRANSACTION")
         case _:
             if not tokens.take(";"):
-                raise _refused(tokens, tokens.now, tokens.now.said, _ONLY_INSERTS)
+                raise _refused(tokens, tokens.now, tokens.now.label, _ONLY_INSERTS)
 
 
 def _go(tokens: Tokens) -> None:
     tokens.advance()
     if not (tokens.now.fresh or tokens.now.is_sign(";")):
-        raise _refused(tokens, tokens.now, f"GO {tokens.now.said}", "GO stands alone on its line")
+        raise _refused(tokens, tokens.now, f"GO {tokens.now.label}", "GO must be alone on its line")
 
 
 def _set(tokens: Tokens) -> None:
@@ -92,11 +92,11 @@ def _set(tokens: Tokens) -> None:
 
 
 def _end(tokens: Tokens, statement: str) -> None:
-    """A semicolon, or the beginning of something else."""
+    """Expect a semicolon or a new statement."""
     if tokens.take(";") or tokens.at_end or tokens.now.word in _STATEMENTS:
         return
-    said = f"{statement} {tokens.now.said}"
-    raise _refused(tokens, tokens.now, said, _ONLY_INSERTS)
+    found = f"{statement} {tokens.now.label}"
+    raise _refused(tokens, tokens.now, found, _ONLY_INSERTS)
 
 
 def _insert(tokens: Tokens) -> Iterator[Row | DefinitionError]:
@@ -114,16 +114,16 @@ def _insert(tokens: Tokens) -> Iterator[Row | DefinitionError]:
             break
     if tokens.now.word == "ON":
         on = tokens.advance()
-        said = f"ON {tokens.now.said}"
-        raise _refused(tokens, on, said, "a row is added, and not merged")
+        clause = f"ON {tokens.now.label}"
+        raise _refused(tokens, on, clause, "upserts are not supported")
     _end(tokens, "INSERT ... VALUES ...")
 
 
 def _table(tokens: Tokens) -> str:
-    """The last part of the name; database and schema, variables too, are dropped."""
+    """The table name without database and schema, which may be variables."""
     token = _name(tokens)
     if _is_variable(token):
-        raise _refused(tokens, token, "INSERT", "the table's name is a variable")
+        raise _refused(tokens, token, "INSERT", "the table name is a variable")
     return token.value.strip().lower()
 
 
@@ -132,10 +132,10 @@ def _is_variable(token: Token) -> bool:
 
 
 def _name(tokens: Tokens) -> Token:
-    """Passes ``table``, ``schema.table``, ``db.schema.table`` or ``db..table``; its last part."""
+    """Consume ``table``, ``schema.table``, ``db.schema.table`` or ``db..table``; the last part."""
     while True:
         if tokens.now.kind not in (Kind.WORD, Kind.NAME):
-            problem = f"a name is missing before {tokens.now.said}"
+            problem = f"expected a name before {tokens.now.label}"
             raise _refused(tokens, tokens.now, "the statement", problem)
         token = tokens.advance()
         if not tokens.take("."):
@@ -146,7 +146,7 @@ def _name(tokens: Tokens) -> Token:
 def _columns(tokens: Tokens) -> tuple[tuple[str, ...], tuple[Span, ...]]:
     opening = tokens.now
     if opening.word == "VALUES":
-        unnamed = "the columns are not named: INSERT INTO table (columns) VALUES (...)"
+        unnamed = "the columns are missing: INSERT INTO table (columns) VALUES (...)"
         raise BadColumns(tokens.source.place(opening.span), problem=unnamed)
     if not tokens.take("("):
         raise _without_values(tokens)
@@ -163,17 +163,17 @@ def _columns(tokens: Tokens) -> tuple[tuple[str, ...], tuple[Span, ...]]:
         if tokens.take(")"):
             return tuple(names), tuple(names.values())
         if not tokens.take(","):
-            missing = f"a comma or ) is missing before {tokens.now.said}"
+            missing = f"expected a comma or ) before {tokens.now.label}"
             raise BadColumns(tokens.source.place(tokens.now.span), problem=missing)
 
 
 def _column_problem(token: Token, before: Container[str]) -> str | None:
     if token.kind not in (Kind.WORD, Kind.NAME):
-        return f"the name of a column is missing before {token.said}"
+        return f"expected a column name before {token.label}"
     if _is_variable(token):
-        return f"column {token.said} is a variable; variables are not filled in"
+        return f"column {token.label} is a variable; variables are not supported"
     if token.value.strip().lower() in before:
-        return f"column {token.said!r} is named twice"
+        return f"duplicate column {token.label!r}"
     return None
 
 
@@ -184,17 +184,17 @@ def _without_values(tokens: Tokens) -> RefusedStatement:
     if token.is_sign("("):
         return _refused(tokens, token, "INSERT ... (...)", _NO_SELECT)
     if token.word:
-        return _refused(tokens, token, f"INSERT ... {token.said}", _ONLY_INSERTS)
-    return _refused(tokens, token, "INSERT", f"VALUES is missing before {token.said}")
+        return _refused(tokens, token, f"INSERT ... {token.label}", _ONLY_INSERTS)
+    return _refused(tokens, token, "INSERT", f"expected VALUES before {token.label}")
 
 
 def _row(
     tokens: Tokens, table: str, names: tuple[str, ...], name_spans: tuple[Span, ...]
 ) -> Row | DefinitionError:
-    """A row, or its mistake; after either, the next row can be read."""
+    """A row or its error; parsing continues with the next row."""
     start, depth = tokens.now.span.start, tokens.depth
     if not tokens.take("("):
-        problem = f"a row begins with ( and not with {tokens.now.said}"
+        problem = f"expected ( at the start of a row, not {tokens.now.label}"
         raise _refused(tokens, tokens.now, "INSERT", problem)
     values: list[Value] = []
     spans: list[Span] = []
@@ -205,7 +205,7 @@ def _row(
             spans.append(span)
             tokens.source.refuse_wide(len(values), span)
     except RefusedValue as mistake:
-        _pass_row(tokens, depth)
+        _skip_row(tokens, depth)
         return mistake
     row_span = Span(start, tokens.advance().span.end)
     if len(values) != len(names):
@@ -215,13 +215,13 @@ def _row(
     return Row(table, by_name, tokens.source, row_span, tuple(spans), name_spans)
 
 
-def _pass_row(tokens: Tokens, depth: int) -> None:
-    """Up to the parenthesis that closes the row, or to the end of the statement."""
+def _skip_row(tokens: Tokens, depth: int) -> None:
+    """Skip to the closing parenthesis of the row, or to the end of the statement."""
     while tokens.depth > depth and not (tokens.at_end or tokens.now.is_sign(";")):
         tokens.advance()
 
 
-def _pass_statement(tokens: Tokens) -> None:
+def _skip_statement(tokens: Tokens) -> None:
     while not (tokens.at_end or (tokens.now.fresh and tokens.now.word == "GO")):
         if tokens.advance().is_sign(";"):
             return

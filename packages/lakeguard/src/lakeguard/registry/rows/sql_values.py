@@ -1,4 +1,4 @@
-"""The values of an insert: written out, never calculated."""
+"""Values of an INSERT: literals only, no expressions."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _WITHIN_TYPE = frozenset(
     {"PRECISION", "VARYING", "CHARACTER", "CHAR", "UNSIGNED", "SIGNED"}
     | {"WITH", "WITHOUT", "LOCAL", "TIME", "ZONE"}
 )
-_WRITTEN_OUT = "a value is written out, not calculated"
+_LITERALS_ONLY = "only literals are supported, no expressions"
 _PARAMETERS = ("?", ":", "@", "%", "&")
 
 
 def read_value(tokens: Tokens) -> tuple[Value, Span]:
-    """One value up to the comma or parenthesis after it; RefusedValue for anything else."""
+    """One value up to the following comma or parenthesis; RefusedValue for anything else."""
     start = tokens.now.span.start
     value, end = _plain(tokens)
     while tokens.now.is_sign("::"):
@@ -49,16 +49,16 @@ def _plain(tokens: Tokens) -> tuple[Value, int]:
 
 
 def _cast(tokens: Tokens) -> tuple[Value, int]:
-    """``CAST('x' AS type)`` is the value; what the type makes of it is for the reader to say."""
+    """The value of ``CAST('x' AS type)``; the type is ignored."""
     cast = tokens.advance()
     if not tokens.take("("):
-        raise _refused(tokens, cast, "( is missing after CAST")
+        raise _refused(tokens, cast, "expected ( after CAST")
     value, _ = _literal(tokens)
     if not tokens.take_word("AS"):
-        raise _refused(tokens, tokens.now, f"{_WRITTEN_OUT}; AS is missing in CAST")
+        raise _refused(tokens, tokens.now, f"{_LITERALS_ONLY}; expected AS in CAST")
     _pass_type(tokens)
     if not tokens.now.is_sign(")"):
-        raise _refused(tokens, tokens.now, ") is missing after CAST")
+        raise _refused(tokens, tokens.now, "expected ) after CAST")
     return value, tokens.advance().span.end
 
 
@@ -73,7 +73,7 @@ def _literal(tokens: Tokens) -> tuple[Value, int]:
         case Kind.SIGN if token.value in ("+", "-"):
             tokens.advance()
             if tokens.now.kind is not Kind.NUMBER:
-                raise _refused(tokens, token, _WRITTEN_OUT)
+                raise _refused(tokens, token, _LITERALS_ONLY)
             return _number(tokens, token.value)
         case Kind.WORD:
             return _word(tokens)
@@ -104,7 +104,7 @@ def _word(tokens: Tokens) -> tuple[Value, int]:
         if tokens.now.kind is Kind.TEXT:
             text = tokens.advance()
             return text.value, text.span.end
-    problem = "functions are not called" if called else _problem(token)
+    problem = "functions are not supported" if called else _problem(token)
     raise _refused(tokens, token, problem, call=called)
 
 
@@ -113,25 +113,25 @@ def _pass_call(tokens: Tokens) -> int:
     if tokens.now.kind is Kind.NUMBER:
         tokens.advance()
     if not tokens.now.is_sign(")"):
-        raise _refused(tokens, tokens.now, _WRITTEN_OUT)
+        raise _refused(tokens, tokens.now, _LITERALS_ONLY)
     return tokens.advance().span.end
 
 
 def _pass_type(tokens: Tokens) -> int:
     """``numeric(10, 2)``, ``double precision``, ``pg_catalog.timestamp(3) with time zone``."""
     if tokens.now.kind not in (Kind.WORD, Kind.NAME):
-        raise _refused(tokens, tokens.now, "a type is missing")
+        raise _refused(tokens, tokens.now, "expected a type")
     end = tokens.advance().span.end
     while tokens.take("."):
         if tokens.now.kind not in (Kind.WORD, Kind.NAME):
-            raise _refused(tokens, tokens.now, "a type is missing")
+            raise _refused(tokens, tokens.now, "expected a type")
         end = tokens.advance().span.end
     end = _pass_type_words(tokens, end)
     if tokens.take("("):
         while tokens.now.kind in (Kind.NUMBER, Kind.WORD) or tokens.now.is_sign(","):
             tokens.advance()
         if not tokens.now.is_sign(")"):
-            raise _refused(tokens, tokens.now, "a type is a word with numbers")
+            raise _refused(tokens, tokens.now, "invalid type")
         end = _pass_type_words(tokens, tokens.advance().span.end)
     return end
 
@@ -143,34 +143,34 @@ def _pass_type_words(tokens: Tokens, end: int) -> int:
 
 
 def _problem(token: Token) -> str:
-    """Why a token is no value."""
+    """Why a token is not a value."""
     match token.kind:
         case Kind.ESCAPED:
-            return "its backslashes would have to be run; write the characters themselves"
+            return "escape sequences are not supported; write the characters themselves"
         case Kind.NAME:
-            return "it is a name; a text stands in single quotes"
+            return "it is a name; write strings in single quotes"
         case Kind.SIGN if token.value == "(":
-            return "a sub-query or an expression is not run"
+            return "subqueries and expressions are not supported"
         case Kind.SIGN if token.value in (",", ")"):
-            return "a value is missing before it"
+            return "expected a value before it"
         case Kind.SIGN if token.value in _PARAMETERS:
-            return "parameters are not filled in"
+            return "parameters are not supported"
         case Kind.WORD if "$" in token.value:
-            return "variables are not filled in"
+            return "variables are not supported"
         case Kind.END:
-            return "a value is missing before it"
+            return "expected a value before it"
         case _:
-            return _WRITTEN_OUT
+            return _LITERALS_ONLY
 
 
 def _unfinished(token: Token) -> str:
     if token.kind is Kind.END:
-        return ") is missing before it"
+        return "expected ) before it"
     if token.kind is Kind.TEXT:
-        return "two texts are not joined; a quote within a text is written twice"
-    return _WRITTEN_OUT
+        return "two strings are not joined; double a quote inside a string"
+    return _LITERALS_ONLY
 
 
 def _refused(tokens: Tokens, token: Token, problem: str, *, call: bool = False) -> RefusedValue:
-    said = f"{token.said}()" if call else token.said
-    return RefusedValue(tokens.source.place(token.span), value=said, problem=problem)
+    value = f"{token.label}()" if call else token.label
+    return RefusedValue(tokens.source.place(token.span), value=value, problem=problem)

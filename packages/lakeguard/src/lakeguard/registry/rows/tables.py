@@ -1,4 +1,4 @@
-"""The tables whose rows are definitions, with their columns; all others are not loaded."""
+"""The definition tables that can be loaded, with their columns."""
 
 from __future__ import annotations
 
@@ -70,40 +70,40 @@ TABLES: dict[str, tuple[str, ...]] = {
     ),
     "dq_rule_catalog": ("rule_name", "rule_expression", "severity", "description", "active"),
 }  # fmt: skip
-"""By name: the columns of the seeds first, then ours."""
+"""Columns by table: those of the seeds first, then ours."""
 
-WHEN_AND_WHO = (
+AUDIT_COLUMNS = (
     "created_at", "created_by", "created_on", "created_date", "updated_at", "updated_by",
     "updated_on", "updated_date",
 )  # fmt: skip
-"""Every table may have them. They are not read: the registry says itself when and who."""
+"""Allowed in every table but ignored: the registry records time and author itself."""
 
 _FACTS_ELSEWHERE = frozenset({"data_profiling_results", "metadata_kinds", "metadata_records"})
 
 
 def accepted(rows: Iterable[Row], findings: Findings) -> list[Row]:
-    """The rows of known tables and columns; each other table and column is told once a file."""
-    told: set[tuple[str, str, str]] = set()
+    """The rows of known tables and columns; unknown ones are reported once per file."""
+    reported: set[tuple[str, str, str]] = set()
     taken: list[Row] = []
     for row in rows:
         columns = TABLES.get(row.table)
         if columns is None:
-            if (row.source.file, row.table, "") not in told:
+            if (row.source.file, row.table, "") not in reported:
                 findings.add(_refused_table(row))
-            told.add((row.source.file, row.table, ""))
+            reported.add((row.source.file, row.table, ""))
             continue
         for name in row.values:
             key = (row.source.file, row.table, name)
-            if name not in columns and name not in WHEN_AND_WHO and key not in told:
+            if name not in columns and name not in AUDIT_COLUMNS and key not in reported:
                 hint = did_you_mean(name, columns)
                 findings.add(UnknownKey(row.place_of_name(name), key=shown(name), hint=hint))
-                told.add(key)
+                reported.add(key)
         taken.append(row)
     return taken
 
 
 def is_fact(table: str) -> bool:
-    """Whether a table of this name holds what happened, which nobody loads."""
+    """Whether the table holds recorded facts, which cannot be loaded."""
     facts = {*metadata.tables, *view_metadata.tables, *_FACTS_ELSEWHERE} - set(TABLES)
     return table in {name.rpartition(".")[2] for name in facts}
 

@@ -1,4 +1,4 @@
-"""Column types as other databases call them."""
+"""Column types of other databases."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "timestamp_ntz": ("datetime", "datetime2", "smalldatetime", "timestamp without time zone"),
     "binary": ("varbinary", "blob", "bytea", "image", "raw"),
 }  # fmt: skip
-"""What each of our types is called elsewhere. Our own words, and their aliases, come first."""
+"""Vendor names of our types. Our own names and aliases take precedence."""
 
 _OURS = {word: ours for ours, words in SYNONYMS.items() for word in words}
 _SIZED = re.compile(r"([a-z][a-z0-9_ ]*?)\s*\(\s*(max|[0-9]+)\s*(?:,\s*([0-9]+)\s*)?\)\s*([a-z ]*)")
@@ -35,10 +35,10 @@ _ANY_SIZE = ("string", "binary", "timestamp", "timestamp_ntz")
 
 
 def column_type(text: str) -> str | None:
-    """Our type for a type of any of the vendors named; None where there is none.
+    """Our type for a vendor's type; None if there is none.
 
-    The size of a text or of binary data, and the precision of a time, are no part of ours. What
-    a nested type is made of is written in our words.
+    The size of text or binary data and the precision of times are ignored. Elements of nested
+    types must be our own types.
     """
     if "<" in text:
         return _or_none(text)

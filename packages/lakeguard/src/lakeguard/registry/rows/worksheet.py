@@ -1,4 +1,4 @@
-"""What the readers of rows share: the rows by table, the drafts, and who is meant by an id."""
+"""State shared by the row readers: rows by table, drafts and ids."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from lakeguard_sdk.model.definitions import (
     RuleDefinition,
 )
 
-# Who is meant by an id in a row: by the rows of the same load, else by the registry.
+# Ids are resolved by rows of the same load first, then by the registry.
 
 
 class Ids:
-    """The ids of one kind. They are compared as text, and each means one name."""
+    """The ids of one kind. They are compared as text; each identifies one name."""
 
     def __init__(self, kind: str, names: Iterable[str], external: Mapping[str, str]) -> None:
         self.kind = kind
         self._external = external
-        """Registered ids of other systems, each with the name meant."""
+        """Registered external ids, with the name of each."""
         self._known = {**external, **{name: name for name in names}}
-        """Of a name and an id that are one text, the name is meant."""
-        self._said: dict[str, tuple[str, Cite]] = {}
+        """If a text is both a name and an id, the name wins."""
+        self._declared: dict[str, tuple[str, Cite]] = {}
         self._rows: dict[tuple[str, str], Cite] = {}
 
     def declare(self, cells: Cells, column: str, row_id: str, name: str) -> bool:
@@ -44,38 +44,38 @@ class Ids:
         for key in ((cells.row.table, f"id {row_id}"), (cells.row.table, f"name {name}")):
             first = self._rows.setdefault(key, cite)
             if first.row is not cells.row:
-                said = f"{self.kind} {name}"
-                cells.add(DuplicateDefinition(cite.place, name=said, first=first.place))
+                label = f"{self.kind} {name}"
+                cells.add(DuplicateDefinition(cite.place, name=label, first=first.place))
                 return False
-        meant, first = self._said.setdefault(row_id, (name, cite))
-        if meant != name:
-            said, before = f"{self.kind} {shown(row_id)}", f"{first.place}, as {meant}"
-            cells.add(DuplicateDefinition(cite.place, name=said, first=before))
+        owner, first = self._declared.setdefault(row_id, (name, cite))
+        if owner != name:
+            label, before = f"{self.kind} {shown(row_id)}", f"{first.place}, as {owner}"
+            cells.add(DuplicateDefinition(cite.place, name=label, first=before))
             return False
-        self._said.setdefault(name, (name, cite))
+        self._declared.setdefault(name, (name, cite))
         return True
 
     def mention(self, name: str, cite: Cite) -> None:
-        """A name that rows give to something new."""
-        self._said.setdefault(name, (name, cite))
+        """Register a name that rows introduce."""
+        self._declared.setdefault(name, (name, cite))
 
     def find(self, row_id: str) -> str | None:
-        if row_id in self._said:
-            return self._said[row_id][0]
+        if row_id in self._declared:
+            return self._declared[row_id][0]
         return self._known.get(row_id)
 
     def owner(self, row_id: str) -> str | None:
-        """What is registered with this id of another system."""
+        """The registered name with this external id."""
         return self._external.get(row_id)
 
     def resolve(self, cells: Cells, column: str) -> str | None:
-        """The name that the row's id means; a mistake where it is missing or means nothing."""
+        """The name of the row's id; an error if it is missing or unknown."""
         row_id = cells.needed(column)
         if row_id is None:
             return None
         found = self.find(row_id)
         if found is None:
-            hint = did_you_mean(row_id, [*self._said, *self._known])
+            hint = did_you_mean(row_id, [*self._declared, *self._known])
             place = cells.place(column)
             cells.add(UnknownReference(place, kind=self.kind, name=shown(row_id), hint=hint))
         return found
@@ -86,7 +86,7 @@ def _registered_ids(kind: str, registered: Mapping[Key, Definition]) -> Ids:
 
 
 def _registered_objects(registered: Mapping[Key, Definition]) -> Ids:
-    """What sources hold and datasets read; an object is known by its dataset's name, too."""
+    """Source objects, also identified by the name of their dataset."""
     return _ids("source object", registered, "dataset", _object_id)
 
 
@@ -97,24 +97,24 @@ def _object_id(item: Definition) -> str:
 
 
 def _ids(
-    said: str,
+    label: str,
     registered: Mapping[Key, Definition],
     kind: str,
     external_id: Callable[[Definition], str],
 ) -> Ids:
-    held = {name: item for (found, name), item in registered.items() if found == kind}
-    external = {external_id(item): name for name, item in held.items()}
+    items = {name: item for (found, name), item in registered.items() if found == kind}
+    external = {external_id(item): name for name, item in items.items()}
     external.pop("", None)
-    return Ids(said, held, external)
+    return Ids(label, items, external)
 
 
-class SaidRule(NamedTuple):
+class RowRule(NamedTuple):
     rule: RuleDefinition
     cite: Cite
 
 
 class Worksheet:
-    """One load, while its rows are read."""
+    """The state of one load while its rows are read."""
 
     def __init__(
         self, rows: Iterable[Row], registered: Mapping[Key, Definition], findings: Findings
@@ -126,17 +126,17 @@ class Worksheet:
         self.datasets = _registered_ids("dataset", registered)
         self.jobs = _registered_ids("job", registered)
         self.objects = _registered_objects(registered)
-        self.rules: dict[str, dict[str, SaidRule]] = {}
-        """By dataset and id: what rows say of rules."""
-        self.spoken_columns: dict[str, set[str]] = {}
-        """By dataset: columns whose rules a row lists whole."""
+        self.rules: dict[str, dict[str, RowRule]] = {}
+        """Rules from rows, by dataset and rule id."""
+        self.columns_with_rules: dict[str, set[str]] = {}
+        """By dataset: columns whose complete rules are listed in a row."""
         self._rows: dict[str, list[Row]] = {}
         for row in rows:
             self._rows.setdefault(row.table, []).append(row)
 
     @cached_property
     def profiles(self) -> set[str]:
-        """Every profile that there is, once their rows are read."""
+        """All profiles; complete once their rows are read."""
         return self.drafts.names("profile") | set(BUILT_IN_PROFILES)
 
     def cells(self, table: str) -> Iterator[Cells]:
@@ -144,7 +144,7 @@ class Worksheet:
             yield Cells(row, self.findings)
 
     def named(self, ids: Ids, cells: Cells, id_column: str, name_column: str) -> Draft | None:
-        """The draft of the row's thing: by its name, else by its id."""
+        """The draft of the row, by its name, else by its id."""
         row_id = cells.needed(id_column)
         if row_id is None:
             return None
@@ -162,7 +162,7 @@ class Worksheet:
     def opened(
         self, ids: Ids, cells: Cells, id_cell: tuple[str, str], name: str, before: str = ""
     ) -> Draft | None:
-        """``before`` is a name that the thing had and gives up now."""
+        """``before`` is the former name in a rename."""
         id_column, row_id = id_cell
         own = (name, name.partition(".")[2])
         known = ids.owner(row_id)
@@ -173,22 +173,22 @@ class Worksheet:
             return None
         draft = self.drafts.open(ids.kind, name, cells.row)
         if cells.has("external_id"):
-            self.say(draft, cells, ("external_id",), "external_id", cells.text("external_id"))
+            self.set_value(draft, cells, ("external_id",), "external_id", cells.text("external_id"))
         elif row_id not in own and not is_own_id(row_id):
-            self.say(draft, cells, ("external_id",), id_column, row_id)
+            self.set_value(draft, cells, ("external_id",), id_column, row_id)
         return draft
 
-    def say(self, draft: Draft, cells: Cells, path: Path, column: str, value: Any) -> None:
-        draft.say(path, value, cells.cite(column), self.findings)
+    def set_value(self, draft: Draft, cells: Cells, path: Path, column: str, value: Any) -> None:
+        draft.set_value(path, value, cells.cite(column), self.findings)
 
-    def say_texts(self, draft: Draft, cells: Cells, *columns: str) -> None:
-        """Columns whose names are those of the pieces."""
+    def set_texts(self, draft: Draft, cells: Cells, *columns: str) -> None:
+        """Set columns whose names equal the fields."""
         for column in columns:
-            self.say(draft, cells, (column,), column, cells.text(column))
+            self.set_value(draft, cells, (column,), column, cells.text(column))
 
-    def say_rule(self, draft: Draft, rule: RuleDefinition, cite: Cite) -> None:
-        said = self.rules.setdefault(draft.name, {})
-        first = said.setdefault(rule.rule_id, SaidRule(rule, cite))
+    def add_rule(self, draft: Draft, rule: RuleDefinition, cite: Cite) -> None:
+        rules = self.rules.setdefault(draft.name, {})
+        first = rules.setdefault(rule.rule_id, RowRule(rule, cite))
         if first.rule != rule:
             before = f"{first.rule.expression} at {first.cite.place}"
             self.findings.add(DuplicateRule(cite.place, rule=rule.rule_id, first=before))

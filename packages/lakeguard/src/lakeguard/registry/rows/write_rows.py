@@ -1,4 +1,4 @@
-"""Definitions as rows of their tables: loaded back, they are the same definitions."""
+"""Converts definitions to table rows; loading them gives the same definitions."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from lakeguard_sdk.model.definitions import (
 )
 
 Written = dict[str, str | int | bool | None]
-"""A row by column; what is not named is NULL."""
+"""Values by column; absent columns are NULL."""
 _QUOTED = re.compile(r'[",\r\n]')
 
 
 def rows_of(definitions: Definitions) -> dict[str, list[Written]]:
-    """Every table that can be loaded, with its rows in the order of the definitions."""
+    """Every loadable table, with its rows in definition order."""
     found: dict[str, list[Written]] = {table: [] for table in TABLES}
     for table, row in _all_rows(definitions):
         found[table].append(row)
@@ -45,7 +45,7 @@ def rows_of(definitions: Definitions) -> dict[str, list[Written]]:
 
 
 def csv_files(definitions: Definitions) -> dict[str, str]:
-    """The same as texts of CSV files, by name; those without rows name their columns."""
+    """CSV files by name; tables without rows have a header only."""
     return {
         f"{table}.csv": csv_text(TABLES[table], rows)
         for table, rows in rows_of(definitions).items()
@@ -59,7 +59,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Written]) -> str:
 
 
 def _cell(value: str | int | bool | None) -> str:
-    """NULL is nothing at all, an empty text two quotes."""
+    """NULL is empty, an empty string is two quotes."""
     if value is None:
         return ""
     text = ("TRUE" if value else "FALSE") if isinstance(value, bool) else str(value)
@@ -70,17 +70,17 @@ def _all_rows(definitions: Definitions) -> Iterator[tuple[str, Written]]:
     for profile in definitions.profiles:
         table = "schema_compatibility_rules"
         answers = {key.value: word.value for key, word in profile.reactions.items()}
-        told: Written = {"reactions": json.dumps(answers) if answers else None}
-        yield table, {"profile_name": profile.profile, **_rest(profile, table), **told}
+        reactions: Written = {"reactions": json.dumps(answers) if answers else None}
+        yield table, {"profile_name": profile.profile, **_rest(profile, table), **reactions}
     for rule in definitions.catalogue:
         table = "dq_rule_catalog"
-        said: Written = {"rule_name": rule.rule, "rule_expression": rule.expression}
-        yield table, {**said, **_rest(rule, table)}
+        values: Written = {"rule_name": rule.rule, "rule_expression": rule.expression}
+        yield table, {**values, **_rest(rule, table)}
     for policy in definitions.policies:
         table = "policy_rules"
-        said = {"policy_id": policy.policy, "policy_type": policy.type.value}
-        said["policy_expression"] = policy.expression
-        yield table, {**said, **_rest(policy, table)}
+        values = {"policy_id": policy.policy, "policy_type": policy.type.value}
+        values["policy_expression"] = policy.expression
+        yield table, {**values, **_rest(policy, table)}
     sources = _ids({item.source: item.external_id for item in definitions.sources})
     targets = _ids({item.target: item.external_id for item in definitions.targets})
     datasets = _ids({item.dataset: item.external_id for item in definitions.datasets})
@@ -95,12 +95,12 @@ def _all_rows(definitions: Definitions) -> Iterator[tuple[str, Written]]:
 
 
 def _rest(noun: Noun, table: str) -> Written:
-    """The fields that columns of the table are named after."""
+    """Fields with a column of the same name."""
     return {key: value for key, value in noun.to_data().items() if key in TABLES[table]}
 
 
 def _ids(external: Mapping[str, str]) -> dict[str, str]:
-    """The id of each row: that of the other system, unless it is a name among ours."""
+    """The id of each row: the external id, unless it is also one of our names."""
     return {
         name: text if text and text not in external else name for name, text in external.items()
     }
@@ -108,8 +108,8 @@ def _ids(external: Mapping[str, str]) -> dict[str, str]:
 
 def _source(source: SourceDefinition, row_id: str) -> Iterator[tuple[str, Written]]:
     named: Written = {"source_name": source.source, "external_id": source.external_id}
-    said: Written = {"description": source.description, "owner": source.owner}
-    yield "md_src_ctrl", {"source_id": row_id, "enabled": source.active, **named, **said}
+    values: Written = {"description": source.description, "owner": source.owner}
+    yield "md_src_ctrl", {"source_id": row_id, "enabled": source.active, **named, **values}
     system: Written = {"source_system_id": row_id, "source_type": source.format.value}
     yield "source_systems", {**system, "active": source.active, **named}
     for name, value in source_details(source).items():
@@ -201,9 +201,9 @@ def _datasets(
             yield "source_objects", {**_object_row(item, item.build), "source_object_id": row_id,
                                      "source_system_id": source}  # fmt: skip
             for position, column in enumerate(item.columns, 1):
-                said = _column_row(column, item.rules)
+                values = _column_row(column, item.rules)
                 yield "source_object_columns", {
-                    "source_object_id": row_id, "ordinal_position": position, **said,
+                    "source_object_id": row_id, "ordinal_position": position, **values,
                 }  # fmt: skip
         for rule in item.rules:
             yield "quality_rules", {**_rule_row(rule), "dataset_id": ids[item.dataset],
@@ -221,7 +221,7 @@ def _catalogue_row(item: DatasetDefinition) -> Written:
 
 
 def _registry_row(item: DatasetDefinition) -> Written:
-    """The columns of what is ingested stand in ``source_object_columns``."""
+    """Columns of ingested datasets are in ``source_object_columns``."""
     row: Written = {
         "domain": item.domain,
         "layer": item.dataset.layer.value,
@@ -295,7 +295,7 @@ def _rule_row(rule: RuleDefinition) -> Written:
 
 
 def _free(key: str, reserved: set[str], prefix: str) -> str:
-    """A free name that means something else there gets the prefix that frees it."""
+    """Prefix a free-form name that is reserved."""
     return f"{prefix}{key}" if key.lower() in reserved or key.startswith(prefix) else key
 
 

@@ -1,7 +1,7 @@
-"""The SQL of a build: one SELECT over declared parents, and nothing else.
+"""Checks SQL builds: one SELECT over declared parents, and nothing else.
 
-The text is parsed to be judged, never to be printed again: what runs is the text that was
-written, with each table's name replaced where it stands.
+The parsed tree is used for checks only, never to generate SQL: the original text runs, with
+table names replaced in place.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.errors import BadSql, Place
 
 BATCH = "batch"
-"""What a transform calls the rows that were extracted."""
+"""The name of the extracted rows in a transform."""
 
 
 def check_sql(text: str, parents: Collection[DatasetName]) -> tuple[SqlProblem, ...]:
-    """Everything that is wrong with the text as a build from ``parents``."""
+    """Every problem of the SQL as a build from ``parents``."""
     try:
         facts = _facts(text)
     except SqlRefused as refused:
         return (refused.problem,)
-    strangers = [
+    foreign = [
         SqlProblem(
-            f"{table.dataset} is not among the parents",
+            f"{table.dataset} is not a declared parent",
             table.start,
             table.end - table.start,
             did_you_mean(table.dataset, parents) or "; add it to parents",
@@ -36,26 +36,26 @@ def check_sql(text: str, parents: Collection[DatasetName]) -> tuple[SqlProblem, 
         for table in facts.tables
         if table.dataset not in parents
     ]
-    return (*facts.problems, *strangers)
+    return (*facts.problems, *foreign)
 
 
 def check_transform(text: str) -> tuple[SqlProblem, ...]:
-    """Everything that is wrong with the text as a SELECT over ``batch`` alone."""
+    """Every problem of the SQL as a SELECT over ``batch`` only."""
     try:
         facts = _facts(text, frozenset({BATCH}))
     except SqlRefused as refused:
         return (refused.problem,)
-    strangers = [
-        SqlProblem(f"a transform reads {BATCH} alone", table.start, table.end - table.start)
+    foreign = [
+        SqlProblem(f"a transform may only read {BATCH}", table.start, table.end - table.start)
         for table in facts.tables
     ]
-    if not facts.problems and not strangers and not facts.reads_given:
-        strangers = [SqlProblem(f"a transform reads {BATCH}", 0)]
-    return (*facts.problems, *strangers)
+    if not facts.problems and not foreign and not facts.reads_given:
+        foreign = [SqlProblem(f"a transform must read {BATCH}", 0)]
+    return (*facts.problems, *foreign)
 
 
 def unread_parents(text: str, parents: Collection[DatasetName]) -> tuple[DatasetName, ...]:
-    """Parents that the text never reads, in their order."""
+    """Declared parents that the SQL does not read, in order."""
     try:
         read = read_datasets(text)
     except SqlRefused:
@@ -64,12 +64,12 @@ def unread_parents(text: str, parents: Collection[DatasetName]) -> tuple[Dataset
 
 
 def read_datasets(text: str) -> frozenset[DatasetName]:
-    """Every dataset that the text reads; SqlRefused if it cannot be read itself."""
+    """Every dataset that the SQL reads; SqlRefused if it cannot be parsed."""
     return frozenset(table.dataset for table in _facts(text).tables)
 
 
 def combines_rows(text: str) -> bool:
-    """Whether the text sets rows beside rows (UNION, EXCEPT, INTERSECT)."""
+    """Whether the SQL has a set operation (UNION, EXCEPT, INTERSECT)."""
     try:
         return _facts(text).combines
     except SqlRefused:
@@ -77,7 +77,7 @@ def combines_rows(text: str) -> bool:
 
 
 def grows_row_by_row(text: str, parent: DatasetName) -> bool:
-    """Whether more rows of ``parent`` only make more rows of the result."""
+    """Whether new rows of ``parent`` only add rows to the result."""
     try:
         return _facts(text).row_by_row == parent
     except SqlRefused:
@@ -85,10 +85,10 @@ def grows_row_by_row(text: str, parent: DatasetName) -> bool:
 
 
 def rewrite_tables(text: str, views: Mapping[DatasetName, str], file: str = "sql") -> str:
-    """The same text reading each dataset from its view; every other character is kept.
+    """The SQL with each dataset replaced by its view; all other characters are unchanged.
 
-    An unaliased table keeps its name as an alias, so that its columns can still be qualified.
-    A closing semicolon is left out. BadSql for a text that ``check_sql`` would not pass.
+    A table without alias gets its name as alias, so qualified columns still resolve. A closing
+    semicolon is removed. BadSql if ``check_sql`` would refuse the SQL.
     """
     problems = check_sql(text, frozenset(views))
     if problems:
@@ -110,14 +110,14 @@ def rewrite_tables(text: str, views: Mapping[DatasetName, str], file: str = "sql
 
 
 def _apart(text: str, start: int, end: int, replaced: str) -> str:
-    """With a blank where a neighbour would join the quoted name."""
+    """Add spaces where an adjacent backtick would merge with the quoted name."""
     before = " " if text[:start].endswith("`") else ""
     after = " " if text[end:].startswith("`") else ""
     return f"{before}{replaced}{after}"
 
 
 def sql_error(file: str, text: str, found: SqlProblem) -> BadSql:
-    """The problem as an error that stands in the SQL file."""
+    """The problem as an error in the SQL file."""
     line, column = place_of_offset(text, found.offset)
     rest_of_line = text[found.offset :].partition("\n")[0]
     length = max(1, min(found.length, len(rest_of_line)))
@@ -131,7 +131,7 @@ def _quoted(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _facts(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
-    # sqlglot takes a third of a second to import: only those who have SQL pay for it.
+    # Imported lazily: sqlglot takes 0.3 s to import.
     from lakeguard.registry.sql.sql_parsing import read_sql
 
     return read_sql(text, given)

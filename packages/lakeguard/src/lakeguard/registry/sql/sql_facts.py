@@ -1,4 +1,4 @@
-"""What is known of a build's SQL once it was read."""
+"""Facts about the SQL of a build."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lakeguard_sdk.core.dataset_name import DatasetName
 
 @dataclass(frozen=True)
 class TableReference:
-    """``layer.name`` as it stands in the text, from ``start`` up to ``end``."""
+    """``layer.name`` in the text, between the offsets ``start`` and ``end``."""
 
     dataset: DatasetName
     start: int
@@ -21,15 +21,15 @@ class TableReference:
 @dataclass(frozen=True)
 class SqlFacts:
     tables: tuple[TableReference, ...]
-    """In the order of the text."""
+    """All in text order."""
     common_tables: frozenset[str]
     """Folded names of the common table expressions."""
     semicolon: int | None
-    """Offset of the one that closes the statement."""
+    """Offset of the closing semicolon."""
     combines: bool
-    """Whether it sets the rows of one SELECT beside those of another, as UNION does."""
+    """Whether it has a set operation such as UNION."""
     problems: tuple[SqlProblem, ...]
     row_by_row: str | None = None
-    """The one dataset of which each row makes its own rows, whatever its other rows are."""
+    """The dataset whose rows are each processed independently, if there is one."""
     reads_given: bool = False
-    """Whether it reads one of the relations that it was given by name."""
+    """Whether it reads a relation given by name."""

@@ -1,4 +1,4 @@
-"""Where the columns of a build's SELECT come from; imported only where somebody asks."""
+"""Column lineage of a build's SELECT. Imported on demand, because sqlglot is slow to import."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from lakeguard_sdk.types.schema import TableSchema
 _DIALECT = "databricks"
 _DEEPEST = 50
 _PLACES_ROWS = ("partition_by", "order")
-"""Parts of a window: they say where a row stands, and are not in its value."""
+"""Parts of a window, which order rows but do not contribute to the value."""
 _UNNAMED = "_col_"
-"""How the parser begins the name of what has none."""
+"""Prefix of names that the parser generates."""
 
 
 @dataclass(frozen=True)
 class ColumnSource:
-    """A column of a dataset that a value is made of, and the functions that it passed."""
+    """A source column of a value, and the functions applied to it."""
 
     dataset: DatasetName
     column: str
@@ -33,15 +33,15 @@ class ColumnSource:
 
 
 Sources = Mapping[str, frozenset[ColumnSource] | None]
-"""By column of the result, in lower case; None is one that cannot be followed."""
+"""Sources by result column in lower case; None if unknown."""
 
 
-class _Lost(Exception):
-    """The way of a column cannot be followed."""
+class _UnknownLineage(Exception):
+    """The lineage of a column is unknown."""
 
 
 def column_sources(text: str, schemas: Mapping[DatasetName, TableSchema]) -> Sources:
-    """Every column of the result; empty where the SELECT as a whole cannot be followed."""
+    """Sources of every result column; empty if the SELECT cannot be analysed."""
     known = tuple(sorted((name, schema.names) for name, schema in schemas.items()))
     return _sources(text, known)
 
@@ -51,13 +51,13 @@ def _sources(text: str, tables: tuple[tuple[DatasetName, tuple[str, ...]], ...])
     try:
         scope = _scope(text, tables)
         names = _names(scope)
-    except Exception:  # noqa: BLE001 - a fault of the parser is one more text that it cannot follow
+    except Exception:  # noqa: BLE001 - a parser failure means unknown lineage
         return {}
     found: dict[str, frozenset[ColumnSource] | None] = {}
     for index, name in enumerate(names):
         try:
             found[name] = frozenset(_trace(scope, index, 0))
-        except Exception:  # noqa: BLE001 - nor does it make another column unknown
+        except Exception:  # noqa: BLE001 - affects this column only
             found[name] = None
     return found
 
@@ -68,8 +68,8 @@ def _scope(text: str, tables: tuple[tuple[DatasetName, tuple[str, ...]], ...]) -
         layers.setdefault(name.layer.value, {})[name.name] = dict.fromkeys(columns, "STRING")
     tree = Databricks().parse(text)[0]
     if tree is None:
-        raise _Lost
-    whole = qualify(
+        raise _UnknownLineage
+    qualified = qualify(
         tree,
         schema=dict(layers),
         dialect=_DIALECT,
@@ -77,14 +77,14 @@ def _scope(text: str, tables: tuple[tuple[DatasetName, tuple[str, ...]], ...]) -
         quote_identifiers=False,
         validate_qualify_columns=False,
     )
-    scope = build_scope(whole)
+    scope = build_scope(qualified)
     if scope is None or any(map(_is_wide, _selects(scope))):
-        raise _Lost
+        raise _UnknownLineage
     return scope
 
 
 def _is_wide(projection: exp.Expr) -> bool:
-    """Whether it may be several columns, so that names and places after it are not known."""
+    """Whether it may expand to several columns, so later positions are unknown."""
     unnamed = projection.alias_or_name.startswith(_UNNAMED)
     makes_rows = isinstance(projection.unalias(), exp.UDTF | exp.Anonymous)
     return projection.is_star or not projection.alias_or_name or (unnamed and makes_rows)
@@ -92,28 +92,28 @@ def _is_wide(projection: exp.Expr) -> bool:
 
 def _selects(scope: Scope) -> list[exp.Expr]:
     if not isinstance(scope.expression, exp.Query):
-        raise _Lost
+        raise _UnknownLineage
     return list(scope.expression.selects)
 
 
 def _names(scope: Scope) -> list[str]:
-    """Of a set operation, those of its first branch."""
+    """Column names; for a set operation, those of its first branch."""
     return [item.alias_or_name.casefold() for item in _selects(scope)]
 
 
 def _trace(scope: Scope, index: int, depth: int) -> Iterator[ColumnSource]:
-    """What the projection at ``index`` is made of, in every branch of a set operation."""
+    """Sources of the projection at ``index``, in every branch of a set operation."""
     if depth > _DEEPEST:
-        raise _Lost
+        raise _UnknownLineage
     if scope.set_operation_scopes:
         for branch in scope.set_operation_scopes:
             if any(map(_is_wide, _selects(branch))):
-                raise _Lost
+                raise _UnknownLineage
             yield from _trace(branch, index, depth + 1)
         return
     projection = _selects(scope)[index]
     if any(map(_takes_all, projection.find_all(exp.Star))):
-        raise _Lost
+        raise _UnknownLineage
     for column in projection.find_all(exp.Column):
         through = _functions(column, projection)
         if through is not None and not column.is_star:
@@ -121,13 +121,13 @@ def _trace(scope: Scope, index: int, depth: int) -> Iterator[ColumnSource]:
 
 
 def _takes_all(star: exp.Star) -> bool:
-    """Whether values of all columns go where the star is; a count of rows has none of them."""
-    whole = star.parent if isinstance(star.parent, exp.Column) else star
-    return not isinstance(whole.parent, exp.Count)
+    """Whether the star reads column values; COUNT(*) does not."""
+    qualified = star.parent if isinstance(star.parent, exp.Column) else star
+    return not isinstance(qualified.parent, exp.Count)
 
 
 def _functions(column: exp.Column, projection: exp.Expr) -> frozenset[str] | None:
-    """Names of the functions around a column; None where it only places rows."""
+    """Functions applied to a column; None if it only orders or partitions a window."""
     names: set[str] = set()
     node: exp.Expr = column
     while node is not projection and node.parent is not None:
@@ -150,18 +150,18 @@ def _origins(
         try:
             dataset = DatasetName(f"{source.db}.{source.name}".lower())
         except BadName:
-            raise _Lost from None
+            raise _UnknownLineage from None
         yield ColumnSource(dataset, column.name.casefold(), through)
         return
     names = _names(source)
     if column.name.casefold() not in names:
-        raise _Lost
+        raise _UnknownLineage
     for found in _trace(source, names.index(column.name.casefold()), depth + 1):
         yield ColumnSource(found.dataset, found.column, found.through | through)
 
 
 def _source(scope: Scope, name: str) -> Scope | exp.Table:
-    """What a name stands for here, or in a subquery here."""
+    """The relation of a name in this scope or its subqueries."""
     found = scope.sources.get(name)
     if found is None:
         for inner in scope.subquery_scopes:
@@ -171,4 +171,4 @@ def _source(scope: Scope, name: str) -> Scope | exp.Table:
         return found
     if isinstance(found, Scope) and isinstance(found.expression, exp.Query):
         return found
-    raise _Lost
+    raise _UnknownLineage

@@ -1,4 +1,4 @@
-"""Reads a build's SQL with sqlglot; imported only where there is SQL to read."""
+"""Parses SQL builds with sqlglot. Imported on demand, because sqlglot is slow to import."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ from lakeguard.registry.text.sql_lexing import (
 from lakeguard_sdk.core.dataset_name import DatasetName
 
 _STUMBLES = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, AssertionError)
-"""What the parser raises of itself for some texts, as for ``map(1)``."""
+"""Internal errors of the parser for some inputs, such as ``map(1)``."""
 _REFUSED_NODES: dict[type[exp.Expr], str] = {
-    exp.DDL: "a build reads; it does not write or define",
-    exp.DML: "a build reads; it does not write or define",
-    exp.Command: "a build is one SELECT",
-    exp.Into: "a build reads; it does not write or define",
-    exp.QueryTransform: "scripts are not run",
-    exp.Placeholder: "parameters are not filled in",
-    exp.Parameter: "parameters are not filled in",
-    exp.SessionParameter: "parameters are not filled in",
-    exp.Stream: "streams are not read",
-    exp.Lock: "rows are not locked",
+    exp.DDL: "a build must not write or create objects",
+    exp.DML: "a build must not write or create objects",
+    exp.Command: "a build must be one SELECT",
+    exp.Into: "a build must not write or create objects",
+    exp.QueryTransform: "scripts are not supported",
+    exp.Placeholder: "parameters are not supported",
+    exp.Parameter: "parameters are not supported",
+    exp.SessionParameter: "parameters are not supported",
+    exp.Stream: "streams are not supported",
+    exp.Lock: "locks are not supported",
     exp.MatchRecognize: "MATCH_RECOGNIZE is not Spark SQL",
 }
 
 
 def read_sql(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
-    """All that the registry asks of the text; SqlRefused if it cannot be read at all.
+    """Facts and problems of the SQL; SqlRefused if it cannot be parsed.
 
-    ``given`` are the relations, folded, that may be read without a layer.
+    ``given`` are case-folded relations that may be read without a layer.
     """
     spans = scan(text)
     tokens = _tokens(text)
@@ -83,9 +83,9 @@ def _tokens(text: str) -> Sequence[Token]:
     try:
         tokens: Sequence[Token] = Databricks().tokenize(text)
     except (TokenError, *_STUMBLES):
-        raise SqlRefused(SqlProblem("cannot be read as SQL", 0)) from None
+        raise SqlRefused(SqlProblem("invalid SQL", 0)) from None
     if not tokens:
-        raise SqlRefused(SqlProblem("there is no SELECT in this file", 0))
+        raise SqlRefused(SqlProblem("no SELECT in this file", 0))
     return tokens
 
 
@@ -98,12 +98,12 @@ def _parsed(text: str, tokens: Sequence[Token]) -> exp.Expr:
     except RecursionError:
         raise SqlRefused(SqlProblem("nested too deeply", 0)) from None
     except _STUMBLES:
-        raise SqlRefused(SqlProblem("cannot be read as Spark SQL", tokens[0].start)) from None
+        raise SqlRefused(SqlProblem("invalid Spark SQL", tokens[0].start)) from None
     root = roots[0] if len(roots) == 1 else None
     if isinstance(root, exp.Subquery) and not isinstance(root.unnest(), exp.Query):
         root = None
     if not isinstance(root, exp.Select | exp.SetOperation | exp.Subquery):
-        raise SqlRefused(SqlProblem("a build is one SELECT", tokens[0].start))
+        raise SqlRefused(SqlProblem("a build must be one SELECT", tokens[0].start))
     return root
 
 
@@ -115,7 +115,7 @@ def _syntax(text: str, error: ParseError) -> SqlProblem:
     offset = sum(len(each) + 1 for each in lines[: line - 1])
     offset += max(int(found.get("col") or 1) - len(word), 0)
     near = f" near {word[:40]!r}" if word.strip() else ""
-    return SqlProblem(f"cannot be read as Spark SQL{near}", min(offset, len(text)), len(word) or 1)
+    return SqlProblem(f"invalid Spark SQL{near}", min(offset, len(text)), len(word) or 1)
 
 
 def _refused_nodes(root: exp.Expr) -> Iterator[SqlProblem]:
@@ -125,11 +125,11 @@ def _refused_nodes(root: exp.Expr) -> Iterator[SqlProblem]:
             whys = (why for kind, why in _REFUSED_NODES.items() if isinstance(node, kind))
             yield SqlProblem(next(whys), _start(node))
         if isinstance(node, exp.CTE) and not isinstance(node.this, exp.Query | exp.DML):
-            yield SqlProblem("a common table expression is a SELECT", _start(node))
+            yield SqlProblem("a common table expression must be a SELECT", _start(node))
 
 
 def _start(node: exp.Expr) -> int:
-    """Offset of the first character below a node that the parser knows."""
+    """Smallest known offset below a node."""
     known = [int(each.meta["start"]) for each in node.walk() if "start" in each.meta]
     return min(known, default=0)
 
@@ -145,7 +145,7 @@ def _references(root: exp.Expr) -> Iterator[TableReference]:
         )
 
 
-# Whether a SELECT makes of each row its own rows, so that new rows only make new ones.
+# Whether a SELECT processes each row independently, so new rows only add rows.
 
 _LOOKS_AT_OTHER_ROWS = (
     exp.AggFunc,
@@ -167,9 +167,9 @@ _KEEPS_LEFT = ("", "LEFT", "INNER", "CROSS")
 
 
 def row_by_row(root: exp.Expr) -> str | None:
-    """The dataset after FROM, if no other row of it has a say in what a row becomes.
+    """The dataset after FROM, if each of its rows is processed independently, else None.
 
-    Anything but a plain SELECT over it, with others joined to its right, is taken not to be.
+    Conservative: only a plain SELECT with other tables joined to the right qualifies.
     """
     if not isinstance(root, exp.Select) or root.find(*_LOOKS_AT_OTHER_ROWS) is not None:
         return None
@@ -187,10 +187,10 @@ def row_by_row(root: exp.Expr) -> str | None:
     return name if names.count(name) == 1 else None
 
 
-# Qualified names: each begins with a name that the SELECT itself gives, or is a parent.
+# Qualified names must start with an alias of the SELECT or a parent.
 
 _GIVEN_BY_FUNCTIONS = {"col", "key", "value", "pos"}
-"""The columns of explode and its like, where they are given no other name."""
+"""Default column names of explode and similar functions."""
 _NOT_A_NAME = {
     TokenType.DOT,
     TokenType.R_PAREN,
@@ -203,7 +203,7 @@ _NOT_A_NAME = {
 def _foreign_names(
     tokens: Sequence[Token], root: exp.Expr, tables: Sequence[TableReference]
 ) -> Iterator[SqlProblem]:
-    """Dotted names that begin with nothing known."""
+    """Qualified names with an unknown qualifier."""
     known = _given_names(root) | _GIVEN_BY_FUNCTIONS
     read = {table.start for table in tables}
     for before, token, after in zip([None, *tokens], tokens, tokens[1:], strict=False):
@@ -213,7 +213,7 @@ def _foreign_names(
         if token.token_type in _NOT_A_NAME or token.start in read:
             continue
         if token.text.casefold() not in known:
-            problem = f"{token.text[:80]!r} is no table or column of this SELECT"
+            problem = f"{token.text[:80]!r} is not a table or column of this SELECT"
             yield SqlProblem(problem, token.start, token.end + 1 - token.start)
 
 

@@ -1,4 +1,4 @@
-"""What a SELECT reads from: every relation is a parent, a common table or made of values."""
+"""Checks the relations of a SELECT: parents, common table expressions or inline values only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TABLE_FUNCTIONS = frozenset(
         "variant_explode_outer",
     }
 )
-"""Those that make rows of their arguments; every other one may read something."""
+"""Table functions that use their arguments only; others might read data."""
 
 _RELATIONS = (exp.Table, exp.Subquery, exp.Values, exp.Lateral)
 _TABLE_PARTS = frozenset({"this", "db", "catalog", "alias", "pivots", "joins", "laterals"})
@@ -35,16 +35,16 @@ _USE_ALIAS = "; give the table an alias and use that"
 def check_relations(
     root: exp.Expr, text: str, given: frozenset[str] = frozenset()
 ) -> Iterator[SqlProblem]:
-    """What keeps the SELECT from being read safely, each with its place."""
+    """Every relation that is not allowed."""
     for node in root.walk():
         match node:
             case exp.From() | exp.Join():
                 if not isinstance(node.this, _RELATIONS):
-                    yield SqlProblem("this cannot be read from", _start(node))
+                    yield SqlProblem("not a table, SELECT or VALUES", _start(node))
             case exp.Lateral(this=exp.Func() | exp.Subquery()):
                 yield from _check_function(node.this)
             case exp.Lateral():
-                yield SqlProblem("LATERAL takes a function or a SELECT", _start(node))
+                yield SqlProblem("LATERAL needs a function or a SELECT", _start(node))
             case exp.Table():
                 yield from _check_table(node, text, given)
             case exp.Column():
@@ -52,7 +52,7 @@ def check_relations(
 
 
 def reads_given(root: exp.Expr, given: frozenset[str]) -> bool:
-    """Whether one of the given relations is read, and not a common table of its name."""
+    """Whether a given relation is read that is not shadowed by a common table expression."""
     return any(
         _is_given(table, given) and not _is_common_table(table)
         for table in root.find_all(exp.Table)
@@ -64,7 +64,7 @@ def common_tables(root: exp.Expr) -> frozenset[str]:
 
 
 def table_references(root: exp.Expr) -> list[exp.Table]:
-    """Every ``layer.name`` that is read, in the order of the text."""
+    """Every ``layer.name`` that is read, in text order."""
     tables = [table for table in root.find_all(exp.Table) if _dataset(table) is not None]
     outside_hints = [table for table in tables if not table.find_ancestor(exp.Hint)]
     return sorted(outside_hints, key=lambda table: int(table.this.meta["start"]))
@@ -86,9 +86,9 @@ def _is_placed(part: object) -> bool:
 
 def _check_table(table: exp.Table, text: str, given: frozenset[str]) -> Iterator[SqlProblem]:
     if table.find_ancestor(exp.Hint):
-        # The parser counts the characters of a hint from the hint's own start.
+        # The parser counts offsets within a hint from its start.
         if table.args.get("db"):
-            yield SqlProblem("a hint names aliases only", text.find("/*+"), 3, _USE_ALIAS)
+            yield SqlProblem("use aliases in hints", text.find("/*+"), 3, _USE_ALIAS)
         return
     if isinstance(table.parent, exp.Into):
         return
@@ -97,9 +97,11 @@ def _check_table(table: exp.Table, text: str, given: frozenset[str]) -> Iterator
         return
     extra = [key for key, value in table.args.items() if value and key not in _TABLE_PARTS]
     if extra:
-        yield SqlProblem(f"{extra[0]} is not used here: inputs are pinned whole", *_span(table))
+        yield SqlProblem(
+            f"{extra[0]} is not supported; inputs are pinned to a version", *_span(table)
+        )
     elif _is_string(table, text):
-        yield SqlProblem("a text is not a table", *_span(table))
+        yield SqlProblem("a string is not a table", *_span(table))
     elif _dataset(table) is None and not (_is_given(table, given) or _is_common_table(table)):
         yield SqlProblem(f"{_spelled(table)} is not a dataset; write layer.name", *_span(table))
 
@@ -115,7 +117,7 @@ def _check_function(node: object) -> Iterator[SqlProblem]:
 
 
 def _check_column(column: exp.Column, root: exp.Expr) -> Iterator[SqlProblem]:
-    """``bronze.flights.delay`` would not follow its table to another name."""
+    """``bronze.flights.delay`` would not resolve after its table is replaced."""
     parts = [part.name.lower() for part in column.parts]
     if len(parts) < 3:
         return
@@ -131,7 +133,7 @@ def _is_given(table: exp.Table, given: frozenset[str]) -> bool:
 
 
 def _is_common_table(table: exp.Table) -> bool:
-    """Whether an unqualified name is a common table expression that is visible here."""
+    """Whether an unqualified name is a visible common table expression."""
     if table.args.get("db"):
         return False
     wanted = table.name.casefold()

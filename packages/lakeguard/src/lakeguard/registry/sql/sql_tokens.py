@@ -1,4 +1,4 @@
-"""What the words of a build's SQL tell before it is parsed."""
+"""Checks on the tokens of a build's SQL, before it is parsed."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _JOIN_WORDS = {
 _UNFINISHED = _CLAUSES | _JOIN_WORDS | {
     TokenType.COMMA, TokenType.ALIAS, TokenType.DOT, TokenType.LATERAL, TokenType.WITH,
 }  # fmt: skip
-"""Words that something must follow."""
+"""Keywords that need an operand."""
 _NOTHING = (_CLAUSES - {TokenType.SELECT}) | _JOIN_WORDS | {
     TokenType.COMMA, TokenType.ALIAS, TokenType.R_PAREN, TokenType.SEMICOLON,
 }  # fmt: skip
-"""What does not count as something."""
+"""Tokens that do not count as an operand."""
 _FUNCTIONS_TOO = {TokenType.LEFT, TokenType.RIGHT, TokenType.WINDOW}
 _BEFORE_OUTER = {TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.VIEW}
 _AFTER_FROM = _CLAUSES - {TokenType.FROM, TokenType.JOIN, TokenType.ON, TokenType.USING}
@@ -41,9 +41,9 @@ _RELATION_STARTS = {
     TokenType.LATERAL,
 }  # fmt: skip
 _REFUSED_TOKENS = {
-    TokenType.PIPE_GT: "pipes are not available: write SELECT",
-    TokenType.PLACEHOLDER: "parameters are not filled in",
-    TokenType.PARAMETER: "parameters are not filled in",
+    TokenType.PIPE_GT: "pipe syntax is not supported; write SELECT",
+    TokenType.PLACEHOLDER: "parameters are not supported",
+    TokenType.PARAMETER: "parameters are not supported",
 }
 REFUSED_FUNCTIONS = frozenset(
     {
@@ -73,7 +73,7 @@ def one_statement(tokens: Sequence[Token]) -> int | None:
     """The offset of a closing semicolon; SqlRefused for more than one statement."""
     first = tokens[0]
     if first.token_type not in _FIRST:
-        problem = f"a build is one SELECT, not {first.text[:20]}"
+        problem = f"a build must be one SELECT, not {first.text[:20]}"
         raise SqlRefused(SqlProblem(problem, first.start, first.end + 1 - first.start))
     for token, following in zip(tokens, [*tokens[1:], None], strict=True):
         if token.token_type in _REFUSED_TOKENS:
@@ -82,29 +82,30 @@ def one_statement(tokens: Sequence[Token]) -> int | None:
         if token.token_type is TokenType.SEMICOLON:
             if following is None:
                 return token.start
-            raise SqlRefused(SqlProblem("a second statement; a build is one SELECT", token.start))
+            raise SqlRefused(
+                SqlProblem("a build must be one SELECT; found a second statement", token.start)
+            )
     return None
 
 
 def refuse_dangling(tokens: Sequence[Token]) -> None:
-    """The parser forgives a comma or a keyword that nothing follows; Spark takes it, or the
-    next keyword, for the name of a table or column."""
+    """Refuse a trailing comma or keyword, which the parser ignores but Spark takes for the name
+    of a table or column."""
     kinds = [_role(token, following) for token, following in pairwise([*tokens, None])]
     for token, kind, after in zip(tokens, kinds, [*kinds[1:], TokenType.SEMICOLON], strict=True):
         joined = kind in _JOIN_WORDS and after in _JOIN_WORDS | {TokenType.JOIN}
         if kind in _UNFINISHED and after in _NOTHING and not joined:
             length = token.end + 1 - token.start
-            hint = "; a name that is a keyword stands in backticks"
+            hint = "; quote a name that is a keyword in backticks"
             raise SqlRefused(SqlProblem(f"nothing follows {token.text}", token.start, length, hint))
     for before, token in pairwise(tokens):
         if token.token_type is TokenType.OUTER and before.token_type not in _BEFORE_OUTER:
-            problem = "OUTER follows LEFT, RIGHT, FULL or LATERAL VIEW"
+            problem = "OUTER must follow LEFT, RIGHT, FULL or LATERAL VIEW"
             raise SqlRefused(SqlProblem(problem, token.start, 5))
 
 
 def refuse_odd_relations(tokens: Sequence[Token]) -> None:
-    """What is read from is a name, a SELECT, VALUES or a call; a keyword that stands there
-    alone is a table to Spark and nothing to the parser."""
+    """Refuse a bare keyword as a relation, which Spark takes for a table and the parser ignores."""
     in_select, in_from = [False], [False]
     for index, token in enumerate(tokens[:-1]):
         kind = token.token_type
@@ -135,7 +136,7 @@ def _refuse_keyword(following: Sequence[Token]) -> None:
 
 
 def _role(token: Token | None, following: Token | None) -> TokenType:
-    """Of a word at its place: ``left(a, 1)`` is a call, not a join."""
+    """The role of a keyword in context: ``left(a, 1)`` is a call, not a join."""
     kind = TokenType.SEMICOLON if token is None else token.token_type
     calls = following is not None and following.token_type is TokenType.L_PAREN
     return TokenType.VAR if calls and kind in _FUNCTIONS_TOO else kind
@@ -146,15 +147,15 @@ def refuse_deep_nesting(tokens: Sequence[Token]) -> None:
     for token in tokens:
         depth += (token.token_type in _OPEN) - (token.token_type in _CLOSE)
         if depth > MAX_NESTING:
-            raise SqlRefused(SqlProblem(f"nested deeper than {MAX_NESTING}", token.start))
+            raise SqlRefused(SqlProblem(f"nested deeper than {MAX_NESTING} levels", token.start))
 
 
 def refused_functions(tokens: Sequence[Token]) -> Iterator[SqlProblem]:
-    """By token, because a quoted or qualified name calls the same function."""
+    """Checked by token, because quoted and qualified names call the same function."""
     for token, following in pairwise(tokens):
         name = token.text.lower()
         if following.token_type is TokenType.L_PAREN and (
             name in REFUSED_FUNCTIONS or name.startswith("ai_")
         ):
             length = token.end + 1 - token.start
-            yield SqlProblem(f"{name}() reaches outside the parents", token.start, length)
+            yield SqlProblem(f"{name}() can read data outside the parents", token.start, length)

@@ -1,4 +1,4 @@
-"""Characters that no definition may hold: what cannot be seen cannot be reviewed."""
+"""Characters refused in definitions, and names that are easily confused."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 import unicodedata
 
 _FORBIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, tab, line feed and CR LF aside
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters except tab, LF and CR LF
     "\u2028\u2029\ufeff"  # line breaks that editors count differently
-    "\u202a-\u202e\u2066-\u2069"  # text that reads in another order than it runs
+    "\u202a-\u202e\u2066-\u2069"  # bidirectional overrides
     "\ud800-\udfff\ufffe\uffff]"
     "|\r(?!\n)"
 )
@@ -16,7 +16,7 @@ _ALLOWED_PAIR = "\r\n"
 
 
 def forbidden_character(text: str) -> tuple[int, str] | None:
-    """Offset and name of the first character that is refused, if there is one."""
+    """Offset and name of the first refused character, or None."""
     for match in _FORBIDDEN.finditer(text):
         if not text.startswith(_ALLOWED_PAIR, match.start()):
             return match.start(), describe_character(match[0])
@@ -30,7 +30,7 @@ def describe_character(character: str) -> str:
 
 
 def folded(name: str) -> str:
-    """Names with the same folded form look or compare alike somewhere."""
+    """Case-folded NFKC form; names that share it are equal on some systems."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
@@ -47,20 +47,20 @@ _BESIDE_DIGIT = re.compile(r"(?<=[a-z])_+(?=[0-9])|(?<=[0-9])_+(?=[a-z])")
 
 
 def look_alike(text: str) -> str:
-    """Texts with the same look-alike form are one text to a person who reads them."""
+    """Texts that share this form look the same to a reader."""
     return folded(folded(text).translate(_LIKE_LATIN))
 
 
 def look_alike_names(name: str) -> tuple[str, str]:
-    """For our own names, lower snake case; those that share one of these are taken for each
-    other: ``orders_1`` and ``orders1``, ``orders`` and ``orders_``, ``orders_1`` and ``orders_l``.
+    """Forms of a snake_case name; names that share one are easily confused:
+    ``orders_1`` and ``orders1``, ``orders`` and ``orders_``, ``orders_1`` and ``orders_l``.
     """
     tidy = re.sub("_+", "_", name).rstrip("_")
     return _BESIDE_DIGIT.sub("", tidy), tidy.replace("0", "o").replace("1", "l")
 
 
 def place_of_offset(text: str, offset: int) -> tuple[int, int]:
-    """Line and column, both from 1, of a character of a text."""
+    """Line and column of an offset, both from 1."""
     start = text.rfind("\n", 0, offset) + 1
     return text.count("\n", 0, offset) + 1, offset - start + 1
 
@@ -72,5 +72,5 @@ _FLAGS = {
 
 
 def flag_of(text: str) -> bool | None:
-    """What a word for on or off means, in any case."""
+    """The boolean a word stands for, ignoring case; None if it is not a flag."""
     return _FLAGS.get(text.strip().lower())

@@ -1,4 +1,4 @@
-"""Where a definition stands: known exactly while its file is at hand, else by its file alone."""
+"""Positions of definitions: exact while the file can be read, otherwise the file only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FOLDERS = {kind.word: kind.folder for kind in KINDS}
 
 
 def file_of(definition: Definition) -> str:
-    """The one file, relative to the project, that a definition can stand in."""
+    """The file of a definition, relative to the project."""
     if isinstance(definition, DatasetDefinition):
         dataset = definition.dataset
         return f"{DEFINITIONS}/{dataset.layer}/{dataset.name}.yaml"
@@ -27,12 +27,12 @@ def file_of(definition: Definition) -> str:
 
 
 def by_file(definition: Definition, path: Path) -> Place:
-    """For definitions that came without their files."""
+    """The place when the file was not read."""
     return Place(file=file_of(definition))
 
 
 def sharpened(error: DefinitionError, folder: FilePath) -> DefinitionError:
-    """The error with its exact place, if it names one and the file is still there."""
+    """The error with its exact place, if the file can still be read."""
     path = error.fields.get("at")
     file = folder / error.place.file
     if not path or not file.is_file():

@@ -1,4 +1,4 @@
-"""A mistake as a person should see it: the place, the words, the very characters.
+"""Renders an error with its source line and a marker under the exact characters.
 
 definitions/silver/orders.yaml:14:9  LG-2013  unknown rule type 'uniqe'
     rules:
@@ -20,12 +20,12 @@ _WIDEST = 110
 
 
 def render_errors(errors: Iterable[DefinitionError], folder: Path) -> Iterator[str]:
-    """Each error with the lines of its file under ``folder``, as far as they can be read; a line
-    that holds a secret is not shown, whatever else is wrong with it."""
-    told = list(errors)
-    hidden = {(e.place.file, e.place.line) for e in told if isinstance(e, SecretValue)}
+    """Each error with its source line from ``folder``, if readable. A line that holds a secret is
+    never shown, even for other errors on it."""
+    found = list(errors)
+    hidden = {(e.place.file, e.place.line) for e in found if isinstance(e, SecretValue)}
     lines: dict[str, list[str]] = {}
-    for error in told:
+    for error in found:
         file = error.place.file
         if file not in lines:
             lines[file] = _source_lines(folder / file)
@@ -34,12 +34,11 @@ def render_errors(errors: Iterable[DefinitionError], folder: Path) -> Iterator[s
 
 
 def render_error(error: DefinitionError, source_lines: Sequence[str]) -> str:
-    """The error over its source. Nothing that looks like a secret is shown, and no character
-    that a terminal would act on."""
+    """The error above its source line. Secrets are masked and control characters replaced."""
     place = error.place
-    said = error.what.format(**{**error.fields, "hint": ""})
+    message = error.what.format(**{**error.fields, "hint": ""})
     hint = str(error.fields.get("hint") or "").removeprefix(";").strip()
-    head = f"{_inert(str(place))}  {error.code}  {_inert(said)}"
+    head = f"{_inert(str(place))}  {error.code}  {_inert(message)}"
     if not 0 < place.line <= len(source_lines) or not source_lines[place.line - 1].strip():
         return f"{head}{'; ' if hint else ''}{_inert(hint)}"
     line = source_lines[place.line - 1]
@@ -52,7 +51,7 @@ def render_error(error: DefinitionError, source_lines: Sequence[str]) -> str:
 
 
 def _underlined(line: str, start: int, length: int) -> tuple[str, str]:
-    """The line, cut to a readable width around the marked part, and the marks below it."""
+    """The line, cut to a readable width around the marked part, and its carets."""
     start = max(0, min(start, len(line)))
     end = max(start + 1, min(start + length, len(line)))
     hidden = masked(line)
@@ -68,7 +67,7 @@ def _underlined(line: str, start: int, length: int) -> tuple[str, str]:
 
 
 def _parent(lines: Sequence[str], index: int) -> str | None:
-    """The nearest line above that the line belongs to."""
+    """The nearest enclosing line above."""
     line = lines[index]
     inner = _indent(line)
     is_item = line.lstrip().startswith("- ")
@@ -87,12 +86,12 @@ def _indent(line: str) -> int:
 
 
 def _inert(text: str) -> str:
-    """Nothing in it moves a cursor, changes a colour or turns the direction of reading."""
+    """Without control and bidirectional characters, so a terminal prints it as text."""
     return "".join(c if c.isprintable() else (" " if c == "\t" else "\ufffd") for c in text)
 
 
 def _columns(text: str) -> int:
-    """Columns of a terminal that the text takes."""
+    """Display width in terminal columns."""
     width = 0
     for character in text:
         if not unicodedata.combining(character):

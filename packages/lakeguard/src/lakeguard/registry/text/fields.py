@@ -1,4 +1,4 @@
-"""Typed reading of one mapping: what is asked for by name, or a mistake with its place."""
+"""Typed access to one YAML mapping; errors carry their position."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FALSE = frozenset({"false", "False", "FALSE"})
 
 
 class Fields:
-    """The keys of one mapping. Each reader answers None where it reported a mistake."""
+    """The keys of one mapping. Each reader returns None after it reported an error."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Fields:
         keys: tuple[str, ...],
         inner: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
-        """``inner``: keys of mappings below, for who writes them one level too high."""
+        """``inner`` lists keys of nested mappings, to hint at keys written one level too high."""
         self.document = document
         self.block = block
         self.findings = findings
@@ -63,17 +63,17 @@ class Fields:
         self.add(WrongValue(self.document.place(node), key=key, problem=problem, hint=hint))
 
     def node(self, key: str) -> Node | None:
-        """The value, or None where the key is absent or stands without a value."""
+        """The value, or None if the key is absent or has no value."""
         node = self.block.values.get(key)
         return None if isinstance(node, Scalar) and node.is_null else node
 
     def place_of(self, key: str) -> Place:
-        """Where the value stands, else the key, else the mapping itself."""
+        """The place of the value, else of the key, else of the mapping."""
         node = self.node(key) or self.block.keys.get(key) or self.block
         return self.document.place(node)
 
     def missing(self, key: str) -> None:
-        """A key without its value is missing where it stands; an absent one in its mapping."""
+        """Report a missing value at its key, or a missing key at its mapping."""
         scalar = self.block.keys.get(key)
         if scalar is not None:
             place = self.document.place(scalar)
@@ -94,13 +94,13 @@ class Fields:
         return None
 
     def text(self, key: str, *, required: bool = False, limit: int = LONGEST_TEXT) -> str | None:
-        """Text as it is written; ``no`` and ``1e3`` are text too."""
+        """The text as written; ``no`` and ``1e3`` are text, too."""
         scalar = self.scalar(key, required=required)
         if scalar is None:
             return None
         value = scalar.value.strip()
         if not value:
-            self.wrong(scalar, key, "write a text that is not empty")
+            self.wrong(scalar, key, "must not be empty")
         elif len(value) > limit:
             self.wrong(scalar, key, f"longer than {limit:,} characters")
         elif "\n" in value and limit == LONGEST_TEXT:
@@ -110,7 +110,7 @@ class Fields:
         return None
 
     def word(self, key: str, default: str | None = None) -> str | None:
-        """A name of ours; without a default the key is required."""
+        """A snake_case name; required unless a default is given."""
         scalar = self.scalar(key, required=default is None)
         return default if scalar is None else self.as_word(scalar)
 
@@ -123,7 +123,7 @@ class Fields:
             return None
 
     def as_dataset(self, node: Node, key: str) -> DatasetName | None:
-        """``layer.name``; a bad layer and a bad name are told apart."""
+        """``layer.name``; an invalid layer and an invalid name are different errors."""
         if not isinstance(node, Scalar):
             self.wrong(node, key, "write layer.name")
             return None
@@ -159,7 +159,7 @@ class Fields:
         default: Choice | None = None,
         later: Mapping[str, str] | None = None,
     ) -> Choice | None:
-        """A word of a closed set; without a default the key is required."""
+        """A member of an enum; required unless a default is given."""
         scalar = self.scalar(key, required=default is None)
         if scalar is None:
             return default
@@ -170,11 +170,11 @@ class Fields:
             self.wrong(scalar, key, f"{scalar.value} is not available yet", later[scalar.value])
         else:
             hint = did_you_mean(scalar.value, words) or f"; write {_one_of(words)}"
-            self.wrong(scalar, key, f"unknown word {scalar.value[:80]!r}", hint)
+            self.wrong(scalar, key, f"invalid value {scalar.value[:80]!r}", hint)
         return None
 
     def items(self, key: str) -> Iterator[Node]:
-        """The items of a list that may be left out."""
+        """The items of an optional list."""
         node = self.node(key)
         if isinstance(node, Items):
             yield from node.items

@@ -1,4 +1,4 @@
-"""All mistakes of a folder, not only the first."""
+"""Collects every error of a folder instead of stopping at the first."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from lakeguard_sdk.security.secret_values import holds_secret, masked
 
 
 class Findings:
-    """Collects mistakes; says them in the order in which a reader meets them."""
+    """Collects errors and returns them in file order."""
 
     def __init__(self) -> None:
         self._errors: list[DefinitionError] = []
 
     def add(self, error: DefinitionError) -> None:
-        """Whatever in it may be a secret is replaced, for an error is printed and logged."""
+        """Add an error with possible secrets masked, because errors are printed and logged."""
         self._errors.append(_harmless(error))
 
     @property
@@ -24,7 +24,7 @@ class Findings:
         return len(self._errors)
 
     def errors(self) -> tuple[DefinitionError, ...]:
-        """Sorted by place; the same mistake at the same place is said once."""
+        """Sorted by place, without duplicates."""
         unique = {(e.place, e.code, str(e)): e for e in self._errors}
         return tuple(sorted(unique.values(), key=_reading_order))
 

@@ -1,8 +1,8 @@
-"""Where strings, quoted names and comments of a Spark SQL text begin and end.
+"""Finds strings, quoted names and comments in Spark SQL.
 
-A scanner of its own, to be held against the parser's tokens: where the two disagree, Spark
-might run what the parser took for a comment, so such a text is refused. What Spark would
-substitute or hide is refused here as well.
+An independent scanner that is compared with the parser's tokens: where the two disagree, Spark
+might execute what the parser took for a comment, so the SQL is refused. Variables and
+templates, which Spark would substitute, are refused as well.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAX_CHARACTERS = 200_000
 
 @dataclass(frozen=True)
 class SqlProblem:
-    """What is wrong with a text, from ``offset`` on; ``hint`` ends the sentence."""
+    """A problem at ``offset``; ``hint`` is appended to the message."""
 
     problem: str
     offset: int
@@ -28,7 +28,7 @@ class SqlProblem:
 
 
 class SqlRefused(Exception):
-    """The text cannot be read at all; nothing more can be said about it."""
+    """The SQL cannot be parsed, so no further checks are possible."""
 
     def __init__(self, problem: SqlProblem) -> None:
         self.problem = problem
@@ -36,7 +36,7 @@ class SqlRefused(Exception):
 
 
 class Opaque(NamedTuple):
-    """A stretch in which nothing is code."""
+    """A span that holds no code."""
 
     kind: Literal["string", "name", "comment"]
     start: int
@@ -54,7 +54,7 @@ _RAW = {"'": re.compile(r"[^']*'"), '"': re.compile(r'[^"]*"')}
 
 
 def scan(text: str) -> list[Opaque]:
-    """Strings, quoted names and comments in their order; SqlRefused for what is never run."""
+    """Strings, quoted names and comments in order; SqlRefused for SQL that is never run."""
     _refuse_whole(text)
     spans: list[Opaque] = []
     at = 0
@@ -73,7 +73,7 @@ def _refuse_whole(text: str) -> None:
         raise SqlRefused(SqlProblem(f"{found[1]} is not allowed", found[0]))
     variable = text.find("${")
     if variable >= 0:
-        raise SqlRefused(SqlProblem("variables are not substituted: ${", variable, 2))
+        raise SqlRefused(SqlProblem("variables are not supported: ${", variable, 2))
 
 
 def _span(text: str, found: re.Match[str]) -> Opaque:
@@ -84,14 +84,14 @@ def _span(text: str, found: re.Match[str]) -> Opaque:
         case "/*":
             return _block_comment(text, start)
         case "{":
-            raise SqlRefused(SqlProblem("templates are not filled in: {", start))
+            raise SqlRefused(SqlProblem("templates are not supported: {", start))
         case "r" | "R":
             quote = text[start + 1]
             return Opaque("string", start, _end(text, start, start + 2, _RAW[quote]))
         case "`":
             end = _end(text, start, start + 1, _INSIDE["`"])
             if end - start < 3:
-                raise SqlRefused(SqlProblem("a name is not empty", start, 2))
+                raise SqlRefused(SqlProblem("empty name", start, 2))
             return Opaque("name", start, end)
         case quote:
             return Opaque("string", start, _end(text, start, start + 1, _INSIDE[quote]))
@@ -108,22 +108,22 @@ def _line_comment(text: str, start: int) -> Opaque:
     found = _LINE_COMMENT.match(text, start)
     end = found.end() if found else len(text)
     if text[start:end].rstrip("\r").endswith("\\"):
-        raise SqlRefused(SqlProblem("a comment that ends in \\ swallows the next line", end - 1))
+        raise SqlRefused(SqlProblem("a comment ending in \\ continues on the next line", end - 1))
     return Opaque("comment", start, end)
 
 
 def _block_comment(text: str, start: int) -> Opaque:
     end = text.find("*/", start + 2)
     if end < 0:
-        raise SqlRefused(SqlProblem("a comment is not closed", start, 2))
+        raise SqlRefused(SqlProblem("unterminated comment", start, 2))
     nested = text.find("/*", start + 2, end)
     if nested >= 0:
-        raise SqlRefused(SqlProblem("comments do not nest", nested, 2))
+        raise SqlRefused(SqlProblem("nested comments are not supported", nested, 2))
     return Opaque("comment", start, end + 2)
 
 
 def refuse_disagreement(spans: list[Opaque], tokens: Iterable[tuple[int, int]]) -> None:
-    """Every token is clear of all spans, or is exactly a string or quoted name of ours."""
+    """SqlRefused unless each token is outside all spans, or equals a string or quoted name."""
     waiting = iter(spans)
     span = next(waiting, None)
     for start, end in tokens:
@@ -142,5 +142,5 @@ def refuse_disagreement(spans: list[Opaque], tokens: Iterable[tuple[int, int]]) 
 
 
 def _ambiguous(span: Opaque) -> SqlRefused:
-    problem = "quotes or comments that can be read in two ways"
+    problem = "ambiguous quotes or comments"
     return SqlRefused(SqlProblem(problem, span.start, span.end - span.start))

@@ -1,8 +1,8 @@
-"""YAML with positions: a file becomes a tree of nodes.
+"""Parses YAML into a tree of nodes with positions.
 
-Less than YAML on purpose. One document of mappings, sequences and scalars; anchors, aliases,
-tags, duplicate keys and deep nesting are refused, so nothing in a file expands or constructs
-anything. Scalars stay text: what a reader expects decides what ``no`` or ``1e3`` means.
+A deliberate subset of YAML: one document of mappings, sequences and scalars. Anchors, aliases,
+tags, duplicate keys and deep nesting are refused, so nothing in a file can expand or construct
+objects. Scalars stay text; the expected type decides what ``no`` or ``1e3`` means.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class _Mark(Protocol):
 
 
 def read_document(file: str, data: bytes, findings: Findings) -> Document | None:
-    """The document, or None with the reason among the findings."""
+    """The document, or None after reporting the error."""
     try:
         text = _decoded(file, data)
         root = _compose(file, text, findings)
@@ -77,12 +77,12 @@ def _compose(file: str, text: str, findings: Findings) -> Block:
         problem = str(getattr(error, "reason", "syntax error"))
         raise NotYaml(Place(file=file), problem=problem) from None
     if not isinstance(composer.root, Block):
-        raise NotYaml(Place(file=file), problem="a definition is a mapping of keys to values")
+        raise NotYaml(Place(file=file), problem="a definition must be a mapping")
     return composer.root
 
 
 class _Composer:
-    """Builds the tree from the parser's events, with a bounded stack of its own."""
+    """Builds the tree from parser events with a bounded stack."""
 
     def __init__(self, file: str, text: str, findings: Findings) -> None:
         self.file = file
@@ -93,18 +93,18 @@ class _Composer:
         self.pending: list[Scalar | None] = []
 
     def take(self, event: yaml.Event) -> None:
-        """By exact type, because this runs for every word of every file."""
+        """Compares exact types: this runs for every scalar of every file."""
         kind = type(event)
         if kind is yaml.ScalarEvent:
-            self._refuse_magic(event)
+            self._refuse_anchors_and_tags(event)
             self._attach(self._scalar(event))
         elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
-            self._refuse_magic(event)
+            self._refuse_anchors_and_tags(event)
             self._enter(event)
         elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
             self._attach(self._closed(event))
         elif kind is yaml.AliasEvent:
-            raise self._error(event, "aliases are not used in definitions")
+            raise self._error(event, "aliases are not supported in definitions")
         elif kind is yaml.DocumentStartEvent and self.root is not None:
             raise self._error(event, "a second document; write one definition per file")
 
@@ -138,7 +138,9 @@ class _Composer:
             self._key(parent, node)
         else:
             place = Place(file=self.file, line=node.line, column=node.column)
-            raise NotYaml(place, problem="a key is a word; quote a text that begins with [ or {")
+            raise NotYaml(
+                place, problem="a key must be a scalar; quote text that begins with [ or {"
+            )
 
     def _key(self, parent: Block, key: Scalar) -> None:
         if key.value in parent.keys:
@@ -156,11 +158,11 @@ class _Composer:
                 raise self._error(event, f"{found[1]} is not allowed")
         return Scalar(start, end, line, column, event.value, event.style or "")
 
-    def _refuse_magic(self, event: Any) -> None:
+    def _refuse_anchors_and_tags(self, event: Any) -> None:
         if event.anchor:
-            raise self._error(event, "anchors are not used in definitions")
+            raise self._error(event, "anchors are not supported in definitions")
         if event.tag:
-            raise self._error(event, "tags are not used in definitions")
+            raise self._error(event, "tags are not supported in definitions")
 
     def _error(self, event: yaml.Event, problem: str) -> NotYaml:
         _, line, column = _mark(event.start_mark)

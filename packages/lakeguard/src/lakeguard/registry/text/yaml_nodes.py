@@ -1,4 +1,4 @@
-"""A definition file as a small tree whose every node knows where it stands."""
+"""A definition file as a tree of nodes with source positions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lakeguard_sdk.errors import Place
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A piece of the source, from ``start`` up to ``end``, both offsets."""
+    """A part of the source between the offsets ``start`` and ``end``."""
 
     start: int
     end: int
@@ -24,7 +24,7 @@ class Node:
 class Scalar(Node):
     value: str
     style: str
-    """Empty for a plain scalar, else the character that opens it."""
+    """Empty for a plain scalar, else its opening character."""
 
     @property
     def is_null(self) -> bool:
@@ -38,7 +38,7 @@ class Items(Node):
 
 @dataclass(slots=True, eq=False)
 class Block(Node):
-    """A mapping; keys are text and stand once."""
+    """A mapping with unique text keys."""
 
     keys: dict[str, Scalar] = field(default_factory=dict)
     values: dict[str, Node] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class Document:
     root: Block
 
     def place(self, node: Node) -> Place:
-        """Where a node stands; its length ends with its first line."""
+        """The place of a node; its length covers the first line only."""
         stop = self.text.find("\n", node.start, node.end)
         end = stop if stop >= 0 else node.end
         return Place(
@@ -65,7 +65,7 @@ class Document:
         )
 
     def place_within(self, scalar: Scalar, offset: int, length: int) -> Place:
-        """Where characters of a scalar's value stand in the file, quotes and folds minded."""
+        """The place of characters in a scalar's value, accounting for quotes and folding."""
         offsets = _source_offsets(self.text[scalar.start : scalar.end], scalar.value, scalar.style)
         if offsets is None:
             return self.place(scalar)
@@ -78,9 +78,9 @@ class Document:
         return Place(file=self.file, line=line, column=column, length=max(1, end - start))
 
     def locate(self, path: Path) -> Place:
-        """The place of the value at ``path``, or of the deepest part of it that is there.
+        """The place of the value at ``path``, or of its deepest existing part.
 
-        A mapping, or a value that was left empty, is pointed at by its key.
+        For a mapping or an empty value this is the key.
         """
         node: Node = self.root
         shown: Node = self.root
@@ -95,7 +95,7 @@ class Document:
         return self.place(shown)
 
     def place_of_reference(self, dataset: str, word: str) -> Place | None:
-        """Where a rule refers to a dataset: the place of a word in or behind its name."""
+        """The place of ``word`` in or after the dataset name that a rule refers to."""
         named = re.compile(rf"->\s*{re.escape(dataset)}(?![\w.])")
         for scalar in scalars_of(self.root):
             found = named.search(scalar.value)
@@ -120,15 +120,15 @@ def scalars_of(node: Node) -> Iterator[Scalar]:
                 yield from scalars_of(value)
 
 
-# From a character of a YAML value back to the character of the file that made it.
+# Maps characters of a YAML value back to the source file.
 
 _HEX_LENGTHS = {"x": 2, "u": 4, "U": 8}
 
 
 def _source_offsets(source: str, value: str, style: str) -> list[int] | None:
-    """For each character of ``value``, and its end, the offset in ``source``; None if unsure.
+    """For each character of ``value``, and its end, the offset in ``source``; None if unknown.
 
-    ``source`` is the scalar as it stands in the file, quotes and block header included.
+    ``source`` is the scalar as written in the file, with quotes and block header.
     """
     at = _opening(source, style)
     offsets: list[int] = []
@@ -149,7 +149,7 @@ def _opening(source: str, style: str) -> int:
 
 
 def _next_match(source: str, at: int, character: str, style: str) -> int:
-    """A folded line break reads as a space; indentation is not part of a value."""
+    """A folded line break matches a space; indentation is skipped."""
     while at < len(source):
         here = source[at]
         if here == character or (style == '"' and here == "\\" and source[at + 1] not in "\r\n"):

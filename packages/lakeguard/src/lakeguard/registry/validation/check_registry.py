@@ -1,8 +1,7 @@
-"""Definitions against the registry: what must hold before anything is planned.
+"""Checks definitions against the registry before planning.
 
-Definitions may come from a folder that was read a moment ago or from a stranger's hand; they
-are held to the same invariants here, and nothing that a loader checked is taken on trust.
-What is registered already, word for word, is not looked at again: what it names cannot go.
+Definitions may come from a parsed folder or from an API caller; both are checked completely.
+Definitions equal to the registered ones are skipped: what they reference cannot be removed.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from lakeguard.registry.files.table_locations import (
 )
 from lakeguard.registry.graph import Parents
 from lakeguard.registry.kinds import Key, every, key_of, name_of
-from lakeguard.registry.merged_registry import Whole
+from lakeguard.registry.merged_registry import MergedRegistry
 from lakeguard.registry.snapshot import RegistryState
 from lakeguard.registry.text.characters import look_alike, look_alike_names
 from lakeguard.registry.text.definition_positions import by_file, file_of
@@ -58,19 +57,19 @@ from lakeguard_sdk.model.definitions import (
     TargetDefinition,
 )
 
-# Names of datasets over time: one keeps its id through a rename, and no name has two owners.
+# Renames: a dataset keeps its id, and a name is never reused by another dataset.
 
 
 class Renames:
-    """The history of names that a change is held against."""
+    """Checks renames against the history of names."""
 
-    def __init__(self, whole: Whole) -> None:
-        self.whole = whole
-        self.current = whole.current
+    def __init__(self, merged: MergedRegistry) -> None:
+        self.merged = merged
+        self.current = merged.current
 
     @cached_property
     def _former(self) -> dict[str, str]:
-        """Names that are no more, with the name that their dataset has now."""
+        """Former names, with the current name of their dataset."""
         names = {
             entry.key: entry.name for entry in self.current.entries.values()
             if entry.kind == "dataset"
@@ -78,12 +77,12 @@ class Renames:
         return {old: names[key] for old, key in self.current.library.former_names().items()}
 
     @cached_property
-    def _looked_at(self) -> set[Key]:
-        """What changed is held to what it names by itself."""
-        return {key_of(item) for item in self.whole.changed}
+    def _changed_keys(self) -> set[Key]:
+        """Changed definitions are checked on their own."""
+        return {key_of(item) for item in self.merged.changed}
 
     def errors(self, dataset: DatasetDefinition) -> Iterator[DefinitionError]:
-        """What is wrong with the name that a changed dataset has, or says that it had."""
+        """Errors of a changed dataset's name or ``renamed_from``."""
         name, before = dataset.dataset, dataset.renamed_from
         registered = self.current.find("dataset", name) is not None
         if registered:
@@ -94,17 +93,17 @@ class Renames:
             yield from self._rename_errors(dataset, before)
         owner = self._former.get(name)
         if owner is not None and owner != before:
-            problem = f"{name} was the name of what is {owner} now; a name never has two owners"
+            problem = f"{name} is a former name of {owner} and cannot be reused"
             yield self._bad(dataset, problem, "dataset")
 
     def _refused_claim(
         self, dataset: DatasetDefinition, before: DatasetName
     ) -> Iterator[DefinitionError]:
         if before == dataset.dataset:
-            yield self._bad(dataset, "it has this name already")
+            yield self._bad(dataset, "it already has this name")
         elif before in self._former or self.current.find("dataset", before):
             owner = self._former.get(before, before)
-            yield self._bad(dataset, f"{before} is another dataset's name ({owner})")
+            yield self._bad(dataset, f"{before} belongs to another dataset ({owner})")
         else:
             yield self._unknown(dataset, before)
 
@@ -113,29 +112,29 @@ class Renames:
     ) -> Iterator[DefinitionError]:
         if self.current.find("dataset", before) is None:
             if before in self._former:
-                yield self._bad(dataset, f"{before} is {self._former[before]} now")
+                yield self._bad(dataset, f"{before} is now {self._former[before]}")
             else:
                 yield self._unknown(dataset, before)
             return
         if before.layer is not dataset.dataset.layer:
             place = by_file(dataset, ())
             yield LayerChanged(place, name=before, layer=before.layer, at=["renamed_from"])
-        if self.whole.renamed.get(before) != dataset.dataset:
-            problem = f"{before} becomes {self.whole.renamed.get(before)} already"
+        if self.merged.renamed.get(before) != dataset.dataset:
+            problem = f"{before} is already renamed to {self.merged.renamed.get(before)}"
             yield self._bad(dataset, problem)
-        old = self.whole.defined.get(("dataset", before))
+        old = self.merged.defined.get(("dataset", before))
         if isinstance(old, DatasetDefinition):
-            problem = f"{before} becomes {dataset.dataset}; remove this file"
+            problem = f"{before} is renamed to {dataset.dataset}; remove this file"
             yield self._bad(old, problem, "dataset")
-        yield from self._left_behind(before, dataset.dataset)
+        yield from self._stale_references(before, dataset.dataset)
 
-    def _left_behind(self, before: DatasetName, now: DatasetName) -> Iterator[DefinitionError]:
-        """What is registered, is not changed as well, and still names the old one."""
+    def _stale_references(self, before: DatasetName, now: DatasetName) -> Iterator[DefinitionError]:
+        """Unchanged registered definitions that still use the old name."""
         for key in self.current.library.naming(before):
-            if key in self._looked_at:
+            if key in self._changed_keys:
                 continue
             item = self.current.definition(*key)
-            hint = f"; it becomes {now}: revise this one too"
+            hint = f"; it is renamed to {now}, update this definition too"
             match item:
                 case DatasetDefinition(parents=parents) if before in parents:
                     at: list[str | int] = ["parents", parents.index(before)]
@@ -165,42 +164,42 @@ def check_definitions(
     changed: Collection[Definition],
     lake: str | None = None,
 ) -> None:
-    """InvalidDefinitions with every mistake; those not ``changed`` equal what is registered.
+    """InvalidDefinitions with every error; definitions not ``changed`` equal the registered ones.
 
-    Where places lie to each other is only fully known with the ``lake`` that they lie in.
+    Without ``lake``, overlaps of absolute and relative locations are not detected.
     """
-    findings, whole = Findings(), Whole(definitions, current, changed)
-    for error in _all_errors(definitions, whole, None if lake is None else root_of(lake)):
+    findings, merged = Findings(), MergedRegistry(definitions, current, changed)
+    for error in _all_errors(definitions, merged, None if lake is None else root_of(lake)):
         findings.add(error)
     findings.raise_if_any()
 
 
 def _all_errors(
-    definitions: Definitions, whole: Whole, root: str | None
+    definitions: Definitions, merged: MergedRegistry, root: str | None
 ) -> Iterator[DefinitionError]:
     yield from _duplicates(definitions)
-    renames = Renames(whole)
-    for item in whole.changed:
+    renames = Renames(merged)
+    for item in merged.changed:
         yield from definition_errors(item, by_file)
-        yield from reference_errors(item, whole)
+        yield from reference_errors(item, merged)
         if isinstance(item, DatasetDefinition):
-            yield from rule_errors(item, by_file, whole.superseded(item))
-            yield from rule_reference_errors(item, whole)
-            yield from referring_errors(item, whole)
-            yield from _layer_errors(item, whole)
+            yield from rule_errors(item, by_file, merged.superseded(item))
+            yield from rule_reference_errors(item, merged)
+            yield from referring_errors(item, merged)
+            yield from _layer_errors(item, merged)
             yield from renames.errors(item)
-            yield from _own_place_errors(item, whole, root)
+            yield from _own_place_errors(item, merged, root)
         elif isinstance(item, TargetDefinition):
-            yield from dependent_errors(item, whole)
-            yield from nested_in_target_errors(item, whole)
+            yield from dependent_errors(item, merged)
+            yield from nested_in_target_errors(item, merged)
             yield from _location_errors(item, root)
         elif isinstance(item, SourceDefinition):
-            yield from reader_errors(item, whole)
-    yield from _look_alike_errors(whole)
-    yield from _place_errors(whole, root)
-    yield from _job_errors(whole)
-    yield from _job_cycle_errors(whole)
-    yield from _cycle_errors(whole)
+            yield from reader_errors(item, merged)
+    yield from _look_alike_errors(merged)
+    yield from _place_errors(merged, root)
+    yield from _job_errors(merged)
+    yield from _job_cycle_errors(merged)
+    yield from _cycle_errors(merged)
 
 
 def _duplicates(definitions: Definitions) -> Iterator[DefinitionError]:
@@ -211,8 +210,8 @@ def _duplicates(definitions: Definitions) -> Iterator[DefinitionError]:
             yield DuplicateDefinition(by_file(twin, ()), name=file, first=file)
 
 
-def _layer_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
-    known = whole.current.definition("dataset", dataset.dataset)
+def _layer_errors(dataset: DatasetDefinition, merged: MergedRegistry) -> Iterator[DefinitionError]:
+    known = merged.current.definition("dataset", dataset.dataset)
     if isinstance(known, DatasetDefinition) and known.dataset.layer is not dataset.dataset.layer:
         place, layer = by_file(dataset, ()), known.dataset.layer
         yield LayerChanged(place, name=dataset.dataset, layer=layer, at=["dataset"])
@@ -226,34 +225,34 @@ def _location_errors(target: TargetDefinition, root: str | None) -> Iterator[Def
 
 
 def _own_place_errors(
-    dataset: DatasetDefinition, whole: Whole, root: str | None
+    dataset: DatasetDefinition, merged: MergedRegistry, root: str | None
 ) -> Iterator[DefinitionError]:
-    """A table stays where it was registered, and its own place is not in the lake."""
-    known = whole.current.definition("dataset", dataset.renamed_from or dataset.dataset)
-    known = known or whole.current.definition("dataset", dataset.dataset)
+    """A table cannot move, and an explicit location must be outside the lake."""
+    known = merged.current.definition("dataset", dataset.renamed_from or dataset.dataset)
+    known = known or merged.current.definition("dataset", dataset.dataset)
     problem = None if root is None else outside_problem(dataset.location, root)
     if isinstance(known, DatasetDefinition) and known.location != dataset.location:
-        was = known.location or "its place in the lake"
-        problem = f"a table stays where it was registered, which is {was}"
+        was = known.location or "its default location"
+        problem = f"a table cannot be moved; its location is {was}"
     if problem is not None:
         place = by_file(dataset, ("location",))
         yield WrongValue(place, key="location", problem=problem, hint="", at=["location"])
 
 
-def _place_errors(whole: Whole, root: str | None) -> Iterator[DefinitionError]:
-    """Tables that would lie inside each other; only new ones get a place."""
+def _place_errors(merged: MergedRegistry, root: str | None) -> Iterator[DefinitionError]:
+    """New tables whose location equals or nests with another."""
     new: dict[DatasetName, DatasetDefinition] = {
         item.dataset: item
-        for item in whole.changed
+        for item in merged.changed
         if isinstance(item, DatasetDefinition)
-        and whole.current.find("dataset", item.dataset) is None
+        and merged.current.find("dataset", item.dataset) is None
         and item.renamed_from is None
     }
     if not new:
         return
     places: dict[str, str] = {}
     for item in new.values():
-        target = item.target and whole.definition("target", item.target)
+        target = item.target and merged.definition("target", item.target)
         place = table_place(item, target if isinstance(target, TargetDefinition) else None)
         if place in places:
             yield NestedTable(
@@ -265,20 +264,20 @@ def _place_errors(whole: Whole, root: str | None) -> Iterator[DefinitionError]:
             )
             continue
         places[place] = item.dataset
-    held = whole.current.library.locations()
-    for place, name in nested_places(places, held, root):
+    registered = merged.current.library.locations()
+    for place, name in nested_places(places, registered, root):
         item = new[DatasetName(places[place])]
         yield NestedTable(
             by_file(item, ()), name=item.dataset, location=place, other=name, at=["target"]
         )
 
 
-def _job_errors(whole: Whole) -> Iterator[DefinitionError]:
+def _job_errors(merged: MergedRegistry) -> Iterator[DefinitionError]:
     """At most one job builds a dataset."""
-    mine = {item.job for item in whole.changed if isinstance(item, JobDefinition) and item.dataset}
+    mine = {item.job for item in merged.changed if isinstance(item, JobDefinition) and item.dataset}
     if not mine:
         return
-    every_job = [*whole.defined.values(), *_held_jobs(whole)]
+    every_job = [*merged.defined.values(), *_registered_jobs(merged)]
     jobs = [item for item in every_job if isinstance(item, JobDefinition) and item.dataset]
     first: dict[str, str] = {}
     for job in sorted(jobs, key=lambda job: (job.job in mine, job.job)):
@@ -289,55 +288,55 @@ def _job_errors(whole: Whole) -> Iterator[DefinitionError]:
             )
 
 
-def _job_cycle_errors(whole: Whole) -> Iterator[DefinitionError]:
-    """Only a job that follows another can close a cycle."""
-    changed = {item.job: item for item in whole.changed if isinstance(item, JobDefinition)}
+def _job_cycle_errors(merged: MergedRegistry) -> Iterator[DefinitionError]:
+    """Only a changed job with ``after`` can close a cycle."""
+    changed = {item.job: item for item in merged.changed if isinstance(item, JobDefinition)}
     if not any("after" in job.config for job in changed.values()):
         return
-    known = [*whole.defined.values(), *_held_jobs(whole)]
+    known = [*merged.defined.values(), *_registered_jobs(merged)]
     others = {item.job: item for item in known if isinstance(item, JobDefinition)}
     yield from after_errors(changed, others)
 
 
-def _held_jobs(whole: Whole) -> list[Definition]:
-    """Jobs that are registered and not defined here."""
-    held = whole.current.open_all(
+def _registered_jobs(merged: MergedRegistry) -> list[Definition]:
+    """Registered jobs that are not redefined."""
+    registered = merged.current.open_all(
         entry
-        for key, entry in whole.current.entries.items()
-        if entry.kind == "job" and key not in whole.defined
+        for key, entry in merged.current.entries.items()
+        if entry.kind == "job" and key not in merged.defined
     )
-    return [item.definition for item in held.values()]
+    return [item.definition for item in registered.values()]
 
 
-def _cycle_errors(whole: Whole) -> Iterator[DefinitionError]:
-    """Each new cycle goes through something that changed: only what lies above it is read."""
-    changed = {item.dataset: item for item in whole.changed if isinstance(item, DatasetDefinition)}
-    yield from cycle_errors(changed, _above(changed, whole))
+def _cycle_errors(merged: MergedRegistry) -> Iterator[DefinitionError]:
+    """A new cycle includes a changed dataset, so only its ancestors are read."""
+    changed = {item.dataset: item for item in merged.changed if isinstance(item, DatasetDefinition)}
+    yield from cycle_errors(changed, _ancestors(changed, merged))
 
 
-def _above(changed: dict[DatasetName, DatasetDefinition], whole: Whole) -> Parents:
+def _ancestors(changed: dict[DatasetName, DatasetDefinition], merged: MergedRegistry) -> Parents:
     found: dict[DatasetName, tuple[DatasetName, ...]] = {}
     waiting = {parent for item in changed.values() for parent in item.parents} - set(changed)
     while waiting:
-        whole.open_datasets(waiting)
+        merged.open_datasets(waiting)
         for name in waiting:
-            item = whole.definition("dataset", name) if whole.has("dataset", name) else None
+            item = merged.definition("dataset", name) if merged.has("dataset", name) else None
             found[name] = item.parents if isinstance(item, DatasetDefinition) else ()
         above = {parent for name in waiting for parent in found[name]}
         waiting = above - set(found) - set(changed)
     return found
 
 
-# Names that a person takes for each other: of two, the second is refused.
+# Easily confused names: the second one is refused.
 
 
-def _look_alike_errors(whole: Whole) -> Iterator[DefinitionError]:
-    """Among what is new, and between it and what is registered; kind by kind."""
-    new = [item for item in whole.changed if key_of(item) not in whole.current.entries]
+def _look_alike_errors(merged: MergedRegistry) -> Iterator[DefinitionError]:
+    """New names that look like another new or registered name of the same kind."""
+    new = [item for item in merged.changed if key_of(item) not in merged.current.entries]
     kinds = {item.kind for item in new}
     seen: dict[tuple[str, int, str], str] = {}
-    for kind, name in whole.current.entries:
-        if kind in kinds and not (kind == "dataset" and name in whole.renamed):
+    for kind, name in merged.current.entries:
+        if kind in kinds and not (kind == "dataset" and name in merged.renamed):
             seen.update({(kind, *form): name for form in enumerate(look_alike_names(name))})
     for item in sorted(new, key=name_of):
         name = name_of(item)
@@ -346,19 +345,19 @@ def _look_alike_errors(whole: Whole) -> Iterator[DefinitionError]:
         if twins:
             place, twin = by_file(item, ()), min(twins)
             yield LookAlike(place, kind=item.kind, name=name, twin=twin, at=[item.kind])
-    yield from _external_ids(whole)
+    yield from _external_ids(merged)
 
 
-def _external_ids(whole: Whole) -> Iterator[DefinitionError]:
-    """Another system's id means one thing of a kind."""
-    claims = [item for item in whole.changed if _claimed(item, whole)]
+def _external_ids(merged: MergedRegistry) -> Iterator[DefinitionError]:
+    """An external id is unique within a kind."""
+    claims = [item for item in merged.changed if _claimed(item, merged)]
     for kind in sorted({item.kind for item in claims}):
         owners = {
             look_alike(external): name
-            for external, name in whole.current.library.external_ids(kind).items()
-            if (kind, name) not in whole.defined and name not in whole.renamed
+            for external, name in merged.current.library.external_ids(kind).items()
+            if (kind, name) not in merged.defined and name not in merged.renamed
         }
-        yield from _doubly_claimed(_of_kind(whole.defined.values(), kind), claims, owners)
+        yield from _doubly_claimed(_of_kind(merged.defined.values(), kind), claims, owners)
 
 
 def _doubly_claimed(
@@ -372,18 +371,18 @@ def _doubly_claimed(
         owner = owners.setdefault(look_alike(external), name_of(item))
         if owner != name_of(item):
             place = by_file(item, ())
-            said = f"{item.kind} with external_id"
-            yield LookAlike(place, kind=said, name=external, twin=owner, at=["external_id"])
+            kind = f"{item.kind} with external_id"
+            yield LookAlike(place, kind=kind, name=external, twin=owner, at=["external_id"])
 
 
 def _of_kind(definitions: Iterable[Definition], kind: str) -> list[Definition]:
     return [item for item in definitions if item.kind == kind]
 
 
-def _claimed(item: Definition, whole: Whole) -> bool:
-    """Whether the definition says an external id that its registered form did not."""
+def _claimed(item: Definition, merged: MergedRegistry) -> bool:
+    """Whether the definition sets a new external id."""
     external: str = getattr(item, "external_id", "")
     if not external:
         return False
-    before = whole.current.definition(*key_of(item))
+    before = merged.current.definition(*key_of(item))
     return getattr(before, "external_id", "") != external

@@ -1,7 +1,7 @@
-"""State and data apart: no target writes to the database that holds the State.
+"""Refuses targets that would write to the State database.
 
-What can be seen from the addresses is refused here. Two addresses may lead to one database all the
-same; whoever writes asks the database itself, and refuses for certain.
+This compares addresses only. Two addresses may still lead to the same database, so the writer
+also checks the database itself.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ DEFAULT_PORT = 5432
 _HERE = frozenset({"", "localhost", "127.0.0.1", "::1"})
 
 Place = tuple[str, int, str]
-"""Host, port and database; this machine is one host, by whichever name or socket."""
+"""Host, port and database; all names and sockets of this machine are one host."""
 
 
 def require_apart(targets: Iterable[TargetDefinition], state: URL) -> None:
-    """``NotApart`` for the first target whose address is the State's."""
+    """Raise ``NotApart`` for the first target at the State's address."""
     if state.get_backend_name() != "postgresql":
         return
     options = {key: str(value) for key, value in state.query.items()}

@@ -1,4 +1,4 @@
-"""What must hold of definitions, whoever wrote them and however they came."""
+"""Checks a dataset on its own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from lakeguard.registry.files.load_invariants import load_errors
-from lakeguard.registry.files.loads import LoadSaid
+from lakeguard.registry.files.loads import LoadContext
 from lakeguard.registry.files.project_files import path_problem
 from lakeguard.registry.graph import Parents, cycles
 from lakeguard.registry.sql.sql_builds import (
@@ -42,12 +42,12 @@ LONGEST_COLUMN = 255
 
 
 def dataset_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
-    """Everything that is wrong with a dataset by itself, its rules apart."""
+    """Every error of a dataset on its own, except in its rules."""
     yield from _identity_errors(dataset, locate)
     yield from _parent_errors(dataset, locate)
     yield from _build_errors(dataset, locate)
     yield from _column_errors(dataset, locate)
-    yield from load_errors(LoadSaid.by(dataset), lambda path: locate(dataset, path))
+    yield from load_errors(LoadContext.of(dataset), lambda path: locate(dataset, path))
     yield from _sql_errors(dataset, locate)
     yield from _python_errors(dataset, locate)
 
@@ -55,7 +55,7 @@ def dataset_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defin
 def cycle_errors(
     defined: Mapping[DatasetName, DatasetDefinition], others: Parents | None = None
 ) -> Iterator[DefinitionError]:
-    """Each cycle once, at a dataset that is being defined; others may be part of it."""
+    """Each cycle once, reported at one of the ``defined`` datasets."""
     graph = {**(others or {}), **{name: item.parents for name, item in defined.items()}}
     for cycle in cycles(graph):
         for child, parent in pairwise(cycle):
@@ -78,15 +78,15 @@ def _parent_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defin
         at = ("parents", index)
         if parent in dataset.parents[:index]:
             yield WrongValue(
-                locate(dataset, at), key="parents", problem=f"{parent} stands twice", hint="", at=at
+                locate(dataset, at), key="parents", problem=f"duplicate {parent}", hint="", at=at
             )
         elif parent.layer.height > name.layer.height:
             yield ParentAbove(locate(dataset, at), name=name, parent=parent, at=at)
         elif name.layer is Layer.GOLD and parent.layer is Layer.BRONZE:
-            problem = f"gold is not built from {parent}; build it from silver"
+            problem = f"gold cannot be built from {parent}; use a silver parent"
             yield GoldParent(locate(dataset, at), name=name, problem=problem, at=at)
     if name.layer is Layer.GOLD and not any(p.layer is Layer.SILVER for p in dataset.parents):
-        problem = "gold names at least one silver parent"
+        problem = "gold needs at least one silver parent"
         yield GoldParent(locate(dataset, ("parents",)), name=name, problem=problem, at=["parents"])
 
 
@@ -104,7 +104,7 @@ def _build_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defini
         yield WrongValue(
             locate(dataset, ("parents",)),
             key="parents",
-            problem="what reads a source has no parents",
+            problem="a dataset with a source cannot have parents",
             hint="",
             at=["parents"],
         )
@@ -123,42 +123,42 @@ def _column_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defin
             yield WrongValue(place, key="columns", problem=problem, hint="", at=at)
     if len({column.name for column in dataset.columns}) < len(dataset.columns):
         place = locate(dataset, ("columns",))
-        problem = "a column stands twice"
+        problem = "duplicate column"
         yield WrongValue(place, key="columns", problem=problem, hint="", at=["columns"])
 
 
 def _twin_problem(column: ColumnDefinition, seen: dict[str, str]) -> str | None:
-    """A field is ``column.field`` to readers of statistics, so that a column may not be so called.
+    """Statistics name a nested field ``column.field``, so no column may have such a name.
 
-    ``seen`` holds the paths of the columns before, and takes those of this one.
+    ``seen`` holds the paths of earlier columns; this one's are added.
     """
-    told = None
+    problem = None
     for path in field_paths(column.name, column.type):
-        said = repr(path) if path == column.name else f"field {path!r}"
+        label = repr(path) if path == column.name else f"field {path!r}"
         twin = seen.get(look_alike(path))
-        if twin is not None and not said == twin == repr(column.name):
-            told = told or f"{said} and {twin} are one name to many readers"
-        seen.setdefault(look_alike(path), said)
-    return told
+        if twin is not None and not label == twin == repr(column.name):
+            problem = problem or f"{label} and {twin} are easily confused"
+        seen.setdefault(look_alike(path), label)
+    return problem
 
 
 def _field_problem(column: ColumnDefinition) -> str | None:
-    """Fields of nested columns have names as columns have."""
+    """Names of nested fields follow the rules of column names."""
     problems = ((name, column_problem(name)) for name in field_names(column.type))
-    return next((f"field {name!r}: {told}" for name, told in problems if told), None)
+    return next((f"field {name!r}: {problem}" for name, problem in problems if problem), None)
 
 
 def column_problem(name: str) -> str | None:
-    """What is wrong with a column's name, if anything is."""
+    """The problem of a column's name, or None."""
     if not name.strip() or name != name.strip():
-        return "a column's name is not empty and does not begin or end with a blank"
+        return "a column name must not be empty or begin or end with a space"
     if len(name) > LONGEST_COLUMN:
-        return f"a column's name has at most {LONGEST_COLUMN} characters"
+        return f"a column name has at most {LONGEST_COLUMN} characters"
     odd = next((character for character in name if not character.isprintable()), None)
     if odd is not None:
         return (
-            f"a column's name can be seen, and {describe_character(odd)} cannot:"
-            " rename the column where it comes from"
+            f"a column name must be printable, without {describe_character(odd)};"
+            " rename the column at its origin"
         )
     return None
 
@@ -179,27 +179,27 @@ def _sql_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Definiti
     ):
         at: tuple[str | int, ...] = ("parents",)
         first = dataset.parents[0]
-        problem_text = f"an APPEND build reads what {first} gained and every other parent whole"
-        hint = ": set beside each other their rows would come again; join them, or load FULL"
+        problem_text = f"an APPEND build reads new rows of {first} and all rows of other parents"
+        hint = ", so a UNION would repeat them; join them, or load FULL"
         yield BadSql(locate(dataset, at), problem=problem_text, hint=hint, at=at)
     for parent in unread_parents(build.text, dataset.parents):
         at = ("parents", dataset.parents.index(parent))
         problem_text = f"{build.file} does not read {parent}"
-        hint = "; leave it out of parents"
+        hint = "; remove it from parents"
         yield BadSql(locate(dataset, at), problem=problem_text, hint=hint, at=at)
 
 
-# What must hold of a Python build by itself; what is in its file is looked at with the file.
+# Python builds; the code itself is checked when the file is read.
 
 
 def _python_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
-    """The file can be found again, known again, and its inputs are declared."""
+    """A valid file and function, the file's hash, and declared parents."""
     build, at = dataset.build, ("build", "python")
     if not isinstance(build, FromPython):
         return
     problem = path_problem(build.file, "python")
     if problem is None and not build.function.isidentifier():
-        problem = "write the name of a function"
+        problem = "write a function name"
     if problem is None and not is_sha256(build.sha256):
         problem = "write the SHA-256 of the file"
     if problem is not None:

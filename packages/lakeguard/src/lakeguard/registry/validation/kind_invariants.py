@@ -1,4 +1,4 @@
-"""What must hold of a definition by itself, of whatever kind, whoever wrote it."""
+"""Checks one definition of any kind on its own."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from lakeguard_sdk.types.schema import normal_type
 
 
 def definition_errors(definition: Definition, locate: Locate) -> Iterator[DefinitionError]:
-    """Everything that is wrong with a definition by itself, the rules of a dataset apart."""
+    """Every error of a definition on its own, except in the rules of a dataset."""
     match definition:
         case DatasetDefinition():
             yield from dataset_errors(definition, locate)
@@ -88,21 +88,21 @@ def _catalogue_errors(rule: CatalogueRule, locate: Locate) -> Iterator[Definitio
 def rule_errors(
     dataset: DatasetDefinition, locate: Locate, before: DatasetDefinition | None = None
 ) -> Iterator[DefinitionError]:
-    """Rules that are not canonical, have no meaning over the columns, or share an id; and those
-    that say nothing, unless the registered revision ``before`` says them already."""
+    """Rules that are not canonical, do not compile against the columns, or share an id; and
+    constant rules, unless the registered revision ``before`` already has them."""
     schema, place = dataset.table_schema, locate(dataset, ())
-    said = {rule.expression for rule in before.rules} if before else set()
+    known = {rule.expression for rule in before.rules} if before else set()
     seen: dict[str, RuleDefinition] = {}
     for rule in dataset.rules:
         if not 0 < len(rule.rule_id) <= LONGEST_TEXT:
-            yield RuleMeaning(place, problem="a rule's id has 1 to 300 characters", hint="")
+            yield RuleMeaning(place, problem="a rule id must have 1 to 300 characters", hint="")
         if rule.rule_id in seen:
             first = seen[rule.rule_id].expression
             yield DuplicateRule(place, rule=rule.rule_id, first=first)
         seen.setdefault(rule.rule_id, rule)
         try:
             compile_rule(rule, schema)
-            if rule.expression not in said:
+            if rule.expression not in known:
                 compile_text(rule.expression, schema)
                 check_aside(rule.expression, dataset.declared)
             canonical = rule_text(read_rule(rule.expression).rule)
@@ -121,12 +121,12 @@ def _target_errors(target: TargetDefinition, locate: Locate) -> Iterator[Definit
     yield from database_errors(target, locate)
     for index, name in enumerate(target.partition_by):
         if not name.strip() or name in target.partition_by[:index]:
-            yield _wrong(target, locate, "partition_by", "name each column once")
+            yield _wrong(target, locate, "partition_by", "duplicate or empty column")
     names = [mapping.source for mapping in target.sources]
     for index, name in enumerate(names):
         if name in names[:index]:
             at = ("sources", index, "source")
-            place, problem = locate(target, at), f"{name} is mapped twice"
+            place, problem = locate(target, at), f"duplicate source {name}"
             yield WrongValue(place, key="sources", problem=problem, hint="", at=list(at))
     for found in check_transform(target.transform) if target.transform else ():
         place = locate(target, ("transform",))
@@ -152,11 +152,11 @@ def _wrong(definition: Definition, locate: Locate, key: str, problem: str) -> De
     return WrongValue(place, key=key, problem=problem, hint="", at=[key])
 
 
-# What a dataset and a profile say about differences of schema, held against what is possible.
+# Schema profiles and columns left out.
 
 
 def schema_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
-    """Columns to leave out that are declared, or stand there twice; types that are none."""
+    """Columns left out that are declared or duplicate, and invalid ``widened_from`` types."""
     names = {column.name.casefold() for column in dataset.columns}
     seen: set[str] = set()
     for index, name in enumerate(dataset.leave_out):
@@ -169,12 +169,12 @@ def schema_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defini
     for column in dataset.columns:
         if column.widened_from and not _is_type(column.widened_from):
             path = ("columns", column.name, "widened_from")
-            said = column.widened_from[:80]
-            yield UnknownType(locate(dataset, path), type=said, hint="", at=list(path))
+            before = column.widened_from[:80]
+            yield UnknownType(locate(dataset, path), type=before, hint="", at=list(path))
 
 
 def profile_errors(profile: ProfileDefinition, locate: Locate) -> Iterator[DefinitionError]:
-    """Reactions that the class of change cannot have."""
+    """Reactions that are invalid for their schema change."""
     for change, reaction in profile.reactions.items():
         problem = reaction_problem(change.value, reaction.value)
         if problem is not None:
@@ -185,10 +185,10 @@ def profile_errors(profile: ProfileDefinition, locate: Locate) -> Iterator[Defin
 
 def _problem(name: str, declared: set[str], seen: set[str]) -> str | None:
     if not name.strip():
-        return "name a column"
+        return "write a column name"
     if name.casefold() in declared:
-        return f"{name[:80]} is declared, too"
-    return f"{name[:80]} stands twice" if name.casefold() in seen else None
+        return f"{name[:80]} is also declared"
+    return f"duplicate column {name[:80]}" if name.casefold() in seen else None
 
 
 def _is_type(text: str) -> bool:
@@ -198,18 +198,18 @@ def _is_type(text: str) -> bool:
         return False
 
 
-# The database of a target: its address, who writes there, and the schema of its tables.
+# Database targets: address, credentials and schema.
 
 _ADDRESS = "postgresql://HOST:PORT/DATABASE"
 
 
 def database_errors(target: TargetDefinition, locate: Locate) -> Iterator[DefinitionError]:
-    """Everything that is wrong with it; a secret in a text is told with the texts."""
+    """Every error of a database target; secrets in texts are checked with all texts."""
     if target.format is not TargetFormat.POSTGRESQL:
         for key in ("url", "secrets"):
             if getattr(target, key):
                 yield _wrong_database(
-                    target, locate, (key,), f"{target.format} has none; a database has"
+                    target, locate, (key,), f"not supported by {target.format}, only by databases"
                 )
         return
     if not target.url:
@@ -233,7 +233,7 @@ def _address_problems(url: str) -> Iterator[str]:
     if parts.scheme != "postgresql":
         yield f"write {_ADDRESS}"
     elif "@" in parts.netloc:
-        yield "keep user and password out of the address; write secrets: {user: env:NAME}"
+        yield "remove user and password from the url; write secrets: {user: env:NAME}"
     else:
         yield from _part_problems(parts)
 
@@ -242,15 +242,15 @@ def _part_problems(parts: SplitResult) -> Iterator[str]:
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     name = parts.path.removeprefix("/")
     if not name or parts.fragment or set("/@:") & set(name):
-        yield f"name one database, {_ADDRESS}"
+        yield f"write one database, {_ADDRESS}"
     if bool(parts.hostname) == ("host" in options):
-        yield "name one host, or the folder of its socket, ?host=/PATH"
+        yield "write one host, or a socket folder, ?host=/PATH"
     for option in options:
         if option not in SERVER_OPTIONS:
             hint = did_you_mean(option, SERVER_OPTIONS) or f" ({', '.join(SERVER_OPTIONS)})"
-            yield f"unknown option in the address{hint}"
+            yield f"unknown URL option{hint}"
         elif option in ("host", *SERVER_FILES) and not options[option].startswith("/"):
-            yield f"{option}: write a path from the root on"
+            yield f"{option}: write an absolute path"
 
 
 def _unknown_secrets(target: TargetDefinition) -> Iterator[tuple[str, str]]:
@@ -263,9 +263,9 @@ def _schema_problems(name: str | None) -> Iterator[str]:
     if name is None:
         return
     if not 1 <= len(name.encode()) <= LONGEST_SCHEMA or not name.isprintable():
-        yield f"the name of a schema has 1 to {LONGEST_SCHEMA} bytes"
+        yield f"a schema name must have 1 to {LONGEST_SCHEMA} bytes"
     elif name.startswith("pg_") or name in ("$user", "information_schema"):
-        yield f"PostgreSQL keeps {name!r} for itself"
+        yield f"{name!r} is reserved by PostgreSQL"
 
 
 def _wrong_database(

@@ -1,4 +1,4 @@
-"""What definitions name: it is defined with them or registered, and every arrow is drawn."""
+"""Checks references between definitions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lakeguard.registry.files.job_settings import controls_of
 from lakeguard.registry.files.source_locations import OBJECT
-from lakeguard.registry.merged_registry import Whole
+from lakeguard.registry.merged_registry import MergedRegistry
 from lakeguard.registry.text.definition_positions import by_file
 from lakeguard.registry.text.yaml_nodes import Path
 from lakeguard.registry.validation.nested_columns import nested_errors
@@ -28,49 +28,55 @@ from lakeguard_sdk.model.definitions import (
 )
 
 
-def reference_errors(definition: Definition, whole: Whole) -> Iterator[DefinitionError]:
-    """Everything that a definition names and that does not exist."""
+def reference_errors(definition: Definition, merged: MergedRegistry) -> Iterator[DefinitionError]:
+    """Every reference of a definition to something that does not exist."""
     match definition:
         case DatasetDefinition():
-            yield from _dataset_errors(definition, whole)
+            yield from _dataset_errors(definition, merged)
         case TargetDefinition():
             for index, mapping in enumerate(definition.sources):
                 at = ("sources", index, "source")
-                yield from missing_errors(definition, "source", mapping.source, at, whole)
+                yield from missing_errors(definition, "source", mapping.source, at, merged)
         case JobDefinition():
-            yield from _job_errors(definition, whole)
+            yield from _job_errors(definition, merged)
 
 
-def _job_errors(job: JobDefinition, whole: Whole) -> Iterator[DefinitionError]:
+def _job_errors(job: JobDefinition, merged: MergedRegistry) -> Iterator[DefinitionError]:
     if job.dataset is not None:
-        yield from missing_errors(job, "dataset", job.dataset, ("dataset",), whole)
+        yield from missing_errors(job, "dataset", job.dataset, ("dataset",), merged)
     controls = controls_of(job)
     for name in controls.after:
-        yield from missing_errors(job, "job", name, ("config", "after"), whole)
+        yield from missing_errors(job, "job", name, ("config", "after"), merged)
     key = "on_update_any" if controls.updates and controls.updates.any else "on_update"
     for dataset in controls.updates.datasets if controls.updates else ():
-        yield from missing_errors(job, "dataset", dataset, ("config", key), whole)
+        yield from missing_errors(job, "dataset", dataset, ("config", key), merged)
 
 
-def _dataset_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
+def _dataset_errors(
+    dataset: DatasetDefinition, merged: MergedRegistry
+) -> Iterator[DefinitionError]:
     for index, parent in enumerate(dataset.parents):
-        yield from missing_errors(dataset, "dataset", parent, ("parents", index), whole)
+        yield from missing_errors(dataset, "dataset", parent, ("parents", index), merged)
     build = dataset.build
     if isinstance(build, FromSource):
-        yield from missing_errors(dataset, "source", build.source, ("source", "name"), whole)
-        yield from object_errors(dataset, whole)
+        yield from missing_errors(dataset, "source", build.source, ("source", "name"), merged)
+        yield from object_errors(dataset, merged)
     if dataset.profile not in BUILT_IN_PROFILES:
-        yield from missing_errors(dataset, "profile", dataset.profile, ("schema", "profile"), whole)
+        yield from missing_errors(
+            dataset, "profile", dataset.profile, ("schema", "profile"), merged
+        )
     if dataset.target is not None:
-        yield from missing_errors(dataset, "target", dataset.target, ("target",), whole)
-        yield from mapping_errors(dataset, whole)
-        yield from partition_errors(dataset, whole)
-    yield from nested_errors(dataset, whole)
+        yield from missing_errors(dataset, "target", dataset.target, ("target",), merged)
+        yield from mapping_errors(dataset, merged)
+        yield from partition_errors(dataset, merged)
+    yield from nested_errors(dataset, merged)
 
 
-def partition_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
-    """A target partitions by columns that the dataset has, and by some where it must."""
-    target = whole.definition("target", dataset.target or "")
+def partition_errors(
+    dataset: DatasetDefinition, merged: MergedRegistry
+) -> Iterator[DefinitionError]:
+    """The target's partition columns exist, and PARTITION loads have some."""
+    target = merged.definition("target", dataset.target or "")
     if not isinstance(target, TargetDefinition) or dataset.load.partition_by:
         return
     names = {column.name for column in dataset.columns}
@@ -78,19 +84,19 @@ def partition_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[Defin
     for name in target.partition_by:
         if name not in names:
             hint = did_you_mean(name, names)
-            problem = f"target {target.target} partitions by {name!r}, which is no column here"
+            problem = f"target {target.target} partitions by {name!r}, which is not a column"
             yield WrongValue(place, key="target", problem=problem, hint=hint, at=["target"])
     if dataset.load.type is LoadType.PARTITION and not target.partition_by:
         problem = f"PARTITION needs partition_by, here or in target {target.target}"
         yield WrongValue(place, key="load", problem=problem, hint="", at=["load", "type"])
 
 
-def object_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
-    """What is read of a database is a table of it."""
+def object_errors(dataset: DatasetDefinition, merged: MergedRegistry) -> Iterator[DefinitionError]:
+    """A database source needs a table."""
     build = dataset.build
     if not isinstance(build, FromSource):
         return
-    source = whole.definition("source", build.source)
+    source = merged.definition("source", build.source)
     if not isinstance(source, SourceDefinition) or source.format is not SourceFormat.JDBC:
         return
     if not OBJECT.fullmatch(build.object):
@@ -100,12 +106,12 @@ def object_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[Definiti
         )
 
 
-def mapping_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
-    """What reads a source writes only to a target that the source is mapped to."""
+def mapping_errors(dataset: DatasetDefinition, merged: MergedRegistry) -> Iterator[DefinitionError]:
+    """A dataset may write its source only to targets mapped to that source."""
     build = dataset.build
     if dataset.target is None or not isinstance(build, FromSource):
         return
-    target = whole.definition("target", dataset.target)
+    target = merged.definition("target", dataset.target)
     if not isinstance(target, TargetDefinition):
         return
     if all(mapping.source != build.source for mapping in target.sources):
@@ -115,47 +121,47 @@ def mapping_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[Definit
         )
 
 
-def dependent_errors(target: TargetDefinition, whole: Whole) -> Iterator[DefinitionError]:
-    """Datasets that are registered and would lose the arrow from their source, or partitions."""
-    before = whole.current.definition("target", target.target)
+def dependent_errors(target: TargetDefinition, merged: MergedRegistry) -> Iterator[DefinitionError]:
+    """Registered datasets that would lose their source mapping or partition columns."""
+    before = merged.current.definition("target", target.target)
     if not isinstance(before, TargetDefinition):
         return
-    kept = {m.source for m in before.sources} <= {m.source for m in target.sources}
-    if kept and before.partition_by == target.partition_by:
+    unchanged = {m.source for m in before.sources} <= {m.source for m in target.sources}
+    if unchanged and before.partition_by == target.partition_by:
         return
-    for kind, name in whole.current.library.naming(target.target):
-        dataset = whole.definition(kind, name)
+    for kind, name in merged.current.library.naming(target.target):
+        dataset = merged.definition(kind, name)
         if isinstance(dataset, DatasetDefinition) and dataset.target == target.target:
-            yield from mapping_errors(dataset, whole)
-            if dataset not in whole.changed:
-                yield from partition_errors(dataset, whole)
+            yield from mapping_errors(dataset, merged)
+            if dataset not in merged.changed:
+                yield from partition_errors(dataset, merged)
 
 
-def reader_errors(source: SourceDefinition, whole: Whole) -> Iterator[DefinitionError]:
-    """Datasets that are registered and could not be read from what the source becomes."""
-    before = whole.current.definition("source", source.source)
+def reader_errors(source: SourceDefinition, merged: MergedRegistry) -> Iterator[DefinitionError]:
+    """Registered datasets that the changed source would no longer support."""
+    before = merged.current.definition("source", source.source)
     if not isinstance(before, SourceDefinition) or before.format is source.format:
         return
-    for kind, name in whole.current.library.naming(source.source):
-        dataset = whole.definition(kind, name)
-        if not isinstance(dataset, DatasetDefinition) or dataset in whole.changed:
+    for kind, name in merged.current.library.naming(source.source):
+        dataset = merged.definition(kind, name)
+        if not isinstance(dataset, DatasetDefinition) or dataset in merged.changed:
             continue
         if isinstance(dataset.build, FromSource) and dataset.build.source == source.source:
-            yield from object_errors(dataset, whole)
-            yield from nested_errors(dataset, whole)
+            yield from object_errors(dataset, merged)
+            yield from nested_errors(dataset, merged)
 
 
 def missing_errors(
-    definition: Definition, kind: str, name: str, at: Path, whole: Whole, **more: object
+    definition: Definition, kind: str, name: str, at: Path, merged: MergedRegistry, **more: object
 ) -> Iterator[DefinitionError]:
-    """What is named and does not exist, with the nearest name that does."""
-    if whole.has(kind, name):
+    """An error if the reference does not exist, with the nearest existing name."""
+    if merged.has(kind, name):
         return
-    now = whole.renamed.get(name) if kind == "dataset" else None
+    now = merged.renamed.get(name) if kind == "dataset" else None
     if now is not None:
-        hint = f"; it is {now} now"
+        hint = f"; it is renamed to {now}"
     else:
-        known = whole.names(kind) - {getattr(definition, kind, "")}
+        known = merged.names(kind) - {getattr(definition, kind, "")}
         known |= set(BUILT_IN_PROFILES) if kind == "profile" else set()
         hint = did_you_mean(name, known)
     place = by_file(definition, at)

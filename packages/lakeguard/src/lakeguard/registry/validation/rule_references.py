@@ -1,4 +1,4 @@
-"""Datasets that rules refer to: each exists, and has columns that can be equal to those here."""
+"""Checks datasets that rules refer to: they exist and have comparable columns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lakeguard.gate.grammar.grammar_error import GrammarError
 from lakeguard.gate.grammar.rule import Reference, Rule
 from lakeguard.gate.rules.parse import read_rule
 from lakeguard.gate.typecheck.comparability import comparable
-from lakeguard.registry.merged_registry import Whole
+from lakeguard.registry.merged_registry import MergedRegistry
 from lakeguard.registry.text.definition_positions import by_file
 from lakeguard.registry.validation.references import missing_errors
 from lakeguard_sdk.core.dataset_name import DatasetName
@@ -27,70 +27,73 @@ _EQUAL = "dataset_equal"
 _AT = ("rules",)
 
 
-def rule_reference_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
-    """Every reference of its rules that leads nowhere, or to what cannot be compared.
+def rule_reference_errors(
+    dataset: DatasetDefinition, merged: MergedRegistry
+) -> Iterator[DefinitionError]:
+    """Every reference of its rules to a missing dataset or to columns that cannot be compared.
 
-    What is as wrong with the same rule of the registered revision is left to the run, which
-    blocks: whoever changes something else did not bring it about.
+    Errors that the registered revision already has are left to the run, which blocks, so they
+    do not prevent unrelated changes.
     """
     found = list(_references(dataset))
-    whole.open_datasets({to.dataset for _, to in found})
+    merged.open_datasets({to.dataset for _, to in found})
     for rule, to in found:
-        errors = list(_errors_of(dataset, rule, to, whole))
-        known = list(_known(dataset, rule, to, whole)) if errors else []
+        errors = list(_errors_of(dataset, rule, to, merged))
+        known = list(_known(dataset, rule, to, merged)) if errors else []
         yield from (error for error in errors if _essence(error) not in known)
 
 
 def referred_to(dataset: DatasetDefinition) -> set[DatasetName]:
-    """Every dataset that its active rules refer to, itself included."""
+    """Every dataset that its active rules refer to, including itself."""
     active = tuple(rule for rule in dataset.rules if rule.active)
     found = _references(dataset.model_copy(update={"rules": active}))
     return {to.dataset for _, to in found}
 
 
 def _known(
-    dataset: DatasetDefinition, rule: Rule, to: Reference, whole: Whole
+    dataset: DatasetDefinition, rule: Rule, to: Reference, merged: MergedRegistry
 ) -> Iterator[tuple[object, ...]]:
-    """What is wrong with a rule in the registry as it is, if it stands there."""
-    before = whole.superseded(dataset)
+    """Errors of the same rule in the registered revision."""
+    before = merged.superseded(dataset)
     if before is not None and (rule, to) in _references(before):
-        registered = Whole(Definitions(), whole.current, ())
+        registered = MergedRegistry(Definitions(), merged.current, ())
         yield from map(_essence, _errors_of(before, rule, to, registered))
 
 
 def _essence(error: DefinitionError) -> tuple[object, ...]:
-    """The mistake itself: what to write instead depends on what else there is."""
+    """The error without its hint, which depends on other definitions."""
     return type(error), {**error.fields, "hint": ""}
 
 
 def _errors_of(
-    dataset: DatasetDefinition, rule: Rule, to: Reference, whole: Whole
+    dataset: DatasetDefinition, rule: Rule, to: Reference, merged: MergedRegistry
 ) -> Iterator[DefinitionError]:
     name = to.dataset
     if name == dataset.dataset:
         yield from _to_itself(dataset, rule, to)
         yield from _column_errors(dataset, rule, to, dataset)
-    elif not whole.has("dataset", name):
+    elif not merged.has("dataset", name):
         referring = [name, name]
-        yield from missing_errors(dataset, "dataset", name, _AT, whole, referring=referring)
-    elif isinstance(other := whole.definition("dataset", name), DatasetDefinition):
+        yield from missing_errors(dataset, "dataset", name, _AT, merged, referring=referring)
+    elif isinstance(other := merged.definition("dataset", name), DatasetDefinition):
         yield from _column_errors(dataset, rule, to, other)
 
 
-def referring_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[DefinitionError]:
-    """Datasets that are registered, and refer to this one by a name, or to columns, that it would
-    no longer have."""
-    before = whole.superseded(dataset)
+def referring_errors(
+    dataset: DatasetDefinition, merged: MergedRegistry
+) -> Iterator[DefinitionError]:
+    """Registered datasets whose rules refer to a name or columns that this one would lose."""
+    before = merged.superseded(dataset)
     if before is None:
         return
     renamed = before.dataset != dataset.dataset
     now = {(column.name, column.type) for column in dataset.table_schema.columns}
-    kept = all((column.name, column.type) in now for column in before.table_schema.columns)
-    if kept and not renamed:
+    unchanged = all((column.name, column.type) in now for column in before.table_schema.columns)
+    if unchanged and not renamed:
         return
-    for other, rule, to in _referring(before, whole):
+    for other, rule, to in _referring(before, merged):
         if renamed:
-            yield _left_behind(other, before, dataset)
+            yield _stale_reference(other, before, dataset)
             continue
         known = [_essence(error) for error in _column_errors(other, rule, to, before)]
         for error in _column_errors(other, rule, to, dataset):
@@ -99,21 +102,21 @@ def referring_errors(dataset: DatasetDefinition, whole: Whole) -> Iterator[Defin
 
 
 def _referring(
-    dataset: DatasetDefinition, whole: Whole
+    dataset: DatasetDefinition, merged: MergedRegistry
 ) -> Iterator[tuple[DatasetDefinition, Rule, Reference]]:
-    """Every reference to a dataset in those that are registered and stay as they are."""
-    for kind, name in whole.current.library.referring(dataset.dataset):
-        other = whole.definition(kind, name)
-        if not isinstance(other, DatasetDefinition) or other in whole.changed:
+    """References to a dataset from unchanged registered datasets."""
+    for kind, name in merged.current.library.referring(dataset.dataset):
+        other = merged.definition(kind, name)
+        if not isinstance(other, DatasetDefinition) or other in merged.changed:
             continue
-        if other.dataset in whole.renamed:
+        if other.dataset in merged.renamed:
             continue
         for rule, to in _references(other):
             if to.dataset == dataset.dataset:
                 yield other, rule, to
 
 
-def _left_behind(
+def _stale_reference(
     other: DatasetDefinition, before: DatasetDefinition, now: DatasetDefinition
 ) -> DefinitionError:
     name = before.dataset
@@ -121,7 +124,7 @@ def _left_behind(
         by_file(other, _AT),
         kind="dataset",
         name=name,
-        hint=f"; it becomes {now.dataset}: revise the rules of {other.dataset} too",
+        hint=f"; it is renamed to {now.dataset}, update the rules of {other.dataset} too",
         at=list(_AT),
         referring=[name, name],
     )
@@ -142,7 +145,7 @@ def _references(dataset: DatasetDefinition) -> Iterator[tuple[Rule, Reference]]:
 
 def _to_itself(dataset: DatasetDefinition, rule: Rule, to: Reference) -> Iterator[DefinitionError]:
     if rule.columns == to.columns:
-        problem = f"{rule.rule_type} holds the columns of {to.dataset} against themselves"
+        problem = f"{rule.rule_type} compares the columns of {to.dataset} with themselves"
         yield _meaning(dataset, to, problem, to.dataset)
 
 
@@ -150,12 +153,12 @@ def _column_errors(
     dataset: DatasetDefinition, rule: Rule, to: Reference, other: DatasetDefinition
 ) -> Iterator[DefinitionError]:
     here, there = dataset.table_schema, other.table_schema
-    whole = not to.columns
-    for name in there.names if whole else ():
+    all_columns = not to.columns
+    for name in there.names if all_columns else ():
         if name not in here.names:
-            problem = f"{to.dataset} has {name} besides: name the columns to compare"
+            problem = f"{to.dataset} also has {name}; list the columns to compare"
             yield _meaning(dataset, to, problem, to.dataset)
-    named = (here.names, here.names) if whole else (rule.columns, to.columns)
+    named = (here.names, here.names) if all_columns else (rule.columns, to.columns)
     for own, name in zip(*named, strict=False):
         kind, own_kind = there.type_of(name), here.type_of(own)
         if kind is None:
@@ -168,7 +171,7 @@ def _column_errors(
                 referring=[to.dataset, name],
             )
         elif kind in (*FLOATS, "binary") and rule.rule_type != _EQUAL:
-            problem = f"{name} of {to.dataset} is {kind}, which is no key"
+            problem = f"{name} of {to.dataset} is {kind}, which cannot be a key"
             yield _meaning(dataset, to, problem, name)
         elif own_kind is not None and not _alike(own_kind, kind):
             problem = f"{own} ({own_kind}) is never equal to {name} of {to.dataset} ({kind})"

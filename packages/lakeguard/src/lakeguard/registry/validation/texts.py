@@ -1,4 +1,4 @@
-"""Every text of a definition, of whatever kind: its length, its characters, and no secret."""
+"""Checks every text of a definition: length, characters and secrets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lakeguard_sdk.security.secret_values import (
 )
 
 LONGEST_TYPE = 20_000
-"""A struct can have hundreds of fields."""
+"""A struct may have hundreds of fields."""
 
 _LIMITS = {
     "description": LONGEST_DESCRIPTION,
@@ -40,24 +40,24 @@ _LIMITS = {
     "details": LONGEST_DESCRIPTION,
     "config": LONGEST_DESCRIPTION,
 }
-"""By field, for those of other length than ``LONGEST_TEXT``."""
+"""Limits by field that differ from ``LONGEST_TEXT``."""
 _MANY_LINES = frozenset({"description", "text", "transform", "details", "config"})
 _FREE_KEYS = frozenset({"options", "details", "config", "secrets"})
 _VALUES = frozenset({"object", "external_id", *_FREE_KEYS})
 _PLACES = frozenset({"url", "path", "location"})
-"""Fields that have no business being random."""
+"""Fields where random text is suspicious."""
 _HARMLESS = 10
-"""No secret is as short, and every field may be as long."""
+"""Shorter texts are never taken for a secret."""
 
 
 def texts_of(noun: Noun) -> Iterator[tuple[Path, str]]:
-    """Every text and where it stands in the noun; the keys of mappings are texts too."""
+    """Every text with its path, including keys of mappings."""
     for field in type(noun).model_fields:
         yield from _texts((field,), getattr(noun, field))
 
 
 def text_errors(definition: Definition, locate: Locate) -> Iterator[DefinitionError]:
-    """Every text that is a secret, too long, or not to be seen."""
+    """Every text that is a secret, too long or not printable."""
     for path, text in texts_of(definition):
         field = _field(path)
         if len(text) <= _HARMLESS and field not in _VALUES and text.isprintable():
@@ -77,7 +77,7 @@ def text_errors(definition: Definition, locate: Locate) -> Iterator[DefinitionEr
 
 
 def written_path(definition: Definition, path: Path) -> Path:
-    """From a place in the noun to the place in a file that says it."""
+    """Convert a path in the model to the path in the YAML file."""
     if not isinstance(definition, DatasetDefinition):
         return ("applies_to",) if path == ("applies_to_layer",) else path
     match path:
@@ -109,7 +109,7 @@ def _texts(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
 
 
 def _field(path: Path) -> str:
-    """The field that a text belongs to; a member of a mapping belongs to the mapping."""
+    """The field of a text; for a member of a mapping, the mapping."""
     if path[0] in _FREE_KEYS:
         return str(path[0])
     last = path[-1]
@@ -136,14 +136,14 @@ def _problem(field: str, path: Path, text: str) -> str | None:
     if field in _FREE_KEYS:
         key = str(path[1])
         if not key.strip() or key != key.strip() or not key.isprintable():
-            return "a key is printable and does not begin or end with a blank"
+            return "a key must be printable and not begin or end with a space"
         if len(key) > LONGEST_TEXT:
             return f"a key has at most {LONGEST_TEXT} characters"
     if len(text) > limit:
         return f"longer than {limit:,} characters"
     if forbidden_character(text) or "\0" in text:
-        return "holds a character that cannot be seen"
-    if field == "options":  # a tab between values is as good as a comma
+        return "contains a non-printable character"
+    if field == "options":  # a tab is a valid delimiter
         text = text.replace("\t", " ")
     if field not in _MANY_LINES and text and not text.isprintable():
         return "write it on one line"
@@ -151,14 +151,14 @@ def _problem(field: str, path: Path, text: str) -> str | None:
 
 
 def _twin_keys(definition: Definition, locate: Locate) -> Iterator[DefinitionError]:
-    """Keys of one mapping that a person reads as one key."""
+    """Easily confused keys of one mapping."""
     for field in _FREE_KEYS:
         seen: dict[str, str] = {}
         for key in getattr(definition, field, {}):
             twin = seen.setdefault(look_alike(key), key)
             if twin != key:
                 at = (field, key)
-                problem = f"{key[:80]!r} and {twin[:80]!r} are one key to many readers"
+                problem = f"{key[:80]!r} and {twin[:80]!r} are easily confused"
                 place = locate(definition, at)
                 yield WrongValue(place, key=field, problem=problem, hint="", at=list(at))
 
