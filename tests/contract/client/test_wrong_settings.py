@@ -66,7 +66,7 @@ def test_a_claim_refuses_what_it_would_have_to_guess(
     assert queue.take(5) == [mop], "others are not held up"
     last = queue.transitions(task_id)[-1]
     assert (last.to_state, last.code, last.attempt) == (BLOCKED, "LG-3330", 0)
-    assert (last.message or "").startswith(f"the settings of job sweep are wrong: {said}")
+    assert (last.message or "").startswith(f"invalid settings of job sweep: {said}")
 
 
 def test_an_attempt_that_is_due_again_is_refused_too(queue: Queue) -> None:
@@ -90,7 +90,7 @@ def test_a_launch_is_refused_and_recorded(tmp_path: Path) -> None:
     refused = client.jobs.trigger("report", "tests", key="one")
     (told,) = client.jobs.transitions(refused.task_id)
     assert (told.to_state, told.code) == (BLOCKED, "LG-3330")
-    assert told.message == f"the settings of job report are wrong: concurrency: {NO_NUMBER}"
+    assert told.message == f"invalid settings of job report: concurrency: {NO_NUMBER}"
     revise(client, REPORT)
     assert client.jobs.retry(refused.task_id).state is TaskState.QUEUED
 
@@ -103,7 +103,7 @@ def test_a_build_by_hand_is_refused_by_name(tmp_path: Path) -> None:
     assert not isinstance(result, RunPlan)
     assert result.decision is not None
     assert result.decision.ruling.reasons == (
-        "job: the settings of job load are wrong: status#ActiveConfig: write true or false",
+        "job: invalid settings of job load: status#ActiveConfig: write true or false",
     )
 
 

@@ -72,7 +72,7 @@ MISTAKES = [
         "columns:",
         "load: {type: INCREMENTAL, keys: [order_id, «order_id»]}\ncolumns:",
         "LG-2004",
-        "stands twice",
+        "duplicate",
     ),
     Case(
         "unknown load key",
@@ -169,7 +169,7 @@ MISTAKES = [
         "[bronze.orders]",
         "[bronze.orders, «bronze.orders»]",
         "LG-2004",
-        "stands twice",
+        "duplicate",
     ),
     Case("parent without layer", SILVER, "[bronze.orders]", "[«orders»]", "LG-2004", "layer.name"),
     Case(
@@ -197,7 +197,7 @@ MISTAKES = [
         "source: orders",
         "source: orders\nparents: «[bronze.x]»",
         "LG-2004",
-        "no parents",
+        "cannot have parents",
     ),
     Case(
         "gold without silver", GOLD, "[silver.orders]", "«[gold.other]»", "LG-2009", "at least one"
@@ -253,7 +253,7 @@ MISTAKES = [
         "silver.orders",
         "«silver.order»",
         "LG-2004",
-        "the file's place says silver.orders",
+        "the file name implies silver.orders",
     ),
     Case("odd name", SILVER, "silver.orders", "«silver.Orders»", "LG-2020", "'Orders'"),
     Case("odd source name", BRONZE, "source: orders", "source: «Or-ders»", "LG-2020", ""),

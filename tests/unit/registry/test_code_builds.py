@@ -39,7 +39,7 @@ PLACES = [
     Case("no function", PYTHON, "jobs/clean.py:clean", "«jobs/clean.py»", "LG-2004",
          "jobs/orders.py:build"),
     Case("odd function", PYTHON, "jobs/clean.py:clean", "«jobs/clean.py:a.b»", "LG-2004",
-         "a function of it"),
+         "write FILE:FUNCTION"),
     Case("outside", PYTHON, "jobs/clean.py:clean", "«../clean.py:clean»", "LG-2004",
          "inside the project"),
     Case("absolute", PYTHON, "jobs/clean.py:clean", "«/etc/clean.py:clean»", "LG-2004", "inside"),
@@ -103,8 +103,8 @@ def test_functions_that_are_taken(text: str, tmp_path: Path) -> None:
         ("def clean(a, b, **c): ...\n", "jobs/clean.py:1:1", "two parameters"),
         ("def clean(a, b, *, c=1): ...\n", "jobs/clean.py:1:1", "two parameters"),
         ("async def clean(a, b): ...\n", "jobs/clean.py:1:1", "async"),
-        ("class A:\n    def clean(a, b): ...\n", f"{FILE}:5:31", "top level"),
-        ("clean = print\n", f"{FILE}:5:31", "top level"),
+        ("class A:\n    def clean(a, b): ...\n", f"{FILE}:5:31", "top-level"),
+        ("clean = print\n", f"{FILE}:5:31", "top-level"),
         ("x = 1\ndef clean(:\n", "jobs/clean.py:2:11", "invalid Python"),
         ("x = '\0'\n", "jobs/clean.py:1:1", "invalid Python"),
         ("(" * 5000, "jobs/clean.py:1:", "invalid Python"),
@@ -156,7 +156,7 @@ def test_two_spellings_of_one_file(tmp_path: Path) -> None:
     gold = GOLD.replace("{sql: sql/revenue.sql}", "{python: jobs/Clean.py:clean}")
     files = {**SHOP, FILE: PYTHON, "jobs/Clean.py": CODE, "definitions/gold/revenue.yaml": gold}
     (error,) = mistakes(tmp_path, files)
-    assert "one file to some disks" in str(error)
+    assert "the same file on some file systems" in str(error)
 
 
 def test_a_frame_needs_neither_source_nor_parents(tmp_path: Path) -> None:

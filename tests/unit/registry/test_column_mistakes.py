@@ -177,7 +177,7 @@ MISTAKES = [
         "  amount: {type: double}",
         '  «amount»: {type: "struct<`a\\u200bb`: int>"}',
         "LG-2004",
-        "U+200B ZERO WIDTH SPACE cannot",
+        "printable, without U+200B ZERO WIDTH SPACE",
     ),
     Case(
         "column that cannot be seen",
@@ -185,7 +185,7 @@ MISTAKES = [
         "  amount:",
         '  «"am\\u00a0ount"»:',
         "LG-2004",
-        "U+00A0 NO-BREAK SPACE cannot: rename the column at its origin",
+        "U+00A0 NO-BREAK SPACE; rename the column at its origin",
     ),
     Case(
         "column that is called as a field",
@@ -201,7 +201,7 @@ MISTAKES = [
         "  amount: {type: double}",
         '  «amount»: {type: "struct<a: struct<b: int>, `a.b`: int>"}',
         "LG-2004",
-        "field 'amount.a.b' and field 'amount.a.b' are one name",
+        "field 'amount.a.b' and field 'amount.a.b' are easily confused",
     ),
     Case("odd tag", SILVER, "{type: double}", "{type: double, tags: [«PII»]}", "LG-2020", ""),
     Case(
@@ -210,17 +210,17 @@ MISTAKES = [
         "{type: double}",
         "{type: double, tags: [pii, «pii»]}",
         "LG-2004",
-        "stands twice",
+        "duplicate tag pii",
     ),
-    Case("odd column", SILVER, "  amount:", '  «" amount"»:', "LG-2004", "blank"),
-    Case("columns alike", SILVER, "  amount:", "  «Order_ID»:", "LG-2004", "one name"),
+    Case("odd column", SILVER, "  amount:", '  «" amount"»:', "LG-2004", "space"),
+    Case("columns alike", SILVER, "  amount:", "  «Order_ID»:", "LG-2004", "easily confused"),
     Case(
         "columns alike in Unicode",
         SILVER,
         "  amount:",
         "  straße: {type: string}\n  «STRASSE»:",
         "LG-2004",
-        "one name",
+        "easily confused",
     ),
     Case("long column", SILVER, "  amount:", f"  «{'a' * 300}»:", "LG-2004", "255"),
     Case(

@@ -28,10 +28,10 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
 @pytest.mark.parametrize(
     ("text", "place", "says"),
     [
-        (BOMB, "1:4", "anchors are not used"),
-        ("a: b\nc: *x\n", "2:4", "aliases are not used"),
-        ("a: !!python/object:os.system x\n", "1:4", "tags are not used"),
-        ("a: !x {b: c}\n", "1:4", "tags are not used"),
+        (BOMB, "1:4", "anchors are not supported"),
+        ("a: b\nc: *x\n", "2:4", "aliases are not supported"),
+        ("a: !!python/object:os.system x\n", "1:4", "tags are not supported"),
+        ("a: !x {b: c}\n", "1:4", "tags are not supported"),
         ("a: b\n---\nc: d\n", "2:1", "a second document"),
         ("- a\n- b\n", "1:1", "a mapping"),
         ("just words\n", "1:1", "a mapping"),
@@ -42,7 +42,7 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
         ("a: 'b\n", "2:1", "unexpected end"),
         ("\ta: b\n", "1:1", "cannot start any token"),
         ("a: {b: c\nd: e\n", "2:2", "expected"),
-        ("[a]: b\n", "1:1", "a key is a word"),
+        ("[a]: b\n", "1:1", "a key must be a scalar"),
         ("a: " + "[" * 100_000, "1:19", "nested too deeply"),
         ("a: " + "{b: " * 20 + "}" * 20, "1:64", "nested too deeply"),
         (b"a: b\nc: \xff\xfe\n", "2:4", "not UTF-8"),

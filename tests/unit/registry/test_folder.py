@@ -78,7 +78,7 @@ def test_all_mistakes_are_told_in_reading_order(tmp_path: Path) -> None:
         ("definitions/slver/x.yaml", "did you mean silver?"),
         ("definitions/Bronze/x.yaml", "did you mean bronze?"),
         ("definitions/orders.yaml", "belongs in a folder"),
-        ("definitions/bronze/deep/x.yaml", "do not nest"),
+        ("definitions/bronze/deep/x.yaml", "nested folders"),
         ("definitions/bronze/x.yml", "rename it to x.yaml"),
         ("definitions/bronze/x.YAML", "rename it to x.yaml"),
     ],
@@ -109,7 +109,7 @@ def test_a_layer_and_a_name_are_where_the_file_stands(tmp_path: Path) -> None:
     files = {**SHOP, "definitions/silver/copy.yaml": BRONZE}
     (error,) = mistakes(tmp_path, files)
     assert str(error.place) == "definitions/silver/copy.yaml:1:10"
-    assert "says silver.copy, its content bronze.orders" in str(error)
+    assert "implies silver.copy, but it defines bronze.orders" in str(error)
 
 
 def test_links_out_of_the_project_are_not_followed(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_links_out_of_the_project_are_not_followed(tmp_path: Path) -> None:
         "definitions/gold2",
         "definitions/silver/orders.yaml",
     ]
-    assert all("by a link" in str(error) for error in errors)
+    assert all("is a link" in str(error) for error in errors)
 
 
 def test_links_inside_the_project_are_fine(tmp_path: Path) -> None:

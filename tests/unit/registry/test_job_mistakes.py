@@ -34,40 +34,40 @@ BUILD = "job: nightly\ndataset: bronze.orders\nconfig:\n  schedule: daily\n"
 NAMED = "job: nightly\nowner: ops\n"
 
 
-def said(text: str, says: str, code: str = "LG-2004") -> Case:
+def setting(text: str, message: str, code: str = "LG-2004") -> Case:
     """One more setting of a job in Python."""
-    return Case(text.strip(), PYTHON, "", f"  {text}\n", code, says)
+    return Case(text.strip(), PYTHON, "", f"  {text}\n", code, message)
 
 
 CASES = [
-    said("schedule: «0 2 * *»", "five fields of cron"),
-    said("schedule: «0 0 31 2 *»", "never comes"),
-    said("schedule: daily\n  time_zone: «Europe/Berln»", "did you mean Europe/Berlin?"),
-    said("schedule: daily\n  time_zone: «localtime»", "another zone on each machine"),
-    said("frequency#Type: manual\n  time_zone: «UTC»", "there is none"),
-    said("schedule: daily\n  catch_up: «latst»", "did you mean latest?"),
-    said("on_update: «orders»", "layer.name"),
-    said("on_update_any: «platinum.orders»", "layer.name"),
-    said("on_files: «landing/[ab»", "unclosed ["),
-    said("on_files: «landing/a**.csv»", "** stands for folders"),
-    said("on_files: «'in/{a,b}.csv'»", "braces stand for themselves"),
-    said("on_files: «landing/_done»", "start nothing"),
-    said("on_event: «'{\"a\": [1], \"a\": [2]}'»", "'a' stands twice"),
-    said("on_event: «'{\"a\": [NaN]}'»", "NaN is not a number"),
-    said("after: «Load»", "lower snake case"),
-    said("overlap: «wait»", "queue or skip"),
-    said("concurrency: «0»", "from 1 to 1,000"),
-    said("priority: «high»", "from -1,000 to 1,000"),
-    said("labels: «GPU»", "lower snake case"),
-    said("labels: «gpu gpu»", "stands twice"),
-    said("attempts: «0»", "from 1 to 100"),
-    said("timeout: «15»", "90s, 15m or 2h"),
-    said("timeout: «8d»", "at most 7d"),
-    said("outputs: «Report»", "lower snake case"),
-    said("frequency#Type: «rate(5 minutes)»", "no schedule"),
-    said("status#ActiveConfig: «maybe»", "true or false"),
-    said("stepfn#Name: «' '»", "write a name"),
-    said("«Frequency#type»: daily", "did you mean frequency#Type?", "LG-2002"),
+    setting("schedule: «0 2 * *»", "five fields of cron"),
+    setting("schedule: «0 0 31 2 *»", "never comes"),
+    setting("schedule: daily\n  time_zone: «Europe/Berln»", "did you mean Europe/Berlin?"),
+    setting("schedule: daily\n  time_zone: «localtime»", "depends on the machine"),
+    setting("frequency#Type: manual\n  time_zone: «UTC»", "needs a schedule"),
+    setting("schedule: daily\n  catch_up: «latst»", "did you mean latest?"),
+    setting("on_update: «orders»", "layer.name"),
+    setting("on_update_any: «platinum.orders»", "layer.name"),
+    setting("on_files: «landing/[ab»", "unclosed ["),
+    setting("on_files: «landing/a**.csv»", "** must be a whole path segment"),
+    setting("on_files: «'in/{a,b}.csv'»", "braces are not supported"),
+    setting("on_files: «landing/_done»", "are ignored"),
+    setting("on_event: «'{\"a\": [1], \"a\": [2]}'»", "duplicate key 'a'"),
+    setting("on_event: «'{\"a\": [NaN]}'»", "NaN is not a number"),
+    setting("after: «Load»", "lower snake case"),
+    setting("overlap: «wait»", "queue or skip"),
+    setting("concurrency: «0»", "from 1 to 1,000"),
+    setting("priority: «high»", "from -1,000 to 1,000"),
+    setting("labels: «GPU»", "lower snake case"),
+    setting("labels: «gpu gpu»", "duplicate name"),
+    setting("attempts: «0»", "from 1 to 100"),
+    setting("timeout: «15»", "90s, 15m or 2h"),
+    setting("timeout: «8d»", "at most 7d"),
+    setting("outputs: «Report»", "lower snake case"),
+    setting("frequency#Type: «rate(5 minutes)»", "no schedule"),
+    setting("status#ActiveConfig: «maybe»", "true or false"),
+    setting("stepfn#Name: «' '»", "write a name"),
+    setting("«Frequency#type»: daily", "did you mean frequency#Type?", "LG-2002"),
     Case("no function", PYTHON, "reports.daily:send", "«reports.daily»", "LG-2004", "module:func"),
     Case("reserved", PYTHON, "reports.daily:send", "«reports.class:send»", "LG-2004", "of Python"),
     Case("far secret of Python", PYTHON, "type: python\n",
@@ -78,7 +78,7 @@ CASES = [
          "env:NAME or file:PATH"),
     Case("written out", HTTP, "env:FLOW_SECRET", "«hush»", "LG-2021", "looks like a secret"),
     Case("no secret", HTTP, "details:\n  signing_secret", "«details»:\n  other_secret",
-         "LG-2003", "'signing_secret' is required here; it names what the call is signed with"),
+         "LG-2003", "'signing_secret' is required here; the request is signed with it"),
     Case("a dataset that is left out", NAMED, "owner: ops", "«dataset»:", "LG-2003", "'dataset'"),
 ]  # fmt: skip
 
@@ -140,7 +140,7 @@ def test_a_zone_that_is_proposed_is_taken(near: str) -> None:
 )
 def test_a_build_that_is_to_run_names_its_dataset(text: str, tmp_path: Path) -> None:
     (error,) = mistakes(tmp_path, {**SHOP, FILE: text})
-    told = "'dataset' is required here; or write the type of what runs this job"
+    told = "'dataset' is required here; or write the type of the job"
     assert (error.code, str(error), error.place.file) == ("LG-2003", told, FILE)
 
 

@@ -85,16 +85,16 @@ def test_other_systems_may_say_that_there_is_no_schedule() -> None:
 @pytest.mark.parametrize(
     ("type_", "config", "said"),
     [
-        ("pyhton", {"call": "jobs:main"}, "and it has call; did you mean python?"),
-        ("biuld", {"schedule": "0 2 * * *"}, "and it has schedule; did you mean build?"),
-        ("glue", {"after": "first", "url": "https://x.example"}, "and it has after, url"),
+        ("pyhton", {"call": "jobs:main"}, "but have call; did you mean python?"),
+        ("biuld", {"schedule": "0 2 * * *"}, "but have schedule; did you mean build?"),
+        ("glue", {"after": "first", "url": "https://x.example"}, "but have after, url"),
     ],
 )
 def test_a_job_of_a_type_that_nothing_here_runs_starts_nothing(
     type_: str, config: dict[str, str], said: str
 ) -> None:
     (mistake,) = read_controls(JobDefinition(job="x", type=type_, config=config)).mistakes
-    told = f"nothing here runs jobs of type {type_}, {said}"
+    message = f"jobs of type {type_} cannot be run here, {said}"
     assert (mistake.key, mistake.problem) == ("type", told)
 
 

@@ -35,23 +35,23 @@ NEEDS = [
          "CDC needs order_by"),
     case("partition without columns", "«PARTITION»", "LG-2004", "PARTITION needs partition_by"),
     case("hash without keys", "{type: FULL, hash: «KEY_HASH»}", "LG-2004", "KEY_HASH needs keys"),
-    case("order without keys", "{type: APPEND, order_by: «[step]»}", "LG-2004", "no keys"),
+    case("order without keys", "{type: APPEND, order_by: «[step]»}", "LG-2004", "needs keys"),
     case("lag without watermark", "{type: APPEND, keys: [order_id], lag: «2 days»}", "LG-2004",
-         "no watermark"),
+         "without a watermark"),
     case("inclusive without watermark",
-         "{type: INCREMENTAL, keys: [order_id], inclusive: «true»}", "LG-2004", "no watermark"),
-    case("late without watermark", "{type: FULL, late: «skip»}", "LG-2004", "no watermark"),
+         "{type: INCREMENTAL, keys: [order_id], inclusive: «true»}", "LG-2004", "without a watermark"),
+    case("late without watermark", "{type: FULL, late: «skip»}", "LG-2004", "without a watermark"),
 ]  # fmt: skip
 NO_USE = [
     case("operation of another load", "{type: FULL, operation: «op»}", "LG-2004",
-         "operation is for CDC and SCD2, and this is FULL"),
+         "operation applies to CDC and SCD2 only, not to FULL"),
     case("effective of another load", CDC[:-1] + ", effective: «at»}", "LG-2004",
-         "effective is for SCD2"),
+         "effective applies to SCD2 only"),
     case("soft deletes of another load",
          "{type: SCD2, keys: [order_id], deletes: «soft»}", "LG-2004",
-         "deletes: soft is for SNAPSHOT and CDC, and this is SCD2"),
+         "deletes: soft applies to SNAPSHOT and CDC only, not to SCD2"),
     case("empty of another load", "{type: FULL, allow_empty: «true»}", "LG-2004",
-         "allow_empty is for SNAPSHOT"),
+         "allow_empty applies to SNAPSHOT only"),
 ]  # fmt: skip
 DOUBLED = [
     case("inclusive append", "{type: APPEND, watermark: at, inclusive: «true»}", "LG-2035",
@@ -77,12 +77,12 @@ COLUMNS = [
          "paid is boolean"),
     case("operation like a column",
          "{type: CDC, keys: [order_id], operation: «Paid», order_by: [step]}", "LG-2004",
-         "one name"),
+         "easily confused"),
     case("operation that the load writes",
          "{type: CDC, keys: [order_id], operation: «is_deleted», order_by: [step],"
          " deletes: soft}", "LG-2036", "is_deleted"),
     case("order twice", "{type: APPEND, keys: [order_id], order_by: [step, «step»]}", "LG-2004",
-         "stands twice"),
+         "duplicate column step"),
 ]  # fmt: skip
 LAGS = [
     case("no lag", "{type: APPEND, keys: [order_id], watermark: at, lag: «two days»}", "LG-2004",
@@ -91,7 +91,7 @@ LAGS = [
          "{type: APPEND, keys: [order_id], watermark: at, lag: «999999999999 days»}", "LG-2004",
          "is no lag"),
     case("number before a time",
-         "{type: APPEND, keys: [order_id], watermark: at, lag: «5»}", "LG-2004", "write a time"),
+         "{type: APPEND, keys: [order_id], watermark: at, lag: «5»}", "LG-2004", "write a duration"),
     case("time before a number",
          "{type: APPEND, keys: [order_id], watermark: step, lag: «2 days»}", "LG-2004",
          "write a whole number"),
@@ -99,7 +99,7 @@ LAGS = [
          "LG-2004", "whole days"),
     case("lag of a text",
          "{type: APPEND, keys: [order_id], watermark: order_id, lag: «5»}", "LG-2004",
-         "order_id is text"),
+         "order_id is a string"),
 ]  # fmt: skip
 WORDS = [
     case("unknown deletes", CDC[:-1] + ", deletes: «sft»}", "LG-2004", "did you mean soft?"),
@@ -195,7 +195,7 @@ def test_a_rule_may_name_what_the_load_writes(tmp_path: Path) -> None:
         ("{type: CDC, keys: order_id, deletes: sft}", ["operation", "order_by"]),
         ("{type: SCD2, keys: [ordr_id], wrong: 1, effective: step}", ["ordr_id", "step is long"]),
         ("{type: APPEND, watermark: [at], inclusive: true, lag: soon}", ["doubled", "is no lag"]),
-        ("{type: PARTITION, partition_by: day, operation: op}", ["operation is for"]),
+        ("{type: PARTITION, partition_by: day, operation: op}", ["operation applies to"]),
     ],
 )
 def test_a_field_that_cannot_be_read_hides_no_other_mistake(
@@ -212,7 +212,10 @@ def test_a_field_that_cannot_be_read_hides_no_other_mistake(
         ("{type: INCREMENTAL, keys: order_id}", "needs keys"),
         ("{type: CDC, keys: [order_id], order_by: step, operation: ''}", "needs"),
         ("{type: APPEND, keys: order_id, watermark: at, lag: 2 days}", "doubled"),
-        ("{type: INCREMENTAL, keys: [order_id], watermark: [at], late: skip}", "no watermark"),
+        (
+            "{type: INCREMENTAL, keys: [order_id], watermark: [at], late: skip}",
+            "without a watermark",
+        ),
     ],
 )
 def test_what_could_not_be_read_is_not_also_missing(said: str, missed: str, tmp_path: Path) -> None:

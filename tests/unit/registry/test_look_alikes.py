@@ -125,7 +125,7 @@ def test_files_that_differ_by_case(tmp_path: Path) -> None:
         "sql/Orders.sql": SHOP["sql/orders.sql"],
     }
     (error,) = mistakes(tmp_path / "sql", files)
-    assert "one file to some disks" in str(error)
+    assert "the same file on some file systems" in str(error)
     assert str(error.place) == "definitions/silver/orders.yaml:5:14"
 
 

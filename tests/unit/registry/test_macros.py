@@ -154,7 +154,7 @@ def test_types_of_rules_are_never_hidden_and_unknown_names_are_none() -> None:
     assert macros.expand("positiv(amount)", None) is None
     (own,) = macros.expand("positive(amount)", None) or []
     assert own.text == "ge(amount, value=1)"
-    with pytest.raises(GrammarError, match="old is not active"):
+    with pytest.raises(GrammarError, match="old is inactive"):
         macros.expand("old(key)", None)
 
 

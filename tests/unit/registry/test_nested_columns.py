@@ -57,7 +57,7 @@ def told(given: Definitions) -> list[str]:
 @pytest.mark.parametrize("source", [SourceFormat.CSV, SourceFormat.JSONL])
 def test_a_text_source_brings_none(source: SourceFormat) -> None:
     (problem,) = told(definitions(source))
-    assert problem.startswith(f"l: {source} brings texts and no nested values")
+    assert problem.startswith(f"l: {source} has no nested values")
     assert "from_json" in problem
     assert told(definitions(source, kind="string")) == []
     made = "SELECT n, from_json(l, 'array<long>') AS l FROM batch"

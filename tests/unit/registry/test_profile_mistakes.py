@@ -10,7 +10,7 @@ from tests.support.cases.definition_errors import Case, check
 from tests.support.projects.definition_folders import SHOP, SILVER, mistakes
 
 FILE = "definitions/silver/orders.yaml"
-WRITE = "every: write version, or a length of time such as 1d"
+WRITE = "every: write version, or a duration such as 1d"
 
 
 def case(name: str, said: str, code: str = "LG-2004", says: str = WRITE) -> Case:

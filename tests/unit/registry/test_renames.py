@@ -90,7 +90,7 @@ def test_a_name_can_come_back_to_its_owner(registry: SmallRegistry) -> None:
 
 def test_a_name_never_has_two_owners(registry: SmallRegistry) -> None:
     registry.register(both())
-    said = "silver.orders was the name of what is silver.sales now; a name never has two owners"
+    said = "silver.orders is a former name of silver.sales and cannot be reused"
     lies = "the table of silver.orders would lie at silver/orders, inside or around that of"
     assert refused(registry, renamed(OLD, None)) == [
         f"silver.orders: {said}", f"{lies} silver.sales",
@@ -115,13 +115,13 @@ def test_the_database_stands_behind_it(registry: SmallRegistry) -> None:
 def test_others_that_still_name_the_old_one_are_told(registry: SmallRegistry) -> None:
     job = JobDefinition(job="build_orders", dataset=OLD)
     registry.register(Definitions(jobs=(job,)))
-    left = "dataset 'silver.orders' does not exist; it becomes silver.sales: revise this one too"
+    left = "dataset 'silver.orders' does not exist; it is renamed to silver.sales, update this definition too"
     assert refused(registry, renamed()) == [left, left]
     assert refused(registry, renamed(), child(OLD)) == [left, left], "unchanged, and yet wrong"
     changed = child(OLD).model_copy(update={"owner": "others"})
     assert sorted(refused(registry, renamed(), changed)) == [
         left,
-        "dataset 'silver.orders' does not exist; it is silver.sales now",
+        "dataset 'silver.orders' does not exist; it is renamed to silver.sales",
     ]
     moved = job.model_copy(update={"dataset": NEW})
     plan = registry.plan(Definitions(datasets=(renamed(), child()), jobs=(moved,)))
@@ -134,7 +134,7 @@ def test_others_that_still_name_the_old_one_are_told(registry: SmallRegistry) ->
         (renamed(before="silver.ordrs"), "did you mean silver.orders?"),
         (renamed("gold.orders", "bronze.orders"), "bronze.orders is bronze and stays so"),
         (renamed(OLD, OLD), "it already has this name"),
-        (renamed(OLD, "gold.revenue"), "gold.revenue is another dataset's name"),
+        (renamed(OLD, "gold.revenue"), "gold.revenue belongs to another dataset"),
         (renamed(OLD, "gold.nothing"), "'gold.nothing' does not exist"),
     ],
 )
@@ -147,9 +147,9 @@ def test_what_is_no_rename_is_told(
 
 def test_one_rename_at_a_time(registry: SmallRegistry) -> None:
     told = refused(registry, renamed(), renamed("silver.turnover"), child())
-    assert any("silver.orders becomes silver.turnover already" in line for line in told)
+    assert any("silver.orders is already renamed to silver.turnover" in line for line in told)
     told = refused(registry, renamed(), renamed(OLD, None), child())
-    assert told[0] == "silver.orders: silver.orders becomes silver.sales; remove this file"
+    assert told[0] == "silver.orders: silver.orders is renamed to silver.sales; remove this file"
     registry.register(both())
     (told_late,) = refused(registry, renamed("silver.turnover", OLD))
-    assert told_late == "silver.turnover: silver.orders is silver.sales now"
+    assert told_late == "silver.turnover: silver.orders is now silver.sales"

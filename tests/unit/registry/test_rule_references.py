@@ -94,13 +94,13 @@ def shown(tmp_path: Path, error: DefinitionError) -> str:
         ("foreign_key(code -> bronze.codes(number))", RuleMeaning,
          "code (string) is never equal to number of bronze.codes (long)", "number"),
         ("foreign_key(id -> bronze.codes(ratio))", RuleMeaning,
-         "ratio of bronze.codes is double, which is no key", "ratio"),
+         "ratio of bronze.codes is double, which cannot be a key", "ratio"),
         ("not_in_reference(id -> bronze.codes(day))", RuleMeaning,
          "id (integer) is never equal to day of bronze.codes (date)", "day"),
         ("foreign_key(id -> bronze.orders(id))", RuleMeaning,
-         "foreign_key holds the columns of bronze.orders against themselves", "bronze.orders"),
+         "foreign_key compares the columns of bronze.orders with themselves", "bronze.orders"),
         ("dataset_equal(-> bronze.orders)", RuleMeaning,
-         "dataset_equal holds the columns of bronze.orders against themselves", "bronze.orders"),
+         "dataset_equal compares the columns of bronze.orders with themselves", "bronze.orders"),
         ("dataset_equal(-> bronze.nothing)", UnknownReference,
          "dataset 'bronze.nothing' does not exist", "bronze.nothing"),
         ("dataset_equal(id, code -> bronze.codes(ratio, cod))", UnknownColumn,
@@ -150,7 +150,7 @@ def test_all_columns_are_compared_where_both_have_the_same(tmp_path: Path) -> No
     assert make_plan(definitions, RegistryState()).steps
     more = own.replace("rules:", "  more: {type: long}\nrules:")
     error = refused(tmp_path, folder(tmp_path, "dataset_equal(-> bronze.codes)", codes=more))
-    assert "bronze.codes has more besides: name the columns to compare" in str(error)
+    assert "bronze.codes also has more; list the columns to compare" in str(error)
     fewer = own.replace("  follows: {type: integer}\n", "")
     error = refused(tmp_path, folder(tmp_path, "dataset_equal(-> bronze.codes)", codes=fewer))
     assert "bronze.codes has no column 'follows'" in str(error)
@@ -208,8 +208,8 @@ def test_a_name_that_others_refer_to_goes_only_with_them(tmp_path: Path) -> None
             assert isinstance(error, UnknownReference)
             assert error.place.file == "definitions/bronze/orders.yaml"
             assert str(error) == (
-                "dataset 'bronze.codes' does not exist; it becomes bronze.lists:"
-                " revise the rules of bronze.orders too"
+                "dataset 'bronze.codes' does not exist; it is renamed to bronze.lists,"
+                " update the rules of bronze.orders too"
             )
         said = orders_of(folder(tmp_path, "foreign_key(code -> bronze.lists(code))"))
         assert registry.register(Definitions(datasets=(renamed, said))).steps == 2
@@ -224,7 +224,7 @@ def test_a_dataset_that_refers_to_itself_is_renamed_with_its_rule(tmp_path: Path
         with pytest.raises(InvalidDefinitions) as found:
             registry.plan(Definitions(datasets=(orders_of(before, **named),)))
         (error,) = found.value.errors
-        assert "'bronze.orders' does not exist; it is bronze.sales now" in str(error)
+        assert "'bronze.orders' does not exist; it is renamed to bronze.sales" in str(error)
         assert registry.register(Definitions(datasets=(orders_of(after, **named),))).steps == 1
 
 
@@ -243,7 +243,7 @@ def test_another_edit_is_taken_where_the_other_has_more_columns_by_now(tmp_path:
         registry.register(Definitions(datasets=(named,)))
         with pytest.raises(InvalidDefinitions) as found:
             registry.plan(Definitions(datasets=(edited,)))
-    assert "bronze.codes has more besides" in str(found.value.errors[0]), "it is said anew"
+    assert "bronze.codes also has more" in str(found.value.errors[0]), "it is said anew"
 
 
 def test_what_was_wrong_before_is_not_held_against_a_column_that_goes(tmp_path: Path) -> None:

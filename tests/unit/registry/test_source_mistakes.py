@@ -71,7 +71,7 @@ SOURCES = [
         "LG-2021",
         "path looks",
     ),
-    Case("name and place", SOURCE, "orders", "«order»", "LG-2004", "the file's place"),
+    Case("name and place", SOURCE, "orders", "«order»", "LG-2004", "the file name implies"),
 ]
 POLICIES = [
     Case("unknown key", POLICY, "applies_to", "«applies»", "LG-2002", "did you mean applies_to?"),
@@ -89,7 +89,7 @@ POLICIES = [
     Case("unknown type", POLICY, "PII", "«PI»", "LG-2004", "did you mean PII?"),
     Case("bad expression", POLICY, "forbid tag:pii", "«forbd» tag:pii", "LG-2017", ""),
     Case("unknown enforcement", POLICY, "", "enforcement: «WARN»\n", "LG-2004", "BLOCK or ALERT"),
-    Case("name and place", POLICY, "no_pii", "«nopii»", "LG-2004", "the file's place"),
+    Case("name and place", POLICY, "no_pii", "«nopii»", "LG-2004", "the file name implies"),
 ]
 
 

@@ -23,12 +23,12 @@ from tests.support.projects.planes import numbers_definitions
 @pytest.mark.parametrize(
     ("location", "problem"),
     [
-        ("{lake}/bronze/x", "holds something else"),
-        ("file://{lake}/bronze", "holds something else"),
-        ("{lake}/_lakeguard/default", "begins with . or _"),
-        ("{lake}/.lakeguard", "begins with . or _"),
-        ("{link}/definitions", "holds something else"),
-        ("{lake}/quarantine", "holds something else"),
+        ("{lake}/bronze/x", "is reserved"),
+        ("file://{lake}/bronze", "is reserved"),
+        ("{lake}/_lakeguard/default", "begin with . or _"),
+        ("{lake}/.lakeguard", "begin with . or _"),
+        ("{link}/definitions", "is reserved"),
+        ("{lake}/quarantine", "is reserved"),
         ("{lake}/zones", None),
         ("{lake}", None),
         ("{lake}_elsewhere/bronze", None),
@@ -79,4 +79,4 @@ def test_a_plan_for_a_lake_knows_where_it_is(tmp_path: Path) -> None:
     with pytest.raises(InvalidDefinitions) as refused:
         make_plan(targeted, RegistryState(), str(tmp_path))
     (error,) = refused.value.errors
-    assert "bronze/ holds something else" in str(error)
+    assert "bronze/ is reserved" in str(error)

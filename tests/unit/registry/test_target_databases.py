@@ -33,14 +33,14 @@ CASES = [
     Case("a bad port", SERVING, URL, "«postgresql://db.example:x/reports»", "LG-2004", "HOST:PORT"),
     Case("no database", SERVING, URL, "«postgresql://db.example»", "LG-2004", "one database"),
     Case("no host", SERVING, URL, "«postgresql:///reports»", "LG-2004", "one host"),
-    Case("option", SERVING, URL, "«postgresql://d/x?user=me»", "LG-2004", "unknown option"),
-    Case("a file", SERVING, URL, "«postgresql://d/x?sslkey=a.pem»", "LG-2004", "from the root"),
+    Case("option", SERVING, URL, "«postgresql://d/x?user=me»", "LG-2004", "unknown URL option"),
+    Case("a file", SERVING, URL, "«postgresql://d/x?sslkey=a.pem»", "LG-2004", "absolute path"),
     Case("a value", SERVING, '"env:REPORTS_PASSWORD"', "«swordfish»", "LG-2021", ""),
     Case("unknown", SERVING, 'user: "env:REPORTS_USER"', 'token: «"env:T"»', "LG-2004", "user or"),
-    Case("reserved", SERVING, "schema: reports", "schema: «pg_temp»", "LG-2004", "for itself"),
+    Case("reserved", SERVING, "schema: reports", "schema: «pg_temp»", "LG-2004", "reserved by PostgreSQL"),
     Case("long", SERVING, "schema: reports", f"schema: «{'s' * 64}»", "LG-2004", "63 bytes"),
     Case("not of files", SERVING, "postgresql\nurl: " + URL, f"csv\nurl: «{URL}»", "LG-2004",
-         "csv has none"),
+         "not supported by csv"),
 ]  # fmt: skip
 
 

@@ -63,7 +63,7 @@ def test_an_environment_has_its_own_or_those_of_the_file(tmp_path: Path) -> None
         ({"type": "log", "kinds": ["run.endet"]}, "did you mean run.ended?"),
         ({"type": "log", "datasets": ["gold.*"]}, "unknown key 'datasets'"),
         ({"type": "log", "pause_seconds": 0}, "a whole number from 1 to 86400"),
-        ({"type": "webhook", "url": "https://a.example/"}, "a webhook is signed"),
+        ({"type": "webhook", "url": "https://a.example/"}, "a webhook needs a signing secret"),
     ],
 )
 def test_what_is_wrong_is_refused(keys: dict[str, Any], problem: str, tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_both_vocabularies_must_agree() -> None:
     assert good(SOURCE + same + " VALUES (1, 'CRM export', 'csv', 1);").sources[0].active
     told = mistakes(SOURCE + same + " VALUES (1, 'CRM export', 'PARQUET', 0);")
     assert [said[:7] for said in told] == ["LG-2004", "LG-2004"]
-    assert "'parquet' here, and 'csv' at" in told[1] or "'csv' here" in told[0]
+    assert "'parquet' here, but 'csv' at" in told[1] or "'csv' here" in told[0]
 
 
 @pytest.mark.parametrize(
@@ -194,9 +194,9 @@ def test_nullable_again_takes_the_rule_away() -> None:
          "LG-2006", "defined twice"),
         ("INSERT INTO md_src_ctrl (source_id, source_name) VALUES (3, '3');", "LG-2020", "'3'"),
         ("INSERT INTO md_src_ctrl (source_id, source_name, enabled) VALUES (3, 'x', 'maybe');",
-         "LG-2004", "'maybe' is not a flag"),
+         "LG-2004", "'maybe' is not a boolean"),
         ("INSERT INTO md_src_ctrl (source_id, source_name, description)"
-         " VALUES (3, 'x', NOW());", "LG-2004", "the current time is for created_at"),
+         " VALUES (3, 'x', NOW());", "LG-2004", "the current time is allowed in created_at"),
         ("INSERT INTO md_datasets (dataset_id, [schema], table_name) VALUES (8, 'bronze', 'x');",
          "LG-2003", "build of bronze.x"),
         ("INSERT INTO md_src_det (source_id, detail_name, detail_value)"
@@ -266,7 +266,7 @@ def test_one_file_of_sql_holds_one_text() -> None:
     same = OBJECT + SILVER.format(1, "a", text) + SILVER.format(2, "b", text)
     found = good(same)
     other = SILVER.format(2, "b", f"{text} WHERE amount > 0")
-    assert "sql/x.sql is the file of silver.a" in mistakes(other, found)[0]
+    assert "sql/x.sql is also the file of silver.a" in mistakes(other, found)[0]
 
 
 def test_sql_in_a_row_is_held_to_the_same_rules() -> None:

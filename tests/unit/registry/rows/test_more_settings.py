@@ -88,14 +88,14 @@ def test_settings_name_columns_as_the_source_does() -> None:
     ("text", "told"),
     [
         ("[1]", "LG-2004 load_settings: write a mapping"),
-        ("{", "LG-2004 load_settings: not readable as JSON"),
+        ("{", "LG-2004 load_settings: invalid JSON"),
         ('{"lags": "1"}', "LG-2002 unknown key 'lags'; did you mean lag?"),
         ('{"keys": ["a"]}', "LG-2002 unknown key 'keys'"),
         ('{"deletes": "maybe"}', "LG-2004 load_settings: deletes: write one of hard, soft"),
         ('{"inclusive": "maybe"}', "LG-2004 load_settings: inclusive: write true or false"),
         ('{"order_by": "amount"}', "LG-2004 load_settings: order_by: write a list of columns"),
         ('{"lag": ["1"]}', "LG-2004 load_settings: lag: write a single string"),
-        ('{"allow_empty": true}', "LG-2004 allow_empty: allow_empty is for SNAPSHOT"),
+        ('{"allow_empty": true}', "LG-2004 allow_empty: allow_empty applies to SNAPSHOT only"),
     ],
 )
 def test_settings_that_are_refused(text: str, told: str) -> None:
@@ -116,7 +116,7 @@ def test_another_build_replaces_the_one_before() -> None:
 
 def test_two_builds_contradict_each_other() -> None:
     row = silver_row(build_type="frame", sql_text="select * from bronze.orders")
-    assert any("'sql' here, and 'frame' at" in said for said in mistakes(row, registered()))
+    assert any("'sql' here, but 'frame' at" in said for said in mistakes(row, registered()))
     row = silver_row(python_file="../x.py", python_function="f", python_sha256=HASH)
     assert "inside the project" in mistakes(row, registered())[0]
     row = silver_row(python_file="x.py")
@@ -161,7 +161,7 @@ def test_a_source_keeps_what_no_row_names() -> None:
         ("url", "https://me:hunter2@h.example/x", "LG-2021"),
         ("url", "https://h.example/x", "LG-2004 url: write path or url, not both"),
         ("malformed", "drop", "LG-2004 detail_value: invalid value"),
-        ("landing", "maybe", "LG-2004 detail_value: 'maybe' is not a flag"),
+        ("landing", "maybe", "LG-2004 detail_value: 'maybe' is not a boolean"),
         ("header", "a,,b", "LG-2004 detail_value: duplicate or empty column"),
         ("path", "", "LG-2003 'path or url' is required here"),
     ],

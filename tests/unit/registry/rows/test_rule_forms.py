@@ -194,7 +194,7 @@ def test_types_of_rows_may_be_rules_of_the_catalogue(
 
 
 def test_a_type_that_stands_for_several_rules_is_refused() -> None:
-    with pytest.raises(GrammarError, match="stands for several rules"):
+    with pytest.raises(GrammarError, match="expands to several rules"):
         expression_text("PRIMARY_KEY", "id, day")
     with pytest.raises(GrammarError, match="did you mean positive"):
         expression_text("POSITVE", "amount")

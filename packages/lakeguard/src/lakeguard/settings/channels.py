@@ -64,9 +64,9 @@ def _of(
     file: SettingsText, table: Mapping[str, Any], where: str
 ) -> Iterator[tuple[Mapping[str, Any], str]]:
     """Every entry with its name in messages."""
-    told = file.table(table, where.rpartition(".")[2], where)
-    file.check_keys(told, ("channel",), where)
-    entries, where = told.get("channel", []), f"{where}.channel"
+    section = file.table(table, where.rpartition(".")[2], where)
+    file.check_keys(section, ("channel",), where)
+    entries, where = section.get("channel", []), f"{where}.channel"
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise file.error(f"{where}: write entries, [[{where}]]")
     for entry in entries:

@@ -198,23 +198,23 @@ class _Reader(SettingsText):
             yield name, text
 
     def _maintenance(self, table: Mapping[str, Any], where: str) -> MaintenanceSettings:
-        told = self.table(table, "maintenance", where)
-        self.check_keys(told, MaintenanceSettings.model_fields, where)
-        for key, value in told.items():
+        section = self.table(table, "maintenance", where)
+        self.check_keys(section, MaintenanceSettings.model_fields, where)
+        for key, value in section.items():
             least = 1 if key == "small_file_mb" else 0
             if type(value) is not int or not least <= value <= MOST:
                 raise self.error(f"{where}.{key}: write a whole number from {least} to {MOST:,}")
-        return MaintenanceSettings(**told)
+        return MaintenanceSettings(**section)
 
     def _dispatch(self, table: Mapping[str, Any], where: str) -> DispatchSettings:
-        told = self.table(table, "dispatch", where)
-        self.check_keys(told, DispatchSettings.model_fields, where)
-        for key, value in told.items():
+        section = self.table(table, "dispatch", where)
+        self.check_keys(section, DispatchSettings.model_fields, where)
+        for key, value in section.items():
             most = MOST_ATTEMPTS if key == "attempts" else MOST_SECONDS
             least = 0 if key == "quiet_seconds" else 1
             if type(value) is not int or not least <= value <= most:
                 raise self.error(f"{where}.{key}: write a whole number from {least} to {most:,}")
-        found = DispatchSettings(**told)
+        found = DispatchSettings(**section)
         if found.heartbeat_seconds * 2 > found.lease_seconds:
             raise self.error(f"{where}.heartbeat_seconds: must be at most half of the lease")
         if found.backoff_first_seconds > found.backoff_longest_seconds:
@@ -238,9 +238,9 @@ class _Reader(SettingsText):
         return self._inbox_of(table, f"{where}.inbox") if "inbox" in table else of_all
 
     def _inbox_of(self, table: Mapping[str, Any], where: str) -> InboxSettings:
-        told = self.table(table, "inbox", where)
-        self.check_keys(told, InboxSettings.model_fields, where)
-        return InboxSettings(secret=self.secret(told, "secret", f"{where}.secret"))
+        section = self.table(table, "inbox", where)
+        self.check_keys(section, InboxSettings.model_fields, where)
+        return InboxSettings(secret=self.secret(section, "secret", f"{where}.secret"))
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

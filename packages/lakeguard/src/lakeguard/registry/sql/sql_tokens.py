@@ -158,4 +158,4 @@ def refused_functions(tokens: Sequence[Token]) -> Iterator[SqlProblem]:
             name in REFUSED_FUNCTIONS or name.startswith("ai_")
         ):
             length = token.end + 1 - token.start
-            yield SqlProblem(f"{name}() can read data outside the parents", token.start, length)
+            yield SqlProblem(f"{name}() may read data outside the parents", token.start, length)

@@ -100,7 +100,7 @@ def _span(text: str, found: re.Match[str]) -> Opaque:
 def _end(text: str, start: int, inside: int, pattern: re.Pattern[str]) -> int:
     found = pattern.match(text, inside)
     if not found:
-        raise SqlRefused(SqlProblem(f"{text[start]} is not closed", start))
+        raise SqlRefused(SqlProblem(f"unterminated {text[start]}", start))
     return found.end()
 
 
