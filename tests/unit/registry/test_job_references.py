@@ -95,7 +95,7 @@ def test_a_job_of_a_type_that_nothing_here_runs_starts_nothing(
 ) -> None:
     (mistake,) = read_controls(JobDefinition(job="x", type=type_, config=config)).mistakes
     message = f"jobs of type {type_} cannot be run here, {said}"
-    assert (mistake.key, mistake.problem) == ("type", told)
+    assert (mistake.key, mistake.problem) == ("type", message)
 
 
 def test_a_job_of_another_system_is_kept_for_the_catalogue() -> None:

@@ -74,7 +74,7 @@ CASES = [
     Case("odd switch", JOB, "true", "«maybe»", "LG-2004", "true or false"),
     Case("odd pattern", JOB, "schedule: 0 2 * * *", "on_event: «nightly»", "LG-2004", "JSON"),
     Case("odd word", JOB, "schedule: 0 2 * * *", "overlap: «skp»", "LG-2004", "mean skip?"),
-    Case("call of no Python", JOB, "schedule: 0 2 * * *", "call: «a.b:c»", "LG-2004", "only by python"),
+    Case("call of no Python", JOB, "schedule: 0 2 * * *", "call: «a.b:c»", "LG-2004", "by python"),
     Case("no call", JOB, "type: build", "type: python", "LG-2003", "'call' is required"),
     Case("no url", JOB, "type: build\ndetails: {cores: 4}",
          "type: http\ndetails: {signing_secret: env:KEY}", "LG-2003", "'url' is required"),
@@ -96,7 +96,7 @@ CASES = [
     Case("open bracket", RULE, "range({column}, min={low}, max={high})",
          "«range({column}»", "LG-2015", "unbalanced"),
     Case("unknown severity", RULE, "WARN", "«LOW»", "LG-2004", "WARN or FAIL"),
-    Case("name and place", RULE, "rule: in_bounds", "rule: «bounds»", "LG-2004", "file name implies"),
+    Case("name and place", RULE, "rule: in_bounds", "rule: «bounds»", "LG-2004", "the file name"),
 ]  # fmt: skip
 FILES = {text: file for file, text in EVERY_KIND.items()}
 

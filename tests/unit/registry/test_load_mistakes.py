@@ -39,7 +39,8 @@ NEEDS = [
     case("lag without watermark", "{type: APPEND, keys: [order_id], lag: «2 days»}", "LG-2004",
          "without a watermark"),
     case("inclusive without watermark",
-         "{type: INCREMENTAL, keys: [order_id], inclusive: «true»}", "LG-2004", "without a watermark"),
+         "{type: INCREMENTAL, keys: [order_id], inclusive: «true»}", "LG-2004",
+         "without a watermark"),
     case("late without watermark", "{type: FULL, late: «skip»}", "LG-2004", "without a watermark"),
 ]  # fmt: skip
 NO_USE = [
@@ -91,7 +92,8 @@ LAGS = [
          "{type: APPEND, keys: [order_id], watermark: at, lag: «999999999999 days»}", "LG-2004",
          "is no lag"),
     case("number before a time",
-         "{type: APPEND, keys: [order_id], watermark: at, lag: «5»}", "LG-2004", "write a duration"),
+         "{type: APPEND, keys: [order_id], watermark: at, lag: «5»}", "LG-2004",
+         "write a duration"),
     case("time before a number",
          "{type: APPEND, keys: [order_id], watermark: step, lag: «2 days»}", "LG-2004",
          "write a whole number"),

@@ -39,7 +39,7 @@ MISTAKES = [
     Case("other scheme", WEB, URL, "«ftp://data.example/x.csv»", "LG-2004", "https://host"),
     Case("no host", WEB, URL, "«https:///x.csv»", "LG-2004", "https://host"),
     Case("odd port", WEB, URL, "«https://h:99999/x.csv»", "LG-2004", "https://host"),
-    Case("user in an address", WEB, URL, "«https://me@h/x.csv»", "LG-2004", "a user is not allowed"),
+    Case("user in an address", WEB, URL, "«https://me@h/x.csv»", "LG-2004", "user is not allowed"),
     Case("blank in an address", WEB, URL, "«https://h/a b.csv»", "LG-2004", "without spaces"),
     Case("fragment", WEB, URL, "«https://h/x.csv#top»", "LG-2004", "after #"),
     Case("open brace", WEB, URL, "«https://h/x.csv?t={token»", "LG-2004", "unbalanced brace"),

@@ -37,7 +37,7 @@ CASES = [
     Case("a file", SERVING, URL, "«postgresql://d/x?sslkey=a.pem»", "LG-2004", "absolute path"),
     Case("a value", SERVING, '"env:REPORTS_PASSWORD"', "«swordfish»", "LG-2021", ""),
     Case("unknown", SERVING, 'user: "env:REPORTS_USER"', 'token: «"env:T"»', "LG-2004", "user or"),
-    Case("reserved", SERVING, "schema: reports", "schema: «pg_temp»", "LG-2004", "reserved by PostgreSQL"),
+    Case("reserved", SERVING, "schema: reports", "schema: «pg_temp»", "LG-2004", "is reserved"),
     Case("long", SERVING, "schema: reports", f"schema: «{'s' * 64}»", "LG-2004", "63 bytes"),
     Case("not of files", SERVING, "postgresql\nurl: " + URL, f"csv\nurl: «{URL}»", "LG-2004",
          "not supported by csv"),
