@@ -96,5 +96,5 @@ def test_another_table_in_its_place_is_refused(tmp_path: Path) -> None:
     table = PublishedTable(tmp_path, SCHEMA)
     table.publish(ROWS)
     found = table.resolve(Address(dataset=DATASET))
-    with pytest.raises(BuildFailed, match="it is table"):
+    with pytest.raises(BuildFailed, match="its table id is"):
         profile_version(found.model_copy(update={"table_id": "another"}))

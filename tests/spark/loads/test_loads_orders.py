@@ -244,7 +244,10 @@ def test_files_of_a_snapshot_are_of_one_time(tmp_path: Path) -> None:
     table.land([event(1, 1, v="y")])
     failed = table.run()
     assert failed.error is not None
-    assert "several rows of the key (k) = (1) differ, and the load names" in failed.error.message
+    assert (
+        "several rows of the key (k) = (1) differ, and the load has no order_by"
+        in failed.error.message
+    )
 
 
 def test_states_of_one_moment_are_told_apart_by_file(tmp_path: Path) -> None:

@@ -223,7 +223,7 @@ def test_an_empty_text_cannot_be_a_partition(runs: PlainRuns) -> None:
     result = run(runs)
     assert (result.status, runs.evidence) == (RunStatus.FAILED, [])
     assert result.error is not None
-    assert "partition column region has an empty text" in result.error.message
+    assert "partition column region has an empty string" in result.error.message
     assert not DeltaTable.is_deltatable(runs.location)
 
 

@@ -117,7 +117,7 @@ def test_a_row_without_a_watermark_is_refused_left_out_or_read_each_time(events:
     refused = run(client)
     assert refused.status is RunStatus.FAILED
     assert refused.error is not None
-    assert "no changed_at, which is the watermark" in refused.error.message
+    assert "NULL in the watermark column changed_at" in refused.error.message
     client = events.define(load.format("skip"))
     run(client)
     assert ids(client) == [1]

@@ -118,7 +118,7 @@ def test_a_window_of_which_every_row_fails_stays_as_it_is(tmp_path: Path, load: 
     result = table.run(SECOND)
     assert result.status is RunStatus.FAILED
     assert result.error is not None
-    assert "no row from 2 to 2 that passes" in result.error.message
+    assert "no row from 2 to 2 passes" in result.error.message
     assert shown(table) == [(1, 1), (2, -1)]
     assert table.client.reader.quarantine(TABLE) == ()
 

@@ -101,7 +101,7 @@ def test_a_file_that_was_changed_is_not_believed(tmp_path: Path) -> None:
     place = tmp_path / file.path
     place.write_bytes(place.read_bytes() + b"x")
     assert things.run().status is RunStatus.FAILED
-    assert f"{file.path} is not the file that was set aside" in things.runs.failures[0].message
+    assert f"{file.path} is not the file that was quarantined" in things.runs.failures[0].message
     place.unlink()
     assert things.run().status is RunStatus.FAILED
     assert file.path in things.runs.failures[1].message

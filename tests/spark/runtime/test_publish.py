@@ -109,7 +109,7 @@ def test_a_batch_of_no_row_stages_no_file(session: SparkSession, tmp_path: Path)
 
 def test_a_folder_that_is_already_there_is_refused(session: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "bronze" / "orders" / "runs" / "run_1").mkdir(parents=True)
-    with pytest.raises(StagingFailed, match="already there"):
+    with pytest.raises(StagingFailed, match="already exists"):
         staged(session, tmp_path, [], EVERYTHING)
 
 

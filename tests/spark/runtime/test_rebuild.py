@@ -211,5 +211,5 @@ def test_python_and_rows_that_were_set_aside(tmp_path: Path) -> None:
     assert (found.same, found.rows) == (True, 1)
     assert everything(tmp_path) - before <= {"builds/__pycache__"}
     (tmp_path / "builds" / "totals.py").write_text(code + "# another\n")
-    with pytest.raises(NotRebuildable, match="cannot be built again"):
+    with pytest.raises(NotRebuildable, match="cannot be rebuilt"):
         rebuilt(client, result.run_id)

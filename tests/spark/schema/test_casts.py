@@ -95,7 +95,7 @@ def test_a_text_that_is_no_value_fails_the_run_and_is_named(session: SparkSessio
     for declared in ("byte", "double", "decimal(9,2)", "date"):
         with pytest.raises(SPARK_ERRORS) as raised:
             read(session, ["1.005 "], declared)
-        assert reason(raised.value) == f"column c0: '1.005 ' is not a value of type {declared}"
+        assert reason(raised.value) == f"column c0: '1.005 ' is not a valid {declared}"
 
 
 @pytest.mark.parametrize(
@@ -135,4 +135,4 @@ def test_other_types_are_cast_only_without_loss(
     if refused is not None:
         with pytest.raises(SPARK_ERRORS) as raised:
             cast(refused)
-        assert f"is not a value of type {declared}" in reason(raised.value)
+        assert f"is not a valid {declared}" in reason(raised.value)

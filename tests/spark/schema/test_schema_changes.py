@@ -155,8 +155,8 @@ def _aside_is_told(things: Things, result: RunResult) -> None:
         json.loads(line) for file in place.glob("*.json") for line in file.read_text().splitlines()
     ]
     assert {line["id"]: line["lg_reason"] for line in lines} == {
-        3: "code is no long",
-        4: "price is no decimal(9,2)",
+        3: "code is not a valid long",
+        4: "price is not a valid decimal(9,2)",
         5: "odd is no struct<x:long>",
     }
     facts = things.client.reader.facts(result.run_id)

@@ -141,9 +141,9 @@ def test_odd_names_of_files_and_columns(session: SparkSession, tmp_path: Path) -
         ({"x": 'a,b\n"1",2\n"3\n'}, "in/x.csv: line"),
         ({"x": 'a,b\n"1"2,3\n'}, "in/x.csv: line 2"),
         ({"x": "a,b\n1,2\n", "y": "a,bb\n1,2\n"}, "in/y.csv has no column 'b', which in/x.csv has"),
-        ({"x": "a,b\n1,2\n", "y": "a,bb\n1,2\n"}, "but 'bb', which is not declared"),
+        ({"x": "a,b\n1,2\n", "y": "a,bb\n1,2\n"}, "but has the undeclared column 'bb'"),
         ({"x": "a,b\n1,2\n", "y": "a,b\n1,2\n", "z": "b\n1\n2,3\n"}, "in/z.csv: line 3"),
-        ({"x": "a,a\n1,2\n"}, "in/x.csv: column 'a' stands there twice"),
+        ({"x": "a,a\n1,2\n"}, "in/x.csv: duplicate column 'a'"),
         ({"x": "a,A\n1,2\n"}, "differ in case only"),
         ({"x": "a,\n1,2\n"}, "no name"),
         ({"x": b"a,b\n1,\xff\n"}, "in/x.csv: byte 6 is not UTF-8"),
@@ -172,7 +172,7 @@ def test_a_line_is_checked_though_its_column_is_left_out(
     [
         (
             ("a", "c"),
-            "in/x.csv has not the header of the definition: column 2 is 'b' instead of 'c'",
+            "in/x.csv does not have the declared header: column 2 is 'b' instead of 'c'",
         ),
         (("b", "a"), "column 1 is 'a' instead of 'b'"),
         (("a",), "2 columns instead of 1"),
@@ -193,7 +193,7 @@ def test_every_file_has_the_header_of_the_definition(
 def test_the_second_file_is_held_to_the_header_too(session: SparkSession, tmp_path: Path) -> None:
     write_files(tmp_path, x="a,b\n1,2\n", y="a,c\n1,2\n")
     build = csv().model_copy(update={"header": ("a", "b")})
-    with pytest.raises(SourceUnreadable, match=r"in/y.csv has not the header"):
+    with pytest.raises(SourceUnreadable, match=r"in/y.csv does not have the declared header"):
         extract(plan(tmp_path, build, AB), session, str(tmp_path), LocalStorage())
     (tmp_path / "in" / "y.csv").unlink()
     batch = extract(plan(tmp_path, build, AB), session, str(tmp_path), LocalStorage())

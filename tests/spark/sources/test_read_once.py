@@ -73,7 +73,7 @@ def test_a_window_that_became_empty_deletes_nothing(project: CsvProject) -> None
     project.land("a", "id,day", "2,2026-02-01")
     empty = project.run(window=JANUARY)
     assert empty.error is not None
-    assert "would delete all 1 rows that the table has of them" in empty.error.message
+    assert "would delete the 1 rows of the table in that window" in empty.error.message
     assert project.rows() == [1, 2]
 
 
@@ -127,7 +127,7 @@ def test_a_watermark_that_cannot_be_told_fails_the_run(project: CsvProject) -> N
     project.run()
     failed = project.run(SILVER)
     assert failed.error is not None
-    assert "the highest w cannot be told" in failed.error.message
+    assert "the maximum of watermark w is unknown" in failed.error.message
 
 
 def test_a_partition_has_the_rows_of_all_its_files(project: CsvProject) -> None:

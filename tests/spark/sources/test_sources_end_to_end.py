@@ -126,7 +126,7 @@ def test_no_secret_is_left_by_a_run_that_failed(
     site.pages["/orders.csv.gz"] = Page(status=500)
     web = run(client, "web")
     assert web.error is not None
-    assert "the server answered 500" in web.error.message
+    assert "the server returned 500" in web.error.message
     assert f"key={TOKEN}" in site.asked[0]
     monkeypatch.setenv("SHOP_PASSWORD", f"{PASSWORD}x")
     shop = run(client, "shop")

@@ -167,7 +167,7 @@ def test_a_moment_beyond_the_calendar_is_named(
         ("amount numeric", "column amount is numeric without precision and scale: read a view"),
         ("amount numeric(50,2)", "column amount is numeric(50,2)"),
         ("amount numeric(3,-2)", "column amount is numeric(3,-2)"),
-        ("tags text[]", "column tags is text[], which no dataset can declare"),
+        ("tags text[]", "column tags is text[], which is not supported"),
         ("a interval", "column a is interval"),
         ("a integer, \"A\" integer", "columns 'a' and 'A' differ in case only"),
     ],
@@ -250,12 +250,12 @@ def test_a_condition_is_the_databases_own(
 @pytest.mark.parametrize(
     ("options", "about"),
     [
-        ({"slices": "2"}, "slices needs slice_by"),
-        ({"slice_by": "ids", "slices": "2"}, "no column 'ids'; did you mean id?"),
-        ({"slice_by": "name", "slices": "2"}, "column name is text, which has no even slices"),
-        ({"slice_by": "id", "slices": "0"}, "slices is a number from 1 to 64, not '0'"),
+        ({"slices": "2"}, "slices requires slice_by"),
+        ({"slice_by": "ids", "slices": "2"}, "unknown column 'ids'; did you mean id?"),
+        ({"slice_by": "name", "slices": "2"}, "column name is text, which cannot be sliced"),
+        ({"slice_by": "id", "slices": "0"}, "slices must be a number from 1 to 64, not '0'"),
         ({"fetchsize": "9"}, "unknown database option 'fetchsize'; did you mean fetch_size?"),
-        ({"fetch_size": "0"}, "fetch_size is a number of rows"),
+        ({"fetch_size": "0"}, "fetch_size must be a number of rows"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(
@@ -294,8 +294,10 @@ def test_an_append_knows_what_is_new(
 
 
 def test_what_is_not_there_is_named(session: SparkSession, server: Server, place: str) -> None:
-    assert "no table or view nowhere.x" in failure(session, build_of(server, "nowhere.x"))
-    assert "names no table" in failure(session, build_of(server, "a.b.c"))
+    assert "table or view nowhere.x does not exist" in failure(
+        session, build_of(server, "nowhere.x")
+    )
+    assert "is not a table name" in failure(session, build_of(server, "a.b.c"))
     other = build_of(server, "x").model_copy(update={"url": "jdbc:mysql://h/d"})
     assert "does not start with jdbc:postgresql:" in failure(session, other)
 

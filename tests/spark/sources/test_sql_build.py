@@ -96,7 +96,7 @@ def test_a_parent_that_lost_rows_is_refused(session: SparkSession, table: Govern
 
 @pytest.mark.parametrize(
     ("changed", "about"),
-    [({"table_id": "other"}, "and not other"), ({"location": "nowhere"}, "not readable")],
+    [({"table_id": "other"}, "instead of other"), ({"location": "nowhere"}, "cannot be read")],
 )
 def test_another_table_than_pinned(
     session: SparkSession, table: Governed, changed: dict[str, str], about: str
@@ -122,7 +122,7 @@ def test_another_table_than_pinned(
         ("SELECT NULL AS nothing FROM numbers", "nothing is void"),
         ("SELECT interval 1 day AS long FROM numbers", "long is interval"),
         ("SELECT parse_json(s) AS v FROM numbers", "v is variant"),
-        ("SELECT n, n FROM numbers", "stands there twice"),
+        ("SELECT n, n FROM numbers", "duplicate column"),
         ("SELECT n, s AS N FROM numbers", "differ in case only"),
     ],
 )

@@ -59,7 +59,7 @@ def test_a_changed_transform_changes_the_next_run_and_its_build(runs: PlainRuns)
         ("SELECT id, name FROM elsewhere", "elsewhere"),
         ("SELECT id, name FROM parquet.`/tmp`", "parquet"),
         ("DROP VIEW batch", "not a query"),
-        ("SELECT id, INTERVAL 1 DAY AS name FROM batch", "which no dataset"),
+        ("SELECT id, INTERVAL 1 DAY AS name FROM batch", "which is not supported"),
         ("SELECT id, name, 1 AS ID FROM batch", "differ in case only"),
         ("SELECT CAST(name AS BIGINT) AS id, name FROM batch", "transform of its target: .*'one'"),
     ],

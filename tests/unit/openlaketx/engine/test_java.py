@@ -43,8 +43,8 @@ def test_java_home_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     ("release", "script", "about"),
     [
         ('JAVA_VERSION="11.0.1"', "exit 0", "is version 11"),
-        ('IMPLEMENTOR="x"', "exit 0", "does not tell its version"),
-        (None, "echo nonsense >&2", "does not tell its version"),
+        ('IMPLEMENTOR="x"', "exit 0", "does not report its version"),
+        (None, "echo nonsense >&2", "does not report its version"),
     ],
 )
 def test_a_java_that_does_not_do(

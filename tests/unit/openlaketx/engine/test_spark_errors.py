@@ -40,9 +40,9 @@ ABORTED = "Job aborted due to stage failure: Task 0 in stage 1.0 failed 1 times\
     [
         (
             Java(ABORTED, Java("[TASK_WRITE_FAILED] Task failed while writing", Java(
-                "[USER_RAISED_EXCEPTION] column x: 'a' is not a value of type long SQLSTATE: P0001"
+                "[USER_RAISED_EXCEPTION] column x: 'a' is not a valid long SQLSTATE: P0001"
             ))),
-            "column x: 'a' is not a value of type long",
+            "column x: 'a' is not a valid long",
             "USER_RAISED_EXCEPTION",
         ),
         (
@@ -74,9 +74,10 @@ def test_a_server_tells_its_causes_as_a_stack() -> None:
     error._stacktrace = (  # type: ignore[attr-defined]
         "org.apache.spark.SparkException\n\tat x(y.scala:1)\nCaused by: org.apache.spark.Odd: "
         "[TASK_WRITE_FAILED] Task failed while writing\n\tat x(y.scala:2)\nCaused by: java.Odd: "
-        "[USER_RAISED_EXCEPTION] column x: 'a' is no long SQLSTATE: P0001\n\tat x(y.scala:3)"
+        "[USER_RAISED_EXCEPTION] column x: 'a' is not a valid long SQLSTATE: P0001\n"
+        "\tat x(y.scala:3)"
     )
-    assert reason(error) == "column x: 'a' is no long"
+    assert reason(error) == "column x: 'a' is not a valid long"
     assert condition(error) == "USER_RAISED_EXCEPTION"
 
 

@@ -23,5 +23,5 @@ def test_names(raw: tuple[str, ...], declared: tuple[str, ...], names: tuple[str
 
 @pytest.mark.parametrize("raw", [("Cell ID", "Cell ID#"), ("cell_id", "Cell ID")])
 def test_two_that_become_one_are_refused_by_name(raw: tuple[str, ...]) -> None:
-    with pytest.raises(SameName, match=f"columns '{raw[0]}' and '{raw[1]}' are both 'cell_id'"):
+    with pytest.raises(SameName, match=f"columns '{raw[0]}' and '{raw[1]}' both become 'cell_id'"):
         clean_names(raw, ("cell_id",))

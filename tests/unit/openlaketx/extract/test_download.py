@@ -102,20 +102,20 @@ def test_a_packed_file_stays_packed(tmp_path: Path, site: Site, headers: dict[st
 @pytest.mark.parametrize(
     ("page", "about"),
     [
-        (Page(b"oops", status=500), "the server answered 500 Internal Server Error"),
-        (Page(status=404), "the server answered 404 Not Found"),
-        (Page(status=204), "the server answered 204"),
-        (Page(b"part", status=206), "the server answered 206"),
+        (Page(b"oops", status=500), "the server returned 500 Internal Server Error"),
+        (Page(status=404), "the server returned 404 Not Found"),
+        (Page(status=204), "the server returned 204"),
+        (Page(b"part", status=206), "the server returned 206"),
         (Page(BODY, length=len(BODY) + 1), "peer closed connection"),
         (Page(b"", length=7), "peer closed connection"),
         (
             Page(b"5\r\na,b", headers={"Transfer-Encoding": "chunked"}, length=None),
             "peer closed connection",
         ),
-        (Page(BODY, length=None), "does not say how long it is"),
-        (Page(BODY, pause=2.0), "the server said nothing for 0.5 seconds"),
-        (Page(BODY, headers={"Content-Encoding": "br"}), "packed the answer as br"),
-        (Page(BODY, headers={"Content-Encoding": "gzip"}), "packed the answer as gzip"),
+        (Page(BODY, length=None), "the response has no length"),
+        (Page(BODY, pause=2.0), "no response from the server for 0.5 seconds"),
+        (Page(BODY, headers={"Content-Encoding": "br"}), "unexpected content encoding br"),
+        (Page(BODY, headers={"Content-Encoding": "gzip"}), "unexpected content encoding gzip"),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else "",
 )
@@ -180,7 +180,7 @@ def test_no_token_goes_to_another_host(tmp_path: Path, site: Site, target: str) 
     location = target.format(port=site.port) + f"?{SPELLINGS[1]}"
     site.pages["/a.csv"] = Page(status=302, headers={"Location": location})
     told = failure(tmp_path, build_of(f"{site.url}/a.csv?key={{token}}"))
-    assert "sends to another place" in told
+    assert "redirects to another host" in told
     assert len(site.asked) == 1
 
 
@@ -283,4 +283,4 @@ def test_the_name_of_the_file(url: str, settings: dict[str, str], name: str) -> 
 @pytest.mark.parametrize("text", ["0", "-1", "soon", "1e9", "nan"])
 def test_a_patience_that_is_none_is_refused(tmp_path: Path, site: Site, text: str) -> None:
     told = failure(tmp_path, build_of(f"{site.url}/a.csv"), settings={"timeout_seconds": text})
-    assert "timeout_seconds is a number of seconds up to 3600" in told
+    assert "timeout_seconds must be a number of seconds up to 3600" in told

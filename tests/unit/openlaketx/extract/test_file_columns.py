@@ -33,11 +33,11 @@ def test_every_column_once_in_the_order_of_the_files() -> None:
         ({"a": ("amount",), "b": ("id", "amount")}, "a has no column 'id', which b has"),
         (
             {"a": ("id", "amount"), "b": ("id", "amuont")},
-            "b has no column 'amount', which a has, but 'amuont', which is not declared",
+            "b has no column 'amount', which a has, but has the undeclared column 'amuont'",
         ),
         (
             {"a": ("id", "x", "amount"), "b": ("id", "x", "amuont"), "c": ("id", "x")},
-            "b has no column 'amount', which a has, but 'amuont', which is not declared",
+            "b has no column 'amount', which a has, but has the undeclared column 'amuont'",
         ),
     ],
 )

@@ -147,5 +147,5 @@ def test_an_append_is_refused_where_rows_went(table: Governed, load: LoadType, w
 def test_a_gap_in_the_log_is_told(table: Governed) -> None:
     add(table, 3)
     (Path(table.location) / "_delta_log" / f"{2:020d}.json").unlink()
-    with pytest.raises(BuildFailed, match="not readable"):
+    with pytest.raises(BuildFailed, match="cannot be read"):
         read(table, 1)

@@ -98,7 +98,7 @@ def test_each_run_lands_by_itself(tmp_path: Path) -> None:
 def test_a_folder_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
     write(tmp_path, "in/a.csv")
     landed(tmp_path, "in/*.csv")
-    with pytest.raises(SourceUnreadable, match=r"could not be kept .* File exists"):
+    with pytest.raises(SourceUnreadable, match=r"cannot write to .* File exists"):
         landed(tmp_path, "in/*.csv")
     assert (folder_of(tmp_path) / "manifest.json").exists()
 

@@ -11,7 +11,7 @@ from openlaketx.extract.batch import name_problem
     ("names", "about"),
     [
         (("a", "b"), None),
-        (("a", "b", "a"), "'a' stands there twice"),
+        (("a", "b", "a"), "duplicate column 'a'"),
         (("a", "A"), "'a' and 'A' differ in case only"),
         (("a", ""), "no name"),
         (("a", " "), "no name"),

@@ -15,14 +15,14 @@ NAME = "silver.sales"
 @pytest.mark.parametrize(
     ("name", "frame", "given", "call"),
     [
-        (NAME, pd.DataFrame({"n": [1]}), "a DataFrame of pandas in the place of a DataFrame of",
+        (NAME, pd.DataFrame({"n": [1]}), "a DataFrame of pandas instead of a Spark DataFrame",
          'tx.publish("silver.sales", spark.createDataFrame(frame))'),
         (NAME, pa.table({"n": [1]}), "a Table of pyarrow",
          'tx.publish("silver.sales", spark.createDataFrame(frame))'),
-        (NAME, [(1,)], "a list in the place", 'tx.publish("silver.sales", spark.createDataFrame'),
-        (NAME, None, "None in the place", 'tx.publish("silver.sales", frame)'),
-        (pd.DataFrame(), NAME, "its arguments in the other order", 'tx.publish("silver.sales", '),
-        (7, object(), "a int in the place of a name", 'tx.publish("silver.orders", frame)'),
+        (NAME, [(1,)], "a list instead", 'tx.publish("silver.sales", spark.createDataFrame'),
+        (NAME, None, "None instead", 'tx.publish("silver.sales", frame)'),
+        (pd.DataFrame(), NAME, "its arguments in the wrong order", 'tx.publish("silver.sales", '),
+        (7, object(), "a int instead of a name", 'tx.publish("silver.orders", frame)'),
     ],
 )  # fmt: skip
 def test_what_is_no_frame_of_spark(name: object, frame: object, given: str, call: str) -> None:

@@ -65,7 +65,7 @@ def test_values_of_every_type_and_null(run: Path) -> None:
         ([{"s": "a"}, {"s": "a"}, {"s": "b"}], "several values of s"),
         ([{"s": "a"}, {"s": None}], "several values of s"),
         ([{"s": "a"}, {"s": "a"}, {"s": None}, {"s": None}], "several values of s"),
-        ([{"s": ""}], "an empty text"),
+        ([{"s": ""}], "an empty string"),
     ],
 )
 def test_rows_that_are_of_no_one_partition_are_refused(

@@ -71,7 +71,7 @@ def _sifted(batch: Batch, aside: list[SchemaReaction], plan: RunPlan, lake: str)
     columns = [column for column in plan.batch_schema.columns if _is_in(column.name, aside)]
     fits = [(column, _fits(batch, column)) for column in columns]
     good = reduce(and_, (fit for _, fit in fits))
-    reasons = [F.when(~fit, F.lit(f"{c.name} is no {c.type}")) for c, fit in fits]
+    reasons = [F.when(~fit, F.lit(f"{c.name} is not a valid {c.type}")) for c, fit in fits]
     bad = batch.frame.filter(~good).withColumn(REASON, F.concat_ws("; ", *reasons))
     try:
         rejected = bad.count()

@@ -55,7 +55,7 @@ _GUARDS = {
     "timestamp": _DATE + _TIME + _ZONE,
     "timestamp_ntz": _DATE + _TIME,
 }
-MISFIT = "is not a value of type"
+MISFIT = "is not a valid"
 
 
 def lossless_cast(value: Column, name: str, found: str, declared: str) -> Column:
@@ -190,7 +190,7 @@ def part_by_part(found: ColumnType, declared: ColumnType) -> bool:
 def _plain(value: Column, found: ColumnType, declared: ColumnType) -> Column:
     if isinstance(found, str) and isinstance(declared, str):
         return value.cast(spark_type(declared))
-    raise ValueError(f"{found} is not part by part {declared}")
+    raise ValueError(f"{found} cannot be widened to {declared}")
 
 
 def _struct(value: Column, found: StructOf, declared: StructOf, cast: Part) -> Column:

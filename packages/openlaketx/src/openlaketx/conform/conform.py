@@ -33,7 +33,7 @@ def conform(frame: DataFrame, live: TableSchema, declared: TableSchema, dataset:
     for column in declared.columns:
         found = live.type_of(column.name)
         if found is None:
-            raise LoadFailed(dataset=dataset, reason=f"it has no column {column.name!r}")
+            raise LoadFailed(dataset=dataset, reason=f"column {column.name!r} is missing")
         name = quoted_name(column.name)
         if found == column.type:
             selected.append(name)

@@ -61,7 +61,7 @@ def refuse_null_keys(frame: DataFrame, keys: Sequence[str]) -> DataFrame:
     condition = F.lit(False)
     for name in keys:
         condition = condition | F.col(quoted_name(name)).isNull()
-    message = f"a row has no value in its key ({', '.join(keys)})"
+    message = f"a row has NULL in its key ({', '.join(keys)})"
     return frame.filter(F.when(condition, refusal(message).cast("boolean")).otherwise(F.lit(True)))
 
 
@@ -74,7 +74,7 @@ def _contradiction(keys: Sequence[str], order_by: Sequence[str], *, in_files: bo
     way_out = (
         f"and {', '.join(order_by)} does not order them"
         if order_by
-        else "and the load names no order_by that would tell which is the last"
+        else "and the load has no order_by to choose the last one"
     )
     return refusal(
         f"several rows of the key ({', '.join(keys)}) = (",

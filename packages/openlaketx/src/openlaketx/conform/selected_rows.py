@@ -92,7 +92,7 @@ def _without_nulls(frame: DataFrame, load: Load) -> DataFrame:
             return frame
         case NullWatermark.SKIP:
             return frame.filter(value.isNotNull())
-    refused = refusal(f"a row has no {load.watermark}, which is the watermark")
+    refused = refusal(f"a row has NULL in the watermark column {load.watermark}")
     return frame.filter(F.when(value.isNull(), refused.cast("boolean")).otherwise(F.lit(True)))
 
 

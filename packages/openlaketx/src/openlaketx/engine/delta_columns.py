@@ -37,7 +37,7 @@ def with_log_columns(
     known = F.broadcast(_told(session, location, paths, values, names))
     kept = [name for name in frame.columns if name not in schema.names]
     joined = frame.withColumn(_PLACE, place).join(known, _PLACE, "left")
-    unknown = refusal("no partition is known of ", F.col(_PLACE))
+    unknown = refusal("no partition values for ", F.col(_PLACE))
     chosen = [
         F.when(F.col(_LACKS).isNull(), unknown)
         .when(F.col(_LACKS), F.col(_VALUE + name).cast(spark_type(str(schema.type_of(name)))))

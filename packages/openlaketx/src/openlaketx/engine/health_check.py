@@ -36,7 +36,12 @@ def _spark() -> Answer:
         return "Spark", True, f"pyspark {version('pyspark')}", ""
     except PackageNotFoundError:
         if find_spec("pyspark") is not None:
-            return "Spark", True, f"the user's own, SPARK_HOME {environ.get('SPARK_HOME', '')}", ""
+            return (
+                "Spark",
+                True,
+                f"the user's Spark, SPARK_HOME {environ.get('SPARK_HOME', '')}",
+                "",
+            )
         return "Spark", False, "pyspark is not installed", INSTALL_SPARK
 
 

@@ -101,7 +101,7 @@ def _tree(found: pa.DataType, leaves: Iterator[Any]) -> ColumnType:
     if kinds.is_list(found) or kinds.is_large_list(found) or kinds.is_fixed_size_list(found):
         return ArrayOf(_tree(found.value_type, leaves))
     if kinds.is_nested(found):
-        raise UnsupportedColumn(f"it is {found}")
+        raise UnsupportedColumn(f"unsupported type {found}")
     return leaf_type(next(leaves))
 
 

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 LONGEST = 40
 OURS = "lakeguard: "
 """Prefix of every message raised by a row."""
-_PRIVATE = "a private value"
+_PRIVATE = "(masked value)"
 _QUOTED = re.compile(r"(?<!\w)(?:'[^']*'|\"[^\"]*\")(?!\w)")
 
 _private: ContextVar[frozenset[str]] = ContextVar("private", default=frozenset())
@@ -63,7 +63,7 @@ def foreign_words(text: str, kind: str) -> str:
     if not hidden:
         return _QUOTED.sub(lambda match: match[0][0] + _cut(match[0][1:-1]) + match[0][-1], text)
     names = ", ".join(hidden[:3]) + (", …" if len(hidden) > 3 else "")
-    return f"{kind}; what more was said may hold a value of {names}, and is not kept"
+    return f"{kind}; details are masked, they may contain a value of {names}"
 
 
 def _cut(text: str) -> str:

@@ -44,7 +44,7 @@ def name_problem(names: tuple[str, ...]) -> str | None:
             return "a column has no name"
         if twin := seen.get(name.casefold()):
             return (
-                f"column {name!r} stands there twice"
+                f"duplicate column {name!r}"
                 if twin == name
                 else f"columns {twin!r} and {name!r} differ in case only"
             )

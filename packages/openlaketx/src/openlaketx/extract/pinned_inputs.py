@@ -57,15 +57,14 @@ def files_to_read(pin: InputPin, dataset: str, load: LoadType = LoadType.APPEND)
     if gained.lost:
         raise BuildFailed(
             dataset=dataset,
-            reason=f"{pin.input.dataset} lost rows since the version that was read last, so it is"
-            f" not known what to append: roll {dataset} back to a version that was built before,"
-            " or load it FULL",
+            reason=f"{pin.input.dataset} lost rows since the version read last, so it is unknown"
+            f" what to append: roll {dataset} back to an earlier version, or load it FULL",
         )
     if vacuumed:
         raise BuildFailed(
             dataset=dataset,
-            reason=f"what {pin.input.dataset} gained was merged since, and {vacuumed} is gone, so"
-            f" it is not known what to append: set load type FULL, then lakeguard run {dataset}",
+            reason=f"new files of {pin.input.dataset} were compacted, and {vacuumed} is gone, so"
+            f" it is unknown what to append: set load type FULL, then lakeguard run {dataset}",
         )
     return _located(pin, gained.paths)
 
@@ -106,7 +105,7 @@ def _check(table: DeltaTable, snapshot: TableSnapshot, pin: InputPin, dataset: s
     found = str(table.metadata().id)
     problem = protocol_problem(table)
     if found != snapshot.table_id:
-        problem = f"it is table {found} and not {snapshot.table_id}"
+        problem = f"its table id is {found} instead of {snapshot.table_id}"
     if problem:
         raise BuildFailed(
             dataset=dataset, reason=f"{pin.input.dataset} at {snapshot.location}: {problem}"
@@ -120,7 +119,7 @@ def _located(pin: InputPin, paths: set[str]) -> list[str]:
 def _unreadable(pin: InputPin, dataset: str, why: str) -> BuildFailed:
     return BuildFailed(
         dataset=dataset,
-        reason=f"{pin.input.dataset}@v{pin.input.version} is not readable: {why}",
+        reason=f"{pin.input.dataset}@v{pin.input.version} cannot be read: {why}",
     )
 
 
@@ -161,7 +160,7 @@ def _gained_files(storage: Storage, since: TableSnapshot, until: TableSnapshot) 
             gone -= back
             gained.paths = (gained.paths - removed) | (added - back)
     if last < until.commit:
-        raise ValueError(f"commit {last + 1} is not in its log")
+        raise ValueError(f"commit {last + 1} is missing from its log")
     gained.lost = gained.lost or bool(gone) or {CommitKind.COMPACT, CommitKind.RESTORE} <= kinds
     return gained
 

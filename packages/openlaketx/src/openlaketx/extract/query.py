@@ -18,7 +18,7 @@ def query(session: SparkSession, text: str, dataset: str, whose: str = "") -> Da
     try:
         return runtime.settled(runtime.query(session, text))
     except NotAQuery:
-        raise BuildFailed(dataset=dataset, reason=f"{whose}the text is not a query") from None
+        raise BuildFailed(dataset=dataset, reason=f"{whose}the statement is not a query") from None
     except SPARK_ERRORS as error:
         raise BuildFailed(dataset=dataset, reason=f"{whose}{reason(error)}") from None
 

@@ -163,7 +163,7 @@ def _replaced(staged: Candidate, plan: RunPlan, existing: Existing) -> set[str]:
     """Files of the partitions that occur in the batch."""
     if not plan.partition_by:
         raise LoadFailed(
-            dataset=plan.dataset, reason="a PARTITION load needs a table that is partitioned"
+            dataset=plan.dataset, reason="a PARTITION load requires a partitioned table"
         )
     brought = {frozenset(file.partition.items()) for file in staged.files}
     return {

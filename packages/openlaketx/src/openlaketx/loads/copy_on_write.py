@@ -54,7 +54,7 @@ def rewrite(
     if written.rows != wanted:
         raise StagingFailed(
             dataset=plan.dataset,
-            reason=f"rewritten files hold {written.rows} rows instead of {wanted}:"
+            reason=f"rewritten files have {written.rows} rows instead of {wanted}:"
             f" the table has several rows of one key ({', '.join(keys)})",
         )
     return written

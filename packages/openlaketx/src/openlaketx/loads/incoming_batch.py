@@ -67,7 +67,7 @@ def look_at_incoming(
     if without:
         raise LoadFailed(
             dataset=plan.dataset,
-            reason=f"{without} of {total} rows have no value in their key ({', '.join(keys)})",
+            reason=f"{without} of {total} rows have NULL in their key ({', '.join(keys)})",
         )
     if total > different:
         with explaining(plan):

@@ -196,7 +196,7 @@ def deletes_row(load: Load) -> SparkColumn:
     said = F.lower(F.trim(value))
     known = ", ".join((*UPSERTS, *DELETIONS))
     unknown = refusal(
-        f"{load.operation} is ", shown(value, load.operation), f", which is none of {known}"
+        f"{load.operation} is ", shown(value, load.operation), f", which is not one of {known}"
     )
     return (
         F.when(said.isin(*DELETIONS), F.lit(True))

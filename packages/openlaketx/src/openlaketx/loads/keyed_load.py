@@ -158,7 +158,7 @@ def _refuse_empty_snapshot(
         raise LoadFailed(
             dataset=plan.dataset,
             reason=f"the snapshot is empty, which would delete {what};"
-            " if that is meant, say allow_empty: true in its load",
+            " to allow that, set allow_empty: true in its load",
         )
 
 

@@ -45,15 +45,15 @@ def _highest(plan: RunPlan, read: Candidate) -> str | None:
         if has_values(read, plan.load.watermark):
             raise LoadFailed(
                 dataset=plan.dataset,
-                reason=f"the highest {plan.load.watermark} cannot be told: it is the watermark, and"
-                " has NaN, or a time outside of the years 1 to 9999",
+                reason=f"the maximum of watermark {plan.load.watermark} is unknown: it has NaN, or"
+                " a time outside the years 1 to 9999",
             )
         return plan.watermark
     found = _text(between[1], data_type)
     if data_type == "string" and len(found) > PREFIX:
         raise LoadFailed(
             dataset=plan.dataset,
-            reason=f"the watermark {plan.load.watermark} has a text of over {PREFIX} characters",
+            reason=f"watermark {plan.load.watermark} has a text longer than {PREFIX} characters",
         )
     if plan.watermark is None:
         return found

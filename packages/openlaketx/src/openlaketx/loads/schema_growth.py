@@ -61,7 +61,7 @@ def _rewritten(
     if written.rows != wanted:
         raise StagingFailed(
             dataset=plan.dataset,
-            reason=f"widened files hold {written.rows} rows instead of {wanted}",
+            reason=f"widened files have {written.rows} rows instead of {wanted}",
         )
     return written
 

@@ -90,7 +90,9 @@ def existing_table(plan: RunPlan) -> Existing:
     except (DeltaError, TableNotFoundError) as error:
         raise _foreign(plan, str(error)) from None
     if str(table.metadata().id) != plan.base.table_id:
-        raise _foreign(plan, f"it is table {table.metadata().id} and not {plan.base.table_id}")
+        raise _foreign(
+            plan, f"its table id is {table.metadata().id} instead of {plan.base.table_id}"
+        )
     if problem := protocol_problem(table):
         raise _foreign(plan, problem)
     files = live_files(table)

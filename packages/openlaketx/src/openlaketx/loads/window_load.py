@@ -33,7 +33,7 @@ def load_window(
     Files without rows in the window are retained; the others are rewritten without those rows.
     """
     inside = _rows_inside(session, plan, existing)
-    _refuse_deletion(plan, staged.rows, sum(inside.values()), "any more")
+    _refuse_deletion(plan, staged.rows, sum(inside.values()), "is left")
     removes = set(inside)
     kept_rows = sum(existing.files[path].rows or 0 for path in removes) - sum(inside.values())
     candidate = staged
@@ -54,15 +54,15 @@ def load_window(
 
 def refuse_emptied_window(plan: RunPlan, left: int, changes: Changes | None) -> None:
     """Fail instead of deleting a window whose rows are all quarantined."""
-    _refuse_deletion(plan, left, changes.deleted if changes else 0, "that passes")
+    _refuse_deletion(plan, left, changes.deleted if changes else 0, "passes")
 
 
 def _refuse_deletion(plan: RunPlan, rows: int, deleted: int, lacking: str) -> None:
     if plan.window is not None and deleted and not rows:
         raise LoadFailed(
             dataset=plan.dataset,
-            reason=f"there is no row from {plan.window.start} to {plan.window.end} {lacking}, which"
-            f" would delete all {deleted} rows that the table has of them",
+            reason=f"no row from {plan.window.start} to {plan.window.end} {lacking}, which"
+            f" would delete the {deleted} rows of the table in that window",
         )
 
 

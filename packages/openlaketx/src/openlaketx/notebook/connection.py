@@ -119,7 +119,7 @@ class Connection:
         dataset = DatasetName(name)
         _require_known(frame)
         if frame.isStreaming:
-            raise NotPublishable(dataset=dataset, reason="it is a stream")
+            raise NotPublishable(dataset=dataset, reason="it is a streaming frame")
         registered = self._ensure(dataset, frame)
         with noting():
             note({**(notes or {}), **({"reason": reason} if reason else {})})
@@ -217,11 +217,11 @@ def check_session(method: str, name: object, spark: object, *, name_first: bool 
 
 def _check(method: str, name: object, thing: object, wanted: str, call: str) -> None:
     if isinstance(thing, str) and not isinstance(name, str):
-        given = "its arguments in the other order"
+        given = "its arguments in the wrong order"
     elif not isinstance(name, str):
-        given = f"{_kind(name)} in the place of a name"
+        given = f"{_kind(name)} instead of a name"
     elif not _is_sparks(thing, wanted):
-        given = f"{_kind(thing)} in the place of a {wanted} of Spark"
+        given = f"{_kind(thing)} instead of a Spark {wanted}"
     else:
         return
     raise WrongArgument(method=method, given=given, call=call)

@@ -40,7 +40,7 @@ class PublishResult:
             told = "; ".join(reasons) or "no reason was recorded"
             raise PublishBlocked(dataset=self.run.dataset, reason=told, run=self.run.run_id)
         if self.status is RunStatus.FAILED:
-            told = self.run.error.message if self.run.error else "it failed"
+            told = self.run.error.message if self.run.error else "unknown error"
             raise PublishFailed(dataset=self.run.dataset, reason=told)
         return self
 
@@ -54,20 +54,20 @@ class PublishResult:
         checks = self.decision.ruling.checks if self.decision else ()
         if not checks:
             return lines
-        head = "".join(f"<th>{title}</th>" for title in ("Check", "Outcome", "What was found"))
+        head = "".join(f"<th>{title}</th>" for title in ("Check", "Outcome", "Message"))
         rows = "".join(_row(check) for check in checks)
         return f"{lines}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
     def _sentences(self) -> Iterator[str]:
         run = self.run
         if self.registered:
-            yield f"{run.dataset} was not registered: it is now, by the columns of this frame"
+            yield f"{run.dataset} was registered with the columns of this frame"
         if run.status is RunStatus.FAILED:
-            yield f"{run.dataset} failed: {run.error.message if run.error else 'it failed'}"
+            yield f"{run.dataset} failed: {run.error.message if run.error else 'unknown error'}"
         elif run.status is RunStatus.BLOCKED:
-            yield f"{run.dataset} was blocked, and nothing became visible (run {run.run_id})"
+            yield f"{run.dataset} was blocked; nothing was published (run {run.run_id})"
         elif run.version is None:
-            yield f"{run.dataset} has nothing new"
+            yield f"{run.dataset} is unchanged"
         else:
             rows = "" if run.rows is None else f", {run.rows:,} rows"
             yield f"{run.dataset} is published as v{run.version}{rows}"

@@ -125,7 +125,7 @@ def _place(file: str) -> str:
 
 def _unreadable(found: ResolvedDataset, why: str) -> BuildFailed:
     return BuildFailed(
-        dataset=found.dataset, reason=f"{found.dataset}@v{found.version} is not readable: {why}"
+        dataset=found.dataset, reason=f"{found.dataset}@v{found.version} cannot be read: {why}"
     )
 
 

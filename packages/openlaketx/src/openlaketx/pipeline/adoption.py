@@ -34,7 +34,7 @@ def run_adoption(task_id: str, client: WorkerClient, progress: Progress | None =
         ) as lease:
             result = _adopt(opened, client, lease, progress)
     except KeyboardInterrupt:
-        client.runs.fail_run(opened.ticket, Failure(code="LG-0000", message="it was interrupted"))
+        client.runs.fail_run(opened.ticket, Failure(code="LG-0000", message="interrupted"))
         raise
     except Exception as error:  # noqa: BLE001 - the run must end, whatever the error
         return client.runs.fail_run(opened.ticket, failure_of(error))

@@ -59,4 +59,4 @@ def profile_if_due(plan: RunPlan, client: WorkerClient, progress: Progress | Non
         if progress:
             progress("unprofiled", {"dataset": plan.dataset, "reason": told})
         else:
-            _LOG.warning("no profile of %s was taken: %s", plan.dataset, told)
+            _LOG.warning("profiling of %s failed: %s", plan.dataset, told)

@@ -38,7 +38,7 @@ def compact_if_needed(
         if progress:
             progress("uncompacted", {"dataset": plan.dataset, "reason": told})
         else:
-            _LOG.warning("the small files of %s were not merged: %s", plan.dataset, told)
+            _LOG.warning("compaction of %s failed: %s", plan.dataset, told)
 
 
 def run_compaction(task_id: str, client: WorkerClient) -> RunResult:
@@ -50,7 +50,7 @@ def run_compaction(task_id: str, client: WorkerClient) -> RunResult:
         with keeping_lease(client.runs, opened.ticket, opened.lease_seconds, lambda: None) as lease:
             return _compact(opened, client, lease)
     except KeyboardInterrupt:
-        client.runs.fail_run(opened.ticket, Failure(code="LG-0000", message="it was interrupted"))
+        client.runs.fail_run(opened.ticket, Failure(code="LG-0000", message="interrupted"))
         raise
     except Exception as error:  # noqa: BLE001 - the run must end, whatever the error
         return client.runs.fail_run(opened.ticket, failure_of(error))

@@ -74,7 +74,7 @@ def _loaded(
     project = client.project or client.lake
     batch = extract(run, session, lake, storage, project=project)
     if batch is None:
-        raise NotRebuildable(run=plan.run.ticket.run_id, reason="there is nothing to read now")
+        raise NotRebuildable(run=plan.run.ticket.run_id, reason="there is nothing to read")
     batch = transform(batch, run)
     under = run.under(plan.verdict)
     with keeping_private(under.private):

@@ -50,12 +50,12 @@ def _value(footer: pq.FileMetaData, declared: TableSchema, name: str) -> str | N
     if found.nulls == found.values:
         return None
     if found.nulls or found.lowest != found.highest:
-        raise NoPartition(f"rows of several values of {name} are in one file")
+        raise NoPartition(f"one file has several values of {name}")
     text = _text(found.lowest, data_type, name)
     if not text:
         raise NoPartition(
-            f"partition column {name} has an empty text, which Delta would read as NULL:"
-            " give those rows a value, or NULL"
+            f"partition column {name} has an empty string, which Delta reads as NULL:"
+            " use another value, or NULL"
         )
     return text
 
@@ -127,7 +127,7 @@ def collect(
 
 def check_finished(folder: str, dataset: str, storage: Storage) -> None:
     if not storage.exists(join(folder, SUCCESS)):
-        raise StagingFailed(dataset=dataset, reason="the write left no success marker")
+        raise StagingFailed(dataset=dataset, reason="the write has no success marker")
 
 
 def collect_folder(
@@ -247,12 +247,12 @@ def shown_file(file: CommittedFile, plan: RunPlan, storage: Storage) -> StagedFi
 def _problem(footer: Any, file: CommittedFile, schema: TableSchema) -> str | None:
     """Columns in the file must have the table's types; missing ones are NULL, or in the log."""
     if set(_OLD_CALENDAR) & set(footer.metadata or {}):
-        return "it counts its days by the calendar that ended in 1582; rewrite it"
+        return "its dates use the legacy Julian calendar; rewrite it"
     told = json.loads(file.stats)["numRecords"]
     if told != footer.num_rows:
-        return f"it has {footer.num_rows} rows, and {told} by the table's log"
+        return f"it has {footer.num_rows} rows instead of {told} in the table's log"
     for column in table_schema(footer).columns:
         wanted = schema.type_of(column.name)
         if wanted not in (None, column.type) and column.name not in file.partition:
-            return f"column {column.name} is {column.type}, and {wanted} by the table's log"
+            return f"column {column.name} is {column.type} instead of {wanted} in the table's log"
     return None

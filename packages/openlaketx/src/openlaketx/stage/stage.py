@@ -79,7 +79,7 @@ def write_kinds(
     staging = join(plan.staging, folder) if folder else plan.staging
     place = join(plan.location, staging)
     if storage.exists(place):
-        raise StagingFailed(dataset=plan.dataset, reason=f"{staging} is already there")
+        raise StagingFailed(dataset=plan.dataset, reason=f"{staging} already exists")
     laid_out, folders = _laid_out(frame, plan, kind)
     with runtime_of(frame).counting(laid_out, plan.ticket.run_id) as counted:
         try:
@@ -102,7 +102,7 @@ def write_kinds(
     told, held = counted.rows(), sum(candidate.rows for candidate in found.values())
     if told is not None and told != held:
         raise StagingFailed(
-            dataset=plan.dataset, reason=f"Spark wrote {told} rows, the files hold {held}"
+            dataset=plan.dataset, reason=f"Spark wrote {told} rows, but the files have {held}"
         )
     return found
 

@@ -78,7 +78,7 @@ def jars_for(spark_version: str, *, delta: bool) -> list[Path]:
     if spark_version.startswith(f"{made_for}."):
         return jars
     if delta:
-        raise JarsMissing(reason=f"they are for Spark {made_for}, and this is {spark_version}")
+        raise JarsMissing(reason=f"they are for Spark {made_for}, not {spark_version}")
     return [jar for jar in jars if not jar.name.startswith("io.delta_")]
 
 
@@ -134,7 +134,7 @@ def _checked(folder: Path, *, by_content: bool) -> list[Path]:
                 reason=f"{path} is damaged: {path.stat().st_size} bytes instead of {jar.size}"
             )
         if by_content and _sha256(path) != jar.sha256:
-            raise JarsMissing(reason=f"{path} is damaged: its checksum is not that of jars.lock")
+            raise JarsMissing(reason=f"{path} is damaged: its checksum differs from jars.lock")
     return [folder / jar.name for jar in locked_jars()]
 
 
@@ -168,9 +168,11 @@ def _resolve(scratch: Path) -> Path:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise JarsMissing(reason=f"{COORDINATE} did not arrive in {FETCH_SECONDS} s") from None
+        raise JarsMissing(
+            reason=f"{COORDINATE}: download timed out after {FETCH_SECONDS} s"
+        ) from None
     if done.returncode != 0:
-        raise JarsMissing(reason=f"{COORDINATE} could not be fetched: {_complaint(done.stderr)}")
+        raise JarsMissing(reason=f"{COORDINATE} could not be downloaded: {_complaint(done.stderr)}")
     return scratch / "ivy" / "jars"
 
 
@@ -178,7 +180,7 @@ def _complaint(output: str) -> str:
     """The line of Spark's output with the error."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     telling = [line for line in lines if "Exception" in line or line.startswith("Host ")]
-    return (telling or lines or ["spark-submit said nothing"])[0]
+    return (telling or lines or ["spark-submit printed no error"])[0]
 
 
 def _spark_home() -> Path:
@@ -189,7 +191,7 @@ def _spark_home() -> Path:
     for place in places:
         if (place / "bin" / "spark-submit").is_file():
             return place
-    raise JarsMissing(reason="no Spark is installed here to fetch them: pip install pyspark==4.2.0")
+    raise JarsMissing(reason="downloading them requires Spark: pip install pyspark==4.2.0")
 
 
 def main() -> int:
@@ -219,7 +221,7 @@ def find_java() -> Path:
         raise JavaMissing(hint="")
     java = Path(found)
     if not java.is_file():
-        raise JavaMissing(hint=f": JAVA_HOME is {home}, and has no bin/java")
+        raise JavaMissing(hint=f": JAVA_HOME is {home}, which has no bin/java")
     version = java_version(java)
     if version < OLDEST:
         raise JavaMissing(hint=f": {java} is version {version}")
@@ -234,7 +236,7 @@ def java_version(java: Path) -> int:
         text = _ask(java)
     match = re.search(r'version[ =]"?(?:1\.)?([0-9]+)', text, re.IGNORECASE)
     if match is None:
-        raise JavaMissing(hint=f": {java} does not tell its version")
+        raise JavaMissing(hint=f": {java} does not report its version")
     return int(match[1])
 
 

@@ -152,7 +152,7 @@ def engine_ended() -> str | None:
     if process is None or process.poll() is None:
         return None
     told = _last_words(_jvm_output[-1]) if _jvm_output else ""
-    return told or f"its process ended with {process.returncode}"
+    return told or f"its process exited with code {process.returncode}"
 
 
 def _forget_engine() -> None:

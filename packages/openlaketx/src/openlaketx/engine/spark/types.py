@@ -54,8 +54,7 @@ def live_schema(frame_schema: StructType) -> TableSchema:
             data_type = normal_type(type_text(_tree(field.dataType)))
         except ValueError:
             raise UnsupportedType(
-                f"column {field.name} is {field.dataType.simpleString()},"
-                " which no dataset can declare"
+                f"column {field.name} is {field.dataType.simpleString()}, which is not supported"
             ) from None
         columns.append(Column(name=field.name, type=data_type))
     return TableSchema(columns=tuple(columns))

@@ -129,7 +129,7 @@ def read_sql(
 
 # Replay of quarantined rows.
 
-_APART = "send the rows of one run at a time: lakeguard quarantine replay {dataset} --run {run}"
+_APART = "replay one run at a time: lakeguard quarantine replay {dataset} --run {run}"
 
 
 def _read_kept(
@@ -186,7 +186,9 @@ def _checked(file: KeptFile, dataset: str, lake: str, storage: Storage) -> Table
         told = next(iter(str(error).splitlines()), type(error).__name__)
         raise BuildFailed(dataset=dataset, reason=f"{file.path}: {told}") from None
     if footer is None or found is None or footer.num_rows != file.rows:
-        raise BuildFailed(dataset=dataset, reason=f"{file.path} is not the file that was set aside")
+        raise BuildFailed(
+            dataset=dataset, reason=f"{file.path} is not the file that was quarantined"
+        )
     return found
 
 
@@ -266,8 +268,8 @@ def _refuse_blind_append(plan: RunPlan, build: SourceBuild) -> None:
     if load.type is LoadType.APPEND and not load.keys and not load.watermark:
         raise SourceUnreadable(
             source=build.source,
-            reason="it does not say which of its rows are new, so they cannot be appended: give"
-            " the load keys or a watermark, or load FULL",
+            reason="APPEND cannot tell which rows of a database are new: give the load keys or a"
+            " watermark, or load FULL",
             dataset=plan.dataset,
         )
 
@@ -276,7 +278,7 @@ def _refuse_download_again(plan: RunPlan, build: SourceBuild) -> None:
     if plan.window is not None and plan.load.type is LoadType.APPEND:
         raise SourceUnreadable(
             source=build.source,
-            reason="what was downloaded is not there to be read again: load the dataset FULL",
+            reason="a download cannot be read again: load the dataset FULL",
             dataset=plan.dataset,
         )
 

@@ -81,10 +81,12 @@ class _Code:
         except (Exception, SystemExit) as error:  # noqa: BLE001 - an error of the build
             raise self._failed(f"{self._place(error)}: {_words(error)}") from None
         if not isinstance(found, DataFrame):
-            raise self._failed(f"{self._name} returned a {type(found).__name__} and no DataFrame")
+            raise self._failed(
+                f"{self._name} returned a {type(found).__name__} instead of a DataFrame"
+            )
         if found.sparkSession is not session:
             raise self._failed(
-                f"{self._name} returned a frame of another session: use the one that it is given"
+                f"{self._name} returned a frame of another session: use the given session"
             )
         return found
 

@@ -70,7 +70,7 @@ def _check_lacking(
     if name not in declared.optional:
         raise Misfit(told)
     if odd := _undeclared(held, declared).difference(*others):
-        raise Misfit(f"{told}, but {min(odd)!r}, which is not declared")
+        raise Misfit(f"{told}, but has the undeclared column {min(odd)!r}")
 
 
 def _undeclared(names: Iterable[str], declared: Declared) -> set[str]:
@@ -100,7 +100,7 @@ def clean_names(raw: tuple[str, ...], declared: tuple[str, ...]) -> tuple[str, .
     for name in raw:
         clean = name if name in declared else clean_column(name) or name
         if twin := names.get(clean):
-            raise SameName(f"columns {twin!r} and {name!r} are both {clean!r} when cleaned")
+            raise SameName(f"columns {twin!r} and {name!r} both become {clean!r}")
         names[clean] = name
     return tuple(names)
 

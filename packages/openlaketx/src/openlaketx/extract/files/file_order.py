@@ -62,5 +62,5 @@ def with_places(frame: DataFrame, order: Order) -> DataFrame:
         sorted(named.items()), f"{ROW_FILE} string, {PLACE} long"
     )
     joined = frame.join(F.broadcast(known), ROW_FILE, "left").drop(ROW_FILE)
-    unknown = refusal("a row is from no file of the batch").cast("long")
+    unknown = refusal("a row has no file in the batch").cast("long")
     return joined.withColumn(PLACE, F.coalesce(F.col(PLACE), unknown))

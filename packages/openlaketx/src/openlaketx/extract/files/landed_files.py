@@ -65,7 +65,7 @@ class Landing:
         """Write the bytes; they are on disk when this returns."""
         place = self.place(name)
         if name == MANIFEST or place.exists():
-            raise self.unreadable(f"{origin} would land as {name}, which is already there")
+            raise self.unreadable(f"{origin} would land as {name}, which already exists")
         place.parent.mkdir(parents=True, exist_ok=True)
         size, digest = 0, hashlib.sha256()
         with place.open("xb") as file:
@@ -154,7 +154,7 @@ def _make(made: Landing) -> None:
 
 
 def _not_kept(folder: Path, error: OSError) -> str:
-    return f"it could not be kept in {folder}: {error.strerror or error}"
+    return f"cannot write to {folder}: {error.strerror or error}"
 
 
 def _sync(folder: Path) -> None:

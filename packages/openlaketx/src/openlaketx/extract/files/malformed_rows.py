@@ -71,7 +71,7 @@ def keep_aside(
         aside.unlink(missing_ok=True)
         shutil.rmtree(accepted, ignore_errors=True)
         raise selection.unreadable(
-            f"malformed lines could not be kept in {folder}: {error.strerror or error}"
+            f"cannot write malformed lines to {folder}: {error.strerror or error}"
         ) from None
     return replace(selection, places=places), sum(map(len, faults.values()))
 

@@ -101,7 +101,7 @@ def files_read_before(
     gone = next((file.path for file in position.files if file.path not in found), None)
     if gone is not None:
         raise everything.unreadable(
-            f"{gone}, which was read before, is gone, so that its rows cannot be built again"
+            f"{gone}, which was read before, is gone, so its rows cannot be rebuilt"
         )
     files = tuple(
         found[file.path].model_copy(
@@ -142,8 +142,8 @@ def _new_files(
             continue
         if before is not None and load is LoadType.APPEND:
             raise everything.unreadable(
-                f"{file.path} changed after a version had read it, so it cannot be appended again:"
-                " give changed data a new file name, or load the dataset FULL"
+                f"{file.path} changed after it was loaded, so it cannot be appended again:"
+                " put changed data into a new file, or load the dataset FULL"
             )
         content = storage.sha256(everything.location(file))
         fresh.append(file.model_copy(update={"sha256": content}))

@@ -23,7 +23,7 @@ def opened_bytes(path: str) -> Iterator[IO[bytes]]:
         with _open(path, "rb") as file:
             yield file
     except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise TextProblem("it is no whole gzip file") from None
+        raise TextProblem("damaged or truncated gzip file") from None
 
 
 @contextmanager

@@ -48,7 +48,9 @@ class CsvDialect:
         for key in options:
             if key not in OPTIONS:
                 near = difflib.get_close_matches(key, OPTIONS, n=1)
-                hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(OPTIONS)}"
+                hint = (
+                    f"; did you mean {near[0]}?" if near else f"; options are {', '.join(OPTIONS)}"
+                )
                 raise DialectProblem(f"unknown CSV option {key!r}{hint}")
         quote = _character(options, "quote", '"')
         return cls(
@@ -142,7 +144,9 @@ def look_at(path: str, dialect: CsvDialect) -> CsvLook:
     try:
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        raise DialectProblem(f"it ends inside a {ENCODINGS[dialect.codec]} character") from None
+        raise DialectProblem(
+            f"the file ends inside a {ENCODINGS[dialect.codec]} character"
+        ) from None
     if quotes % 2:
         for _ in dialect.records(path):
             pass
@@ -166,7 +170,7 @@ def first_fault(path: str, dialect: CsvDialect) -> str | None:
 def _character(options: dict[str, str], key: str, default: str) -> str:
     text = {"\\t": "\t", "tab": "\t"}.get(options.get(key, default), options.get(key, default))
     if len(text) > 1 or (not text and key == "delimiter"):
-        raise DialectProblem(f"CSV option {key} is one character, not {text!r}")
+        raise DialectProblem(f"CSV option {key} must be one character, not {text!r}")
     return text
 
 

@@ -100,11 +100,10 @@ def _header(
     selection: Selection, file: SourceFile, look: CsvLook, expected: tuple[str, ...]
 ) -> tuple[str, ...]:
     if look.header is None:
-        raise selection.unreadable(f"{file.path} is empty: not even a header is there")
+        raise selection.unreadable(f"{file.path} is empty: it has no header")
     if expected and look.header != expected:
         raise selection.unreadable(
-            f"{file.path} has not the header of the definition:"
-            f" {_difference(look.header, expected)}"
+            f"{file.path} does not have the declared header: {_difference(look.header, expected)}"
         )
     return look.header
 

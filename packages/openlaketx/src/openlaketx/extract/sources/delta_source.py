@@ -60,9 +60,9 @@ def _open_snapshot(build: SourceBuild, dataset: str, location: str) -> ForeignSn
         raise _unreadable(build, dataset, told) from None
     problem = _reading_problem(found) or name_problem(live.names)
     if build.options:
-        problem = f"a Delta table has no option {min(build.options)!r}"
+        problem = f"unknown Delta option {min(build.options)!r}"
     if any("://" in path or path.startswith("/") for path in names):
-        problem = "some of its files lie outside of it"
+        problem = "some of its files are outside its folder"
     if problem:
         raise _unreadable(build, dataset, problem)
     files = {
@@ -115,7 +115,7 @@ def read_delta(session: SparkSession, build: SourceBuild, plan: RunPlan, lake: s
     known = {file.path for file in build.position.files} if build.position else set()
     if plan.load.type is LoadType.APPEND and known - table.files.keys():
         raise table.unreadable(
-            "it lost rows since they were read, so it is not known what to append: load the"
+            "it lost rows since the last read, so it is unknown what to append: load the"
             " dataset FULL, or by key"
         )
     fresh = sorted(table.files)
@@ -150,7 +150,7 @@ def _frame(session: SparkSession, table: ForeignSnapshot, fresh: list[str]) -> D
     place = F.regexp_replace(F.col("_metadata.file_path"), "^file:(//)?", "")
     known = F.broadcast(_values(session, table, fresh))
     joined = frame.withColumn(_FILE, place).join(known, _FILE, "left")
-    unknown = refusal("no partition is known of ", F.col(_FILE))
+    unknown = refusal("no partition values for ", F.col(_FILE))
     return joined.select(
         *(
             F.when(F.col(_KNOWN).isNull(), unknown).otherwise(F.col(quoted_name(name))).alias(name)
@@ -169,7 +169,7 @@ def _values(session: SparkSession, table: ForeignSnapshot, fresh: list[str]) -> 
     columns = [Column(name=name, type=table.live.type_of(name) or "") for name in table.partitions]
     for column in columns:
         if column.type.startswith("timestamp"):
-            told = f"it is partitioned by {column.name}, a time, whose zone is not known"
+            told = f"partition column {column.name} is a timestamp of unknown time zone"
             raise table.unreadable(told)
     own = (Column(name=_FILE, type="string"), Column(name=_KNOWN, type="boolean"))
     rows = [

@@ -75,7 +75,7 @@ def downloading(address: Address, seconds: float, *, packed: bool) -> Iterator[I
                 _check(response, address, packed=packed)
                 yield _body(response, address)
         except httpx.TimeoutException:
-            told = f"the server said nothing for {seconds:g} seconds"
+            told = f"no response from the server for {seconds:g} seconds"
             raise address.problem(told, passing=True) from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             broken = isinstance(error, httpx.TransportError) and not isinstance(error, _OUR_FAULT)
@@ -93,7 +93,7 @@ def _answered(client: httpx.Client, address: Address) -> Iterator[httpx.Response
                 return
             target = url.join(response.headers["location"])
         if (target.host, target.port) != (url.host, url.port) or target.scheme != url.scheme:
-            raise address.problem(f"the server sends to another place, {target.host}")
+            raise address.problem(f"the server redirects to another host, {target.host}")
         url = target
     raise address.problem(f"the server redirects more than {_MOST_REDIRECTS} times")
 
@@ -102,13 +102,13 @@ def _check(response: httpx.Response, address: Address, *, packed: bool) -> None:
     if response.status_code != httpx.codes.OK:
         told = f"{response.status_code} {response.reason_phrase}".strip()
         passing = response.is_server_error or response.status_code in _COME_BACK
-        raise address.problem(f"the server answered {told}", passing=passing)
+        raise address.problem(f"the server returned {told}", passing=passing)
     headers = response.headers
     encoding = headers.get("content-encoding", "identity").lower()
     if encoding != "identity" and not (packed and encoding in ("gzip", "x-gzip")):
-        raise address.problem(f"the server packed the answer as {encoding}, unasked")
+        raise address.problem(f"unexpected content encoding {encoding}")
     if "content-length" not in headers and "transfer-encoding" not in headers:
-        raise address.problem("the answer does not say how long it is, so a part may be missing")
+        raise address.problem("the response has no length, so it may be incomplete")
 
 
 def _body(response: httpx.Response, address: Address) -> Iterator[bytes]:
@@ -116,11 +116,11 @@ def _body(response: httpx.Response, address: Address) -> Iterator[bytes]:
     for chunk in response.iter_raw():
         size += len(chunk)
         if time.monotonic() - started > _LONGEST_SECONDS:
-            raise address.problem(f"the answer took longer than {_LONGEST_SECONDS:g} seconds")
+            raise address.problem(f"the response took longer than {_LONGEST_SECONDS:g} seconds")
         yield chunk
     told = response.headers.get("content-length")
     if told is not None and int(told) != size:
-        raise address.problem(f"the answer has {size} bytes instead of {told}", passing=True)
+        raise address.problem(f"the response has {size} bytes instead of {told}", passing=True)
 
 
 # The downloaded file is landed, and is the only file of its source.
@@ -177,5 +177,5 @@ def _seconds(settings: Mapping[str, str], landing: Landing) -> float:
     except ValueError:
         seconds = 0.0
     if not 0 < seconds <= 3600:
-        raise landing.unreadable(f"{TIMEOUT} is a number of seconds up to 3600, not {text!r}")
+        raise landing.unreadable(f"{TIMEOUT} must be a number of seconds up to 3600, not {text!r}")
     return seconds

@@ -102,8 +102,8 @@ def database_column(name: str, sql_type: str, *, enum: bool = False) -> Database
         found = _PLAIN[sql_type]
     else:
         raise UnsupportedColumn(
-            f"column {name} is {sql_type}, which no dataset can declare: read a view that casts it"
-            " or leaves it out"
+            f"column {name} is {sql_type}, which is not supported: read a view that casts it"
+            " or omits it"
         )
     return DatabaseColumn(name, sql_type, found)
 
@@ -121,13 +121,13 @@ def literal(text: str) -> str:
 def _decimal(name: str, sql_type: str, size: re.Match[str] | None) -> str:
     if size is None:
         raise UnsupportedColumn(
-            f"column {name} is numeric without precision and scale: read a view in which it is"
+            f"column {name} is numeric without precision and scale: read a view that casts it to"
             " numeric(p,s), such as numeric(38,9)"
         )
     try:
         return normal_type(f"decimal({size[1]},{size[2] or 0})")
     except ValueError:
         raise UnsupportedColumn(
-            f"column {name} is {sql_type}, and a decimal has at most 38 digits, with none to"
-            " all of them after the point: read a view that casts it"
+            f"column {name} is {sql_type}, but a decimal has at most 38 digits, with a"
+            " scale from 0 to that number: read a view that casts it"
         ) from None

@@ -113,17 +113,17 @@ def slice_column(
     """The column and the number of slices; ValueError if they are invalid."""
     name, number = options.get("slice_by", ""), options.get("slices", _SLICES)
     if not name and "slices" in options:
-        raise ValueError("slices needs slice_by, the column whose values are sliced")
+        raise ValueError("slices requires slice_by, the column to slice by")
     if not number.isdecimal() or not 1 <= int(number) <= MOST_SLICES:
-        raise ValueError(f"slices is a number from 1 to {MOST_SLICES}, not {number!r}")
+        raise ValueError(f"slices must be a number from 1 to {MOST_SLICES}, not {number!r}")
     if not name:
         return None
     known = {column.name: column for column in columns}
     if name not in known:
-        raise ValueError(f"slice_by: there is no column {name!r}{did_you_mean(name, known)}")
+        raise ValueError(f"slice_by: unknown column {name!r}{did_you_mean(name, known)}")
     column = known[name]
     if column.type not in SLICEABLE and not decimal_size(column.type):
-        raise ValueError(f"slice_by: column {name} is {column.sql_type}, which has no even slices")
+        raise ValueError(f"slice_by: column {name} is {column.sql_type}, which cannot be sliced")
     return column, int(number)
 
 
@@ -195,13 +195,13 @@ def _check_options(database: Database) -> None:
             )
     size = options.get("fetch_size", "1")
     if not size.isdecimal() or int(size) < 1:
-        raise database.unreadable(f"fetch_size is a number of rows, not {size!r}")
+        raise database.unreadable(f"fetch_size must be a number of rows, not {size!r}")
 
 
 def _columns(database: Database) -> list[DatabaseColumn]:
     found = database.answer(_CATALOGUE.format(table=literal(_table(database))))
     if not found:
-        raise database.unreadable(f"there is no table or view {database.build.object}")
+        raise database.unreadable(f"table or view {database.build.object} does not exist")
     try:
         columns = [
             database_column(row["name"], row["sql_type"], enum=row["is_enum"])
@@ -235,6 +235,6 @@ def _table(database: Database) -> str:
     parts = database.build.object.split(".")
     if len(parts) > 2 or not all(parts):
         raise database.unreadable(
-            f"{database.build.object!r} names no table: the dataset's object is schema.table"
+            f"{database.build.object!r} is not a table name: the dataset's object is schema.table"
         )
     return ".".join(identifier(part) for part in parts)

@@ -61,9 +61,9 @@ def read_object(line: str, codec: str, decoder: json.JSONDecoder) -> dict[str, A
         _encodable(line, f"a byte is not {ENCODINGS[codec]}")
     found = decoder.decode(line.rstrip("\r\n"))
     if not isinstance(found, dict):
-        raise ValueError("it is no object")
+        raise ValueError("not a JSON object")
     if "\\u" in line:
-        _encodable(json.dumps(found, ensure_ascii=False), "half a character is escaped")
+        _encodable(json.dumps(found, ensure_ascii=False), "incomplete surrogate pair")
     return found
 
 
@@ -71,7 +71,7 @@ def fault_reason(error: Exception) -> str:
     """Why ``read_object`` rejected a line."""
     if isinstance(error, json.JSONDecodeError):
         return f"{error.msg} at character {error.pos + 1}"
-    return "it is nested too deep" if isinstance(error, RecursionError) else str(error)
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -79,12 +79,12 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"key {twice[:_LONGEST_KEY]!r} stands there twice")
+        raise ValueError(f"duplicate key {twice[:_LONGEST_KEY]!r}")
     return found
 
 
 def _constant(word: str) -> None:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not valid JSON")
 
 
 _DECODER = strict_decoder(str)

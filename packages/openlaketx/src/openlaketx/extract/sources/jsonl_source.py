@@ -45,7 +45,7 @@ def read_jsonl(
     rejected. A line that is not an object fails the run, or is quarantined in ``folder`` if the
     source allows it.
     """
-    require_spark(session.version, _KEEPS_TEXTS, "a source of JSON lines")
+    require_spark(session.version, _KEEPS_TEXTS, "a JSON Lines source")
     codec = _codec(build, selection)
     looks = {file.path: _look(selection, file, codec) for file in selection.files}
     names = _names(selection, looks, declared)
@@ -85,7 +85,7 @@ def _names(selection: Selection, looks: dict[str, JsonLook], declared: Declared)
 def _codec(build: SourceBuild, selection: Selection) -> str:
     for key in build.options:
         if key != "encoding":
-            raise selection.unreadable(f"JSON lines have no option {key!r}")
+            raise selection.unreadable(f"unknown JSON Lines option {key!r}")
     try:
         codec = CsvDialect.from_options(build.options).codec
     except DialectProblem as problem:

@@ -37,7 +37,7 @@ def read_parquet(
 ) -> Batch:
     """A column must have one type in all files; unsupported types are rejected by name."""
     if build.options:
-        raise selection.unreadable(f"Parquet has no option {min(build.options)!r}")
+        raise selection.unreadable(f"unknown Parquet option {min(build.options)!r}")
     live = _live_schema(selection, declared)
     paths = [spark_read_path(location) for location in selection.locations]
     frame = session.read.schema(spark_schema(live)).parquet(*paths)
@@ -60,8 +60,7 @@ def _live_schema(selection: Selection, declared: Declared) -> TableSchema:
         for column in schema.columns:
             if known.setdefault(column.name, column) != column:
                 raise selection.unreadable(
-                    f"{path} has other columns than {selection.files[0].path}:"
-                    f" look at {column.name!r}"
+                    f"column {column.name!r} of {path} differs from {selection.files[0].path}"
                 )
     cleaned = {path: _clean(selection, path, schema, declared) for path, schema in schemas.items()}
     try:
