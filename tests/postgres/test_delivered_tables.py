@@ -15,7 +15,7 @@ from lakeguard_sdk.errors import DeliveryFailed, SecretMissing
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.ports import Reader
 from lakeguard_sdk.types.schema import TableSchema
-from openlaketx.pipeline.after_publish import deliver_or_tell
+from openlaketx.pipeline.after_publish import deliver_or_report
 from tests.support.fakes.killed_at import meanwhile
 from tests.support.lakes.delivered_tables import (
     PASSWORD,
@@ -303,8 +303,8 @@ def test_a_secret_that_is_missing_is_named_and_one_that_is_wrong_is_not(
         TargetFormat.POSTGRESQL, load=KEYED, database=delivery.live.table()
     )
     reader = cast(Reader, delivery.published)
-    deliver_or_tell(plan, reader, lambda stage, facts: told.append(str(facts)))
-    deliver_or_tell(plan, reader, None)
+    deliver_or_report(plan, reader, lambda stage, facts: told.append(str(facts)))
+    deliver_or_report(plan, reader, None)
     assert 'password authentication failed for user "***"' in told[-1]
     assert "v1 of bronze.orders was not delivered" in caplog.text
     for secret in (f'"{USER}"', PASSWORD):

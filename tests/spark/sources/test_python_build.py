@@ -285,7 +285,7 @@ def test_notes_are_merged_key_by_key(session: SparkSession, project: Path) -> No
             return spark.range(1)
         """,
     )
-    with run.noting():
+    with run.collecting_notes():
         build(session, project, code)
         assert run.collected_notes() == {"a": 2, "b": {"c": [1, 2]}}
         with pytest.raises(NoteRefused, match="65,536"):

@@ -31,7 +31,7 @@ def note(values: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def noting() -> Iterator[None]:
+def collecting_notes() -> Iterator[None]:
     """Collect the notes of one run: those made outside the block so far, and by its thread
     inside."""
     token = _notes.set(collected_notes())

@@ -16,9 +16,9 @@ from lakeguard_sdk.model.history import RebuildPlan, Rebuilt
 from lakeguard_sdk.model.run import RunPlan, RunResult, RunTicket
 from lakeguard_sdk.scheduling.process_identity import this_process
 from openlaketx.pipeline.failures import failure_of
-from openlaketx.pipeline.lease import Brake, Limit, keeping_lease
-from openlaketx.pipeline.stop_signal import StopSign, noticing_interrupts
-from openlaketx.run import noting
+from openlaketx.pipeline.lease import JobCanceller, Limit, hold_lease
+from openlaketx.pipeline.stop_signal import StopSignal, detect_interrupts
+from openlaketx.run import collecting_notes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -56,14 +56,14 @@ class SparkWorker:
         self._session = session
         self._progress = progress
         self._identity = this_process("openlaketx")
-        self._sign = StopSign()
+        self._stop_signal = StopSignal()
 
     def run_task(self, task_id: str, frame: DataFrame | None = None) -> RunResult:
         """Open and run the task's next attempt; the result says whether a failure is retryable.
 
         ``frame`` is the batch of a dataset that a program publishes.
         """
-        self._sign.check()
+        self._stop_signal.check()
         opened = self._client.runs.open_run(task_id, self._identity)
         return opened if isinstance(opened, RunResult) else self._run(opened, frame)
 
@@ -74,7 +74,7 @@ class SparkWorker:
         """
         runs = self._client.runs
         try:
-            self._sign.check()
+            self._stop_signal.check()
             opened = runs.open_claimed(ticket)
         except Fenced:
             raise
@@ -89,14 +89,14 @@ class SparkWorker:
         """Merge the small files of a table, without Spark."""
         from openlaketx.pipeline.compaction import run_compaction
 
-        self._sign.check()
+        self._stop_signal.check()
         return run_compaction(task_id, self._client)
 
     def run_adoption(self, task_id: str) -> RunResult:
         """Measure an existing table and submit the evidence, without Spark."""
         from openlaketx.pipeline.adoption import run_adoption
 
-        self._sign.check()
+        self._stop_signal.check()
         return run_adoption(task_id, self._client, self._progress)
 
     def markers(self, places: Sequence[DataPlace]) -> tuple[PlaceMarkers, ...]:
@@ -109,34 +109,34 @@ class SparkWorker:
         """Deliver the published version to its live table, without Spark. False if up to date."""
         from openlaketx.deliver.postgresql import deliver_to_postgresql
 
-        self._sign.check()
+        self._stop_signal.check()
         return deliver_to_postgresql(delivery, self._client.reader) is not None
 
     def rebuild(self, plan: RebuildPlan) -> Rebuilt:
         """Rebuild a past run in a scratch folder and compare its rows."""
         from openlaketx.engine.spark.runtime import runtime_of
-        from openlaketx.engine.spark.session import lent_session
+        from openlaketx.engine.spark.session import scoped_run_session
         from openlaketx.pipeline.rebuild import rebuild_run
 
-        self._sign.check()
+        self._stop_signal.check()
         spark = self._session()
         runtime, group = runtime_of(spark), f"rebuild {plan.run.ticket.run_id}"
         with (
-            noting(),
-            lent_session(spark) as session,
+            collecting_notes(),
+            scoped_run_session(spark) as session,
             runtime.job_group(session, group),
-            self._sign.heeded(lambda: runtime.stop_group(session, group)),
+            self._stop_signal.listening(lambda: runtime.stop_group(session, group)),
         ):
             return rebuild_run(plan, self._client, session, self._progress)
 
     def stop(self) -> None:
         """Interrupt active runs as Ctrl-C does, and start no more."""
-        self._sign.give()
+        self._stop_signal.set()
 
     def _run(
         self, plan: RunPlan, frame: DataFrame | None, queued: _Queued | None = None
     ) -> RunResult:
-        with noticing_interrupts(self._sign) as interrupted:
+        with detect_interrupts(self._stop_signal) as interrupted:
             try:
                 limit = None if queued is None else queued.limit(plan)
                 return self._attempt(plan, frame, interrupted, limit)
@@ -161,45 +161,45 @@ class SparkWorker:
         interrupted: Callable[[], bool],
         limit: Limit | None,
     ) -> RunResult:
-        from openlaketx.engine.shown_values import keeping_private
-        from openlaketx.pipeline.after_publish import deliver_or_tell, profile_if_due
+        from openlaketx.engine.shown_values import mask_columns
+        from openlaketx.pipeline.after_publish import deliver_or_report, profile_if_due
         from openlaketx.pipeline.compaction import compact_if_needed
         from openlaketx.pipeline.run_dataset import run_dataset
 
-        runs, ticket, brake = self._client.runs, plan.ticket, Brake()
+        runs, ticket, canceller = self._client.runs, plan.ticket, JobCanceller()
         # Heartbeats start here: a cold start of Spark may take longer than the lease.
         with (
-            noting(),
-            keeping_private(plan.private),
-            keeping_lease(
-                runs, ticket, plan.lease_seconds, brake.pull, interrupted, limit
+            collecting_notes(),
+            mask_columns(plan.private),
+            hold_lease(
+                runs, ticket, plan.lease_seconds, canceller.cancel, interrupted, limit
             ) as lease,
         ):
             try:
-                with self._lent(ticket.run_id, brake) as session:
+                with self._run_session(ticket.run_id, canceller) as session:
                     lease.check()
                     result = run_dataset(plan, self._client, session, lease, self._progress, frame)
             except Exception:
                 lease.check()  # a lost lease or a stop explains any error it caused
                 raise
-        deliver_or_tell(plan, self._client.reader, self._progress)
+        deliver_or_report(plan, self._client.reader, self._progress)
         compact_if_needed(plan, self._client, self._progress)
         profile_if_due(plan, self._client, self._progress)
         return result
 
     @contextmanager
-    def _lent(self, run_id: str, brake: Brake) -> Iterator[SparkSession]:
+    def _run_session(self, run_id: str, canceller: JobCanceller) -> Iterator[SparkSession]:
         """A session for this run only; the canceller and the stop signal cancel its jobs."""
         from openlaketx.engine.spark.runtime import runtime_of
-        from openlaketx.engine.spark.session import lent_session
+        from openlaketx.engine.spark.session import scoped_run_session
 
         spark = self._session()
         runtime = runtime_of(spark)
         with (
-            lent_session(spark) as session,
+            scoped_run_session(spark) as session,
             runtime.job_group(session, run_id),
-            brake.holding(lambda: runtime.stop_group(session, run_id)),
-            self._sign.heeded(brake.pull),
+            canceller.active(lambda: runtime.stop_group(session, run_id)),
+            self._stop_signal.listening(canceller.cancel),
         ):
             yield session
 

@@ -19,7 +19,7 @@ from lakeguard_sdk.core.enums import LoadType, TargetFormat
 from lakeguard_sdk.errors import DeliveryFailed
 from lakeguard_sdk.model.evidence import StagedFile
 from lakeguard_sdk.ports import Reader
-from openlaketx.pipeline.after_publish import deliver_or_tell
+from openlaketx.pipeline.after_publish import deliver_or_report
 from openlaketx.publish import commit_publish
 from tests.property.measure.staging import arrow_type
 from tests.support.fakes.killed_at import dying_at
@@ -266,17 +266,17 @@ def test_a_failure_is_told_and_tried_again(
     def tell(stage: str, facts: dict[str, Any]) -> None:
         told.append((stage, facts))
 
-    deliver_or_tell(world.plan(TargetFormat.CSV), cast(Reader, world), tell)
+    deliver_or_report(world.plan(TargetFormat.CSV), cast(Reader, world), tell)
     assert [stage for stage, _ in told] == ["deliver", "undelivered"]
     assert "part-0.parquet" in told[1][1]["reason"]
     assert told[1][1]["dataset"] == "bronze.orders"
     assert caplog.text == "", "who was told reads no log"
-    deliver_or_tell(world.plan(TargetFormat.CSV), cast(Reader, world), None)
+    deliver_or_report(world.plan(TargetFormat.CSV), cast(Reader, world), None)
     assert "bronze.orders is published, but not delivered" in caplog.text
     assert not (world.files / "manifest.json").exists()
     file.write_bytes(content)
     told.clear()
-    deliver_or_tell(world.plan(TargetFormat.CSV), cast(Reader, world), tell)
+    deliver_or_report(world.plan(TargetFormat.CSV), cast(Reader, world), tell)
     assert [stage for stage, _ in told] == ["deliver"]
     assert world.manifest().version == 1
 

@@ -10,7 +10,7 @@ from pyspark.errors import AnalysisException
 
 from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.duckdb_reader import duckdb_reader
-from openlaketx.engine.shown_values import OURS, foreign_words, keeping_private, shown_text
+from openlaketx.engine.shown_values import OURS, mask_columns, masked_message, shown_text
 from openlaketx.engine.spark.errors import reason
 from openlaketx.measure.duckdb_engine import DuckdbEngine
 from openlaketx.measure.subject import Subject
@@ -29,7 +29,7 @@ def test_a_value_is_cut_and_stays_on_its_line() -> None:
 
 
 def test_a_private_value_is_told_by_nobody() -> None:
-    with keeping_private(["email"]):
+    with mask_columns(["email"]):
         assert SECRET not in shown_text(SECRET, "email")
         assert shown_text("7", "n") == "'7'"
     assert shown_text(SECRET, "email") == f"'{SECRET}'"
@@ -47,7 +47,7 @@ def test_a_private_value_is_told_by_nobody() -> None:
 def test_spark_tells_no_value_where_a_column_is_private(message: str, kind: str) -> None:
     error = Told(Java("Job aborted due to stage failure", Java(message)))
     assert SECRET in reason(error)
-    with keeping_private(["email", "name"]):
+    with mask_columns(["email", "name"]):
         told = reason(error)
     assert SECRET not in told
     assert told.startswith(f"{kind}; ")
@@ -64,17 +64,17 @@ def test_spark_tells_no_value_where_a_column_is_private(message: str, kind: str)
     ],
 )
 def test_what_holds_no_value_is_told_all_the_same(error: Exception, told: str) -> None:
-    with keeping_private(["email"]):
+    with mask_columns(["email"]):
         assert told in reason(error)
 
 
 def test_long_values_of_others_are_cut_and_words_are_not() -> None:
     long = "z" * 90
-    assert foreign_words(f"value '{long}' of \"STRING\"", "X") == (
+    assert masked_message(f"value '{long}' of \"STRING\"", "X") == (
         f"value '{'z' * 40}…' of \"STRING\""
     )
     plain = "it can't be read, as somebody wrote it otherwise, and so it isn't there"
-    assert foreign_words(plain, "X") == plain
+    assert masked_message(plain, "X") == plain
 
 
 def test_evidence_keeps_no_private_value_that_duckdb_names(tmp_path: Path) -> None:
@@ -85,5 +85,5 @@ def test_evidence_keeps_no_private_value_that_duckdb_names(tmp_path: Path) -> No
         with pytest.raises(duckdb.Error) as raised:
             engine.rows("SELECT CAST($email AS INTEGER)", {"email": SECRET})
         assert SECRET in engine.reason(raised.value)
-        with keeping_private(["email"]):
+        with mask_columns(["email"]):
             assert engine.reason(raised.value).startswith("ConversionException; ")

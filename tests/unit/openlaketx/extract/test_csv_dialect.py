@@ -12,7 +12,7 @@ from openlaketx.extract.sources.csv_dialect import (
     CsvDialect,
     DialectProblem,
     first_fault,
-    look_at,
+    scan_csv,
 )
 
 PLAIN = CsvDialect()
@@ -46,14 +46,14 @@ def written(folder: Path, content: str | bytes, name: str = "a.csv") -> str:
 def test_header_and_whether_lines_are_records(
     tmp_path: Path, content: str, header: tuple[str, ...] | None, by_lines: bool, name: str
 ) -> None:
-    look = look_at(written(tmp_path, content, name), PLAIN)
+    look = scan_csv(written(tmp_path, content, name), PLAIN)
     assert (look.header, look.by_lines) == (header, by_lines)
 
 
 def test_a_line_of_blanks_across_the_reading_buffer_is_seen(tmp_path: Path) -> None:
     for before in range((1 << 20) - 4, (1 << 20) + 1):
         text = "a\n" + "x" * (before - 3) + "\n  \n1\n"
-        assert not look_at(written(tmp_path, text), PLAIN).by_lines
+        assert not scan_csv(written(tmp_path, text), PLAIN).by_lines
 
 
 @pytest.mark.parametrize(
@@ -62,27 +62,27 @@ def test_a_line_of_blanks_across_the_reading_buffer_is_seen(tmp_path: Path) -> N
 def test_a_damaged_gzip_file_is_told_as_such(tmp_path: Path, damage: bytes) -> None:
     (tmp_path / "a.csv.gz").write_bytes(damage)
     with pytest.raises(TextProblem, match="truncated gzip file"):
-        look_at(str(tmp_path / "a.csv.gz"), PLAIN)
+        scan_csv(str(tmp_path / "a.csv.gz"), PLAIN)
 
 
 def test_a_byte_that_is_not_text_is_named(tmp_path: Path) -> None:
     file = written(tmp_path, b"a\n" + b"x" * (1 << 20) + b"\xff\n")
     with pytest.raises(DialectProblem, match=f"byte {(1 << 20) + 2} is not UTF-8"):
-        look_at(file, PLAIN)
-    assert look_at(file, CsvDialect(codec="iso8859-1")).header == ("a",)
+        scan_csv(file, PLAIN)
+    assert scan_csv(file, CsvDialect(codec="iso8859-1")).header == ("a",)
 
 
 def test_a_character_across_the_reading_buffer_is_whole(tmp_path: Path) -> None:
     text = "a\n" + "x" * ((1 << 20) - 3) + "é\n"
-    assert look_at(written(tmp_path, text), PLAIN).header == ("a",)
+    assert scan_csv(written(tmp_path, text), PLAIN).header == ("a",)
     cut = text.encode()[:-2]
     with pytest.raises(DialectProblem, match="ends inside"):
-        look_at(written(tmp_path, cut), PLAIN)
+        scan_csv(written(tmp_path, cut), PLAIN)
 
 
 def test_a_quote_that_never_closes_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(DialectProblem, match="line"):
-        look_at(written(tmp_path, 'a,b\n1,"x\n3,4\n5,6\n'), PLAIN)
+        scan_csv(written(tmp_path, 'a,b\n1,"x\n3,4\n5,6\n'), PLAIN)
 
 
 @pytest.mark.parametrize(
@@ -103,14 +103,14 @@ def test_the_first_fault_is_found_by_line(tmp_path: Path, content: str, fault: s
 def test_options_make_the_dialect(tmp_path: Path) -> None:
     options = {"delimiter": "\\t", "quote": "'", "escape": "\\", "encoding": "latin1"}
     dialect = CsvDialect.from_options(options)
-    assert look_at(written(tmp_path, b"\xe9\t'b\\'c'\n"), dialect).header == ("é", "b'c")
+    assert scan_csv(written(tmp_path, b"\xe9\t'b\\'c'\n"), dialect).header == ("é", "b'c")
     told = dialect.spark_options(multiline=True, empty="?")
     assert (told["sep"], told["encoding"], told["mode"]) == ("\t", "ISO-8859-1", "FAILFAST")
 
 
 def test_no_quote_means_that_quotes_are_text(tmp_path: Path) -> None:
     dialect = CsvDialect.from_options({"quote": ""})
-    look = look_at(written(tmp_path, 'a,b"\n'), dialect)
+    look = scan_csv(written(tmp_path, 'a,b"\n'), dialect)
     assert (look.header, look.by_lines) == (("a", 'b"'), True)
 
 

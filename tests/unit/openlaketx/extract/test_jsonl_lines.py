@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 
 from openlaketx.extract.files.text_files import TextProblem
-from openlaketx.extract.sources.jsonl_lines import JsonLook, look_at_json
+from openlaketx.extract.sources.jsonl_lines import JsonScan, scan_json
 
 
-def look(folder: Path, *lines: str | bytes) -> JsonLook:
+def look(folder: Path, *lines: str | bytes) -> JsonScan:
     parts = [line if isinstance(line, bytes) else line.encode() for line in lines]
     (folder / "a.jsonl").write_bytes(b"\n".join(parts))
-    return look_at_json(str(folder / "a.jsonl"), "utf-8")
+    return scan_json(str(folder / "a.jsonl"), "utf-8")
 
 
 def test_keys_are_those_of_all_lines_in_their_order(tmp_path: Path) -> None:
     found = look(
         tmp_path, '{"b": 1, "a": {"x": 2}}', "", "  \t\r", '{"c": [1.0], "b": null}\r', "{}"
     )
-    assert found == JsonLook(("b", "a", "c"), [])
+    assert found == JsonScan(("b", "a", "c"), [])
 
 
 @pytest.mark.parametrize(
@@ -62,13 +62,13 @@ def test_a_line_that_is_no_object_is_a_fault(
 def test_what_is_whole_is_no_fault(tmp_path: Path) -> None:
     number = "9" * 10_000
     found = look(tmp_path, '{"a": "\\ud83d\\ude00 é"}', f'{{"a": {number}}}', '{"a": 1e999}')
-    assert found == JsonLook(("a",), [])
+    assert found == JsonScan(("a",), [])
 
 
 def test_a_packed_file_is_read_whole_or_refused(tmp_path: Path) -> None:
     packed = gzip.compress(b'{"a": 1}\n' * 99)
     (tmp_path / "a.jsonl.gz").write_bytes(packed)
-    assert look_at_json(str(tmp_path / "a.jsonl.gz"), "utf-8").names == ("a",)
+    assert scan_json(str(tmp_path / "a.jsonl.gz"), "utf-8").names == ("a",)
     (tmp_path / "a.jsonl.gz").write_bytes(packed[:-4])
     with pytest.raises(TextProblem, match="truncated gzip file"):
-        look_at_json(str(tmp_path / "a.jsonl.gz"), "utf-8")
+        scan_json(str(tmp_path / "a.jsonl.gz"), "utf-8")

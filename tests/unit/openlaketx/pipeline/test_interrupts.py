@@ -4,35 +4,35 @@ from __future__ import annotations
 
 import pytest
 
-from openlaketx.pipeline.stop_signal import StopSign, noticing_interrupts
+from openlaketx.pipeline.stop_signal import StopSignal, detect_interrupts
 
 
-def test_the_sign_pulls_the_brake_of_every_run_under_way() -> None:
-    sign, pulled = StopSign(), list[str]()
+def test_the_stop_signal_cancels_every_active_run() -> None:
+    stop, cancelled = StopSignal(), list[str]()
 
     def broken() -> None:
         raise OSError("the engine is gone")
 
-    with sign.heeded(broken), sign.heeded(lambda: pulled.append("b")):
-        with sign.heeded(lambda: pulled.append("over")):
+    with stop.listening(broken), stop.listening(lambda: cancelled.append("b")):
+        with stop.listening(lambda: cancelled.append("over")):
             pass
-        sign.give()
-    assert pulled == ["b"]
+        stop.set()
+    assert cancelled == ["b"]
 
 
 def test_a_run_that_comes_too_late_does_not_start() -> None:
-    sign = StopSign()
-    sign.check()
-    sign.give()
-    with pytest.raises(KeyboardInterrupt), sign.heeded(lambda: None):
+    stop = StopSignal()
+    stop.check()
+    stop.set()
+    with pytest.raises(KeyboardInterrupt), stop.listening(lambda: None):
         pytest.fail("it ran")
     with pytest.raises(KeyboardInterrupt):
-        sign.check()
+        stop.check()
 
 
-def test_a_run_notices_the_sign_like_a_signal() -> None:
-    sign = StopSign()
-    with noticing_interrupts(sign) as interrupted:
+def test_a_run_detects_the_stop_signal_like_sigint() -> None:
+    stop = StopSignal()
+    with detect_interrupts(stop) as interrupted:
         assert not interrupted()
-        sign.give()
+        stop.set()
         assert interrupted()

@@ -10,7 +10,7 @@ import pytest
 from lakeguard_sdk.errors import Fenced, JobTimedOut, TableBusy
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.ports import Runs
-from openlaketx.pipeline.lease import Limit, keeping_lease
+from openlaketx.pipeline.lease import Limit, hold_lease
 
 TICKET = RunTicket(run_id="run_1", task_id="task_1", attempt=1, lease_token="x")
 
@@ -40,7 +40,7 @@ def runs(beats: Beats) -> Runs:
 
 def test_it_beats_several_times_within_a_lease() -> None:
     beats = Beats(0.04)
-    with keeping_lease(runs(beats), TICKET, 0.04, lambda: None) as lease:
+    with hold_lease(runs(beats), TICKET, 0.04, lambda: None) as lease:
         assert beats.enough.wait(10)
         lease.check()
     seen = beats.count
@@ -51,7 +51,7 @@ def test_it_beats_several_times_within_a_lease() -> None:
 def test_a_lost_lease_stops_the_run() -> None:
     lost = threading.Event()
     beats = Beats(0.02, Fenced(run="run_1", reason="another attempt runs"))
-    with keeping_lease(runs(beats), TICKET, 0.02, lost.set) as lease:
+    with hold_lease(runs(beats), TICKET, 0.02, lost.set) as lease:
         assert lost.wait(10)
         with pytest.raises(Fenced, match="another attempt"):
             lease.check()
@@ -60,7 +60,7 @@ def test_a_lost_lease_stops_the_run() -> None:
 def test_a_run_that_lost_its_lease_is_stopped_until_it_has_stopped() -> None:
     stops = threading.Semaphore(0)
     beats = Beats(Fenced(run="run_1", reason="another attempt runs"))
-    with keeping_lease(runs(beats), TICKET, 0.02, stops.release):
+    with hold_lease(runs(beats), TICKET, 0.02, stops.release):
         assert stops.acquire(timeout=10)
         assert stops.acquire(timeout=10)
     assert beats.count == 1
@@ -68,7 +68,7 @@ def test_a_run_that_lost_its_lease_is_stopped_until_it_has_stopped() -> None:
 
 def test_a_plane_that_does_not_answer_for_a_moment_costs_nothing() -> None:
     beats = Beats(OSError("locked"), TableBusy(dataset="x", holder="y"), 0.02)
-    with keeping_lease(runs(beats), TICKET, 0.02, lambda: None) as lease:
+    with hold_lease(runs(beats), TICKET, 0.02, lambda: None) as lease:
         assert beats.enough.wait(10)
         lease.check()
 
@@ -76,7 +76,7 @@ def test_a_plane_that_does_not_answer_for_a_moment_costs_nothing() -> None:
 def test_the_end_of_its_time_stops_the_run_although_it_keeps_its_lease() -> None:
     stopped = threading.Event()
     beats, limit = Beats(120.0), Limit(0.05, JobTimedOut(job="nightly", seconds=0.05))
-    with keeping_lease(runs(beats), TICKET, 120, stopped.set, limit=limit) as lease:
+    with hold_lease(runs(beats), TICKET, 120, stopped.set, limit=limit) as lease:
         lease.check()
         assert stopped.wait(10)
         with pytest.raises(JobTimedOut, match="did not end within"):

@@ -1,6 +1,6 @@
 """Conversion of source columns to the declared schema."""
 
 from openlaketx.conform.accepted_rows import as_accepted
-from openlaketx.conform.conform import conform, telling_misfits
+from openlaketx.conform.conform import conform, locate_misfits
 
-__all__ = ["as_accepted", "conform", "telling_misfits"]
+__all__ = ["as_accepted", "conform", "locate_misfits"]

@@ -110,8 +110,8 @@ def _nested(value: Column, name: str, found: str, declared: str) -> Column:
 
 def _only_null(value: Column, name: str, declared: str) -> Column:
     """For types without a common value except NULL."""
-    told = _refuse(value.cast("string"), name, declared)
-    return F.when(value.isNull(), F.lit(None)).otherwise(told).cast(data_type_of(declared))
+    refused = _refuse(value.cast("string"), name, declared)
+    return F.when(value.isNull(), F.lit(None)).otherwise(refused).cast(data_type_of(declared))
 
 
 def _from_text(text: Column, name: str, declared: str) -> Column:
@@ -165,8 +165,8 @@ def nested_fits(value: Column, found: ColumnType, declared: ColumnType, part: Pa
             fits = F.forall(values, lambda item: nested_fits(item, old, new, part))
         case StructOf(), StructOf():
             both = ((_field(found, name), new) for name, new in declared.fields)
-            told = (nested_fits(value.getField(o[0]), o[1], new, part) for o, new in both if o)
-            fits = reduce(and_, told, F.lit(True))
+            fields = (nested_fits(value.getField(o[0]), o[1], new, part) for o, new in both if o)
+            fits = reduce(and_, fields, F.lit(True))
         case _:
             return part(value, found, declared)
     return value.isNull() | fits

@@ -48,7 +48,7 @@ def conform(frame: DataFrame, live: TableSchema, declared: TableSchema, dataset:
 # Location of a text that does not fit its column's type.
 
 
-def telling_misfits(batch: Batch, declared: TableSchema) -> Batch:
+def locate_misfits(batch: Batch, declared: TableSchema) -> Batch:
     """The same batch; the error for a text that does not fit names its file, and its line if known.
 
     Found by a second read, which happens only after a failure.
@@ -58,11 +58,11 @@ def telling_misfits(batch: Batch, declared: TableSchema) -> Batch:
         return batch
 
     def explain(error: Exception) -> LakeGuardError:
-        told = batch.explain(error)
-        if MISFIT not in str(told) or "reason" not in told.fields:
-            return told
+        explained = batch.explain(error)
+        if MISFIT not in str(explained) or "reason" not in explained.fields:
+            return explained
         found = _first(batch, texts)
-        return type(told)(**{**told.fields, "reason": found}) if found else told
+        return type(explained)(**{**explained.fields, "reason": found}) if found else explained
 
     return replace(batch, explain=explain)
 
@@ -86,8 +86,8 @@ def _first(batch: Batch, texts: list[Column]) -> str:
         (column, value) for column, value in zip(texts, row[1:], strict=True) if value is not None
     )
     place = batch.place_of(row[0], column.name, value)
-    said = f"column {column.name}: {shown_text(value, column.name)} {MISFIT} {column.type}"
-    return f"{place}: {said}" if place else ""
+    message = f"column {column.name}: {shown_text(value, column.name)} {MISFIT} {column.type}"
+    return f"{place}: {message}" if place else ""
 
 
 def _misfit(frame: DataFrame, column: Column) -> SparkColumn:

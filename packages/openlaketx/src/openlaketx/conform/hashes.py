@@ -60,8 +60,8 @@ def with_hashes(frame: DataFrame, plan: RunPlan) -> DataFrame:
 def _named(column: Column) -> SparkColumn:
     value = F.col(quoted_name(column.name))
     name = F.lit(f"{len(column.name)}:{column.name}")
-    told = F.concat(name, _text(value, parse_type(column.type)))
-    return F.when(value.isNull(), F.lit("")).otherwise(told)
+    encoded = F.concat(name, _text(value, parse_type(column.type)))
+    return F.when(value.isNull(), F.lit("")).otherwise(encoded)
 
 
 def _tagged(value: SparkColumn, data_type: ColumnType) -> SparkColumn:

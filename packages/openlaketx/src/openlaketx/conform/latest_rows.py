@@ -24,22 +24,22 @@ def latest(
 
     NULL sorts first. If the frame has ``PLACE``, the later file breaks ties.
     """
-    told = _compared(frame, schema, keys, order_by)
+    ranked = _compared(frame, schema, keys, order_by)
     same_key = Window.partitionBy(*_columns(keys))
-    told = told.withColumn(_FIRST, F.row_number().over(same_key.orderBy(F.lit(0))))
+    ranked = ranked.withColumn(_FIRST, F.row_number().over(same_key.orderBy(F.lit(0))))
     in_files = PLACE in frame.columns
     agree = F.when(F.col(_LOW) == F.col(_HIGH), F.lit(True)).otherwise(
         _contradiction(keys, order_by, in_files=in_files)
     )
-    return told.filter(agree & (F.col(_FIRST) == 1)).drop(_RANK, _LOW, _HIGH, _FIRST, PLACE)
+    return ranked.filter(agree & (F.col(_FIRST) == 1)).drop(_RANK, _LOW, _HIGH, _FIRST, PLACE)
 
 
 def has_ties(
     frame: DataFrame, schema: TableSchema, keys: Sequence[str], order_by: Sequence[str]
 ) -> bool:
     """Whether different rows of a key tie for the last place."""
-    told = _compared(frame, schema, keys, order_by)
-    return not told.filter(F.col(_LOW) != F.col(_HIGH)).isEmpty()
+    ranked = _compared(frame, schema, keys, order_by)
+    return not ranked.filter(F.col(_LOW) != F.col(_HIGH)).isEmpty()
 
 
 def _compared(
@@ -52,8 +52,8 @@ def _compared(
     tied = frame.withColumn(_RANK, F.rank().over(same_key.orderBy(*ordered)))
     tied = tied.filter(F.col(_RANK) == 1)
     content = content_hash(schema.columns)
-    told = tied.withColumn(_LOW, F.min(content).over(same_key))
-    return told.withColumn(_HIGH, F.max(content).over(same_key))
+    compared = tied.withColumn(_LOW, F.min(content).over(same_key))
+    return compared.withColumn(_HIGH, F.max(content).over(same_key))
 
 
 def refuse_null_keys(frame: DataFrame, keys: Sequence[str]) -> DataFrame:

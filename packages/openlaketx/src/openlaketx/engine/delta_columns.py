@@ -32,10 +32,10 @@ def with_log_columns(
     """The frame over these files, with partition values from the log where a file lacks them."""
     if not values:
         return frame
-    names = sorted({name for told in values.values() for name in told})
+    names = sorted({name for texts in values.values() for name in texts})
     place = F.regexp_replace(F.col("_metadata.file_path"), "^file:(//)?", "")
-    known = F.broadcast(_told(session, location, paths, values, names))
-    kept = [name for name in frame.columns if name not in schema.names]
+    known = F.broadcast(_partition_frame(session, location, paths, values, names))
+    extra = [name for name in frame.columns if name not in schema.names]
     joined = frame.withColumn(_PLACE, place).join(known, _PLACE, "left")
     unknown = refusal("no partition values for ", F.col(_PLACE))
     chosen = [
@@ -47,10 +47,10 @@ def with_log_columns(
         else F.col(quoted_name(name))
         for name in schema.names
     ]
-    return joined.select(*chosen, *(F.col(quoted_name(name)) for name in kept))
+    return joined.select(*chosen, *(F.col(quoted_name(name)) for name in extra))
 
 
-def _told(
+def _partition_frame(
     session: SparkSession,
     location: str,
     paths: Collection[str],

@@ -1,7 +1,7 @@
 """Row values in error messages: shortened, and redacted for private columns.
 
 The control plane stores and displays errors. Our own messages format values with ``shown``; texts
-from Spark, a database or a user's function pass ``foreign_words``, because the columns of their
+from Spark, a database or a user's function pass ``masked_message``, because the columns of their
 values are unknown.
 """
 
@@ -25,7 +25,7 @@ _private: ContextVar[frozenset[str]] = ContextVar("private", default=frozenset()
 
 
 @contextmanager
-def keeping_private(columns: Iterable[str]) -> Iterator[None]:
+def mask_columns(columns: Iterable[str]) -> Iterator[None]:
     """Redact the values of these columns in messages made by this thread during the block."""
     token = _private.set(frozenset(columns))
     try:
@@ -57,7 +57,7 @@ def shown_text(value: str | None, name: str) -> str:
     return "NULL" if value is None else f"'{_cut(' '.join(value.splitlines()))}'"
 
 
-def foreign_words(text: str, kind: str) -> str:
+def masked_message(text: str, kind: str) -> str:
     """A foreign message, or only its ``kind`` if it may contain a private value."""
     hidden = sorted(_private.get())
     if not hidden:

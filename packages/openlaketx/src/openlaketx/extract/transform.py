@@ -13,7 +13,7 @@ from openlaketx.extract.files.file_order import ROW_FILE
 from openlaketx.extract.query import columns_of, query
 
 BATCH = "batch"
-_OURS = "the transform of its target: "
+_PREFIX = "the transform of its target: "
 _NOT_OF_THE_TRANSFORM = ("FAILED_READ_FILE", "MALFORMED", "USER_RAISED_EXCEPTION")
 
 
@@ -28,14 +28,14 @@ def transform(batch: Batch, plan: RunPlan) -> Batch:
         return batch
     session = batch.frame.sparkSession
     batch.frame.drop(ROW_FILE).createOrReplaceTempView(BATCH)
-    frame = query(session, plan.transform, plan.dataset, _OURS)
+    frame = query(session, plan.transform, plan.dataset, _PREFIX)
     session.catalog.dropTempView(BATCH)
 
     def explain(error: Exception) -> LakeGuardError:
         if condition(error).startswith(_NOT_OF_THE_TRANSFORM):
             return batch.explain(error)
-        told = f"{_OURS}{reason(error)}"
-        return BuildFailed(dataset=plan.dataset, reason=told)
+        message = f"{_PREFIX}{reason(error)}"
+        return BuildFailed(dataset=plan.dataset, reason=message)
 
     live = columns_of(frame, plan.dataset)
     return replace(batch, frame=frame, live=live, explain=explain, order=())

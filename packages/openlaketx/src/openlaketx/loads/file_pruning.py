@@ -49,7 +49,7 @@ def files_with_keys(
         return set()
     for name in keys:
         data_type = str(schema.type_of(name))
-        if not existing.tells(name, data_type):
+        if not existing.has_comparable_ranges(name, data_type):
             continue
         between = staged_range(batch, name, data_type)
         if between is not None:
@@ -68,7 +68,7 @@ def near_keys(
     """
     name = plan.load.keys[0]
     data_type = str(plan.declared.type_of(name))
-    if data_type not in _COMPARED or not existing.tells(name, data_type):
+    if data_type not in _COMPARED or not existing.has_comparable_ranges(name, data_type):
         return rows
     values = staged_values(batch, name)
     if values is None:
@@ -133,11 +133,11 @@ def staged_range(batch: Candidate, column: str, data_type: str) -> tuple[Any, An
         return None
     lows, highs = [], []
     for file, footer in zip(batch.files, batch.footers, strict=True):
-        told = _told(file, footer, column)
-        if told["nullCount"].get(column) == file.rows:
+        stats = _stats_of(file, footer, column)
+        if stats["nullCount"].get(column) == file.rows:
             continue
         text = file.partition.get(column)
-        low, high = told["minValues"].get(column, text), told["maxValues"].get(column, text)
+        low, high = stats["minValues"].get(column, text), stats["maxValues"].get(column, text)
         if low is None or high is None:
             return None
         lows.append(_as(low, data_type))
@@ -145,11 +145,11 @@ def staged_range(batch: Candidate, column: str, data_type: str) -> tuple[Any, An
     return (min(lows), max(highs)) if lows else None
 
 
-def _told(file: StagedFile, footer: pq.FileMetaData, column: str) -> dict[str, Any]:
+def _stats_of(file: StagedFile, footer: pq.FileMetaData, column: str) -> dict[str, Any]:
     """The file's statistics, or its footer's if the statistics omit the column."""
-    told: dict[str, Any] = json.loads(file.stats, parse_float=Decimal)
-    if column in told["minValues"] or column in file.partition:
-        return told
+    stats: dict[str, Any] = json.loads(file.stats, parse_float=Decimal)
+    if column in stats["minValues"] or column in file.partition:
+        return stats
     return dict(json.loads(delta_stats(footer, table_schema(footer)), parse_float=Decimal))
 
 

@@ -49,7 +49,7 @@ def files_in_turn(batch: Batch, plan: RunPlan) -> Order:
     return batch.order[::-1] if plan.load.type is LoadType.APPEND else batch.order
 
 
-def look_at_incoming(
+def read_incoming(
     session: SparkSession,
     staged: Candidate,
     plan: RunPlan,

@@ -193,13 +193,13 @@ def deletes_row(load: Load) -> SparkColumn:
     if not load.operation:
         return F.lit(False)
     value = F.col(quoted_name(load.operation))
-    said = F.lower(F.trim(value))
+    code = F.lower(F.trim(value))
     known = ", ".join((*UPSERTS, *DELETIONS))
     unknown = refusal(
         f"{load.operation} is ", shown(value, load.operation), f", which is not one of {known}"
     )
     return (
-        F.when(said.isin(*DELETIONS), F.lit(True))
-        .when(said.isin(*UPSERTS), F.lit(False))
+        F.when(code.isin(*DELETIONS), F.lit(True))
+        .when(code.isin(*UPSERTS), F.lit(False))
         .otherwise(unknown.cast("boolean"))
     )

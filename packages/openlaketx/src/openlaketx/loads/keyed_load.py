@@ -24,7 +24,7 @@ from openlaketx.loads.incoming_batch import (
     Incoming,
     files_in_turn,
     incoming_schema,
-    look_at_incoming,
+    read_incoming,
     read_staged,
 )
 from openlaketx.loads.keyed_changes import (
@@ -87,9 +87,7 @@ def load_by_key(
     split = split_rows(read, schema, existing)
     staged = split.kept
     again = partial(_staged_with_places, frame, batch, plan, existing, storage, split_rows)
-    incoming = look_at_incoming(
-        session, staged, plan, _identity(plan), again if batch.order else None
-    )
+    incoming = read_incoming(session, staged, plan, _identity(plan), again if batch.order else None)
     held = keys_aside(session, split, plan)
     _refuse_empty_snapshot(incoming, held, plan, existing)
     changed = _changed(incoming, staged, held, plan, existing)
@@ -126,13 +124,15 @@ def _staged_with_places(
 ) -> DataFrame:
     """Stage the rows again with their files' rank; only needed if rows of a key conflict."""
     place = Column(name=PLACE, type="long")
-    told, kept = (
+    staged_schema, kept_schema = (
         TableSchema(columns=(*schema.columns, place))
         for schema in (with_time(incoming_schema(plan), plan), incoming_schema(plan))
     )
     rows = with_places(frame, files_in_turn(batch, plan))
-    staged = stage(rows, batch, plan, storage, schema=told, folder=PLACED)
-    return read_staged(frame.sparkSession, split_rows(staged, told, existing).kept, kept)
+    staged = stage(rows, batch, plan, storage, schema=staged_schema, folder=PLACED)
+    return read_staged(
+        frame.sparkSession, split_rows(staged, staged_schema, existing).kept, kept_schema
+    )
 
 
 def merge_keys(plan: RunPlan) -> tuple[str, ...]:

@@ -32,8 +32,8 @@ def new_position(
     if highest is None:
         return files
     subject = watermark_subject(plan.build, plan.load.watermark)
-    told = {"watermark": highest, "watermark_of": subject}
-    return (files or SourcePosition()).model_copy(update=told)
+    changes = {"watermark": highest, "watermark_of": subject}
+    return (files or SourcePosition()).model_copy(update=changes)
 
 
 def _highest(plan: RunPlan, read: Candidate) -> str | None:

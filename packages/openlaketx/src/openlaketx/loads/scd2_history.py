@@ -123,8 +123,8 @@ def _table_row(plan: RunPlan, named: tuple[str, ...]) -> list[SparkColumn]:
 
 def _carried(plan: RunPlan) -> list[str]:
     """Columns that a version takes from its row: all but the validity columns."""
-    told = (VALID_FROM, VALID_TO, IS_CURRENT)
-    return [name for name in plan.table_schema.names if name not in told]
+    validity = (VALID_FROM, VALID_TO, IS_CURRENT)
+    return [name for name in plan.table_schema.names if name not in validity]
 
 
 def _without_place(plan: RunPlan) -> list[SparkColumn]:
@@ -147,8 +147,12 @@ def _hash(plan: RunPlan) -> SparkColumn:
 
     Rows written before the hash column existed have none, so it is computed.
     """
-    told = content_hash(hashed_columns(plan))
-    return F.coalesce(F.col(ROW_HASH), told) if plan.load.hash is HashStrategy.ROW_HASH else told
+    computed = content_hash(hashed_columns(plan))
+    return (
+        F.coalesce(F.col(ROW_HASH), computed)
+        if plan.load.hash is HashStrategy.ROW_HASH
+        else computed
+    )
 
 
 def _columns(names: tuple[str, ...] | list[str]) -> list[SparkColumn]:

@@ -65,7 +65,7 @@ class Existing:
             partitions={path: of for path, of in self.partitions.items() if path not in gone},
         )
 
-    def tells(self, column: str, data_type: str) -> bool:
+    def has_comparable_ranges(self, column: str, data_type: str) -> bool:
         """Whether ranges of the column are comparable with values of the type; as text, a date
         widened to a timestamp sorts before its own midnight."""
         held = self.schema.type_of(column)
@@ -124,7 +124,7 @@ def read_existing(
     frame = session.read.schema(schema).parquet(*locations)
     frame = frame.withColumn(FILE, F.col("_metadata.file_path"))
     values = {path: existing.partitions[path] for path in chosen if not written_whole(path)}
-    values = {path: told for path, told in values.items() if told}
+    values = {path: texts for path, texts in values.items() if texts}
     frame = with_log_columns(frame, session, held, existing.location, chosen, values)
     return _as_planned(frame, held, plan)
 

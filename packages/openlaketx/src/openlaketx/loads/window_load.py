@@ -74,7 +74,7 @@ def _rows_inside(session: SparkSession, plan: RunPlan, existing: Existing) -> di
     data_type = str(plan.declared.type_of(column))
     low, high = comparable_bounds(window_bounds(plan.window, data_type), data_type)
     may = set(existing.files)
-    if existing.tells(column, data_type):
+    if existing.has_comparable_ranges(column, data_type):
         may = existing.overlapping(column, low, high)
     if not may:
         return {}

@@ -12,7 +12,7 @@ from lakeguard_sdk.core.enums import Scope
 from lakeguard_sdk.expressions.measures import DuplicateRows, measure_key
 from lakeguard_sdk.types.schema import FLOATS, TableSchema
 from openlaketx.engine.duckdb_reader import ENGINE, DuckdbReader
-from openlaketx.engine.shown_values import foreign_words
+from openlaketx.engine.shown_values import masked_message
 from openlaketx.measure.runner import MeasuringEngine, Relation
 from openlaketx.measure.sql.aggregate_sql import Forms
 from openlaketx.measure.sql.duckdb_dialect import DUCKDB
@@ -91,7 +91,7 @@ class DuckdbEngine(MeasuringEngine):
         foreign message."""
         kind = type(error).__name__
         line = next(iter(str(error).splitlines()), kind)
-        return (foreign_words(line, kind) if isinstance(error, duckdb.Error) else line)[:_REASON]
+        return (masked_message(line, kind) if isinstance(error, duckdb.Error) else line)[:_REASON]
 
 
 def _only_new_keys_matter(measure: DuplicateRows, subject: Subject) -> bool:

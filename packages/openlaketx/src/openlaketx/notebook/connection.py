@@ -27,7 +27,7 @@ from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.run import RunResult
 from lakeguard_sdk.ports import Registry
 from openlaketx.notebook.result import PublishResult
-from openlaketx.run import note, noting
+from openlaketx.run import collecting_notes, note
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -121,7 +121,7 @@ class Connection:
         if frame.isStreaming:
             raise NotPublishable(dataset=dataset, reason="it is a streaming frame")
         registered = self._ensure(dataset, frame)
-        with noting():
+        with collecting_notes():
             note({**(notes or {}), **({"reason": reason} if reason else {})})
             result = self._run(dataset, frame.sparkSession, frame)
         return PublishResult(result, registered)

@@ -37,11 +37,11 @@ class PublishResult:
         """Return the result, or raise unless the run succeeded."""
         if self.status is RunStatus.BLOCKED:
             reasons = self.decision.ruling.reasons if self.decision else ()
-            told = "; ".join(reasons) or "no reason was recorded"
-            raise PublishBlocked(dataset=self.run.dataset, reason=told, run=self.run.run_id)
+            reason = "; ".join(reasons) or "no reason was recorded"
+            raise PublishBlocked(dataset=self.run.dataset, reason=reason, run=self.run.run_id)
         if self.status is RunStatus.FAILED:
-            told = self.run.error.message if self.run.error else "unknown error"
-            raise PublishFailed(dataset=self.run.dataset, reason=told)
+            reason = self.run.error.message if self.run.error else "unknown error"
+            raise PublishFailed(dataset=self.run.dataset, reason=reason)
         return self
 
     def __str__(self) -> str:

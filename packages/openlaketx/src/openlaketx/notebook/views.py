@@ -81,28 +81,30 @@ def view_text(found: ResolvedDataset, *, delta: bool) -> str:
     if not files:
         return f"{_select(columns, ())} WHERE false"
     root = f"{found.location.rstrip('/')}/"
-    told = values_left_to_log(pin, [file.removeprefix(root) for file in files])
+    log_values = values_left_to_log(pin, [file.removeprefix(root) for file in files])
     return " UNION ALL ".join(
-        f"{_select(columns, _names_in(file, found), told.get(file.removeprefix(root), {}))}"
+        f"{_select(columns, _names_in(file, found), log_values.get(file.removeprefix(root), {}))}"
         f" FROM parquet.{_place(file)}"
         for file in files
     )
 
 
 def _select(
-    columns: Iterable[Column], held: Collection[str], told: Mapping[str, str | None] = _NOTHING
+    columns: Iterable[Column],
+    held: Collection[str],
+    log_values: Mapping[str, str | None] = _NOTHING,
 ) -> str:
     """With casts, because files do not carry every declared type. A column that is not in ``held``
     has its value from the log, else NULL."""
     return "SELECT " + ", ".join(
-        f"CAST({quoted_name(column.name) if column.name in held else _literal(column, told)}"
+        f"CAST({quoted_name(column.name) if column.name in held else _literal(column, log_values)}"
         f" AS {spark_type(column.type)}) AS {quoted_name(column.name)}"
         for column in columns
     )
 
 
-def _literal(column: Column, told: Mapping[str, str | None]) -> str:
-    text = told.get(column.name)
+def _literal(column: Column, log_values: Mapping[str, str | None]) -> str:
+    text = log_values.get(column.name)
     if text is None:
         return "NULL"
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
@@ -114,8 +116,8 @@ def _names_in(file: str, found: ResolvedDataset) -> Collection[str]:
     try:
         names: list[str] = pq.read_metadata(local_path(file)).schema.to_arrow_schema().names
     except (OSError, pa.ArrowException) as error:
-        told = next(iter(str(error).splitlines()), type(error).__name__)
-        raise _unreadable(found, told) from None
+        message = next(iter(str(error).splitlines()), type(error).__name__)
+        raise _unreadable(found, message) from None
     return frozenset(names)
 
 

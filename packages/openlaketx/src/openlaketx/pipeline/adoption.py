@@ -16,9 +16,9 @@ from lakeguard_sdk.storage.storage import Storage, join, storage_for
 from openlaketx.engine.machine import cores
 from openlaketx.measure import Measured, Subject, take_measures
 from openlaketx.measure.subject import referenced_rows
-from openlaketx.pipeline.after_publish import deliver_or_tell
+from openlaketx.pipeline.after_publish import deliver_or_report
 from openlaketx.pipeline.failures import failure_of
-from openlaketx.pipeline.lease import Lease, keeping_lease
+from openlaketx.pipeline.lease import Lease, hold_lease
 from openlaketx.stage import Candidate
 from openlaketx.stage.candidate import shown_file
 
@@ -29,7 +29,7 @@ def run_adoption(task_id: str, client: WorkerClient, progress: Progress | None =
     if isinstance(opened, RunResult):
         return opened
     try:
-        with keeping_lease(
+        with hold_lease(
             client.runs, opened.ticket, opened.run.lease_seconds, lambda: None
         ) as lease:
             result = _adopt(opened, client, lease, progress)
@@ -38,7 +38,7 @@ def run_adoption(task_id: str, client: WorkerClient, progress: Progress | None =
         raise
     except Exception as error:  # noqa: BLE001 - the run must end, whatever the error
         return client.runs.fail_run(opened.ticket, failure_of(error))
-    deliver_or_tell(opened.run, client.reader, progress)
+    deliver_or_report(opened.run, client.reader, progress)
     return result
 
 

@@ -14,7 +14,7 @@ from openlaketx.profile import profile_version
 _LOG = logging.getLogger("openlaketx")
 
 
-def deliver_or_tell(plan: RunPlan, reader: Reader, progress: Progress | None) -> None:
+def deliver_or_report(plan: RunPlan, reader: Reader, progress: Progress | None) -> None:
     """Deliver the published version, whatever the run's result.
 
     A failure is reported to ``progress`` or logged; the next run retries the delivery.
@@ -27,12 +27,12 @@ def deliver_or_tell(plan: RunPlan, reader: Reader, progress: Progress | None) ->
     try:
         deliver_published(plan, reader)
     except Exception as error:  # noqa: BLE001 - the version is published, whatever the error
-        told = next(iter(str(error).splitlines()), "") or type(error).__name__
+        reason = next(iter(str(error).splitlines()), "") or type(error).__name__
         if progress:
-            facts = {"dataset": plan.dataset, "what": what, "reason": told}
+            facts = {"dataset": plan.dataset, "what": what, "reason": reason}
             progress("undelivered", facts)
         else:
-            _LOG.warning("%s is published, but not delivered: %s", plan.dataset, told)
+            _LOG.warning("%s is published, but not delivered: %s", plan.dataset, reason)
 
 
 def _what(plan: RunPlan) -> str:
@@ -55,8 +55,8 @@ def profile_if_due(plan: RunPlan, client: WorkerClient, progress: Progress | Non
         taken = profile_version(due.dataset, masked=due.masked)
         client.runs.submit_profile(plan.ticket, taken)
     except Exception as error:  # noqa: BLE001 - the version is published, whatever the error
-        told = next(iter(str(error).splitlines()), "") or type(error).__name__
+        reason = next(iter(str(error).splitlines()), "") or type(error).__name__
         if progress:
-            progress("unprofiled", {"dataset": plan.dataset, "reason": told})
+            progress("unprofiled", {"dataset": plan.dataset, "reason": reason})
         else:
-            _LOG.warning("profiling of %s failed: %s", plan.dataset, told)
+            _LOG.warning("profiling of %s failed: %s", plan.dataset, reason)

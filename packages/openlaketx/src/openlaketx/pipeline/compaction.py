@@ -12,7 +12,7 @@ from lakeguard_sdk.scheduling.process_identity import this_process
 from lakeguard_sdk.storage.storage import storage_for
 from openlaketx.compact import rewrite
 from openlaketx.pipeline.failures import failure_of
-from openlaketx.pipeline.lease import Lease, keeping_lease
+from openlaketx.pipeline.lease import Lease, hold_lease
 from openlaketx.publish import commit_publish
 
 _LOG = logging.getLogger("openlaketx")
@@ -31,14 +31,14 @@ def compact_if_needed(
             return
         if progress:
             progress("compact", {})
-        told = _problem(run_compaction(task_id, client))
+        reason = _problem(run_compaction(task_id, client))
     except Exception as error:  # noqa: BLE001 - the version is published, whatever the error
-        told = next(iter(str(error).splitlines()), "") or type(error).__name__
-    if told:
+        reason = next(iter(str(error).splitlines()), "") or type(error).__name__
+    if reason:
         if progress:
-            progress("uncompacted", {"dataset": plan.dataset, "reason": told})
+            progress("uncompacted", {"dataset": plan.dataset, "reason": reason})
         else:
-            _LOG.warning("compaction of %s failed: %s", plan.dataset, told)
+            _LOG.warning("compaction of %s failed: %s", plan.dataset, reason)
 
 
 def run_compaction(task_id: str, client: WorkerClient) -> RunResult:
@@ -47,7 +47,7 @@ def run_compaction(task_id: str, client: WorkerClient) -> RunResult:
     if isinstance(opened, RunResult):
         return opened
     try:
-        with keeping_lease(client.runs, opened.ticket, opened.lease_seconds, lambda: None) as lease:
+        with hold_lease(client.runs, opened.ticket, opened.lease_seconds, lambda: None) as lease:
             return _compact(opened, client, lease)
     except KeyboardInterrupt:
         client.runs.fail_run(opened.ticket, Failure(code="LG-0000", message="interrupted"))

@@ -13,5 +13,5 @@ def failure_of(error: Exception) -> Failure:
     text = next((line for line in str(error).splitlines() if line.strip()), "")
     if isinstance(error, LakeGuardError):
         return Failure(code=error.code, message=text[:_LONGEST], retryable=error.retryable)
-    told = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return Failure(code=LakeGuardError.code, message=told[:_LONGEST])
+    message = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return Failure(code=LakeGuardError.code, message=message[:_LONGEST])

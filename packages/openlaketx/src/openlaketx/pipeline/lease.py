@@ -12,9 +12,9 @@ from lakeguard_sdk.errors import Fenced, LakeGuardError
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.ports import Runs
 
-_BEATS_PER_LEASE = 4
-_LONGEST_PAUSE = 30.0
-_STOP_AGAIN = 1.0
+_HEARTBEATS_PER_LEASE = 4
+_MAX_INTERVAL = 30.0
+_CANCEL_AGAIN_SECONDS = 1.0
 
 
 class Lease:
@@ -35,7 +35,7 @@ class Lease:
         self._lost = error
 
 
-class Brake:
+class JobCanceller:
     """Cancels the Spark jobs of a run; without effect before and after Spark runs them."""
 
     def __init__(self) -> None:
@@ -44,13 +44,13 @@ class Brake:
         )  # a signal handler may cancel in the thread that holds the lock
         self._stop: Callable[[], None] | None = None
 
-    def pull(self) -> None:
+    def cancel(self) -> None:
         with self._changing:
             if self._stop is not None:
                 self._stop()
 
     @contextmanager
-    def holding(self, stop: Callable[[], None]) -> Iterator[None]:
+    def active(self, stop: Callable[[], None]) -> Iterator[None]:
         """``stop`` is called by ``cancel`` during the block, and never after it."""
         with self._changing:
             self._stop = stop
@@ -70,7 +70,7 @@ class Limit:
 
 
 @contextmanager
-def keeping_lease(
+def hold_lease(
     runs: Runs,
     ticket: RunTicket,
     seconds: float,
@@ -82,18 +82,20 @@ def keeping_lease(
     ``check`` raise."""
     lease = Lease(interrupted)
     done = threading.Event()
-    beating = threading.Thread(
-        target=_beat, args=(runs, ticket, seconds, lease, done, on_loss, limit), daemon=True
+    heartbeats = threading.Thread(
+        target=_send_heartbeats,
+        args=(runs, ticket, seconds, lease, done, on_loss, limit),
+        daemon=True,
     )
-    beating.start()
+    heartbeats.start()
     try:
         yield lease
     finally:
         done.set()
-        beating.join()
+        heartbeats.join()
 
 
-def _beat(
+def _send_heartbeats(
     runs: Runs,
     ticket: RunTicket,
     seconds: float,
@@ -104,7 +106,7 @@ def _beat(
 ) -> None:
     left = seconds
     until = float("inf") if limit is None else time.monotonic() + limit.seconds
-    while not done.wait(min(left / _BEATS_PER_LEASE, _LONGEST_PAUSE, _seconds_to(until))):
+    while not done.wait(min(left / _HEARTBEATS_PER_LEASE, _MAX_INTERVAL, _seconds_to(until))):
         if limit is not None and time.monotonic() >= until:
             lease.lose(limit.over)
             on_loss()
@@ -118,7 +120,7 @@ def _beat(
         except (LakeGuardError, OSError):
             left = max(left / 2, 1.0)
     # Spark may start another stage of a cancelled job group: cancel until the block ends.
-    while not done.wait(_STOP_AGAIN):
+    while not done.wait(_CANCEL_AGAIN_SECONDS):
         on_loss()
 
 

@@ -12,8 +12,8 @@ from lakeguard_sdk.model.history import RebuildPlan, Rebuilt
 from lakeguard_sdk.model.quarantine import QuarantineBuild
 from lakeguard_sdk.model.run import RunPlan, SourceBuild
 from lakeguard_sdk.storage.storage import storage_for
-from openlaketx.conform import as_accepted, conform, telling_misfits
-from openlaketx.engine.shown_values import keeping_private
+from openlaketx.conform import as_accepted, conform, locate_misfits
+from openlaketx.engine.shown_values import mask_columns
 from openlaketx.extract import extract, transform
 from openlaketx.loads import Loaded, apply_load
 from openlaketx.measure import measure_options, take_measures
@@ -51,7 +51,7 @@ def _pinned(plan: RebuildPlan, client: WorkerClient, scratch: Scratch) -> tuple[
     """The plan over the original input, and the scratch lake that holds it."""
     run, build = scratch.plan(plan.run), plan.run.build
     if isinstance(build, QuarantineBuild):
-        _look_through(Path(client.lake), scratch.lake, build)
+        _link_quarantined(Path(client.lake), scratch.lake, build)
     if isinstance(build, SourceBuild):
         storage = storage_for(plan.run.location)
         gathered = gather_source(plan, build, client.lake, scratch.lake, storage)
@@ -59,7 +59,7 @@ def _pinned(plan: RebuildPlan, client: WorkerClient, scratch: Scratch) -> tuple[
     return run, str(scratch.lake)
 
 
-def _look_through(lake: Path, place: Path, build: QuarantineBuild) -> None:
+def _link_quarantined(lake: Path, place: Path, build: QuarantineBuild) -> None:
     for file in build.files:
         target = place / file.path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -77,9 +77,9 @@ def _loaded(
         raise NotRebuildable(run=plan.run.ticket.run_id, reason="there is nothing to read")
     batch = transform(batch, run)
     under = run.under(plan.verdict)
-    with keeping_private(under.private):
+    with mask_columns(under.private):
         batch = as_accepted(batch, plan.verdict, under, lake)
-        batch = telling_misfits(batch, under.batch_schema)
+        batch = locate_misfits(batch, under.batch_schema)
         frame = conform(batch.frame, batch.live, under.batch_schema, under.dataset)
         splitter = QuarantineSplitter(under, lake, storage, session)
         loaded = apply_load(frame, batch, under, storage, splitter.split_rows)

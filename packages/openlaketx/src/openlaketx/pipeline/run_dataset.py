@@ -25,8 +25,8 @@ from lakeguard_sdk.model.run import (
 from lakeguard_sdk.ports import Runs
 from lakeguard_sdk.storage.run_folders import kept_place, quarantine_place
 from lakeguard_sdk.storage.storage import Storage, join, storage_for
-from openlaketx.conform import as_accepted, conform, telling_misfits
-from openlaketx.engine.shown_values import keeping_private
+from openlaketx.conform import as_accepted, conform, locate_misfits
+from openlaketx.engine.shown_values import mask_columns
 from openlaketx.engine.spark.session import RUN_SETTINGS
 from openlaketx.extract import Batch, extract, transform
 from openlaketx.extract.files.landed_files import run_folder
@@ -60,55 +60,55 @@ def run_dataset(
     ``session`` belongs to this run only; ``frame`` is the batch of a dataset that a program
     publishes.
     """
-    tell = progress or _silent
+    report = progress or _no_progress
     runs, ticket, storage = client.runs, plan.ticket, storage_for(plan.location)
 
-    tell("extract", {})
+    report("extract", {})
     batch = extract(plan, session, client.lake, storage, project=client.project, frame=frame)
     if batch is None or _nothing_new(plan, batch):
         return runs.finish_unchanged(ticket)
     batch = transform(batch, plan)
-    tell("schema", {"columns": len(batch.live.columns)})
+    report("schema", {"columns": len(batch.live.columns)})
     verdict = runs.submit_schema(ticket, batch.live)
     if verdict.result is not None:
         return verdict.result
 
     plan = plan.under(verdict)
-    with keeping_private(plan.private):
+    with mask_columns(plan.private):
         batch = as_accepted(batch, verdict, plan, client.lake)
-        accepted = telling_misfits(batch, plan.batch_schema)
-        return _load_accepted(plan, accepted, client, lease, tell)
+        accepted = locate_misfits(batch, plan.batch_schema)
+        return _load_accepted(plan, accepted, client, lease, report)
 
 
 def _load_accepted(
-    plan: RunPlan, batch: Batch, client: WorkerClient, lease: Lease, tell: Progress
+    plan: RunPlan, batch: Batch, client: WorkerClient, lease: Lease, report: Progress
 ) -> RunResult:
     """Conform, stage, measure, decision, publish."""
     runs, storage = client.runs, storage_for(plan.location)
-    tell("stage", {})
+    report("stage", {})
     conformed = conform(batch.frame, batch.live, plan.batch_schema, plan.dataset)
     session = batch.frame.sparkSession
     splitter = QuarantineSplitter(plan, client.lake, storage, session)
     loaded = apply_load(conformed, batch, plan, storage, splitter.split_rows)
-    idle = loaded.is_nothing and not _is_to_be_judged(plan, batch, splitter)
-    if idle or _waits_on(plan, splitter):
+    idle = loaded.is_nothing and not _needs_decision(plan, batch, splitter)
+    if idle or _all_fail_again(plan, splitter):
         return runs.finish_unchanged(plan.ticket)
     lease.check()
 
-    tell("measure", {"rows": loaded.rows, "files": len(loaded.candidate.files)})
+    report("measure", {"rows": loaded.rows, "files": len(loaded.candidate.files)})
     loaded, measured = _measured(plan, batch, loaded, storage, splitter)
 
-    tell("decide", {"measures": len(measured.values)})
+    report("decide", {"measures": len(measured.values)})
     lease.check()
     evidence = _evidence(plan, batch, loaded, measured, splitter.set_aside)
     decision = runs.submit_evidence(plan.ticket, evidence)
-    tell_failing_rows(plan, decision, lambda: subject_of(plan, loaded), session, runs)
+    submit_row_samples(plan, decision, lambda: subject_of(plan, loaded), session, runs)
     if decision.ruling.discard:
-        tell("discard", {"files": discard_staged(plan, storage, client.lake)})
+        report("discard", {"files": discard_staged(plan, storage, client.lake)})
     if not decision.allowed:
         return _blocked(plan, batch, loaded, decision)
 
-    tell("publish", {})
+    report("publish", {})
     return _published(plan, runs, lease, storage)
 
 
@@ -133,13 +133,13 @@ def _same_files(before: SourcePosition | None, after: SourcePosition) -> bool:
     return before is not None and bool(after.files) and facts(before) == facts(after)
 
 
-def _is_to_be_judged(plan: RunPlan, batch: Batch, splitter: QuarantineSplitter) -> bool:
+def _needs_decision(plan: RunPlan, batch: Batch, splitter: QuarantineSplitter) -> bool:
     """Whether a batch without changes still needs a decision: it has quarantined rows, or it
     replays quarantined rows that now pass."""
     return bool(batch.rejected or splitter.rows) or isinstance(plan.build, QuarantineBuild)
 
 
-def _waits_on(plan: RunPlan, splitter: QuarantineSplitter) -> bool:
+def _all_fail_again(plan: RunPlan, splitter: QuarantineSplitter) -> bool:
     """Whether every replayed row fails again, so that all of them remain quarantined."""
     build = plan.build
     return isinstance(build, QuarantineBuild) and splitter.rows == sum(f.rows for f in build.files)
@@ -224,7 +224,7 @@ def _blocked(plan: RunPlan, batch: Batch, loaded: Loaded, decision: Decision) ->
     )
 
 
-def _silent(stage: str, facts: dict[str, Any]) -> None:
+def _no_progress(stage: str, facts: dict[str, Any]) -> None:
     """Ignore progress."""
 
 
@@ -280,7 +280,7 @@ SECONDS_WHEN_BLOCKED = 20.0
 """Shorter than a heartbeat interval: a blocked run has no lease any more."""
 
 
-def tell_failing_rows(
+def submit_row_samples(
     plan: RunPlan,
     decision: Decision,
     subject: Callable[[], Subject],

@@ -12,44 +12,44 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 
-class StopSign:
+class StopSignal:
     """Stops every run that listens, in any thread, and prevents new ones."""
 
     def __init__(self) -> None:
-        self._given = threading.Event()
+        self._set = threading.Event()
         self._changing = threading.Lock()
-        self._brakes: list[Callable[[], None]] = []
+        self._listeners: list[Callable[[], None]] = []
 
-    def is_given(self) -> bool:
-        return self._given.is_set()
+    def is_set(self) -> bool:
+        return self._set.is_set()
 
-    def give(self) -> None:
-        self._given.set()
+    def set(self) -> None:
+        self._set.set()
         with self._changing:
-            brakes = list(self._brakes)
-        for brake in brakes:
+            listeners = list(self._listeners)
+        for cancel in listeners:
             with suppress(Exception):  # a run that cannot be cancelled ends by itself
-                brake()
+                cancel()
 
     def check(self) -> None:
-        if self.is_given():
+        if self.is_set():
             raise KeyboardInterrupt
 
     @contextmanager
-    def heeded(self, brake: Callable[[], None]) -> Iterator[None]:
+    def listening(self, cancel: Callable[[], None]) -> Iterator[None]:
         """Call ``cancel`` once the signal is set, also if it was set before."""
         with self._changing:
-            self._brakes.append(brake)
+            self._listeners.append(cancel)
         try:
             self.check()
             yield
         finally:
             with self._changing:
-                self._brakes.remove(brake)
+                self._listeners.remove(cancel)
 
 
 @contextmanager
-def noticing_interrupts(sign: StopSign) -> Iterator[Callable[[], bool]]:
+def detect_interrupts(stop: StopSignal) -> Iterator[Callable[[], bool]]:
     """Yields a function: whether the signal is set or SIGINT arrived during the block.
 
     The previous SIGINT handler still runs.
@@ -58,17 +58,17 @@ def noticing_interrupts(sign: StopSign) -> Iterator[Callable[[], bool]]:
     before = signal.getsignal(signal.SIGINT)
 
     def interrupted() -> bool:
-        return seen.is_set() or sign.is_given()
+        return seen.is_set() or stop.is_set()
 
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield interrupted
         return
 
-    def notice(number: int, frame: FrameType | None) -> None:
+    def on_interrupt(number: int, frame: FrameType | None) -> None:
         seen.set()
         before(number, frame)
 
-    signal.signal(signal.SIGINT, notice)
+    signal.signal(signal.SIGINT, on_interrupt)
     try:
         yield interrupted
     finally:

@@ -24,7 +24,7 @@ from openlaketx.engine.delta_table import (
     schema_of,
 )
 from openlaketx.engine.parquet_types import UnsupportedColumn, table_schema
-from openlaketx.engine.shown_values import foreign_words
+from openlaketx.engine.shown_values import masked_message
 from openlaketx.extract.batch import name_problem
 from openlaketx.measure.duckdb_columns import rows_with_log_columns
 from openlaketx.source_inspection.keys import KeyColumn, find_keys
@@ -99,7 +99,7 @@ def inspect_table(folder: str, rows: SampleRows, ask: Ask | None = None) -> Sour
         raise
     except duckdb.Error as error:
         line = next(iter(str(error).splitlines()), "")
-        said = foreign_words(line, type(error).__name__)
+        said = masked_message(line, type(error).__name__)
         reason = _unreadable(table.files) or f"its files cannot be read: {said}"
         raise NotAdoptable(location=folder, reason=reason, way_out=_WAY_OUT) from None
 

@@ -104,7 +104,7 @@ class Candidate:
     def with_hashes(self, hashes: Sequence[str]) -> Candidate:
         """The same files, each with its content hash."""
         pairs = zip(self.files, hashes, strict=True)
-        files = tuple(file.model_copy(update={"sha256": told}) for file, told in pairs)
+        files = tuple(file.model_copy(update={"sha256": sha256}) for file, sha256 in pairs)
         return replace(self, files=files)
 
 
@@ -248,9 +248,9 @@ def _problem(footer: Any, file: CommittedFile, schema: TableSchema) -> str | Non
     """Columns in the file must have the table's types; missing ones are NULL, or in the log."""
     if set(_OLD_CALENDAR) & set(footer.metadata or {}):
         return "its dates use the legacy Julian calendar; rewrite it"
-    told = json.loads(file.stats)["numRecords"]
-    if told != footer.num_rows:
-        return f"it has {footer.num_rows} rows instead of {told} in the table's log"
+    expected = json.loads(file.stats)["numRecords"]
+    if expected != footer.num_rows:
+        return f"it has {footer.num_rows} rows instead of {expected} in the table's log"
     for column in table_schema(footer).columns:
         wanted = schema.type_of(column.name)
         if wanted not in (None, column.type) and column.name not in file.partition:

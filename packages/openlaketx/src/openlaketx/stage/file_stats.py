@@ -51,8 +51,8 @@ def delta_stats(
         found = column_range([footer], places[column.name], raw=column.type in _RAW)
         if found.nulls is not None:
             nulls[column.name] = str(found.nulls)
-        untold = column.type in _WITHOUT or column.name in unstated
-        if untold or found.lowest is None:
+        omitted = column.type in _WITHOUT or column.name in unstated
+        if omitted or found.lowest is None:
             continue
         if column.type == "string":
             lowest, highest = _string_bounds(found.lowest, found.highest)
@@ -108,9 +108,9 @@ def _moment(micros: int) -> datetime:
     return (epoch + timedelta(microseconds=micros)).replace(tzinfo=None)
 
 
-def _instant(tell: Any) -> str | None:
+def _instant(render: Any) -> str | None:
     try:
-        return json.dumps(tell())
+        return json.dumps(render())
     except OverflowError:
         return None
 

@@ -88,21 +88,22 @@ def write_kinds(
             raise _explained(error, place, explain, plan) from None
     check_finished(place, plan.dataset, storage)
     found = {
-        word: collect_folder(
+        name: collect_folder(
             plan.location,
-            join(staging, f"{kind}={word}") if kind else staging,
+            join(staging, f"{kind}={name}") if kind else staging,
             schema,
             plan.dataset,
             storage,
             plan.partition_by,
             unstated=plan.unstated,
         )
-        for word in kinds
+        for name in kinds
     }
-    told, held = counted.rows(), sum(candidate.rows for candidate in found.values())
-    if told is not None and told != held:
+    written, found_rows = counted.rows(), sum(candidate.rows for candidate in found.values())
+    if written is not None and written != found_rows:
         raise StagingFailed(
-            dataset=plan.dataset, reason=f"Spark wrote {told} rows, but the files have {held}"
+            dataset=plan.dataset,
+            reason=f"Spark wrote {written} rows, but the files have {found_rows}",
         )
     return found
 

@@ -13,7 +13,7 @@ from lakeguard_sdk.model.delivery import DatabaseTable
 from lakeguard_sdk.model.read_models import ResolvedDataset
 from lakeguard_sdk.security.secret_references import resolve_all, without
 from openlaketx.deliver.published_version import failed
-from openlaketx.engine.shown_values import foreign_words
+from openlaketx.engine.shown_values import masked_message
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -56,7 +56,7 @@ def connected(table: DatabaseTable, shown: ResolvedDataset) -> Iterator[Connecti
         message = without(str(error), secrets.values())
         line = next((line for line in message.splitlines() if line.strip()), type(error).__name__)
         if (error.sqlstate or "").startswith(_ABOUT_VALUES):
-            line = foreign_words(line, type(error).__name__)
+            line = masked_message(line, type(error).__name__)
         raise failed(shown, line) from None
 
 

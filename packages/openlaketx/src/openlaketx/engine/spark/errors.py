@@ -9,7 +9,7 @@ from typing import NamedTuple
 from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException, PySparkException
 
-from openlaketx.engine.shown_values import OURS, foreign_words
+from openlaketx.engine.shown_values import OURS, masked_message
 
 _CLASS = re.compile(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)?:\s*")
 _CONDITION = re.compile(r"^\[([A-Z0-9_.]+)\]\s*")
@@ -26,14 +26,14 @@ SPARK_ERRORS = (PySparkException, Py4JError)
 def causes(error: BaseException) -> list[str]:
     """Messages from the outermost to the root cause, without Java class names."""
     java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
-    told: list[str] = []
-    while java is not None and len(told) < 20:
-        told.append(str(java.getMessage() or java.getClass().getName()))
+    messages: list[str] = []
+    while java is not None and len(messages) < 20:
+        messages.append(str(java.getMessage() or java.getClass().getName()))
         java = java.getCause()
-    return [_CLASS.sub("", text.strip()) for text in told or _told_by_server(error)]
+    return [_CLASS.sub("", text.strip()) for text in messages or _server_causes(error)]
 
 
-def _told_by_server(error: BaseException) -> list[str]:
+def _server_causes(error: BaseException) -> list[str]:
     """Spark Connect reports causes in a stack trace."""
     stack = str(getattr(error, "_stacktrace", None) or "")
     return [str(error), *(part.split("\n\tat ")[0] for part in stack.split("\nCaused by: ")[1:])]
@@ -47,8 +47,8 @@ def reason(error: BaseException) -> str:
     for text in reversed(causes(error)):
         line = _line(text)
         if line and not line.startswith(_SCAFFOLD):
-            return _told(line, text, error)
-    return _told(_line(str(error)) or type(error).__name__, "", error)
+            return _masked(line, text, error)
+    return _masked(_line(str(error)) or type(error).__name__, "", error)
 
 
 def condition(error: BaseException) -> str:
@@ -60,7 +60,7 @@ def condition(error: BaseException) -> str:
     return ""
 
 
-def _told(line: str, text: str, error: BaseException) -> str:
+def _masked(line: str, text: str, error: BaseException) -> str:
     """Our own messages, and errors about code or files, contain no row values and pass
     unchanged."""
     if line.startswith(OURS):
@@ -71,7 +71,7 @@ def _told(line: str, text: str, error: BaseException) -> str:
     if root.startswith(_ABOUT_FILES):
         return line
     named = _CONDITION.match(text)
-    return foreign_words(line, named[1] if named else root.rpartition(".")[2])
+    return masked_message(line, named[1] if named else root.rpartition(".")[2])
 
 
 def _root_class(error: BaseException) -> str:
@@ -115,11 +115,11 @@ def worker_error(error: BaseException, is_ours: Callable[[str], bool]) -> Worker
         lines = text.splitlines()
         places = [match for line in lines if (match := _LINE.match(line))]
         if places:
-            told = _message(lines)
+            message = _message(lines)
             ours = [match for match in places if is_ours(match[1])]
             if not ours:
-                return WorkerError("", 0, "", told)
-            return WorkerError(ours[-1][1], int(ours[-1][2]), ours[-1][3], told)
+                return WorkerError("", 0, "", message)
+            return WorkerError(ours[-1][1], int(ours[-1][2]), ours[-1][3], message)
     return None
 
 
@@ -127,5 +127,5 @@ def _message(lines: list[str]) -> str:
     """The first line after the last traceback: the exception."""
     stack = max(number for number, line in enumerate(lines) if _LINE.match(line))
     after = (line for line in lines[stack + 1 :] if line and not line.startswith(" "))
-    told = next(after, "it failed").strip()
-    return foreign_words(told, told.partition(":")[0])[:LONGEST]
+    message = next(after, "it failed").strip()
+    return masked_message(message, message.partition(":")[0])[:LONGEST]

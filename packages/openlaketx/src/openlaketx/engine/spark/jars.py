@@ -172,15 +172,17 @@ def _resolve(scratch: Path) -> Path:
             reason=f"{COORDINATE}: download timed out after {FETCH_SECONDS} s"
         ) from None
     if done.returncode != 0:
-        raise JarsMissing(reason=f"{COORDINATE} could not be downloaded: {_complaint(done.stderr)}")
+        raise JarsMissing(
+            reason=f"{COORDINATE} could not be downloaded: {_error_line(done.stderr)}"
+        )
     return scratch / "ivy" / "jars"
 
 
-def _complaint(output: str) -> str:
+def _error_line(output: str) -> str:
     """The line of Spark's output with the error."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    telling = [line for line in lines if "Exception" in line or line.startswith("Host ")]
-    return (telling or lines or ["spark-submit printed no error"])[0]
+    errors = [line for line in lines if "Exception" in line or line.startswith("Host ")]
+    return (errors or lines or ["spark-submit printed no error"])[0]
 
 
 def _spark_home() -> Path:
@@ -242,9 +244,9 @@ def java_version(java: Path) -> int:
 
 def _ask(java: Path) -> str:
     try:
-        told = subprocess.run(  # noqa: S603 - the user's own java, no shell
+        result = subprocess.run(  # noqa: S603 - the user's own java, no shell
             [str(java), "-version"], capture_output=True, text=True, timeout=30, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise JavaMissing(hint=f": {java} does not start ({error})") from None
-    return told.stderr
+    return result.stderr

@@ -124,7 +124,7 @@ _DELTA = {
 }
 _SERVER = "spark.remote"
 _WORKER_PYTHON = "PYSPARK_PYTHON"
-_TELLING = re.compile(r"Exception|OutOfMemoryError|^Error")
+_ERROR = re.compile(r"Exception|OutOfMemoryError|^Error")
 _jvm_output: list[IO[bytes]] = []
 _starting = threading.Lock()
 
@@ -151,8 +151,8 @@ def engine_ended() -> str | None:
     process = getattr(SparkContext._gateway, "proc", None)
     if process is None or process.poll() is None:
         return None
-    told = _last_words(_jvm_output[-1]) if _jvm_output else ""
-    return told or f"its process exited with code {process.returncode}"
+    reason = _error_line(_jvm_output[-1]) if _jvm_output else ""
+    return reason or f"its process exited with code {process.returncode}"
 
 
 def _forget_engine() -> None:
@@ -170,7 +170,7 @@ def run_session(spark: SparkSession) -> SparkSession:
 
 
 @contextmanager
-def lent_session(spark: SparkSession) -> Iterator[SparkSession]:
+def scoped_run_session(spark: SparkSession) -> Iterator[SparkSession]:
     """A ``run_session`` that is closed after the block."""
     child = run_session(spark)
     try:
@@ -256,7 +256,7 @@ def _start(conf: SparkConf, archive: ClassArchive) -> SparkSession:
         with _own_interrupt():
             session = SparkSession(SparkContext(conf=conf, gateway=gateway))
     except PySparkException as error:
-        raise SparkNotStarted(reason=_last_words(output) or str(error)) from None
+        raise SparkNotStarted(reason=_error_line(output) or str(error)) from None
     if any("[cds" in line for line in _lines(output)):
         archive.reject()
     return session
@@ -280,14 +280,14 @@ def _own_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _last_words(output: IO[bytes]) -> str:
+def _error_line(output: IO[bytes]) -> str:
     """The line in which a JVM reports why it did not start, or exited."""
     lines = _lines(output)
-    telling = [line for line in lines if _TELLING.search(line)]
-    return next(iter(telling or lines[-1:]), "")
+    errors = [line for line in lines if _ERROR.search(line)]
+    return next(iter(errors or lines[-1:]), "")
 
 
 def _lines(output: IO[bytes]) -> list[str]:
     """Read with a separate offset, because the JVM appends to the file."""
-    told = os.pread(output.fileno(), os.fstat(output.fileno()).st_size, 0)
-    return [line.strip() for line in told.decode(errors="replace").splitlines()]
+    content = os.pread(output.fileno(), os.fstat(output.fileno()).st_size, 0)
+    return [line.strip() for line in content.decode(errors="replace").splitlines()]

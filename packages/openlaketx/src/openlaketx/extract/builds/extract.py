@@ -73,7 +73,7 @@ def extract(
         return read_python(session, plan.build, plan.dataset, place, plan.load.type)
     if isinstance(plan.build, QuarantineBuild):
         ordered = len(plan.build.files) > 1 and _asks_for_order(plan)
-        return _read_kept(session, plan.build, plan.dataset, lake, storage, ordered=ordered)
+        return _read_quarantined(session, plan.build, plan.dataset, lake, storage, ordered=ordered)
     return _read_frame(session, frame, plan.dataset)
 
 
@@ -90,16 +90,20 @@ def _read_frame(session: SparkSession, given: DataFrame | None, dataset: str) ->
         live=columns_of(frame, dataset),
         inputs=(),
         position=None,
-        explain=lambda error: BuildFailed(dataset=dataset, reason=_words(error)),
+        explain=lambda error: BuildFailed(dataset=dataset, reason=_frame_error(error)),
         confirm=lambda: None,
     )
 
 
-def _words(error: Exception) -> str:
-    told = worker_error(error, lambda file: "pyspark" not in file)
-    if told is None:
+def _frame_error(error: Exception) -> str:
+    failure = worker_error(error, lambda file: "pyspark" not in file)
+    if failure is None:
         return reason(error)
-    return f"{told.message} ({told.file}, line {told.line})" if told.file else told.message
+    return (
+        f"{failure.message} ({failure.file}, line {failure.line})"
+        if failure.file
+        else failure.message
+    )
 
 
 # SQL builds: a SELECT over pinned inputs, in a session without other views.
@@ -129,10 +133,10 @@ def read_sql(
 
 # Replay of quarantined rows.
 
-_APART = "replay one run at a time: lakeguard quarantine replay {dataset} --run {run}"
+_ONE_RUN = "replay one run at a time: lakeguard quarantine replay {dataset} --run {run}"
 
 
-def _read_kept(
+def _read_quarantined(
     session: SparkSession,
     build: QuarantineBuild,
     dataset: str,
@@ -183,8 +187,8 @@ def _checked(file: KeptFile, dataset: str, lake: str, storage: Storage) -> Table
         footer = pq.read_metadata(local_path(place)) if held else None
         found = None if footer is None else table_schema(footer)
     except (OSError, pa.ArrowException, UnsupportedColumn) as error:
-        told = next(iter(str(error).splitlines()), type(error).__name__)
-        raise BuildFailed(dataset=dataset, reason=f"{file.path}: {told}") from None
+        message = next(iter(str(error).splitlines()), type(error).__name__)
+        raise BuildFailed(dataset=dataset, reason=f"{file.path}: {message}") from None
     if footer is None or found is None or footer.num_rows != file.rows:
         raise BuildFailed(
             dataset=dataset, reason=f"{file.path} is not the file that was quarantined"
@@ -201,7 +205,7 @@ def _joint(schemas: dict[TableSchema, list[KeptFile]], dataset: str) -> TableSch
                 continue
             other = known.setdefault(column.name, column)
             if other != column:
-                way = _APART.format(dataset=dataset, run=file.run_id)
+                way = _ONE_RUN.format(dataset=dataset, run=file.run_id)
                 raise BuildFailed(
                     dataset=dataset,
                     reason=f"column {column.name} is {other.type} in some of the rows and"

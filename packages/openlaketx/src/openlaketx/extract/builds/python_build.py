@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import BuildFailed, LakeGuardError
 from lakeguard_sdk.model.run import PythonBuild
-from openlaketx.engine.shown_values import foreign_words
+from openlaketx.engine.shown_values import masked_message
 from openlaketx.engine.spark.errors import SPARK_ERRORS, reason, worker_error
 from openlaketx.engine.spark.runtime import runtime_of
 from openlaketx.engine.spark.session import settle
@@ -79,7 +79,7 @@ class _Code:
         except (LakeGuardError, KeyboardInterrupt):
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - an error of the build
-            raise self._failed(f"{self._place(error)}: {_words(error)}") from None
+            raise self._failed(f"{self._place(error)}: {_error_message(error)}") from None
         if not isinstance(found, DataFrame):
             raise self._failed(
                 f"{self._name} returned a {type(found).__name__} instead of a DataFrame"
@@ -91,10 +91,12 @@ class _Code:
         return found
 
     def explain(self, error: Exception) -> LakeGuardError:
-        told = worker_error(error, self._is_ours)
-        if told is None or not told.file:
-            return self._failed(f"{self._name}: {told.message if told else reason(error)}")
-        return self._failed(f"{self._at(told.file, told.line, told.function)}: {told.message}")
+        failure = worker_error(error, self._is_ours)
+        if failure is None or not failure.file:
+            return self._failed(f"{self._name}: {failure.message if failure else reason(error)}")
+        return self._failed(
+            f"{self._at(failure.file, failure.line, failure.function)}: {failure.message}"
+        )
 
     @property
     def _file(self) -> Path:
@@ -142,15 +144,15 @@ class _Code:
         return BuildFailed(dataset=self.dataset, reason=why)
 
 
-def _words(error: BaseException) -> str:
+def _error_message(error: BaseException) -> str:
     if isinstance(error, SPARK_ERRORS):
         return reason(error)
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {error.msg}"
     line = next((line for line in str(error).splitlines() if line.strip()), "")
     kind = type(error).__name__
-    told = f"{kind}: {line}" if line else kind
-    return told if isinstance(error, _ABOUT_CODE) else foreign_words(told, kind)
+    message = f"{kind}: {line}" if line else kind
+    return message if isinstance(error, _ABOUT_CODE) else masked_message(message, kind)
 
 
 # Project modules, loaded for one run and unloaded afterwards.

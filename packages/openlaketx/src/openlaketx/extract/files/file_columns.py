@@ -66,11 +66,11 @@ def _check_lacking(
     if declared.open and name not in declared.names:
         return  # the schema check reports it
     others = [names for names in kinds if name in names]
-    told = f"{kinds[held]} has no column {name!r}, which {kinds[others[0]]} has"
+    message = f"{kinds[held]} has no column {name!r}, which {kinds[others[0]]} has"
     if name not in declared.optional:
-        raise Misfit(told)
+        raise Misfit(message)
     if odd := _undeclared(held, declared).difference(*others):
-        raise Misfit(f"{told}, but has the undeclared column {min(odd)!r}")
+        raise Misfit(f"{message}, but has the undeclared column {min(odd)!r}")
 
 
 def _undeclared(names: Iterable[str], declared: Declared) -> set[str]:

@@ -42,7 +42,7 @@ class Writing(NamedTuple):
     copied_as: str
 
 
-def keep_aside(
+def split_malformed(
     selection: Selection, faults: Faults, writing: Writing, folder: Path, storage: Storage
 ) -> tuple[Selection, int]:
     """A selection without the malformed lines, and their number.
@@ -54,21 +54,23 @@ def keep_aside(
     if not chosen:
         return selection, 0
     places = dict(selection.places)
-    aside, accepted = folder / MALFORMED, folder / ACCEPTED
+    malformed_file, accepted = folder / MALFORMED, folder / ACCEPTED
     try:
         accepted.mkdir(parents=True)
-        with aside.open("xb") as kept:
+        with malformed_file.open("xb") as malformed:
             for number, file in enumerate(chosen, start=1):
                 copy = accepted / f"{number:04}-{Path(file.path).name}"
                 found = faults.get(file.path, ())
-                _sift(local_path(selection.location(file)), file.path, found, writing, copy, kept)
+                _split_file(
+                    local_path(selection.location(file)), file.path, found, writing, copy, malformed
+                )
                 places[file.path] = str(copy)
-        if not aside.stat().st_size:
-            aside.unlink()
+        if not malformed_file.stat().st_size:
+            malformed_file.unlink()
         for place in (*folder.glob(MALFORMED), *accepted.iterdir()):
             storage.make_durable(str(place))
     except OSError as error:
-        aside.unlink(missing_ok=True)
+        malformed_file.unlink(missing_ok=True)
         shutil.rmtree(accepted, ignore_errors=True)
         raise selection.unreadable(
             f"cannot write malformed lines to {folder}: {error.strerror or error}"
@@ -76,11 +78,16 @@ def keep_aside(
     return replace(selection, places=places), sum(map(len, faults.values()))
 
 
-def _sift(
-    origin: str, path: str, faults: Sequence[Fault], writing: Writing, copy: Path, aside: IO[bytes]
+def _split_file(
+    origin: str,
+    path: str,
+    faults: Sequence[Fault],
+    writing: Writing,
+    copy: Path,
+    malformed: IO[bytes],
 ) -> None:
-    waiting = iter(faults)
-    fault, text = next(waiting, None), ""
+    remaining = iter(faults)
+    fault, text = next(remaining, None), ""
     with writing.lines(origin) as found, writing_bytes(str(copy)) as accepted:
         for number, line in enumerate(found, start=1):
             if fault is None or number < fault.first:
@@ -88,11 +95,11 @@ def _sift(
                 continue
             text += line
             if number == fault.last:
-                aside.write(_told(path, fault, text, writing.codec))
-                fault, text = next(waiting, None), ""
+                malformed.write(_record(path, fault, text, writing.codec))
+                fault, text = next(remaining, None), ""
 
 
-def _told(path: str, fault: Fault, text: str, codec: str) -> bytes:
+def _record(path: str, fault: Fault, text: str, codec: str) -> bytes:
     """One line of JSON; undecodable bytes are shown as escapes."""
     shown = text.rstrip("\r\n").encode(codec, "surrogateescape").decode(codec, "backslashreplace")
     record = {"file": path, "line": fault.first, "reason": fault.reason, "text": shown}

@@ -110,7 +110,7 @@ class CsvDialect:
 
 
 @dataclass(frozen=True)
-class CsvLook:
+class CsvScan:
     """The header, and whether every line is one record.
 
     With quotes they may not be; and Spark drops blank lines when it reads by line.
@@ -120,7 +120,7 @@ class CsvLook:
     by_lines: bool
 
 
-def look_at(path: str, dialect: CsvDialect) -> CsvLook:
+def scan_csv(path: str, dialect: CsvDialect) -> CsvScan:
     """Scan the whole file once; fails for undecodable bytes and unclosed quotes.
 
     Spark would read U+FFFD for the former and swallow the rest of the file for the latter.
@@ -151,7 +151,7 @@ def look_at(path: str, dialect: CsvDialect) -> CsvLook:
         for _ in dialect.records(path):
             pass
     first = next(dialect.records(path), None)
-    return CsvLook(header=tuple(first[1]) if first else None, by_lines=not (quotes or blanks))
+    return CsvScan(header=tuple(first[1]) if first else None, by_lines=not (quotes or blanks))
 
 
 def first_fault(path: str, dialect: CsvDialect) -> str | None:

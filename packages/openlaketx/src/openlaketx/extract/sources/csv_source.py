@@ -34,16 +34,16 @@ from openlaketx.extract.files.file_columns import (
     joint_columns,
 )
 from openlaketx.extract.files.file_order import ROW_FILE, file_order, with_row_file
-from openlaketx.extract.files.malformed_rows import Fault, Writing, keep_aside
+from openlaketx.extract.files.malformed_rows import Fault, Writing, split_malformed
 from openlaketx.extract.files.manifest import Selection
 from openlaketx.extract.files.text_files import TextProblem
 from openlaketx.extract.sources.csv_dialect import (
     ENCODINGS,
     CsvDialect,
-    CsvLook,
+    CsvScan,
     DialectProblem,
     first_fault,
-    look_at,
+    scan_csv,
 )
 from openlaketx.extract.sources.value_locations import csv_values, place_of
 
@@ -67,52 +67,52 @@ class Headers:
     groups: tuple[HeaderGroup, ...]
 
 
-def _look_at_headers(
+def _read_headers(
     selection: Selection, dialect: CsvDialect, expected: tuple[str, ...], declared: Declared
 ) -> Headers:
     """Headers of all files; each must equal the declared header, if there is one."""
     groups: dict[tuple[str, ...], HeaderGroup] = {}
     for file in selection.files:
-        look = _look(selection, file, dialect)
-        header = _header(selection, file, look, expected)
+        scan = _scan(selection, file, dialect)
+        header = _header(selection, file, scan, expected)
         if header not in groups:
             groups[header] = HeaderGroup(_clean(selection, file, header, declared))
         groups[header].files.append(file)
-        groups[header].by_lines &= look.by_lines
+        groups[header].by_lines &= scan.by_lines
     found = {group.files[0].path: group.names for group in groups.values()}
     try:
         names = joint_columns(found, declared)
     except Misfit as problem:
         raise selection.unreadable(str(problem)) from None
-    if told := name_problem(names):
-        raise selection.unreadable(told)
+    if invalid := name_problem(names):
+        raise selection.unreadable(invalid)
     return Headers(names, tuple(groups.values()))
 
 
-def _look(selection: Selection, file: SourceFile, dialect: CsvDialect) -> CsvLook:
+def _scan(selection: Selection, file: SourceFile, dialect: CsvDialect) -> CsvScan:
     try:
-        return look_at(local_path(selection.location(file)), dialect)
+        return scan_csv(local_path(selection.location(file)), dialect)
     except TextProblem as problem:
         raise selection.unreadable(f"{file.path}: {problem}") from None
 
 
 def _header(
-    selection: Selection, file: SourceFile, look: CsvLook, expected: tuple[str, ...]
+    selection: Selection, file: SourceFile, scan: CsvScan, expected: tuple[str, ...]
 ) -> tuple[str, ...]:
-    if look.header is None:
+    if scan.header is None:
         raise selection.unreadable(f"{file.path} is empty: it has no header")
-    if expected and look.header != expected:
+    if expected and scan.header != expected:
         raise selection.unreadable(
-            f"{file.path} does not have the declared header: {_difference(look.header, expected)}"
+            f"{file.path} does not have the declared header: {_difference(scan.header, expected)}"
         )
-    return look.header
+    return scan.header
 
 
 def _clean(
     selection: Selection, file: SourceFile, header: tuple[str, ...], declared: Declared
 ) -> tuple[str, ...]:
-    if told := name_problem(header):
-        raise selection.unreadable(f"{file.path}: {told}")
+    if invalid := name_problem(header):
+        raise selection.unreadable(f"{file.path}: {invalid}")
     try:
         return clean_names(header, declared.names)
     except SameName as problem:
@@ -146,7 +146,7 @@ def read_csv(
     except DialectProblem as problem:
         raise selection.unreadable(str(problem)) from None
     selection, rejected = _without_faults(selection, dialect, build, folder, storage)
-    headers = _look_at_headers(selection, dialect, build.header, declared)
+    headers = _read_headers(selection, dialect, build.header, declared)
     return Batch(
         frame=_frame(session, selection, dialect, headers),
         live=TableSchema(columns=tuple(Column(name=name, type="string") for name in headers.names)),
@@ -177,7 +177,7 @@ def _without_faults(
         except TextProblem as problem:
             raise selection.unreadable(f"{file.path}: {problem}") from None
     writing = Writing(dialect.lines, dialect.codec, copied_as=dialect.codec)
-    return keep_aside(selection, faults, writing, folder, storage)
+    return split_malformed(selection, faults, writing, folder, storage)
 
 
 def _frame(

@@ -56,8 +56,8 @@ def _open_snapshot(build: SourceBuild, dataset: str, location: str) -> ForeignSn
         live = _with_nullability(schema_of(found), found)
         names = live_files(found)
     except (DeltaError, TableNotFoundError, ValueError) as error:
-        told = next(iter(str(error).splitlines()), type(error).__name__)
-        raise _unreadable(build, dataset, told) from None
+        message = next(iter(str(error).splitlines()), type(error).__name__)
+        raise _unreadable(build, dataset, message) from None
     problem = _reading_problem(found) or name_problem(live.names)
     if build.options:
         problem = f"unknown Delta option {min(build.options)!r}"
@@ -75,8 +75,10 @@ def _open_snapshot(build: SourceBuild, dataset: str, location: str) -> ForeignSn
 
 def _with_nullability(live: TableSchema, table: DeltaTable) -> TableSchema:
     """Nullability from the table's schema."""
-    told = {field.name: field.nullable for field in table.schema().fields}
-    columns = [column.model_copy(update={"nullable": told[column.name]}) for column in live.columns]
+    nullable = {field.name: field.nullable for field in table.schema().fields}
+    columns = [
+        column.model_copy(update={"nullable": nullable[column.name]}) for column in live.columns
+    ]
     return TableSchema(columns=tuple(columns))
 
 
@@ -169,8 +171,8 @@ def _values(session: SparkSession, table: ForeignSnapshot, fresh: list[str]) -> 
     columns = [Column(name=name, type=table.live.type_of(name) or "") for name in table.partitions]
     for column in columns:
         if column.type.startswith("timestamp"):
-            told = f"partition column {column.name} is a timestamp of unknown time zone"
-            raise table.unreadable(told)
+            reason = f"partition column {column.name} is a timestamp of unknown time zone"
+            raise table.unreadable(reason)
     own = (Column(name=_FILE, type="string"), Column(name=_KNOWN, type="boolean"))
     rows = [
         (

@@ -56,8 +56,8 @@ class Address:
         return url
 
     def problem(self, why: str, *, passing: bool = False) -> DownloadProblem:
-        told = f"{self.written}: {without(why, self.secrets.values())}"
-        return DownloadProblem(told, passing=passing)
+        message = f"{self.written}: {without(why, self.secrets.values())}"
+        return DownloadProblem(message, passing=passing)
 
 
 @contextmanager
@@ -75,8 +75,8 @@ def downloading(address: Address, seconds: float, *, packed: bool) -> Iterator[I
                 _check(response, address, packed=packed)
                 yield _body(response, address)
         except httpx.TimeoutException:
-            told = f"no response from the server for {seconds:g} seconds"
-            raise address.problem(told, passing=True) from None
+            message = f"no response from the server for {seconds:g} seconds"
+            raise address.problem(message, passing=True) from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             broken = isinstance(error, httpx.TransportError) and not isinstance(error, _OUR_FAULT)
             raise address.problem(str(error) or type(error).__name__, passing=broken) from None
@@ -100,9 +100,9 @@ def _answered(client: httpx.Client, address: Address) -> Iterator[httpx.Response
 
 def _check(response: httpx.Response, address: Address, *, packed: bool) -> None:
     if response.status_code != httpx.codes.OK:
-        told = f"{response.status_code} {response.reason_phrase}".strip()
+        status = f"{response.status_code} {response.reason_phrase}".strip()
         passing = response.is_server_error or response.status_code in _COME_BACK
-        raise address.problem(f"the server returned {told}", passing=passing)
+        raise address.problem(f"the server returned {status}", passing=passing)
     headers = response.headers
     encoding = headers.get("content-encoding", "identity").lower()
     if encoding != "identity" and not (packed and encoding in ("gzip", "x-gzip")):
@@ -118,9 +118,9 @@ def _body(response: httpx.Response, address: Address) -> Iterator[bytes]:
         if time.monotonic() - started > _LONGEST_SECONDS:
             raise address.problem(f"the response took longer than {_LONGEST_SECONDS:g} seconds")
         yield chunk
-    told = response.headers.get("content-length")
-    if told is not None and int(told) != size:
-        raise address.problem(f"the response has {size} bytes instead of {told}", passing=True)
+    length = response.headers.get("content-length")
+    if length is not None and int(length) != size:
+        raise address.problem(f"the response has {size} bytes instead of {length}", passing=True)
 
 
 # The downloaded file is landed, and is the only file of its source.
@@ -142,8 +142,8 @@ def land_download(
         with downloading(address, seconds, packed=name.endswith(".gz")) as chunks:
             received = landing.receive(name, build.url, chunks)
     except DownloadProblem as problem:
-        told = landing.unavailable if problem.passing else landing.unreadable
-        raise told(str(problem)) from None
+        error = landing.unavailable if problem.passing else landing.unreadable
+        raise error(str(problem)) from None
     file = SourceFile(path=name, size=received.size, modified_ms=0, sha256=received.sha256)
     known = build.position.files if build.position else ()
     if plan.load.type in NEW_ROWS_ONLY and file.sha256 in (before.sha256 for before in known):

@@ -79,22 +79,22 @@ class DatabaseColumn:
 
     def _within(self, number: str, number_type: str) -> str:
         name = identifier(self.name)
-        told = literal(f"column {self.name} holds ")
+        prefix = literal(f"column {self.name} holds ")
         return (
             f"CASE WHEN {name} >= '0001-01-01' AND {name} < '10000-01-01' THEN {number}"
-            f" ELSE ({told} || {name}::text)::{number_type} END"
+            f" ELSE ({prefix} || {name}::text)::{number_type} END"
         )
 
 
 def database_column(name: str, sql_type: str, *, enum: bool = False) -> DatabaseColumn:
     """The column; ``UnsupportedColumn`` if it cannot be read exactly."""
     size = _SIZE.search(sql_type)
-    word = _SIZE.sub("", sql_type).strip()
-    if enum or word in _TEXTS:
+    type_name = _SIZE.sub("", sql_type).strip()
+    if enum or type_name in _TEXTS:
         found = "string"
-    elif word in _TIMES:
-        found = _TIMES[word]
-    elif word == "numeric":
+    elif type_name in _TIMES:
+        found = _TIMES[type_name]
+    elif type_name == "numeric":
         found = _decimal(name, sql_type, size)
     elif sql_type == "date":
         found = "date"

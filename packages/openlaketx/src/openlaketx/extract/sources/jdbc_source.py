@@ -70,8 +70,8 @@ class Database:
         return self._asked(self.frame(query).collect)
 
     def unreadable(self, why: str) -> SourceUnreadable:
-        told = without(why, self.secrets.values())
-        return SourceUnreadable(source=self.build.source, reason=told, dataset=self.dataset)
+        reason = without(why, self.secrets.values())
+        return SourceUnreadable(source=self.build.source, reason=reason, dataset=self.dataset)
 
     def explain(self, error: Exception) -> LakeGuardError:
         if causes(error)[-1].strip() == _DRIVER:
@@ -209,8 +209,8 @@ def _columns(database: Database) -> list[DatabaseColumn]:
         ]
     except UnsupportedColumn as problem:
         raise database.unreadable(str(problem)) from None
-    if told := name_problem(tuple(column.name for column in columns)):
-        raise database.unreadable(told)
+    if invalid := name_problem(tuple(column.name for column in columns)):
+        raise database.unreadable(invalid)
     return columns
 
 

@@ -19,7 +19,7 @@ BLANKS = " \t\r\n"
 _LONGEST_KEY = 40
 
 
-class JsonLook(NamedTuple):
+class JsonScan(NamedTuple):
     """Keys in order of first occurrence, and every fault."""
 
     names: tuple[str, ...]
@@ -30,7 +30,7 @@ def json_lines(path: str, codec: str) -> AbstractContextManager[Iterator[str]]:
     return opened_lines(path, codec, "\n")
 
 
-def look_at_json(path: str, codec: str) -> JsonLook:
+def scan_json(path: str, codec: str) -> JsonScan:
     """Scan the whole file once. Blank lines are ignored."""
     names: dict[str, None] = {}
     faults: list[Fault] = []
@@ -42,7 +42,7 @@ def look_at_json(path: str, codec: str) -> JsonLook:
                 names.update(dict.fromkeys(read_object(line, codec, _DECODER)))
             except (ValueError, RecursionError) as error:
                 faults.append(Fault(number, number, fault_reason(error)))
-    return JsonLook(tuple(names), faults)
+    return JsonScan(tuple(names), faults)
 
 
 def strict_decoder(number: Callable[[str], Any]) -> json.JSONDecoder:
@@ -83,8 +83,8 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _constant(word: str) -> None:
-    raise ValueError(f"{word} is not valid JSON")
+def _constant(constant: str) -> None:
+    raise ValueError(f"{constant} is not valid JSON")
 
 
 _DECODER = strict_decoder(str)

@@ -19,11 +19,11 @@ from openlaketx.engine.spark.runtime import require_spark
 from openlaketx.extract.batch import Batch, name_problem
 from openlaketx.extract.files.file_columns import Declared, SameName, clean_names, with_absent_keys
 from openlaketx.extract.files.file_order import file_order, with_row_file
-from openlaketx.extract.files.malformed_rows import Writing, keep_aside
+from openlaketx.extract.files.malformed_rows import Writing, split_malformed
 from openlaketx.extract.files.manifest import Selection
 from openlaketx.extract.files.text_files import TextProblem
 from openlaketx.extract.sources.csv_dialect import CsvDialect, DialectProblem
-from openlaketx.extract.sources.jsonl_lines import JsonLook, json_lines, look_at_json
+from openlaketx.extract.sources.jsonl_lines import JsonScan, json_lines, scan_json
 from openlaketx.extract.sources.value_locations import json_values, place_of
 
 _OPTIONS = {"mode": "FAILFAST", "lineSep": "\n"}
@@ -47,14 +47,14 @@ def read_jsonl(
     """
     require_spark(session.version, _KEEPS_TEXTS, "a JSON Lines source")
     codec = _codec(build, selection)
-    looks = {file.path: _look(selection, file, codec) for file in selection.files}
-    names = _names(selection, looks, declared)
+    scans = {file.path: _scan(selection, file, codec) for file in selection.files}
+    names = _names(selection, scans, declared)
     if build.malformed is Malformed.REFUSE:
-        _refuse_first(selection, looks)
-    faults = {path: look.faults for path, look in looks.items()}
+        _refuse_first(selection, scans)
+    faults = {path: scan.faults for path, scan in scans.items()}
     # Spark preserves the original text of a value only in UTF-8.
     writing = Writing(partial(json_lines, codec=codec), codec, copied_as=_UTF8)
-    selection, rejected = keep_aside(selection, faults, writing, folder, storage)
+    selection, rejected = split_malformed(selection, faults, writing, folder, storage)
     schema = StructType([StructField(name, StringType()) for name in names])
     paths = [spark_read_path(location) for location in selection.locations]
     frame = session.read.schema(schema).options(**_OPTIONS).json(paths)
@@ -71,8 +71,8 @@ def read_jsonl(
     )
 
 
-def _names(selection: Selection, looks: dict[str, JsonLook], declared: Declared) -> tuple[str, ...]:
-    found = tuple(dict.fromkeys(name for look in looks.values() for name in look.names))
+def _names(selection: Selection, scans: dict[str, JsonScan], declared: Declared) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(name for scan in scans.values() for name in scan.names))
     if problem := name_problem(found):
         raise selection.unreadable(problem)
     try:
@@ -93,14 +93,14 @@ def _codec(build: SourceBuild, selection: Selection) -> str:
     return _UTF8 if codec == "ascii" else codec
 
 
-def _look(selection: Selection, file: SourceFile, codec: str) -> JsonLook:
+def _scan(selection: Selection, file: SourceFile, codec: str) -> JsonScan:
     try:
-        return look_at_json(local_path(selection.location(file)), codec)
+        return scan_json(local_path(selection.location(file)), codec)
     except TextProblem as problem:
         raise selection.unreadable(f"{file.path}: {problem}") from None
 
 
-def _refuse_first(selection: Selection, looks: dict[str, JsonLook]) -> None:
-    for path, look in looks.items():
-        for fault in look.faults:
+def _refuse_first(selection: Selection, scans: dict[str, JsonScan]) -> None:
+    for path, scan in scans.items():
+        for fault in scan.faults:
             raise selection.unreadable(f"{path}: line {fault.first}: {fault.reason}")
