@@ -1,4 +1,4 @@
-"""Back-tests: what a draft of rules would have made of the runs of the past."""
+"""Back-tests: what draft rules would have decided for past runs."""
 
 from __future__ import annotations
 
@@ -57,17 +57,17 @@ from lakeguard_sdk.model.history import (
 )
 from lakeguard_sdk.model.row_sample import texts
 
-# Columns of which a back-test tells no value: by what is said of them today, and was then.
+# Redaction: columns whose values a back-test must not show, by tags of today and of then.
 
 
 @dataclass(frozen=True)
 class Hidden:
-    """What profiles would not tell either: columns with a tag, those that may have one from above,
-    those that a PII policy is about; and texts, where one may hold what a policy forbids."""
+    """As for profiles: columns with own or inherited tags, columns under a PII policy, and texts
+    that may contain what a policy forbids."""
 
     pinned: PinnedRules
     today: frozenset[str]
-    """Of the columns as they are registered, and as they are drafted."""
+    """Hidden columns of the registered and of the draft definition."""
 
     @classmethod
     def read(
@@ -82,9 +82,9 @@ class Hidden:
         return cls(pinned, frozenset(chain.from_iterable(named)))
 
     def in_run(self, tx: Transaction, run_id: str, case: RecordedCase) -> frozenset[str]:
-        """Today, and in the run itself when it was made."""
+        """Hidden columns today, and at the time of the run."""
         found = {*self.today, *tagged_columns(case.facts.tags, case.facts.subject)}
-        with suppress(UnknownRun):  # what was never opened has only the facts of its case
+        with suppress(UnknownRun):  # a run that never opened has only its case facts
             plan = opening_of(tx, run_id).plan
             verdict = schema_verdict(tx, run_id)
             plan = plan if verdict is None else plan.under(verdict)
@@ -107,7 +107,7 @@ def _hidden(tx: Transaction, definition: DatasetDefinition, pinned: PinnedRules)
     yield from (column.name for column in definition.columns if column.tags)
 
 
-# Counting up a back-test: runs that come out otherwise, and each rule over all runs.
+# Summary: runs with a changed outcome, and each rule over all runs.
 
 _FAILS = (Outcome.FAIL, Outcome.ERROR)
 _REASONS = 3
@@ -121,7 +121,7 @@ class _Counted:
 
 
 class Tally:
-    """Runs in any order; the answer has them by time."""
+    """Takes runs in any order; returns them by time."""
 
     def __init__(self, rules: tuple[RuleDefinition, ...]) -> None:
         self._rules = rules
@@ -135,7 +135,7 @@ class Tally:
         outcomes: Iterable[tuple[str, Outcome]],
         unmeasured: Mapping[str, str],
     ) -> None:
-        """One run, with what each rule of the draft came to in it, or why it was not asked."""
+        """One run, with each draft rule's outcome, or why it could not be evaluated."""
         self._runs += 1
         for rule_id, outcome in outcomes:
             counted = self._counted[rule_id]
@@ -203,11 +203,10 @@ def backtest(
     survey: Survey | None = None,
     progress: Progress | None = None,
 ) -> Backtest:
-    """Every decision of the draft's dataset that had evidence, made with the draft's rules.
+    """Re-decides every recorded decision of the dataset that had evidence, with the draft's rules.
 
-    Facts, policies, waivers and the time are those of then. With a ``survey``, what a rule needs
-    and the evidence lacks is measured of the version that the run published. A dataset that is
-    not registered yet has no runs.
+    Facts, policies, waivers and time are as recorded. With ``survey``, missing measures are taken
+    from the version that the run published. An unregistered dataset has no runs.
     """
     tally = Tally(draft.rules)
     with state.read() as tx:
@@ -225,7 +224,7 @@ def backtest(
 
 
 def _registered(tx: Transaction, draft: DatasetDefinition) -> RegisteredDataset | None:
-    """By its name, or by that which it has before the draft renames it."""
+    """The dataset by name, or by its name before the draft renames it."""
     names = (name for name in (draft.dataset, draft.renamed_from) if name is not None)
     found = (current_definition(tx, name) for name in names)
     return next((dataset for dataset in found if dataset is not None), None)
@@ -234,7 +233,7 @@ def _registered(tx: Transaction, draft: DatasetDefinition) -> RegisteredDataset 
 class _Told(NamedTuple):
     told: BacktestedRun
     outcomes: list[tuple[str, Outcome]]
-    """Of every rule that was asked."""
+    """Outcomes of every evaluated rule."""
     unmeasured: dict[str, str]
 
 
@@ -309,7 +308,7 @@ class _Backtest:
     def _surveyed(
         self, case: RecordedCase, version: int | None, rules: dict[str, str]
     ) -> tuple[dict[str, MeasureValue], dict[str, str]]:
-        """Values that the evidence lacks; and by rule why it has none yet."""
+        """Missing measures, and the reason per rule if they cannot be taken."""
         missing = self.draft.missing(case, rules)
         if version is None or self.survey is None or not missing:
             why = "the run published no version" if missing else ""
@@ -331,7 +330,7 @@ class _Backtest:
 
 
 def _lifted(row: Row[Any], blocking: set[str]) -> tuple[str, ...]:
-    """Checks that blocked the run then, and do not with the draft."""
+    """Checks that blocked the run then but not with the draft."""
     if row.verdict == Verdict.ALLOWED.value:
         return ()
     checks = Ruling.from_json(row.ruling).checks

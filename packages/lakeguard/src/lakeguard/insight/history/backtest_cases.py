@@ -1,4 +1,4 @@
-"""A draft of rules against one case of the past. Pure."""
+"""Evaluates draft rules against one recorded case. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BLOCKING = (Outcome.FAIL, Outcome.ERROR)
 
 
 class RuleNeeds(NamedTuple):
-    """What a rule asks of the data over one schema, by key; or why it can ask nothing there."""
+    """Measures of a rule for one schema by key, or why it does not compile."""
 
     measures: Mapping[str, Measure]
     problem: str = ""
@@ -37,12 +37,12 @@ class RuleNeeds(NamedTuple):
 
 @dataclass(frozen=True)
 class DraftSchema:
-    """A draft over the columns that a run had."""
+    """A draft compiled for the schema of a run."""
 
     needs: Mapping[str, RuleNeeds]
-    """By rule."""
+    """Keyed by rule."""
     aside: Mapping[str, AsideRule]
-    """Rules that would set rows aside, by id."""
+    """Ids of rules that quarantine rows."""
 
 
 class DraftRuling(NamedTuple):
@@ -52,7 +52,7 @@ class DraftRuling(NamedTuple):
 
 @dataclass
 class Draft:
-    """Rules in the place of those that a run was decided with; all else stays as it was."""
+    """Draft rules in place of the recorded ones; everything else unchanged."""
 
     definition: DatasetDefinition
     _schemas: dict[tuple[TableSchema, tuple[str, ...]], DraftSchema] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Draft:
         return self.definition.rules
 
     def over(self, facts: CaseFacts) -> DraftSchema:
-        """The draft over the columns of then; compiled once for each set of them."""
+        """The draft compiled for a schema, cached by schema."""
         key = (facts.declared, tagged_columns(facts.tags, facts.subject))
         if key not in self._schemas:
             self._schemas[key] = self._compiled(*key)
@@ -79,9 +79,9 @@ class Draft:
     def unmeasured(
         self, case: RecordedCase, measured: Mapping[str, MeasureValue]
     ) -> dict[str, str]:
-        """By id, the rules that cannot be asked of the case, and why.
+        """Rules that cannot be evaluated for the case, with the reason.
 
-        A rule that the run was decided with is asked as it was, whatever is missing.
+        An unchanged rule is evaluated as recorded, whatever is missing.
         """
         evidence = case.evidence
         if evidence is None:
@@ -99,7 +99,7 @@ class Draft:
         return found
 
     def missing(self, case: RecordedCase, rule_ids: Mapping[str, str]) -> tuple[Measure, ...]:
-        """What must be measured so that these rules can be asked."""
+        """Measures needed to evaluate these rules."""
         needs = self.over(case.facts).needs
         have = case.evidence.measures if case.evidence else {}
         asked = {key: of for name in rule_ids for key, of in needs[name].measures.items()}
@@ -113,7 +113,7 @@ class Draft:
         clock: datetime,
         left_out: Mapping[str, str],
     ) -> DraftRuling:
-        """The ruling of the gate of today with those rules of the draft that can be asked."""
+        """Today's gate applied to the draft rules that can be evaluated."""
         aside, whole, plain = self._sorted(case, evidence, left_out)
         facts, policies = case.facts, case.policies
         checks = list(decide(facts, evidence, plain, policies, history, clock).checks)
@@ -130,8 +130,8 @@ class Draft:
     def _sorted(
         self, case: RecordedCase, evidence: Evidence, left_out: Mapping[str, str]
     ) -> tuple[tuple[RuleDefinition, ...], ...]:
-        """Rules that would set rows aside that were not; rules that must see rows which were set
-        aside then; and the rest, which are asked of the evidence as it is."""
+        """Rules that would quarantine further rows; rules that need rows quarantined then; and the
+        rest, which are evaluated on the evidence as it is."""
         then = set(case.rules)
         over = self.over(case.facts)
         before = evidence.aside.before if evidence.aside else {}
@@ -149,7 +149,7 @@ class Draft:
 
 
 def finding(check: CheckResult, hidden: Collection[str]) -> DraftFinding:
-    """What a check came to; of a hidden column only numbers of rows."""
+    """A check's result; for hidden columns only row counts."""
     return DraftFinding(
         rule_id=check.check_id,
         outcome=check.outcome,
@@ -172,13 +172,13 @@ def _rule_checks(checks: tuple[CheckResult, ...]) -> list[CheckResult]:
 
 
 def _with_all_rows(evidence: Evidence) -> Evidence:
-    """The batch as it was before rows were set aside, as far as it was measured."""
+    """The batch before quarantine, as far as it was measured."""
     before = evidence.aside.before if evidence.aside else {}
     return evidence.model_copy(update={"measures": {**evidence.measures, **before}, "aside": None})
 
 
 def _split(evidence: Evidence, rules: list[AsideRule]) -> Evidence:
-    """As if each rule had set its failing rows aside, and none were left."""
+    """Evidence as if each rule had quarantined its failing rows."""
     whole = _with_all_rows(evidence).measures
     keys = {measure_key(item) for rule in rules for item in (rule.failed, rule.scope)}
     before = {key: whole[key] for key in keys if key in whole}

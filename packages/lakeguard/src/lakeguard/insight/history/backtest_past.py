@@ -1,4 +1,4 @@
-"""What was shown when, and what was measured of it: the past that rules look back at."""
+"""Published versions over time and their measures: the history that rules refer to."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from lakeguard_sdk.model.definitions import RuleDefinition
 
 
 class Shown(NamedTuple):
-    """A version that was shown, and the one that led to it: ends of lines share their past."""
+    """A published version and its predecessor."""
 
     version: int
     before: Shown | None
 
     def line(self, most: int) -> Iterator[int]:
-        """This version and those that led to it, the newest first, so many at most."""
+        """This version and its predecessors, newest first, up to a limit."""
         at: Shown | None = self
         while at is not None and most > 0:
             yield at.version
@@ -38,11 +38,11 @@ class Shown(NamedTuple):
 
 
 class Walk:
-    """The moves of a pointer, walked once: what led to what it showed at any time."""
+    """Pointer moves, indexed by time."""
 
     def __init__(self, moves: Sequence[Row[Any]]) -> None:
         self.rolled_back: set[int] = set()
-        """Versions that were shown, and that a rollback took away."""
+        """Versions removed by rollbacks."""
         self._times: list[datetime] = []
         self._heads: list[Shown] = []
         line: list[Shown] = []
@@ -55,7 +55,7 @@ class Walk:
                 self._heads.append(line[-1])
 
     def _step(self, move: Row[Any], line: list[Shown], places: dict[int, int]) -> None:
-        """As ``led_to`` has it: to show a version again takes away what came after it."""
+        """Like ``led_to``: rolling back to a version removes those after it."""
         if move.version in places:
             for gone in line[places[move.version] + 1 :]:
                 del places[gone.version]
@@ -67,20 +67,20 @@ class Walk:
             line.append(Shown(move.version, line[-1] if line else None))
 
     def before(self, at: datetime, most: int) -> list[int]:
-        """The versions that led to what was shown just before a time, the newest first."""
+        """Predecessors of the version published just before a time, newest first."""
         place = bisect_left(self._times, at)
         return list(self._heads[place - 1].line(most)) if place else []
 
 
 @dataclass
 class Past:
-    """The versions of a dataset, the moves of its pointer, and values that were learned since."""
+    """Versions of a dataset, its pointer moves, and measures taken since."""
 
     state: OrganisationState
     dataset_id: str
     walk: Walk
     version_of: Mapping[str, int]
-    """By run."""
+    """Keyed by run."""
     _learned: dict[int, dict[str, MeasureValue]] = field(default_factory=dict)
     _behind: dict[int, tuple[str, datetime]] = field(default_factory=dict)
 
@@ -99,13 +99,13 @@ class Past:
         return past
 
     def learn(self, version: int, measures: Mapping[str, MeasureValue]) -> None:
-        """What is known of a version by now: its evidence, and what a survey added."""
+        """Measures of a version: its evidence, and later measurements."""
         self._learned[version] = dict(measures)
 
     def history(
         self, rules: tuple[RuleDefinition, ...], case: RecordedCase, at: datetime
     ) -> History:
-        """The recorded history where it says all that the rules ask; else as it was then."""
+        """The recorded history if it has all measures; else rebuilt as of then."""
         keys, most = looked_back_at(rules, case.facts.declared)
         known, reach = looked_back_at(case.rules, case.facts.declared)
         if not keys or (keys <= known and most <= reach):

@@ -1,4 +1,4 @@
-"""Documents of many decisions: fetched together, and read once where they are shared."""
+"""Documents of many decisions: fetched in batches, parsed once."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from lakeguard.state.schema import documents
 from lakeguard.state.transaction import Transaction
 
 MOST_TEXT = 16_000_000
-"""How much text of documents is held together: the evidence of a table of many files is long."""
+"""Characters held at once: the evidence of a table with many files is long."""
 _KEPT = 1_024
 Documents = Callable[[str], str]
-"""The text of a document by its content hash; KeyError where nothing has it."""
+"""The text of a document by content hash; raises KeyError."""
 T = TypeVar("T")
 
 
 class Library:
-    """Documents by hash: those of the decisions at hand are fetched together."""
+    """Documents by hash, prefetched for the current decisions."""
 
     def __init__(self, org_id: str) -> None:
         self._org_id = org_id
         self._texts: dict[str, str] = {}
 
     def sizes(self, tx: Transaction, hashes: set[str]) -> dict[str, int]:
-        """How long each document is, before any is fetched."""
+        """Lengths of documents, without fetching them."""
         return dict(self._asked(tx, hashes, func.length(documents.c.body)))
 
     def fetch(self, tx: Transaction, hashes: set[str]) -> None:
-        """Forget what is not wanted any more, and get what is new."""
+        """Drop documents no longer wanted and fetch new ones."""
         self._texts = {key: text for key, text in self._texts.items() if key in hashes}
         missing = hashes - self._texts.keys()
         self._texts.update(self._asked(tx, missing, documents.c.body))
@@ -51,7 +51,7 @@ class Library:
 
 
 class Shelf(Generic[T]):
-    """Documents of one kind as nouns: each is read once while it is among the last used."""
+    """An LRU cache of parsed documents of one kind."""
 
     def __init__(self, texts: Documents, read: Callable[[str], T]) -> None:
         self._texts = texts

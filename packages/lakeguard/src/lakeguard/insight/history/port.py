@@ -1,4 +1,4 @@
-"""The memory of the embedded control plane: the past as State has it."""
+"""The history port of the embedded control plane."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from lakeguard_sdk.model.run_comparison import SideBySide
 
 @dataclass(frozen=True)
 class StateMemory:
-    """Answers from State alone; it can change nothing."""
+    """Read-only; answers from the State alone."""
 
     state: OrganisationState
     lake: str
@@ -88,12 +88,12 @@ class StateMemory:
         return run
 
 
-# What it takes to build a run again, as the ledger has kept it.
+# Rebuild plans from recorded runs.
 
 
 def _rebuild_plan(tx: Transaction, run: RunRow) -> RebuildPlan:
-    """The plan that the run opened with and the answer to its schema; NotRebuildable with the
-    reason where there is none, or where a program handed its rows in."""
+    """The run's recorded plan and schema verdict. Raises NotRebuildable with the reason if there is
+    none, or if a program supplied the rows."""
     kind = tx.scalar(select(tasks.c.kind).where(tasks.c.task_id == run.task_id))
     if kind != TaskKind.BUILD.value:
         raise NotRebuildable(run=run.run_id, reason=f"it is a {kind}, which builds nothing")
@@ -118,7 +118,7 @@ def _opening(tx: Transaction, run: RunRow) -> Opening:
         raise NotRebuildable(run=run.run_id, reason=reason) from error
 
 
-# Every decision ever made, made again.
+# Replay of all decisions.
 
 _TOLD_EVERY = 500
 
@@ -129,7 +129,7 @@ def replay_all(
     since: datetime | None,
     progress: Callable[[str], None] | None,
 ) -> Replays:
-    """Of one dataset or of all, from a time or from the beginning; none is left out."""
+    """Replay all decisions of one dataset or all, optionally since a time."""
     conditions = [] if since is None else [decisions.c.decided_at >= since]
     with state.read() as tx:
         if name is not None:

@@ -1,4 +1,4 @@
-"""What a survey needs to know of a version: its files, its schema, what its keys refer to."""
+"""What remeasuring a version needs: files, schema and referenced datasets."""
 
 from __future__ import annotations
 
@@ -33,10 +33,9 @@ _REFERRING = (UnmatchedRows, ComparedRows)
 def survey_plan(
     tx: Transaction, lake: str, name: DatasetName, version: int, measures: Sequence[Measure]
 ) -> SurveyPlan:
-    """The version as it is shown last, and what its run brought.
+    """The version at its latest commit, and the files its run added.
 
-    What keys refer to is read where the run of the version read it; a dataset that the run did
-    not refer to, as it was published when the run began.
+    Referenced datasets are pinned as the run pinned them; others as published when the run began.
     """
     dataset = require_dataset(tx, name)
     stored = require_version(tx, dataset.dataset_id, version)
@@ -76,7 +75,7 @@ def _snapshot(
 def _references(
     tx: Transaction, lake: str, stored: StoredVersion, named: set[DatasetName]
 ) -> tuple[InputPin, ...]:
-    """One that had no published version then is left out: its measures say so."""
+    """Datasets without a published version then are omitted; their measures report it."""
     if not named:
         return ()
     pinned = _pinned(tx, stored.run_id)

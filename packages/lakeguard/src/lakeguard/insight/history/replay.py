@@ -1,4 +1,4 @@
-"""Replay: the recorded inputs through the gate again, compared byte for byte."""
+"""Replay: recorded inputs through the gate again, compared byte for byte."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def replay_decision(tx: Transaction, run_id: str, dataset: DatasetName) -> Repla
 
 
 class RecordedCase(NamedTuple):
-    """All that a decision was made on."""
+    """All inputs of a decision."""
 
     facts: CaseFacts
     evidence: Evidence | None
@@ -62,7 +62,7 @@ class RecordedCase(NamedTuple):
 
 
 class Replayer:
-    """Decides case after case; documents that many cases share are read once."""
+    """Replays decisions; shared documents are parsed once."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -72,13 +72,13 @@ class Replayer:
         self._policies = Shelf(documents, _policies)
 
     def decide_again(self, case: CaseHashes, decided_at: datetime, semantics: int) -> Ruling:
-        """SemanticsUnknown where the decision was made with semantics of another version."""
+        """Raises SemanticsUnknown for decisions of another semantics version."""
         if semantics != SEMANTICS:
             raise SemanticsUnknown(semantics=semantics, known=SEMANTICS)
         return decide(*self.case(case), decided_at)
 
     def case(self, hashes: CaseHashes) -> RecordedCase:
-        """KeyError where a document is gone."""
+        """Raises KeyError if a document is missing."""
         told = hashes.evidence
         return RecordedCase(
             self._facts(hashes.facts),
@@ -92,9 +92,9 @@ class Replayer:
 def recorded_decisions(
     state: OrganisationState, library: Library, *conditions: ColumnElement[bool]
 ) -> Iterator[Row[Any]]:
-    """Rows of decisions in the order of their ids, their documents at hand in the library.
+    """Decision rows by id, with their documents prefetched.
 
-    The reading ends before a row is handed out, so that no one waits for what is done with it.
+    The read transaction ends before rows are yielded, so that writers do not wait.
     """
     asked = select(decisions).where(decisions.c.org_id == state.org_id, *conditions)
     last = ""
@@ -115,8 +115,8 @@ def recorded_decisions(
 def in_portions(
     rows: Sequence[Row[Any]], sizes: Mapping[str, int], most: int
 ) -> Iterator[Sequence[Row[Any]]]:
-    """The rows in their order, so many together that their documents are no longer than ``most``;
-    one whose own are longer stands alone."""
+    """Rows in order, grouped so that their documents are at most ``most`` characters; a larger one
+    forms its own group."""
     some: list[Row[Any]] = []
     held: set[str] = set()
     length = 0
@@ -138,7 +138,7 @@ def _length(hashes: set[str], sizes: Mapping[str, int]) -> int:
 
 
 def difference(replayer: Replayer, row: Row[Any]) -> str | None:
-    """What a decision that is made again does not have in common with its record."""
+    """Differences between a replayed decision and its record."""
     try:
         again = replayer.decide_again(case_of(row), row.decided_at, row.semantics)
     except SemanticsUnknown as error:

@@ -90,7 +90,7 @@ def _now() -> datetime:
 
 @dataclass(frozen=True)
 class StateReader:
-    """Answers from State alone; it can change nothing."""
+    """Read-only; answers from the State alone."""
 
     state: OrganisationState
     lake: str

@@ -1,3 +1,3 @@
-"""The proof that State, ledger and tables agree."""
+"""Verifies that State, ledger and tables agree."""
 
 from lakeguard.insight.verification.verification import verify as verify

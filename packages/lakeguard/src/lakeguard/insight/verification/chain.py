@@ -22,7 +22,7 @@ _NAMED_ROWS = 3
 
 
 class Rechained:
-    """Digests of the ledger's rows, put in the order of the chain; no more is kept of a row."""
+    """Digests of the ledger's rows in chain order; rows themselves are not kept."""
 
     def __init__(self) -> None:
         self._parts: list[pa.Table] = []
@@ -37,7 +37,7 @@ class Rechained:
         self._by_table[side.table.name] = Counter(side.batches)
 
     def close(self) -> None:
-        """All tables are in: from now on batches can be asked for."""
+        """Called once all tables were added; batches can be queried afterwards."""
         if not self._parts:
             return
         every = pa.concat_tables(self._parts).sort_by(
@@ -69,7 +69,7 @@ class Rechained:
         return {name: rows[batch] for name, rows in self._by_table.items() if rows[batch]}
 
     def head(self, link: Link) -> str:
-        """What the link's head must be, by the rows that are there."""
+        """The head of a link, recomputed from the rows."""
         begin, end = self._spans.get(link.batch, (0, 0))
         digests = bytes(self._digests[begin * _DIGEST : end * _DIGEST])
         return next_head(link.previous, link.batch, [digests])
@@ -77,15 +77,15 @@ class Rechained:
 
 @dataclass(frozen=True)
 class Chains:
-    """The chain as either side has it, and what is known of the rows beneath."""
+    """The chain of both sides, and the digests of its rows."""
 
     state: Sequence[Link]
     ledger: Sequence[Link] | None
-    """None where the ledger's own copy cannot be read."""
+    """None if the ledger's copy is unreadable."""
     rechained: Rechained
     settled: int
     unread: frozenset[str]
-    """Tables whose rows could not be had: of batches with such rows nothing can be said."""
+    """Unreadable tables: batches with their rows cannot be checked."""
     strange: Mapping[int, Sequence[str]]
 
 

@@ -1,4 +1,4 @@
-"""COMMIT: everything that a governed table shows was decided, and the table shows all of it."""
+"""COMMIT: every change of a governed table has a decision, and the table shows all of them."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ _PART = 2_000
 
 @dataclass
 class LogReading:
-    """One table's log against the State: what was found, and what it shows if nothing was."""
+    """Compares one table's log with the State."""
 
     location: str
     governed: Governed
     commits: int = 0
     last: int = -1
-    """The version of the last commit that was read."""
+    """The last commit that was read."""
     compare: bool = False
-    """Whether the rows before and after a compaction are compared again."""
+    """Whether rows before and after compactions are compared again."""
     moving: bool = False
-    """A move is under way: what the head shows is about to be recorded."""
+    """A move is in progress: the head is about to be recorded."""
     shown: dict[str, ShownFile] = field(default_factory=dict)
     schema: str = ""
-    """As the commits that are known have set it last."""
+    """The schema as last set by a known commit."""
     foreign: list[tuple[Commit, str]] = field(default_factory=list)
 
     def findings(self, tables: GovernedTables) -> Iterator[Finding]:
-        """Every commit in turn, then the head."""
+        """Check every commit in order, then the head."""
         if not tables.exists(self.location):
             yield self._table_finding("expected a Delta table, found none")
             return
@@ -96,8 +96,8 @@ class LogReading:
                 seen[version] = dict(self.shown)
 
     def _log(self, recorded: int) -> Iterator[tuple[int, bytes | None]]:
-        """Every commit file since the table is governed; None for one that is missing below a
-        later one. What a table was before it was adopted is its own past."""
+        """Every commit file since the table became governed; None for a missing one with a later
+        successor. Commits before an adoption are not checked."""
         start = self.governed.adopted or 0
         while True:
             part = range(start, start + _PART)
@@ -138,7 +138,7 @@ class LogReading:
             yield from self._created_as(first)
 
     def _created_as(self, created: Commit) -> Iterator[Finding]:
-        """As the first version was approved, unless that one set its columns itself."""
+        """The schema of the first version, unless its commit set the columns."""
         first = self.governed.first
         if first is None:
             self.schema = created.table_schema or ""
@@ -150,7 +150,7 @@ class LogReading:
                 yield self._finding(0, _columns_said(expected, found))
 
     def _unknown(self, version: int, data: bytes) -> Iterator[Finding]:
-        """A commit that no version came of: a fence, a move under way, or a stranger."""
+        """A commit without a version: a fence, a move in progress, or an unknown writer."""
         try:
             commit = parse_commit(version, data)
         except (ValueError, KeyError) as error:
@@ -170,7 +170,7 @@ class LogReading:
         self._change(commit.removes, adds)
 
     def _compaction(self, move: Move, data: bytes) -> Iterator[Finding]:
-        """What was merged can be compared for as long as it is there."""
+        """Compare merged files while they still exist."""
         compared = {*move.removes, *(file.path for file in move.adds)}
         merges = move.kind == MoveKind.COMPACTION.value
         if not merges or not self.compare or compared & self.governed.removed:
@@ -201,7 +201,7 @@ class LogReading:
             yield self._table_finding(f"the published pointer names {said}")
 
     def _head(self) -> Iterator[Finding]:
-        """What readers get, who begin at the last checkpoint."""
+        """What readers see, who start at the last checkpoint."""
         try:
             head = read_head(self.location)
         except TableUnreadable as error:
@@ -253,7 +253,7 @@ class LogReading:
 
 
 def _restores(move: Move) -> bool:
-    """What came before a restore is not shown any more."""
+    """Commits before a restore are no longer visible."""
     return move.committed and move.target_commit is not None
 
 
@@ -276,15 +276,14 @@ def _partitioned(expected: Iterable[str], found: Iterable[str]) -> str:
     return f"partitions by ({', '.join(found)}), approved were ({', '.join(expected)})"
 
 
-# Whether what a commit of somebody else says of its files is true: readers skip files by it.
+# File statistics of foreign commits: readers skip files by them, so they must be true.
 
 _MILLISECOND = timedelta(milliseconds=1)
-"""Engines write the times of statistics in whole milliseconds, and readers know it."""
+"""Engines write timestamp statistics in whole milliseconds, and readers allow for it."""
 
 
 def _why_not_true(location: str, schema: str, files: Sequence[ShownFile]) -> str | None:
-    """What is said wrongly of one of the files; None where size and statistics, if there are any,
-    hold for the rows."""
+    """The first wrong size or statistic of a file; None if all hold for its rows."""
     try:
         for file in files:
             path = Path(local_path(join(location, file.path)))
@@ -300,7 +299,7 @@ def _why_not_true(location: str, schema: str, files: Sequence[ShownFile]) -> str
 
 
 def _claims(schema: str, file: ShownFile) -> dict[str, pa.Scalar]:
-    """As a reader understands them, with the type of the column."""
+    """Statistics parsed with the type of the column, as a reader does."""
     (row,) = as_shown(schema, file.partition, [file]).to_batches()
     return {name: row.column(name)[0] for name in row.schema.names}
 

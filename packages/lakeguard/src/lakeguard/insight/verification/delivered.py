@@ -1,4 +1,4 @@
-"""What lies in data databases, held against the State: nothing there can check its ids itself."""
+"""Compares delivered tables in target databases with the State."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from lakeguard_sdk.model.verification import Finding, FindingKind
 
 _ANY = DatasetName("bronze.any")
 _Schema = tuple[str, str]
-"""Of a data database: its address and its name there."""
+"""A schema of a target database: address and name."""
 
 
 @dataclass(frozen=True)
 class _Known:
-    """Ids that markers name and the State has."""
+    """Ids in delivery markers that the State knows."""
 
     organisations: frozenset[str]
     datasets: dict[str, str]
-    """By id, the name."""
+    """Names by id."""
     versions: frozenset[tuple[str, int]]
     runs: frozenset[str]
     tasks: frozenset[str]
@@ -52,7 +52,7 @@ class _Known:
 
 @dataclass(frozen=True)
 class _Behind:
-    """A table that does not show what is published."""
+    """A delivered table that does not show the published version."""
 
     place: DataPlace
     table: str
@@ -63,7 +63,7 @@ class _Behind:
 
 
 def data_places(tx: Transaction) -> list[DataPlace]:
-    """Every schema that a registered target delivers to, each once."""
+    """Schemas of all registered targets, without duplicates."""
     found: dict[_Schema, DataPlace] = {}
     for _, target in sorted(current_targets(tx).items()):
         schema = _schema_of(target)
@@ -77,9 +77,8 @@ def data_places(tx: Transaction) -> list[DataPlace]:
 
 
 def judge_markers(tx: Transaction, found: Sequence[PlaceMarkers]) -> Iterator[Finding]:
-    """Orphans, each with the first thing of it that is not known, deliveries that are missing and,
-    last, places that could not be looked at. What belongs to another organisation of this State is
-    for that one to look at."""
+    """Orphaned tables with the first unknown id, missing deliveries, and the schemas that could
+    not be reached. Tables of other organisations of this State are ignored."""
     known = _known(tx, [marker for each in found for marker in each.markers])
     for each in found:
         for marker in each.markers:
@@ -116,7 +115,7 @@ def _orphaned(place: DataPlace, marker: Marker, org_id: str, known: _Known) -> I
 
 
 def undelivered(tx: Transaction, found: Sequence[PlaceMarkers]) -> Iterator[Delivery]:
-    """What is to be delivered again, as a run of the dataset would deliver it."""
+    """Deliveries to repeat, as a run of the dataset would make them."""
     for each in _behind(tx, found):
         table = live_table(tx, each.target, each.dataset.dataset)
         if table is not None:
@@ -124,7 +123,7 @@ def undelivered(tx: Transaction, found: Sequence[PlaceMarkers]) -> Iterator[Deli
 
 
 def _undelivered(tx: Transaction, found: Sequence[PlaceMarkers]) -> Iterator[Finding]:
-    """What is published and not shown by the table that should follow it."""
+    """Published versions that their target tables do not show."""
     for each in _behind(tx, found):
         if each.delivered != each.published:
             says = "nothing" if each.delivered is None else f"v{each.delivered}"
@@ -134,8 +133,7 @@ def _undelivered(tx: Transaction, found: Sequence[PlaceMarkers]) -> Iterator[Fin
 
 
 def _behind(tx: Transaction, found: Sequence[PlaceMarkers]) -> Iterator[_Behind]:
-    """Tables that show another version than the published one, or are not there, in places that
-    could be looked at."""
+    """Missing or outdated tables in reachable schemas."""
     seen = {(each.place.url, each.place.schema_name): each for each in found if not each.problem}
     shown = {
         (*schema, marker.table_name): marker
@@ -160,13 +158,13 @@ def _behind(tx: Transaction, found: Sequence[PlaceMarkers]) -> Iterator[_Behind]
 
 
 def _schema_of(target: TargetDefinition) -> _Schema | None:
-    """None where the target is no database."""
+    """None if the target is not a database."""
     table = database_table(target, _ANY)
     return None if table is None else (table.url, table.schema_name)
 
 
 def _datasets_of(tx: Transaction, targets: Iterable[str]) -> dict[str, DatasetDefinition]:
-    """Those that are delivered to the targets, by their ids; no other is opened."""
+    """Datasets delivered to the targets, by id."""
     found: dict[str, DatasetDefinition] = {}
     for piece in in_pieces(sorted(targets)):
         query = datasets_of_targets(tx.org_id, piece, tx.dialect.name)

@@ -1,4 +1,4 @@
-"""DOCUMENT: what decisions looked at is there, unaltered, and their rulings can be read."""
+"""DOCUMENT: inputs of decisions exist unaltered, and their rulings are readable."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NAMING: dict[Table, tuple[str, ...]] = {
     task_attempts: ("config_hash",),
     data_versions: ("position_hash",),
 }
-"""Columns that name a document."""
+"""Columns that reference a document."""
 
 
 def document_findings(state: OrganisationState) -> Iterator[Finding]:
@@ -87,14 +87,13 @@ def _finding(place: str, message: str) -> Finding:
     return Finding(kind=FindingKind.DOCUMENT, place=place, message=message)
 
 
-# Many rows of the State in many short readings: nobody who writes waits for what is done with
-# them in between.
+# Paging: rows are read in many short transactions, so that writers do not wait for processing.
 
 
 def _in_pages(
     database: Database, asked: Select[Any], key: Column[str], size: int
 ) -> Iterator[Sequence[Any]]:
-    """Every row that was there from first to last, in the order of ``key``, its first column."""
+    """All rows in the order of ``key``, the first column."""
     last = ""
     while True:
         page = asked.where(key > last).order_by(key).limit(size)

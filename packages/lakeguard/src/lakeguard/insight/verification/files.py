@@ -1,4 +1,4 @@
-"""FILE: every file that a version has shown is there, and is the one that was published."""
+"""FILE: every file of every version exists and is the one that was published."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _SMALL = 1024 * 1024
 
 
 def file_findings(location: str, governed: Governed, shown: Container[str]) -> Iterator[Finding]:
-    """Files with a recorded hash are read whole, the others are only measured.
+    """Files with a recorded hash are read whole; for others only the size is checked.
 
-    What maintenance took away may be gone, but never what the table shows.
+    Files removed by maintenance may be missing, but never files of the current version.
     """
     root = Path(local_path(location))
 
@@ -36,7 +36,7 @@ def file_findings(location: str, governed: Governed, shown: Container[str]) -> I
 
 
 def content_damage(path: str, file: PublishedFile | AsideFile) -> str | None:
-    """Why it is not the file that was recorded, or None."""
+    """How the file differs from its record, or None."""
     try:
         return _damage(path, file)
     except FileNotFoundError:
@@ -55,27 +55,27 @@ def _damage(path: str, file: PublishedFile | AsideFile) -> str | None:
 
 
 def _sha256(path: str, size: int) -> str:
-    """Small files are many: for each of them a buffer would cost more than the reading."""
+    """Read small files whole: a buffer for each would cost more than reading."""
     with open(path, "rb", buffering=0) as content:
         if size > _SMALL:
             return hashlib.file_digest(content, "sha256").hexdigest()
         return hashlib.sha256(content.read(size + 1)).hexdigest()
 
 
-# Many small readings of files, some at a time.
+# Reads many small files in a thread pool.
 
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
 
 _THREADS = 4
 _A_SHARE = 250
-"""Handing one reading to a thread costs more than the reading."""
+"""Items per thread task: one file at a time would cost more than reading it."""
 
 
 def side_by_side(
     call: Callable[[Asked], Answer], items: Iterable[Asked]
 ) -> Iterator[tuple[Asked, Answer]]:
-    """Each item with its answer, in order."""
+    """Items with their results, in order."""
 
     def share(some: list[Asked]) -> list[Answer]:
         return [call(item) for item in some]

@@ -1,4 +1,4 @@
-"""HISTORY: the rows of the State do not contradict each other. All of it is asked in sets."""
+"""HISTORY: rows of the State are consistent. Checked by set queries."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NUMBERED = (
     (intents, intents.c.seq, "number"),
     (dataset_pointers, dataset_pointers.c.ordinal, "pointer"),
 )
-"""Per dataset these run from 1 without a gap."""
+"""Numbered from 1 without gaps per dataset."""
 
 Pairs = Sequence[tuple[str, str]]
 _VERSION: Pairs = (("dataset_id", "dataset_id"), ("version", "version"))
@@ -64,7 +64,7 @@ _REFERENCES: tuple[tuple[Table, Pairs, Table, str], ...] = (
         "names an input version that is not there",
     ),
 )
-"""Rows of the first table, joined by these columns, have a row in the other."""
+"""Rows of the first table that must have a match in the second, by these columns."""
 
 _ONCE = (
     (run_history, ("run_id",), "ended more than once"),
@@ -74,7 +74,7 @@ _ONCE = (
 
 
 def history_findings(state: OrganisationState) -> Iterator[Finding]:
-    """Each question is a transaction of its own: none depends on the answer to another."""
+    """Each query runs in its own transaction."""
     for table, number, word in _NUMBERED:
         yield from _gaps(state, table, number, word)
     for table, pairs, other, said in _REFERENCES:
@@ -160,7 +160,7 @@ def _unended(org_id: str) -> Select[tuple[str, ...]]:
 
 
 def _changed_otherwise(org_id: str) -> Select[tuple[str, ...]]:
-    """Tasks whose state or count of changes is not that of their last one."""
+    """Tasks whose state or transition count differs from their last transition."""
     table = task_transitions.c
     last = (
         select(table.task_id, func.max(table.number).label("number"), func.count().label("count"))

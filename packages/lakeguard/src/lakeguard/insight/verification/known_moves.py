@@ -1,4 +1,4 @@
-"""What the State says of a governed table: the commits it stands behind and the files they show."""
+"""A governed table as the State knows it: decided commits and their files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 class PublishedFile(NamedTuple):
-    """A file that a move made part of the table, as its intent recorded it."""
+    """A file added by a move, as its intent recorded it."""
 
     path: str
     size: int
@@ -40,7 +40,7 @@ class PublishedFile(NamedTuple):
 
 
 class Move(NamedTuple):
-    """An intent and what became of it."""
+    """An intent and its outcome."""
 
     intent_id: str
     outcome: str | None
@@ -50,7 +50,7 @@ class Move(NamedTuple):
     removes: tuple[str, ...]
     target_commit: int | None
     columns: tuple[Mapping[str, str], ...]
-    """None where the intent cannot be read."""
+    """None if the intent is unreadable."""
     partition_by: tuple[str, ...]
     kind: str
 
@@ -60,7 +60,7 @@ class Move(NamedTuple):
 
     @property
     def schema(self) -> str:
-        """As Delta writes it; nothing where the columns are none any more."""
+        """The schema string as Delta writes it; empty if the columns are unreadable."""
         try:
             return TableSchema.model_validate({"columns": self.columns}).delta_json()
         except ValidationError:
@@ -68,22 +68,22 @@ class Move(NamedTuple):
 
     @property
     def recorded(self) -> bool:
-        """Its commit is one that somebody decided on: it was carried out, or fenced."""
+        """Whether its commit was decided: completed or fenced."""
         return self.committed or self.outcome == IntentOutcome.FENCED.value
 
 
 @dataclass(frozen=True)
 class Governed:
-    """One governed table by the State's own rows."""
+    """One governed table according to the State."""
 
     dataset_id: str
     location: str
     table_id: str
     moves: tuple[Move, ...]
     published: int | None
-    """The commit that the published pointer names."""
+    """The commit of the published pointer."""
     removed: frozenset[str] = frozenset()
-    """Files that maintenance took away: the ledger was told of each before it went."""
+    """Files removed by maintenance, each recorded before its removal."""
 
     @property
     def by_commit(self) -> Mapping[int, Move]:
@@ -91,12 +91,12 @@ class Governed:
 
     @property
     def first(self) -> Move | None:
-        """The first version's; before it the table was empty."""
+        """The commit of the first version; before it the table was empty."""
         return next((move for move in self.moves if move.committed and move.columns), None)
 
     @property
     def adopted(self) -> int | None:
-        """The commit from which on the table is governed, where it was there before."""
+        """The adoption commit of a table that existed before."""
         adoptions = (m for m in self.moves if m.committed and m.kind == MoveKind.ADOPTION.value)
         return next((move.commit for move in adoptions), None)
 
@@ -106,7 +106,7 @@ class Governed:
 
     @cached_property
     def files(self) -> tuple[PublishedFile, ...]:
-        """Every file that any version has ever shown, once."""
+        """Every file of every version, without duplicates."""
         found = {file.path: file for m in self.moves if m.committed for file in m.adds}
         return tuple(found.values())
 
@@ -160,7 +160,7 @@ def _move(
     sha256: str | None,
     kind: str,
 ) -> Move:
-    """A body that is no intent any more shows no files; that it was altered is told elsewhere."""
+    """An altered intent yields no files; the alteration is reported elsewhere."""
     try:
         told = json.loads(body)
         adds = tuple(map(_file, told["adds"]))

@@ -1,4 +1,4 @@
-"""LEDGER: every table of the ledger is there, and every file that it names can be read."""
+"""LEDGER: every ledger table exists and all its files are readable."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from lakeguard_sdk.model.verification import Finding, FindingKind
 from lakeguard_sdk.storage.storage import join, local_path
 
 _PLAIN_READER = 1
-"""Tables of the ledger need no feature beyond the first protocol; one that does was altered."""
+"""Ledger tables use only the base protocol; any other feature means tampering."""
 
 
 LedgerReading = tuple[LedgerSide | None, tuple[Finding, ...]]
 
 
 def read_side(files: LedgerFiles, table: LedgerTable) -> LedgerReading:
-    """The table's rows, unless they cannot be had, and all that is wrong with its files."""
+    """The table's rows, if readable, and all problems with its files."""
     if not files.exists():
         return None, (_finding(table.name, "expected a Delta table, found none"),)
     found = tuple(_damages(files, table, pq.read_metadata))
@@ -49,7 +49,7 @@ def read_side(files: LedgerFiles, table: LedgerTable) -> LedgerReading:
 
 
 def _placed(data: pa.Table, table: LedgerTable) -> tuple[pa.Table, tuple[Finding, ...]]:
-    """Rows that say where in the chain they were told, and of a link all that it says."""
+    """Rows without a valid chain position, and incomplete links."""
     needed = (BATCH, ORDINAL, *(table.columns if table.name == CHAIN else ()))
     if not any(data[name].null_count for name in needed):
         return data, ()
@@ -61,7 +61,7 @@ def _placed(data: pa.Table, table: LedgerTable) -> tuple[pa.Table, tuple[Finding
 
 
 def beyond(table: str, batch: int, rows: int, last: int) -> Finding:
-    """Rows that no batch of the chain can have told."""
+    """Rows that belong to no batch of the chain."""
     said = f"expected no batch after {last}, found {rows:,} rows of batches up to {batch}"
     return _finding(table, said)
 
@@ -110,13 +110,13 @@ def _first_line(error: Exception) -> str:
     return next(iter(str(error).splitlines()), type(error).__name__)
 
 
-# TRUNCATED: the chain holds every head that was told outside of it.
+# TRUNCATED: the chain contains every head published outside of it.
 
 
 def truncation_findings(
     links: Sequence[Link], owner: Ownership | None, kept: str | None
 ) -> Iterator[Finding]:
-    """``kept`` is a head that somebody wrote down elsewhere."""
+    """``kept`` is a head noted down outside the lake."""
     heads = {link.batch: link.head for link in links}
     last = max(heads, default=0)
     if owner is not None and owner.batch:

@@ -1,5 +1,5 @@
-"""What the State has told and the ledger need not have yet. The queue is the State's own word: it
-is believed only where the chain stands behind it and the ledger has not got there."""
+"""Rows that the ledger need not have yet. The outbox is mutable, so it is trusted only for batches
+that the chain contains and the ledger has not reached."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from lakeguard_sdk.model.verification import Finding, FindingKind
 
 
 def settled_batch(ledger: Sequence[Link] | None, owner: Ownership | None, cursor: int) -> int:
-    """The last batch that the ledger must hold whole, and with it all before.
+    """The last batch that the ledger must have complete.
 
-    Whatever says most is right: a batch is linked last, told of after that, and marked at the very
-    end. So nobody has the proof look at less by changing one of them.
+    The maximum of all sources counts: a batch is linked, then published in plane.json, then marked
+    delivered, so tampering with one of them cannot hide batches.
     """
     linked = max((link.batch for link in ledger or ()), default=0)
     return max(linked, owner.batch if owner else 0, cursor)
@@ -30,10 +30,10 @@ def settled_batch(ledger: Sequence[Link] | None, owner: Ownership | None, cursor
 def queue_findings(
     tx: Transaction, links: Sequence[Link], settled: int, cursor: int
 ) -> Iterator[Finding]:
-    """Rows that wait for nothing, and a mark that no relay has left.
+    """Outbox rows that should have been removed, and an impossible cursor.
 
-    ``links`` and ``cursor`` are of this connection's snapshot. A relay that was killed has sent
-    one batch at most without marking it; that batch alone may be settled and still in the queue.
+    ``links`` and ``cursor`` are of this connection's snapshot. A killed relay leaves at most one
+    delivered batch unmarked; only that batch may be complete and still in the outbox.
     """
     known = {link.batch: link for link in links}
     last = max(known, default=0)
@@ -67,7 +67,7 @@ def waiting_topics(tx: Transaction, settled: int) -> set[str]:
 
 
 def waiting_runs(tx: Transaction, settled: int, view: str) -> list[str]:
-    """Runs of a view that ended, but whose rows are still on their way."""
+    """Ended runs of a view whose rows are not delivered yet."""
     told = [
         Told(topic, payload) for topic in ENDING_TOPICS for payload in _payloads(tx, topic, settled)
     ]
@@ -80,7 +80,7 @@ def _payloads(tx: Transaction, topic: str, settled: int) -> list[str]:
 
 
 def _waits(org_id: str, settled: int) -> ColumnElement[bool]:
-    """Not numbered yet, or of a batch that the chain has and the ledger need not have."""
+    """Rows not stamped yet, or of a batch that the ledger need not have yet."""
     linked = select(audit_chain.c.batch).where(
         audit_chain.c.org_id == org_id, audit_chain.c.batch > settled
     )
@@ -89,7 +89,7 @@ def _waits(org_id: str, settled: int) -> ColumnElement[bool]:
 
 
 def _queued(tx: Transaction) -> dict[int, int]:
-    """How many rows of each batch are in the queue."""
+    """Outbox rows per batch."""
     batch = outbox.c.batch
     counted = tx.execute(
         select(batch, func.count())

@@ -1,4 +1,4 @@
-"""Rows that were set aside: all are accounted for, wait where the ledger says, and are shown so."""
+"""Quarantined rows: all accounted for, stored where the ledger says, and visible as such."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lakeguard_sdk.storage.storage import join, local_path
 
 
 def quarantine_findings(state: OrganisationState, lake: str, kept: KeptTables) -> Iterator[Finding]:
-    """HISTORY, FILE and COMMIT, of every dataset of which rows were ever set aside."""
+    """HISTORY, FILE and COMMIT for every dataset that ever had quarantined rows."""
     with state.read() as tx:
         held = datasets_with_holdings(tx)
         datasets = held | datasets_that_set_aside(tx)
@@ -29,14 +29,13 @@ def quarantine_findings(state: OrganisationState, lake: str, kept: KeptTables) -
         yield from _account(state, dataset_id)
         yield from _files(state, dataset_id, lake)
         found = list(_shown(state, dataset_id, lake, kept))
-        if found:  # a run may have moved on in between
+        if found:  # a run may have published in between
             again = set(_shown(state, dataset_id, lake, kept))
             yield from (finding for finding in found if finding in again)
 
 
 def _account(state: OrganisationState, dataset_id: str) -> Iterator[Finding]:
-    """Whatever was ever published, every row that was read is somewhere. That evidence is gone is
-    another finding."""
+    """Every row read by a published run is accounted for. Missing evidence is another finding."""
     with state.read() as tx:
         name = dataset_by_id(tx, dataset_id).name
         found = quarantine_of(tx, dataset_id, whole=True)
@@ -55,7 +54,7 @@ def _account(state: OrganisationState, dataset_id: str) -> Iterator[Finding]:
 
 
 def _filed(name: DatasetName, found: Quarantine, read: dict[int, ReadRows]) -> Iterator[Finding]:
-    """What a version set aside is what was filed with it."""
+    """The rows a version quarantined equal those recorded with it."""
     filed: dict[int, int] = {}
     for holding in found.holdings:
         filed[holding.version] = filed.get(holding.version, 0) + holding.rows

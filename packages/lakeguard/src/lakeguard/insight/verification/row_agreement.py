@@ -1,4 +1,4 @@
-"""ROW: the State and the ledger hold the same rows, each once."""
+"""ROW: State and ledger hold the same rows, each once."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from lakeguard_sdk.core.canonical_json import hash_bytes
 from lakeguard_sdk.model.verification import Finding, FindingKind
 
 _SHOWN = 60
-"""Characters of a value; longer ones are told by length and hash."""
+"""Longest value shown in full; longer ones are shown by length and hash."""
 
 
 @dataclass(frozen=True)
 class StateSide:
-    """What the State holds of one table, and what of it the ledger must have."""
+    """The State's rows of one table, and which of them the ledger must have."""
 
     table: LedgerTable
     expected: ColumnElement[bool] | None
-    """None where the ledger cannot have it yet."""
+    """None if the ledger cannot have it yet."""
     settled: int
     held: set[bytes]
     waiting: set[bytes]
@@ -42,16 +42,16 @@ class StateSide:
 
 @dataclass
 class Compared:
-    """One table on both sides."""
+    """One table compared."""
 
     findings: list[Finding]
     strange: dict[int, list[str]] = field(default_factory=dict)
-    """By batch, the places of rows in the ledger that the State does not have."""
+    """Positions of ledger rows that the State lacks, by batch."""
 
 
 def state_side(state: OrganisationState, table: LedgerTable, settled: int) -> StateSide:
-    """Taken before the ledger is read, which then can only have more; and after ``settled`` was
-    known, so that all of those batches are in it."""
+    """Read before the ledger, which can then only have more, and after ``settled`` was known, so
+    that those batches are in it."""
     with state.read() as tx:
         expected = _expected(tx, table, settled)
         return StateSide(
@@ -82,7 +82,7 @@ def compare(database: Database, state: StateSide, ledger: LedgerSide) -> Compare
 
 
 def _expected(tx: Transaction, table: LedgerTable, settled: int) -> ColumnElement[bool] | None:
-    """Which rows of the State the ledger must have; None where it cannot have them yet."""
+    """Which rows the ledger must have; None if it cannot have them yet."""
     columns = table.source.c
     ours: ColumnElement[bool] = columns.org_id == tx.org_id
     if table.name in CURRENT:
@@ -98,7 +98,7 @@ def _expected(tx: Transaction, table: LedgerTable, settled: int) -> ColumnElemen
 
 
 def _has_ended(org_id: str, table: LedgerTable) -> ColumnElement[bool]:
-    """Executions say so themselves; what is shown of builds is of runs that are on record."""
+    """Ended executions and recorded runs only."""
     if table.name == EXECUTIONS:
         return table.source.c.end_time.is_not(None)
     ended = select(run_history.c.run_id).where(run_history.c.org_id == org_id)
@@ -106,7 +106,7 @@ def _has_ended(org_id: str, table: LedgerTable) -> ColumnElement[bool]:
 
 
 def _is_newer(table: LedgerTable, side: LedgerSide, settled: int) -> bool:
-    """Whether a view was written anew since the State was read."""
+    """Whether a view was rewritten after the State was read."""
     return table.name in CURRENT and max(side.batches, default=0) > settled
 
 
@@ -178,7 +178,7 @@ def _finding(place: str, message: str) -> Finding:
     return Finding(kind=FindingKind.ROW, place=place, message=message)
 
 
-# What names a row: the primary key of a table, and for views the columns that say it.
+# Row keys: the primary key of a table, and the key columns of views.
 
 _OF_VIEWS: dict[str, tuple[str, ...]] = {
     "dataset_registry": ("dataset_id",),

@@ -1,4 +1,4 @@
-"""Whether a commit of somebody else left the rows as they were: proved by comparing them."""
+"""Whether a foreign commit left the rows unchanged, by comparing them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _SAME_TABLE = ("id", "schemaString", "partitionColumns", "format")
 
 
 Files = Mapping[str, Mapping[str, str | None]]
-"""Paths, each with the partition that its rows are in."""
+"""Paths with their partitions."""
 
 
 class RowSum(NamedTuple):
-    """The same for the same rows in any order and in any files."""
+    """A digest of rows, independent of order and files."""
 
     rows: int
     hashes: int
@@ -33,9 +33,9 @@ class RowSum(NamedTuple):
 def why_not_neutral(
     location: str, version: int, data: bytes, shown: Mapping[str, ShownFile]
 ) -> str | None:
-    """Why the commit may show other rows than ``shown`` did; None where it cannot.
+    """Why the commit may change the rows of ``shown``; None if it cannot.
 
-    Of a file that goes, its partition is what was said when it came.
+    The partition of a removed file is the one it was added with.
     """
     actions = _actions(data)
     if "protocol" in actions or "cdc" in actions:
@@ -69,7 +69,7 @@ def _other_rows(location: str, removes: Files, adds: Files) -> str | None:
 
 
 def _names(location: str, paths: Iterable[str]) -> frozenset[str]:
-    """Every column of every file: one that a file lacks is NULL there."""
+    """All columns of all files; missing ones are NULL."""
     files = (local_path(join(location, path)) for path in paths)
     return frozenset(name for file in files for name in pq.read_schema(file).names)
 

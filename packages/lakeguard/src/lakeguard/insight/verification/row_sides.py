@@ -1,4 +1,4 @@
-"""The two sides of the proof, a part at a time: rows of the State and rows of the ledger."""
+"""Rows of State and ledger, read table by table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Rows = Sequence[Sequence[Any]]
 def state_digests(
     tx: Transaction, table: LedgerTable, where: ColumnElement[bool]
 ) -> Iterator[bytes]:
-    """Of every row that the State holds."""
+    """Digests of the State's rows."""
     for rows in _parts(tx, table, where):
         yield from _digests(table, rows)
 
@@ -36,7 +36,7 @@ def state_digests(
 def state_rows_with(
     tx: Transaction, table: LedgerTable, where: ColumnElement[bool], wanted: set[bytes]
 ) -> Iterator[PlainRow]:
-    """Rows whose digest is one of ``wanted``, in their plain form."""
+    """Rows with a digest in ``wanted``, in plain form."""
     kinds = [table.kind_of(name) for name in table.columns]
     for rows in _parts(tx, table, where):
         for row, digest in zip(rows, _digests(table, rows), strict=True):
@@ -46,7 +46,7 @@ def state_rows_with(
 
 @dataclass(frozen=True)
 class LedgerSide:
-    """One table of the ledger: its rows, which batch told each, and the digest of each."""
+    """One ledger table: rows, batches and digests."""
 
     table: LedgerTable
     data: pa.Table
@@ -58,7 +58,7 @@ class LedgerSide:
 
 
 def ledger_side(table: LedgerTable, data: pa.Table) -> LedgerSide:
-    """Raises ``pa.ArrowInvalid`` where what was read is not what a table can hold."""
+    """Raises ``pa.ArrowInvalid`` if values do not fit the table's columns."""
     data.validate(full=True)
     digests: list[bytes] = []
     for part in data.to_batches(max_chunksize=_AT_ONCE):
@@ -67,7 +67,7 @@ def ledger_side(table: LedgerTable, data: pa.Table) -> LedgerSide:
 
 
 def _parts(tx: Transaction, table: LedgerTable, where: ColumnElement[bool]) -> Iterator[Rows]:
-    """The columns come without their Python types, which would cost more than all the rest."""
+    """Columns without their Python types, whose conversion would dominate the cost."""
     bare = (type_coerce(table.source.columns[name], _BARE) for name in table.columns)
     asked = select(*bare).where(where).execution_options(yield_per=_AT_ONCE)
     yield from tx.execute(asked).partitions()
@@ -100,20 +100,20 @@ def _plain(value: Any, kind: str) -> Any:
     return format_instant(value) if kind == "time" and hasattr(value, "tzinfo") else value
 
 
-# Digests of many rows at once: what was told of each, made again column by column.
+# Vectorised digests: outbox payloads are rebuilt column by column.
 
 _CONTROL = bytes(range(0x20))
 
 
 def row_digests(table: LedgerTable, columns: Mapping[str, pa.Array]) -> list[bytes]:
-    """Of each row; the columns are as ``relay.rows.arrow_schema`` has them, times also as text."""
+    """Digests per row; columns as in ``relay.rows.arrow_schema``, timestamps also as text."""
     sha256 = hashlib.sha256
     told = _told(table, columns).cast(pa.binary()).to_pylist()
     return [sha256(text).digest() for text in told]
 
 
 def _odd_digests(table: LedgerTable, rows: Sequence[PlainRow]) -> list[bytes]:
-    """Of rows with values that their columns cannot hold."""
+    """Digests of rows with values that do not fit their columns."""
     make = payload_maker(table)
     return [row_digest(table.name, _payload(make, row)) for row in rows]
 
@@ -132,7 +132,7 @@ def _told(table: LedgerTable, columns: Mapping[str, pa.Array]) -> pa.Array:
 
 
 def _member(name: str, kind: str, values: pa.Array) -> pa.Array:
-    """``"name":value`` as JSON; null where there is none."""
+    """``"name":value`` as JSON, or null."""
     if kind in ("number", "flag"):
         return _around(f'"{name}":', values.cast(pa.string()), "")
     if kind == "time" and pa.types.is_timestamp(values.type):
@@ -155,7 +155,7 @@ def _escaped(values: pa.Array) -> pa.Array:
 
 
 def _held(values: pa.Array) -> bytes:
-    """The bytes of all texts, one after the other."""
+    """The bytes of all strings, concatenated."""
     _, offsets, content = values.buffers()
     if content is None:
         return b""

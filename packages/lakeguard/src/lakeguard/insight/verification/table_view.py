@@ -1,4 +1,4 @@
-"""What readers of a table believe of its files, as they get it: by the log and its checkpoint."""
+"""A table as readers see it, through log and checkpoint."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Columns = frozenset[tuple[str, str]]
 
 _OWN = "modification_time"
 _FEATURES = frozenset({"timestampNtz"})
-"""What a reader may need to know beyond the first protocol: a type, but nothing that hides rows."""
+"""Allowed reader features: types, but none that hides rows."""
 
 
 class ShownFile(NamedTuple):
-    """All that a reader of the log will believe of a file."""
+    """Everything a reader takes from the log about a file."""
 
     path: str
     size: int
@@ -41,12 +41,12 @@ class Shown:
 
     version: int
     files: pa.Table
-    """By path; in columns as delta-rs reads them from whatever said it."""
+    """Files by path, as delta-rs reads them."""
     columns: Columns
     partition_by: tuple[str, ...]
     keeps_properties: bool
     plain: bool
-    """No feature is asked for by which files could show other rows than they hold."""
+    """Whether no feature lets files show other rows than they hold."""
 
     @property
     def paths(self) -> set[str]:
@@ -73,7 +73,7 @@ def read_head(location: str) -> Shown:
 
 
 def as_shown(schema: str, partition_by: Iterable[str], files: Iterable[ShownFile]) -> pa.Table:
-    """What a reader would get of a table of that schema with these files, by the same reading."""
+    """What a reader would see of a table with this schema and these files."""
     needs = {"timestampNtz"} if '"timestamp_ntz"' in schema else set()
     actions: list[dict[str, Any]] = [
         {"protocol": _protocol(sorted(needs))},
@@ -97,8 +97,8 @@ def as_shown(schema: str, partition_by: Iterable[str], files: Iterable[ShownFile
 
 
 def differing(expected: pa.Table, found: pa.Table) -> tuple[list[str], list[str]]:
-    """Of the same files: which of them differ, and in what. What was found of no file at all is
-    not asked for: how many columns have statistics is a setting of the table."""
+    """Files that differ, and how. Statistics absent from every file are ignored: how many columns
+    have them is a table setting."""
     paths, names = set[str](), []
     for name in sorted(set(found.column_names) - {_OWN}):
         other = found[name]
@@ -113,8 +113,8 @@ def differing(expected: pa.Table, found: pa.Table) -> tuple[list[str], list[str]
 
 
 def columns_of(schema: str) -> Columns:
-    """Key order and spelling of JSON are the engine's own; names and types are not. None are found
-    in what is no schema."""
+    """Column names and types; engines may differ in key order and spelling. Empty for an invalid
+    schema."""
     try:
         fields = json.loads(schema)["fields"]
         return frozenset(

@@ -1,16 +1,14 @@
-"""All checks in turn, over one State and its lake. Nothing is changed, nothing stops at a find.
+"""Runs all checks over one State and its lake. Nothing is changed; findings do not stop it.
 
-No transaction on the State is longer than one pass over one table; documents and decisions are read
-page by page and thought about in between. Who writes to a SQLite State waits that long at most.
+No transaction lasts longer than one pass over one table; documents and decisions are read in pages.
+Writers of a SQLite State wait at most that long.
 """
 
 from __future__ import annotations
 
-import gc
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from sqlalchemy import select
@@ -56,13 +54,13 @@ from lakeguard_sdk.errors import LedgerUnreadable
 from lakeguard_sdk.model.verification import Finding, FindingKind, VerifyReport
 from lakeguard_sdk.storage.storage import located
 
-# Findings as they come in: all are counted, and of each kind the first are kept.
+# Findings: all are counted, the first of each kind are kept.
 
 MOST_OF_A_KIND = 50
 
 
 class Tally:
-    """Of one verification."""
+    """Findings of one verification."""
 
     def __init__(self) -> None:
         self.counted: Counter[FindingKind] = Counter()
@@ -76,7 +74,7 @@ class Tally:
                 kept.append(finding)
 
     def findings(self) -> tuple[Finding, ...]:
-        """By kind, in the order they were found; what was not kept is one last finding."""
+        """Findings by kind, in order; the rest are summarised in a last one."""
         told: list[Finding] = []
         for kind, kept in self._kept.items():
             told += kept
@@ -99,11 +97,10 @@ def verify(
     progress: Progress | None,
     kept: KeptTables | None = None,
 ) -> VerifyReport:
-    """``head`` is one that somebody kept: it must be in the chain. The relay was drained before."""
+    """``head`` was noted down earlier and must be in the chain. The relay is drained before."""
     proof = _Proof(state, lake, tables, progress or (lambda _: None))
     owner = proof.read_owner()
-    with _uncollected():
-        links = proof.check_ledger(owner)
+    links = proof.check_ledger(owner)
     proof.tally.add(truncation_findings(links, owner, head))
     proof.check_tables(compare=replay)
     proof.check_quarantine(kept or DeltaKeptTables())
@@ -118,18 +115,6 @@ def verify(
         decisions=proof.decisions,
         head=links[-1].head if links else GENESIS,
     )
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Millions of rows make no cycles; looking for some among them takes a sixth of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 @dataclass
@@ -150,7 +135,7 @@ class _Proof:
         return Ledger(ledger_root(self.lake, self.state.org_id), 1)
 
     def read_owner(self) -> Ownership | None:
-        """Before the State is read: that can only be ahead of what the owner's file tells."""
+        """Read before the State, which can then only be ahead of plane.json."""
         root = ledger_root(self.lake, self.state.org_id)
         try:
             owner = read_owner(root)
@@ -162,10 +147,9 @@ class _Proof:
         return owner
 
     def check_ledger(self, owner: Ownership | None) -> list[Link]:
-        """ROW, LEDGER and CHAIN; answers the State's chain.
+        """ROW, LEDGER and CHAIN; returns the State's chain.
 
-        Each is read after those that can only be behind it: the mark, the ledger's chain, the
-        State's.
+        Read in the order in which they can lag: cursor, ledger's chain, State's chain.
         """
         with self.state.read() as tx:
             marked = delivered(tx)
@@ -210,7 +194,7 @@ class _Proof:
     def _both_sides(
         self, settled: int
     ) -> Iterator[tuple[StateSide, LedgerSide | None, Sequence[Finding]]]:
-        """Table by table; the ledger's side of one is read beside the State's of the next."""
+        """Table by table; the ledger side of one is read alongside the State side of the next."""
         waiting: deque[tuple[StateSide, Future[LedgerReading]]] = deque()
         with ThreadPoolExecutor(1) as pool:
             for name, table in {**fact_tables(), **derived_tables()}.items():
@@ -225,19 +209,19 @@ class _Proof:
                 yield before, *read.result()
 
     def check_tables(self, *, compare: bool) -> None:
-        """COMMIT and FILE; where asked for, the rows before and after each compaction too."""
+        """COMMIT and FILE; on request also the rows before and after each compaction."""
         with self.state.read() as tx:
             datasets = governed_ids(tx)
         for dataset_id in datasets:
             self._check_table(dataset_id, compare)
 
     def check_quarantine(self, kept: KeptTables) -> None:
-        """Rows that were set aside: HISTORY, FILE and COMMIT."""
+        """HISTORY, FILE and COMMIT of quarantined rows."""
         self.tell("checking rows that were set aside")
         self.tally.add(quarantine_findings(self.state, self.lake, kept))
 
     def check_state(self, *, replay: bool) -> None:
-        """DOCUMENT, HISTORY and, where asked for, REPLAY."""
+        """DOCUMENT, HISTORY and, on request, REPLAY."""
         checks = {
             "documents": document_findings,
             "history": history_findings,
@@ -251,7 +235,7 @@ class _Proof:
             self.tally.add(findings(self.state))
 
     def _check_table(self, dataset_id: str, compare: bool) -> None:
-        """What was found is looked at twice: a run may have moved the table in between."""
+        """Findings are checked twice: a run may have published in between."""
         with self.state.read() as tx:
             governed = governed_table(tx, dataset_id)
         self.tell(f"checking {governed.location}")
@@ -281,7 +265,7 @@ class _Proof:
             return None
 
     def _beyond(self, later: dict[str, list[int]]) -> Iterator[Finding]:
-        """Batches may have been added since; rows of none that exists by now are nobody's."""
+        """Rows of batches that still do not exist; batches may have been added since."""
         with self.state.read() as tx:
             link = last_link(tx)
         last = link.batch if link else 0
@@ -294,11 +278,11 @@ class _Proof:
         self.tally.add([Finding(kind=kind, place=place, message=message)])
 
 
-# HISTORY: the triggers that keep rows from being changed are still there.
+# HISTORY: the append-only triggers exist.
 
 
 def _guard_findings(state: OrganisationState) -> Iterator[Finding]:
-    """Of the whole State: a guard knows no organisation."""
+    """Checked for the whole State: triggers are not per organisation."""
     with state.read() as tx:
         missing = sorted(missing_guards(tx.connection))
     for name in missing:
@@ -306,11 +290,11 @@ def _guard_findings(state: OrganisationState) -> Iterator[Finding]:
         yield Finding(kind=FindingKind.HISTORY, place=name, message=message)
 
 
-# REPLAY: every decision, made again from what it was made on, comes out the same.
+# REPLAY: every decision is reproduced from its recorded inputs.
 
 
 def _replay_findings(state: OrganisationState) -> Iterator[Finding]:
-    """Decided again between the readings, never within one."""
+    """Decisions are replayed between read transactions, never inside one."""
     library = Library(state.org_id)
     replayer = Replayer(library)
     for row in recorded_decisions(state, library):
@@ -319,12 +303,11 @@ def _replay_findings(state: OrganisationState) -> Iterator[Finding]:
             yield Finding(kind=FindingKind.REPLAY, place=place, message=said)
 
 
-# HISTORY: the partitions that a published version shows have the rows of the version.
+# HISTORY: the partitions of a published version add up to its rows.
 
 
 def _partition_findings(state: OrganisationState) -> Iterator[Finding]:
-    """Only datasets with partitions are asked; a version may have been published before it had
-    any."""
+    """Only partitioned datasets; a version may predate partitioning."""
     table = partition_versions.c
     with state.read() as tx:
         recorded = set(
