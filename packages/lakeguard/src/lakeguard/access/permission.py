@@ -1,4 +1,4 @@
-"""What a run may not do. A run reads, and reports on itself; nothing else."""
+"""Permissions of a run: it may read, and report on itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lakeguard_sdk.ports import Runs
 
 @dataclass(frozen=True)
 class Refusing:
-    """A port of which every method refuses."""
+    """A port whose methods all refuse."""
 
     holder: str
     port: str
@@ -33,12 +33,12 @@ _OF_A_TICKET = frozenset(
     for name, method in vars(Runs).items()
     if not name.startswith("_") and list(signature(method).parameters)[1:2] == ["ticket"]
 )
-"""The methods of the run port that say by a ticket which run they are about."""
+"""Methods of the run port that take a ticket."""
 
 
 @dataclass(frozen=True)
 class OwnRun:
-    """The run port for one ticket: another's ticket, or what takes none, is refused."""
+    """The run port for one ticket; other tickets and methods without a ticket are refused."""
 
     runs: Runs
     own: RunTicket

@@ -1,4 +1,4 @@
-"""The people of an organisation: whoever acts is one of its users, from his first act on."""
+"""Users are created on first use."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.errors import BadUserName
 
 OPERATOR = "operator"
-"""The role of whoever acts and was given no other."""
+"""The default role."""
 LONGEST_NAME = 128
 
 
 def known_user(tx: Transaction, name: str) -> str:
-    """The id of the user, who is recorded at first sight; whoever comes second finds him there."""
+    """The user's id, created if missing; safe under concurrency."""
     at = tx.now()
     checked = check_user_name(name)
     user_id = _user_id(tx.org_id, checked)
@@ -33,7 +33,7 @@ def known_user(tx: Transaction, name: str) -> str:
 
 
 def user_names(tx: Transaction) -> list[str]:
-    """Everybody who ever acted in the organisation."""
+    """All users of the organisation."""
     query = select(users.c.user_name).where(users.c.org_id == tx.org_id)
     return list(tx.scalars(query.order_by(users.c.user_name)))
 

@@ -123,8 +123,8 @@ def submit_build(
     triggered_by: str,
     rules: DispatchSettings,
 ) -> str:
-    """Workers leave it alone for the length of a lease; then it is theirs, and held to the labels,
-    the priority and the attempts of the job that builds the dataset."""
+    """Workers may claim it only after a lease has passed, with labels, priority and attempts of
+    the job that builds the dataset."""
     at = tx.now()
     job_id = job_id_of_dataset(tx, dataset.name)
     controls = JobControls()

@@ -1,4 +1,4 @@
-"""How attempts end that are no moves of a table: one row each, with the answer that was given."""
+"""Ends of attempts that do not publish a table: one row each, with the response."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from lakeguard_sdk.model.run import Failure
 from lakeguard_sdk.scheduling.tasks import TaskAnswer
 
 REPORTED_KINDS = (TaskKind.PYTHON, TaskKind.HTTP)
-"""Attempts of these end by a report, or by whoever gives them up; all others by ``run_history``."""
+"""Task kinds whose attempts end with a report or are given up; others end in ``run_history``."""
 UNREPORTED = ""
-"""In the place of a report's hash: no report is the same as none."""
+"""Placeholder hash for an attempt without a report."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class AttemptEnd:
 
 
 def given_up(task: Task, state: TaskState, failure: Failure, at: datetime) -> AttemptEnd:
-    """The end of an attempt that did not report: its lease is over, or somebody canceled it."""
+    """The end of an attempt without a report: lease expired or canceled."""
     if task.run_id is None:
         raise ValueError(f"task {task.task_id} has no attempt to end")
     return AttemptEnd(
@@ -44,8 +44,8 @@ def given_up(task: Task, state: TaskState, failure: Failure, at: datetime) -> At
 
 
 def record_ends(tx: Transaction, ends: Sequence[AttemptEnd], at: datetime) -> None:
-    """Beside the change of the tasks' states, in the caller's transaction; a second end of an
-    attempt is refused by the database."""
+    """Record ends in the transaction that changes the tasks' states; the database refuses a second
+    end of an attempt."""
     outbox.record(tx, task_results, [_row(tx.org_id, end) for end in ends], at)
 
 

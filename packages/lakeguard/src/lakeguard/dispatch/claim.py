@@ -1,8 +1,8 @@
-"""Claiming: the most urgent tasks that are due go to a worker, each to one.
+"""Claims: the most urgent due tasks go to a worker, each to exactly one.
 
-A job never has more attempts from the queue than its concurrency says: whoever begins tasks of it
-holds the job until his transaction ends, and counts then. Who begins a build by its id, as
-``lakeguard run`` does, is counted and not held back: two of one dataset meet in its move.
+A job never exceeds its concurrency: a claim locks the job for its transaction and counts running
+attempts under that lock. A build started by id (``lakeguard run``) is counted but not limited; two
+builds of one dataset are serialised by their moves.
 """
 
 from __future__ import annotations
@@ -34,39 +34,38 @@ from lakeguard_sdk.model.run import (
 )
 from lakeguard_sdk.scheduling.tasks import Assignment, RefusedTask
 
-# Choosing what a worker gets: the most urgent tasks that are due and that their jobs allow.
+# Selection: the most urgent due tasks that their jobs allow.
 
 _LOOKS = 3
-"""So often a claim looks past the head of the queue: more than once only where other workers take
-what it has found."""
+"""Passes over the queue: more than one only if other workers take what was found."""
 
 
 @dataclass
 class Choice:
-    """What a claim has found so far."""
+    """State of a claim in progress."""
 
     taken: list[Task] = field(default_factory=list)
     off: list[Task] = field(default_factory=list)
-    """Their job was switched off, is gone, or has wrong settings since they were launched."""
+    """Tasks whose job was disabled, removed or misconfigured since their launch."""
     jobs: dict[str, Assigned] = field(default_factory=dict)
     held: set[str] = field(default_factory=set)
-    """The jobs of which nobody else begins a task before this transaction ends."""
+    """Jobs locked by this transaction."""
     free: Counter[str] = field(default_factory=Counter)
-    """How many more attempts each job may have."""
+    """Free slots per job."""
 
     def goes_on(self, job_id: str) -> bool:
-        """Whether one more task of a job may begin."""
+        """Whether the job has a free slot."""
         return self.may_run(job_id) and self.free[job_id] > 0
 
     def may_run(self, job_id: str) -> bool:
-        """Whether a job is there, switched on, and understood."""
+        """Whether a job exists, is enabled and has valid settings."""
         job = self.jobs.get(job_id)
         return job is not None and job.on and not job.wrong
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a worker asks for."""
+    """A worker's request."""
 
     tx: Transaction
     labels: frozenset[str]
@@ -74,7 +73,7 @@ class Claim:
     limit: int
 
     def rows(self, due: Select[Any]) -> Iterable[Row[Any]]:
-        """What is due at the moment of the claim."""
+        """Tasks due at the time of the claim."""
         return self.tx.execute(due, {"at": self.at})
 
 
@@ -87,7 +86,7 @@ def _choose_named(claim: Claim, task_id: str) -> Choice:
 
 
 def _choose(claim: Claim) -> Choice:
-    """From the head of the queue; where jobs that are full stand there, from behind them."""
+    """Take from the head of the queue, skipping full jobs."""
     sets = claim.tx.scalars(queue.label_sets(claim.tx.org_id))
     wanted = [asked for asked in sets if claim.labels.issuperset(asked.split())]
     choice = Choice()
@@ -108,8 +107,7 @@ def _choose(claim: Claim) -> Choice:
 def _look_beyond(
     claim: Claim, choice: Choice, wanted: Sequence[str], found: Sequence[Task]
 ) -> None:
-    """Nothing is waited for: who holds jobs of the head and waits for others may meet one who
-    does so the other way round."""
+    """Lock without waiting: waiting for further jobs while holding some could deadlock."""
     waiting = claim.tx.execute(queue.waiting_jobs(claim.tx.org_id))
     running: dict[str, int] = {row[0]: row[1] for row in waiting}
     closed = _full_jobs(claim, running)
@@ -122,7 +120,7 @@ def _look_beyond(
 
 
 def _full_jobs(claim: Claim, running: dict[str, int]) -> set[str]:
-    """As it looks without holding them: what is taken is counted again."""
+    """Estimated without locks; counted again when taken."""
     busy = [job_id for job_id, count in running.items() if count]
     if not busy:
         return set()
@@ -137,7 +135,7 @@ def _beyond(
     opened: Collection[str],
     closed: Collection[str],
 ) -> list[Task]:
-    """The most urgent tasks of no job, and of jobs that may go on."""
+    """The most urgent tasks without a job, and of jobs with free slots."""
     seen = {task.task_id for task in (*choice.taken, *choice.off)}
     limit = claim.limit + len(seen)
     found = []
@@ -160,7 +158,7 @@ def _urgent(found: Iterable[Task], limit: int) -> list[Task]:
 
 
 def _take(claim: Claim, choice: Choice, found: Sequence[Task], *, patient: bool = True) -> None:
-    """Take of what was found what its job allows."""
+    """Take the found tasks that their jobs allow."""
     named = {task.job_id for task in found if task.job_id}
     _hold_jobs(claim, choice, named, patient=patient)
     for task in found:
@@ -178,13 +176,12 @@ def _take(claim: Claim, choice: Choice, found: Sequence[Task], *, patient: bool 
 
 
 def _job_lock(org_id: str, job_id: str) -> str:
-    """Whoever holds this name alone begins tasks of the job."""
+    """The lock under which tasks of a job are started."""
     return f"job:{org_id}:{job_id}"
 
 
 def _hold_jobs(claim: Claim, choice: Choice, named: set[str], *, patient: bool) -> None:
-    """From here on nobody else begins a task of these jobs before this transaction ends; without
-    patience those are left that another holds."""
+    """Lock jobs for this transaction; with ``patient=False`` skip those that another holds."""
     names = {_job_lock(claim.tx.org_id, job_id): job_id for job_id in sorted(named - choice.held)}
     held = list(names)
     if patient:
@@ -210,9 +207,8 @@ def claim_due(
     rules: DispatchSettings,
     only: str | None = None,
 ) -> tuple[list[Assignment], list[RefusedTask]]:
-    """At most so many, the most urgent first; ``labels`` are those that the worker has. ``only``
-    one task, where it is named: it need not be due, nor the worker have its labels. Beside them
-    what was refused on the way."""
+    """Claim up to a number of tasks, most urgent first, matching the worker's ``labels``; returns
+    them and the refused ones. ``only`` names one task, which need not be due nor match."""
     at = tx.now()
     claim = Claim(tx, labels, at, limit)
     choice = _choose(claim) if only is None else _choose_named(claim, only)
@@ -228,8 +224,7 @@ def claim_due(
 def begin_by_hand(
     tx: Transaction, task_id: str, worker: WorkerIdentity, lease: timedelta
 ) -> tuple[Task, RunTicket]:
-    """Begin a queued build for who knows its id, due or not, and however many of its job run: it
-    waits for none of them, and claims count it as one of the job."""
+    """Start a queued build by id, due or not, beyond its job's concurrency; claims count it."""
     at = tx.now()
     task = tasks.get_task(tx, task_id)
     hashes: dict[str, str] = {}
@@ -255,7 +250,7 @@ def _blocked(task: Task, error: Failure, actor: str) -> Change:
 
 
 def _reason(task: Task, job: Assigned | None) -> LaunchRefused:
-    """As a launch would be refused now, in the same order."""
+    """Why a launch would be refused now, in gate order."""
     if job is None:
         return JobOff(problem=f"job {task.job_id} is no longer defined")
     if job.wrong:

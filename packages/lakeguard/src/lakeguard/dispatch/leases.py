@@ -1,4 +1,4 @@
-"""Leases: how long an attempt may be silent, for as many attempts at once as a worker has."""
+"""Leases and heartbeats, extended in bulk for all attempts of a worker."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from lakeguard_sdk.scheduling.jobs import JobControls
 from lakeguard_sdk.scheduling.process_identity import is_gone
 
 OUTSIDE = "outside"
-"""The host, by name, of who goes on with what was handed over."""
+"""Host name of attempts handed over to an external system."""
 _NO_PROCESS = 0
-"""The number that no process has, on any machine."""
+"""A pid that no process has."""
 
 
 def keep(tx: Transaction, tickets: Sequence[RunTicket], lease: timedelta) -> dict[str, float]:
-    """Seconds from now by run; an attempt that is over, or whose lease is, is not among them.
+    """Extend leases; returns seconds by run. Ended attempts and expired leases are omitted.
 
-    Now is when all of them are held: a lease that ran out while others held them is not revived.
-    No lease becomes shorter. What was handed over has the time of its job, and never more.
+    The time is read after all rows are locked, so a lease that expired meanwhile is not revived.
+    Leases are never shortened. A handed-over attempt keeps its job's timeout.
     """
     held = (
         select(tasks)
@@ -64,7 +64,7 @@ def keep(tx: Transaction, tickets: Sequence[RunTicket], lease: timedelta) -> dic
 
 
 def hand_over(tx: Transaction, ticket: RunTicket) -> None:
-    """Somebody outside goes on with it, until the time of its job is over."""
+    """Hand the attempt over to an external system until its job's timeout."""
     task = require(tx, ticket)
     if task.kind is not TaskKind.HTTP:
         raise NotHandedOver(run=ticket.run_id, kind=task.kind)
@@ -100,7 +100,7 @@ def _until(task: Task) -> datetime:
     return task.lease_expires_at
 
 
-# Attempts that nobody goes on with: their lease is over, or their process is gone.
+# Dead attempts: lease expired, or process gone.
 
 
 def cause_of_death(task: Task, at: datetime) -> str | None:
@@ -110,8 +110,7 @@ def cause_of_death(task: Task, at: datetime) -> str | None:
 
 
 def end_lapsed(tx: Transaction, *, rules: DispatchSettings) -> list[Task]:
-    """End all attempts that would end by a report and never will. What is being reported at this
-    very moment is left to its report."""
+    """End dead attempts that would have ended with a report; those being reported are skipped."""
     at = tx.now()
     ended: list[tuple[Task, Failure]] = []
     seen = find_lapsed(tx, at)
@@ -124,14 +123,14 @@ def end_lapsed(tx: Transaction, *, rules: DispatchSettings) -> list[Task]:
 
 
 def _failure(task: Task, reason: str) -> Failure:
-    """Who was handed an attempt has no lease to keep, but the time of the job."""
+    """A handed-over attempt has no heartbeat, only its job's timeout."""
     if is_outside(task):
         return failure_of(ReportOverdue(run=task.run_id))
     return failure_of(Fenced(run=task.run_id, reason=reason))
 
 
 def find_lapsed(tx: Transaction, at: datetime) -> list[str]:
-    """Tasks whose attempt looks dead. Nobody is locked: who is alive waits for no look."""
+    """Tasks with an apparently dead attempt, read without locks."""
     return [task.task_id for task, _ in _lapsed(tx, _reported(tx.org_id), at)]
 
 
@@ -144,7 +143,7 @@ def _lapsed(tx: Transaction, query: Select[Any], at: datetime) -> Iterator[tuple
 
 
 def _reported(org_id: str) -> Select[Any]:
-    """Attempts under way that end by a report."""
+    """Running attempts that end with a report."""
     return (
         select(tasks)
         .where(
@@ -157,7 +156,7 @@ def _reported(org_id: str) -> Select[Any]:
 
 
 def end_canceled(tx: Transaction, task: Task, failure: Failure, *, actor: str) -> Task:
-    """End an attempt that would have reported; its report comes too late from now on."""
+    """End an attempt; a later report is refused."""
     at = tx.now()
     (canceled,) = change(
         tx,

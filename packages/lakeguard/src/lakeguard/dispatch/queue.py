@@ -1,7 +1,7 @@
-"""What is asked of the queue, each question named, with the sentence it answers.
+"""Queries of the queue.
 
-Words of a partial index stand in the text: a database does not see through a parameter. What every
-claim asks is put together once, and gets its values when it is asked: ``at`` the moment.
+Values of partial-index predicates are literals, because a planner cannot match parameters. Hot
+statements are built once and parameterised, with ``at`` for the current time.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from lakeguard_sdk.core.enums import QUEUED_KINDS, TaskState
 
 _KINDS = [kind.value for kind in QUEUED_KINDS]
 _OTHERS = 8
-"""So many other workers may hold what a claim looks at."""
+"""Extra rows read, for those that other workers hold."""
 _URGENCY = (tasks.c.priority.desc(), tasks.c.due_at, tasks.c.task_id)
 
 
@@ -56,13 +56,12 @@ def _due(org_id: str, labels: str) -> ColumnElement[bool]:
 
 @lru_cache(maxsize=100)
 def label_sets(org_id: str) -> Select[Any]:
-    """The sets of labels that queued tasks ask for: as many looks into the index as there are."""
+    """Distinct label sets of queued tasks, by index skip scan."""
     return _each_value(tasks.c.labels, org_id)
 
 
 def waiting_jobs(org_id: str) -> Select[Any]:
-    """The jobs that have a queued task, each with how many of its tasks run: as many looks into
-    the indexes as there are jobs."""
+    """Jobs with queued tasks and their running counts, by index skip scan."""
     waiting = _each_value(tasks.c.job_id, org_id).subquery("waiting")
     running = (
         select(func.count())
@@ -78,13 +77,13 @@ def waiting_jobs(org_id: str) -> Select[Any]:
 
 @lru_cache(maxsize=1_000)
 def head(org_id: str, labels: str, limit: int) -> Select[Any]:
-    """The most urgent tasks that ask for exactly these labels; what others hold is passed over."""
+    """The most urgent tasks with exactly these labels, SKIP LOCKED."""
     found = select(tasks).where(_due(org_id, labels)).order_by(*_URGENCY).limit(limit)
     return found.with_for_update(skip_locked=True)
 
 
 def named(org_id: str, task_id: str) -> Select[Any]:
-    """One queued task, due or not; none while another holds it."""
+    """One queued task, due or not; none if locked."""
     return (
         select(tasks)
         .where(_queued(org_id), tasks.c.task_id == task_id, tasks.c.kind.in_(_KINDS))
@@ -93,21 +92,21 @@ def named(org_id: str, task_id: str) -> Select[Any]:
 
 
 def head_of_no_job(org_id: str, labels: str, limit: int) -> Select[Any]:
-    """The most urgent tasks that are of no job, whatever stands before them in the queue."""
+    """The most urgent tasks without a job."""
     return head(org_id, labels, limit).where(tasks.c.job_id.is_(None))
 
 
 def head_without(org_id: str, labels: str, limit: int, job_ids: Collection[str]) -> Select[Any]:
-    """The most urgent tasks that are of none of these jobs; theirs are walked past."""
+    """The most urgent tasks of other jobs; tasks of these are scanned past."""
     others = or_(tasks.c.job_id.is_(None), tasks.c.job_id.not_in(job_ids))
     return head(org_id, labels, limit).where(others)
 
 
 def head_of_jobs(org_id: str, labels: str, limit: int, job_ids: Collection[str]) -> Select[Any]:
-    """The most urgent tasks of some jobs; each job is looked up, and no other walked past.
+    """The most urgent tasks of some jobs, by index lookup per job.
 
-    The first so many tasks are of the first so many jobs: only of these more than one is read. A
-    few more are, so that what others hold can be passed over.
+    The first n tasks belong to at most n jobs, so only those are read further, plus a few rows for
+    tasks that others hold.
     """
     more = 2 * limit + _OTHERS
     given = func.unnest(bindparam("jobs", sorted(job_ids), ARRAY(String)))
@@ -137,8 +136,7 @@ def _urgency(some: FromClause) -> tuple[ColumnElement[Any], ...]:
 
 @cache
 def jobs_now() -> Select[Any]:
-    """The latest revisions of the jobs ``job_ids`` of ``org_id``, each with its last switch and how
-    many of its tasks run."""
+    """Latest revisions of jobs ``job_ids`` of ``org_id``, with switch and running count."""
     view, switch = md_jobs.c, job_switches.c
     last = (
         select(switch.enabled)
@@ -162,7 +160,7 @@ def jobs_now() -> Select[Any]:
 
 
 def is_last_transition() -> ColumnElement[bool]:
-    """Of a transition beside a task: it is the one that made the task what it is now."""
+    """Join condition: the task's last transition."""
     return and_(
         task_transitions.c.org_id == tasks.c.org_id,
         task_transitions.c.task_id == tasks.c.task_id,
@@ -171,8 +169,7 @@ def is_last_transition() -> ColumnElement[bool]:
 
 
 def tasks_under(org_id: str, key: str) -> Select[Any]:
-    """Tasks of all jobs, of those that are no more too, under one key, and why each is what it is:
-    as many looks into the index as there are jobs and datasets."""
+    """Tasks under one key across all jobs, removed ones included, with their last transition."""
     jobs, datasets = md_jobs_revisions.c, dataset_registry_revisions.c
     subjects = union_all(
         select(jobs.job_id).where(jobs.org_id == org_id, jobs.revision == 1),
@@ -182,7 +179,7 @@ def tasks_under(org_id: str, key: str) -> Select[Any]:
 
 
 def tasks_and_why(org_id: str) -> Select[Any]:
-    """Tasks, what makes each the same as another, and why it is what it is now."""
+    """Tasks with subject, key and last transition."""
     return (
         select(
             tasks.c.job_id,
@@ -206,9 +203,9 @@ def names_of_datasets(org_id: str, dataset_ids: Collection[str]) -> Select[Any]:
 
 
 def _each_value(column: Column[Any], org_id: str) -> Select[Any]:
-    """Every value of an indexed column of queued tasks, one after the other.
+    """Distinct values of an indexed column of queued tasks, by skip scan.
 
-    Each is asked for by its order: so a planner without statistics too goes by the index.
+    Each step orders by the column, so even a planner without statistics uses the index.
     """
     least = select(column).where(_queued(org_id)).order_by(column).limit(1)
     first = least.where(column.is_not(None)).scalar_subquery()

@@ -1,9 +1,8 @@
-"""Ends of attempts that are no moves of a table, as their workers report them.
+"""Workers' reports on attempts that do not publish a table.
 
-The same report again gets the first answer, byte for byte. Another report on an attempt that has
-ended is refused, and so is one on an attempt that somebody gave up. A lease that is over, and that
-nobody has noticed yet, is no reason: the work is done. A graph that was left is one: success under
-it makes nothing current any more.
+A repeated report gets the first response, byte for byte. A different report on an ended attempt is
+refused, as is one on an attempt that was given up. An expired lease that nobody acted on does not
+matter: the work is done. An abandoned graph does: its results are no longer wanted.
 """
 
 from __future__ import annotations
@@ -68,12 +67,12 @@ _BEGUN = (
         task_attempts.c.run_id.in_(bindparam("runs", expanding=True)),
     )
 )
-"""Attempts with the terms that they began under, and with their ends."""
+"""Attempts with their terms and ends."""
 
 
 @dataclass(frozen=True)
 class Ending:
-    """An attempt that a report ends, and what it comes to."""
+    """An attempt to end, and its outcome."""
 
     task: Task
     report: TaskReport
@@ -83,22 +82,22 @@ class Ending:
 
 @dataclass
 class _Known:
-    """What the State has of the attempts that are reported on."""
+    """Stored facts about the reported attempts."""
 
     tasks: dict[str, Task]
     ended: dict[str, tuple[str, TaskAnswer]]
-    """By run: the hash of its report, and the answer that it got."""
+    """Report hash and response by run."""
     expected: dict[str, tuple[str, ...]]
     left: dict[str, str]
-    """Versions of the graph that were left, each with the active one."""
+    """Abandoned graph versions, each with the active one."""
     endings: list[Ending] = field(default_factory=list)
 
 
 def report_all(
     tx: Transaction, reports: Sequence[Told], rules: DispatchSettings
 ) -> list[TaskAnswer | LakeGuardError]:
-    """Each is judged alone, and those that are taken end together; a refusal leaves its attempt
-    open. However many there are, the statements are few."""
+    """Validate each report, then end the accepted attempts together; a refused report leaves its
+    attempt open. The number of statements does not depend on the number of reports."""
     at = tx.now()
     known = _look_up(tx, [ticket for ticket, _ in reports])
     answers: list[TaskAnswer | LakeGuardError] = []
@@ -111,8 +110,7 @@ def report_all(
 
 
 def _look_up(tx: Transaction, tickets: Sequence[RunTicket]) -> _Known:
-    """The tasks are held, in one order, before anything else is read: whoever reports at the same
-    moment then sees what came of it."""
+    """Lock the tasks in a fixed order before reading, so that concurrent reports are serialised."""
     task_ids = sorted({ticket.task_id for ticket in tickets})
     runs = sorted({ticket.run_id for ticket in tickets})
     held = tx.execute(_HELD, {"org_id": tx.org_id, "task_ids": task_ids})
@@ -131,7 +129,7 @@ def _look_up(tx: Transaction, tickets: Sequence[RunTicket]) -> _Known:
 
 
 def _expected(tx: Transaction, begun: Sequence[Any]) -> dict[str, tuple[str, ...]]:
-    """The outputs that each attempt was told to bring."""
+    """Expected outputs per attempt."""
     terms = terms_of(tx, {row.config_hash for row in begun if row.config_hash})
     return {
         row.run_id: terms[row.config_hash].controls.outputs
@@ -164,7 +162,7 @@ def _judge(
 
 
 def _require(task: Task, ticket: RunTicket, *, reported: bool) -> None:
-    """The ticket is of the attempt that runs, and that ends by a report."""
+    """Check that the ticket belongs to the running attempt of a reporting task."""
     held = (task.run_id, task.attempt, task.lease_token)
     if held != (ticket.run_id, ticket.attempt, ticket.lease_token):
         raise Fenced(run=ticket.run_id, reason="a later attempt has its place")
@@ -200,7 +198,7 @@ def _end(
     answers: Iterable[TaskAnswer | LakeGuardError],
     at: datetime,
 ) -> list[TaskAnswer | LakeGuardError]:
-    """Write what was judged; outputs that another task has brought refuse their report yet."""
+    """Record accepted reports; an output of another task still refuses its report."""
     refused = _brought_before(tx, [(each.task, each.report) for each in endings])
     taken = [each for each in endings if each.task.run_id not in refused]
     change(tx, [_change(each) for each in taken], at)
@@ -223,7 +221,7 @@ def _change(ending: Ending) -> Change:
     )
 
 
-# What a report may say. Pure: what is known of the attempt is an argument.
+# Validation of reports. Pure.
 
 LONGEST_LOCATION = 300
 LONGEST_MESSAGE = 8_000
@@ -232,7 +230,7 @@ _CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/-]{0,39}\Z", re.ASCII)
 
 
 def checked_report(ticket: RunTicket, report: TaskReport) -> TaskReport:
-    """The report as it will be kept and shown; ``ReportRefused`` for one that nobody may send."""
+    """The report as stored and shown; raises ``ReportRefused`` if invalid."""
     problem = next(_problems(report), None)
     if problem is not None:
         raise ReportRefused(run=ticket.run_id, reason=problem)
@@ -249,12 +247,12 @@ def checked_report(ticket: RunTicket, report: TaskReport) -> TaskReport:
 
 
 def report_hash(ticket: RunTicket, report: TaskReport) -> str:
-    """The same for the same report with the same ticket, and for no other: who has it was there."""
+    """A hash over report and ticket."""
     return data_hash({"report": report.to_data(), "ticket": ticket.to_data()})
 
 
 def outputs_problem(report: TaskReport, expected: Collection[str]) -> str | None:
-    """Why what a success brings is not what the job promises."""
+    """Why the reported outputs do not match the job's."""
     if not report.success:
         return None
     lacking = sorted(set(expected) - set(report.outputs))
@@ -290,7 +288,7 @@ def _problems_of(output: Output) -> Iterator[str]:
 
 
 def _shown(error: Failure) -> Failure:
-    """Told by a stranger: no secret, no NUL, and no longer than anybody reads."""
+    """Sanitise untrusted text: no secrets, no NUL, limited length."""
     lines = [
         masked(line)
         for line in error.message.replace("\0", "\N{REPLACEMENT CHARACTER}").split("\n")
@@ -301,19 +299,19 @@ def _shown(error: Failure) -> Failure:
     return error.model_copy(update={"message": message})
 
 
-# What jobs bring forth that build no dataset: each output once for each key of its job.
+# Outputs of jobs that build no dataset: each once per job and key.
 
 Brought = tuple[Task, TaskReport]
 
 
 def _bring(tx: Transaction, brought: Sequence[Brought], at: datetime) -> None:
-    """A second output of the same key is refused by the database."""
+    """Record outputs; the database refuses a second one for the same key."""
     rows = [row for task, report in brought for row in _rows(task, report, at)]
     outbox.record(tx, output_materializations, rows, at)
 
 
 def _brought_before(tx: Transaction, brought: Sequence[Brought]) -> dict[str, LakeGuardError]:
-    """By run, why its report cannot be taken: outputs that are there, of another task."""
+    """Refusals by run: outputs already produced by another task."""
     keys = {
         (_job(task), output, task.dedupe_key): str(task.run_id)
         for task, report in brought

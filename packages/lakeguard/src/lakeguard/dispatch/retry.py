@@ -1,4 +1,4 @@
-"""What a failure comes to: another attempt after a pause, an end, or a person's word."""
+"""Retries: backoff, dead tasks and manual retries."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def ended_as(
     at: datetime,
     rules: DispatchSettings,
 ) -> tuple[TaskState, datetime | None]:
-    """The state that the end of an attempt leads to, and when it is tried again, if ever."""
+    """The task state after an attempt's end, and the time of the next attempt, if any."""
     if status in _ENDED:
         return _ENDED[status], None
     if task.kind not in QUEUED_KINDS or failure is None or not may_pass(failure):
@@ -39,18 +39,18 @@ def ended_as(
 
 
 def may_pass(failure: Failure) -> bool:
-    """Who lost his lease, or whose process is gone, says nothing against the next attempt."""
+    """A lost lease or dead process is retryable."""
     return failure.retryable or failure.code == Fenced.code
 
 
 def pause(attempt: int, rules: DispatchSettings, luck: float) -> timedelta:
-    """Doubles with each attempt up to the longest; between half of that and all, by ``luck``."""
+    """Exponential backoff with a maximum; ``luck`` adds jitter between half and all of it."""
     backoff = Backoff(rules.backoff_first_seconds, rules.backoff_longest_seconds)
     return timedelta(seconds=jitter(backoff.after(attempt), lambda: luck))
 
 
 def queue_due_retries(tx: Transaction, actor: str) -> list[Task]:
-    """Failed tasks whose time has come are queued; what another dispatcher queues is left to it."""
+    """Queue failed tasks whose retry is due, skipping those another dispatcher handles."""
     at = tx.now()
     due = (
         select(tasks)
@@ -69,7 +69,7 @@ def queue_due_retries(tx: Transaction, actor: str) -> list[Task]:
 
 
 def require_retryable(task: Task) -> None:
-    """``NotRetryable`` for what waits or runs anyway, is done, or is no matter of the queue."""
+    """Raises ``NotRetryable`` for open or completed tasks, and for kinds outside the queue."""
     if task.kind not in QUEUED_KINDS:
         said = f"it is of kind {task.kind}, which is asked for anew"
         raise NotRetryable(task=task.task_id, reason=said)
@@ -78,7 +78,7 @@ def require_retryable(task: Task) -> None:
 
 
 def retry_task(tx: Transaction, task: Task, reason: str) -> Task:
-    """Queued for one more attempt, also beyond those that it has by itself."""
+    """Queue one more attempt, even beyond the automatic ones."""
     at = tx.now()
     require_retryable(task)
     again = Change(task, TaskState.QUEUED, tx.actor, message=reason or None, due_at=at)

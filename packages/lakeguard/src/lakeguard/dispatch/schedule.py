@@ -1,10 +1,10 @@
-"""Which of many builds may start now. Pure: it starts nothing and waits for nobody.
+"""Which builds of a graph may start now. Pure.
 
     chosen ──► ready ──► running ──► well
                              └─────► ill ──► its descendants are held
 
-One that ends ill holds its own descendants and nothing else. What a rule refers to goes first, and
-holds nobody, however it ends.
+A failed build holds back its descendants only. Datasets that rules reference go first but hold
+nothing back, however they end.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from lakeguard_sdk.core.dataset_name import DatasetName
 
 @dataclass(frozen=True)
 class Schedule:
-    """How far the builds of a set of datasets have come; a change is a new schedule."""
+    """Progress of a set of builds; immutable."""
 
     parents: Mapping[DatasetName, Collection[DatasetName]]
-    """Of every chosen dataset; parents that are not chosen are waited for by nobody."""
+    """Parents of every chosen dataset; unchosen parents are not waited for."""
     after: Mapping[DatasetName, Collection[DatasetName]] = field(default_factory=dict)
-    """What a dataset lets go first, well or ill; with the parents it makes no cycle."""
+    """Soft dependencies: datasets that go first, whatever their outcome; acyclic with parents."""
     running: frozenset[DatasetName] = frozenset()
     well: frozenset[DatasetName] = frozenset()
     ill: frozenset[DatasetName] = frozenset()
 
     def ready(self, jobs: int) -> tuple[DatasetName, ...]:
-        """What may start beside what runs, at most ``jobs`` together; lower layers first."""
+        """Builds that may start now, up to ``jobs`` in parallel; lower layers first."""
         free = max(0, jobs - len(self.running))
         waiting = set(self.parents) - self.running - self.well - self.ill
         able = [name for name in waiting if all(parent in self.well for parent in self._of(name))]
@@ -47,7 +47,7 @@ class Schedule:
         return replace(after, ill=self.ill | {name})
 
     def held(self) -> dict[DatasetName, tuple[DatasetName, ...]]:
-        """What cannot start any more, and the ill ancestors that it waits for."""
+        """Builds that can no longer start, with the failed ancestors."""
         blamed = {name: self._ill_above(name) for name in set(self.parents) - self.well - self.ill}
         return {name: tuple(in_order(found)) for name, found in blamed.items() if found}
 
@@ -62,7 +62,7 @@ def without_cycles(
     parents: Mapping[DatasetName, Collection[DatasetName]],
     wanted: Mapping[DatasetName, Collection[DatasetName]],
 ) -> dict[DatasetName, tuple[DatasetName, ...]]:
-    """Of what each would let go first, all that is chosen and does not wait for it in turn."""
+    """Soft dependencies among the chosen datasets, without cycles."""
     graph: dict[DatasetName, Collection[DatasetName]] = dict(parents)
     after: dict[DatasetName, tuple[DatasetName, ...]] = {}
     for name in in_order(wanted):
@@ -81,7 +81,7 @@ def in_order(names: Iterable[DatasetName]) -> list[DatasetName]:
 def above(
     name: DatasetName, parents: Mapping[DatasetName, Collection[DatasetName]]
 ) -> set[DatasetName]:
-    """Every dataset that the name is built from, near or far; unknown parents have none."""
+    """All ancestors of a dataset."""
     found: set[DatasetName] = set()
     look = list(parents.get(name, ()))
     while look:

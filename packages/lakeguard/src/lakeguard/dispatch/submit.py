@@ -1,4 +1,4 @@
-"""New tasks: one for each (dataset or job, key), however often it is asked for."""
+"""Creates tasks: one per (dataset or job, key), idempotently."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ _SAME = ("org_id", "dataset_id", "dedupe_key")
 class NewTask:
     kind: TaskKind
     subject: str
-    """The dataset that it builds; of a job that builds none, the job."""
+    """The dataset that it builds, else the job."""
     key: str | None
-    """None: nobody asks for the same again."""
+    """None: not idempotent."""
     parameters: str
     triggered_by: str
     attempts: int
     actor: str
     due_at: datetime | None = None
-    """None: only who knows its id begins it."""
+    """None: started by id only."""
     job_id: str | None = None
     priority: int = 0
     labels: tuple[str, ...] = ()
     dag_version_id: str | None = None
     cause: str | None = None
     state: TaskState = TaskState.QUEUED
-    """BLOCKED where a gate refuses it before it starts; ``code`` and ``message`` say why."""
+    """BLOCKED if a gate refused it; ``code`` and ``message`` give the reason."""
     code: str | None = None
     message: str | None = None
 
 
 def submit_all(tx: Transaction, wanted: Sequence[NewTask], at: datetime) -> list[str | None]:
-    """The id of each that is new; None where there is one of its key already.
+    """The id of each new task; None if its key exists.
 
-    Of those that are due at the same moment, the first is begun first.
+    Among tasks due at the same time, the first given starts first.
     """
     ids = sorted(new_id("task") for _ in wanted)
     rows = [_row(tx.org_id, task_id, each, at) for task_id, each in zip(ids, wanted, strict=True)]

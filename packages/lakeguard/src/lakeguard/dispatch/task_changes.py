@@ -1,8 +1,8 @@
-"""The one place where a task changes its state: what is allowed is numbered and told.
+"""The only place where a task changes state: transitions are checked, numbered and recorded.
 
 queued ──► running ──► completed
-  ▲  │        ├──────► blocked, dead ──► queued, when somebody says so
-  │  └────────┼──────► canceled ───────► queued, when somebody says so
+  ▲  │        ├──────► blocked, dead ──► queued, by a manual retry
+  │  └────────┼──────► canceled ───────► queued, by a manual retry
   └── failed ◄┘
 """
 
@@ -43,7 +43,7 @@ ALLOWED: Mapping[TaskState | None, frozenset[TaskState]] = {
     TaskState.DEAD: _AGAIN,
     TaskState.COMPLETED: frozenset(),
 }
-"""What may follow each state; None is before the first."""
+"""Allowed transitions; None is the initial state."""
 
 _CHANGING = (
     "state",
@@ -59,7 +59,7 @@ _CHANGING = (
 
 @dataclass(frozen=True)
 class Holding:
-    """Whose attempt begins, and until when it may be silent."""
+    """The starting attempt's worker and lease."""
 
     run_id: str
     attempt: int
@@ -70,7 +70,7 @@ class Holding:
 
 @dataclass(frozen=True)
 class Change:
-    """A task as it was read in this transaction, and what becomes of it."""
+    """A task as read in this transaction, and its new state."""
 
     task: Task
     to: TaskState
@@ -78,12 +78,12 @@ class Change:
     code: str | None = None
     message: str | None = None
     due_at: datetime | None = None
-    """Not before this moment is anything done about it by itself; None: never."""
+    """Earliest time of automatic action; None: never."""
     holding: Holding | None = None
 
 
 def change(tx: Transaction, changes: Sequence[Change], at: datetime) -> list[Task]:
-    """The tasks as they are from now on: all of them or, with ``Fenced``, none."""
+    """Apply all changes and return the tasks; raises ``Fenced`` and applies none on conflict."""
     if not changes:
         return []
     after = [_after(each, at) for each in changes]

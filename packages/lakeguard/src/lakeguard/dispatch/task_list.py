@@ -1,4 +1,4 @@
-"""Tasks as an operator sees them: where each stands, who has it, and why."""
+"""The task list: state, worker and cause."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LAST = ("number", "attempt", "from_state", "to_state", "at", "actor", "code", "
 def list_tasks(
     tx: Transaction, *, state: TaskState | None = None, job: str | None = None, limit: int = 50
 ) -> list[TaskRow]:
-    """The newest first. Of each state the newest are looked up: nobody walks through all tasks."""
+    """Newest first, by index lookup per state."""
     newest = [_newest(tx.org_id, each, job, limit) for each in ([state] if state else TaskState)]
     found = union_all(*(select(each.subquery()) for each in newest)).subquery("newest")
     query = _shown(tx.org_id).where(tasks.c.task_id.in_(select(found.c.task_id)))
@@ -55,7 +55,7 @@ def _newest(org_id: str, state: TaskState, job: str | None, limit: int) -> Selec
 
 
 def show_task(tx: Transaction, said: str) -> TaskRow:
-    """By its id, or by the id of a run that was an attempt of it."""
+    """Find a task by its id or by the id of one of its runs."""
     task_id = said if not said.startswith("run_") else task_id_of_run(tx, said)
     found = tx.execute(_shown(tx.org_id).where(tasks.c.task_id == task_id)).first()
     if found is None:
@@ -64,7 +64,7 @@ def show_task(tx: Transaction, said: str) -> TaskRow:
 
 
 def list_transitions(tx: Transaction, said: str) -> list[Transition]:
-    """From the first."""
+    """Transitions in order."""
     task_id = show_task(tx, said).task_id
     columns = [task_transitions.c[name] for name in _LAST]
     found = tx.execute(
@@ -76,7 +76,7 @@ def list_transitions(tx: Transaction, said: str) -> list[Transition]:
 
 
 def require_task(tx: Transaction, task_id: str) -> Task:
-    """As ``find_task``; whoever names one that is not there is told so."""
+    """Like ``find_task``, but raises if missing."""
     task = find_task(tx, task_id)
     if task is None:
         raise UnknownTask(task=task_id)
@@ -140,23 +140,22 @@ def _shown_cause(text: str) -> Cause:
 
 
 def _shown_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """An event and the name of a file are written by anybody: a secret in them is not shown."""
+    """Redact secrets: events and file names are untrusted."""
     return {
         name: shown_value(name, value) if isinstance(value, str) else value
         for name, value in values.items()
     }
 
 
-# Which tasks are not over yet.
+# Open tasks.
 
 _GOES_ON = (TaskState.QUEUED, TaskState.RUNNING)
 
 
 def not_over() -> ColumnElement[bool]:
-    """Tasks that wait, run, or are tried again by themselves.
+    """Tasks that are queued, running, or will be retried.
 
-    The words stand in the text, as in the index of such tasks: a database does not see through a
-    parameter.
+    The states are literals, as in the partial index: a planner cannot match parameters.
     """
     going_on = tasks.c.state.in_([_word(state) for state in _GOES_ON])
     waits = and_(tasks.c.state == _word(TaskState.FAILED), tasks.c.due_at.is_not(None))

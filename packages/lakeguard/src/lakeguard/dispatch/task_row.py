@@ -1,4 +1,4 @@
-"""A task as its row says."""
+"""A task row."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lakeguard_sdk.core.frozen_model import Instant, Noun
 from lakeguard_sdk.model.run import WorkerIdentity
 
 DATE = "date"
-"""The parameter that says which day a task is for."""
+"""The parameter with a task's logical date."""
 
 
 class Task(Noun):
@@ -23,13 +23,13 @@ class Task(Noun):
     org_id: str
     kind: TaskKind
     dataset_id: str
-    """The dataset that it builds; of a job that builds none, the job."""
+    """The dataset that it builds, else the job."""
     dedupe_key: str
     parameters: str
     triggered_by: str
     created_at: Instant
     max_attempts: int
-    """So often it is tried by itself; whoever tries it again by hand may go beyond."""
+    """Maximum automatic attempts; manual retries may exceed it."""
     state: TaskState
     attempt: int
     run_id: str | None
@@ -44,11 +44,11 @@ class Task(Noun):
     cause: str | None
     changes: int
     ended_at: Instant | None = None
-    """When it was completed; None for what is not."""
+    """When it was completed, if it was."""
 
 
 def find_task(tx: Transaction, task_id: str) -> Task | None:
-    """The task; in a writing transaction nobody else changes it until that ends."""
+    """The task, locked in a write transaction."""
     query = select(tasks).where(tasks.c.org_id == tx.org_id, tasks.c.task_id == task_id)
     if not is_reading(tx.connection):
         query = query.with_for_update()
@@ -57,7 +57,7 @@ def find_task(tx: Transaction, task_id: str) -> Task | None:
 
 
 def launched_settings(task: Task) -> dict[str, str]:
-    """What the launch of a task set, and the day that it is for."""
+    """A task's launch settings and logical date."""
     kept = json.loads(task.parameters)
     day = {DATE: kept["day"]} if "day" in kept else {}
     return {**day, **kept.get("set", {})}

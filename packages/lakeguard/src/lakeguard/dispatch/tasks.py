@@ -1,4 +1,4 @@
-"""Tasks and attempts: who may work on what, until when. The State's clock decides."""
+"""Tasks and attempts: claims, leases and fencing, by the State's clock."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def submit(
     priority: int = 0,
     labels: tuple[str, ...] = (),
 ) -> str:
-    """One task per (dataset, key): the same key again is the same task.
+    """One task per (dataset, key): the same key is the same task.
 
-    Until it is due only who knows its id begins it.
+    Before it is due, it can only be started by id.
     """
     wanted = NewTask(
         kind=kind,
@@ -93,7 +93,7 @@ def claim(
     lease: timedelta,
     config_hashes: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Task, RunTicket]:
-    """Begin the next attempt of a queued task, due or not; exactly one worker gets it."""
+    """Start the next attempt of a queued task, due or not; exactly one worker gets it."""
     task = get_task(tx, task_id)
     if task.kind is not kind:
         raise Fenced(run=task_id, reason=f"the task is a {task.kind}")
@@ -111,7 +111,7 @@ def begin_attempts(
     lease: timedelta,
     config_hashes: Mapping[str, str],
 ) -> list[Task]:
-    """The next attempt of each task, all of one worker; hashes of their jobs' terms by job."""
+    """Start the next attempt of each task for one worker, with the hashes of their jobs' terms."""
     begun = change(tx, [_begin(task, worker, at + lease) for task in queued], at)
     said = worker.to_json()
     rows = [
@@ -154,7 +154,7 @@ def ticket_of(task: Task) -> RunTicket:
 
 
 def require(tx: Transaction, ticket: RunTicket) -> Task:
-    """The task, if the ticket is of its running attempt; an attempt that is over is fenced."""
+    """The task of a running attempt's ticket; raises ``Fenced`` if the attempt is over."""
     task = get_task(tx, ticket.task_id)
     if (task.run_id, task.attempt, task.lease_token) != (
         ticket.run_id,
@@ -168,7 +168,7 @@ def require(tx: Transaction, ticket: RunTicket) -> Task:
 
 
 def require_holder(tx: Transaction, ticket: RunTicket) -> Task:
-    """The task, if the ticket is of its latest attempt, over or not."""
+    """The task of its latest attempt's ticket, ended or not."""
     task = get_task(tx, ticket.task_id)
     if (task.run_id, task.lease_token) != (ticket.run_id, ticket.lease_token):
         raise Fenced(run=ticket.run_id, reason="a later attempt has its place")
@@ -176,7 +176,7 @@ def require_holder(tx: Transaction, ticket: RunTicket) -> Task:
 
 
 def extend(tx: Transaction, ticket: RunTicket, lease: timedelta) -> float:
-    """A new lease from now; answers its seconds. An expired one is not revived."""
+    """Extend the lease and return its seconds. An expired lease is not revived."""
     at = tx.now()
     task = require(tx, ticket)
     if lease_over(task, at):
@@ -199,7 +199,7 @@ def finish(
     rules: DispatchSettings,
     canceled: bool = False,
 ) -> Task:
-    """The end of the running attempt: of its task too, or until it is due again."""
+    """End the running attempt, and its task unless a retry is due later."""
     state, due_at = ended_as(task, status, failure, at, rules)
     if canceled and status is RunStatus.FAILED:
         state, due_at = TaskState.CANCELED, None
@@ -209,8 +209,8 @@ def finish(
 
 
 def requeue(tx: Transaction, task: Task, *, at: datetime, due_at: datetime) -> bool:
-    """Queue a failed build for its next attempt, if it has one left; who asks for it begins it,
-    and others not before it is due."""
+    """Queue a failed build for its next attempt, if any is left; the caller starts it, workers not
+    before it is due."""
     spent = task.attempt >= task.max_attempts
     if task.kind is not TaskKind.BUILD or task.state is not TaskState.FAILED or spent:
         return False
@@ -226,7 +226,7 @@ def running_tasks(tx: Transaction) -> Sequence[Task]:
 
 
 def get_task(tx: Transaction, task_id: str) -> Task:
-    """As ``find_task``; the task has to be there."""
+    """Like ``find_task``, but raises if missing."""
     task = find_task(tx, task_id)
     if task is None:
         raise UnknownRun(run=task_id)

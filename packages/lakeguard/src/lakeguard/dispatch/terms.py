@@ -1,6 +1,6 @@
-"""What an attempt of a job runs under: kept as a document, and named by its hash.
+"""Terms: the job settings that an attempt runs under, stored by hash.
 
-The job may change meanwhile; the attempt is held to what it was given.
+The job may change meanwhile; the attempt keeps its terms.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from lakeguard_sdk.scheduling.jobs import JobControls
 
 
 class JobTerms(Noun):
-    """The settings of a job, as they stood when the attempt began."""
+    """A job's settings when the attempt started."""
 
     controls: JobControls
     details: dict[str, str] = Field(default_factory=dict)
 
 
 def keep_terms(tx: Transaction, terms: Mapping[str, JobTerms], at: datetime) -> dict[str, str]:
-    """The hash of each, by the same keys; one query where all of them are known. Nobody who adds
-    some waits in a circle with others who do."""
+    """Store terms and return their hashes by key; one query if all exist. Inserted in fixed order,
+    so that concurrent callers cannot deadlock."""
     hashes = {key: each.content_hash() for key, each in terms.items()}
     known = set(_bodies(tx, set(hashes.values())))
     for digest, key in sorted((digest, key) for key, digest in hashes.items()):
@@ -38,7 +38,7 @@ def keep_terms(tx: Transaction, terms: Mapping[str, JobTerms], at: datetime) -> 
 
 
 def terms_of(tx: Transaction, hashes: Collection[str]) -> dict[str, JobTerms]:
-    """The terms behind each hash that names any."""
+    """Terms by hash."""
 
     def read(missing: set[str]) -> dict[str, JobTerms]:
         bodies = _bodies(tx, missing)

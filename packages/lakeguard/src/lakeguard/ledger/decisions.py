@@ -1,4 +1,4 @@
-"""Decisions, each written once and found again."""
+"""Stored decisions and samples of failing rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lakeguard_sdk.model.row_sample import RowSample
 
 
 def record_decision(tx: Transaction, decision: Decision) -> None:
-    """Write the decision once; its run can have no other."""
+    """Record the decision; a run has at most one."""
     ruling = decision.ruling
     row = {
         "decision_id": decision.decision_id,
@@ -46,7 +46,7 @@ def decision_of_run(tx: Transaction, run_id: str, dataset: DatasetName) -> Decis
 
 
 def discarded_runs(tx: Transaction, dataset_id: str) -> frozenset[str]:
-    """Runs of which nothing that was staged may be kept."""
+    """Runs whose staged files must be discarded."""
     table = decisions.c
     rows = tx.execute(
         select(table.run_id, table.ruling).where(
@@ -82,7 +82,7 @@ def _decision(row: Row[Any], dataset: DatasetName) -> Decision:
     )
 
 
-# Samples of failing rows: kept once for a run, and read again.
+# Samples of failing rows, stored once per run.
 
 
 def record_samples(tx: Transaction, run_id: str, samples: Iterable[RowSample]) -> None:

@@ -1,4 +1,4 @@
-"""Documents by content hash: what decisions looked at, stored once however often it is used."""
+"""Documents by content hash: the inputs of decisions, deduplicated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lakeguard_sdk.core.canonical_json import canonical_json, hash_bytes
 
 
 def put_document(tx: Transaction, data: Any, at: datetime) -> str:
-    """Store the canonical JSON of ``data``; the same content again is the same document."""
+    """Store the canonical JSON of ``data``; equal content is stored once."""
     body = canonical_json(data)
     content_hash = hash_bytes(body.encode())
     row = {"org_id": tx.org_id, "content_hash": content_hash, "body": body}
@@ -23,7 +23,7 @@ def put_document(tx: Transaction, data: Any, at: datetime) -> str:
 
 
 def get_document(tx: Transaction, content_hash: str) -> str:
-    """The canonical JSON with that hash; KeyError where nothing has it."""
+    """The canonical JSON with this hash; raises KeyError."""
     body = tx.scalar(
         select(documents.c.body).where(
             documents.c.org_id == tx.org_id, documents.c.content_hash == content_hash

@@ -1,4 +1,4 @@
-"""Intents: the numbered permissions to commit, and what became of each."""
+"""Intents: numbered permissions to commit, and their outcomes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class IntentOutcome(StrEnum):
     COMMITTED = "committed"
     FENCED = "fenced"
     FOREIGN = "foreign"
-    """Another commit took the number: whoever made it, it is not what was approved."""
+    """Another commit took the number, so the approved one can never land."""
     GONE = "gone"
-    """The table itself is no more; -1 stands for the commit."""
+    """The table was deleted; the commit is -1."""
 
 
 class TableHolder(NamedTuple):
@@ -38,7 +38,7 @@ class ClosedIntent(Noun):
 
 
 def record_intent(tx: Transaction, intent: Intent) -> None:
-    """Take the number; the database refuses a second claim to it."""
+    """Record the intent; a unique constraint refuses a second claim to its number."""
     at = tx.now()
     row = {
         "intent_id": intent.intent_id,
@@ -55,7 +55,7 @@ def record_intent(tx: Transaction, intent: Intent) -> None:
 
 
 def close_intent(tx: Transaction, closed: ClosedIntent) -> None:
-    """The intent's one and final outcome."""
+    """Record the intent's final outcome."""
     at = tx.now()
     row = {
         "intent_id": closed.intent_id,
@@ -74,7 +74,7 @@ def next_seq(tx: Transaction, dataset_id: str) -> int:
 
 
 def open_intent(tx: Transaction, dataset_id: str) -> Intent | None:
-    """The one move that is under way on the table, if any."""
+    """The open intent of the table, if any."""
     query = (
         select(intents.c.body)
         .join(intent_outcomes, intent_outcomes.c.intent_id == intents.c.intent_id, isouter=True)
@@ -84,7 +84,7 @@ def open_intent(tx: Transaction, dataset_id: str) -> Intent | None:
 
 
 def open_publishes(tx: Transaction) -> list[tuple[str, str]]:
-    """Runs that publish right now, each with the id of its dataset."""
+    """Runs with an open intent, with their dataset ids."""
     rows = tx.execute(
         select(intents.c.run_id, intents.c.dataset_id)
         .join(intent_outcomes, intent_outcomes.c.intent_id == intents.c.intent_id, isouter=True)
@@ -103,7 +103,7 @@ def intent_of_run(tx: Transaction, run_id: str) -> Intent | None:
 
 
 def adopted_files(tx: Transaction, dataset_id: str) -> tuple[StagedFile, ...]:
-    """The files that a table had when it was adopted, as they were judged then."""
+    """The files of an adopted table at its adoption, as they were checked."""
     query = select(intents.c.body).where(
         intents.c.dataset_id == dataset_id, intents.c.kind == MoveKind.ADOPTION.value
     )
@@ -119,7 +119,7 @@ def outcome_of(tx: Transaction, intent_id: str) -> ClosedIntent | None:
 
 
 def committed_hashes(tx: Transaction, dataset_id: str) -> dict[int, str]:
-    """Commit version → hash of the commit file, for every commit that a decision stands behind."""
+    """Commit version → hash of the commit file, for every decided commit."""
     rows = tx.execute(
         select(intent_outcomes.c.commit_version, intent_outcomes.c.commit_sha256)
         .join(intents, intents.c.intent_id == intent_outcomes.c.intent_id)
@@ -150,9 +150,9 @@ def table_id_of(tx: Transaction, dataset_id: str) -> str | None:
 
 
 def holder_of_table(tx: Transaction, table_id: str, *, besides: str | None) -> TableHolder | None:
-    """The dataset, if not ``besides``, that has the table of that id or adopts it now.
+    """The dataset other than ``besides`` that owns or is adopting the table.
 
-    Adoptions are asked first: one that ends in between has its table by then.
+    Adoptions are queried first: one that completes in between owns its table by then.
     """
     for row in tx.execute(_open_adoptions()):
         if row.dataset_id != besides and Intent.from_json(row.body).table_id == table_id:

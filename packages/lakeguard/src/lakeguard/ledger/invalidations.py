@@ -1,4 +1,4 @@
-"""Invalidations as facts: what has to be built again, who has caught up, and how each ended."""
+"""Facts about invalidations: ranges to rebuild, datasets that caught up, and ends."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Ended(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """What a dataset had to say to an invalidation, once and for all."""
+    """A dataset's final state in an invalidation."""
 
     dataset_id: str
     standing: Standing
@@ -117,7 +117,7 @@ def record_end(
 
 
 def open_invalidations(tx: Transaction, dataset_id: str | None = None) -> list[Invalidation]:
-    """Those that some have not caught up with yet, the oldest first."""
+    """Open invalidations, oldest first."""
     query = _all(tx.org_id).where(invalidation_ends.c.invalidation_id.is_(None))
     if dataset_id is not None:
         query = query.where(invalidations.c.dataset_id == dataset_id)
@@ -125,7 +125,7 @@ def open_invalidations(tx: Transaction, dataset_id: str | None = None) -> list[I
 
 
 def every_invalidation(tx: Transaction) -> list[tuple[Invalidation, Ended | None]]:
-    """Open or over, the oldest first."""
+    """All invalidations, oldest first."""
     return [(_invalidation(row), _ended(row)) for row in tx.execute(_all(tx.org_id))]
 
 
@@ -140,7 +140,7 @@ def require_invalidation(
 
 
 def progress_of(tx: Transaction, invalidation_ids: Sequence[str]) -> dict[str, dict[str, Progress]]:
-    """By invalidation and dataset."""
+    """Keyed by invalidation and dataset."""
     table = invalidation_progress.c
     query = select(invalidation_progress).where(table.org_id == tx.org_id)
     found: dict[str, dict[str, Progress]] = {key: {} for key in invalidation_ids}
@@ -151,7 +151,7 @@ def progress_of(tx: Transaction, invalidation_ids: Sequence[str]) -> dict[str, d
 
 
 def is_read_by_others(tx: Transaction, dataset_id: str) -> bool:
-    """Whether a version of another dataset was ever built from it."""
+    """Whether another dataset was ever built from it."""
     table = version_inputs.c
     found = select(table.dataset_id).where(
         table.org_id == tx.org_id, table.input_dataset_id == dataset_id

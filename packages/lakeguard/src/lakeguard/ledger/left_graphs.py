@@ -1,4 +1,4 @@
-"""Graphs that were left: going back to a version makes those that are newer come to nothing."""
+"""Abandoned graph versions: going back to a version abandons newer ones."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from lakeguard.state.transaction import Transaction
 
 
 def graph_lock(org_id: str) -> str:
-    """Who holds it alone changes which graph is active; who shares it launches under that one."""
+    """Lock name: exclusive to activate a graph, shared to launch under it."""
     return f"graph:{org_id}"
 
 
 def left_graphs(tx: Transaction, among: Collection[str] | None = None) -> dict[str, str]:
-    """Versions that were first activated after the active one was, each with the id of that one.
+    """Versions first activated after the active one, each with the active one's id.
 
-    Activations are numbered one after the other, so that no clock decides. Whoever holds a task
-    first is told what stays so until he is done: going back holds the open tasks of the versions
-    that it leaves, in the transaction that activates the other.
+    Activations are numbered, so clocks do not matter. The answer is stable for a caller that has
+    locked a task: going back locks the open tasks of abandoned versions in the transaction that
+    activates the other.
     """
     if among is None:
         rows = tx.execute(_left(), {"org_id": tx.org_id})

@@ -1,4 +1,4 @@
-"""Lineage of columns: from which columns of its inputs each column of a version came."""
+"""Column lineage: which input columns each column of a version came from."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lakeguard.state.schema import column_lineage
 from lakeguard.state.transaction import Transaction
 
 UNKNOWN = "*"
-"""In the place of a column: some of the input's, and which ones is not known."""
+"""In place of a column name: some columns of the input, unknown which."""
 
 
 class Arrow(NamedTuple):
-    """One column of a version, and one that its values were made of."""
+    """An edge from an input column to a column of a version."""
 
     column: str
     input_dataset_id: str
@@ -25,7 +25,7 @@ class Arrow(NamedTuple):
 
 
 def record_lineage(tx: Transaction, version: StoredVersion, arrows: Iterable[Arrow]) -> None:
-    """Each arrow once, in whatever order and how often they come."""
+    """Record each edge once."""
     rows = [
         {
             "dataset_id": version.dataset_id,

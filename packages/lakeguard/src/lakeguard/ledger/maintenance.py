@@ -1,4 +1,4 @@
-"""What maintenance removed: a fact before the first file goes, so that no file is ever missed."""
+"""Files removed by maintenance, recorded before the first is deleted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def record_removal(tx: Transaction, dataset_id: str, removal: Removal) -> None:
 
 
 def removals_of(tx: Transaction, dataset_id: str) -> list[Removal]:
-    """In the order in which they were made."""
+    """Ordered by creation."""
     table = maintenance_log.c
     found = tx.scalars(
         select(table.details).where(table.dataset_id == dataset_id).order_by(table.maintenance_id)
@@ -42,7 +42,7 @@ def removed_paths(tx: Transaction, dataset_id: str) -> frozenset[str]:
 
 
 def removed_versions(tx: Transaction, dataset_id: str) -> frozenset[int]:
-    """Versions that cannot be shown again: files of theirs are gone."""
+    """Versions whose files were removed, so that they cannot be restored."""
     return frozenset(
         version for removal in removals_of(tx, dataset_id) for version in removal.versions
     )

@@ -1,4 +1,4 @@
-"""What each run was given when it opened, and what it was told of its live schema."""
+"""What each run was given when it opened, and the verdict on its live schema."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 class Opening(NamedTuple):
-    """The plan without its lease token, and the canonical text of what was pinned beside it."""
+    """The plan without its lease token, and the pinned rules as canonical JSON."""
 
     plan: RunPlan
     pinned: str
@@ -29,7 +29,7 @@ def record_opening(
     dataset_revision: int,
     bundle_hash: str,
 ) -> None:
-    """Keep the plan; its lease token stays with the worker."""
+    """Record the plan without its lease token."""
     at = tx.now()
     ticket = plan.ticket.model_copy(update={"lease_token": ""})
     kept = plan.model_copy(update={"ticket": ticket})
@@ -61,14 +61,14 @@ def opening_of(tx: Transaction, run_id: str) -> Opening:
 
 
 def accepted_plan(tx: Transaction, run_id: str) -> RunPlan:
-    """The plan that the run went on with, after the verdict on its schema if there was one."""
+    """The run's plan after its schema verdict, if any."""
     plan = opening_of(tx, run_id).plan
     verdict = schema_verdict(tx, run_id)
     return plan if verdict is None else plan.under(verdict)
 
 
 def opened_revision(tx: Transaction, run_id: str) -> int | None:
-    """The revision of its dataset's definition that a run was opened with."""
+    """The definition revision that a run opened with."""
     opened = run_openings.c
     return tx.scalar(
         select(opened.dataset_revision).where(opened.org_id == tx.org_id, opened.run_id == run_id)
@@ -76,7 +76,7 @@ def opened_revision(tx: Transaction, run_id: str) -> int | None:
 
 
 def record_schema(tx: Transaction, run_id: str, live: TableSchema, verdict: SchemaVerdict) -> None:
-    """The live schema and the one answer to it."""
+    """Record the live schema and its verdict."""
     at = tx.now()
     row = {
         "run_id": run_id,
@@ -89,7 +89,7 @@ def record_schema(tx: Transaction, run_id: str, live: TableSchema, verdict: Sche
 
 
 def schema_verdict(tx: Transaction, run_id: str) -> SchemaVerdict | None:
-    """The answer that the run got for its live schema, if it has asked."""
+    """The run's schema verdict, if any."""
     found = tx.scalar(
         select(run_schemas.c.verdict_hash).where(
             run_schemas.c.org_id == tx.org_id, run_schemas.c.run_id == run_id

@@ -1,7 +1,6 @@
-"""Versions of partitions: what each is made of, by the version that brought or replaced it last.
+"""Partition versions: which version last added or replaced each partition.
 
-What a version shows of its partitions is worked out along the versions that it was built upon, so
-that a rollback takes nothing away and adds nothing.
+The partitions of a version are derived along its base versions, so a rollback needs no update.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from lakeguard_sdk.core.frozen_model import Instant, Noun
 
 
 class PartitionState(Noun):
-    """A partition as a commit leaves it; one that lost its last file has no rows."""
+    """A partition after a commit; without files it has no rows."""
 
     partition: str
     location: str
@@ -28,7 +27,7 @@ class PartitionState(Noun):
 
 
 class StoredPartition(PartitionState):
-    """The version that brought or replaced a partition, and what it was made under."""
+    """The version that added or replaced a partition, and its settings."""
 
     version: int
     run_id: str
@@ -40,7 +39,7 @@ class StoredPartition(PartitionState):
 def record_partitions(
     tx: Transaction, version: StoredVersion, config_hash: str, states: Collection[PartitionState]
 ) -> None:
-    """Of each partition that the version brought or replaced, the whole of it as it is now."""
+    """Record every partition that the version added or replaced."""
     rows = [
         {
             "dataset_id": version.dataset_id,
@@ -61,7 +60,7 @@ def record_partitions(
 
 
 def config_of_run(tx: Transaction, run_id: str) -> str | None:
-    """The hash of the settings that a run was opened under."""
+    """The hash of a run's settings."""
     opened = run_openings.c
     return tx.scalar(
         select(opened.bundle_hash).where(opened.org_id == tx.org_id, opened.run_id == run_id)
@@ -69,7 +68,7 @@ def config_of_run(tx: Transaction, run_id: str) -> str | None:
 
 
 def descent_of(tx: Transaction, dataset_id: str, version: int | None) -> Iterator[int]:
-    """The version, the one that it was built upon, and so on."""
+    """The version and its base versions."""
     bases = _bases(tx, dataset_id)
     while version is not None and version in bases:
         yield version
@@ -77,8 +76,7 @@ def descent_of(tx: Transaction, dataset_id: str, version: int | None) -> Iterato
 
 
 def knows_partitions(tx: Transaction, dataset_id: str, version: int) -> bool:
-    """Whether every partition that the version shows is recorded: with the first of a table that
-    was, all others were."""
+    """Whether all partitions of the version are recorded: tables are recorded as a whole."""
     table = partition_versions.c
     own = select(table.version).where(table.dataset_id == dataset_id)
     first = tx.scalar(own.order_by(table.version).limit(1))
@@ -91,7 +89,7 @@ def knows_partitions(tx: Transaction, dataset_id: str, version: int) -> bool:
 
 
 def partitions_at(tx: Transaction, dataset_id: str, version: int) -> dict[str, StoredPartition]:
-    """What the version shows, by partition; those without a row are left out."""
+    """Non-empty partitions of the version."""
     table = partition_versions.c
     order = {one: place for place, one in enumerate(descent_of(tx, dataset_id, version))}
     found = tx.execute(select(partition_versions).where(table.dataset_id == dataset_id))

@@ -1,4 +1,4 @@
-"""Profiles of versions: kept metric by metric, and read again."""
+"""Profiles of versions, stored by metric."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _METRICS = {
     "TOP_VALUES": ("top",),
     "PATTERNS": ("patterns",),
 }
-"""Each metric, and what of a column's profile it tells. All but the first are left out where they
-would tell nothing."""
+"""Metrics and the part of a column's profile that each holds. All but the first are omitted when
+empty."""
 _FIRST = "BASIC_STATS"
 _SKETCH = "SKETCH_"
 
 
 def record_profile(tx: Transaction, stored: StoredVersion, profile: Profile) -> None:
-    """Every metric of every column, under one new id."""
+    """Store all metrics of all columns under a new id."""
     about = {
         "run_id": stored.run_id,
         "source_object_id": stored.dataset_id,
@@ -55,7 +55,7 @@ def record_profile(tx: Transaction, stored: StoredVersion, profile: Profile) -> 
 def profiles_of(
     tx: Transaction, name: DatasetName, dataset_id: str, version: int | None = None
 ) -> tuple[Profile, ...]:
-    """Of the version, or of all; the newest profile first."""
+    """Profiles of a version, or all; newest first."""
     kept = data_profiling_results.c
     query = select(data_profiling_results).where(kept.source_object_id == dataset_id)
     if version is not None:
@@ -68,7 +68,7 @@ def profiles_of(
 
 
 def last_profiled(tx: Transaction, dataset_id: str) -> datetime | None:
-    """When a profile of the dataset was kept last."""
+    """When the dataset was last profiled."""
     kept = data_profiling_results.c
     return tx.scalar(
         select(kept.profiled_at)
@@ -126,7 +126,7 @@ def _profile(name: DatasetName, rows: Sequence[Row[Any]]) -> Profile:
 
 
 def _column(name: str, rows: Sequence[Row[Any]]) -> ColumnProfile:
-    """Of the metrics of this one column."""
+    """A column's profile from its metrics."""
     told: dict[str, Any] = {"column": name}
     sketches = []
     for row in sorted(rows, key=lambda each: each.metric_name):

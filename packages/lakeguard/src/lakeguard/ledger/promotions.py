@@ -1,8 +1,7 @@
-"""The history of "yes" and "no": may a dataset move from one layer to the next?
+"""Promotion status history: may a dataset move from one layer to the next?
 
-Every row is held to the states that may follow each other: a registration against what was said of
-the way, and what a decision leads to against what that decision said, not what another said
-meanwhile.
+Every row is checked against the allowed transitions: a registration against the last state of the
+route, the effects of a decision against that decision's own rows.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from lakeguard_sdk.model.decision import Decision, Step, may_follow
 
 
 class Way(NamedTuple):
-    """A dataset and the layers that it moves between."""
+    """A dataset and the layers it moves between."""
 
     dataset_id: str
     from_layer: str
@@ -30,7 +29,7 @@ class Way(NamedTuple):
 
 
 def record_registrations(tx: Transaction, ways: Iterable[Way], at: datetime) -> None:
-    """The first state of each way; one that has a state already keeps it."""
+    """Record the first state of each route; existing states are kept."""
     asked, first = list(dict.fromkeys(ways)), PromotionState.REGISTERED
     known = _states(tx, asked)
     rows = [
@@ -51,7 +50,7 @@ def record_registrations(tx: Transaction, ways: Iterable[Way], at: datetime) -> 
 
 
 def record_evaluation(tx: Transaction, decision: Decision, from_layer: str) -> None:
-    """The answer of a decision, whatever others said of the dataset before; it answers once."""
+    """Record the state that a decision leads to, once per decision."""
     way = Way(decision.dataset_id, from_layer, decision.dataset.layer.value)
     state = PromotionState.ELIGIBLE if decision.allowed else PromotionState.BLOCKED
     own = _said_by(tx, decision)
@@ -62,9 +61,9 @@ def record_evaluation(tx: Transaction, decision: Decision, from_layer: str) -> N
 
 
 def record_promotion(tx: Transaction, decision: Decision) -> None:
-    """What the decision allowed is visible now; refused where it allowed nothing, or did already.
+    """Record PROMOTED; refused if the decision did not allow it or was used already.
 
-    The layers are those that it was made for, whatever the definition says by now.
+    The layers are those of the decision, even if the definition has changed.
     """
     own = _said_by(tx, decision)
     before = None if own is None else PromotionState(own.state)
@@ -96,7 +95,7 @@ def _said_by(tx: Transaction, decision: Decision) -> Row[Any] | None:
 
 
 def _states(tx: Transaction, ways: list[Way]) -> dict[Way, PromotionState]:
-    """What was said last of each way of which anything was said."""
+    """The latest state per route."""
     if not ways:
         return {}
     view = promotion_current.c

@@ -18,9 +18,9 @@ from lakeguard_sdk.model.read_models import RunRow
 from lakeguard_sdk.model.run import RunResult
 
 _TOLD_APART = ("dataset", "window", "replay", "move")
-"""What of a run is in other tables."""
+"""Fields of a run stored in other tables."""
 _MOVES = {kind.value: kind for kind in MoveKind}
-"""By the kind of task; all but builds are called alike."""
+"""Run types by task kind; all but builds share one."""
 
 
 def record_run(
@@ -33,9 +33,9 @@ def record_run(
     started_at: datetime,
     triggered_by: str,
 ) -> None:
-    """The one row of this attempt; a second is refused by the database.
+    """Record the attempt's terminal row; a second is refused by the database.
 
-    The decision has a row of its own, and is put back where the result is read.
+    The decision is stored separately and joined when the result is read.
     """
     error = result.error
     blocked = result.status is RunStatus.BLOCKED and result.decision is not None
@@ -62,7 +62,7 @@ def record_run(
 
 
 def result_of_run(tx: Transaction, run_id: str) -> RunResult | None:
-    """The result exactly as it was first answered."""
+    """The result exactly as first returned."""
     row = tx.execute(
         select(run_history.c.result, run_history.c.decision_id).where(
             run_history.c.org_id == tx.org_id, run_history.c.run_id == run_id
@@ -78,7 +78,7 @@ def result_of_run(tx: Transaction, run_id: str) -> RunResult | None:
 
 
 def ends_of_runs(tx: Transaction, dataset_id: str) -> dict[str, datetime]:
-    """When each run of a dataset ended."""
+    """End times of a dataset's runs."""
     rows = tx.execute(
         select(run_history.c.run_id, run_history.c.end_time).where(
             run_history.c.dataset_id == dataset_id
@@ -93,16 +93,13 @@ def run_row(tx: Transaction, run_id: str) -> RunRow | None:
 
 
 def run_rows(tx: Transaction, dataset_id: str | None, limit: int) -> list[RunRow]:
-    """The latest runs first."""
+    """Latest runs first."""
     condition = True if dataset_id is None else run_history.c.dataset_id == dataset_id
     return _select_runs(tx, condition, limit)
 
 
 def latest_runs(tx: Transaction) -> dict[str, RunRow]:
-    """The last run of every dataset that ever ran, by the dataset's id.
-
-    A compaction says nothing of how the dataset fares, and is none of them.
-    """
+    """The last run per dataset id, compactions excluded."""
     names, later = dataset_registry.c, run_history.alias("later")
     last = (
         select(later.c.run_id)
@@ -148,5 +145,5 @@ def _run_row(row: Row[Any]) -> RunRow:
 
 
 def _storable(text: str | None) -> str | None:
-    """No database keeps a NUL in a text."""
+    """PostgreSQL text cannot hold NUL."""
     return None if text is None else text.replace("\0", "\N{REPLACEMENT CHARACTER}")

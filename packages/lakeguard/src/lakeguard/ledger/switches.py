@@ -1,4 +1,4 @@
-"""Switches of jobs: an operator's word, beside what the definition says."""
+"""Job switches, set by operators independently of the definition."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lakeguard_sdk.security.secret_values import holds_secret
 
 
 def switch_job(tx: Transaction, job_id: str, *, enabled: bool, reason: str) -> None:
-    """One more row in the job's history; the same again changes nothing and adds none."""
+    """Record a switch; repeating the current state adds no row."""
     at = tx.now()
     if holds_secret(reason):
         raise SecretReason()
@@ -43,7 +43,7 @@ def switch_job(tx: Transaction, job_id: str, *, enabled: bool, reason: str) -> N
 
 
 def switched_off(tx: Transaction, among: Collection[str] | None = None) -> set[str]:
-    """Jobs whose last switch was off, by id: all, or those ``among`` some."""
+    """Ids of switched-off jobs, optionally ``among`` some."""
     if among is not None and not among:
         return set()
     query = _last(tx.org_id, among, job_switches.c.job_id)
@@ -51,7 +51,7 @@ def switched_off(tx: Transaction, among: Collection[str] | None = None) -> set[s
 
 
 def last_switches(tx: Transaction, among: Collection[str] | None = None) -> dict[str, Switch]:
-    """The last of each job that was ever switched, by id: of all, or ``among`` some."""
+    """The last switch per job id, optionally ``among`` some."""
     rows = tx.execute(_last(tx.org_id, among, *job_switches.c))
     return {
         row.job_id: Switch(enabled=row.enabled, at=row.switched_at, by=row.actor, reason=row.reason)

@@ -1,4 +1,4 @@
-"""Versions, the pointer that says which one is published, and what each was built from."""
+"""Versions, the published pointer, and the inputs of each version."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 class Pointer(Noun):
-    """The published version of a dataset and the commit that shows it."""
+    """The published version of a dataset and its commit."""
 
     version: int
     commit: int
@@ -42,7 +42,7 @@ class Pointer(Noun):
 
 
 class StoredVersion(Noun):
-    """One approved state, as the ledger keeps it."""
+    """A stored version."""
 
     dataset_id: str
     version: int
@@ -74,7 +74,7 @@ def next_version(tx: Transaction, dataset_id: str) -> int:
 
 
 def last_promotion(tx: Transaction, dataset_id: str) -> datetime | None:
-    """When a version of the dataset was promoted last, whatever is shown now."""
+    """When the dataset was last promoted, whatever is published now."""
     table = data_versions.c
     last = select(func.max(table.version)).where(table.dataset_id == dataset_id)
     return tx.scalar(
@@ -85,7 +85,7 @@ def last_promotion(tx: Transaction, dataset_id: str) -> datetime | None:
 
 
 def record_version(tx: Transaction, version: StoredVersion, inputs: Iterable[InputVersion]) -> None:
-    """The version and what it was built from, together."""
+    """Record a version and its inputs."""
     row = {
         **version.model_dump(exclude={"table_schema"}),
         "org_id": tx.org_id,
@@ -115,7 +115,7 @@ def record_materialization(
     bytes_written: int,
     notes: Mapping[str, Any],
 ) -> None:
-    """The one materialisation of a task; the database refuses a second."""
+    """Record a task's materialisation; the database refuses a second."""
     row = {
         "materialization_id": new_id("mat"),
         "org_id": tx.org_id,
@@ -133,7 +133,7 @@ def record_materialization(
 
 
 def notes_of(tx: Transaction, dataset_id: str) -> dict[int, dict[str, Any]]:
-    """What builds said of their versions, by version; those that said nothing are left out."""
+    """Build notes by version."""
     table = materializations.c
     rows = tx.execute(
         select(table.version, table.notes).where(
@@ -155,7 +155,7 @@ def move_pointer(
     reason: str,
     decision_id: str,
 ) -> None:
-    """What is published from now on; the row before stays as history."""
+    """Move the pointer; earlier rows remain as history."""
     current = pointer(tx, dataset_id)
     row = {
         "dataset_id": dataset_id,

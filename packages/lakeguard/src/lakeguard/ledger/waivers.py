@@ -51,7 +51,7 @@ def waivers_in_force(tx: Transaction, dataset_id: str, at: datetime) -> tuple[Wa
 
 
 def waiver_rows(tx: Transaction, dataset_id: str | None = None) -> Sequence[WaiverRow]:
-    """The latest first."""
+    """Latest first."""
     query = _all().where(waivers.c.org_id == tx.org_id)
     if dataset_id is not None:
         query = query.where(waivers.c.dataset_id == dataset_id)

@@ -1,4 +1,4 @@
-"""Alerts and what became of them: raised once, tried by each channel, told once."""
+"""Alerts and their delivery attempts."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from lakeguard_sdk.core.enums import Severity
 from lakeguard_sdk.model.notifications import Alert, AlertKind, AlertRow, Telling
 
 _PAYLOAD = ("dataset", "layer", "domain", "owner", "details")
-"""What an alert says beside its columns."""
+"""The alert's JSON body."""
 _KEY = "alert_id"
 
 
 def raise_alert(tx: Transaction, alert: Alert) -> bool:
-    """Write the alert with what it tells, unless one of the same key is there; whether it was."""
+    """Record the alert unless one with the same key exists; return whether it is new."""
     said = alert.to_data()
     row = {
         "alert_id": alert.alert_id,
@@ -49,7 +49,7 @@ def raise_alert(tx: Transaction, alert: Alert) -> bool:
 
 
 def raised_keys(tx: Transaction, keys: Sequence[str]) -> frozenset[str]:
-    """Those of the keys that an alert has already."""
+    """Keys that already have an alert."""
     found: set[str] = set()
     for piece in in_pieces(keys):
         chosen = alerts.c.dedupe_key.in_(piece)
@@ -61,7 +61,7 @@ def raised_keys(tx: Transaction, keys: Sequence[str]) -> frozenset[str]:
 def alert_rows(
     tx: Transaction, *, since: datetime | None, kind: AlertKind | None, limit: int
 ) -> list[AlertRow]:
-    """The latest first."""
+    """Latest first."""
     query = select(alerts).where(alerts.c.org_id == tx.org_id)
     if since is not None:
         query = query.where(alerts.c.raised_at >= since)
@@ -74,7 +74,7 @@ def alert_rows(
 
 
 def open_channels(tx: Transaction, names: Iterable[str], at: datetime) -> None:
-    """From now on these channels tell what is raised; what was raised before is not theirs."""
+    """Open channels: they deliver alerts raised from now on."""
     for name in names:
         row = {"org_id": tx.org_id, "channel": name, "opened_at": at}
         outbox.record_once(tx, alert_channels, row, at)
@@ -88,8 +88,8 @@ def untold(
     kinds: Sequence[AlertKind] = (),
     severities: Sequence[Severity] = (),
 ) -> list[tuple[Alert, Telling | None]]:
-    """What the channel has not told, the oldest first; with its last attempt. Only of these kinds
-    and severities, where some are given."""
+    """Undelivered alerts of the channel with their last attempt, oldest first, optionally only of
+    these kinds and severities."""
     first = begun(tx, alert_channels, channel, since)
     if first is None:
         return []

@@ -1,4 +1,4 @@
-"""What became of news by each channel: one way for alerts and for events."""
+"""Delivery attempts per channel, shared by alerts and events."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from lakeguard_sdk.model.notifications import Telling, TellingOutcome
 
 
 def known_channels(tx: Transaction, channels: Table) -> frozenset[str]:
-    """Those that were ever opened."""
+    """All channels ever opened."""
     query = select(channels.c.channel).where(channels.c.org_id == tx.org_id)
     return frozenset(tx.scalars(query))
 
 
 def begun(tx: Transaction, channels: Table, channel: str, since: datetime) -> datetime | None:
-    """From when on the channel tells: since it was opened, and since this State came to be. None
-    where it was never opened.
+    """The time from which the channel delivers: its opening or the State's creation. None
+    if never opened.
 
-    A State that was rebuilt tells nothing of before: what had been told is not told again, though
-    the ledger may not have heard of it.
+    A rebuilt State delivers nothing older, so that nothing is sent twice.
     """
     opened = tx.scalar(
         select(channels.c.opened_at).where(
@@ -43,7 +42,7 @@ def begun(tx: Transaction, channels: Table, channel: str, since: datetime) -> da
 def is_told(
     deliveries: Table, key: str, news: ColumnElement[str], channel: str
 ) -> ColumnElement[bool]:
-    """Whether the channel has told what the outer query looks at."""
+    """Correlated EXISTS: the channel delivered the row of the outer query."""
     return (
         select(deliveries.c.attempt)
         .where(
@@ -56,7 +55,7 @@ def is_told(
 
 
 def telling_row(org_id: str, key: str, news_id: str, telling: Telling) -> dict[str, Any]:
-    """One attempt; the database refuses a second one of its number, and a second success."""
+    """Record an attempt; constraints refuse a duplicate number and a second success."""
     return {
         key: news_id,
         "channel": telling.channel,
@@ -75,7 +74,7 @@ def last_tellings(
     ids: Sequence[str],
     channel: str | None = None,
 ) -> dict[str, list[Telling]]:
-    """By what is told, the last attempt of each channel."""
+    """The last attempt per channel, by notification."""
     table, latest = deliveries.c, dict[tuple[str, str], Telling]()
     for piece in in_pieces(ids):
         query = select(deliveries).where(table[key].in_(piece))

@@ -1,5 +1,5 @@
-"""Which facts other systems hear of. Each function is called with the rows of a fact, in the
-transaction that writes them; what it tells holds no value of a row and nothing an engine said."""
+"""Writes events for facts, in the transaction that records them. Events contain no data values and
+no engine messages."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _MOVES = {
     MoveKind.ADOPTION.value: EventKind.DATASET_PUBLISHED,
     MoveKind.ROLLBACK.value: EventKind.DATASET_ROLLED_BACK,
 }
-"""Files that are merged show nobody anything new."""
+"""Compactions emit no event: they change no rows."""
 
 
 def tell_pointer(tx: Transaction, row: Row) -> None:
-    """Of a row of ``dataset_pointers``."""
+    """For a row of ``dataset_pointers``."""
     kind = _MOVES.get(row["kind"])
     if kind is None:
         return
@@ -42,7 +42,7 @@ def tell_pointer(tx: Transaction, row: Row) -> None:
 
 
 def tell_run(tx: Transaction, row: Row, dataset: str) -> None:
-    """Of a row of ``run_history``."""
+    """For a row of ``run_history``."""
     keys = ("dataset_id", "run_id", "task_id", "attempt", "status", "version")
 
     def happened() -> Iterator[Event]:
@@ -58,7 +58,7 @@ def tell_run(tx: Transaction, row: Row, dataset: str) -> None:
 
 
 def tell_transitions(tx: Transaction, rows: Sequence[Row]) -> None:
-    """Of rows of ``task_transitions``, all of one organisation."""
+    """For rows of ``task_transitions`` of one organisation."""
     told = [row for row in rows if row["to_state"] != TaskState.QUEUED.value]
     if not told:
         return
@@ -72,7 +72,7 @@ def tell_transitions(tx: Transaction, rows: Sequence[Row]) -> None:
 
 
 def tell_invalidation(tx: Transaction, row: Row) -> None:
-    """Of a row of ``invalidations``."""
+    """For a row of ``invalidations``."""
 
     def happened() -> Iterator[Event]:
         data = {
@@ -85,7 +85,7 @@ def tell_invalidation(tx: Transaction, row: Row) -> None:
 
 
 def tell_invalidation_end(tx: Transaction, row: Row) -> None:
-    """Of a row of ``invalidation_ends``."""
+    """For a row of ``invalidation_ends``."""
 
     def happened() -> Iterator[Event]:
         data = _chosen(row, ("invalidation_id", "outcome", "actor"))
@@ -95,7 +95,7 @@ def tell_invalidation_end(tx: Transaction, row: Row) -> None:
 
 
 def tell_activation(tx: Transaction, row: Row) -> None:
-    """Of a row of ``dag_activations``."""
+    """For a row of ``dag_activations``."""
 
     def happened() -> Iterator[Event]:
         data = _chosen(row, ("dag_version_id", "number", "actor"))
@@ -106,7 +106,7 @@ def tell_activation(tx: Transaction, row: Row) -> None:
 
 
 def _changed(row: Row, task: Row) -> Iterator[Event]:
-    """What a change of a task's state tells: of its job, and of itself where it is dead."""
+    """Events of a task transition: for its job, and for the task if it is dead."""
     to, parts = TaskState(row["to_state"]), (row["task_id"], str(row["number"]))
     data = {
         **_chosen(row, ("task_id", "attempt", "code")),
@@ -131,7 +131,7 @@ def _of_job(row: Row, to: TaskState) -> EventKind:
 
 
 def _tasks(tx: Transaction, ids: Collection[str]) -> dict[str, Row]:
-    """By id, each with the name of its job."""
+    """Tasks by id, with their job names."""
     known, found = sorted(ids), list[dict[str, Any]]()
     for piece in in_pieces(known):
         query = select(tasks.c.task_id, tasks.c.kind, tasks.c.job_id, tasks.c.triggered_by)
@@ -143,7 +143,7 @@ def _tasks(tx: Transaction, ids: Collection[str]) -> dict[str, Row]:
 
 
 def _jobs(tx: Transaction, ids: Collection[str]) -> dict[str, str]:
-    """The last name of each."""
+    """Latest names by id."""
     known, found, table = sorted(ids), dict[str, str](), md_jobs_revisions.c
     for piece in in_pieces(known):
         some = table.job_id.in_(piece)

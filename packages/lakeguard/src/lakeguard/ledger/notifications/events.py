@@ -1,4 +1,4 @@
-"""Events and what became of them: written with what they tell of, where somebody listens."""
+"""Events and their delivery attempts; written only if a channel is open."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.model.notifications import Event, EventKind, EventRow, Telling, TellingOutcome
 
 REFRESH_SECONDS = 5.0
-"""So long a process may not know of a channel that another one opened."""
+"""Seconds until a process notices a channel opened by another."""
 PAGE = 1_000
-"""Events that are read at a time."""
+"""Events per page."""
 _KEY = "event_id"
 _ORDER = [kind.value for kind in EventKind]
 _listened: WeakKeyDictionary[Engine, dict[str, tuple[bool, float]]] = WeakKeyDictionary()
-"""By State and organisation: whether a channel is open, and until when that is believed."""
+"""Whether a channel is open, by State and organisation, with the cache's expiry."""
 
 
 def tell_events(tx: Transaction, happened: Callable[[], Iterable[Event]]) -> None:
-    """Write what happened in the transaction that it happens in; once, whoever writes it.
+    """Record events in the transaction of their facts, each once.
 
-    Where no channel is open, nothing is asked of ``happened`` and nothing is written.
+    If no channel is open, ``happened`` is not evaluated and nothing is written.
     """
     if not is_listened(tx):
         return
@@ -47,21 +47,23 @@ def tell_events(tx: Transaction, happened: Callable[[], Iterable[Event]]) -> Non
 
 
 def is_listened(tx: Transaction) -> bool:
-    """Whether the organisation has a channel of events."""
+    """Whether the organisation has an event channel."""
     known, now = _listened.setdefault(tx.connection.engine, {}), time.monotonic()
     found, until = known.get(tx.org_id, (False, 0.0))
     if now >= until:
         query = select(event_channels.c.channel).where(event_channels.c.org_id == tx.org_id)
         found = tx.execute(query.limit(1)).first() is not None
-        if known.get(tx.org_id, (False, 0.0))[1] <= now:  # else a channel was opened meanwhile
+        if (
+            known.get(tx.org_id, (False, 0.0))[1] <= now
+        ):  # otherwise a channel was opened in the meantime
             known[tx.org_id] = (found, now + REFRESH_SECONDS)
     return found
 
 
 def open_event_channels(tx: Transaction, names: Sequence[str], at: datetime) -> None:
-    """From now on these channels tell what happens; what happened before is not theirs.
+    """Open channels: they deliver events from now on.
 
-    This process listens at once, also where another transaction does not see the channels yet.
+    This process notices at once, even if the channels are not committed yet.
     """
     rows = [{"org_id": tx.org_id, "channel": name, "opened_at": at} for name in names]
     tx.execute(insert_into(tx, event_channels).on_conflict_do_nothing(), rows)
@@ -78,9 +80,9 @@ def untold_events(
     is_for: Callable[[Event], bool] = lambda _: True,
     most: int | None = None,
 ) -> list[tuple[Event, Telling | None]]:
-    """What the channel has not told, in the order in which it happened; with its last attempt.
+    """Undelivered events of the channel in order, with their last attempt.
 
-    Where there are more, it ends soon after the first ``most`` that nothing holds up.
+    Stops soon after the first ``most`` that no failure holds up.
     """
     first = begun(tx, event_channels, channel, since)
     if first is None:
@@ -106,7 +108,7 @@ def untold_events(
 
 
 def _pages(tx: Transaction, query: Select[Any]) -> Iterator[list[Event]]:
-    """Events in their order, so many at a time."""
+    """Events in order, page by page."""
     rank = case({name: number for number, name in enumerate(_ORDER)}, value=events.c.type)
     order = (events.c.happened_at, rank, events.c.event_id)
     ordered = query.order_by(*order).limit(PAGE)
@@ -132,7 +134,7 @@ def record_event_telling(tx: Transaction, event_id: str, telling: Telling) -> No
 def event_rows(
     tx: Transaction, *, since: datetime | None, kind: EventKind | None, limit: int
 ) -> list[EventRow]:
-    """The latest first."""
+    """Latest first."""
     query = select(events).where(events.c.org_id == tx.org_id)
     if since is not None:
         query = query.where(events.c.happened_at >= since)
@@ -145,7 +147,7 @@ def event_rows(
 
 
 def _place(event: Event) -> tuple[datetime, int, str]:
-    """Of what one transaction tells, the cause comes first."""
+    """Sort key: within a transaction, causes come before effects."""
     return event.happened_at, _ORDER.index(event.kind), event.event_id
 
 

@@ -1,4 +1,4 @@
-"""Rows that were set aside: filed by runs, taken by replays, written off by people."""
+"""Facts about quarantined rows: held by runs, replayed, or discarded by users."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def record_write_off(
 
 
 def holdings_of(tx: Transaction, dataset_id: str) -> tuple[Holding, ...]:
-    """The oldest first."""
+    """Oldest first."""
     rows = _of_dataset(tx, quarantine_holdings, dataset_id)
     found = (
         Holding(
@@ -108,14 +108,14 @@ def write_offs_of(tx: Transaction, dataset_id: str) -> tuple[WriteOff, ...]:
 
 
 def datasets_with_holdings(tx: Transaction) -> frozenset[str]:
-    """Ids of the datasets of which rows were ever set aside."""
+    """Ids of datasets that ever had quarantined rows."""
     held = quarantine_holdings.c
     found = tx.scalars(select(held.dataset_id).where(held.org_id == tx.org_id).distinct())
     return frozenset(found)
 
 
 def datasets_that_set_aside(tx: Transaction) -> frozenset[str]:
-    """Ids of the datasets of which evidence says so, whatever was filed."""
+    """Ids of datasets whose evidence mentions quarantined rows, whether recorded or not."""
     version, decided, document = data_versions.c, decisions.c, documents.c
     found = tx.scalars(
         select(version.dataset_id)

@@ -1,4 +1,4 @@
-"""The facts about rows that were set aside, read as a whole."""
+"""Loads all facts about a dataset's quarantined rows."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from lakeguard_sdk.model.run import RunPlan
 
 
 def quarantine_of(tx: Transaction, dataset_id: str, *, whole: bool = False) -> Quarantine:
-    """Versions older than all that was set aside are not looked at: nothing of theirs waits.
+    """Versions older than the first quarantined row are ignored.
 
-    With ``whole`` lines go back to the last version that read everything all the same.
+    With ``whole``, lines go back to the last version that read everything.
     """
     holdings = holdings_of(tx, dataset_id)
     first = 0 if whole else min((item.version for item in holdings), default=None)
@@ -56,7 +56,7 @@ def quarantine_of(tx: Transaction, dataset_id: str, *, whole: bool = False) -> Q
 
 
 def rows_read_by(tx: Transaction, dataset_id: str, versions: Iterable[int]) -> dict[int, ReadRows]:
-    """What became of the batch of each of the versions."""
+    """Row accounting of each version's batch."""
     found: dict[int, ReadRows] = {}
     for number, (evidence_hash, _) in evidence_behind(tx, dataset_id, sorted(versions)).items():
         evidence = Evidence.from_json(get_document(tx, evidence_hash))
@@ -64,7 +64,7 @@ def rows_read_by(tx: Transaction, dataset_id: str, versions: Iterable[int]) -> d
     return found
 
 
-# How much of its source a run reads, told by the plan that it opened with.
+# Source coverage: how much of its source a run reads, from its plan.
 
 _READS_ALL = (LoadType.FULL, LoadType.SNAPSHOT)
 _MERGES = (*KEYED_LOADS, LoadType.PARTITION)
@@ -75,8 +75,7 @@ def reach_of(plan: RunPlan) -> Reach:
 
 
 def _reaches_since(tx: Transaction, dataset_id: str, first: int) -> dict[int, Reach]:
-    """Of every version from ``first`` on that a run was opened for, in one question: plans are
-    long, and a dataset has many."""
+    """Coverage of every version from ``first`` on, in one query."""
     version, opened, document = data_versions.c, run_openings.c, documents.c
     rows = tx.execute(
         select(version.version, document.body)
@@ -101,8 +100,7 @@ def _reach(plan: dict[str, Any]) -> Reach:
 
 
 def _reads_anew(plan: dict[str, Any]) -> bool:
-    """Rows that are added without a look at the table are added again where they are read again:
-    so do those of them that wait."""
+    """Whether rows read again are added again, quarantined ones included."""
     load, build = plan["load"], plan["build"]
     kind = LoadType(load["type"])
     if kind in _READS_ALL:
@@ -117,13 +115,13 @@ def _reads_anew(plan: dict[str, Any]) -> bool:
     return build["build"] == "source" and build.get("position") is None
 
 
-# Which of the rows that wait somebody means.
+# Selection of quarantined rows.
 
 
 def chosen_of(
     dataset: DatasetName, waiting: Sequence[Holding], choice: KeptChoice
 ) -> tuple[Holding, ...]:
-    """``NothingWaits`` where a run or a rule is named under which no chosen row waits."""
+    """Raises ``NothingWaits`` if the named run or rule has no quarantined rows."""
     chosen = tuple(item for item in waiting if choice.takes(item.run_id, item.rule_id))
     if not chosen:
         missing = _words(choice.runs, choice.rules)

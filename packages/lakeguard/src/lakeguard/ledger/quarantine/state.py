@@ -1,9 +1,8 @@
-"""What became of rows that were set aside, as seen from one version; pure.
+"""The state of quarantined rows as seen from one version. Pure.
 
-A version stands on the one that was shown just before it was published. Those that led to a
-version, back to the last that read everything anew, are its line: what they set aside and no
-replay among them took is what waits. Another version has another line, so that a rollback undoes
-what later versions set aside, and what later replays took.
+A version's base is the one published just before it. Its line is the chain of bases back to the
+last version that read everything: rows that the line quarantined and no replay in it took are
+still held. Another version has another line, so a rollback undoes later quarantines and replays.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ from lakeguard_sdk.model.quarantine import (
 )
 
 Key = tuple[str, str]
-"""The run and the rule that rows are filed under."""
+"""The run and rule of quarantined rows."""
 
 
 class Holding(Noun):
-    """What one run filed under one rule."""
+    """Rows that one run quarantined under one rule."""
 
     run_id: str
     rule_id: str
@@ -62,7 +61,7 @@ class Holding(Noun):
 
 
 class Taken(NamedTuple):
-    """A holding that the replay ``run_id`` sent again, which made ``version``."""
+    """A holding that run ``run_id`` replayed into ``version``."""
 
     run_id: str
     holding_run_id: str
@@ -83,14 +82,14 @@ class WriteOff(NamedTuple):
 
 
 class Move(NamedTuple):
-    """What was shown from then on, in the order of the pointer's history."""
+    """A pointer move, in order."""
 
     version: int
     kind: str
 
 
 class ReadRows(NamedTuple):
-    """What became of the rows of a version's batch, as its evidence says."""
+    """Row accounting of a version's batch, from its evidence."""
 
     accounted: int
     aside: int
@@ -98,25 +97,25 @@ class ReadRows(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """The rows of a line of versions."""
+    """Row accounting of a line."""
 
     read: int = 0
     published: int = 0
     malformed: int = 0
     known: bool = True
-    """Whether the evidence of all of them is there."""
+    """Whether all evidence is available."""
 
 
 Held = dict[Key, Holding]
 
 
 class Reach(NamedTuple):
-    """How much of its source the run of a version read."""
+    """How much of its source a version's run read."""
 
     anew: bool = False
-    """All that there is, whatever was read before."""
+    """Everything."""
     windowed: bool = False
-    """A back-fill: rows once more that were read before."""
+    """A back-fill: rows that were read before."""
 
 
 def read_rows(evidence: Evidence) -> ReadRows:
@@ -125,11 +124,11 @@ def read_rows(evidence: Evidence) -> ReadRows:
 
 @dataclass(frozen=True)
 class Quarantine:
-    """All facts about the rows of one dataset that were set aside."""
+    """All facts about one dataset's quarantined rows."""
 
     moves: tuple[Move, ...]
     reach: Callable[[int], Reach]
-    """How much a version read."""
+    """The version's source coverage."""
     holdings: tuple[Holding, ...] = ()
     taken: tuple[Taken, ...] = ()
     write_offs: tuple[WriteOff, ...] = ()
@@ -142,7 +141,7 @@ class Quarantine:
         return self.moves[-1].version if self.moves else None
 
     def ancestry(self, version: int | None) -> list[int]:
-        """The version and those that led to it, the newest first."""
+        """The version and its bases, newest first."""
         found: list[int] = []
         while version is not None:
             found.append(version)
@@ -150,7 +149,7 @@ class Quarantine:
         return found
 
     def line(self, version: int | None) -> tuple[int, ...]:
-        """Back to the last version that read everything, the newest first."""
+        """The version's line, newest first."""
         if version not in self._lines:
             found: list[int] = []
             at = version
@@ -161,7 +160,7 @@ class Quarantine:
         return self._lines[version]
 
     def held(self, version: int | None) -> Held:
-        """What its line set aside and no replay among it took, by run and rule."""
+        """Rows held as of the version, by run and rule."""
         if version not in self._held:
             found: Held = {}
             for number in reversed(self.line(version)):
@@ -170,7 +169,7 @@ class Quarantine:
         return self._held[version]
 
     def histories(self) -> Iterator[tuple[int, Held]]:
-        """What every version held that was ever shown; those that led to it come first."""
+        """Rows held as of every published version, bases first."""
         books: dict[int | None, Held] = {None: {}}
         children = Counter(self._parents.values())
         for version in self._parents:
@@ -186,18 +185,18 @@ class Quarantine:
                 del books[shown]
 
     def before(self, version: int) -> int | None:
-        """The version that it adds to; None where it read everything."""
+        """The base it adds to; None if it read everything."""
         return None if self.reach(version).anew else self._parents.get(version)
 
     def backfilled_since(self, holding: Holding) -> bool:
-        """Whether a back-fill of what is published may have brought rows of it to the table."""
+        """Whether a later back-fill may have loaded its rows."""
         line = self.line(self.published)
         if holding.version not in line:
             return False
         return any(self.reach(number).windowed for number in line[: line.index(holding.version)])
 
     def state(self, holding: Holding, version: int | None) -> tuple[KeptState, str | None]:
-        """What became of it, and which replay took it."""
+        """Its state, and the replay that took it."""
         if holding.key in self.held(version):
             off = holding.key in self._offs
             return (KeptState.WRITTEN_OFF if off else KeptState.WAITING), None
@@ -209,11 +208,11 @@ class Quarantine:
         return (KeptState.REPLACED if behind else KeptState.UNDONE), None
 
     def waiting(self, version: int | None) -> tuple[Holding, ...]:
-        """What waits where the version is shown."""
+        """Holdings as of the version."""
         return tuple(item for key, item in self.held(version).items() if key not in self._offs)
 
     def ever_waiting(self, versions: Set[int]) -> tuple[Holding, ...]:
-        """What waits where any of the versions is shown."""
+        """Holdings as of any of the versions."""
         found: Held = {}
         for version, held in self.histories():
             if version in versions:
@@ -225,13 +224,13 @@ class Quarantine:
         return tuple(item for item in self.holdings if item.key in recent)
 
     def kept(self, dataset: DatasetName) -> tuple[KeptRows, ...]:
-        """Every holding as it is seen from what is published."""
+        """Every holding as of the published version."""
         return tuple(self._kept(dataset, item) for item in self.holdings)
 
     def balance(
         self, dataset: DatasetName, version: int | None, read: Mapping[int, ReadRows]
     ) -> QuarantineBalance:
-        """``read`` is of every version of the line; one whose evidence is gone has read nothing."""
+        """``read`` covers the line; versions without evidence count as zero."""
         found = Totals()
         for number in self.line(version):
             found = self._with(found, number, read)
@@ -240,7 +239,7 @@ class Quarantine:
     def balances(
         self, dataset: DatasetName, read: Mapping[int, ReadRows]
     ) -> Iterator[QuarantineBalance]:
-        """Of every version that was ever shown, but for those whose line lacks evidence."""
+        """For every published version, except lines with missing evidence."""
         totals: dict[int | None, Totals] = {None: Totals()}
         for version, held in self.histories():
             totals[version] = self._with(totals[self.before(version)], version, read)
@@ -248,7 +247,7 @@ class Quarantine:
                 yield self._balance(dataset, version, held, totals[version])
 
     def _with(self, before: Totals, version: int, read: Mapping[int, ReadRows]) -> Totals:
-        """Rows that a replay reads were read before."""
+        """Replays do not count as newly read rows."""
         found = read.get(version)
         if found is None:
             return before._replace(known=False)
@@ -297,7 +296,7 @@ class Quarantine:
 
     @cached_property
     def _by_version(self) -> dict[int, tuple[list[Holding], list[Key]]]:
-        """What each version filed, and what it took."""
+        """Holdings and replays per version."""
         found: dict[int, tuple[list[Holding], list[Key]]] = {}
         for holding in self.holdings:
             found.setdefault(holding.version, ([], []))[0].append(holding)
@@ -341,7 +340,7 @@ def oldest(holdings: Iterable[Holding]) -> datetime | None:
 
 
 def _parents(moves: Iterable[Move]) -> dict[int, int | None]:
-    """What was shown just before each version was shown for the first time."""
+    """The version published just before each version's first publication."""
     parents: dict[int, int | None] = {}
     shown: int | None = None
     for move in moves:
