@@ -71,7 +71,7 @@ def test_a_server_that_cannot_be_reached(shell: Shell, on_server: Path) -> None:
     file.write_text(f"[env.prod]\ndatabase = '{address}'\n")
     found = database_of(on_prod(shell, on_server, "doctor"))
     assert not found["ok"]
-    assert f"{address} (lakeguard) cannot be used now" in found["detail"]
+    assert f"{address} (lakeguard) is unavailable" in found["detail"]
 
 
 def test_two_environments_stand_side_by_side(shell: Shell, on_server: Path) -> None:

@@ -101,7 +101,7 @@ def test_a_restarted_server_is_used_again(own_server: Server) -> None:
     with database.write() as connection:
         connection.execute(DOCUMENT, {"hash": "a"})
     own_server.stop()
-    with pytest.raises(StateUnavailable, match="cannot be used now"), database.read():
+    with pytest.raises(StateUnavailable, match="is unavailable"), database.read():
         pass
     own_server.start()
     with database.write() as connection:

@@ -156,7 +156,7 @@ def test_the_end_of_its_time_ends_all_that_it_started(
         timeout_seconds=2,
     )
     assert (error.code, error.retryable) == ("LG-5655", True)
-    assert error.message.startswith("nightly did not end within 2 s")
+    assert error.message.startswith("nightly timed out after 2 s")
     for pid in (tmp_path / "pids").read_text().split():
         assert_gone(int(pid))
 

@@ -116,7 +116,7 @@ def test_a_scan_that_finds_no_files_says_so(tmp_path: Path) -> None:
         file.unlink()
     (rule,) = backtest(client, HIGH, scan=True).rules
     assert rule.judged == 0
-    assert rule.reasons[0].startswith("bronze.numbers@v1 cannot be read any more: 1 of its 1 files")
+    assert rule.reasons[0].startswith("bronze.numbers@v1 can no longer be read: 1 of its 1 files")
 
 
 def test_a_draft_that_looks_back_sees_the_versions_of_then(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_semantics_of_a_later_version_are_named_as_such(lake: ProvenLake) -> Non
     lake.sql("decisions", f"UPDATE decisions SET semantics = 99, ruling = {later} {where}")
     (difference,) = lake.client.memory.replay_all().differences
     assert difference.run_id == run
-    assert "decided with semantics 99, and this version knows 1" in difference.message
+    assert "the decision uses semantics 99; this version knows 1" in difference.message
     with pytest.raises(SemanticsUnknown):
         lake.client.reader.replay(run)
 

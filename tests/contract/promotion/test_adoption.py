@@ -377,7 +377,7 @@ def test_a_table_stays_where_it_was_registered(tmp_path: Path) -> None:
     client, _ = foreign_project(tmp_path, [1])
     elsewhere = foreign_numbers(tmp_path / "moved", [1])
     for place in (elsewhere, ""):
-        with pytest.raises(InvalidDefinitions, match="1 mistake") as caught:
+        with pytest.raises(InvalidDefinitions, match="1 error") as caught:
             client.registry.plan(located_numbers(place))
         assert "stays where it was registered" in str(caught.value.errors[0])
 

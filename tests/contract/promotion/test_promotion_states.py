@@ -251,12 +251,12 @@ def test_what_may_not_follow_is_refused_and_not_written(tmp_path: Path) -> None:
         with OrganisationState.of(database, "default").write() as tx:
             decision = decision_of_run(tx, run_id, NUMBERS)
             assert decision is not None
-            with pytest.raises(PromotionRefused, match="cannot become PROMOTED after"):
+            with pytest.raises(PromotionRefused, match="to PROMOTED by"):
                 record_promotion(tx, decision)
             with pytest.raises(PromotionRefused, match="by the evaluation of"):
                 record_evaluation(tx, decision, "source")
             unknown = decision.model_copy(update={"decision_id": "dec_unknown"})
-            with pytest.raises(PromotionRefused, match="after nothing"):
+            with pytest.raises(PromotionRefused, match="from nothing"):
                 record_promotion(tx, unknown)
     with database.read() as connection:
         (now,) = connection.execute(select(promotion_current))

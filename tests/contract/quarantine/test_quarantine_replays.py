@@ -157,7 +157,7 @@ def test_a_replay_whose_rows_are_gone_meanwhile_is_blocked(tmp_path: Path) -> No
     assert isinstance(ended, RunResult)
     assert ended.status is RunStatus.BLOCKED
     assert ended.decision is not None
-    assert "no rows of bronze.numbers wait" in ended.decision.ruling.reasons[0]
+    assert "no quarantined rows of bronze.numbers" in ended.decision.ruling.reasons[0]
 
 
 def test_rows_written_off_while_they_were_sent_again_stay_out(tmp_path: Path) -> None:
@@ -326,7 +326,7 @@ def test_what_is_written_off_is_not_written_off_again(tmp_path: Path) -> None:
         world.client.operations.discard(NUMBERS, EVERY, "there is none")
     world.run([1, -2])
     world.client.operations.discard(NUMBERS, EVERY, "test data")
-    with pytest.raises(NothingWaits, match=r"no rows of bronze.numbers wait$") as told:
+    with pytest.raises(NothingWaits, match=r"no quarantined rows of bronze.numbers$") as told:
         world.client.operations.discard(NUMBERS, EVERY, "again")
     assert told.value.next_step == f"lakeguard quarantine list {NUMBERS} --all"
 

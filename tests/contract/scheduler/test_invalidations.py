@@ -122,7 +122,7 @@ def test_all_of_a_load_that_reads_new_rows_only_is_all_its_partitions(tmp_path: 
 
 def test_all_of_what_no_run_builds_again_is_refused(tmp_path: Path) -> None:
     client = built(tmp_path, dataset(BRONZE, load=LoadType.APPEND, by=()))
-    with pytest.raises(NeverBuiltAgain, match="its load, APPEND, reads new rows only"):
+    with pytest.raises(NeverBuiltAgain, match="its load, APPEND, reads only new rows"):
         client.operations.invalidate(BRONZE, Reach(), Reason.CORRECTION)
     assert client.reader.invalidations() == []
 

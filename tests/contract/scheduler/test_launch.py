@@ -261,7 +261,9 @@ def test_a_key_stands_for_what_was_said_first(context: PlaneContext) -> None:
     for other, difference in others:
         with pytest.raises(KeySpent, match=difference) as refused:
             jobs.trigger("report", "ada", key="mine", **other)
-        assert f"job report was started by mine as {first.task_id}" in str(refused.value)
+        assert f"job report was already started with key mine as {first.task_id}" in str(
+            refused.value
+        )
         assert refused.value.next_step.startswith(f"lakeguard tasks show {first.task_id}")
     assert len(jobs.tasks()) == 1
 

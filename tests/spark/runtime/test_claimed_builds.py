@@ -70,7 +70,7 @@ def test_the_end_of_its_time_is_a_failure_that_may_pass(tmp_path: Path) -> None:
     assert result.status is RunStatus.FAILED
     (failure,) = runs.failures
     assert (failure.code, failure.retryable) == ("LG-5655", True)
-    assert failure.message == f"{DATASET} did not end within 1 s"
+    assert failure.message == f"{DATASET} timed out after 1 s"
     assert runs.seq == 0
     runs.allow = lambda evidence: True
     assert spark_worker.run_claimed(ticket(), within=600).version == 1

@@ -294,7 +294,7 @@ def test_notes_are_merged_key_by_key(session: SparkSession, project: Path) -> No
     assert run.collected_notes() == {}
     with pytest.raises(NotInRun):
         run.note({"a": 1})
-    assert "run.note was called outside of a run" in str(NotInRun())
+    assert "run.note was called outside a run" in str(NotInRun())
 
 
 def test_a_definition_file_names_the_function_that_runs(spark: SparkSession, project: Path) -> None:

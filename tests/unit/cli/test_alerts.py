@@ -92,7 +92,7 @@ def test_alerts_are_chosen_by_time_and_kind(shell: Shell, tmp_path: Path) -> Non
         (["list", "--since", "2026-01-01T10:00"], "a time with its zone"),
         (["list", "--kind", "loud"], "'loud' is not one of"),
         (["test", "fil"], "did you mean file?"),
-        (["test", "nothing"], "there is no channel"),
+        (["test", "nothing"], "unknown channel"),
     ],
 )
 def test_a_wrong_call(arguments: list[str], message: str, shell: Shell, tmp_path: Path) -> None:

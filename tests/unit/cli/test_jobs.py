@@ -228,12 +228,12 @@ def test_who_switched_a_job_when_and_why(shell: Shell, place: tuple[str, Path]) 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("show", "reprot"), "there is no job reprot; did you mean report?"),
+        (("show", "reprot"), "unknown job reprot; did you mean report?"),
         (("trigger", "report", "--set", "x"), "write --set NAME=VALUE"),
         (("trigger", "report", "--set", "x=1", "--set", "x=2"), "x is set twice"),
         (("trigger", "report", "--date", "yesterday"), "is no day"),
         (("trigger", "report", "--date", "2026-02-30"), "is no day"),
-        (("enable", "other"), "there is no job other"),
+        (("enable", "other"), "unknown job other"),
     ],
 )
 def test_a_wrong_call(

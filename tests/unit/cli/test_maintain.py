@@ -69,7 +69,7 @@ def test_versions_whose_files_went_are_marked(tmp_path: Path, shell: Shell) -> N
         "rollback", "bronze.numbers", "--to", "v1", "--reason", "x", "--project", tmp_path
     )
     assert refused.code == 3
-    assert "cannot go back to v1: maintenance removed files of it; still whole: v2" in refused.err
+    assert "back to v1: maintenance removed its files; still available: v2" in refused.err
     assert 'Next: lakeguard rollback bronze.numbers --to v2 --reason "…"' in refused.err
 
 

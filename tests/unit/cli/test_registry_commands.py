@@ -52,7 +52,7 @@ def test_a_mistake_is_shown_where_it_stands(shell: Shell, lake: Path, command: s
         "      - uniqe(order_id)                      # in the whole table as it would be",
         "        ^^^^^ did you mean unique?",
         "",
-        "LG-2000  1 mistake in the definitions",
+        "LG-2000  1 error in the definitions",
         "Next: lakeguard validate",
     ]
     error = shell(command, "--project", lake, "--json").data["error"]
@@ -72,8 +72,8 @@ def test_no_two_definitions_name_one_place(shell: Shell, lake: Path, other: str)
     said = shell("validate", "--project", lake)
     assert said.code == 2
     assert "definitions/bronze/two.yaml:5:" in said.err
-    assert "LG-2033  the table of bronze.two would lie at" in said.err
-    assert "inside or around that of bronze.one" in said.err
+    assert "LG-2033  the table of bronze.two at" in said.err
+    assert "would overlap the table of bronze.one" in said.err
 
 
 def test_plan_shows_and_changes_nothing(shell: Shell, lake: Path) -> None:

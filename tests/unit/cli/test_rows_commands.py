@@ -94,7 +94,7 @@ def test_a_mistake_is_shown_at_its_value_and_nothing_is_loaded(
         "    (101, 'OpenCellID', 'perhaps');",
         "                        ^^^^^^^^^",
         "",
-        "LG-2000  2 mistakes in the rows",
+        "LG-2000  2 errors in the rows",
         "Next: correct the files, then: lakeguard load FILES",
     ]
     assert shell("load", *SAMPLES, "rows.sql").code == 2

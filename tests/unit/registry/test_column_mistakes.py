@@ -65,7 +65,7 @@ MISTAKES = [
         "domain: shop",
         "domain: shop\n«owner»: other",
         "LG-2005",
-        "'owner' stands twice",
+        "duplicate key 'owner'",
     ),
     Case("duplicate column", BRONZE, "", "  «amount»: {type: long}\n", "LG-2005", "'amount'"),
     Case("unknown rule type", SILVER, "unique(", "«uniqe»(", "LG-2013", "did you mean unique?"),

@@ -214,7 +214,7 @@ def test_a_dataset_has_one_job_at_most(registry: SmallRegistry, definitions: Def
     registry.register(definitions)
     (told,) = refused(registry, Definitions(jobs=(second,)))
     assert (
-        told == "LG-2030 another builds bronze.customers, which job load_customers builds already"
+        told == "LG-2030 another builds bronze.customers, which job load_customers already builds"
     )
 
 

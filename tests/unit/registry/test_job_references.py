@@ -33,7 +33,7 @@ def mistakes(*jobs: JobDefinition) -> list[tuple[str, str, Any]]:
 def test_jobs_that_wait_for_each_other() -> None:
     first, second = python_job("first", after="second"), python_job("second", after="first")
     assert mistakes(first, second) == [
-        ("LG-2038", "a cycle of jobs: first → second → first", ["config", "after"])
+        ("LG-2038", "job cycle: first → second → first", ["config", "after"])
     ]
 
 

@@ -56,7 +56,7 @@ NO_USE = [
 ]  # fmt: skip
 DOUBLED = [
     case("inclusive append", "{type: APPEND, watermark: at, inclusive: «true»}", "LG-2035",
-         "rows would be doubled"),
+         "rows would be duplicated"),
     case("append with a lag", "{type: APPEND, watermark: at, lag: «2 days»}", "LG-2035", "keys"),
     case("append of rows without watermark",
          "{type: APPEND, watermark: at, null_watermark: «load»}", "LG-2035", "keys"),

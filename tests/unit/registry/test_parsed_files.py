@@ -97,7 +97,7 @@ def test_sql_that_leads_out_by_a_link_is_not_read(folder: Path, tmp_path: Path) 
     outside.write_text(SHOP["sql/orders.sql"])
     (folder / "sql/orders.sql").unlink()
     os.symlink(outside, folder / "sql/orders.sql")
-    with pytest.raises(InvalidDefinitions, match="1 mistake"):
+    with pytest.raises(InvalidDefinitions, match="1 error"):
         load_folder(folder)
 
 

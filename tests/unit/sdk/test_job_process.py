@@ -43,7 +43,7 @@ def failure(folder: Path, body: str, call: str = ":main") -> Failure:
     ("body", "code", "message", "retryable"),
     [
         ("raise ValueError('no rows\\nfurther')", "LG-5651", "ValueError: no rows", False),
-        ("raise Retry('not yet')", "LG-5652", "asks for another attempt: not yet", True),
+        ("raise Retry('not yet')", "LG-5652", "requested a retry: not yet", True),
         ("raise Retry()", "LG-5652", "it does not say why", True),
         ("raise SystemExit(3)", "LG-5651", "SystemExit: 3", False),
         ("raise KeyboardInterrupt", "LG-5651", "KeyboardInterrupt", False),

@@ -40,7 +40,7 @@ def test_the_mistakes_of_all_files_are_raised_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["rows.xlsx", "rows", ".csv", "rows.csv.gz", "rows.yaml"])
 def test_another_ending_is_refused(name: str) -> None:
     assert mistakes(name, "a\n1\n") == [
-        f"1:1 LG-2022 {name!r} is not a file of rows; its name ends in .csv, .json, .jsonl or .sql"
+        f"1:1 LG-2022 {name!r} is not a rows file; use .csv, .json, .jsonl or .sql"
     ]
 
 

@@ -1,9 +1,9 @@
-"""One error tree. Each error says what happened, why, and the next command.
+"""The error tree. Each error states what happened, why, and the next command.
 
 Errors are imported from here; the modules are the branches. ``*`` marks a retryable error.
 
 LakeGuardError
-├── UsageError: the call is wrong: exit 2, nothing was written
+├── UsageError: invalid call: exit 2, nothing was written
 │   ├── commands
 │   │     BadName LG-1001, BadAddress LG-1002, NotRegistered LG-1003, UnknownVersion LG-1004,
 │   │     UnknownRun LG-1005, SettingsError LG-1006, NoProject LG-1007, UnknownPlane LG-1008,
@@ -42,7 +42,7 @@ LakeGuardError
 │         NothingWaits LG-1501, WriteOffInvalid LG-1502, NoSuchReach LG-1661,
 │         UnknownInvalidation LG-1662, InvalidationOver LG-1663, WhyNeeded LG-1664,
 │         NeverBuiltAgain LG-1665
-├── Refused: the control plane says no: exit 3
+├── Refused: the control plane refused: exit 3
 │   ├── commands
 │   │     NotPermitted LG-3001, MaintenanceRefused LG-3004, NotAdoptable LG-3005
 │   ├── moves
@@ -67,7 +67,7 @@ LakeGuardError
 │         TableBusy LG-4001*, BaseMoved LG-4002*, Fenced LG-4003, CommitMismatch LG-4004,
 │         TableUnreadable LG-4005, StagedFilesChanged LG-4006, ForeignTable LG-4007,
 │         DefinitionMoved LG-4008*, ColumnsUnderWay LG-4009*
-├── EngineError: the data plane could not do its work: exit 1
+├── EngineError: the data plane failed: exit 1
 │   ├── engine
 │   │     JavaMissing LG-5001, JarsMissing LG-5002, SourceUnreadable LG-5003, BuildFailed LG-5004,
 │   │     StagingFailed LG-5005, WorkerMissing LG-5006, DeliveryFailed LG-5007,
@@ -80,7 +80,7 @@ LakeGuardError
 │   │     ReportOverdue LG-5659*
 │   └── notifications
 │         AlertNotSent LG-5201, EventNotSent LG-5202
-└── StateError: the database is not what this version needs: exit 1
+└── StateError: the state database or ledger cannot be used: exit 1
     └── state
           StateMissing LG-6001, StateMismatch LG-6002, StateUnavailable LG-6003*,
           StateRefused LG-6004, SemanticsUnknown LG-6005, StateShut LG-6006, LakeOwned LG-6101,

@@ -36,7 +36,7 @@ class NotRegistered(UsageError):
 
 
 class UnknownVersion(UsageError):
-    """Ask for the versions that exist."""
+    """List the versions that exist."""
 
     code = "LG-1004"
     what = "{dataset} has no version {version}"
@@ -44,15 +44,15 @@ class UnknownVersion(UsageError):
 
 
 class UnknownRun(UsageError):
-    """Ask for the runs that exist."""
+    """List the runs that exist."""
 
     code = "LG-1005"
-    what = "there is no run {run}"
+    what = "run {run} does not exist"
     next_command = "lakeguard runs"
 
 
 class SettingsError(UsageError):
-    """Correct ``lakeguard.toml`` at the place named."""
+    """Correct ``lakeguard.toml`` at the named setting."""
 
     code = "LG-1006"
     what = "{file}: {problem}"
@@ -60,23 +60,23 @@ class SettingsError(UsageError):
 
 
 class NoProject(UsageError):
-    """Go to a folder with ``lakeguard.toml``, or make one."""
+    """Change to a folder with ``lakeguard.toml``, or create one."""
 
     code = "LG-1007"
-    what = "there is no lakeguard.toml in {folder} or above it"
+    what = "no lakeguard.toml in {folder} or any folder above it"
     next_command = "lakeguard init my-lake"
 
 
 class UnknownPlane(UsageError):
-    """Give a folder; install the package that serves other addresses."""
+    """Pass a folder, or install the package that handles this URL."""
 
     code = "LG-1008"
-    what = "nothing installed can connect to {url!r}"
+    what = "no installed package can connect to {url!r}"
     next_command = "pip install lakeguard"
 
 
 class AlreadyThere(UsageError):
-    """Choose another place, or remove what is there."""
+    """Choose another path, or remove the existing one."""
 
     code = "LG-1009"
     what = "{place} already exists; nothing was changed"
@@ -84,7 +84,7 @@ class AlreadyThere(UsageError):
 
 
 class BuiltByProgram(UsageError):
-    """Its rows come from a program: call ``tx.publish`` there, on a Spark session of yours."""
+    """A program supplies its rows: call ``tx.publish`` there, with your own Spark session."""
 
     code = "LG-1201"
     what = "{dataset} is not built by runs: a program publishes it with tx.publish"
@@ -92,15 +92,15 @@ class BuiltByProgram(UsageError):
 
 
 class NoWindow(UsageError):
-    """Say which column the window is about, and two of its values."""
+    """Name the column of the window, and its first and last value."""
 
     code = "LG-1202"
-    what = "{dataset} cannot be filled back: {reason}"
+    what = "cannot backfill {dataset}: {reason}"
     next_command = "lakeguard backfill {dataset} --from A --to B --by COLUMN"
 
 
 class NothingToLookAt(UsageError):
-    """Name files that exist and have rows of one kind; nothing was written."""
+    """Name existing files that share one format and schema; nothing was written."""
 
     code = "LG-1203"
     what = "{pattern}: {reason}"
@@ -108,34 +108,34 @@ class NothingToLookAt(UsageError):
 
 
 class AlreadyGoverned(UsageError):
-    """It has versions already: publish, roll back, or adopt the table under another name."""
+    """It already has versions: publish, roll back, or adopt the table under another name."""
 
     code = "LG-1204"
-    what = "{dataset} is governed already, and v{version} is published"
+    what = "{dataset} is already governed; v{version} is published"
     next_command = "lakeguard show {dataset}"
 
 
 class OtherTable(UsageError):
-    """A dataset has one table, where its definition says: adopt that one, or use another name."""
+    """A dataset has one table, at its defined location: adopt that one, or use another name."""
 
     code = "LG-1205"
-    what = "{dataset} has its table at {location}, not at {asked}"
+    what = "the table of {dataset} is at {location}, not at {asked}"
     next_command = "lakeguard adopt {dataset} {location}"
 
 
 class NothingToApprove(UsageError):
-    """What was seen last is what is declared, or cannot be declared by columns alone."""
+    """The last observed schema is already declared, or cannot be declared by columns alone."""
 
     code = "LG-1206"
-    what = "there is nothing to approve in the schema of {dataset}: {reason}"
+    what = "no schema change to approve for {dataset}: {reason}"
     next_command = "lakeguard schema diff {dataset}"
 
 
 class NotApprovable(UsageError):
-    """No run could bring the table to what would be declared; nothing was written."""
+    """No run could migrate the table to the new declaration; nothing was written."""
 
     code = "LG-1207"
-    what = "the schema of {dataset} is not approved: {reason}"
+    what = "cannot approve the schema of {dataset}: {reason}"
     next_command = "lakeguard schema approve {dataset} --reason WHY --column NAME"
 
 
@@ -148,7 +148,7 @@ class NotInDraft(UsageError):
 
 
 class NothingDrafted(UsageError):
-    """Hand in a file that defines a dataset, or a folder of them."""
+    """Pass a file that defines a dataset, or a folder of such files."""
 
     code = "LG-1221"
     what = "{file} defines no dataset"
@@ -159,21 +159,21 @@ class NotComparable(UsageError):
     """Name two runs, or two versions, of one dataset."""
 
     code = "LG-1222"
-    what = "{before} is of {dataset}, and {after} of {other}: they have nothing in common"
+    what = "{before} belongs to {dataset} and {after} to {other}; compare runs of one dataset"
     next_command = "lakeguard runs {dataset}"
 
 
 class BadUserName(UsageError):
-    """Whoever acts has a name of 1 to 128 printable characters, without a space at its ends: it is
-    kept with all that he does."""
+    """A user name has 1 to 128 printable characters and no leading or trailing space. It is
+    recorded with every action."""
 
     code = "LG-1681"
-    what = "{name!r} is no name of a user: {problem}"
-    next_command = "act under another name of the operating system, then: lakeguard status"
+    what = "invalid user name {name!r}: {problem}"
+    next_command = "run as another operating system user: lakeguard status"
 
 
 class NotPermitted(Refused):
-    """A run may read and report on itself; everything else needs an operator."""
+    """A run may read, and report on itself; everything else needs an operator."""
 
     code = "LG-3001"
     what = "{holder} may not call {method}"
@@ -181,16 +181,16 @@ class NotPermitted(Refused):
 
 
 class MaintenanceRefused(Refused):
-    """A table that is not as the ledger knows it is left as it is: put it right first."""
+    """A table that differs from the ledger is left untouched: repair it first."""
 
     code = "LG-3004"
-    what = "{dataset} is not maintained: {reason}"
+    what = "cannot maintain {dataset}: {reason}"
     next_command = "lakeguard verify"
 
 
 class NotAdoptable(Refused):
-    """The table stays as it is. Take the way out that is named, or copy its rows."""
+    """The table is unchanged. Follow the suggested step, or copy its rows."""
 
     code = "LG-3005"
-    what = "{location} is not adopted: {reason}"
+    what = "cannot adopt {location}: {reason}"
     next_command = "{way_out}"

@@ -14,10 +14,10 @@ class UnknownCheck(UsageError):
 
 
 class WaiverInvalid(UsageError):
-    """A waiver says who answers for the check, why, and until when; nothing was written."""
+    """A waiver needs an approver, a reason and an end; nothing was written."""
 
     code = "LG-1302"
-    what = "no waiver for {check} of {dataset}: {problem}"
+    what = "cannot waive {check} of {dataset}: {problem}"
     next_command = "lakeguard waive --help"
 
 
@@ -25,32 +25,32 @@ class UnknownWaiver(UsageError):
     """Name a waiver that is in force, as ``lakeguard waivers`` lists them."""
 
     code = "LG-1303"
-    what = "there is no waiver {waiver} in force"
+    what = "no waiver {waiver} is in force"
     next_command = "lakeguard waivers"
 
 
 class NothingWaits(UsageError):
-    """Name a run and a rule whose rows wait, or neither."""
+    """Name a run and a rule with quarantined rows, or neither."""
 
     code = "LG-1501"
-    what = "no rows of {dataset} wait{choice}"
+    what = "no quarantined rows of {dataset}{choice}"
     next_command = "lakeguard quarantine list {dataset} --all"
 
 
 class WriteOffInvalid(UsageError):
-    """Say why the rows are given up: it stays in the ledger beside them."""
+    """Give a reason for discarding the rows: the ledger records it."""
 
     code = "LG-1502"
-    what = "no rows of {dataset} are written off: {problem}"
+    what = "cannot discard rows of {dataset}: {problem}"
     next_command = 'lakeguard quarantine discard {dataset} --reason "…"'
 
 
 class NoSuchReach(UsageError):
-    """Name partitions of the dataset as ``versions --partitions`` lists them, or a window of one
+    """Name partitions of the dataset as ``versions --partitions`` lists them, or a window on one
     of its columns; nothing was written."""
 
     code = "LG-1661"
-    what = "{dataset} has no such part: {problem}"
+    what = "{dataset} has no such rows: {problem}"
     next_command = "lakeguard versions {dataset} --partitions"
 
 
@@ -58,20 +58,20 @@ class UnknownInvalidation(UsageError):
     """Name an invalidation as ``lakeguard invalidations list`` lists it."""
 
     code = "LG-1662"
-    what = "there is no invalidation {invalidation}"
+    what = "invalidation {invalidation} does not exist"
     next_command = "lakeguard invalidations list --all"
 
 
 class InvalidationOver(UsageError):
-    """All have caught up with it, or somebody withdrew it before."""
+    """Every dependent has caught up, or it was already withdrawn."""
 
     code = "LG-1663"
-    what = "invalidation {invalidation} is over: it was {end} at {ended_at}"
+    what = "invalidation {invalidation} is closed: {end} at {ended_at}"
     next_command = "lakeguard invalidations show {invalidation}"
 
 
 class WhyNeeded(UsageError):
-    """Say why; it stays in the ledger."""
+    """Give a reason: the ledger records it."""
 
     code = "LG-1664"
     what = "withdrawing invalidation {invalidation} needs a reason"
@@ -79,68 +79,67 @@ class WhyNeeded(UsageError):
 
 
 class NeverBuiltAgain(UsageError):
-    """Name the window that is wrong, or make the load FULL: only then is it put right."""
+    """Name the window to correct, or change the load to FULL."""
 
     code = "LG-1665"
-    what = "no run of {dataset} builds all of it again: its load, {load}, reads new rows only"
+    what = "no run rebuilds all of {dataset}: its load, {load}, reads only new rows"
     next_command = (
         "lakeguard invalidations add {dataset} --from A --to B --by COLUMN --reason correction"
     )
 
 
 class NotWaivable(Refused):
-    """A BLOCK policy knows no exception: revise the policy, which is on record, or the data."""
+    """A BLOCK policy has no exceptions: change the policy, which is recorded, or the data."""
 
     code = "LG-3007"
-    what = "policy {check} is not waived: it blocks, and a BLOCK policy is absolute"
+    what = "cannot waive policy {check}: BLOCK policies have no exceptions"
     next_command = "lakeguard plan"
 
 
 class SampleRefused(Refused):
-    """The decision stands without it: look at the staged files of the run themselves."""
+    """The decision is unaffected: inspect the staged files of the run instead."""
 
     code = "LG-3008"
-    what = "no sample of {rule} was kept for run {run}: {reason}"
+    what = "sample of {rule} for run {run} refused: {reason}"
     next_command = "lakeguard why {run}"
 
 
 class SampleNotMasked(Refused):
-    """A sample never tells values of a column that carries a tag, or that a PII policy is about;
-    nor a text, where one may hold a pattern that a policy forbids."""
+    """A sample never shows values of tagged columns or of columns under a PII policy, nor text
+    that may contain a pattern forbidden by a policy."""
 
     code = "LG-3009"
-    what = "no sample of {rule} was kept for run {run}: it would show values of {column}"
+    what = "sample of {rule} for run {run} refused: it would show values of {column}"
     next_command = "lakeguard why {run}"
 
 
 class ProfileRefused(Refused):
-    """Take it again: it is not of the version that it names, as that was published."""
+    """Profile again: this profile does not match the published version that it names."""
 
     code = "LG-3015"
-    what = "no profile of {dataset}@v{version} was kept: {reason}"
+    what = "profile of {dataset}@v{version} refused: {reason}"
     next_command = "lakeguard profile {dataset}@v{version} --again"
 
 
 class ProfileNotMasked(Refused):
-    """A profile never tells values of a column that carries a tag, or may have it from what it is
-    made of, or that a PII policy is about; nor a text, where one may hold a pattern that a policy
-    forbids."""
+    """A profile never shows values of columns that carry or may inherit a tag, or of columns under
+    a PII policy, nor text that may contain a pattern forbidden by a policy."""
 
     code = "LG-3016"
-    what = "no profile of {dataset}@v{version} was kept: it would show values of {column}"
+    what = "profile of {dataset}@v{version} refused: it would show values of {column}"
     next_command = "lakeguard profile {dataset}@v{version} --again"
 
 
 class NotReplayable(Refused):
-    """Nothing says whether the table has the rows already, or newer ones of their keys."""
+    """Nothing shows whether the table already has the rows, or newer rows with their keys."""
 
     code = "LG-3201"
-    what = "rows of {dataset} that wait are not sent again: {reason}"
+    what = "cannot replay quarantined rows of {dataset}: {reason}"
     next_command = "lakeguard quarantine replay {dataset} --as-newest"
 
 
 class ReadsAllAnew(NotReplayable):
-    """Run the dataset: its load reads every row again, those that wait among them."""
+    """Run the dataset: its load reads every row again, including the quarantined ones."""
 
     code = "LG-3202"
     next_command = "lakeguard run {dataset}"

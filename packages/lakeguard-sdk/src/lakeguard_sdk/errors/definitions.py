@@ -1,4 +1,4 @@
-"""Mistakes in definitions, each with its own code and place, and plans that are out of date."""
+"""Errors in definitions, each with its own code and location, and outdated plans."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lakeguard_sdk.errors.tree import UsageError
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a mistake stands; line and column count from 1."""
+    """Location of an error; line and column count from 1."""
 
     file: str
     line: int = 1
@@ -26,7 +26,7 @@ class Place:
 
 
 class DefinitionError(UsageError):
-    """Correct the file at the place named; nothing was applied."""
+    """Correct the file at the named location; nothing was applied."""
 
     next_command = "lakeguard validate"
 
@@ -39,7 +39,7 @@ class DefinitionError(UsageError):
 
 
 class InvalidDefinitions(UsageError):
-    """Correct every place named; nothing was applied."""
+    """Correct every named location; nothing was applied."""
 
     code = "LG-2000"
     what = "{count} in the definitions"
@@ -47,15 +47,15 @@ class InvalidDefinitions(UsageError):
 
     def __init__(self, errors: Iterable[DefinitionError]) -> None:
         self.errors = tuple(errors)
-        mistakes = "1 mistake" if len(self.errors) == 1 else f"{len(self.errors)} mistakes"
-        super().__init__(count=mistakes)
+        count = "1 error" if len(self.errors) == 1 else f"{len(self.errors)} errors"
+        super().__init__(count=count)
 
     def to_data(self) -> dict[str, Any]:
         return {**super().to_data(), "errors": [error.to_data() for error in self.errors]}
 
 
 class InvalidRows(InvalidDefinitions):
-    """Correct every place named; nothing was loaded."""
+    """Correct every named location; nothing was loaded."""
 
     what = "{count} in the rows"
     next_command = "correct the files, then: lakeguard load FILES"
@@ -65,7 +65,7 @@ class NotYaml(DefinitionError):
     """The file is not YAML."""
 
     code = "LG-2001"
-    what = "not readable as YAML: {problem}"
+    what = "not valid YAML: {problem}"
 
 
 class UnknownKey(DefinitionError):
@@ -93,10 +93,10 @@ class WrongValue(DefinitionError):
 
 
 class DuplicateKey(DefinitionError):
-    """A key that stands twice."""
+    """A duplicate key."""
 
     code = "LG-2005"
-    what = "{key!r} stands twice"
+    what = "duplicate key {key!r}"
 
 
 class DuplicateDefinition(DefinitionError):
@@ -114,38 +114,38 @@ class UnknownReference(DefinitionError):
 
 
 class LayerChanged(DefinitionError):
-    """A dataset belongs to one layer for ever: register a new dataset instead."""
+    """A dataset never changes its layer: register a new dataset instead."""
 
     code = "LG-2008"
-    what = "{name} is {layer} and stays so"
+    what = "{name} is in layer {layer}, which cannot change"
 
 
 class GoldParent(DefinitionError):
-    """Gold is built from silver: name a silver parent, and no bronze one."""
+    """Gold is built from silver: name a silver parent, and no bronze parent."""
 
     code = "LG-2009"
     what = "{name}: {problem}"
 
 
 class Cycle(DefinitionError):
-    """Datasets that are built from each other."""
+    """Datasets that depend on each other."""
 
     code = "LG-2010"
-    what = "a cycle of parents: {path}"
+    what = "dependency cycle: {path}"
 
 
 class JobCycle(DefinitionError):
-    """Jobs that wait for each other: none of them would ever start."""
+    """Jobs that wait for each other would never start."""
 
     code = "LG-2038"
-    what = "a cycle of jobs: {path}"
+    what = "job cycle: {path}"
 
 
 class ParentAbove(DefinitionError):
-    """Parents stand below or beside their child."""
+    """A parent is in the same layer as its child, or a lower one."""
 
     code = "LG-2011"
-    what = "{name} cannot be built from {parent}, which stands above it"
+    what = "{name} cannot be built from {parent}, which is in a higher layer"
 
 
 class RuleSyntax(DefinitionError):
@@ -170,17 +170,17 @@ class UnknownColumn(DefinitionError):
 
 
 class RuleMeaning(DefinitionError):
-    """The rule can be read but means nothing sensible."""
+    """The rule parses but is not meaningful."""
 
     code = "LG-2015"
     what = "{problem}{hint}"
 
 
 class DuplicateRule(DefinitionError):
-    """Two rules claim one id: give one of them an ``id:``."""
+    """Two rules have the same id: give one of them an ``id:``."""
 
     code = "LG-2016"
-    what = "rule id {rule!r} is claimed twice; the first is {first!r}"
+    what = "duplicate rule id {rule!r}; the first is {first!r}"
 
 
 class PolicySyntax(DefinitionError):
@@ -208,18 +208,20 @@ class BadWord(DefinitionError):
     """A name that is not lower snake case."""
 
     code = "LG-2020"
-    what = "{name!r} is not a valid name: lower snake case, a letter first, at most 128 characters"
+    what = (
+        "{name!r} is not a valid name: use lower snake case, a letter first, at most 128 characters"
+    )
 
 
 class SecretValue(DefinitionError):
-    """A secret written out: keep it elsewhere and refer to it."""
+    """A literal secret: store it elsewhere and reference it."""
 
     code = "LG-2021"
     what = "{key} looks like a secret; write a reference such as env:NAME"
 
 
 class RowsError(DefinitionError):
-    """Correct the file of rows at the place named; nothing of the file was taken."""
+    """Correct the rows file at the named location; nothing was loaded from it."""
 
     next_command = "correct the file, then: lakeguard load FILE"
 
@@ -228,14 +230,14 @@ class UnknownRowsFile(RowsError):
     """Rows are read from .csv, .json, .jsonl and .sql files."""
 
     code = "LG-2022"
-    what = "{name!r} is not a file of rows; its name ends in .csv, .json, .jsonl or .sql"
+    what = "{name!r} is not a rows file; use .csv, .json, .jsonl or .sql"
 
 
 class UnreadableRows(RowsError):
-    """The file of rows does not keep to its format."""
+    """The rows file does not follow its format."""
 
     code = "LG-2023"
-    what = "not readable as {format}: {problem}"
+    what = "not valid {format}: {problem}"
 
 
 class TooLarge(RowsError):
@@ -246,7 +248,7 @@ class TooLarge(RowsError):
 
 
 class RaggedRow(RowsError):
-    """A row has one value for each column that was named."""
+    """A row has one value for each named column."""
 
     code = "LG-2025"
     what = "{found} for {expected}"
@@ -260,31 +262,31 @@ class BadColumns(RowsError):
 
 
 class RefusedStatement(RowsError):
-    """Only ``INSERT INTO table (columns) VALUES (...)`` is read, and nothing is executed."""
+    """Only ``INSERT INTO table (columns) VALUES (...)`` is supported, and nothing is executed."""
 
     code = "LG-2027"
-    what = "{statement} is not read: {problem}"
+    what = "{statement} is not supported: {problem}"
 
 
 class RefusedValue(RowsError):
-    """A value is written out: a text, a number, TRUE, FALSE, NULL or the current time."""
+    """A value is a literal: text, a number, TRUE, FALSE, NULL or the current time."""
 
     code = "LG-2028"
-    what = "{value} is not read: {problem}"
+    what = "{value} is not supported: {problem}"
 
 
 class MissingMapping(DefinitionError):
-    """What reads a source writes to a target only over a mapping between the two."""
+    """Reading a source and writing to a target needs a mapping between the two."""
 
     code = "LG-2029"
     what = "{dataset} reads {source} and writes to {target}, which has no mapping from {source}"
 
 
 class SecondJob(DefinitionError):
-    """A dataset is built by one job at most."""
+    """At most one job builds a dataset."""
 
     code = "LG-2030"
-    what = "{job} builds {dataset}, which job {first} builds already"
+    what = "{job} builds {dataset}, which job {first} already builds"
 
 
 class BadRename(DefinitionError):
@@ -295,58 +297,58 @@ class BadRename(DefinitionError):
 
 
 class LookAlike(DefinitionError):
-    """Two names that people, or some disks, take for one."""
+    """Two names that people or some file systems cannot tell apart."""
 
     code = "LG-2032"
-    what = "{kind} {name!r} looks like {twin!r}; choose a name that cannot be taken for it"
+    what = "{kind} {name!r} is too similar to {twin!r}; choose a distinct name"
 
 
 class NestedTable(DefinitionError):
-    """A table lies in a folder of its own, never inside another table."""
+    """A table has its own folder, never inside another table."""
 
     code = "LG-2033"
-    what = "the table of {name} would lie at {location}, inside or around that of {other}"
+    what = "the table of {name} at {location} would overlap the table of {other}"
 
 
 class LoadedFact(RowsError):
-    """Load definitions; what happened is written by LakeGuard alone, and cannot be loaded."""
+    """Load definitions only: LakeGuard alone writes recorded events."""
 
     code = "LG-2034"
-    what = "{table} holds what happened, not what is defined, and is not loaded"
+    what = "{table} records events, not definitions, and cannot be loaded"
 
 
 class DoubledRows(DefinitionError):
-    """What is read again must be told from what is there: give the load ``keys``."""
+    """Rows that are read again must be matched with existing ones: give the load ``keys``."""
 
     code = "LG-2035"
-    what = "{key}: rows would be doubled: {problem}"
+    what = "{key}: rows would be duplicated: {problem}"
 
 
 class TakenColumn(DefinitionError):
-    """The load writes columns of its own: call this one otherwise."""
+    """The load writes its own columns: rename this one."""
 
     code = "LG-2036"
-    what = "{column!r} is the name of a column that the load writes{hint}"
+    what = "{column!r} is the name of a column written by the load{hint}"
 
 
 class BadPython(DefinitionError):
-    """The build's file holds no function over a session and its inputs."""
+    """The build's file has no function that takes a session and inputs."""
 
     code = "LG-2037"
     what = "{problem}{hint}"
 
 
 class RegistryMoved(UsageError):
-    """The registry changed after the plan was made: plan again and look at it."""
+    """The registry changed after the plan was made: plan again and review it."""
 
     code = "LG-2100"
-    what = "the registry moved since this plan was made ({planned} then, {now} now)"
+    what = "the registry changed since this plan was made ({planned} then, {now} now)"
     next_command = "lakeguard plan --out FILE, then: lakeguard apply FILE"
 
 
 class PlanChanged(UsageError):
-    """The steps are not what a plan of their definitions would be: plan again."""
+    """The steps do not match a plan of their definitions: plan again."""
 
     code = "LG-2101"
-    what = "this plan was changed after it was made"
+    what = "this plan was modified after it was made"
     next_command = "lakeguard plan --out FILE, then: lakeguard apply FILE"

@@ -1,4 +1,4 @@
-"""Failures of the data plane: sources, builds, Spark, and programs that call it."""
+"""Data plane errors: sources, builds, Spark, and programs that call it."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from lakeguard_sdk.errors.tree import EngineError, Refused, UsageError
 
 
 class NoteRefused(UsageError):
-    """Keep notes small and plain: JSON values, at most 64 KiB together, and no secret."""
+    """Use small, plain notes: JSON values, at most 64 KiB in total, no secrets."""
 
     code = "LG-1101"
-    what = "the note was not kept: {reason}"
-    next_command = "correct what is given to run.note"
+    what = "note refused: {reason}"
+    next_command = "correct the argument of run.note"
 
 
 class NotInRun(UsageError):
-    """A note belongs to the version that a run brings forth."""
+    """A note belongs to the version that a run produces."""
 
     code = "LG-1102"
-    what = "run.note was called outside of a run"
+    what = "run.note was called outside a run"
     next_command = "call run.note inside the function that builds a dataset"
 
 
 class BuiltByRuns(UsageError):
-    """Only a dataset that says ``build: frame`` takes the frame of a program."""
+    """Only a dataset with ``build: frame`` accepts a frame from a program."""
 
     code = "LG-1103"
-    what = "{dataset} is built from {origin}, and not by a program that publishes a frame"
+    what = "{dataset} is built from {origin}, not from a published frame"
     next_command = "lakeguard run {dataset}, or set build: frame in its definition and apply it"
 
 
 class NotPublishable(UsageError):
-    """A frame has rows already, and columns that a dataset can declare."""
+    """A frame must be a batch frame with columns that a dataset can declare."""
 
     code = "LG-1104"
     what = "{dataset} was not published: {reason}"
@@ -38,55 +38,55 @@ class NotPublishable(UsageError):
 
 
 class UnknownFrame(UsageError):
-    """Ask about the frame that ``read`` gave: what is derived from it has no version."""
+    """Pass the frame that ``read`` returned: frames derived from it have no version."""
 
     code = "LG-1105"
-    what = "this frame was not given by read, so that it has no version"
+    what = "this frame was not returned by read, so it has no version"
     next_command = 'tx.read(spark, "silver.orders")'
 
 
 class NameTaken(UsageError):
-    """Something else has the dataset's name in the session's catalogue; it is left alone."""
+    """Another table or view in the session's catalogue has the dataset's name; it is unchanged."""
 
     code = "LG-1106"
-    what = "{name} is another table or view of this session"
+    what = "{name} is already another table or view in this session"
     next_command = 'tx.read(spark, "{name}")'
 
 
 class SharedCatalogue(UsageError):
-    """A pinned view in a metastore, or on a server of many, would outlive the session there."""
+    """A pinned view in a metastore or on a shared server would outlive the session."""
 
     code = "LG-1107"
-    what = "the catalogue of this session is one that others share"
+    what = "the catalogue of this session is shared with others"
     next_command = 'tx.read(spark, "silver.orders").createOrReplaceTempView("orders")'
 
 
 class PathsForbidden(UsageError):
-    """Views of pinned versions name files, which this session does not allow in queries."""
+    """Views of pinned versions query files by path, which this session forbids."""
 
     code = "LG-1108"
-    what = "{setting} is off in this session, so that no view of a version can be read"
+    what = "{setting} is off in this session, so views of versions cannot be read"
     next_command = 'tx.read(spark, "silver.orders").createOrReplaceTempView("orders")'
 
 
 class SparkElsewhere(UsageError):
-    """What was given is no session or frame, or one of Spark Connect before 4.0."""
+    """The argument is not a session or frame, or comes from Spark Connect before 4.0."""
 
     code = "LG-1109"
-    what = "a {kind} was given: this needs a Spark in this process, or Spark Connect 4.0 or newer"
+    what = "got a {kind}: this needs Spark in this process, or Spark Connect 4.0 or newer"
     next_command = "SparkSession.builder.master(...).getOrCreate(), without remote(...)"
 
 
 class SparkTooOld(UsageError):
-    """An older Spark would read or write some values otherwise than they are."""
+    """An older Spark would read or write some values incorrectly."""
 
     code = "LG-1110"
-    what = "this is Spark {version}, and {thing} needs {oldest} or newer"
+    what = "this is Spark {version}; {thing} needs {oldest} or newer"
     next_command = "pip install 'openlaketx[local]', or install Spark {oldest} or newer"
 
 
 class WrongArgument(UsageError):
-    """Call it as the next line shows."""
+    """Call it as shown."""
 
     code = "LG-1111"
     what = "{method} was given {given}"
@@ -94,12 +94,12 @@ class WrongArgument(UsageError):
 
 
 class DescribeFirst(UsageError):
-    """A frame tells columns, and nothing of the parents that a gold dataset names."""
+    """A frame has columns, but not the parents that a gold dataset must name."""
 
     code = "LG-1112"
     what = (
-        "{dataset} is not registered, and a frame alone does not register gold: gold is built from"
-        " silver, and its definition says from which"
+        "{dataset} is not registered, and a frame alone cannot register a gold dataset: its"
+        " definition must name silver parents"
     )
     next_command = (
         "write its definition with parents: [silver.…] and build: frame; then: lakeguard apply"
@@ -107,7 +107,7 @@ class DescribeFirst(UsageError):
 
 
 class PublishBlocked(Refused):
-    """The gate said no; what was published before is still what readers see."""
+    """The gate blocked the run; readers still see the previously published version."""
 
     code = "LG-3101"
     what = "{dataset} was blocked: {reason}"
@@ -123,19 +123,19 @@ class JavaMissing(EngineError):
 
 
 class JarsMissing(EngineError):
-    """Fetch the jars for Spark once; later runs use the cache."""
+    """Download the Spark jars once; later runs use the cache."""
 
     code = "LG-5002"
-    what = "the jars for Spark are not usable: {reason}"
+    what = "the Spark jars are not usable: {reason}"
     next_command = "python -m openlaketx.engine.spark.jars"
 
 
 class SourceUnreadable(EngineError):
-    """The source could not be read as its definition says."""
+    """The source could not be read as defined."""
 
     code = "LG-5003"
     what = "source {source} could not be read: {reason}"
-    next_command = "look at the file, or at the source's definition; then: lakeguard run {dataset}"
+    next_command = "check the file and the source's definition; then: lakeguard run {dataset}"
 
 
 class BuildFailed(EngineError):
@@ -147,7 +147,7 @@ class BuildFailed(EngineError):
 
 
 class StagingFailed(EngineError):
-    """What was written is not what was meant; nothing was published."""
+    """The staged files are not the expected ones; nothing was published."""
 
     code = "LG-5005"
     what = "staging {dataset} failed: {reason}"
@@ -158,13 +158,13 @@ class WorkerMissing(EngineError):
     """Install the data plane beside the control plane."""
 
     code = "LG-5006"
-    what = "no worker is installed here"
+    what = "no worker is installed"
     next_command = "pip install 'openlaketx[local]'"
 
 
 class DeliveryFailed(EngineError):
-    """The version is published; its files or its live table are not yet. Every next run tries
-    again."""
+    """The version is published, but not yet delivered to its files or live table. Every later run
+    retries."""
 
     code = "LG-5007"
     what = "v{version} of {dataset} was not delivered: {reason}"
@@ -172,15 +172,15 @@ class DeliveryFailed(EngineError):
 
 
 class SecretMissing(EngineError):
-    """Set the variable, or write the file, where the worker runs."""
+    """Set the variable or create the file where the worker runs."""
 
     code = "LG-5008"
     what = "the secret {reference} could not be read: {reason}"
-    next_command = "give the worker the secret; then run again"
+    next_command = "provide the secret to the worker, then run again"
 
 
 class SourceUnavailable(SourceUnreadable):
-    """The server was not there, or broke off; nothing of its answer was kept."""
+    """The server was unreachable or closed the connection; the partial response was discarded."""
 
     code = "LG-5009"
     retryable = True
@@ -188,7 +188,7 @@ class SourceUnavailable(SourceUnreadable):
 
 
 class LoadFailed(EngineError):
-    """The rows that came cannot become part of the table in the way that its load says."""
+    """The batch cannot be loaded into the table with its load type."""
 
     code = "LG-5010"
     what = "{dataset} could not be loaded: {reason}"
@@ -196,7 +196,7 @@ class LoadFailed(EngineError):
 
 
 class Interrupted(EngineError):
-    """Somebody stopped the run; nothing became visible."""
+    """The run was stopped; nothing became visible."""
 
     code = "LG-5011"
     what = "the run of {dataset} was interrupted"
@@ -204,7 +204,7 @@ class Interrupted(EngineError):
 
 
 class SparkNotStarted(EngineError):
-    """Spark did not start; its last words say why."""
+    """Spark did not start; its last output says why."""
 
     code = "LG-5012"
     what = "Spark could not be started: {reason}"
@@ -212,29 +212,29 @@ class SparkNotStarted(EngineError):
 
 
 class SparkEnded(EngineError):
-    """The JVM below the run is gone; most often its memory was too small for the rows."""
+    """The JVM of the run exited, most often because it ran out of memory."""
 
     code = "LG-5013"
-    what = "Spark ended while {dataset} was running: {reason}"
+    what = "Spark exited while {dataset} was running: {reason}"
     next_command = (
-        "give it more memory in lakeguard.toml, [env.NAME.spark] spark.driver.memory;"
+        "increase spark.driver.memory in lakeguard.toml, [env.NAME.spark];"
         " then: lakeguard run {dataset}"
     )
 
 
 class VersionUnreadable(EngineError):
-    """Ask for a version that is still whole: what maintenance removed is gone for good."""
+    """Choose a version whose files all exist: files removed by maintenance cannot be restored."""
 
     code = "LG-5020"
-    what = "{dataset}@v{version} cannot be read any more: {reason}"
+    what = "{dataset}@v{version} can no longer be read: {reason}"
     next_command = "lakeguard versions {dataset}"
 
 
 class NotRebuildable(EngineError):
-    """What the run was made of is not there as it was: replay its recorded decision alone."""
+    """The inputs of the run have changed or are gone: replay only its recorded decision."""
 
     code = "LG-5021"
-    what = "run {run} cannot be built again: {reason}"
+    what = "run {run} cannot be rebuilt: {reason}"
     next_command = "lakeguard replay {run}"
 
 

@@ -1,4 +1,4 @@
-"""Moves that did not happen: publishing, rollback and the promotion states."""
+"""Errors of publishing, rollback and promotion."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lakeguard_sdk.errors.tree import MoveError, Refused, UsageError
 
 
 class AlreadyPublished(UsageError):
-    """The dataset shows that version already, and nothing else was written to its table."""
+    """The dataset already shows that version, and its table has no later commit."""
 
     code = "LG-1010"
     what = "{dataset} already shows v{version}; there is nothing to roll back"
@@ -16,7 +16,7 @@ class AlreadyPublished(UsageError):
 
 
 class ReasonNeeded(UsageError):
-    """Say why: the reason stays in the ledger beside the move."""
+    """Give a reason: the ledger records it with the move."""
 
     code = "LG-1011"
     what = "a rollback needs a reason"
@@ -24,42 +24,42 @@ class ReasonNeeded(UsageError):
 
 
 class SecretReason(UsageError):
-    """What is written to the ledger stays there, and everybody reads it."""
+    """The ledger is permanent, and everybody can read it."""
 
     code = "LG-1012"
-    what = "the reason holds what looks like a secret; nothing was written"
-    next_command = "the same command again, with a reason that holds no secret"
+    what = "the reason contains what looks like a secret; nothing was written"
+    next_command = "repeat the command with a reason that contains no secret"
 
 
 class RollbackBlocked(Refused):
-    """A BLOCK policy of today forbids the state asked for: choose another version."""
+    """A current BLOCK policy forbids that version: choose another one."""
 
     code = "LG-3002"
-    what = "{dataset} cannot go back to v{version}: {reason}"
+    what = "cannot roll {dataset} back to v{version}: {reason}"
     next_command = "lakeguard versions {dataset}"
 
 
 class NotApproved(Refused):
-    """Only a recorded decision that allows it makes a move."""
+    """A move needs a recorded decision that allows it."""
 
     code = "LG-3003"
-    what = "run {run} has no decision that allows it to publish: {reason}"
+    what = "no decision allows run {run} to publish: {reason}"
     next_command = "lakeguard why {run}"
 
 
 class FilesRemoved(Refused):
-    """Files of the version are gone for good: go back to one that is still whole."""
+    """Files of the version were removed: choose a version whose files all exist."""
 
     code = "LG-3006"
-    what = "{dataset} cannot go back to v{version}: maintenance removed files of it; {left}"
+    what = "cannot roll {dataset} back to v{version}: maintenance removed its files; {left}"
     next_command = "lakeguard versions {dataset}"
 
     def __init__(self, *, dataset: str, version: int, whole: Sequence[int]) -> None:
-        """``whole`` are the versions that can be shown again, the newest first."""
+        """``whole`` are the versions that can be restored, newest first."""
         self.whole = tuple(whole)
         names = [f"v{number}" for number in self.whole[:5]]
         more = f" and {len(whole) - 5} older" if len(whole) > 5 else ""
-        left = f"still whole: {', '.join(names)}{more}" if names else "no other version is left"
+        left = f"still available: {', '.join(names)}{more}" if names else "no other version is left"
         super().__init__(dataset=dataset, version=version, left=left)
 
     @property
@@ -70,15 +70,15 @@ class FilesRemoved(Refused):
 
 
 class PromotionRefused(Refused):
-    """Only a decision that allowed it, and that nothing came of yet, promotes a dataset."""
+    """Only an unused decision that allowed it promotes a dataset."""
 
     code = "LG-3010"
-    what = "{dataset} cannot become {after} after {before} by the {step} of decision {decision}"
+    what = "{dataset} cannot change from {before} to {after} by the {step} of decision {decision}"
     next_command = "lakeguard why {run}"
 
 
 class TableBusy(MoveError):
-    """Another move on this table is under way; the next attempt may go through."""
+    """Another move of this table is in progress; the next attempt may succeed."""
 
     code = "LG-4001"
     retryable = True
@@ -86,15 +86,15 @@ class TableBusy(MoveError):
 
 
 class BaseMoved(MoveError):
-    """The table changed while the run worked; the next attempt starts from what is there now."""
+    """The table changed during the run; the next attempt starts from its current version."""
 
     code = "LG-4002"
     retryable = True
-    what = "{dataset} moved while the run worked: expected {expected}, found {found}"
+    what = "{dataset} changed during the run: expected {expected}, found {found}"
 
 
 class Fenced(MoveError):
-    """The run lost its lease, or was ended: its work was not published."""
+    """The run lost its lease or was ended; its result was not published."""
 
     code = "LG-4003"
     what = "run {run} was ended before it could finish: {reason}"
@@ -102,30 +102,30 @@ class Fenced(MoveError):
 
 
 class CommitMismatch(MoveError):
-    """The commit on the table is not the one that was approved."""
+    """The commit on the table is not the approved one."""
 
     code = "LG-4004"
-    what = "commit {commit} of {dataset} is not what was approved: {difference}"
+    what = "commit {commit} of {dataset} is not the approved one: {difference}"
     next_command = "lakeguard rollback {dataset} --to VERSION --reason ..."
 
 
 class TableUnreadable(MoveError):
-    """The table's log or files are damaged or gone: bring them back from a copy."""
+    """The table's log or files are damaged or missing: restore them from a backup."""
 
     code = "LG-4005"
     what = "the table of {dataset} cannot be used: {reason}"
-    next_command = "lakeguard doctor, and bring {location} back from a copy"
+    next_command = "lakeguard doctor, and restore {location} from a backup"
 
 
 class StagedFilesChanged(MoveError):
-    """The staged files are not those that were measured; run again."""
+    """The staged files are not the measured ones; run again."""
 
     code = "LG-4006"
     what = "staged file {path} of {dataset} changed after it was measured: {difference}"
 
 
 class ForeignTable(MoveError):
-    """A table that LakeGuard did not create stands at the dataset's place."""
+    """A table that LakeGuard did not create is at the dataset's location."""
 
     code = "LG-4007"
     what = "{location} already holds a Delta table that is not {dataset}: {difference}"
@@ -133,19 +133,19 @@ class ForeignTable(MoveError):
 
 
 class DefinitionMoved(MoveError):
-    """Columns that a run brings, and a definition that takes none of them, exclude each other. The
-    definition came first: the next attempt goes by it."""
+    """The run adds columns that the current definition does not accept. The definition was applied
+    first: the next attempt uses it."""
 
     code = "LG-4008"
     retryable = True
-    what = "{dataset} as it is defined does not take {columns}, brought by {run}: {problem}"
+    what = "the definition of {dataset} does not accept {columns}, added by {run}: {problem}"
 
 
 class ColumnsUnderWay(MoveError):
-    """Columns that a run brings, and a definition that takes none of them, exclude each other. The
-    run came first, and nothing was applied: its columns are part of what is defined soon."""
+    """A run is adding columns that the new definition does not accept. The run came first, and
+    nothing was applied: its columns will soon be part of the definition."""
 
     code = "LG-4009"
     retryable = True
-    what = "{run} is publishing {columns} of {dataset}, which would have no room: {problem}"
-    next_command = "the same command again, when the run is over"
+    what = "{run} is publishing {columns} of {dataset}, which the definition excludes: {problem}"
+    next_command = "repeat the command after the run has ended"

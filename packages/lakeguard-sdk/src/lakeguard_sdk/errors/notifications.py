@@ -1,4 +1,4 @@
-"""Channels of alerts and events."""
+"""Errors of alert and event channels."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from lakeguard_sdk.errors.tree import EngineError, UsageError
 
 
 class UnknownChannel(UsageError):
-    """Name a channel of ``lakeguard.toml``: alerts have theirs as entries ``[[alerts.channel]]``,
-    events as ``[[events.channel]]``."""
+    """Name a channel of ``lakeguard.toml``: ``[[alerts.channel]]`` for alerts,
+    ``[[events.channel]]`` for events."""
 
     code = "LG-1401"
-    what = "there is no channel {channel!r}{hint} ({known})"
+    what = "unknown channel {channel!r}{hint} ({known})"
     next_command = "lakeguard doctor"
 
 
 class AlertNotSent(EngineError):
-    """The channel did not take the alert; what waits for it is kept and tried again."""
+    """The channel did not accept the alert; queued alerts are retried."""
 
     code = "LG-5201"
-    what = "channel {channel} did not take the alert: {reason}"
-    next_command = "look at the channel in lakeguard.toml, then: lakeguard alerts test {channel}"
+    what = "channel {channel} did not accept the alert: {reason}"
+    next_command = "check the channel in lakeguard.toml, then: lakeguard alerts test {channel}"
 
 
 class EventNotSent(EngineError):
-    """The channel did not take the event; what waits for it is kept and tried again."""
+    """The channel did not accept the event; queued events are retried."""
 
     code = "LG-5202"
-    what = "channel {channel} did not take the event: {reason}"
-    next_command = "look at the channel in lakeguard.toml, then: lakeguard events test {channel}"
+    what = "channel {channel} did not accept the event: {reason}"
+    next_command = "check the channel in lakeguard.toml, then: lakeguard events test {channel}"

@@ -6,23 +6,23 @@ from lakeguard_sdk.errors.tree import EngineError, Refused, UsageError
 
 
 class UnknownTask(UsageError):
-    """Ask for the tasks that exist."""
+    """List the tasks that exist."""
 
     code = "LG-1601"
-    what = "there is no task {task}"
+    what = "task {task} does not exist"
     next_command = "lakeguard tasks list"
 
 
 class NotRetryable(UsageError):
-    """Only what failed, was blocked or was canceled is tried again."""
+    """Only failed, blocked or canceled tasks can be retried."""
 
     code = "LG-1602"
-    what = "task {task} cannot be tried again: {reason}"
+    what = "task {task} cannot be retried: {reason}"
     next_command = "lakeguard tasks list"
 
 
 class NotCancelable(UsageError):
-    """Only what waits or runs can be canceled."""
+    """Only queued or running tasks can be canceled."""
 
     code = "LG-1603"
     what = "task {task} cannot be canceled: it is {state}"
@@ -30,7 +30,7 @@ class NotCancelable(UsageError):
 
 
 class JobStillOff(NotRetryable):
-    """The task was, or would be, refused because its job is switched off."""
+    """The task is refused because its job is disabled."""
 
     code = "LG-1604"
     next_command = "lakeguard jobs enable {job}, then: lakeguard tasks retry {task}"
@@ -40,47 +40,47 @@ class ReportRefused(UsageError):
     """Correct the report and send it again: the attempt is still open."""
 
     code = "LG-1611"
-    what = "the report on {run} was not taken: {reason}"
-    next_command = "send it again with what the job promises: lakeguard jobs show JOB"
+    what = "report on {run} refused: {reason}"
+    next_command = "send it again with the outputs of the job: lakeguard jobs show JOB"
 
 
 class NotReported(UsageError):
-    """A build ends when its version is published or refused, not by a report."""
+    """A build ends when its version is published or blocked, not by a report."""
 
     code = "LG-1612"
-    what = "{run} is of kind {kind}, which ends by its own steps and not by a report"
+    what = "{run} is of kind {kind}, which does not end by a report"
     next_command = "lakeguard tasks list"
 
 
 class BadPlace(UsageError):
-    """Write ``127.0.0.1:8600``, or ``0.0.0.0:8600`` where other machines are to reach it."""
+    """Write ``127.0.0.1:8600``, or ``0.0.0.0:8600`` to accept other machines."""
 
     code = "LG-1613"
-    what = "{place!r} is no place to listen at: write HOST:PORT"
+    what = "invalid listen address {place!r}: write HOST:PORT"
     next_command = "lakeguard dispatcher --listen 127.0.0.1:8600"
 
 
 class PlaceTaken(UsageError):
-    """Another program listens there, or the address is none of this machine's."""
+    """Another program uses the port, or the address does not belong to this machine."""
 
     code = "LG-1614"
-    what = "nobody can listen at {place}: {reason}"
+    what = "cannot listen at {place}: {reason}"
     next_command = "lakeguard dispatcher --listen 127.0.0.1:8600, with another port"
 
 
 class NotHandedOver(UsageError):
-    """What runs here ends here; only an attempt that called an address outside goes on there."""
+    """Only attempts of http jobs can be handed over to an external system."""
 
     code = "LG-1615"
-    what = "{run} is of kind {kind}, and only a job of type http goes on outside"
+    what = "{run} is of kind {kind}; only http jobs are handed over"
     next_command = "lakeguard tasks list"
 
 
 class UnknownJob(UsageError):
-    """Name a job that is registered."""
+    """Name a registered job."""
 
     code = "LG-1621"
-    what = "there is no job {job}{hint}"
+    what = "unknown job {job}{hint}"
     next_command = "lakeguard jobs list"
 
     def __init__(self, *, job: str, hint: str = "") -> None:
@@ -88,10 +88,10 @@ class UnknownJob(UsageError):
 
 
 class UnknownGraph(UsageError):
-    """Name a version of the graph by its id, or by enough of its hash to know it."""
+    """Name a graph version by its id, or by a unique prefix of its hash."""
 
     code = "LG-1622"
-    what = "no version of the graph is {version}{hint}"
+    what = "unknown graph version {version}{hint}"
     next_command = "lakeguard deploy --list"
 
     def __init__(self, *, version: str, hint: str = "") -> None:
@@ -99,47 +99,47 @@ class UnknownGraph(UsageError):
 
 
 class LaunchInvalid(UsageError):
-    """Correct what the launch sets."""
+    """Correct the parameters of the launch."""
 
     code = "LG-1623"
-    what = "job {job} cannot be started so: {problem}"
+    what = "cannot start job {job}: {problem}"
     next_command = "lakeguard jobs show {job}"
 
 
 class NothingToDeploy(UsageError):
-    """Apply definitions first: the graph is made of the datasets and jobs that are registered."""
+    """Apply definitions first: the graph consists of the registered datasets and jobs."""
 
     code = "LG-1624"
-    what = "there is nothing to deploy: no dataset and no job is applied"
+    what = "nothing to deploy: no dataset or job is registered"
     next_command = "lakeguard apply, then: lakeguard deploy"
 
 
 class NoEvent(UsageError):
-    """Send one event of CloudEvents 1.0 or of EventBridge, as an object of JSON."""
+    """Send one CloudEvents 1.0 or EventBridge event, as a JSON object."""
 
     code = "LG-1641"
-    what = "this is no event: {reason}"
-    next_command = "lakeguard jobs list, which says what is waited for"
+    what = "invalid event: {reason}"
+    next_command = "lakeguard jobs list, which shows the expected events"
 
 
 class SecretEvent(UsageError):
-    """Send the event without the secret: events are kept, and shown to whoever may read them."""
+    """Send the event without the secret: events are stored, and readers can see them."""
 
     code = "LG-1642"
-    what = "the event holds what looks like a secret; nothing of it was kept"
-    next_command = "send the event without it"
+    what = "the event contains what looks like a secret; nothing was stored"
+    next_command = "send the event without the secret"
 
 
 class NoLog(UsageError):
-    """Only jobs in Python leave a log, and only from their first attempt on."""
+    """Only Python jobs write a log, starting with their first attempt."""
 
     code = "LG-1651"
-    what = "task {task} has left no log: {reason}"
+    what = "task {task} has no log: {reason}"
     next_command = "lakeguard tasks show {task}"
 
 
 class TaskCanceled(Refused):
-    """Somebody withdrew the task; what its attempt still does comes to nothing."""
+    """The task was canceled; the result of its running attempt is discarded."""
 
     code = "LG-3301"
     what = "task {task} was canceled: {reason}"
@@ -147,31 +147,31 @@ class TaskCanceled(Refused):
 
 
 class BadToken(Refused):
-    """Send the token exactly as it came with the task."""
+    """Send the token exactly as received with the task."""
 
     code = "LG-3311"
-    what = "this is no task token"
-    next_command = "send the token that came with the task: Authorization: Bearer TOKEN"
+    what = "invalid task token"
+    next_command = "send the token received with the task: Authorization: Bearer TOKEN"
 
 
 class ReportedOtherwise(Refused):
     """An attempt ends once: its first report counts."""
 
     code = "LG-3312"
-    what = "{run} was reported before, and otherwise; the first report counts"
+    what = "{run} already has a different report; the first report counts"
     next_command = "lakeguard tasks list"
 
 
 class OutputThere(Refused):
-    """An output is there once for each key of its job."""
+    """A job writes each output once per key."""
 
     code = "LG-3313"
-    what = "the output {output} is there already for the key {key!r}, brought by {run}"
+    what = "output {output} already exists for key {key!r}, written by {run}"
     next_command = "start the job under another key: lakeguard jobs trigger JOB --key KEY"
 
 
 class LaunchRefused(Refused):
-    """A gate said no before the launch; the refusal is recorded with the task."""
+    """A launch gate refused the task; the refusal is recorded with it."""
 
     code = "LG-3320"
     what = "{problem}"
@@ -182,28 +182,28 @@ class LaunchRefused(Refused):
 
 
 class JobOff(LaunchRefused):
-    """The job is switched off, by an operator or by its definition."""
+    """The job is disabled, by an operator or by its definition."""
 
     code = "LG-3321"
     next_command = "lakeguard jobs enable JOB, or active: true in its definition"
 
 
 class PartOff(LaunchRefused):
-    """What the job builds with is disabled: its dataset, source, target or the mapping."""
+    """The job's dataset, source, target or mapping is disabled."""
 
     code = "LG-3322"
-    next_command = "set active: true in the definition named, then: lakeguard apply"
+    next_command = "set active: true in the named definition, then: lakeguard apply"
 
 
 class NotDeployed(LaunchRefused):
-    """The active graph does not know the job as it is defined now."""
+    """The active graph does not contain the current definition of the job."""
 
     code = "LG-3323"
     next_command = "lakeguard deploy"
 
 
 class ParentFailed(LaunchRefused):
-    """The last run of a parent failed or was blocked: see to that one first."""
+    """The last run of a parent failed or was blocked: fix that one first."""
 
     code = "LG-3324"
     next_command = "lakeguard why RUN, then: lakeguard run PARENT"
@@ -217,66 +217,66 @@ class InputMissing(LaunchRefused):
 
 
 class SchemaPending(LaunchRefused):
-    """A breaking change of a schema waits for somebody to approve it, or to undo it."""
+    """A breaking schema change waits for approval, or must be reverted."""
 
     code = "LG-3326"
     next_command = "lakeguard schema diff DATASET"
 
 
 class Frozen(LaunchRefused):
-    """A policy forbids changes at this time."""
+    """A change freeze policy is in effect."""
 
     code = "LG-3327"
     next_command = "lakeguard tasks retry TASK, once the freeze is over"
 
 
 class ParentLate(LaunchRefused):
-    """A parent breaks a promise about time that blocks."""
+    """A parent violates a blocking SLA policy."""
 
     code = "LG-3328"
     next_command = "lakeguard run PARENT"
 
 
 class Overlapping(LaunchRefused):
-    """The job is still under way, and its settings say not to start it beside itself."""
+    """The job is still running, and its settings forbid overlapping runs."""
 
     code = "LG-3329"
     next_command = "lakeguard tasks list --job JOB"
 
 
 class NotRunnable(LaunchRefused):
-    """Nothing here runs the job as it is defined."""
+    """No worker can run this type of job."""
 
     code = "LG-3330"
     next_command = "lakeguard jobs show JOB"
 
 
 class GraphLeft(Refused):
-    """The graph went back to an earlier version: work of newer ones is withdrawn."""
+    """The graph was rolled back to an earlier version: tasks of newer versions are canceled."""
 
     code = "LG-3331"
-    what = "the graph went back to {version}, and this is work of a newer version"
+    what = "the graph was rolled back to {version}, and this task belongs to a newer version"
     next_command = "lakeguard deploy --list"
 
 
 class KeySpent(Refused):
-    """One key is one start: the first stays as it was, and another needs another key."""
+    """Each key starts a job once: use another key for another start."""
 
     code = "LG-3332"
-    what = "job {job} was started by {key} as {task}, and otherwise: {difference}"
-    next_command = "lakeguard tasks show {task}, or start it with another --key"
+    what = "job {job} was already started with key {key} as {task}, differently: {difference}"
+    next_command = "lakeguard tasks show {task}, or use another --key"
 
 
 class EventDiffers(Refused):
-    """Give another event another id: one that came before stays as it was."""
+    """Give a different event its own id: received events are immutable."""
 
     code = "LG-3341"
-    what = "event {event} of {source} came before with other content"
-    next_command = "send it under an id of its own"
+    what = "event {event} of {source} was already received with other content"
+    next_command = "send it with a new id"
 
 
 class JobFailed(EngineError):
-    """What the job calls raised an error; the task's log has the whole of it."""
+    """The job's function raised an error; the task's log has the traceback."""
 
     code = "LG-5651"
     what = "{job} failed: {reason}"
@@ -284,16 +284,16 @@ class JobFailed(EngineError):
 
 
 class JobAsksAgain(EngineError):
-    """The job says of itself that a later attempt may succeed."""
+    """The job requested a retry."""
 
     code = "LG-5652"
     retryable = True
-    what = "{job} asks for another attempt: {reason}"
+    what = "{job} requested a retry: {reason}"
     next_command = "lakeguard tasks log TASK"
 
 
 class JobUnusable(EngineError):
-    """What the job is to call is not there, or cannot be called."""
+    """The job's function does not exist or cannot be called."""
 
     code = "LG-5653"
     what = "{job} could not be started: {reason}"
@@ -301,7 +301,7 @@ class JobUnusable(EngineError):
 
 
 class JobCrashed(EngineError):
-    """The job's process ended without saying how; most often its memory was too small."""
+    """The job's process exited without a report, most often because it ran out of memory."""
 
     code = "LG-5654"
     retryable = True
@@ -310,24 +310,24 @@ class JobCrashed(EngineError):
 
 
 class JobTimedOut(EngineError):
-    """The job's time was over; its process, and all that it had started, was ended."""
+    """The job exceeded its timeout; its process group was killed."""
 
     code = "LG-5655"
     retryable = True
-    what = "{job} did not end within {seconds} s"
-    next_command = "give the job a longer timeout; then: lakeguard tasks retry TASK"
+    what = "{job} timed out after {seconds} s"
+    next_command = "increase the job's timeout; then: lakeguard tasks retry TASK"
 
 
 class CallRefused(EngineError):
-    """The address that the job names does not take it."""
+    """The job's URL rejected the request."""
 
     code = "LG-5656"
-    what = "{job} was not taken: {reason}"
+    what = "{job} was rejected: {reason}"
     next_command = "correct the job or its definition; then: lakeguard tasks retry TASK"
 
 
 class CallFailed(EngineError):
-    """The address that the job names did not answer, or cannot take it now."""
+    """The job's URL did not respond, or cannot accept the request now."""
 
     code = "LG-5657"
     retryable = True
@@ -336,7 +336,7 @@ class CallFailed(EngineError):
 
 
 class WorkerStopped(EngineError):
-    """Whoever ran it was told to stop before it had ended; a worker goes on with the task."""
+    """The worker was stopped before the job ended; another worker retries the task."""
 
     code = "LG-5658"
     retryable = True
@@ -345,9 +345,9 @@ class WorkerStopped(EngineError):
 
 
 class ReportOverdue(EngineError):
-    """The address took the job and sent no report before the job's time was over."""
+    """The external system accepted the job but sent no report before its timeout."""
 
     code = "LG-5659"
     retryable = True
-    what = "run {run} was handed over and did not report within the timeout of its job"
-    next_command = "give the job a longer timeout; then: lakeguard tasks retry TASK"
+    what = "run {run} was handed over and did not report within the job's timeout"
+    next_command = "increase the job's timeout; then: lakeguard tasks retry TASK"

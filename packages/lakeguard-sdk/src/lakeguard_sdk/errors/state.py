@@ -1,4 +1,4 @@
-"""The State and its database, and the ledger on the lake."""
+"""Errors of the state database and of the ledger on the lake."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from lakeguard_sdk.errors.tree import Refused, StateError
 
 
 class NotApart(Refused):
-    """A target's database is the State's own. What readers work with is kept away from what is
-    decided: give the target a database of its own, with a role of its own."""
+    """A target's database is the state database. Published data and control plane state are kept
+    separate: give the target its own database and role."""
 
     code = "LG-3381"
-    what = "target {target}: its database is the one that holds the State"
+    what = "target {target}: its database is the state database"
     next_command = "give the target another database, then: lakeguard plan"
 
 
 class StateMissing(StateError):
-    """Nothing was applied here yet."""
+    """Nothing has been applied yet."""
 
     code = "LG-6001"
     what = "{place} has no state yet"
@@ -23,7 +23,7 @@ class StateMissing(StateError):
 
 
 class StateMismatch(StateError):
-    """The database was made by another version of LakeGuard."""
+    """The database was created by another version of LakeGuard."""
 
     code = "LG-6002"
     what = "{place} is at schema {found}, this version needs {needed}"
@@ -31,53 +31,57 @@ class StateMismatch(StateError):
 
 
 class StateUnavailable(StateError):
-    """The database is away, or others kept it busy; the same call may work later."""
+    """The database is unreachable or locked; the same call may succeed later."""
 
     code = "LG-6003"
     retryable = True
-    what = "{place} cannot be used now: {reason}"
-    next_command = "the same command again"
+    what = "{place} is unavailable: {reason}"
+    next_command = "repeat the command"
 
 
 class StateRefused(StateError):
-    """The database lets nobody create the state there: a right is missing, or a name is taken."""
+    """The state tables cannot be created: a privilege is missing, or a name is taken."""
 
     code = "LG-6004"
     what = "{place} cannot hold the state: {reason}"
-    next_command = "choose another schema, or ask for the right to use this one"
+    next_command = "choose another schema, or request the privileges for this one"
 
 
 class SemanticsUnknown(StateError):
-    """Replay with a version of LakeGuard that is at least as new as the one that decided."""
+    """Replay with a LakeGuard at least as new as the one that made the decision."""
 
     code = "LG-6005"
-    what = "it was decided with semantics {semantics}, and this version knows {known}"
+    what = "the decision uses semantics {semantics}; this version knows {known}"
     next_command = "lakeguard doctor"
 
 
 class StateShut(StateUnavailable):
-    """The server is there and lets nobody in as it is asked: a wrong password, or a role or a
-    database that it does not have. It does not pass by itself."""
+    """The server refused the login: wrong password, or an unknown role or database. Retrying does
+    not help."""
 
     code = "LG-6006"
     retryable = False
     what = (
-        "{place} lets nobody in: {reason}; database and password of the environment, in "
-        "lakeguard.toml, say who asks and where"
+        "{place} refused the login: {reason}; check database and password of the environment in "
+        "lakeguard.toml"
     )
     next_command = "lakeguard doctor"
 
 
 class LakeOwned(StateError):
-    """A lake has one State; a second one would tell another story of the same tables."""
+    """A lake has exactly one state database. If it was lost, rebuild it from the ledger."""
 
     code = "LG-6101"
-    what = "{place} is not the State of this lake: {lake} belongs to State {owner} since {since}"
+    what = (
+        "{place} is empty or belongs to another lake: {lake} has been owned by state {owner}"
+        " since {since}"
+    )
     next_command = "lakeguard rebuild"
 
 
 class StateOlder(StateError):
-    """The ledger on the lake knows more than this State: it was restored from a backup."""
+    """The ledger on the lake is newer than the state database, which was probably restored from a
+    backup."""
 
     code = "LG-6102"
     what = "{place} is older than the ledger on the lake: batch {known} here, {told} there"
@@ -85,7 +89,7 @@ class StateOlder(StateError):
 
 
 class StateForked(StateError):
-    """The same batch says one thing here and another on the lake."""
+    """The same batch differs between the state database and the lake."""
 
     code = "LG-6103"
     what = "{place} and the ledger on the lake differ at batch {batch}"
@@ -93,7 +97,7 @@ class StateForked(StateError):
 
 
 class LedgerUnreadable(StateError):
-    """A table of the lake ledger, or its owner's file, cannot be read or is damaged."""
+    """A table of the ledger, or its owner file, is unreadable or damaged."""
 
     code = "LG-6104"
     what = "{location}: {reason}"
@@ -101,15 +105,15 @@ class LedgerUnreadable(StateError):
 
 
 class LedgerGone(StateError):
-    """The State has told of rows, and the ledger that held them is no more."""
+    """The state database has delivered rows to a ledger that no longer exists."""
 
     code = "LG-6105"
-    what = "the ledger of this State is gone from {location}"
-    next_command = "put {location} back from a backup, then: lakeguard verify"
+    what = "the ledger at {location} is missing"
+    next_command = "restore {location} from a backup, then: lakeguard verify"
 
 
 class RebuildRefused(StateError):
-    """A rebuild fills an empty State from a whole ledger, and nothing else."""
+    """A rebuild needs an empty state database and a complete ledger."""
 
     code = "LG-6106"
     what = "{reason}"
@@ -117,16 +121,16 @@ class RebuildRefused(StateError):
 
 
 class LedgerOlder(StateError):
-    """The ledger on the lake was put back from a backup: it lost what it had been told."""
+    """The ledger on the lake was restored from a backup and lost delivered batches."""
 
     code = "LG-6107"
-    what = "the ledger at {location} is older than the State: batch {told} there, {known} here"
-    next_command = "put a newer copy of {location} back, then: lakeguard verify"
+    what = "the ledger at {location} is older than the state: batch {told} there, {known} here"
+    next_command = "restore a newer copy of {location}, then: lakeguard verify"
 
 
 class LedgerOrphaned(StateError):
-    """There is a ledger, and its owner's file is no more: a new State would write over it."""
+    """The ledger exists but its owner file is missing: a new state would overwrite it."""
 
     code = "LG-6108"
-    what = "{location} holds a ledger without its plane.json"
+    what = "{location} contains a ledger without plane.json"
     next_command = "lakeguard rebuild"

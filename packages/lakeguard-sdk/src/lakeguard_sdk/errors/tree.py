@@ -1,4 +1,4 @@
-"""The root and the five families of the error tree."""
+"""The root class and the five families of the error tree."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 
 class LakeGuardError(Exception):
-    """Carries its fields; ``retryable`` tells whether the same call may succeed later."""
+    """Carries its fields; ``retryable`` means that the same call may succeed later."""
 
     code: ClassVar[str] = "LG-0000"
     retryable: ClassVar[bool] = False
@@ -53,7 +53,7 @@ class StateError(LakeGuardError):
 
 
 def error_classes(root: type[LakeGuardError] = LakeGuardError) -> Iterator[type[LakeGuardError]]:
-    """The error tree, parents before their children."""
+    """All error classes, parents before their children."""
     yield root
     for child in root.__subclasses__():
         yield from error_classes(child)
