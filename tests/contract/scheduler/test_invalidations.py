@@ -282,7 +282,7 @@ def test_it_can_be_withdrawn_with_a_reason_and_once(tmp_path: Path) -> None:
 REFUSED = [
     (Reach(partitions=("month=2025-01",)), "v1 has no partition month=2025-01"),
     (Reach(partitions=("day=1",)), "it is partitioned by month, not by day"),
-    (Reach(partitions=("month",)), "names no partition"),
+    (Reach(partitions=("month",)), "invalid partition"),
     (Reach(window=Window(column="x", start="1", end="2")), "there is no column 'x'"),
     (Reach(window=Window(column="n", start="2", end="1")), "before it starts"),
 ]

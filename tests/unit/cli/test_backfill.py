@@ -64,7 +64,7 @@ def test_the_column_that_is_meant(definition: DatasetDefinition, by: str, column
         (trips("day", "hour", watermark="at"), {}, "say by which column with --by: day, hour"),
         (trips(), {}, "say by which column with --by: id, day, hour, at"),
         (trips(), {"by": "nobody"}, "there is no column 'nobody'"),
-        (trips("day"), {"start": "January"}, "'January' is no value of type date"),
+        (trips("day"), {"start": "January"}, "'January' is not a valid date"),
         (trips("day"), {"end": "2025-12-31"}, "before it starts at 2026-01-01"),
     ],
 )

@@ -134,7 +134,7 @@ def test_partitions_are_listed_with_the_version_that_brought_them(
     [
         (("--from", "1"), "say --from and --to, or --partition"),
         (("--partition", "month=1", "--by", "n"), "say --partition, or a window"),
-        (("--partition", "month"), "names no partition"),
+        (("--partition", "month"), "invalid partition"),
         (("--partition", "x=1"), "is of no column that has a window"),
     ],
 )
@@ -150,5 +150,5 @@ def test_windows_of_partitions_are_in_the_order_of_their_values() -> None:
     definition = dataset(BRONZE, by=("n",))
     windows = partition_windows(definition, ["n=10", "n=9", "n=10"])
     assert windows == [Window(column="n", start=text, end=text) for text in ("9", "10")]
-    with pytest.raises(NoWindow, match="is no value of type long"):
+    with pytest.raises(NoWindow, match="is not a valid long"):
         partition_windows(definition, ["n=ten"])

@@ -119,7 +119,7 @@ def test_the_parts_of_a_rule() -> None:
         ("sql_row(a)", "syntax", 9, 1, "a comparison, is null, in, between or like", ""),
         ("eq(a)", "syntax", 0, 2, "eq needs value", ""),
         ("castable(a, type='int8')", "meaning", 17, 6, "is not a column type", ""),
-        ("date_format(a, 'dd.MM.yy')", "meaning", 15, 10, "a format is made of", ""),
+        ("date_format(a, 'dd.MM.yy')", "meaning", 15, 10, "a date format consists of", ""),
         ("like(a, '%')", "meaning", 8, 3, "every text is like this", ""),
         ("not_range(a, min=1)", "syntax", 0, 9, "not_range needs max", ""),
         ("array_size(a, min=0)", "meaning", 18, 1, "at least 0 elements", ""),

@@ -93,7 +93,7 @@ MISTAKES = [
         "- unique(order_id)",
         "- unique(order_id)\n  - «unique(order_id) scope batch»",
         "LG-2016",
-        "claimed twice",
+        "duplicate rule id",
     ),
     Case(
         "required and not_null",
@@ -101,7 +101,7 @@ MISTAKES = [
         "required: true",
         "required: true, rules: [«not_null»]",
         "LG-2016",
-        "claimed twice",
+        "duplicate rule id",
     ),
     Case(
         "odd rule id",
@@ -153,7 +153,7 @@ MISTAKES = [
         "type: double",
         'type: «"struct<a: array<strng>>"»',
         "LG-2018",
-        "'strng' in it is no type; did you mean string?",
+        "unknown type 'strng'; did you mean string?",
     ),
     Case(
         "nested type that does not end",
@@ -161,7 +161,7 @@ MISTAKES = [
         "type: double",
         'type: «"array<string"»',
         "LG-2018",
-        "it ends too early",
+        "unexpected end",
     ),
     Case(
         "rule on a nested column",

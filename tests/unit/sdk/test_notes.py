@@ -37,7 +37,7 @@ def test_notes_may_be_as_large_as_is_said() -> None:
 @pytest.mark.parametrize(
     ("notes", "reason"),
     [
-        (["a"], "a list and not a mapping"),
+        (["a"], "expected a mapping, not a list"),
         ({1: "a"}, "keys are strings"),
         ({"a": {1, 2}}, "set has no canonical JSON form"),
         ({"a": float("nan")}, "no NaN"),

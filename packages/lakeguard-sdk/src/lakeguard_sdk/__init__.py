@@ -1,6 +1,6 @@
-"""The language that LakeGuard and OpenLakeTx share, and the client of a control plane.
+"""Shared models of LakeGuard and OpenLakeTx, and the client of a control plane.
 
-A name is loaded when it is asked for: pytest loads this package in every run.
+Names are imported lazily: pytest loads this package in every run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Exponential backoff: how long to wait before the next attempt."""
+"""Exponential backoff with jitter."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import count
 
 Chance = Callable[[], float]
-"""A number from 0 up to 1; an argument wherever a test wants to know it."""
+"""Returns a number in [0, 1); injected for tests."""
 
 _MOST_STEPS = 40
-"""Beyond this no delay grows: it keeps powers small however often something failed."""
+"""Delays stop growing here, so that the powers stay small."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,12 @@ class Backoff:
     factor: int = 2
 
     def after(self, attempt: int) -> float:
-        """The delay after that many failed attempts, counted from 1."""
+        """The delay after that many failed attempts."""
         steps = min(attempt - 1, _MOST_STEPS)
         return float(min(self.first * self.factor**steps, self.longest))
 
     def delays(self) -> Iterator[float]:
-        """The delay after each failed attempt; it never ends."""
+        """The delay after each failed attempt, without end."""
         return (self.after(attempt) for attempt in count(1))
 
     def jittered(self, chance: Chance = random.random) -> Iterator[float]:
@@ -36,6 +36,6 @@ class Backoff:
 
 
 def jitter(seconds: float, chance: Chance = random.random) -> float:
-    """Between half of the delay and all of it, so that many who failed at once do not all come
-    back at once."""
+    """Between half of the delay and all of it, so that clients that failed together do not retry
+    together."""
     return seconds * (1 + chance()) / 2

@@ -1,4 +1,4 @@
-"""Connecting to a control plane: a folder, or later the address of a service."""
+"""Connects to a control plane: a folder, or later the URL of a service."""
 
 from __future__ import annotations
 
@@ -30,35 +30,35 @@ REMEASURERS = "lakeguard_sdk.remeasurers"
 
 @dataclass(frozen=True)
 class WorkerClient:
-    """What a data plane is handed: it cannot write a definition, a decision or a version."""
+    """The client of a data plane: it cannot write definitions, decisions or versions."""
 
     reader: Reader
     runs: Runs
     lake: str
     """Location of the lake's root, for sources with relative paths."""
     project: str = ""
-    """The folder that holds the modules of builds; empty where it is the lake's root."""
+    """Folder with the modules of builds; empty if it is the lake's root."""
 
 
 class DeliveryLoop(Protocol):
-    """Brings what a client wrote to the ledger on the lake and to channels."""
+    """Delivers what a client wrote to the ledger on the lake and to channels."""
 
     def start(self) -> None:
         """Deliver in the background, soon after each write, until closed."""
 
     def deliver(self) -> None:
-        """Deliver what is written by now."""
+        """Deliver everything written so far."""
 
     def close(self) -> None:
-        """Stop, and deliver what is left."""
+        """Stop, and deliver the rest."""
 
 
 @dataclass(frozen=True)
 class Client:
-    """An operator's client, or, connected with a run's ticket, one whose other ports refuse.
+    """An operator's client; with a run's ticket, ports beyond reader and runs refuse every call.
 
-    Whoever connects closes it, best by ``with connect(url) as client``: meanwhile what it writes
-    is delivered in the background. What nobody delivered, the next client of the lake does.
+    Use ``with connect(url) as client``: writes are delivered in the background until it closes.
+    The next client of the lake delivers what was left undelivered.
     """
 
     reader: Reader
@@ -83,17 +83,17 @@ class Client:
         self.close()
 
     def start(self) -> None:
-        """Deliver in the background what is written from now on."""
+        """Start background delivery."""
         if self.delivery is not None:
             self.delivery.start()
 
     def deliver(self) -> None:
-        """Deliver what is written by now."""
+        """Deliver everything written so far."""
         if self.delivery is not None:
             self.delivery.deliver()
 
     def close(self) -> None:
-        """Deliver what is left; nothing is delivered in the background any more."""
+        """Stop background delivery, and deliver the rest."""
         if self.delivery is not None:
             self.delivery.close()
 
@@ -104,34 +104,34 @@ class Client:
 
 
 Progress = Callable[[str, dict[str, Any]], None]
-"""Told the stage that begins and what is known so far."""
+"""Called with the stage that begins and its details."""
 
 
 class Worker(Protocol):
-    """Runs queued tasks to their ends, from any number of threads.
+    """Runs tasks to completion; thread-safe.
 
-    Once stopped, runs under way end as interrupted, and ``run_task`` raises KeyboardInterrupt.
-    Stopping again does no harm.
+    After ``stop``, running tasks end as interrupted and ``run_task`` raises KeyboardInterrupt.
+    ``stop`` is idempotent.
     """
 
     def run_task(self, task_id: str) -> RunResult: ...
     def run_claimed(self, ticket: RunTicket, *, within: float | None = None) -> RunResult:
-        """An attempt that was taken from the queue, for so many seconds at most."""
+        """Run a claimed attempt, with an optional timeout in seconds."""
 
     def run_compaction(self, task_id: str) -> RunResult: ...
     def run_adoption(self, task_id: str) -> RunResult: ...
     def rebuild(self, plan: RebuildPlan) -> Rebuilt: ...
     def markers(self, places: Sequence[DataPlace]) -> tuple[PlaceMarkers, ...]:
-        """What data databases say of the tables that were delivered to them; nothing is changed."""
+        """Read the markers of delivered tables from target databases."""
 
     def deliver(self, delivery: Delivery) -> bool:
-        """Make the table show what is published now; whether there was anything to do."""
+        """Bring the table to the published version; returns whether it changed."""
 
     def stop(self) -> None: ...
 
 
 def connect(url: str | Path, *, env: str | None = None, ticket: RunTicket | None = None) -> Client:
-    """The control plane at ``url``. With a ticket, a client that may do no more than that run."""
+    """The control plane at ``url``. With a ticket, the client may do no more than that run."""
     text = str(url)
     name = "remote" if urlsplit(text).scheme in ("http", "https") else "embedded"
     plane = _load(PLANES, name)
@@ -143,7 +143,7 @@ def connect(url: str | Path, *, env: str | None = None, ticket: RunTicket | None
 def local_worker(
     client: WorkerClient, *, spark_options: dict[str, str], progress: Progress | None = None
 ) -> Worker:
-    """The worker of the data plane that is installed here; ``progress`` hears of each stage."""
+    """The worker of the installed data plane; ``progress`` is called for each stage."""
     create = _load(WORKERS, "openlaketx")
     if create is None:
         raise WorkerMissing()
@@ -159,11 +159,11 @@ def look(
     whole: bool = False,
     ask: Callable[[SourceSketch], Sequence[Measure]] | None = None,
 ) -> SourceSketch:
-    """What the files of a pattern hold, by the data plane that is installed here.
+    """Inspects the files that match a pattern, with the installed data plane.
 
-    A relative pattern is below ``root``. ``NothingToLookAt`` where no source could be made of it.
-    ``whole`` looks at every row of a Delta table. With ``ask`` the sketch has profiles of its
-    columns, and the answers to what ``ask`` wants to know of the same rows.
+    A relative pattern is resolved against ``root``. Raises ``NothingToLookAt`` if the files cannot
+    be a source. ``whole`` reads every row of a Delta table. With ``ask``, the result has column
+    profiles and the values of the measures that ``ask`` returns.
     """
     found = _load(INSPECTORS, "openlaketx")
     if found is None:
@@ -172,9 +172,9 @@ def look(
 
 
 def profile(dataset: ResolvedDataset, *, masked: tuple[str, ...] = ()) -> Profile:
-    """What a version looks like, by the data plane that is installed here, without Spark.
+    """Profiles a version with the installed data plane, without Spark.
 
-    Of columns in ``masked`` no value is told.
+    No values of ``masked`` columns are included.
     """
     found = _load(PROFILERS, "openlaketx")
     if found is None:
@@ -183,7 +183,7 @@ def profile(dataset: ResolvedDataset, *, masked: tuple[str, ...] = ()) -> Profil
 
 
 def survey(plan: SurveyPlan) -> Surveyed:
-    """Measures of a version, by the data plane that is installed here, without Spark."""
+    """Measures a published version with the installed data plane, without Spark."""
     found = _load(REMEASURERS, "openlaketx")
     if found is None:
         raise WorkerMissing()

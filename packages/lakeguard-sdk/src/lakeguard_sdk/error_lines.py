@@ -1,4 +1,4 @@
-"""One line about an error, for a log, a note or a record."""
+"""One-line descriptions of errors, for logs and records."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from lakeguard_sdk.errors import LakeGuardError
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of its message; its type where it has none."""
+    """The first line of the message, or the type if there is no message."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 def error_line(error: BaseException) -> str:
-    """One line; an error that is not ours has its type before it, for its message alone may mean
+    """One line, with the type of errors that are not LakeGuard's: their message alone may mean
     nothing."""
     line, kind = first_line(error), type(error).__name__
     return line if isinstance(error, LakeGuardError) or line == kind else f"{kind}: {line}"
 
 
 def discreet_line(error: BaseException) -> str:
-    """As ``error_line``, but of an error that is not ours only the type: its message may hold
-    values of rows."""
+    """Like ``error_line``, but only the type of other errors: their message may contain row
+    values."""
     return first_line(error) if isinstance(error, LakeGuardError) else type(error).__name__

@@ -1,4 +1,4 @@
-"""Keeping addresses that hold secrets out of the log of httpx."""
+"""Keeps URLs that contain secrets out of the logs of httpx."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_CHATTY = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.proxy", "httpcore.socks")
+_LOGGERS = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.proxy", "httpcore.socks")
 
 
 @contextmanager
 def unlogged() -> Iterator[None]:
-    """What this thread asks of httpx is not logged; other threads log on."""
+    """Suppresses httpx logging for this thread; other threads are unaffected."""
     thread = threading.get_ident()
 
-    def of_others(_: logging.LogRecord) -> bool:
+    def from_other_threads(_: logging.LogRecord) -> bool:
         return threading.get_ident() != thread
 
-    loggers = [logging.getLogger(name) for name in _CHATTY]
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
     for logger in loggers:
-        logger.addFilter(of_others)
+        logger.addFilter(from_other_threads)
     try:
         yield
     finally:
         for logger in loggers:
-            logger.removeFilter(of_others)
+            logger.removeFilter(from_other_threads)

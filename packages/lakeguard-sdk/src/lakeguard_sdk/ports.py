@@ -1,12 +1,12 @@
-"""The narrow ports of a control plane. What only thinks gets the reader.
+"""The ports of a control plane. Code that only reads gets the reader.
 
-An implementer's checklist, proved by the conformance suite:
+Checklist for implementations, covered by the contract tests:
 
-* every method answers with a noun or raises one of ``lakeguard_sdk.errors``;
-* a ticket of an attempt that is over gets ``Fenced``, whatever the method;
-* ``complete_move`` with the same arguments again answers the same bytes;
-* a worker's client has ``reader`` and ``runs`` only, and every other call made with what a
-  run holds is refused with ``NotPermitted``.
+* every method returns a frozen model or raises one of ``lakeguard_sdk.errors``;
+* the ticket of an ended attempt gets ``Fenced`` from every method;
+* ``complete_move`` is idempotent: the same arguments return the same bytes;
+* a worker's client has ``reader`` and ``runs`` only, and any other call with a run's ticket is
+  refused with ``NotPermitted``.
 """
 
 from __future__ import annotations
@@ -83,43 +83,43 @@ class Reader(Protocol):
     def runs(self, name: DatasetName | None = None, limit: int = 50) -> Sequence[RunRow]: ...
     def run(self, run_id: str) -> RunRow: ...
     def facts(self, run_id: str) -> RunFacts | None:
-        """None where the run came to no evidence of its own."""
+        """None if the run submitted no evidence."""
 
     def versions(self, name: DatasetName) -> Sequence[VersionRow]: ...
     def column_lineage(
         self, name: DatasetName, version: int | None = None
     ) -> Sequence[ColumnLineage]:
-        """Of what is published, where no version is named."""
+        """Of the published version unless one is named."""
 
     def partitions(self, name: DatasetName, version: int | None = None) -> Sequence[PartitionRow]:
-        """Of what is published, where no version is named; none of a dataset that has none."""
+        """Of the published version unless one is named; empty if the dataset is not partitioned."""
 
     def invalidations(
         self, name: DatasetName | None = None, *, every: bool = False
     ) -> Sequence[InvalidationRow]:
-        """Those that some have not caught up with, or all there ever were; the newest first."""
+        """Open invalidations, or with ``every`` all of them; newest first."""
 
     def invalidation(self, invalidation_id: str) -> InvalidationRow: ...
     def pointer_moves(self, name: DatasetName) -> Sequence[PointerMove]: ...
     def decision(self, run_id: str) -> Decision: ...
     def samples(self, run_id: str) -> tuple[RowSample, ...]:
-        """Failing rows of the run's rules, by rule; none where none were taken."""
+        """Samples of failing rows, by rule; empty if none were taken."""
 
     def profiles(self, name: DatasetName, version: int | None = None) -> tuple[Profile, ...]:
-        """Of the version, or of all there are; the newest first."""
+        """Of the version, or of all versions; newest first."""
 
     def trends(self, run_id: str, limit: int = 12) -> tuple[CheckTrend, ...]:
-        """Each check of the run over the runs that ended before it, itself the last point."""
+        """Each check of the run over the previous runs; the run itself is the last point."""
 
     def since(self, run_id: str) -> Since | None:
-        """What differs since the last green run before it; None where there is none."""
+        """Differences since the last successful run before it; None if there is none."""
 
     def quarantine(self, name: DatasetName | None = None) -> Sequence[KeptRows]:
-        """What each run filed under each rule, as seen from what is published."""
+        """Quarantined rows by run and rule, relative to the published version."""
 
     def quarantine_balance(self, name: DatasetName) -> QuarantineBalance: ...
     def kept_rows(self, name: DatasetName, choice: KeptChoice, limit: int = 20) -> KeptListing:
-        """Rows that wait; values that nobody may be told are masked."""
+        """Rows waiting in quarantine; protected values are masked."""
 
     def waivers(self, name: DatasetName | None = None) -> Sequence[WaiverRow]: ...
     def resolve(self, address: Address) -> ResolvedDataset: ...
@@ -131,12 +131,12 @@ class Reader(Protocol):
 
 
 class Memory(Protocol):
-    """Looks at what was decided and published long ago, and changes nothing of it."""
+    """Read-only analysis of past decisions and versions."""
 
     def survey_plan(
         self, name: DatasetName, version: int, measures: Sequence[Measure]
     ) -> SurveyPlan:
-        """``VersionUnreadable`` where maintenance removed files of the version."""
+        """Raises ``VersionUnreadable`` if maintenance removed files of the version."""
 
     def backtest(
         self,
@@ -146,8 +146,8 @@ class Memory(Protocol):
         survey: Callable[[SurveyPlan], Surveyed] | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> Backtest:
-        """The draft's rules against every run since then; with ``survey``, versions are measured
-        where evidence lacks what a rule needs."""
+        """Evaluates the draft's rules against every run since then. With ``survey``, versions are
+        measured again if the evidence lacks what a rule needs."""
 
     def replay_all(
         self,
@@ -156,27 +156,27 @@ class Memory(Protocol):
         since: datetime | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> Replays:
-        """Every decision, of one dataset or of all, made again."""
+        """Replays every decision, of one dataset or of all."""
 
     def side_by_side(self, before: str, after: str) -> SideBySide:
-        """Two runs by their ids; ``NotComparable`` where they are of two datasets."""
+        """Compares two runs; raises ``NotComparable`` if they belong to different datasets."""
 
     def rebuild_plan(self, run_id: str) -> RebuildPlan:
-        """``NotRebuildable`` where the ledger knows already that it cannot be done."""
+        """Raises ``NotRebuildable`` if the ledger already shows that it cannot be done."""
 
 
 class Runs(Protocol):
-    """One attempt reports on itself. A refused run answers with its result."""
+    """One attempt reports on itself. Opening a refused run returns its result."""
 
     def open_run(self, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult: ...
     def open_claimed(self, ticket: RunTicket) -> RunPlan | RunResult:
-        """The plan of an attempt that was taken from the queue; asked again, the same."""
+        """The plan of a claimed attempt; idempotent."""
 
     def heartbeat(self, ticket: RunTicket) -> float: ...
     def submit_schema(self, ticket: RunTicket, live: TableSchema) -> SchemaVerdict: ...
     def submit_evidence(self, ticket: RunTicket, evidence: Evidence) -> Decision: ...
     def submit_samples(self, ticket: RunTicket, samples: tuple[RowSample, ...]) -> None:
-        """Once for a decision, blocked or not; the same again changes nothing."""
+        """Once per decision, blocked or not; idempotent."""
 
     def begin_move(self, ticket: RunTicket) -> Intent: ...
     def complete_move(self, ticket: RunTicket, commit: int) -> RunResult: ...
@@ -188,10 +188,10 @@ class Runs(Protocol):
     ) -> CompactionPlan | RunResult: ...
     def submit_compaction(self, ticket: RunTicket, compacted: Compacted) -> Intent: ...
     def due_profile(self, ticket: RunTicket) -> ProfilePlan | None:
-        """What to take a profile of now that the run has ended; None where nothing asks for it."""
+        """What to profile now that the run has ended; None if no profile is due."""
 
     def submit_profile(self, ticket: RunTicket, profile: Profile) -> None:
-        """Of the dataset of the run; of a version that has one by now, nothing changes."""
+        """Of the run's dataset; ignored if the version already has a profile."""
 
     def open_adoption(self, task_id: str, worker: WorkerIdentity) -> AdoptionPlan | RunResult: ...
     def submit_adoption(self, ticket: RunTicket, evidence: Evidence) -> RunResult: ...
@@ -200,7 +200,8 @@ class Runs(Protocol):
 class Registry(Protocol):
     """Definitions in, revisions out, in one transaction.
 
-    Columns that came with the data stay; without ``keep_drift`` those go that are not named.
+    Columns accepted from the data are retained; without ``keep_drift``, undeclared ones are
+    dropped.
     """
 
     def definitions(self) -> Definitions: ...
@@ -209,7 +210,7 @@ class Registry(Protocol):
 
 
 class Operations(Protocol):
-    """What an operator may do to tasks and tables."""
+    """Operator actions on tasks and tables."""
 
     def submit(
         self,
@@ -228,28 +229,29 @@ class Operations(Protocol):
         as_newest: bool = False,
         key: str | None = None,
     ) -> str:
-        """A build of rows that wait; refused where none is chosen, or nothing orders them."""
+        """Submits a build of quarantined rows; refused if none is chosen, or if they have no
+        order."""
 
     def discard(self, name: DatasetName, choice: KeptChoice, reason: str) -> Sequence[KeptRows]:
-        """Write off what waits and is chosen."""
+        """Discards the chosen quarantined rows."""
 
     def submit_compaction(self, name: DatasetName, triggered_by: str) -> str: ...
     def examine(self, location: str, name: DatasetName | None = None) -> AdoptableTable:
-        """The table there, if it may become that of the dataset; ``NotAdoptable`` if not."""
+        """The table at the location; raises ``NotAdoptable`` if the dataset cannot adopt it."""
 
     def submit_adoption(
         self, name: DatasetName, triggered_by: str, key: str | None = None
     ) -> str: ...
     def plan_profile(self, address: Address) -> ProfilePlan:
-        """What to take a profile of, and of which of its columns no value may be told."""
+        """What to profile, and which of its columns are masked."""
 
     def record_profile(self, profile: Profile) -> Profile:
-        """As it is kept from now on, beside those there are; ``ProfileRefused`` where it is not of
-        its version, ``ProfileNotMasked`` where it tells too much."""
+        """Stores the profile. Raises ``ProfileRefused`` if it does not match its version, and
+        ``ProfileNotMasked`` if it contains protected values."""
 
     def maintain(self, name: DatasetName, *, dry_run: bool = False) -> Maintained: ...
     def reap(self) -> Sequence[LeftBehind]:
-        """End every attempt whose lease is over or whose process on this machine is gone."""
+        """Ends every attempt whose lease expired or whose local process is dead."""
 
     def rollback(self, name: DatasetName, to: int, reason: str) -> PointerMove: ...
     def waive(
@@ -259,15 +261,15 @@ class Operations(Protocol):
     def invalidate(
         self, name: DatasetName, reach: Reach, reason: Reason, why: str = ""
     ) -> InvalidationRow:
-        """What is in the reach has to be built again, and all that was built from it."""
+        """Marks a row range, and everything built from it, to be rebuilt."""
 
     def withdraw_invalidation(self, invalidation_id: str, why: str) -> InvalidationRow: ...
     def reconcile(self) -> int:
-        """How many jobs were launched, of those that may catch up with an invalidation now."""
+        """Launches the jobs that can now catch up with an invalidation; returns their number."""
 
 
 class Ledger(Protocol):
-    """The ledger on the lake: bringing it up to date, and proving it."""
+    """The ledger on the lake: synchronisation and verification."""
 
     def sync(self) -> Synced: ...
     def verify(
@@ -278,11 +280,10 @@ class Ledger(Protocol):
         progress: Callable[[str], None] | None = None,
     ) -> VerifyReport: ...
     def data_places(self) -> Sequence[DataPlace]:
-        """Where targets deliver to."""
+        """The target databases and schemas."""
 
     def judge_markers(self, found: Sequence[PlaceMarkers]) -> Sequence[Finding]:
-        """What lies there of things that the State does not know, and what is published and does
-        not lie there."""
+        """Reports tables that the state does not know, and published tables that are missing."""
 
     def undelivered(self, found: Sequence[PlaceMarkers]) -> Sequence[Delivery]:
-        """What is published and not shown by places that could be looked at."""
+        """Published versions that readable target databases do not show yet."""

@@ -186,7 +186,7 @@ def test_nullable_again_takes_the_rule_away() -> None:
         ("INSERT INTO md_srcs_ctrl (source_id) VALUES (1);", "LG-2007", "did you mean md_src_ctrl"),
         ("INSERT INTO md_src_ctrl (source_id, source_nam) VALUES (1, 'x');",
          "LG-2002", "did you mean source_name"),
-        ("INSERT INTO run_history (run_id) VALUES ('x');", "LG-2034", "run_history holds"),
+        ("INSERT INTO run_history (run_id) VALUES ('x');", "LG-2034", "run_history records"),
         ("INSERT INTO md_jobs_revisions (job_id) VALUES ('x');", "LG-2034", "md_jobs_revisions"),
         ("INSERT INTO md_src_ctrl (source_id, source_name) VALUES (3, 'CRM-Export');",
          "LG-2006", "source crm_export is defined twice"),

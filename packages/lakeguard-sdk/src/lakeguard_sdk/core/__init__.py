@@ -1,1 +1,1 @@
-"""Names, enums, ids and canonical JSON: what every other module builds on."""
+"""Names, enums, ids and canonical JSON, used by every other module."""

@@ -21,11 +21,11 @@ _SAFE_INTEGER = 2**53
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _WORDS = {None: "null", True: "true", False: "false"}
 _quoted = encode_basestring
-_DOUBLE = Context(prec=20)  # the digits of any double, whatever the caller's own context
+_DOUBLE = Context(prec=20)  # enough for any double, independent of the caller's context
 
 
 def format_instant(value: datetime) -> str:
-    """UTC with microseconds, always the same width, so that text order is time order."""
+    """UTC with microseconds in fixed width, so that text order is time order."""
     return value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
@@ -43,10 +43,10 @@ _MAYBE_ODD_NUMBER = re.compile(r"(?:^|[:\[,])-?(?:[0-9]{16}|[0-9]+[.eE])")
 
 
 def canonical_data(data: Any) -> str:
-    """``canonical_json`` of what JSON can hold as it is, such as a noun's own data, but quicker.
+    """A faster ``canonical_json`` for plain JSON data, such as the output of ``to_data``.
 
-    The library's encoder differs only in how it writes doubles and long integers, and in the
-    order of keys beyond the basic plane; a text in which none of these can be is taken from it.
+    The encoder of the standard library differs only in doubles, long integers, and the order of
+    keys beyond the basic plane; its output is used if none of these can occur.
     """
     text = _plain_json(data)
     if _MAYBE_ODD_NUMBER.search(text) or not (text.isascii() or max(text) < "\ud800"):
@@ -55,12 +55,12 @@ def canonical_data(data: Any) -> str:
 
 
 def content_hash(value: Any) -> str:
-    """``sha256:`` and the hex digest of the canonical bytes."""
+    """``sha256:`` followed by the hex digest of the canonical bytes."""
     return hash_bytes(canonical_json(value).encode())
 
 
 def data_hash(data: Any) -> str:
-    """``content_hash`` of what JSON can hold as it is."""
+    """``content_hash`` of plain JSON data."""
     return hash_bytes(canonical_data(data).encode())
 
 
@@ -69,17 +69,17 @@ def hash_bytes(data: bytes) -> str:
 
 
 def is_sha256(text: str) -> bool:
-    """Whether it can be the hex digest of a file's content."""
+    """Whether the text is a SHA-256 hex digest."""
     return _DIGEST.fullmatch(text) is not None
 
 
 def unordered_hash(hashes: Iterable[str]) -> str:
-    """One hash of a set of hashes, whatever order they came in."""
+    """One hash of a set of hashes, independent of their order."""
     return data_hash(sorted(hashes))
 
 
 def _write(value: Any, put: Callable[[str], None]) -> None:
-    if type(value) is str:  # by far the most of what is written
+    if type(value) is str:  # fast path: by far the most common type
         put(_quoted(value))
         return
     if isinstance(value, Enum):
@@ -123,7 +123,7 @@ def _write_array(value: list[Any] | tuple[Any, ...], put: Callable[[str], None])
 
 
 def _in_order(keys: Iterable[str]) -> list[str]:
-    """Plain text has one order, whichever way it is compared."""
+    """RFC 8785 sorts by UTF-16 code units, which only differs beyond ASCII."""
     found = sorted(keys)
     return found if "".join(found).isascii() else sorted(found, key=_utf16_order)
 

@@ -1,4 +1,4 @@
-"""Identity of datasets as types: names are validated once, here, at the border."""
+"""Dataset names and addresses as validated types."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Word = Annotated[str, AfterValidator(check_word)]
 
 
 class DatasetName(str):
-    """``layer.name``; the only way to spell a dataset."""
+    """``layer.name``, validated."""
 
     __slots__ = ()
 
@@ -91,9 +91,6 @@ def parse_address(text: str) -> Address:
     return Address(dataset=dataset, at=moment.astimezone(UTC))
 
 
-# The clean name of a column: what a raw name of a source becomes in a dataset.
-
-
 def clean_column(text: str) -> str:
-    """``Cell ID#`` as ``cell_id``: ``#`` is dropped, a blank becomes ``_``, all lower case."""
+    """The column name for a raw source name: ``Cell ID#`` as ``cell_id``."""
     return text.replace("#", "").strip().replace(" ", "_").lower()

@@ -1,4 +1,4 @@
-"""The closed sets of the language. A word that is not here does not exist."""
+"""Enums shared by both planes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Layer(StrEnum):
 
 
 SOURCE_LAYER = "source"
-"""``from_layer`` of an ingest: what stands below bronze."""
+"""``from_layer`` of an ingest into bronze."""
 
 
 class RunStatus(StrEnum):
@@ -38,7 +38,7 @@ class Enforcement(StrEnum):
 
 
 class PolicyType(StrEnum):
-    """What a policy is about; each type has its own forms of expression."""
+    """The subject of a policy; each type has its own expressions."""
 
     SCHEMA = "SCHEMA"
     PII = "PII"
@@ -58,7 +58,7 @@ class Verdict(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What one check came to. ERROR blocks like FAIL: the gate fails closed."""
+    """The outcome of one check. ERROR blocks like FAIL: the gate fails closed."""
 
     PASS = "PASS"  # noqa: S105 - a verdict, not a password
     WARN = "WARN"
@@ -68,7 +68,7 @@ class Outcome(StrEnum):
 
 
 class CheckKind(StrEnum):
-    """The order in which the gate judges, and lists."""
+    """In the order in which the gate evaluates and lists checks."""
 
     ELIGIBILITY = "eligibility"
     SCHEMA = "schema"
@@ -93,14 +93,14 @@ class HashStrategy(StrEnum):
 
 
 class Deletes(StrEnum):
-    """Whether a deleted row leaves the table, or stays and says so."""
+    """Whether a deleted row is removed or marked as deleted."""
 
     HARD = "hard"
     SOFT = "soft"
 
 
 class NullWatermark(StrEnum):
-    """A row without a watermark fails the run, is left out, or is read every time."""
+    """Whether a row without a watermark fails the run, is skipped, or is read every time."""
 
     REFUSE = "refuse"
     SKIP = "skip"
@@ -108,14 +108,14 @@ class NullWatermark(StrEnum):
 
 
 class LateRows(StrEnum):
-    """Rows of new files that lie below the watermark are loaded, or left out and counted."""
+    """Whether rows of new files below the watermark are loaded, or skipped and counted."""
 
     LOAD = "load"
     SKIP = "skip"
 
 
 class Malformed(StrEnum):
-    """A file with a bad line is refused whole, or its bad lines are kept aside."""
+    """Whether a malformed line fails the whole file or is quarantined."""
 
     REFUSE = "refuse"
     ASIDE = "aside"
@@ -130,7 +130,7 @@ class TargetFormat(StrEnum):
 
 
 BUILT_IN_PROFILES = ("default", "strict", "backward", "forward", "full", "additive", "permissive")
-"""Schema profiles that exist without being defined."""
+"""Schema profiles that need no definition."""
 
 
 class SourceFormat(StrEnum):
@@ -142,15 +142,15 @@ class SourceFormat(StrEnum):
 
 
 TEXT_FORMATS = frozenset({SourceFormat.CSV, SourceFormat.JSONL})
-"""What is read out of text: a string there may become any declared type."""
+"""Formats parsed from text: a string may be cast to any declared type."""
 
 
 CSV_ENCODINGS = ("UTF-8", "ISO-8859-1", "US-ASCII", "windows-1252")
-"""What a CSV source may be written in; upper and lower case are the same."""
+"""Encodings of CSV sources, case-insensitive."""
 
 
 class Scope(StrEnum):
-    """Rows a rule looks at: those of this run, or the table as the publish would leave it."""
+    """Rows that a rule checks: those of this run, or the whole table after the publish."""
 
     BATCH = "batch"
     TABLE = "table"
@@ -164,17 +164,17 @@ class MoveKind(StrEnum):
 
 
 class CommitKind(StrEnum):
-    """What a commit of ours is for; it is written into the commit."""
+    """The purpose of a LakeGuard commit, recorded in the commit."""
 
     CREATE = "create"
     PUBLISH = "publish"
     RESTORE = "restore"
     COMPACT = "compact"
-    """Files are merged, and no row changes."""
+    """Files are merged; no row changes."""
     ADOPT = "adopt"
-    """A table that was there before is governed from now on; none of its files changes."""
+    """An existing table becomes governed; its files do not change."""
     FENCE = "fence"
-    """The number of a run that ended is taken, so that its commit can no longer land."""
+    """Takes the commit number of an ended run, so that its commit can no longer land."""
 
 
 class TaskState(StrEnum):
@@ -182,16 +182,16 @@ class TaskState(StrEnum):
     RUNNING = "running"
     COMPLETED = "completed"
     FAILED = "failed"
-    """It may be tried again, by itself where a time is set for it, or when somebody says so."""
+    """May be retried, automatically at ``due_at`` or manually."""
     BLOCKED = "blocked"
-    """A gate said no, before the launch or before the publish."""
+    """A gate refused the launch or the publish."""
     CANCELED = "canceled"
     DEAD = "dead"
-    """It failed as often as it may; others go on."""
+    """Its attempts are exhausted; other tasks continue."""
 
 
 class TaskKind(StrEnum):
-    """What a task is, and so who runs it."""
+    """Determines who runs a task."""
 
     BUILD = "build"
     PYTHON = "python"
@@ -210,16 +210,16 @@ class CauseKind(StrEnum):
     EVENT = "event"
     AFTER = "after"
     MANUAL = "manual"
-    """A person did, and set what the launch set."""
+    """Launched by a person, with their parameters."""
     INVALIDATION = "invalidation"
 
 
 QUEUED_KINDS = (TaskKind.BUILD, TaskKind.PYTHON, TaskKind.HTTP)
-"""What workers take from the queue; the others are run by who asked for them."""
+"""Kinds that workers claim from the queue; the caller runs the others."""
 
 
 class PromotionState(StrEnum):
-    """Seed 000's promotability of a dataset towards its layer."""
+    """Promotion state of a dataset towards its layer (seed 000)."""
 
     REGISTERED = "REGISTERED"
     ELIGIBLE = "ELIGIBLE"

@@ -1,4 +1,4 @@
-"""The one frozen base of everything that passes between the planes."""
+"""The frozen base class of all models exchanged between the planes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lakeguard_sdk.core.canonical_json import canonical_data, data_hash, format_
 
 
 class Noun(BaseModel):
-    """An immutable value; equal content has equal canonical bytes and one content hash."""
+    """An immutable model; equal content has equal canonical bytes and one content hash."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True
@@ -33,7 +33,7 @@ class Noun(BaseModel):
 
 def _utc(value: datetime) -> datetime:
     if value.tzinfo is None:
-        raise ValueError("a time needs a zone")
+        raise ValueError("a time needs a time zone")
     return value.astimezone(UTC)
 
 

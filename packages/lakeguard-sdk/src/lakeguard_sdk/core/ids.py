@@ -1,4 +1,4 @@
-"""Identifiers: ULIDs with a prefix that says what they name."""
+"""Identifiers: ULIDs with a prefix for their kind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PREFIXES = frozenset(
 
 
 def new_id(prefix: str) -> str:
-    """A fresh id; ids made later in another millisecond sort after it."""
+    """A new id; ids sort by creation time, to the millisecond."""
     if prefix not in PREFIXES:
         raise ValueError(f"unknown id prefix {prefix!r}")
     number = (time.time_ns() // 1_000_000) << 80 | secrets.randbits(80)
@@ -22,5 +22,5 @@ def new_id(prefix: str) -> str:
 
 
 def ulid_text(number: int) -> str:
-    """The 26 digits of a number of 128 bits, five bits each; their order is that of numbers."""
+    """A 128-bit number as 26 base-32 digits, in the same order."""
     return "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])

@@ -1,4 +1,4 @@
-"""Decisions: the gate's answer, with every check explained."""
+"""Decisions of the gate with their checks; promotion states and waivers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lakeguard_sdk.expressions.measures import MeasureValue
 
 
 class CheckResult(Noun):
-    """One check and what it came to; ``message`` is the sentence a person reads."""
+    """The result of one check; ``message`` explains it to a person."""
 
     kind: CheckKind
     check_id: str
@@ -27,17 +27,17 @@ class CheckResult(Noun):
     observed: MeasureValue = None
     limit: str | None = None
     waived_by: str | None = Field(default=None, exclude_if=lambda value: value is None)
-    """Who answers for it, until when and why, where a waiver was in force."""
+    """Approver, end and reason of the waiver, if one was in force."""
     fingerprint: str = Field(default="", exclude_if=lambda value: not value)
-    """Content hash of the rule as it was judged; of rules alone."""
+    """Content hash of the evaluated rule; empty for other checks."""
     parameters: dict[str, str] = Field(default_factory=dict, exclude_if=lambda value: not value)
-    """What the rule was given besides its columns, each as its expression has it."""
+    """Parameters of the rule besides its columns, as in its expression."""
     counted: str = Field(default="", exclude_if=lambda value: not value)
-    """Key of the measure that counted the failing rows, where the rule judges rows."""
+    """Key of the measure that counted the failing rows, for row rules."""
 
 
 class Ruling(Noun):
-    """The pure result of deciding; a replay gives the same bytes."""
+    """The result of ``decide``, without ids; a replay returns the same bytes."""
 
     verdict: Verdict
     reasons: tuple[str, ...]
@@ -45,11 +45,11 @@ class Ruling(Noun):
     semantics: int
     decided_at: Instant
     discard: bool = Field(default=False, exclude_if=lambda value: not value)
-    """Whether what was staged must be deleted at once: it holds what may not be kept."""
+    """Whether the staged files must be deleted at once because they may not be stored."""
 
 
 class CaseHashes(Noun):
-    """Content hashes of all that a decision looked at."""
+    """Content hashes of all inputs of a decision."""
 
     facts: str
     evidence: str | None
@@ -59,7 +59,7 @@ class CaseHashes(Noun):
 
 
 class Decision(Noun):
-    """A recorded ruling. Only one that is ALLOWED lets a run move a table."""
+    """A recorded ruling. A run may publish only with one that is ALLOWED."""
 
     decision_id: str
     run_id: str
@@ -73,7 +73,7 @@ class Decision(Noun):
         return self.ruling.verdict is Verdict.ALLOWED
 
 
-# The promotion states of a dataset on its way to a layer, and which of them may follow which.
+# Promotion states and their transitions.
 
 _S = PromotionState
 _ANSWERS = frozenset({_S.ELIGIBLE, _S.BLOCKED})
@@ -81,16 +81,15 @@ _NOTHING: frozenset[PromotionState] = frozenset()
 
 
 class Step(StrEnum):
-    """What leads from one state to the next."""
+    """The cause of a state transition."""
 
     REGISTRATION = "registration"
-    """The dataset, or the layer that it is built from, is new; before it stands what was said of
-    that way."""
+    """A new dataset, or a new source layer; the previous state is that of the same path."""
     EVALUATION = "evaluation"
-    """A decision answers; before it stands what that decision said itself, and not what others
-    left: two runs of a dataset may be under way at once."""
+    """A decision was made. The previous state is that of the same decision, not of the dataset:
+    two of its runs may be active at once."""
     MOVE = "move"
-    """What a decision allowed becomes visible; before it stands the same."""
+    """The allowed version becomes visible; the previous state is that of the same decision."""
 
 
 MAY_FOLLOW: Mapping[Step, Mapping[PromotionState | None, frozenset[PromotionState]]] = {
@@ -107,38 +106,38 @@ MAY_FOLLOW: Mapping[Step, Mapping[PromotionState | None, frozenset[PromotionStat
         _S.ELIGIBLE: frozenset({_S.PROMOTED}),
     },
 }
-"""By step and by the state before, all that may come next; None is before any state."""
+"""Allowed next states by step and previous state; None means no previous state."""
 
 
 def may_follow(step: Step, before: PromotionState | None, after: PromotionState) -> bool:
     return after in MAY_FOLLOW[step][before]
 
 
-# Waivers: somebody answers, for a time, for a check that does not pass.
+# Waivers: temporary exceptions from a check, with an approver.
 
 LONGEST_WAIVER_DAYS = 90
 
 
 class Waiver(Noun):
-    """Of a FAIL rule or an ALERT policy of one dataset; no waiver touches a BLOCK policy."""
+    """Waives a FAIL rule or an ALERT policy of one dataset; BLOCK policies cannot be waived."""
 
     waiver_id: str
     check_kind: Literal["rule", "policy"]
     check_id: str
     expression: str
-    """What the check said when it was waived; it holds for nothing else of the same name."""
+    """The check's expression when it was waived; the waiver does not apply to any other."""
     approver: str
     reason: str
     granted_at: Instant
     until: Instant
-    """The first moment at which it holds no more."""
+    """Exclusive end."""
 
     def in_force(self, at: Instant) -> bool:
         return self.granted_at <= at < self.until
 
 
 class WaiverRow(Noun):
-    """A waiver as the ledger shows it."""
+    """A waiver as recorded in the ledger."""
 
     dataset: DatasetName
     waiver: Waiver

@@ -1,7 +1,7 @@
-"""Definitions as data: what people write, checked and canonical. No ids of ours, no environment.
+"""Validated, canonical definitions, without internal ids or environment settings.
 
-``external_id`` is the id under which another system's rows name the same thing; ``details`` are
-settings that only a worker reads, any key, secrets by reference.
+``external_id`` is the id of the same object in another system; ``details`` are free-form settings
+for workers, with secrets by reference.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ Details = dict[str, str]
 
 
 class SourceDefinition(Noun):
-    """A place that data comes from; datasets name the object in it that they read."""
+    """A data source; datasets name the object in it that they read."""
 
     kind: Literal["source"] = "source"
     source: Word
     format: SourceFormat
     path: str = ""
-    """Files: a glob. Empty where ``url`` says where to read."""
+    """A glob of files; empty if ``url`` is set."""
     url: str = ""
     """``https://`` to download from, ``{name}`` filled from ``secrets``; ``jdbc:`` to query."""
     secrets: Details = Field(default_factory=dict)
-    """References such as ``env:TOKEN``, resolved where the data is read and nowhere else."""
+    """References such as ``env:TOKEN``, resolved only where the data is read."""
     options: dict[str, str] = Field(default_factory=dict)
     header: tuple[str, ...] = ()
-    """The header that every file must have, exactly; empty: whatever the files say."""
+    """The exact header that every file must have; empty means any."""
     malformed: Malformed = Malformed.REFUSE
     landing: bool = False
-    """Whether files are kept as received, below the lake's ``landing`` folder."""
+    """Whether files are archived as received, below the lake's ``landing`` folder."""
     external_id: str = ""
     description: str = ""
     owner: str = ""
@@ -56,7 +56,7 @@ class SourceDefinition(Noun):
 
 
 class SourceMapping(Noun):
-    """The arrow from a source to a target that what reads the one may write to the other."""
+    """Allows datasets that read the source to write to the target."""
 
     source: Word
     relationship: Word = "ingestion"
@@ -65,7 +65,7 @@ class SourceMapping(Noun):
 
 
 class TargetDefinition(Noun):
-    """Where tables lie and how they are written: ``<location>/<layer>/<name>``."""
+    """Where and how tables are written: ``<location>/<layer>/<name>``."""
 
     kind: Literal["target"] = "target"
     target: Word
@@ -74,12 +74,12 @@ class TargetDefinition(Noun):
     zone: Word
     format: TargetFormat = TargetFormat.DELTA
     url: str = ""
-    """``postgresql://host/database`` for tables that follow there; no user, no password."""
+    """``postgresql://host/database`` for delivered tables; no user, no password."""
     secrets: Details = Field(default_factory=dict)
     """References for ``user`` and ``password``, resolved where the data is written."""
     partition_by: tuple[str, ...] = ()
     transform: str = ""
-    """A SELECT over ``batch``, applied to what was extracted; empty: as it came."""
+    """A SELECT over ``batch``, applied to the extracted rows; empty means unchanged."""
     sources: tuple[SourceMapping, ...] = ()
     external_id: str = ""
     description: str = ""
@@ -104,7 +104,7 @@ class JobDefinition(Noun):
 
 
 class ProfileDefinition(Noun):
-    """Which differences of a schema are compatible."""
+    """Which schema differences are compatible."""
 
     kind: Literal["profile"] = "profile"
     profile: Word
@@ -114,16 +114,16 @@ class ProfileDefinition(Noun):
     allow_nullable_change: bool = True
     auto_add_columns: bool = True
     reactions: dict[SchemaChange, Reaction] = Field(
-        default_factory=dict, exclude_if=lambda said: not said
+        default_factory=dict, exclude_if=lambda value: not value
     )
-    """Answers of its own to some classes of difference, whatever its flags say."""
+    """Explicit reactions to classes of difference; they override the flags."""
     description: str = ""
     active: bool = True
 
 
 class CatalogueRule(Noun):
-    """A rule by name: ``expression`` is rule text in which ``{column}`` and ``{parameter}``
-    are filled in where it is used."""
+    """A reusable rule: ``{column}`` and ``{parameter}`` in ``expression`` are filled in where it
+    is used."""
 
     kind: Literal["rule"] = "rule"
     rule: Word
@@ -138,17 +138,17 @@ class ColumnDefinition(Noun):
     type: DataType
     tags: tuple[str, ...] = ()
     description: str = ""
-    nullable: bool = Field(default=True, exclude_if=lambda may_be: may_be)
-    """False where the source itself is to promise that there is no NULL."""
+    nullable: bool = Field(default=True, exclude_if=lambda value: value)
+    """False if the source itself must guarantee that there is no NULL."""
     origin: ColumnOrigin = Field(
         default=ColumnOrigin.DECLARED, exclude_if=lambda origin: origin is ColumnOrigin.DECLARED
     )
-    widened_from: str = Field(default="", exclude_if=lambda said: not said)
-    """The type that a person declared, where a run accepted a wider one since."""
+    widened_from: str = Field(default="", exclude_if=lambda value: not value)
+    """The declared type, if a run has since accepted a wider one."""
 
 
 class RuleDefinition(Noun):
-    """``expression`` is the canonical text of the rule's grammar, column named."""
+    """``expression`` is canonical rule text that names its column."""
 
     rule_id: str
     rule_type: str
@@ -158,7 +158,7 @@ class RuleDefinition(Noun):
 
 
 class FromSource(Noun):
-    """Reads ``object`` of a source, a path below the source's own; empty: all of the source."""
+    """Reads ``object`` of a source, a path below the source's path; empty means all of it."""
 
     build: Literal["source"] = "source"
     source: Word
@@ -167,7 +167,7 @@ class FromSource(Noun):
 
 
 class FromSql(Noun):
-    """The SELECT itself, so that an applied definition needs no folder; ``file`` held it."""
+    """``text`` is the SELECT itself, so that an applied definition needs no project folder."""
 
     build: Literal["sql"] = "sql"
     file: str
@@ -175,17 +175,17 @@ class FromSql(Noun):
 
 
 class FromPython(Noun):
-    """A function ``(spark, inputs) -> DataFrame``; the run refuses a file with other bytes."""
+    """A function ``(spark, inputs) -> DataFrame``; the run refuses a file with another hash."""
 
     build: Literal["python"] = "python"
     file: str
-    """The module's file, below the project's folder."""
+    """The module's file, relative to the project folder."""
     function: str
     sha256: str
 
 
 class FromFrame(Noun):
-    """Rows come from a program that publishes a frame, and not from a run of ours."""
+    """A program publishes a frame; no run builds the dataset."""
 
     build: Literal["frame"] = "frame"
 
@@ -206,31 +206,33 @@ class DatasetDefinition(Noun):
     load: LoadField
     profile: Word = "default"
     leave_out: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
-    """Columns of the source that never get into the table, whatever the profile says."""
-    profile_every: str = Field(default="", pattern=PROFILE_EVERY, exclude_if=lambda said: not said)
-    """When a profile of what is published is taken: ``version``, or a length of time; or never."""
+    """Source columns that never enter the table, regardless of the profile."""
+    profile_every: str = Field(
+        default="", pattern=PROFILE_EVERY, exclude_if=lambda value: not value
+    )
+    """When published data is profiled: every ``version``, an interval, or never (empty)."""
     target: Word | None = None
     columns: tuple[ColumnDefinition, ...]
     rules: tuple[RuleDefinition, ...] = ()
     external_id: str = ""
     details: Details = Field(default_factory=dict)
     location: str = Field(default="", exclude_if=lambda value: not value)
-    """Where its table lies, outside of the lake; empty: where its target or its name says."""
+    """Table location outside the lake; empty means derived from target and name."""
 
     @property
     def declared(self) -> TableSchema:
-        """What a batch brings."""
+        """The columns of a batch."""
         return TableSchema(columns=tuple(Column(name=c.name, type=c.type) for c in self.columns))
 
     @property
     def table_schema(self) -> TableSchema:
-        """What the table has: the declared columns, then those that the load writes."""
+        """The declared columns, then those written by the load."""
         return TableSchema(columns=self.declared.columns + load_columns(self.load))
 
 
 class PolicyDefinition(Noun):
-    """For the datasets of a layer, of a domain, or with a column that carries a tag; where several
-    are given all must hold, and where none is given it is for every dataset."""
+    """Applies to the datasets of a layer, of a domain, or with a tagged column. Several selectors
+    are combined with AND; without any, it applies to every dataset."""
 
     kind: Literal["policy"] = "policy"
     policy: Word
@@ -256,7 +258,7 @@ Definition = Annotated[
 
 
 class Definitions(Noun):
-    """Everything that a folder, or a set of rows, defines."""
+    """All definitions of a folder or a set of rows."""
 
     profiles: tuple[ProfileDefinition, ...] = ()
     catalogue: tuple[CatalogueRule, ...] = ()
@@ -268,7 +270,7 @@ class Definitions(Noun):
 
 
 def ruleset_hash(rules: tuple[RuleDefinition, ...]) -> str:
-    """One hash of a rule set, whatever order the rules stand in."""
+    """One hash of a rule set, independent of rule order."""
     return unordered_hash(rule.content_hash() for rule in rules)
 
 
@@ -277,13 +279,13 @@ def policyset_hash(policies: tuple[PolicyDefinition, ...]) -> str:
 
 
 _hashes: dict[int, tuple[ref[DatasetDefinition], str]] = {}
-"""Of definitions that are alive, by identity: a noun never changes, so neither does its hash."""
+"""Cache by identity of live definitions: a frozen model never changes its hash."""
 
 
 def definition_hash(definition: DatasetDefinition) -> str:
-    """Order-free in rules and tags; the order of columns and parents counts.
+    """Independent of the order of rules and tags, but not of columns and parents.
 
-    What a dataset was called before is history, not part of what it is. Worked out once.
+    ``renamed_from`` is excluded. Cached.
     """
     known = _hashes.get(id(definition))
     if known is not None and known[0]() is definition:
@@ -300,7 +302,7 @@ def definition_hash(definition: DatasetDefinition) -> str:
 
 
 def remember_hash(definition: DatasetDefinition, digest: str) -> None:
-    """``digest`` is what ``definition_hash`` would work out."""
+    """``digest`` must be what ``definition_hash`` would compute."""
     at = id(definition)
 
     def forget(gone: ref[DatasetDefinition]) -> None:

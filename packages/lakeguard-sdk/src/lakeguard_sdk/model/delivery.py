@@ -1,4 +1,4 @@
-"""What data databases say of the tables that follow published versions."""
+"""Delivery to PostgreSQL: tables that follow published versions, and their markers."""
 
 from __future__ import annotations
 
@@ -11,26 +11,24 @@ from lakeguard_sdk.core.frozen_model import Noun
 from lakeguard_sdk.model.definitions import TargetDefinition
 from lakeguard_sdk.model.load import LoadField
 
-# Tables in a PostgreSQL database that follow published versions.
-
 DATABASE_SECRETS = ("user", "password")
 SCHEMA_DETAIL = "schema"
-"""The detail of a target that names the PostgreSQL schema of its tables."""
+"""Target detail that names the PostgreSQL schema of its tables."""
 DEFAULT_SCHEMA = "public"
 
 
 class DatabaseTable(Noun):
-    """A live table: it has no versions of its own, and shows the one that was delivered last."""
+    """A live table: it shows the last delivered version and has no versions itself."""
 
     url: str
     secrets: dict[str, str] = Field(default_factory=dict)
-    """References: looked up where the connection is made, and nowhere else."""
+    """References, resolved only where the connection is opened."""
     schema_name: str
     table_name: str
-    organisation: str = Field(default="", exclude_if=lambda told: not told)
-    """Whose dataset it follows, as the control plane says."""
-    apart_from: str = Field(default="", exclude_if=lambda told: not told)
-    """A mark of who keeps the State: nobody writes here under the same role of the same server."""
+    organisation: str = Field(default="", exclude_if=lambda value: not value)
+    """Organisation of the dataset."""
+    apart_from: str = Field(default="", exclude_if=lambda value: not value)
+    """Role mark of the state database: delivery refuses the same role on the same server."""
 
     @property
     def full_name(self) -> str:
@@ -38,7 +36,7 @@ class DatabaseTable(Noun):
 
 
 def database_table(target: TargetDefinition | None, name: DatasetName) -> DatabaseTable | None:
-    """The table of a dataset in a PostgreSQL target; None where its target is none.
+    """The table of a dataset in a PostgreSQL target; None for other targets.
 
     ``<layer>_<name>``: no layer has an underscore, so two datasets never share a table.
     """
@@ -53,17 +51,17 @@ def database_table(target: TargetDefinition | None, name: DatasetName) -> Databa
 
 
 class DataPlace(Noun):
-    """A schema of a data database that a target delivers to."""
+    """A schema of a target database."""
 
     target: str
     url: str
     secrets: dict[str, str] = Field(default_factory=dict)
-    """References, as a target has them."""
+    """References, as in the target."""
     schema_name: str
 
 
 class Marker(Noun):
-    """What a table shows, as its marker says; ids of LakeGuard that nothing there can check."""
+    """The version that a delivered table shows; its LakeGuard ids are unverified."""
 
     table_name: str
     dataset: str
@@ -77,7 +75,7 @@ class Marker(Noun):
 
 
 class PlaceMarkers(Noun):
-    """The markers of a place, or why they cannot be read."""
+    """The markers of a schema, or why they cannot be read."""
 
     place: DataPlace
     markers: tuple[Marker, ...] = ()
@@ -85,19 +83,19 @@ class PlaceMarkers(Noun):
 
 
 class Delivery(Noun):
-    """A dataset, and the live table that is to show what is published of it."""
+    """A dataset and the live table that follows it."""
 
     dataset: DatasetName
     load: LoadField
-    """What tells its rows from each other."""
+    """Contains the keys that identify rows."""
     table: DatabaseTable
 
 
-# A mark of a role on a PostgreSQL server: it tells two of them apart, and nothing else of them.
+# A role mark identifies a role on a PostgreSQL server without naming either.
 
 MAY_ASK = "SELECT has_function_privilege('pg_catalog.pg_control_system()', 'execute')"
 ASK = "SELECT system_identifier, session_user FROM pg_catalog.pg_control_system()"
-"""Where it may be asked: a server has one number wherever it is reached from."""
+"""The system identifier is the same for every address of a server."""
 
 
 def role_mark(system: object, role: object) -> str:

@@ -1,9 +1,9 @@
-"""Delta commits as both planes understand them: pure reading of the log, and the protocol's words.
+"""Parses Delta commits, and defines the commit protocol of both planes.
 
-The protocol of a move: the commit carries ``txn(PUBLISH_APP, seq)`` and the ids of run and
-decision; it is made from a fresh handle on which the last ``seq`` is exactly one less and no
-data changed since the base; it is never rebased; afterwards the log itself is read, because an
-error does not mean "not committed" nor silence "committed".
+A publishing commit carries ``txn(PUBLISH_APP, seq)`` and the ids of run and decision. It is made
+from a fresh table handle whose last ``seq`` is exactly one less and whose data is unchanged since
+the base, and it is never rebased. Afterwards the log is read back, because an error does not mean
+"not committed", nor success "committed".
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TABLE_PROPERTIES = {
     "delta.deletedFileRetentionDuration": "interval 36500 days",
     "delta.logRetentionDuration": "interval 36500 days",
 }
-"""Set at creation or adoption: nothing but LakeGuard may forget a version."""
+"""Set at creation or adoption: only LakeGuard's maintenance may expire a version."""
 
 
 _CHANGES = {"add", "remove", "cdc", "metaData", "protocol"}
@@ -42,7 +42,7 @@ _KINDS = {
 
 
 class CommitAuthor(Noun):
-    """Who stands behind a commit of ours, written into it for every engine to see."""
+    """The author of a LakeGuard commit, recorded in the commit for every engine to see."""
 
     dataset_id: str
     kind: CommitKind
@@ -61,13 +61,13 @@ class CommitAuthor(Noun):
         )
 
     def custom_metadata(self) -> dict[str, str]:
-        """Keys for delta-rs, and the same JSON where Spark's history shows it."""
+        """Keys for delta-rs, and the same as ``userMetadata``, which Spark's history shows."""
         fields = {f"lakeguard.{key}": value for key, value in self.to_data().items()}
         return {**fields, "userMetadata": canonical_json(fields)}
 
 
 class CommittedFile(Noun):
-    """A file as a commit adds it."""
+    """A file added by a commit."""
 
     path: str
     size: int
@@ -76,10 +76,10 @@ class CommittedFile(Noun):
 
 
 class Commit(Noun):
-    """The facts of one commit file.
+    """The contents of one commit file.
 
-    Any file, schema or protocol action counts as a change of data: a rewrite that claims to be
-    none is believed only once somebody has compared the rows.
+    Any file, schema or protocol action counts as a data change: a rewrite with
+    ``dataChange: false`` is trusted only after its rows have been compared.
     """
 
     version: int
@@ -92,11 +92,11 @@ class Commit(Noun):
     data_changing: bool
     table_id: str | None
     table_schema: str | None
-    """The new schema as Delta writes it, where the commit sets one."""
+    """The new schema in Delta's JSON, if the commit sets one."""
     partition_by: tuple[str, ...] | None = None
-    """The partition columns, where the commit sets them."""
+    """The partition columns, if the commit sets them."""
     claims_neutral: bool = False
-    """Every file that it adds or removes says of itself that no data changes."""
+    """Every added or removed file has ``dataChange: false``."""
 
     @property
     def adds(self) -> tuple[str, ...]:
@@ -104,27 +104,27 @@ class Commit(Noun):
 
 
 STAGING = "runs"
-"""The folder of a table in which every run has its own."""
+"""Folder of a table with one folder per run."""
 GROWN = "grown"
-"""The folder of a run in which files stand under a second name."""
+"""Folder of a run with hard links to files of earlier runs."""
 
 
 def second_name(path: str) -> str:
-    """Below a run's folder, the name that a file gets where its table gains a column."""
+    """The link to a file, relative to a run's folder, for when its table gains a column."""
     return f"{GROWN}/{hash_bytes(path.encode()).removeprefix('sha256:')[:40]}.parquet"
 
 
 def written_whole(path: str) -> bool:
-    """Whether the file of a table was written by a run, which leaves no column to the log.
+    """Whether a run wrote the file, which then contains its partition columns.
 
-    Another file of a partitioned table may lack the columns that it is partitioned by.
+    Other files of a partitioned table may lack them.
     """
     parts = path.split("/")
     return parts[0] == STAGING and GROWN not in parts
 
 
 def renamed_files(commit: Commit) -> dict[str, str]:
-    """Files that a commit removes and adds again under a second name: old path to new."""
+    """Files that a commit removes and adds again as links, by old path."""
     added = {"/".join(path.split("/")[-2:]): path for path in commit.adds}
     found = ((path, added.get(second_name(path))) for path in commit.removes)
     return {path: name for path, name in found if name is not None}
@@ -135,7 +135,7 @@ def log_file(location: str, version: int) -> str:
 
 
 def read_commit(storage: Storage, location: str, version: int) -> Commit | None:
-    """The commit of that version, or None where the log has none."""
+    """The commit of that version, or None if there is none."""
     file = log_file(location, version)
     if not storage.exists(file):
         return None
@@ -150,7 +150,7 @@ def commits_since(storage: Storage, location: str, version: int) -> Iterator[Com
 
 
 def parse_commit(version: int, data: bytes) -> Commit:
-    """Reads any engine's commit; raises ValueError where the file is torn."""
+    """Parses any engine's commit; raises ValueError if the file is truncated."""
     actions = [json.loads(line) for line in data.split(b"\n") if line.strip()]
     if not actions:
         raise ValueError(f"commit {version} is empty")
@@ -180,12 +180,12 @@ def parse_commit(version: int, data: bytes) -> Commit:
 
 
 def commit_kind(intent: Intent) -> CommitKind:
-    """The author's kind of the one commit that carries out the intent."""
+    """The kind of the one commit that executes the intent."""
     return _KINDS.get(intent.kind, CommitKind.PUBLISH)
 
 
 def carries_out(commit: Commit, intent: Intent, kind: CommitKind) -> bool:
-    """Whether the commit was made as ``kind`` for this intent; a fence has its number too."""
+    """Whether the commit executes this intent as ``kind``; a fence has the same ``seq``."""
     author = commit.author
     return (
         commit.seq == intent.seq
@@ -203,7 +203,7 @@ def _seq(transactions: Sequence[dict[str, object]]) -> int | None:
 
 
 def _author(info: dict[str, object]) -> CommitAuthor | None:
-    """None unless every word is one of ours: what merely looks like it is somebody else's."""
+    """None unless all fields are valid: anything else is a foreign commit."""
     fields = {
         key.removeprefix("lakeguard."): str(value)
         for key, value in info.items()

@@ -1,4 +1,4 @@
-"""Evidence: all that the control plane ever sees of the data."""
+"""Evidence: everything the control plane sees of the data, and the notes of a build."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 class StagedFile(Noun):
-    """A candidate file: ``path`` is relative to the table's root, not encoded."""
+    """A staged file; ``path`` is relative to the table's root and not URL-encoded."""
 
     path: str
     size: int
     rows: int
     modified_ms: int
     stats: str
-    """Delta file statistics as JSON text, taken from the file's own footer."""
+    """Delta file statistics as JSON, from the file's footer."""
     sha256: str = ""
-    """Of the content, in hex. Empty for files that are only looked at and never published."""
+    """Hex digest of the content; empty for files that are only measured."""
     partition: dict[str, str | None] = Field(default_factory=dict)
-    """The one value of each partition column in this file, as Delta's log spells it."""
+    """The value of each partition column, as in Delta's log."""
 
 
 class InputVersion(Noun):
@@ -42,71 +42,71 @@ class InputVersion(Noun):
 
 
 class SourceFile(Noun):
-    """A source file that a version has read, as it was then."""
+    """A source file as it was when it was read."""
 
     path: str
     size: int
     modified_ms: int
     sha256: str = ""
-    """Of the content, where the position matters: a copy with another time is the same file."""
+    """Hex digest of the content, if files are tracked: a touched file is not read again."""
 
 
 class SourcePosition(Noun):
-    """How far a version has read its source; it belongs to the version."""
+    """How far a version has read its source."""
 
     files: tuple[SourceFile, ...] = ()
     watermark: str | None = None
     """The highest value read so far, as text: ISO for dates and times, plain for numbers."""
     watermark_of: str = ""
-    """What the watermark is a value of: another column or source has another one."""
+    """Source and column of the watermark."""
 
 
 class Changes(Noun):
-    """What a load by key made of its batch. Rows that are neither are not in the candidate."""
+    """Row counts of a load by key; unchanged, late and duplicate rows are not staged."""
 
     inserted: int = 0
     updated: int = 0
     deleted: int = 0
     unchanged: int = 0
     late: int = 0
-    """Older than what the table has of their key, or below the watermark; left out."""
+    """Rows older than the table's row of their key, or below the watermark; skipped."""
     duplicates: int = 0
-    """Rows of a key that a later row of the same batch replaced."""
+    """Rows replaced by a later row of the same key and batch."""
 
 
 class Evidence(Noun):
-    """What was staged, measured on exactly the files to be published."""
+    """Measures and facts of exactly the files to be published."""
 
     run_id: str
     dataset: DatasetName
     table_schema: TableSchema = Field(alias="schema")
     rows: int
-    """Rows that the run brings: all of the batch, or those that a load by key changed."""
+    """Rows of the run: the whole batch, or those changed by a load by key."""
     table_rows: int
     files: tuple[StagedFile, ...]
     removes: tuple[str, ...]
     base_commit: int | None
     measures: dict[str, MeasureValue]
     unmeasured: dict[str, str] = Field(default_factory=dict)
-    """Measures that could not be taken, with the reason; the gate blocks on them."""
+    """Failed measures with the reason; the gate blocks on them."""
     inputs: tuple[InputVersion, ...]
     position: SourcePosition | None = None
     build_hash: str
     engine: str
     changes: Changes | None = None
     rejected: int = 0
-    """Malformed lines that were kept aside."""
+    """Quarantined malformed lines."""
     notes: dict[str, Any] = Field(default_factory=dict)
-    """What the build itself had to say, any JSON."""
+    """Notes of the build, any JSON."""
     aside: SetAside | None = Field(default=None, exclude_if=lambda found: found is None)
-    """Rows that rules kept out of the files; None where there were none."""
+    """Rows quarantined by rules; None if there were none."""
     batch: int | None = Field(default=None, exclude_if=lambda rows: rows is None)
-    """Rows of the batch that the load was given: those set aside and malformed ones are not among
-    them. None where all of them are among the rows that the run brings."""
+    """Rows passed to the load, without quarantined and malformed ones; None if equal to
+    ``rows``."""
 
     @property
     def batch_rows(self) -> int:
-        """Rows of the batch that the load was given."""
+        """Rows passed to the load."""
         return self.rows if self.batch is None else self.batch
 
     @property
@@ -115,38 +115,38 @@ class Evidence(Noun):
 
     @property
     def rows_read(self) -> int:
-        """All rows that the run read, whatever became of them."""
+        """All rows read by the run."""
         return self.batch_rows + self.rows_aside + self.rejected
 
 
-# Notes: what a build itself has to say of the version that it brings forth.
+# Notes that a build attaches to the version it produces.
 
 LARGEST = 64 * 1024
-"""Bytes of all notes of one run, in canonical JSON."""
+"""Maximum size of all notes of one run, in bytes of canonical JSON."""
 
 
 def checked_notes(notes: Mapping[str, Any]) -> dict[str, Any]:
-    """The notes as they will be kept and shown: plain JSON, of bounded size, without secrets."""
+    """The notes as plain JSON; raises ``NoteRefused`` if they are too large or contain secrets."""
     if not isinstance(notes, Mapping):
-        raise NoteRefused(reason=f"it is a {type(notes).__name__} and not a mapping")
+        raise NoteRefused(reason=f"expected a mapping, not a {type(notes).__name__}")
     try:
         text = canonical_json(notes)
         size = len(text.encode())
     except (TypeError, ValueError) as error:
         raise NoteRefused(reason=str(error)) from None
     except RecursionError:
-        raise NoteRefused(reason="it is nested too deeply") from None
+        raise NoteRefused(reason="nested too deeply") from None
     if size > LARGEST:
-        raise NoteRefused(reason=f"all notes together have {size:,} bytes, of {LARGEST:,}")
+        raise NoteRefused(reason=f"all notes together have {size:,} bytes, more than {LARGEST:,}")
     plain: dict[str, Any] = json.loads(text)
     for key, value in _texts("", plain):
         if holds_secret(value) or (is_sensitive_key(key) and not is_reference(value)):
-            raise NoteRefused(reason=f"what stands under {key!r} looks like a secret")
+            raise NoteRefused(reason=f"the value of {key!r} looks like a secret")
     return plain
 
 
 def _texts(key: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Every text, with the key that it stands under; keys themselves are texts too."""
+    """Every text with its key; keys themselves are texts too."""
     if isinstance(value, dict):
         for inner, item in value.items():
             yield "", inner

@@ -1,4 +1,4 @@
-"""Looking back: decisions made again, and drafts of rules held against runs of the past."""
+"""Replays, backtests, rebuilds and remeasured versions."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lakeguard_sdk.model.run import InputPin, RunPlan, SchemaVerdict, TableSnaps
 from lakeguard_sdk.types.schema import TableSchema
 
 NOT_MEASURED = "not measured"
-"""Why a rule was not asked of a run whose evidence lacks what it needs; a scan may help."""
+"""Reason for a rule that the evidence of a run cannot answer; ``--scan`` may help."""
 
 
 class ReplayedDifference(Noun):
-    """A recorded decision that does not come out as it did."""
+    """A recorded decision whose replay differs."""
 
     run_id: str
     decision_id: str
@@ -27,7 +27,7 @@ class ReplayedDifference(Noun):
 
 
 class Replays(Noun):
-    """How many decisions were made again, and each that was not the same."""
+    """The number of replayed decisions, and those that differ."""
 
     decisions: int
     differences: tuple[ReplayedDifference, ...] = ()
@@ -38,7 +38,7 @@ class Replays(Noun):
 
 
 class DraftFinding(Noun):
-    """What a rule of a draft comes to in one run; a value of a tagged column is never told."""
+    """Result of a drafted rule in one run; values of tagged columns are redacted."""
 
     rule_id: str
     outcome: Outcome
@@ -48,26 +48,26 @@ class DraftFinding(Noun):
 
 
 class BacktestedRun(Noun):
-    """A run of the past, as it was decided and as the draft would have it."""
+    """A past run with its recorded verdict and the draft's verdict."""
 
     run_id: str
     decided_at: Instant
     version: int | None
-    """None where it published none."""
+    """None if it published none."""
     recorded: Verdict
     drafted: Verdict
     rolled_back: bool
-    """Whether its version was shown, and a rollback took it away."""
+    """Whether its version was published and later rolled back."""
     findings: tuple[DraftFinding, ...] = ()
-    """Rules of the draft that fail in it."""
+    """Failing rules of the draft."""
     lifted: tuple[str, ...] = ()
-    """Checks that blocked it then, and would not now."""
+    """Checks that blocked it and would no longer."""
     unmeasured: tuple[str, ...] = ()
-    """Rules of the draft that its evidence has no measures for, so that they were not asked."""
+    """Rules of the draft that could not be evaluated for lack of measures."""
 
     @property
     def blocks(self) -> bool:
-        """Whether only the draft would have stopped it."""
+        """Whether only the draft would have blocked it."""
         return self.recorded is Verdict.ALLOWED and self.drafted is Verdict.BLOCKED
 
     @property
@@ -76,17 +76,17 @@ class BacktestedRun(Noun):
 
     @property
     def misses(self) -> bool:
-        """Whether it was rolled back afterwards, and the draft would not have stopped it."""
+        """Whether it was rolled back and the draft would not have blocked it."""
         return self.rolled_back and self.drafted is Verdict.ALLOWED
 
     @property
     def spoils(self) -> bool:
-        """Whether the draft would have stopped a run that was fine."""
+        """Whether the draft would have blocked a good run (false positive)."""
         return self.blocks and not self.rolled_back
 
 
 class BacktestedRule(Noun):
-    """A rule of the draft over all runs."""
+    """A drafted rule over all runs."""
 
     rule_id: str
     expression: str
@@ -96,31 +96,31 @@ class BacktestedRule(Noun):
     warned: int
     unmeasured: int
     reasons: tuple[str, ...] = ()
-    """Why it was not judged in some, each said once."""
+    """Distinct reasons why it was not evaluated in some runs."""
     first: str | None = None
-    """The first and the last run in which it fails."""
+    """First and last run in which it fails."""
     last: str | None = None
 
     @property
     def share(self) -> float:
-        """Of the runs in which it was judged, those in which it fails."""
+        """Share of evaluated runs in which it fails."""
         return self.failed / self.judged if self.judged else 0.0
 
 
 class Backtest(Noun):
-    """A draft against the runs that came to evidence since a time."""
+    """A draft against all runs with evidence since a given time."""
 
     dataset: DatasetName
     since: Instant
     scanned: bool
     new: bool = Field(default=False, exclude_if=lambda new: not new)
-    """Whether the dataset is not registered yet, so that it has no runs."""
+    """Whether the dataset is not registered yet and so has no runs."""
     runs: int
     told: tuple[BacktestedRun, ...]
-    """The oldest first: runs that the draft decides otherwise, and those rolled back."""
+    """Runs with a different verdict and rolled back runs, oldest first."""
     rules: tuple[BacktestedRule, ...]
     added: tuple[str, ...] = Field(default=())
-    """Rules of the draft that are not registered as they stand, by id."""
+    """Ids of new and changed rules."""
     dropped: tuple[str, ...] = ()
 
     @property
@@ -137,12 +137,12 @@ class Backtest(Noun):
 
     @property
     def unasked(self) -> tuple[str, ...]:
-        """Rules that were asked in none of the runs, so that nothing is known of them."""
+        """Rules that could not be evaluated in any run."""
         return tuple(rule.rule_id for rule in self.rules if rule.unmeasured and not rule.judged)
 
     @property
     def to_scan(self) -> tuple[str, ...]:
-        """Of those, the new and changed ones that a scan may answer, and none was made."""
+        """New and changed rules among those that a scan might answer; empty after a scan."""
         lacking = {rule.rule_id for rule in self.rules if NOT_MEASURED in rule.reasons}
         open_rules = (name for name in self.unasked if name in lacking and name in self.added)
         return () if self.scanned else tuple(open_rules)
@@ -156,11 +156,11 @@ class Backtest(Noun):
         return any(run.spoils for run in self.told)
 
 
-# Building a run of the past again: what it was given, and how its rows compare.
+# Rebuilding a past run, and comparing its rows.
 
 
 class RebuildPlan(Noun):
-    """All that a run was given, and what it came to."""
+    """The inputs and the result of a past run."""
 
     run: RunPlan
     verdict: SchemaVerdict
@@ -169,26 +169,26 @@ class RebuildPlan(Noun):
 
 
 class Rebuilt(Noun):
-    """The rows that a run wrote beside those that it writes now."""
+    """Comparison of the rows of a past run with those of its rebuild."""
 
     run_id: str
     dataset: DatasetName
     version: int | None
     rows: int
-    """That the run wrote then, in all files that its commit adds."""
+    """Rows in the files that its commit added."""
     rows_now: int
     missing: int = 0
-    """Rows of then that are not there now, each as often as it is missing."""
+    """Rows of the run that the rebuild lacks, with multiplicity."""
     extra: int = 0
     columns: tuple[str, ...] = ()
-    """Columns whose values are not the same taken together."""
+    """Columns whose values differ."""
     schema_changes: tuple[str, ...] = ()
-    """Columns that only one of them has, or has in another type."""
+    """Columns that exist in only one of them, or with another type."""
     removed_otherwise: bool = False
-    """Whether other files of its base would be replaced."""
+    """Whether the rebuild would replace other files of its base."""
     digest: str = ""
     digest_now: str = ""
-    """Of all rows, whatever their order and their files."""
+    """Order-independent digest of all rows."""
 
     @property
     def same(self) -> bool:
@@ -199,12 +199,12 @@ class Rebuilt(Noun):
         )
 
 
-# A survey: measures of a version that is published already, taken long after its run.
+# Remeasuring: measures of an already published version.
 
 
 class SurveyPlan(Noun):
-    """What to measure of which version. Rules of scope batch are asked of the rows that its
-    commit brought, those of scope table of all that it shows."""
+    """What to measure in which version. Batch-scoped measures use the rows of its commit,
+    table-scoped ones the whole table."""
 
     dataset: DatasetName
     version: int
@@ -212,15 +212,15 @@ class SurveyPlan(Noun):
     table_schema: TableSchema = Field(alias="schema")
     measures: tuple[Measure, ...]
     references: tuple[InputPin, ...] = ()
-    """Datasets that keys refer to, each at the version that the run held them against."""
+    """Referenced datasets, each at the version that the run used."""
     files: tuple[StagedFile, ...] = ()
-    """What its own commit added: rows that its run brought, and their neighbours."""
+    """Files added by its commit: the rows of its run, and rows rewritten with them."""
     rows: int = 0
-    """How many rows its run brought."""
+    """Rows of its run."""
 
 
 class Surveyed(Noun):
-    """Values by the key of their measure; what could not be measured, with the reason."""
+    """Values and failure reasons by measure key."""
 
     rows: int
     table_rows: int

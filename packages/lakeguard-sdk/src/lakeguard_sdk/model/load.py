@@ -1,12 +1,12 @@
-"""Loads: how a batch becomes part of a table, and the columns that doing so adds.
+"""Load types: how a batch is loaded into a table, and the columns that the load adds.
 
 FULL         the batch is the table
 APPEND       the batch is added; with keys, only rows whose key is new
-PARTITION    the batch replaces the partitions that it has rows of
+PARTITION    the batch replaces the partitions that it contains
 INCREMENTAL  rows are inserted, or updated where they differ, by key
 SNAPSHOT     as INCREMENTAL, and keys that the batch lacks are deleted
-CDC          each row says what happened to its key; the last in order counts
-SCD2         every state of a key is kept, with the time from which and to which it held
+CDC          each row is an insert, update or delete of its key; the last in order wins
+SCD2         every state of a key is retained with its validity period
 """
 
 from __future__ import annotations
@@ -36,44 +36,44 @@ IS_DELETED = "is_deleted"
 DELETED_AT = "deleted_at"
 
 KEYED_LOADS = frozenset({LoadType.INCREMENTAL, LoadType.SNAPSHOT, LoadType.CDC, LoadType.SCD2})
-"""Loads that cannot be without business keys."""
+"""Loads that require business keys."""
 
 NEW_ROWS_ONLY = frozenset(
     {LoadType.APPEND, LoadType.PARTITION, LoadType.INCREMENTAL, LoadType.CDC, LoadType.SCD2}
 )
-"""Loads that read a source from where the base version stopped; the others read all of it."""
+"""Loads that continue reading a source where the base version stopped; others read all of it."""
 
 GAINED_ROWS_ONLY = NEW_ROWS_ONLY - {LoadType.PARTITION}
-"""Loads that read only what their first parent gained since the version that was read last."""
+"""Loads that read only rows added to their first parent since the last version read."""
 
 _LAG = re.compile(r"([0-9]{1,9})(?:\s+(second|minute|hour|day)s?)?")
 
 
 class Load(Noun):
-    """How a batch becomes part of the table."""
+    """How a batch is loaded into the table."""
 
     type: LoadType
     keys: tuple[str, ...] = ()
     hash: HashStrategy = HashStrategy.NONE
     watermark: str = ""
-    """The column by which a source is read from where the last version stopped."""
+    """Column for incremental reads: rows above its highest value so far are read."""
     lag: str = ""
-    """How far below the watermark is read again: ``2 days``, or a number for a numeric column."""
+    """Overlap below the watermark that is read again: ``2 days``, or a number for numbers."""
     inclusive: bool = False
     """Whether rows exactly at the watermark are read again."""
     null_watermark: NullWatermark = NullWatermark.REFUSE
     late: LateRows = LateRows.LOAD
     order_by: tuple[str, ...] = ()
-    """Of several rows of one key, the last in this order counts; it also beats an older update."""
+    """Among rows of one key the last in this order wins, also against older rows of the table."""
     operation: str = ""
-    """CDC, SCD2: the column that says insert, update or delete; in the table only if declared."""
+    """CDC, SCD2: the column with insert, update or delete; in the table only if declared."""
     effective: str = ""
-    """SCD2: the column with the time from which a row holds; else the time of the task."""
+    """SCD2: the column with the start of a row's validity; default is the task's time."""
     deletes: Deletes = Deletes.HARD
     allow_empty: bool = False
     """Whether an empty SNAPSHOT may delete every row."""
     skip_unchanged: bool = False
-    """Whether a run ends without a version where source, inputs and code are as they were."""
+    """Whether a run ends without a version if source, inputs and code are unchanged."""
     partition_by: tuple[str, ...] = ()
 
 
@@ -85,7 +85,7 @@ LoadField = Annotated[Load, BeforeValidator(_load)]
 
 
 def load_columns(load: Load) -> tuple[Column, ...]:
-    """The columns that the load itself writes, after those that the dataset declares."""
+    """The columns written by the load, after the declared ones."""
     added: list[tuple[str, str]] = []
     if load.hash is HashStrategy.KEY_HASH:
         added.append((KEY_HASH, "string"))
@@ -99,18 +99,18 @@ def load_columns(load: Load) -> tuple[Column, ...]:
 
 
 def batch_columns(load: Load, declared: tuple[Column, ...]) -> tuple[Column, ...]:
-    """What a batch must bring: the declared columns, and the operation where it is not one."""
+    """The columns of a batch: the declared ones, and the operation if it is not declared."""
     if not load.operation or load.operation in (column.name for column in declared):
         return declared
     return (*declared, Column(name=load.operation, type="string"))
 
 
 def parse_lag(text: str) -> timedelta | int:
-    """A time for ``2 days``, an integer for ``100``, zero for nothing; else ValueError."""
+    """A timedelta for ``2 days``, an integer for ``100``, 0 if empty; else raises ValueError."""
     if not text:
         return 0
     match = _LAG.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text!r} is no lag: write 2 days, 30 minutes, or a whole number")
+        raise ValueError(f"invalid lag {text!r}: write 2 days, 30 minutes, or an integer")
     number, unit = int(match[1]), match[2]
     return timedelta(**{f"{unit}s": number}) if unit else number

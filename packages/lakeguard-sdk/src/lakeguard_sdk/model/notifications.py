@@ -1,4 +1,4 @@
-"""Alerts: what somebody should hear of without asking, and how far the telling has got."""
+"""Alerts and events, and their delivery to channels."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Layer, Severity
 from lakeguard_sdk.core.frozen_model import Instant, Noun
 
-# Telling: how far a channel has got with what is to be told.
+# Delivery of a notification by a channel.
 
 
 class TellingOutcome(StrEnum):
-    """What one attempt to tell something came to."""
+    """Outcome of one delivery attempt."""
 
     SENT = "sent"
     FAILED = "failed"
-    """It is tried again later."""
+    """Will be retried."""
     DEAD = "dead"
-    """It was tried as often as the channel allows."""
+    """The channel's attempts are exhausted."""
 
 
 class Telling(Noun):
-    """How far one channel has got with a piece of news."""
+    """Delivery state of one notification in one channel."""
 
     channel: str
     outcome: TellingOutcome
@@ -38,38 +38,38 @@ class Telling(Noun):
 
 
 class ChannelTurn(Noun):
-    """What a channel did when it was its turn."""
+    """Result of one delivery pass of a channel."""
 
     channel: str
     sent: int = 0
     failed: int = 0
     waiting: int = 0
-    """What it has still to tell; what it gave up is not counted."""
+    """Notifications still to be sent, without dead ones."""
     problem: str | None = None
-    """Why it did not, or not all."""
+    """Why not all were sent."""
 
 
 class AlertKind(StrEnum):
-    """What an alert tells."""
+    """What an alert is about."""
 
     BLOCKED = "blocked"
-    """A decision let nothing become visible."""
+    """A decision blocked a run."""
     RULE = "rule"
-    """A rule that only warns did not pass, or a waiver made it one that only warns."""
+    """A WARN rule, or a waived rule, did not pass."""
     POLICY = "policy"
-    """A policy that only alerts is broken."""
+    """An ALERT policy is violated."""
     LATE = "late"
-    """A promise about time is broken, whether a run comes or not."""
+    """An SLA is violated, with or without a run."""
     FAILED = "failed"
-    """A run failed, and nobody tries it again by itself."""
+    """A run failed and is not retried automatically."""
     ROLLBACK = "rollback"
-    """An earlier version is shown again."""
+    """An earlier version is published again."""
     TEST = "test"
-    """Nothing happened: somebody tries a channel."""
+    """Test of a channel."""
 
 
 class Alert(Noun):
-    """One thing to tell. It holds no value of any row."""
+    """A notification about a dataset. It contains no row values."""
 
     alert_id: str
     kind: AlertKind
@@ -84,12 +84,12 @@ class Alert(Noun):
     run_id: str | None = None
     decision_id: str | None = None
     check: str | None = None
-    """The rule or the policy, where it is about one."""
+    """The rule or policy, if it is about one."""
     message: str
     details: dict[str, Any] = Field(default_factory=dict)
     raised_at: Instant
     dedupe_key: str
-    """Of what is told: the same thing has the same key, whoever tells it and however often."""
+    """Equal for equal content, regardless of who raises it and how often."""
 
     @property
     def since(self) -> datetime:
@@ -97,7 +97,7 @@ class Alert(Noun):
 
     @property
     def line(self) -> str:
-        """Its own: no alert waits for another."""
+        """Alerts are not ordered: each has its own line."""
         return self.alert_id
 
 
@@ -106,31 +106,31 @@ def alert_key(kind: AlertKind, *parts: str) -> str:
 
 
 class AlertRow(Noun):
-    """An alert and the channels that tried it; a channel that has not tried yet is not named."""
+    """An alert and its deliveries; channels that have not tried yet are absent."""
 
     alert: Alert
     tellings: tuple[Telling, ...] = ()
 
 
 class Alerts(Protocol):
-    """Looking at alerts, finding those that no run tells, and telling them."""
+    """Lists, raises and sends alerts."""
 
     def rows(
         self, *, since: datetime | None = None, kind: AlertKind | None = None, limit: int = 50
     ) -> Sequence[AlertRow]:
-        """The latest first."""
+        """Newest first."""
 
     def sweep(self) -> Sequence[Alert]:
-        """Raise an alert for each promise that is broken now and was not told of yet."""
+        """Raises an alert for each SLA violation that has none yet."""
 
     def send(self, *, again: bool = False) -> Sequence[ChannelTurn]:
-        """Tell what waits, now; with ``again`` also what was given up."""
+        """Sends waiting alerts now; with ``again``, dead ones too."""
 
     def test(self, channel: str) -> str:
-        """Send a test alert by one channel, and answer with its id."""
+        """Sends a test alert to one channel; returns its id."""
 
 
-# Events: what other systems hear of, in the shape of CloudEvents 1.0.
+# Events for other systems, in CloudEvents 1.0 format.
 
 SPEC_VERSION = "1.0"
 TYPE_PREFIX = "lakeguard."
@@ -138,42 +138,40 @@ CONTENT_TYPE = "application/cloudevents+json"
 
 
 class EventKind(StrEnum):
-    """What happened; of what happened at one moment, what stands first here is told first."""
+    """Events of the same instant are sent in the order of this enum."""
 
     GRAPH_DEPLOYED = "graph.deployed"
-    """Another version of the graph of jobs is the active one."""
+    """Another version of the job graph is active."""
     JOB_REFUSED = "job.refused"
-    """A gate, or a job still under way, kept an execution from being started."""
+    """A launch gate, or a running execution of the job, prevented a start."""
     JOB_STARTED = "job.started"
-    """A worker has an attempt of a job's execution."""
+    """A worker claimed an attempt of a job."""
     DATASET_PUBLISHED = "dataset.published"
     """Readers see a new version."""
     DATASET_ROLLED_BACK = "dataset.rolled_back"
     """Readers see an earlier version again."""
     RUN_ENDED = "run.ended"
-    """An attempt to build a dataset is over, whatever it came to."""
+    """An attempt to build a dataset ended, with any status."""
     JOB_ENDED = "job.ended"
-    """An attempt of a job's execution is over; its state says how, and whether it is tried
-    again."""
+    """An attempt of a job ended; its state shows how, and whether it is retried."""
     TASK_DEAD = "task.dead"
-    """A task failed as often as it may."""
+    """The attempts of a task are exhausted."""
     INVALIDATION_OPENED = "invalidation.opened"
-    """Something has to be built again."""
+    """A dataset has to be rebuilt."""
     INVALIDATION_DONE = "invalidation.done"
-    """All that depends on it has caught up."""
+    """All dependents have caught up."""
     TEST = "channel.test"
-    """Nothing happened: somebody tries a channel."""
+    """Test of a channel."""
 
 
 class Event(Noun):
-    """One thing that happened. It holds no value of any row."""
+    """It contains no row values."""
 
     event_id: str
     kind: EventKind
     organisation: str
     subject: str
-    """What it happened to, such as ``dataset/silver.flights``; events of one subject are told in
-    the order in which they happened."""
+    """Such as ``dataset/silver.flights``; events of one subject are sent in order."""
     data: dict[str, Any] = Field(default_factory=dict)
     happened_at: Instant
 
@@ -186,7 +184,7 @@ class Event(Noun):
         return self.subject
 
     def to_cloud(self) -> dict[str, Any]:
-        """The event as others read it; the same bytes of JSON whenever it is told."""
+        """The event as CloudEvents JSON; the same for every delivery."""
         return {
             "specversion": SPEC_VERSION,
             "id": self.event_id,
@@ -200,33 +198,33 @@ class Event(Noun):
 
 
 def event_id(organisation: str, kind: EventKind, *parts: str) -> str:
-    """Of what happened alone: whoever tells of it, and however often, the id is the same."""
-    told = content_hash([organisation, kind.value, *parts]).rpartition(":")[2]
-    return f"evt_{told[:32]}"
+    """Derived from the content alone, so that the same event always has the same id."""
+    digest = content_hash([organisation, kind.value, *parts]).rpartition(":")[2]
+    return f"evt_{digest[:32]}"
 
 
 class EventRow(Noun):
-    """An event, the channels that tried it, and those that have still to."""
+    """An event with its deliveries and waiting channels."""
 
     event: Event
     tellings: tuple[Telling, ...] = ()
     waiting: tuple[str, ...] = ()
-    """Channels that it is for and that have not tried it yet."""
+    """Channels that have not tried to send it yet."""
 
 
 class Events(Protocol):
-    """Looking at events and telling them."""
+    """Lists and sends events."""
 
     def rows(
         self, *, since: datetime | None = None, kind: EventKind | None = None, limit: int = 50
     ) -> Sequence[EventRow]:
-        """The latest first."""
+        """Newest first."""
 
     def tell(self) -> int:
-        """Tell what is due, within seconds; how many events went out."""
+        """Sends due events, for a few seconds at most; returns how many were sent."""
 
     def send(self, *, again: bool = False) -> Sequence[ChannelTurn]:
-        """Tell what waits, now; with ``again`` also what was given up."""
+        """Sends waiting events now; with ``again``, dead ones too."""
 
     def test(self, channel: str) -> str:
-        """Send a test event by one channel, and answer with its id."""
+        """Sends a test event to one channel; returns its id."""

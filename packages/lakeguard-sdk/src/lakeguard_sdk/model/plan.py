@@ -1,4 +1,4 @@
-"""A plan is data: the list of steps that ``plan`` shows and ``apply`` walks."""
+"""Registry plans: the list of steps that ``plan`` shows and ``apply`` executes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lakeguard_sdk.model.definitions import Definition
 
 
 class Change(Noun):
-    """One field that differs, for the reader of a plan."""
+    """One changed field, for display."""
 
     field: str
     before: str | None
@@ -21,21 +21,21 @@ class Change(Noun):
 
 
 class Register(Noun):
-    """A definition of a name that is not registered yet."""
+    """Registers a new definition."""
 
     step: Literal["register"] = "register"
     definition: Definition
 
 
 class Revise(Noun):
-    """Another definition of what is registered, under a new name where it was renamed.
+    """Changes a registered definition, possibly under a new name.
 
-    ``revision`` is the one that the step supersedes: its precondition.
+    ``revision`` is the one that the step supersedes, as a precondition.
     """
 
     step: Literal["revise"] = "revise"
     key: str
-    """What the registry calls the thing, whatever its name is."""
+    """Registry key, independent of the name."""
     revision: int
     definition: Definition
     changes: tuple[Change, ...]
@@ -45,14 +45,14 @@ Step = Annotated[Register | Revise, Field(discriminator="step")]
 
 
 class Plan(Noun):
-    """``registry_head`` is the registry it was made against; apply refuses any other."""
+    """``registry_head`` is the registry it was made for; apply refuses any other."""
 
     registry_head: str
     steps: tuple[Step, ...]
 
 
 class KeptPlan(Noun):
-    """A plan in a file, with the hash that tells whether somebody edited it since."""
+    """A plan in a file, with a hash that detects edits."""
 
     plan: Plan
     hash: str
@@ -69,7 +69,7 @@ class KeptPlan(Noun):
 
 class Applied(Noun):
     apply_id: str | None
-    """None where there was nothing to do."""
+    """None if there was nothing to do."""
     steps: int
     registry_head: str
     applied_at: Instant

@@ -1,4 +1,4 @@
-"""Profiles: what the values of a published version look like, column by column."""
+"""Profiles: statistics of the columns of a published version."""
 
 from __future__ import annotations
 
@@ -10,63 +10,63 @@ from lakeguard_sdk.expressions.measures import MeasureValue
 from lakeguard_sdk.model.read_models import ResolvedDataset
 
 SHARES = ("0.01", "0.05", "0.1", "0.25", "0.5", "0.75", "0.9", "0.95", "0.99")
-"""Of the rows, at which a profile tells quantiles."""
+"""The quantiles of a profile."""
 
 
 class ProfilePlan(Noun):
-    """What to take a profile of, and which columns no value may be told of."""
+    """What to profile, and which columns are masked."""
 
     dataset: ResolvedDataset
     masked: tuple[str, ...] = ()
 
 
 class Sketch(Noun):
-    """A mergeable summary: ``type_tag`` says what was put in, and so what may be merged with it."""
+    """A mergeable sketch; only sketches with the same ``type_tag`` can be merged."""
 
     kind: str
-    """``hll`` for different values, ``kll`` for quantiles."""
+    """``hll`` for distinct counts, ``kll`` for quantiles."""
     type_tag: str
     data: str
-    """Base64 of the sketch's own bytes."""
+    """Base64 of the sketch's bytes."""
 
 
 class Frequent(Noun):
-    """A value, or the pattern of one, and how many rows have it."""
+    """A value or pattern, and its row count."""
 
     value: str | None
     rows: int
 
 
 class ColumnProfile(Noun):
-    """What is known of a column; of one that may not be told, no value and no sketch."""
+    """Statistics of a column; a masked one has no values and no sketches."""
 
     column: str
     type: str
     nulls: int
     nans: int = 0
-    """Of floating numbers. NaN is a value like others, but has no place among them."""
+    """Floats only. NaN counts as a value, but not in minimum, maximum and quantiles."""
     distinct: int | None = None
-    """Different values, counted; the sketch beside it is for merging."""
+    """Exact distinct count; the sketch is for merging."""
     least: MeasureValue = None
     greatest: MeasureValue = None
-    """Of texts, least and greatest by code points; a long one is cut, as all texts here."""
+    """Texts compare by code points; all texts here are truncated."""
     mean: float | None = None
     deviation: float | None = None
-    """Of a sample. Neither is told where it is no finite number."""
+    """Sample standard deviation. Mean and deviation are None if not finite."""
     quantiles: dict[str, MeasureValue] = Field(default_factory=dict)
-    """By share: the least value that so large a share of the rows does not exceed, roughly."""
+    """Approximate quantiles, by share."""
     top: tuple[Frequent, ...] = ()
-    """The most frequent values. Where not all are listed, none that only one row has."""
+    """The most frequent values. If the list is incomplete, values of a single row are omitted."""
     lengths: tuple[int, int, float] | None = None
-    """Of texts: shortest, longest, mean."""
+    """Text lengths: minimum, maximum, mean."""
     patterns: tuple[Frequent, ...] = ()
-    """Of texts: letters as ``a`` or ``A``, digits as ``9``, all else as it is."""
+    """Text patterns: letters as ``a`` or ``A``, digits as ``9``, the rest unchanged."""
     sketches: tuple[Sketch, ...] = ()
     masked: bool = False
 
 
 class Profile(Noun):
-    """All columns of one version, as they were published."""
+    """Profile of all columns of one version."""
 
     dataset: DatasetName
     version: int
@@ -77,23 +77,23 @@ class Profile(Noun):
 
 
 class ColumnChange(Noun):
-    """A column in two versions; what it is in each, their profiles say."""
+    """Differences of a column between two versions."""
 
     column: str
     psi: float | None = None
-    """The population stability index; None where one of them has no values that may be told."""
+    """Population stability index; None if one of them has no visible values."""
     new_values: tuple[str, ...] = ()
     gone_values: tuple[str, ...] = ()
-    """Frequent values that the other version, of which all are listed, does not have."""
+    """Frequent values absent from the other version, if that version lists all its values."""
     much: tuple[str, ...] = ()
-    """In words, what differs much."""
+    """Descriptions of large differences."""
 
 
 class ProfileDiff(Noun):
-    """Two profiles side by side; their sketches are left out."""
+    """Two profiles side by side, without their sketches."""
 
     before: Profile
     after: Profile
     columns: tuple[ColumnChange, ...]
     much: bool
-    """Whether the numbers of rows differ much."""
+    """Whether the row counts differ much."""

@@ -1,8 +1,7 @@
-"""Rows that rules keep out of a table: which run set them aside, and what became of them.
+"""Quarantine: rows that rules exclude from a table, and their state.
 
-A row is filed under the first rule that it fails, in the order of the rules' ids, so that the
-rows of all rules add up. What is filed under one rule by one run is kept, sent again or written
-off as a whole.
+A row is quarantined under the first rule it fails, in the order of rule ids, so that the rows of
+all rules add up. The rows of one run and rule are replayed or discarded as a whole.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ KEPT_COLUMNS = {
     REASON: "string",
     FIRST_SEEN: "timestamp",
 }
-"""What a kept row has after the columns of its batch, by name and type."""
+"""Columns of a quarantined row after those of its batch, by name and type."""
 
 
 class AsideRule(Noun):
-    """A rule whose failing rows are set aside, and the two numbers that it is judged by."""
+    """A rule whose failing rows are quarantined, with its two measures."""
 
     rule_id: str
     expression: str
@@ -39,7 +38,7 @@ class AsideRule(Noun):
 
 
 class AsideFile(Noun):
-    """Rows that are filed under one rule; ``path`` is below the lake, not encoded."""
+    """Quarantined rows of one rule; ``path`` is relative to the lake, not URL-encoded."""
 
     rule_id: str
     path: str
@@ -48,20 +47,20 @@ class AsideFile(Noun):
     modified_ms: int
     sha256: str
     first_seen: Instant
-    """When the oldest of its rows was first set aside."""
+    """When its oldest row was first quarantined."""
 
 
 class SetAside(Noun):
-    """What a run kept out of the table: its files, and the batch as it was with those rows."""
+    """The quarantined rows of a run, and the measures of the batch before the split."""
 
     rows: int
     files: tuple[AsideFile, ...]
     before: dict[str, MeasureValue]
-    """The measures of every rule that sets aside, by key, of all rows that the batch had."""
+    """Measures of all quarantine rules over the whole batch, by key."""
 
 
 class KeptFile(Noun):
-    """A file of rows that wait: ``path`` is below the lake, ``run_id`` set them aside."""
+    """A file of waiting rows: ``path`` is relative to the lake, ``run_id`` quarantined them."""
 
     run_id: str
     rule_id: str
@@ -71,27 +70,27 @@ class KeptFile(Noun):
 
 
 class QuarantineBuild(Noun):
-    """Rows that waited are the batch, each with the time when it was first set aside."""
+    """A batch of quarantined rows, each with the time when it was first quarantined."""
 
     build: Literal["quarantine"] = "quarantine"
     files: tuple[KeptFile, ...]
 
 
 class KeptState(StrEnum):
-    """What became of rows that were set aside, as seen from what is published now."""
+    """State of quarantined rows, relative to the published version."""
 
     WAITING = "WAITING"
     SENT_AGAIN = "SENT_AGAIN"
-    """A replay took them: each is in the table, or was set aside anew."""
+    """A replay took them: each is in the table or quarantined again."""
     WRITTEN_OFF = "WRITTEN_OFF"
     REPLACED = "REPLACED"
-    """A later version has read the whole source again."""
+    """A later version read the whole source again."""
     UNDONE = "UNDONE"
-    """The version that set them aside is not in what is published: its batch is read again."""
+    """The version that quarantined them was rolled back: its batch is read again."""
 
 
 class KeptRows(Noun):
-    """What one run filed under one rule."""
+    """Quarantined rows of one run and rule."""
 
     dataset: DatasetName
     run_id: str
@@ -106,12 +105,12 @@ class KeptRows(Noun):
     sent_again_by: str | None = None
     """The run of the replay that took them."""
     reason: str = ""
-    """Why they were written off."""
+    """Why they were discarded."""
     actor: str = ""
 
 
 class KeptChoice(Noun):
-    """Which of the waiting rows: of these runs and rules; of all where none is named."""
+    """Selects waiting rows by run and rule; empty means all."""
 
     runs: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
@@ -121,47 +120,47 @@ class KeptChoice(Noun):
 
 
 class ReplayOrder(Noun):
-    """What a replay was given."""
+    """The parameters of a replay."""
 
     choice: KeptChoice
     as_newest: bool = False
-    """Whether the rows count as newer than what the table has of their keys."""
+    """Whether the rows count as newer than the table's rows of their keys."""
 
 
 class KeptListing(Noun):
-    """Some of the rows that wait, as text; None is NULL."""
+    """Some waiting rows, as text; None is NULL."""
 
     dataset: DatasetName
     columns: tuple[str, ...]
     """Those of the batch, then ``KEPT_COLUMNS``."""
     rows: tuple[tuple[str | None, ...], ...]
     masked: tuple[str, ...] = ()
-    """Columns of those whose values are not told."""
+    """Masked columns."""
     waiting: int = 0
-    """How many rows were chosen, shown or not."""
+    """Number of selected rows, shown or not."""
     refused: str = ""
-    """Why a replay of them is refused as long as nobody says that they count as the newest."""
+    """Why a replay is refused unless ``as_newest`` is set."""
     read_anew: bool = False
-    """Whether no replay can take them, and a whole run reads them again."""
+    """Whether they cannot be replayed because every run reads the whole source."""
 
 
 class QuarantineBalance(Noun):
-    """``read`` is ``published + waiting + written_off + malformed``, whatever is published.
+    """``read`` equals ``published + waiting + written_off + malformed`` at every version.
 
-    Counted over the versions that led to the published one, from the last that read everything.
+    Counted over the ancestors of the published version, since the last that read everything.
     """
 
     dataset: DatasetName
     version: int | None
     read: int = 0
     published: int = 0
-    """Rows that the load accounted for: taken, unchanged, late, or replaced in the same batch."""
+    """Rows passed to the load: loaded, unchanged, late, or replaced in the same batch."""
     waiting: int = 0
     written_off: int = 0
     malformed: int = 0
-    """Lines and values that no column could hold; they lie beside, and are not sent again."""
+    """Lines and values that no column can hold; they cannot be replayed."""
     oldest: Instant | None = Field(default=None)
-    """When the oldest of the waiting rows was first set aside."""
+    """When the oldest waiting row was first quarantined."""
 
     @property
     def adds_up(self) -> bool:

@@ -1,4 +1,4 @@
-"""What readers are told: rows of the ledger and the registry as nouns."""
+"""Read models: rows of the ledger and the registry."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BuildKind = Literal["source", "sql", "python", "frame", "adoption"]
 
 
 class DatasetRow(Noun):
-    """Seed 000's ``dataset_registry``, with what its page shows beside it."""
+    """A row of ``dataset_registry`` (seed 000), with its current revision."""
 
     dataset_id: str
     dataset_name: DatasetName
@@ -77,15 +77,15 @@ class RunRow(Noun):
     decision_id: str | None
     version: int | None
     window: Window | None = Field(default=None, exclude_if=lambda window: window is None)
-    """What it was to fill back, where it was to do that."""
+    """The window of a backfill."""
     replay: ReplayOrder | None = Field(default=None, exclude_if=lambda order: order is None)
-    """Which rows it was to send again, where it was to do that."""
+    """The parameters of a quarantine replay."""
     move: MoveKind = Field(
         default=MoveKind.PUBLISH, exclude_if=lambda move: move is MoveKind.PUBLISH
     )
-    """What it was to do to its table, whatever came of it."""
+    """The intended move of its table."""
     job_id: str | None = Field(default=None, exclude_if=lambda job: job is None)
-    """The job that it was an execution of, where it was one."""
+    """The job that launched it, if any."""
 
 
 class VersionRow(Noun):
@@ -102,37 +102,37 @@ class VersionRow(Noun):
     published: bool
     inputs: tuple[InputVersion, ...]
     notes: dict[str, Any] = Field(default_factory=dict)
-    """What the build itself had to say of it."""
+    """Notes of the build."""
     removed: bool = False
-    """Whether maintenance removed files of it: it cannot be shown again."""
+    """Whether maintenance removed its files, so that it cannot be restored."""
     set_aside: int = Field(default=0, exclude_if=lambda rows: not rows)
-    """Rows that rules kept out of it."""
+    """Rows quarantined by rules."""
     built_by: BuildKind | None = None
-    """What stood behind it; a frame that a program published names no inputs."""
+    """A published frame names no inputs."""
 
 
 class RunFacts(Noun):
-    """What a run said of its batch, whatever came of it."""
+    """Facts about a run's batch, published or not."""
 
     rows: int
     changes: Changes | None = None
     rejected: int = 0
     set_aside: int = Field(default=0, exclude_if=lambda rows: not rows)
-    """Rows that rules kept out of the table."""
+    """Rows quarantined by rules."""
     notes: dict[str, Any] = Field(default_factory=dict)
 
 
 class ColumnLineage(Noun):
-    """A column of a version, and a column of an input that its values were made of."""
+    """A column of a version, and an input column that it is derived from."""
 
     column: str
     input: DatasetName
     input_column: str | None
-    """None: some of them, and which ones is not known."""
+    """None if the input columns are unknown."""
 
 
 class PointerMove(Noun):
-    """One row of "what was production at T"."""
+    """A change of the published version."""
 
     kind: MoveKind
     version: int
@@ -143,7 +143,7 @@ class PointerMove(Noun):
 
 
 class Breach(Noun):
-    """A promise about time that is broken now, whether a run comes or not."""
+    """A current policy violation of a dataset."""
 
     policy: str
     expression: str
@@ -152,7 +152,7 @@ class Breach(Noun):
 
 
 class DatasetStatus(Noun):
-    """One line of the health list."""
+    """One row of ``lakeguard status``."""
 
     dataset: DatasetRow
     published: int | None
@@ -160,17 +160,17 @@ class DatasetStatus(Noun):
     table_rows: int | None
     last_run: RunRow | None
     rolled_back: bool = False
-    """Whether what is published is the result of a rollback."""
+    """Whether the published version is the result of a rollback."""
     breaches: tuple[Breach, ...] = ()
     alerts: tuple[Breach, ...] = ()
-    """Policies that were broken, and only alert, when what is published was decided."""
+    """ALERT policies violated when the published version was decided."""
     waiting: int = Field(default=0, exclude_if=lambda rows: not rows)
-    """Rows that rules kept out, and that were neither sent again nor written off."""
+    """Quarantined rows that were neither replayed nor discarded."""
     waiting_since: Instant | None = Field(default=None, exclude_if=lambda since: since is None)
 
 
 class ResolvedDataset(Noun):
-    """An address made exact: which commit of which table to read."""
+    """An address resolved to a commit of a table."""
 
     dataset: DatasetName
     dataset_id: str
@@ -186,13 +186,13 @@ class ReplayResult(Noun):
     decision_id: str
     identical: bool
     recorded: str
-    """Canonical JSON of the ruling as it was recorded."""
+    """Canonical JSON of the recorded ruling."""
     replayed: str
-    """Canonical JSON of the ruling as it is decided now."""
+    """Canonical JSON of the replayed ruling."""
 
 
 class SchemaRow(Noun):
-    """A schema that a run found, and the answer that it got."""
+    """A schema observed by a run, and the verdict on it."""
 
     run_id: str
     captured_at: Instant
@@ -203,19 +203,19 @@ class SchemaRow(Noun):
 
 
 class ClassedDifference(Noun):
-    """One difference of what was seen from what is approved, and what each profile says to it."""
+    """One difference between observed and declared schema, with each profile's reaction."""
 
     column: str
     change: SchemaChange
     found: str | None
     declared: str | None
     other: str = ""
-    """What the live schema calls the column, where it is, or may be, another name."""
+    """The column's name in the live schema, if it was or may have been renamed."""
     reactions: dict[str, Reaction]
 
 
 class SchemaDiff(Noun):
-    """The schema that a run saw last against the declared columns of now."""
+    """The last observed schema against the currently declared columns."""
 
     dataset: DatasetName
     run_id: str

@@ -1,6 +1,6 @@
-"""Reaches: which rows of a dataset something is about. All, some partitions, or a window.
+"""Row ranges of a dataset: all rows, some partitions, or a window.
 
-Whoever asks is careful: where it cannot be told that a reach lies within another, it does not.
+Containment is conservative: False if it cannot be proved.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 class Reach(Noun):
-    """The partitions named, or a window; with neither, the whole dataset."""
+    """Partitions or a window; with neither, the whole dataset."""
 
     partitions: tuple[str, ...] = ()
     window: Window | None = None
@@ -26,7 +26,7 @@ class Reach(Noun):
 
     @property
     def pieces(self) -> tuple[Reach, ...]:
-        """Each may be put right by itself."""
+        """Ranges that can be rebuilt independently."""
         if len(self.partitions) < 2:
             return (self,)
         return tuple(Reach(partitions=(key,)) for key in self.partitions)
@@ -41,7 +41,7 @@ WHOLE = Reach()
 
 
 def lies_within(inner: Reach, outer: Reach, schema: TableSchema) -> bool:
-    """Whether every row of ``inner`` is one of ``outer``."""
+    """Whether every row of ``inner`` is in ``outer``."""
     if outer.whole:
         return True
     if inner.whole:
@@ -50,7 +50,7 @@ def lies_within(inner: Reach, outer: Reach, schema: TableSchema) -> bool:
 
 
 def carried_over(reach: Reach, partition_by: Sequence[str], watermark: str) -> Reach:
-    """The reach as a dependent has it: by the same column, or else all of it."""
+    """The range in a dependent dataset: on the same column, otherwise all rows."""
     if reach.window is not None:
         known = reach.window.column in (*partition_by, watermark)
         return reach if known else WHOLE
@@ -61,7 +61,7 @@ def carried_over(reach: Reach, partition_by: Sequence[str], watermark: str) -> R
 
 
 def window_over(reach: Reach, schema: TableSchema) -> Window | None:
-    """The least window that has every row of the reach; None where no window has."""
+    """The smallest window that covers the range; None if there is none."""
     if reach.whole or reach.window is not None:
         return reach.window
     held = [_values(key) for key in reach.partitions]
@@ -74,7 +74,7 @@ def window_over(reach: Reach, schema: TableSchema) -> Window | None:
 
 
 def joined(reaches: Iterable[Reach]) -> Reach:
-    """All rows of any of them; windows of several are not joined but taken as all there is."""
+    """The union; several ranges with a window among them become the whole dataset."""
     found = list(dict.fromkeys(reaches))
     if len(found) == 1:
         return found[0]
@@ -108,14 +108,14 @@ def _window_within(inner: Window, outer: Window, schema: TableSchema) -> bool:
 
 
 def _carried(key: str, partition_by: Sequence[str]) -> str | None:
-    """The same partition, or the one of fewer columns that has it."""
+    """The same partition, or the coarser one that contains it."""
     values = _values(key)
     shared = bool(partition_by) and all(name in values for name in partition_by)
     return partition_key(values, partition_by) if shared else None
 
 
 def _values(key: str) -> dict[str, str | None]:
-    """Nothing of a key that was too long to be kept whole."""
+    """Empty for a truncated key."""
     return {} if len(key) == LONGEST_KEY and key[-65] == "~" else partition_values(key)
 
 

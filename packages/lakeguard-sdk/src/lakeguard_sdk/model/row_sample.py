@@ -1,4 +1,4 @@
-"""A few of the rows that a rule counted as failing: enough to see what is wrong with them."""
+"""Samples of failing rows."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from lakeguard_sdk.types.schema import TableSchema, leaf_types
 
 MOST_SAMPLED = 20
 LONGEST_TEXT = 100
-"""Characters of a value; what is longer is cut."""
+"""Longer values are truncated."""
 MASKED = "***"
-"""Stands in the place of a value that nobody may be told."""
+"""Replaces a protected value."""
 _FORBIDS_PATTERN = "forbid pattern "
-"""How such a policy begins, in the one form in which policies are kept."""
+"""Start of the canonical expression of such a policy."""
 
 
 class RowSample(Noun):
     """At most ``MOST_SAMPLED`` failing rows of one rule, as text; None is NULL.
 
-    They are taken after the decision, so no decision depends on them.
+    Samples are taken after the decision, which does not depend on them.
     """
 
     rule_id: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str | None, ...], ...]
     masked: tuple[str, ...] = ()
-    """Columns of those whose values are not told."""
+    """Masked columns."""
 
 
 def untold_texts(ruling: Ruling, schema: TableSchema) -> tuple[str, ...]:
-    """Every column that holds text, where a policy that forbids a pattern in texts did not pass:
-    what it found, or could not look for, is in some of them. Else none."""
+    """All text columns if a policy that forbids a pattern did not pass, since some of them may
+    contain it; otherwise none."""
     passed = all(
         check.outcome is Outcome.PASS
         for check in ruling.checks
@@ -41,5 +41,5 @@ def untold_texts(ruling: Ruling, schema: TableSchema) -> tuple[str, ...]:
 
 
 def texts(schema: TableSchema) -> tuple[str, ...]:
-    """Columns that are, or have inside of them, a text."""
+    """Columns that are or contain text."""
     return tuple(column.name for column in schema.columns if "string" in leaf_types(column.type))

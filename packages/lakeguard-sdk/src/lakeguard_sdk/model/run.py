@@ -1,4 +1,4 @@
-"""A run: one attempt of a task, from its plan to its result."""
+"""Runs: one attempt of a task, from plan to result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 class WorkerIdentity(Noun):
-    """Who runs; a dead local process is recognised by host, pid and start mark."""
+    """Identity of a worker process; host, pid and start mark reveal a dead local one."""
 
     name: str
     host: str
@@ -38,7 +38,7 @@ class WorkerIdentity(Noun):
 
 
 class RunTicket(Noun):
-    """What a run holds: it opens the run port for this attempt and nothing else."""
+    """Credential of an attempt: it opens the run port for this attempt only."""
 
     run_id: str
     task_id: str
@@ -55,7 +55,7 @@ class TableSnapshot(Noun):
 
 
 class TableBase(Noun):
-    """What the table shows when the run opens; the move starts from exactly this."""
+    """The published version when the run opens; the move must start from it."""
 
     version: int
     commit: int
@@ -65,17 +65,17 @@ class TableBase(Noun):
 
 
 class InputPin(Noun):
-    """An input at the version the run must read, and the one its base version had read."""
+    """An input pinned to a version."""
 
     input: InputVersion
     snapshot: TableSnapshot
     table_schema: TableSchema = Field(alias="schema")
     since: TableSnapshot | None = None
-    """For an incremental read: rows gained after this snapshot are the batch."""
+    """For incremental reads: the batch is the rows added after this snapshot."""
 
 
 class SourceBuild(Noun):
-    """Read files: the glob is relative to the lake's root unless it is absolute."""
+    """Reads a source; a relative glob is resolved against the lake's root."""
 
     build: Literal["source"] = "source"
     source: Word
@@ -86,7 +86,7 @@ class SourceBuild(Noun):
     """Where the base version stopped reading."""
     url: str = ""
     object: str = ""
-    """What of a database is read: ``schema.table``."""
+    """For databases: ``schema.table``."""
     secrets: dict[str, str] = Field(default_factory=dict)
     header: tuple[str, ...] = ()
     malformed: Malformed = Malformed.REFUSE
@@ -112,7 +112,7 @@ class PythonBuild(Noun):
 
 
 class FrameBuild(Noun):
-    """The frame is handed in by the program that publishes it."""
+    """A program passes the frame."""
 
     build: Literal["frame"] = "frame"
 
@@ -124,7 +124,7 @@ Build = Annotated[
 
 
 class Window(Noun):
-    """A back-fill: only rows from ``start`` to ``end`` of a column, both included."""
+    """A backfill window: rows from ``start`` to ``end`` of a column, both inclusive."""
 
     column: str
     start: str
@@ -132,7 +132,7 @@ class Window(Noun):
 
 
 class RunPlan(Noun):
-    """All that a data plane needs to do one run, fixed when the run opened."""
+    """Everything a data plane needs for one run, fixed when the run opens."""
 
     ticket: RunTicket
     dataset: DatasetName
@@ -145,37 +145,37 @@ class RunPlan(Noun):
     location: str
     base: TableBase | None
     staging: str
-    """Relative to ``location``: one folder per attempt."""
+    """Folder of the attempt, relative to ``location``."""
     definition_hash: str
     settings: dict[str, str] = Field(default_factory=dict)
-    """Details of job, dataset, target and source, resolved; secrets are references."""
+    """Merged details of job, dataset, target and source; secrets are references."""
     format: TargetFormat = TargetFormat.DELTA
     database: DatabaseTable | None = None
-    """The live table that follows the dataset, where its target is a database."""
+    """The live table that follows the dataset, if its target is a database."""
     partition_by: tuple[str, ...] = ()
     transform: str = ""
     as_of: Instant | None = None
-    """When the task was given: the same for every attempt."""
+    """Submission time of the task, the same for every attempt."""
     window: Window | None = None
     watermark: str | None = None
-    """How far the base version had read, where the load has a watermark."""
+    """Watermark of the base version, if the load has one."""
     proven: tuple[str, ...] = ()
-    """Keys of measures that count duplicates in the whole table, of which the base has none."""
+    """Keys of duplicate measures that are known to be 0 in the base version."""
     references: tuple[InputPin, ...] = ()
-    """Datasets that keys refer to, each at the version that it is held against."""
+    """Datasets referenced by foreign key rules, pinned to a version."""
     private: tuple[str, ...] = ()
-    """Columns, of inputs too, whose values no message may tell."""
+    """Columns, of inputs too, whose values must not appear in messages."""
     masked: tuple[str, ...] = ()
-    """Columns of the table whose values no sample may tell."""
+    """Columns of the table whose values must not appear in samples."""
     unstated: tuple[str, ...] = ()
-    """Columns of the table whose least and greatest values no statistics may tell."""
+    """Columns of the table without minimum and maximum in file statistics."""
     required: tuple[str, ...] = ()
-    """Columns in which the rules of the run allow no NULL."""
+    """Columns in which rules allow no NULL."""
     aside: tuple[AsideRule, ...] = Field(default=(), exclude_if=lambda rules: not rules)
-    """Rules whose failing rows are kept out of the table, in the order of their ids."""
+    """Rules whose failing rows are quarantined, in the order of their ids."""
 
     def under(self, verdict: SchemaVerdict) -> RunPlan:
-        """The plan that the run goes on with after the verdict on its schema."""
+        """The plan after the schema verdict."""
         if verdict.declared is None:
             return self
         return self.model_copy(
@@ -191,17 +191,17 @@ class RunPlan(Noun):
 
     @property
     def batch_schema(self) -> TableSchema:
-        """What a batch must bring."""
+        """The columns of a batch."""
         return TableSchema(columns=batch_columns(self.load, self.declared.columns))
 
     @property
     def table_schema(self) -> TableSchema:
-        """What the table has: the declared columns, then those that the load writes."""
+        """The declared columns, then those written by the load."""
         return TableSchema(columns=self.declared.columns + load_columns(self.load))
 
     @property
     def pins(self) -> tuple[InputPin, ...]:
-        """Every pinned input of the build."""
+        """All pinned inputs of the build."""
         match self.build:
             case SqlBuild(views=pinned) | PythonBuild(inputs=pinned):
                 return tuple(pinned.values())
@@ -209,7 +209,7 @@ class RunPlan(Noun):
 
 
 class SchemaReaction(Noun):
-    """One difference between the live and the declared schema, and the answer to it."""
+    """One difference between live and declared schema, and the reaction to it."""
 
     column: str
     change: SchemaChange
@@ -217,30 +217,32 @@ class SchemaReaction(Noun):
     declared: str | None
     reaction: Reaction
     other: str = Field(default="", exclude_if=lambda name: not name)
-    """What the live schema calls the column, where it is, or may be, another name."""
+    """The column's name in the live schema, if it was or may have been renamed."""
     why: str = Field(default="", exclude_if=lambda reason: not reason)
-    """What else than the profile answered so."""
+    """The reason, if it is not the profile."""
 
 
 class SchemaVerdict(Noun):
     accepted: bool
     differences: tuple[SchemaReaction, ...]
     result: RunResult | None = None
-    """Set when the difference ended the run."""
+    """Set if the difference ended the run."""
     declared: TableSchema | None = Field(default=None, exclude_if=lambda schema: schema is None)
-    """What the run goes on with in the place of its plan's columns, where it accepted others."""
-    measures: tuple[Measure, ...] = Field(default=(), exclude_if=lambda asked: not asked)
-    """What is then to be measured in the place of its plan's measures."""
-    pinned: str = Field(default="", exclude_if=lambda found: not found)
-    """Hash of the policies and tags that hold for those columns, in the place of its opening's."""
+    """Replaces the declared columns of the plan, if the run accepted others."""
+    measures: tuple[Measure, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """Replaces the measures of the plan."""
+    pinned: str = Field(default="", exclude_if=lambda value: not value)
+    """Hash of the policies and tags of the accepted columns."""
     private: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
-    """Columns, beside those of its plan, whose values no message may tell."""
+    """Added to ``private`` of the plan."""
     masked: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
-    """Columns, beside those of its plan, whose values no sample may tell."""
+    """Added to ``masked`` of the plan."""
     unstated: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
-    """Columns, beside those of its plan, whose extremes no statistics may tell."""
-    aside: tuple[AsideRule, ...] | None = Field(default=None, exclude_if=lambda said: said is None)
-    """Rules that then set rows aside, in the place of its plan's; None where those stay."""
+    """Added to ``unstated`` of the plan."""
+    aside: tuple[AsideRule, ...] | None = Field(
+        default=None, exclude_if=lambda rules: rules is None
+    )
+    """Replaces the quarantine rules of the plan; None if unchanged."""
 
 
 class Failure(Noun):
@@ -250,7 +252,7 @@ class Failure(Noun):
 
 
 def failure_of(error: LakeGuardError) -> Failure:
-    """The error as it is kept and told."""
+    """The error as it is stored and shown."""
     return Failure(code=error.code, message=str(error), retryable=error.retryable)
 
 
@@ -268,17 +270,17 @@ class Intent(Noun):
     table_id: str
     base_commit: int
     load: LoadType | None = None
-    """What the commit does to the table: FULL replaces all of it, APPEND none, any other some."""
+    """FULL replaces all files of the table, APPEND none, any other some."""
     table_schema: TableSchema = Field(alias="schema")
     partition_by: tuple[str, ...] = ()
     adds: tuple[StagedFile, ...] = ()
     removes: tuple[str, ...] = ()
     target_commit: int | None = None
-    """For a rollback: the commit whose state is shown again."""
+    """For a rollback: the commit to restore."""
 
 
 class RunResult(Noun):
-    """How a run ended; the same completion again gives the same result."""
+    """How a run ended; completing again returns the same result."""
 
     run_id: str
     dataset: DatasetName
@@ -292,21 +294,21 @@ class RunResult(Noun):
 
 
 class LeftBehind(Noun):
-    """An attempt that nobody went on with, and what became of it."""
+    """An abandoned attempt that was ended."""
 
     task_id: str
     run_id: str
     name: str
-    """Of its job, else of its dataset."""
+    """Its job, otherwise its dataset."""
     worker: WorkerIdentity | None = None
     begun_at: Instant
     lease_expires_at: Instant | None = None
     reason: str
-    """Why it was held for dead."""
+    """Why it was considered dead."""
     state: TaskState
-    """What its task is now."""
+    """New state of its task."""
     version: int | None = None
-    """Of its commit, where that stood already: it was adopted."""
+    """The version of its commit, if that had already landed and was accepted."""
 
 
 SchemaVerdict.model_rebuild()

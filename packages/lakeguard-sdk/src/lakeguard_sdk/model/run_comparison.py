@@ -1,4 +1,4 @@
-"""A run beside those before it: how each check fared, and what differs since the last green one."""
+"""Run comparison: check trends, side-by-side runs, differences since the last good run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lakeguard_sdk.model.decision import CheckResult
 
 
 class CheckPoint(Noun):
-    """What a check came to in one run; NOT_EVALUATED where the run did not ask it."""
+    """Result of a check in one run; NOT_EVALUATED if the run did not have it."""
 
     run_id: str
     ended_at: Instant
@@ -30,7 +30,7 @@ class CheckPoint(Noun):
 
 
 class CheckTrend(Noun):
-    """One check over the last runs, the oldest first, the run that was asked about last."""
+    """One check over the last runs, oldest first."""
 
     kind: CheckKind
     check_id: str
@@ -38,7 +38,7 @@ class CheckTrend(Noun):
 
 
 class Subject(StrEnum):
-    """What a difference is about."""
+    """The subject of a difference."""
 
     COLUMN = "column"
     RULE = "rule"
@@ -54,7 +54,7 @@ class Subject(StrEnum):
 
 
 class Difference(Noun):
-    """One thing, by its name, that is not as it was; None where it is not there at all."""
+    """A changed value by name; None if it is absent on that side."""
 
     subject: Subject
     name: str
@@ -63,7 +63,7 @@ class Difference(Noun):
 
 
 class NamedFiles(Noun):
-    """Some files: how many, the first of their names, and how large they are together."""
+    """A group of files: their number, the first names, and their total size."""
 
     count: int
     names: tuple[str, ...]
@@ -71,18 +71,18 @@ class NamedFiles(Noun):
 
 
 class RunSide(Noun):
-    """One of two runs, as far as it came."""
+    """One of two compared runs."""
 
     run_id: str
     status: RunStatus
     ended_at: Instant
     version: int | None = None
     verdict: Verdict | None = None
-    """None where the gate was never asked."""
+    """None if there was no decision."""
 
 
 class CheckPair(Noun):
-    """One check in two runs; None where a run did not have it."""
+    """One check in two runs; None if a run did not have it."""
 
     kind: CheckKind
     check_id: str
@@ -91,45 +91,45 @@ class CheckPair(Noun):
 
     @property
     def same(self) -> bool:
-        """Whether it came to the same, number by number."""
+        """Whether outcome and all numbers are equal."""
         if self.before is None or self.after is None:
             return False
-        return _came_to(self.before) == _came_to(self.after)
+        return _result(self.before) == _result(self.after)
 
 
 class SideBySide(Noun):
-    """All that the ledger knows of two runs of one dataset, one beside the other."""
+    """Two runs of one dataset side by side, from the ledger."""
 
     dataset: DatasetName
     before: RunSide
     after: RunSide
     figures: tuple[Difference, ...] = ()
-    """Numbers of rows and the like; those that are the same too."""
+    """Row counts and the like, including equal ones."""
     differences: tuple[Difference, ...] = ()
-    """Only what is not the same: columns, rules, policies, inputs, build, settings."""
+    """Changed columns, rules, policies, inputs, build and settings."""
     new_files: NamedFiles | None = None
     changed_files: NamedFiles | None = None
     gone_files: NamedFiles | None = None
     checks: tuple[CheckPair, ...] = ()
-    """Those that differ first."""
+    """Different ones first."""
 
 
-def _came_to(check: CheckResult) -> tuple[object, ...]:
+def _result(check: CheckResult) -> tuple[object, ...]:
     return check.outcome, check.failed_rows, check.scope_rows, check.observed, check.limit
 
 
 class Since(Noun):
-    """What the ledger knows to differ between the last green run before a run, and that run."""
+    """Differences between a run and the last successful run before it, from the ledger."""
 
     version: int
     run_id: str
     promoted_at: Instant
     compared: bool = True
-    """False of a run that builds nothing, such as a rollback: it has nothing to differ in."""
+    """False for a run that builds nothing, such as a rollback."""
     new_files: NamedFiles | None = None
     changed_files: NamedFiles | None = None
-    """Of the same names, with other content."""
+    """Same name, different content."""
     gone_files: NamedFiles | None = None
     differences: tuple[Difference, ...] = ()
     read: dict[DatasetName, int | None] = Field(default_factory=dict)
-    """Versions of its inputs that the run read, or would have; None where none was published."""
+    """Input versions that the run read, or would have read; None if none was published."""

@@ -1,4 +1,4 @@
-"""How a schema can differ from the approved one, and what can be answered to it."""
+"""Classes of schema differences, and the reactions to them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class SchemaChange(StrEnum):
-    """One class of difference; what is approved changes into what was found."""
+    """Class of difference from the declared to the found schema."""
 
     ADD_NULLABLE = "ADD_NULLABLE"
     ADD_REQUIRED = "ADD_REQUIRED"
@@ -35,23 +35,23 @@ class SchemaChange(StrEnum):
 
 
 class Reaction(StrEnum):
-    """What is done about a difference."""
+    """Reaction to a difference."""
 
     ACCEPT = "ACCEPT"
-    """The table becomes what was found, as far as that changes it."""
+    """The table adopts the found schema, as far as it differs."""
     ACCEPT_CAST = "ACCEPT_CAST"
-    """The table stays; values are cast, and one that cannot be fails the run."""
+    """The table is unchanged; values are cast, and a failing cast fails the run."""
     LEFT_OUT = "LEFT_OUT"
-    """The table stays, and the column does not get into it."""
+    """The table is unchanged; the column is dropped from the batch."""
     QUARANTINE_ROW = "QUARANTINE_ROW"
-    """The table stays; values are cast, and rows with one that cannot be go aside."""
+    """The table is unchanged; values are cast, and rows with failing casts are quarantined."""
     BLOCK = "BLOCK"
     """Nothing is staged."""
 
 
 class ColumnOrigin(StrEnum):
-    """How a column came into a definition."""
+    """Origin of a column in a definition."""
 
     DECLARED = "declared"
     DRIFT = "drift"
-    """A run found it and its profile accepted it; it stays until a person declares or drops it."""
+    """Found by a run and accepted by its profile, until a person declares or drops it."""

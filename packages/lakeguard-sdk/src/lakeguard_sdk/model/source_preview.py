@@ -1,4 +1,4 @@
-"""What a look at files shows: enough to propose a definition, never more than was seen."""
+"""Preview of source files, as a basis for a proposed definition."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from lakeguard_sdk.types.schema import DataType
 
 
 class SketchColumn(Noun):
-    """A column, under the name that a dataset gives it."""
+    """A column, under its cleaned name."""
 
     name: str
     type: DataType
-    """The narrowest offered that every value seen fits; a string where there was none."""
+    """The narrowest type that fits all inspected values; string if there were none."""
     found_as: str
     """The name in the files."""
     nulls: int
-    """Rows seen without a value."""
-    profile: ColumnProfile | None = Field(default=None, exclude_if=lambda told: told is None)
-    """What its values look like, where that was asked."""
+    """Inspected rows without a value."""
+    profile: ColumnProfile | None = Field(default=None, exclude_if=lambda value: value is None)
+    """If requested."""
 
 
 class SourceSketch(Noun):
-    """Files of one kind, as far as they were looked at."""
+    """Preview of files of one format."""
 
     format: SourceFormat
     options: dict[str, str] = Field(default_factory=dict)
     columns: tuple[SketchColumn, ...]
     keys: tuple[str, ...] = ()
-    """One column or two that are never null and never twice the same in the rows seen."""
+    """One or two columns that are unique and not null in the inspected rows."""
     files: int
-    """Files looked at, of ``files_found``."""
+    """Inspected files, of ``files_found``."""
     files_found: int
     rows: int
     bytes: int
     whole: bool
-    """Whether all rows of all files were seen; otherwise the first of each file."""
+    """Whether all rows of all files were inspected, not only the first of each file."""
     measured: dict[str, MeasureValue] = Field(
-        default_factory=dict, exclude_if=lambda told: not told
+        default_factory=dict, exclude_if=lambda value: not value
     )
-    """By the key of the measure: what was asked of the rows seen."""
-    unmeasured: dict[str, str] = Field(default_factory=dict, exclude_if=lambda told: not told)
+    """Requested measures of the inspected rows, by measure key."""
+    unmeasured: dict[str, str] = Field(default_factory=dict, exclude_if=lambda value: not value)

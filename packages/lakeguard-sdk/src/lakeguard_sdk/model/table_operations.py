@@ -1,4 +1,4 @@
-"""Adoption: a Delta table of anybody's making becomes a governed dataset."""
+"""Table operations: adoption, compaction and maintenance."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 class AdoptableTable(Noun):
-    """A Delta table at one commit, of which nothing keeps us from governing it."""
+    """An existing Delta table at one commit that can become a governed dataset."""
 
     location: str
     table_id: str
@@ -23,14 +23,14 @@ class AdoptableTable(Noun):
     table_schema: TableSchema = Field(alias="schema")
     partition_by: tuple[str, ...] = ()
     files: tuple[CommittedFile, ...]
-    """What it shows, by path, each as its log tells of it."""
+    """Its live files by path, as in its log."""
     rows: int
     seq: int | None = None
-    """The last number that a move took on it; None where none ever did."""
+    """The last ``seq`` of a LakeGuard commit; None if there is none."""
 
 
 class AdoptionPlan(Noun):
-    """All that a data plane needs to measure a table as it is."""
+    """Everything a data plane needs to measure an existing table."""
 
     run: RunPlan
     commit: int
@@ -41,11 +41,11 @@ class AdoptionPlan(Noun):
         return self.run.ticket
 
 
-# Compaction: many small files of a table become few, and no row changes.
+# Compaction: merges small files without changing a row.
 
 
 class CompactionPlan(Noun):
-    """All that a data plane needs to merge files of one table, fixed when it was opened."""
+    """Everything a data plane needs to merge files of one table, fixed when the run opens."""
 
     ticket: RunTicket
     dataset: DatasetName
@@ -54,57 +54,57 @@ class CompactionPlan(Noun):
     location: str
     base: TableBase
     groups: tuple[tuple[str, ...], ...]
-    """Each becomes one file: paths of live files of one partition, relative to ``location``."""
+    """Files to merge into one, by group: live files of one partition, relative to ``location``."""
     staging: str
-    """Relative to ``location``: one folder per attempt."""
+    """Folder of the attempt, relative to ``location``."""
     table_schema: TableSchema = Field(alias="schema")
     partition_by: tuple[str, ...] = ()
     unstated: tuple[str, ...] = ()
-    """Columns whose least and greatest values no statistics may tell."""
+    """Columns without minimum and maximum in file statistics."""
 
 
 class Compacted(Noun):
-    """What was merged into what, with the evidence that no row changed."""
+    """The merged files, with evidence that no row changed."""
 
     base_commit: int
     adds: tuple[StagedFile, ...]
     removes: tuple[str, ...]
     rows: int
     before: str
-    """An order-free digest of all rows of the files removed, read back from them."""
+    """Order-independent digest of all rows of the removed files."""
     after: str
-    """The same of the files added."""
+    """The same for the added files."""
 
 
-# Maintenance of a table: which files go, and why nobody needs them.
+# Maintenance: removal of files that are no longer needed.
 
 
 class RemovalKind(StrEnum):
     STAGING = "staging"
-    """Files of runs that ended without publishing them."""
+    """Files of runs that ended without publishing."""
     VERSIONS = "versions"
-    """Files that only versions beyond retention have shown."""
+    """Files that belong only to versions beyond retention."""
     QUARANTINE = "quarantine"
-    """Rows that runs kept aside."""
+    """Files of quarantined rows."""
 
 
 class Removal(Noun):
-    """Files that go, by their paths under the table's root; rows kept aside, under the lake's."""
+    """Files to remove, relative to the table's root; quarantine files are relative to the lake."""
 
     kind: RemovalKind
     paths: tuple[str, ...]
     bytes: int
     runs: tuple[str, ...] = ()
-    """Whose staging, or whose rows, it was."""
+    """Runs that staged or quarantined them."""
     versions: tuple[int, ...] = ()
-    """That cannot be shown again without them."""
+    """Versions that cannot be restored without them."""
 
 
 class Maintained(Noun):
-    """What is to be done on a dataset's table, or was done."""
+    """Planned or completed maintenance of a dataset's table."""
 
     dataset: DatasetName
     small_files: int
-    """That could be merged."""
+    """Files that could be merged."""
     removals: tuple[Removal, ...]
     done: bool

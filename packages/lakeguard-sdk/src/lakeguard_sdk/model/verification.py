@@ -1,4 +1,4 @@
-"""Proof that the ledger is whole: findings of ``verify``, answers of ``sync`` and ``rebuild``."""
+"""Results of ``verify``, ``sync`` and ``rebuild``."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ class FindingKind(StrEnum):
     """In the order of their exit codes, from 10."""
 
     ROW = "row"
-    """A row of the State is not the one that the ledger holds."""
+    """A row differs between the state database and the ledger."""
     LEDGER = "ledger"
-    """A table of the ledger is gone, damaged or not readable."""
+    """A table of the ledger is missing, damaged or unreadable."""
     CHAIN = "chain"
-    """A batch does not hash to its link, or a link does not follow from the one before."""
+    """The hash chain of batches is broken."""
     TRUNCATED = "truncated"
-    """The chain ends before a head that was told outside."""
+    """The chain ends before the expected head."""
     COMMIT = "commit"
-    """A governed table shows data that no decision stands behind."""
+    """A governed table has a data commit without a decision."""
     FILE = "file"
-    """A data file is gone or is not the one that was published."""
+    """A data file is missing or differs from the published one."""
     DOCUMENT = "document"
-    """What a decision looked at is gone or was altered."""
+    """An input of a decision is missing or was altered."""
     REPLAY = "replay"
-    """A decision made again comes out otherwise."""
+    """The replay of a decision differs."""
     HISTORY = "history"
-    """Rows contradict each other: a gap, a double, a reference to nothing."""
+    """Inconsistent rows: gaps, duplicates or dangling references."""
     DATA = "data"
-    """A data database has what the State knows nothing of, or lacks what is published."""
+    """A target database has unknown tables, or lacks published ones."""
     UNSEEN = "unseen"
-    """A data database could not be looked at: nothing is known of what it has."""
+    """A target database could not be checked."""
 
     @property
     def exit_code(self) -> int:
@@ -39,7 +39,7 @@ class FindingKind(StrEnum):
 
 
 class Finding(Noun):
-    """One thing that is wrong, and where."""
+    """One problem and its location."""
 
     kind: FindingKind
     place: str
@@ -47,7 +47,7 @@ class Finding(Noun):
 
 
 class VerifyReport(Noun):
-    """``head`` is the chain's now: kept elsewhere, it proves a later truncation."""
+    """``head`` is the current head of the chain: stored elsewhere, it detects truncation."""
 
     findings: tuple[Finding, ...]
     rows: int
@@ -64,7 +64,7 @@ class VerifyReport(Noun):
 
 
 class Synced(Noun):
-    """What a drain of the relay brought to the ledger."""
+    """Batches and rows delivered to the ledger."""
 
     batches: int
     rows: int
@@ -76,6 +76,6 @@ class Rebuilt(Noun):
     batches: int
     head: str
     dropped_rows: int = 0
-    """Of a batch that the ledger never had whole."""
+    """Rows of a batch that is incomplete in the ledger."""
     undelivered_rows: int = 0
-    """That the State had told before and the ledger never got."""
+    """Rows of the previous state that never reached the ledger."""

@@ -1,4 +1,4 @@
-"""Windows of back-fills: a column that has an order, and two of its values."""
+"""Backfill windows and watermarks."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ WINDOW_TYPES = ("date", "timestamp", "timestamp_ntz", "string", *INTEGERS)
 
 
 def window_problem(window: Window, declared: TableSchema) -> str | None:
-    """Why rows cannot be chosen so; None where they can."""
+    """Why the window is invalid; None if it is valid."""
     data_type = declared.type_of(window.column)
     if data_type is None:
-        return f"there is no column {window.column!r} to fill back by"
+        return f"column {window.column!r} does not exist"
     if data_type not in WINDOW_TYPES:
-        return f"column {window.column} is {data_type}, which has no window"
+        return f"column {window.column} is {data_type}, which does not support windows"
     try:
         start, end = window_bounds(window, data_type)
     except ValueError as error:
@@ -32,7 +32,7 @@ def window_problem(window: Window, declared: TableSchema) -> str | None:
 def window_bounds(
     window: Window, data_type: str
 ) -> tuple[date | datetime | int | str, date | datetime | int | str]:
-    """Both included. A day as the end of a time means all of that day."""
+    """Both inclusive. A date as the end of a timestamp window means the whole day."""
     return _bound(window.start, data_type, time.min), _bound(window.end, data_type, time.max)
 
 
@@ -40,10 +40,10 @@ def _bound(text: str, data_type: str, moment: time) -> date | datetime | int | s
     try:
         found = _value(text, data_type, moment)
     except ValueError:
-        raise ValueError(f"{text!r} is no value of type {data_type}") from None
+        raise ValueError(f"{text!r} is not a valid {data_type}") from None
     if data_type == "timestamp_ntz" and isinstance(found, datetime) and found.tzinfo:
         raise ValueError(
-            f"{text!r} names a zone, and a timestamp_ntz has none: write the time without it"
+            f"{text!r} has a time zone, but the column is a timestamp_ntz: write it without one"
         )
     return found
 
@@ -67,18 +67,18 @@ def _moment(text: str, moment: time) -> datetime:
     return datetime.fromisoformat(text)
 
 
-# Watermarks: how far a version has read, as a value, and where the next run begins.
+# Watermarks: how far a version has read, and where the next run starts.
 
 
 def watermark_subject(build: Build, column: str) -> str:
-    """What a watermark is a value of: a column, of an object of a source where there is one."""
+    """Identifies a watermark: the column, with source and object if there are any."""
     if isinstance(build, SourceBuild):
         return f"{build.source}/{build.object}/{column}"
     return column
 
 
 def watermark_value(text: str, data_type: str) -> Any:
-    """The value that the text of a position spells."""
+    """Parses the watermark of a position."""
     if data_type in INTEGERS:
         return int(text)
     if data_type in FLOATS:
@@ -93,7 +93,7 @@ def watermark_value(text: str, data_type: str) -> Any:
 
 
 def lower_bound(plan: RunPlan) -> Any:
-    """The watermark of the base, less the lag."""
+    """The watermark of the base, minus the lag."""
     data_type = str(plan.declared.type_of(plan.load.watermark))
     last = watermark_value(str(plan.watermark), data_type)
     lag = parse_lag(plan.load.lag)
@@ -105,5 +105,5 @@ def lower_bound(plan: RunPlan) -> Any:
 
 
 def bound_text(value: Any) -> str:
-    """As every engine reads it, whatever the time zone of a process is."""
+    """Spelled for every engine, independent of the process's time zone."""
     return value.isoformat(sep=" ") if isinstance(value, datetime) else str(value)

@@ -1,4 +1,4 @@
-"""Column types that hold one value: their spelling, and which of them hold another's values."""
+"""Plain (not nested) column types: names, aliases, and widening between them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _DIGITS = {"byte": 3, "short": 5, "integer": 10, "long": 19}
 
 
 def plain_type(text: str) -> str | None:
-    """The one spelling of a plain type, Delta's own; None for what is not one."""
+    """The canonical name of a plain type, as in Delta; None if it is not one."""
     word = text.strip().lower()
     word = _ALIASES.get(word, word)
     if word in _PLAIN:
@@ -61,13 +61,13 @@ def is_numeric(data_type: str) -> bool:
 
 
 def whole_number_fits(number: str, held: str) -> bool:
-    """Whether a decimal has the digits for every value of a whole number."""
+    """Whether the decimal type can hold every value of the integer type."""
     size = decimal_size(held)
     return number in _DIGITS and size is not None and size[0] - size[1] >= _DIGITS[number]
 
 
 def plain_widens(found: str, declared: str) -> bool:
-    """Whether every value of ``found`` has the same meaning as a ``declared``."""
+    """Whether every value of ``found`` can be cast to ``declared`` without loss."""
     if found == declared:
         return True
     if found in INTEGERS and declared in INTEGERS:
@@ -80,7 +80,7 @@ def plain_widens(found: str, declared: str) -> bool:
     return False
 
 
-# Formats of fixed width in which a text may hold a day, with or without a time of day.
+# Fixed-width formats of dates, with or without a time of day.
 
 _PARTS = {
     "yyyy": r"[0-9]{4}",
@@ -95,8 +95,8 @@ _PIECE = re.compile(r"yyyy|MM|dd|HH|mm|ss|[ ./:,T_-]")
 
 @dataclass(frozen=True)
 class DateFormat:
-    """``pattern`` is matched by texts of the right shape, in which year, month and day start at
-    the given places, counted from 1."""
+    """``pattern`` matches texts in the format; year, month and day are their positions in the
+    text, counted from 1."""
 
     pattern: str
     year: int
@@ -105,15 +105,15 @@ class DateFormat:
 
 
 def date_format(text: str) -> DateFormat:
-    """The format that a text such as ``dd/MM/yyyy`` says; ValueError if it says none."""
+    """Parses a format such as ``dd/MM/yyyy``; raises ValueError if it is invalid."""
     pieces = _PIECE.findall(text)
     if "".join(pieces) != text:
-        raise ValueError("a format is made of yyyy MM dd HH mm ss and of blanks and . / : , - _ T")
+        raise ValueError("a date format consists of yyyy MM dd HH mm ss, blanks and . / : , - _ T")
     named = [piece for piece in pieces if piece in _PARTS]
     if len(set(named)) != len(named):
-        raise ValueError("a part of the format stands twice")
+        raise ValueError("duplicate part in the date format")
     if not {"yyyy", "MM", "dd"} <= set(named):
-        raise ValueError("a format has yyyy, MM and dd in it")
+        raise ValueError("a date format needs yyyy, MM and dd")
     pattern, places, at = "", {}, 1
     for piece in pieces:
         places[piece] = at

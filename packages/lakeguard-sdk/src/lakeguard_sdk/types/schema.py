@@ -1,4 +1,4 @@
-"""Table schemas and their fingerprint, and the types that their columns have."""
+"""Table schemas, their hash, and operations on column types."""
 
 from __future__ import annotations
 
@@ -54,20 +54,20 @@ DataType = Annotated[str, AfterValidator(normal_type)]
 class Column(Noun):
     name: str
     type: DataType
-    nullable: bool | None = Field(default=None, exclude_if=lambda told: told is None)
-    """Whether the origin of a live schema says that NULL can be there; None where it says none."""
+    nullable: bool | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Nullability as the source declares it; None if unknown."""
 
 
 class TableSchema(Noun):
-    """Columns in their order. Names are compared exactly, case included."""
+    """Ordered columns. Names are case-sensitive."""
 
     columns: tuple[Column, ...]
 
     @classmethod
     def from_delta_json(cls, text: str) -> Self:
-        """The schema that any engine wrote; ValueError where a column has no type of ours."""
+        """Parses a Delta schema of any engine; raises ValueError for an unsupported type."""
         fields = json.loads(text)["fields"]
-        return cls(columns=tuple(Column(name=f["name"], type=_told(f)) for f in fields))
+        return cls(columns=tuple(Column(name=f["name"], type=_delta_type_of(f)) for f in fields))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,46 +78,46 @@ class TableSchema(Noun):
 
     @property
     def has_local_times(self) -> bool:
-        """Whether a column, or a part of one, is a time without a zone.
+        """Whether a column, or a nested field, is a ``timestamp_ntz``.
 
-        Delta wants that said when a table is created, and cannot be told later.
+        Delta needs the table feature when the table is created; it is not added later.
         """
         return any("timestamp_ntz" in column.type for column in self.columns)
 
     def only(self, names: Container[str]) -> TableSchema:
-        """Those of the columns that have one of these names."""
+        """The columns with these names."""
         return TableSchema(columns=tuple(c for c in self.columns if c.name in names))
 
     def delta_json(self) -> str:
-        """The schema as Delta writes it: every column nullable, because the gate enforces."""
+        """The schema in Delta's JSON. All columns are nullable: the gate enforces NOT NULL."""
         fields = [delta_field(column.name, parse_type(column.type)) for column in self.columns]
         return canonical_json({"type": "struct", "fields": fields})
 
     @property
     def schema_hash(self) -> str:
-        """Order of columns is not part of a schema: a reorder keeps the hash."""
+        """Independent of column order."""
         return content_hash(sorted([column.name, column.type] for column in self.columns))
 
 
-def _told(field: dict[str, object]) -> str:
+def _delta_type_of(field: dict[str, object]) -> str:
     try:
         return normal_type(type_text(from_delta(field["type"])))
     except ValueError as error:
         raise ValueError(f"column {field['name']}: {error}") from None
 
 
-# What can be asked of any column type, nested ones included.
+# Operations on column types, including nested ones.
 
 _NESTED = ("array<", "map<", "struct<")
 
 
 def is_nested(data_type: str) -> bool:
-    """Of a type in its normal spelling."""
+    """Expects the normal form of a type."""
     return data_type.startswith(_NESTED)
 
 
 def leaf_types(data_type: str) -> tuple[str, ...]:
-    """The plain types in a type, in order: a Parquet file has one column of each."""
+    """The plain types inside a type, in order: one per Parquet leaf column."""
     return tuple(_leaves(parse_type(data_type))) if is_nested(data_type) else (data_type,)
 
 
@@ -127,16 +127,16 @@ def field_names(data_type: str) -> tuple[str, ...]:
 
 
 def field_paths(name: str, data_type: str) -> tuple[str, ...]:
-    """A column and the fields of its structs as engines name their statistics: ``a.b.c``."""
+    """The paths of a column and its struct fields as in Delta statistics: ``a.b.c``."""
     if not is_nested(data_type):
         return (name,)
     return tuple(_paths(name, parse_type(data_type)))
 
 
 def widens(found: str, declared: str) -> bool:
-    """Whether every value of ``found`` has the same meaning as a ``declared``.
+    """Whether every value of ``found`` can be cast to ``declared`` without loss.
 
-    Part by part, the fields of a struct by name; a field more or less is no widening.
+    Struct fields are matched by name; an added or missing field is not a widening.
     """
     return found == declared or _widens(parse_type(found), parse_type(declared))
 

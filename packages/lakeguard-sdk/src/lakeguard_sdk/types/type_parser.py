@@ -1,4 +1,4 @@
-"""Reading a column type from its text."""
+"""Parser for column types such as ``struct<id:long,tags:array<string>>``."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from lakeguard_sdk.types.type_tree import (
 )
 
 DEEPEST = 16
-"""How many types may stand in each other: DuckDB takes twice as long for every array in an array,
-half a second for one column 21 deep."""
+"""Maximum nesting: DuckDB's time doubles with each nested array, and a column 21 levels deep takes
+half a second."""
 
 TYPE_WORDS = (*PLAIN_WORDS, "array<type>", "map<type,type>", "struct<name:type>")
 _TOKEN = re.compile(
@@ -28,18 +28,18 @@ _MARKS = "<>,:"
 
 
 def normal_type(text: str) -> str:
-    """The one spelling of a type; ``NotAType``, a ValueError, for what is not a column type."""
+    """The normal form of a type; raises ``NotAType``, a ValueError, if it is not one."""
     return plain_type(text) or type_text(parse_type(text))
 
 
 @lru_cache(maxsize=4096)
 def parse_type(text: str) -> ColumnType:
-    """The type as a tree; ``NotAType`` for what is not a column type."""
+    """The type as a tree; raises ``NotAType`` if it is not one."""
     return plain_type(text) or _Parser(text).whole()
 
 
 class _Parser:
-    """One pass over the text; every refusal names the part that is wrong."""
+    """Recursive descent; every error names the invalid part."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -50,18 +50,18 @@ class _Parser:
             raise NotAType(self._text, self._text)
         found = self._type(1)
         if self._place < len(self._text):
-            raise self._error(self._text[self._place :], "more follows where the type has ended")
+            raise self._error(self._text[self._place :], "unexpected text after the type")
         return found
 
     def _type(self, depth: int) -> ColumnType:
         if depth > DEEPEST:
-            raise self._error("", f"types stand in each other more than {DEEPEST} deep")
+            raise self._error("", f"nested more than {DEEPEST} levels deep")
         word = self._take()
         kind = word.lower()
         if kind not in ("array", "map", "struct"):
             found = plain_type(word)
             if found is None:
-                raise self._error(word, f"{word!r} in it is no type")
+                raise self._error(word, f"unknown type {word!r}")
             return found
         self._mark("<")
         made: ColumnType
@@ -77,14 +77,14 @@ class _Parser:
     def _map(self, depth: int) -> MapOf:
         key = self._type(depth)
         if _holds_map(key):
-            raise self._error("map", "the key of a map has no map in it")
+            raise self._error("map", "a map key cannot contain a map")
         self._mark(",")
         return MapOf(key, self._type(depth))
 
     def _struct(self, depth: int) -> StructOf:
         fields: list[tuple[str, ColumnType]] = []
         seen: dict[str, str] = {}
-        while not fields or self._look() == ",":
+        while not fields or self._peek() == ",":
             if fields:
                 self._mark(",")
             name = self._field_name()
@@ -92,11 +92,11 @@ class _Parser:
             if len(seen) == len(fields):
                 raise self._error(
                     name,
-                    f"field {name!r} stands twice in a struct"
+                    f"duplicate field {name!r} in a struct"
                     if twin == name
                     else f"fields {twin!r} and {name!r} differ in case only",
                 )
-            if self._look() == ":":
+            if self._peek() == ":":
                 self._mark(":")
             fields.append((name, self._type(depth)))
         return StructOf(tuple(fields))
@@ -104,15 +104,15 @@ class _Parser:
     def _field_name(self) -> str:
         token = self._take()
         if token in _MARKS:
-            raise self._error(token, f"a field's name is expected and not {token!r}")
+            raise self._error(token, f"expected a field name, found {token!r}")
         return token[1:-1].replace("``", "`") if token.startswith("`") else token
 
     def _mark(self, mark: str) -> None:
         found = self._take()
         if found != mark:
-            raise self._error(found, f"{mark!r} is expected and not {found!r}")
+            raise self._error(found, f"expected {mark!r}, found {found!r}")
 
-    def _look(self) -> str:
+    def _peek(self) -> str:
         match = _TOKEN.match(self._text, self._place)
         return match[1] if match else ""
 
@@ -120,7 +120,7 @@ class _Parser:
         match = _TOKEN.match(self._text, self._place)
         if match is None:
             rest = self._text[self._place :]
-            raise self._error(rest, "a backtick is not closed" if rest else "it ends too early")
+            raise self._error(rest, "unclosed backtick" if rest else "unexpected end")
         self._place = match.end()
         return match[1]
 

@@ -1,11 +1,11 @@
-"""A column type as a tree: a plain type is its word, the others are made of types.
+"""Column types as trees: a plain type is a string, nested types contain types.
 
-Written as Spark writes them. The normal spelling, which is what is hashed, has Delta's words for
-the plain types, no blank, and backticks round a field's name that is not a plain word:
+The syntax is Spark's. The normal form, which is hashed, uses Delta's names for plain types, no
+blanks, and backticks around field names that are not plain identifiers:
 
     struct<id:long,tags:array<string>,`unit price`:map<string,decimal(9,2)>>
 
-The fields of a struct keep their order and the exact spelling of their names.
+Struct fields keep their order and the exact spelling of their names.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ColumnType = str | StructOf | ArrayOf | MapOf
 
 
 class NotAType(ValueError):
-    """Says which part of a text is no column type, and what is wrong with it."""
+    """The text is not a column type; names the invalid part and the problem."""
 
     def __init__(self, text: str, part: str, problem: str = "") -> None:
         self.part = part
@@ -48,7 +48,7 @@ class NotAType(ValueError):
 
 
 def parts_of(found: ColumnType) -> tuple[ColumnType, ...]:
-    """What a type is made of, in order; nothing for a plain one."""
+    """The direct children of a type, in order; empty for a plain type."""
     match found:
         case StructOf(fields=fields):
             return tuple(part for _, part in fields)
@@ -60,7 +60,7 @@ def parts_of(found: ColumnType) -> tuple[ColumnType, ...]:
 
 
 def type_text(found: ColumnType) -> str:
-    """The normal spelling."""
+    """The normal form."""
     match found:
         case StructOf(fields=fields):
             return f"struct<{','.join(f'{_name(name)}:{type_text(t)}' for name, t in fields)}>"
@@ -73,7 +73,7 @@ def type_text(found: ColumnType) -> str:
 
 
 def delta_type(found: ColumnType) -> Any:
-    """As Delta and Spark write it in JSON: everything nullable, because the gate enforces."""
+    """The type in Delta's JSON. Everything is nullable: the gate enforces NOT NULL."""
     match found:
         case StructOf(fields=fields):
             return {"type": "struct", "fields": [delta_field(name, t) for name, t in fields]}
@@ -91,7 +91,7 @@ def delta_field(name: str, found: ColumnType) -> dict[str, Any]:
 
 
 def from_delta(kind: Any) -> ColumnType:
-    """The type that a schema in JSON holds; ``NotAType`` for one that no column has."""
+    """Parses a type from Delta's JSON; raises ``NotAType`` if it is unsupported."""
     match kind:
         case str():
             return plain_type(kind) or _refuse(kind)
