@@ -91,7 +91,7 @@ def test_a_name_can_come_back_to_its_owner(registry: SmallRegistry) -> None:
 def test_a_name_never_has_two_owners(registry: SmallRegistry) -> None:
     registry.register(both())
     said = "silver.orders is a former name of silver.sales and cannot be reused"
-    lies = "the table of silver.orders would lie at silver/orders, inside or around that of"
+    lies = "the table of silver.orders at silver/orders would overlap the table of"
     assert refused(registry, renamed(OLD, None)) == [
         f"silver.orders: {said}", f"{lies} silver.sales",
     ]  # fmt: skip
@@ -130,7 +130,10 @@ def test_others_that_still_name_the_old_one_are_told(registry: SmallRegistry) ->
     ("given", "said"),
     [
         (renamed(before="silver.ordrs"), "did you mean silver.orders?"),
-        (renamed("gold.orders", "bronze.orders"), "bronze.orders is bronze and stays so"),
+        (
+            renamed("gold.orders", "bronze.orders"),
+            "bronze.orders is in layer bronze, which cannot change",
+        ),
         (renamed(OLD, OLD), "it already has this name"),
         (renamed(OLD, "gold.revenue"), "gold.revenue belongs to another dataset"),
         (renamed(OLD, "gold.nothing"), "'gold.nothing' does not exist"),
