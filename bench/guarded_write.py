@@ -80,9 +80,9 @@ def run() -> list[Figure]:
 
 
 def dirty() -> list[Figure]:
-    """One row in a hundred is set aside by a rule; the other side appends them all."""
+    """One row in a hundred is quarantined by a rule; the other side appends them all."""
     most = max(SIZES.values())
-    label = "2 M rows, 1 % of them set aside"
+    label = "2 M rows, 1 % of them quarantined"
     return _ratios(label, most, DIRTY_RULES, DIRTY_BAR, write_dirty_orders)
 
 

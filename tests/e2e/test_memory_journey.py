@@ -83,7 +83,7 @@ def told(shop: Terminal, line: str, code: int = 0) -> Any:
 def balance(shop: Terminal) -> dict[str, Any]:
     (found,) = told(shop, "lakeguard quarantine list silver.orders")["balances"]
     assert found["adds_up"]
-    names = ("read", "published", "waiting", "written_off", "malformed")
+    names = ("read", "published", "quarantined", "discarded", "malformed")
     return {name: found[name] for name in names}
 
 
@@ -109,8 +109,8 @@ def test_rows_that_fail_wait_and_the_others_are_published(shop: Terminal) -> Non
     assert balance(shop) == {
         "read": 6,
         "published": 3,
-        "waiting": 3,
-        "written_off": 0,
+        "quarantined": 3,
+        "discarded": 0,
         "malformed": 0,
     }
 
@@ -121,8 +121,8 @@ def test_it_is_told_why_they_wait(shop: Terminal) -> None:
     assert "lakeguard quarantine show silver.orders" in why
     kept = told(shop, "lakeguard quarantine list silver.orders")["quarantine"]
     assert {item["rule_id"]: (item["rows"], item["state"]) for item in kept} == {
-        "in_set.country": (2, "WAITING"),
-        "range.amount": (1, "WAITING"),
+        "in_set.country": (2, "QUARANTINED"),
+        "range.amount": (1, "QUARANTINED"),
     }
     shown = told(shop, "lakeguard quarantine show silver.orders --rule in_set.country")
     place = shown["columns"].index
@@ -148,28 +148,28 @@ def test_after_the_rule_is_mended_the_rows_are_sent_again(shop: Terminal) -> Non
     assert balance(shop) == {
         "read": 6,
         "published": 5,
-        "waiting": 1,
-        "written_off": 0,
+        "quarantined": 1,
+        "discarded": 0,
         "malformed": 0,
     }
 
 
-def test_what_is_given_up_is_written_off_with_a_reason(shop: Terminal) -> None:
+def test_what_is_given_up_is_discarded_with_a_reason(shop: Terminal) -> None:
     done(shop, "lakeguard quarantine discard silver.orders --rule range.amount", code=2)
     done(shop, 'lakeguard quarantine discard silver.orders --rule range.amount --reason "a test"')
     assert balance(shop) == {
         "read": 6,
         "published": 5,
-        "waiting": 0,
-        "written_off": 1,
+        "quarantined": 0,
+        "discarded": 1,
         "malformed": 0,
     }
     kept = told(shop, "lakeguard quarantine list silver.orders --all")["quarantine"]
     assert {item["rule_id"]: item["state"] for item in kept} == {
-        "in_set.country": "SENT_AGAIN",
-        "range.amount": "WRITTEN_OFF",
+        "in_set.country": "REPLAYED",
+        "range.amount": "DISCARDED",
     }
-    assert "WAITING" not in done(shop, "lakeguard quarantine list")
+    assert "QUARANTINED" not in done(shop, "lakeguard quarantine list")
 
 
 def test_a_profile_shows_what_is_published_and_no_address(shop: Terminal) -> None:
@@ -204,7 +204,7 @@ def test_two_runs_side_by_side(shop: Terminal) -> None:
     assert "input bronze.orders   v1 → v2" in text
     found = told(shop, f"lakeguard diff {first} {dirty}")["diff"]
     figures = {item["name"]: (item["before"], item["after"]) for item in found["figures"]}
-    assert (figures["table rows"], figures["set aside"]) == (("2", "3"), (None, "3"))
+    assert (figures["table rows"], figures["quarantined"]) == (("2", "3"), (None, "3"))
     checks = {item["check_id"]: item for item in found["checks"]}
     country = checks["in_set.country"]
     assert (country["before"]["outcome"], country["after"]["outcome"]) == ("PASS", "WARN")
@@ -217,7 +217,7 @@ def test_two_runs_side_by_side(shop: Terminal) -> None:
 
 
 def test_the_next_day_goes_on_where_the_source_was_left(shop: Terminal) -> None:
-    """Rows that were sent again moved nothing: neither are others read twice, nor left out."""
+    """Rows that were replayed moved nothing: neither are others read twice, nor left out."""
     (shop.folder / "exports" / "wednesday.csv").write_text(WEDNESDAY, "utf-8")
     done(shop, "lakeguard run bronze.orders")
     ran = done(shop, "lakeguard run silver.orders")
@@ -225,8 +225,8 @@ def test_the_next_day_goes_on_where_the_source_was_left(shop: Terminal) -> None:
     assert balance(shop) == {
         "read": 7,
         "published": 6,
-        "waiting": 0,
-        "written_off": 1,
+        "quarantined": 0,
+        "discarded": 1,
         "malformed": 0,
     }
 

@@ -1,4 +1,4 @@
-"""A run with Spark that sets rows aside, and dies for real at a named point."""
+"""A run with Spark that quarantines rows, and dies for real at a named point."""
 
 from __future__ import annotations
 

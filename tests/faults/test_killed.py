@@ -26,7 +26,7 @@ FENCE = ("reap.judged", "fence.before_commit", "fence.committed")
 RESTORE = ("restore.before_commit", "restore.committed")
 MAINTENANCE = ("maintain.told", "maintain.removed")
 ELSEWHERE = (
-    "apply.", "state.", "relay.", "ledger.", "owner.", "rebuild.", "deliver.", "adopt.", "aside.",
+    "apply.", "state.", "relay.", "ledger.", "owner.", "rebuild.", "deliver.", "adopt.",
     "alert.", "event.", "quarantine.", "task.claimed", "task.canceling", "job.", "graph.",
     "trigger.", "report.",
 )  # fmt: skip

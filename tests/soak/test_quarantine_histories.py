@@ -1,4 +1,4 @@
-"""Real histories of rows that are set aside, sent again, written off and rolled back."""
+"""Real histories of quarantined rows, replayed, discarded and rolled back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lakeguard_sdk.core.enums import LoadType, RunStatus
 from lakeguard_sdk.errors import AlreadyPublished, NothingWaits
 from lakeguard_sdk.model.definitions import RuleDefinition
 from lakeguard_sdk.model.load import Load
-from lakeguard_sdk.model.quarantine import KeptChoice
+from lakeguard_sdk.model.quarantine import QuarantineSelection
 from lakeguard_sdk.model.run import RunResult
 from openlaketx.worker import create_worker
 from tests.property.quarantine.model import Filed, Model
@@ -31,7 +31,7 @@ LOADS = [
     Load(type=LoadType.INCREMENTAL, **KEYED),
     Load(type=LoadType.SNAPSHOT, **KEYED),
 ]
-EVERY = KeptChoice()
+EVERY = QuarantineSelection()
 RULE, STRICT, LAX = "amount", 0, -5
 STEPS = 14
 
@@ -75,7 +75,7 @@ class History:
 
     def replay(self, chance: Random) -> None:
         self._say(chance.choice([STRICT, LAX]))
-        base, taken = self.model.shown, list(self.model.waiting())
+        base, taken = self.model.shown, list(self.model.quarantined())
         try:
             task = self.table.client.operations.submit_replay(TABLE, "tests", EVERY)
         except NothingWaits:
@@ -92,11 +92,13 @@ class History:
         self.read[ended.version] = self.read[base]
 
     def discard(self, chance: Random) -> None:
-        waiting = sorted(self.model.waiting())
-        if waiting:
-            chosen = chance.choice(waiting)
-            self.table.client.operations.discard(TABLE, KeptChoice(runs=(chosen[0],)), "tests")
-            self.model.written_off.add(chosen)
+        quarantined = sorted(self.model.quarantined())
+        if quarantined:
+            chosen = chance.choice(quarantined)
+            self.table.client.operations.discard(
+                TABLE, QuarantineSelection(runs=(chosen[0],)), "tests"
+            )
+            self.model.discarded.add(chosen)
 
     def roll_back(self, chance: Random) -> None:
         target = chance.choice(sorted(self.model.books))
@@ -108,13 +110,13 @@ class History:
 
     def check(self) -> None:
         told = self.table.client.reader.quarantine_balance(TABLE)
-        found = told.read, told.published, told.waiting, told.written_off, told.malformed
+        found = told.read, told.published, told.quarantined, told.discarded, told.malformed
         assert (told.adds_up, told.version, found) == (
             True,
             self.model.shown,
             self.model.balance(),
         )
-        if self.table.load.type is not LoadType.SNAPSHOT:  # it keeps rows of keys set aside
+        if self.table.load.type is not LoadType.SNAPSHOT:  # it keeps rows of keys quarantined
             assert len(self.table.by_deltalake()) == told.published
         assert self.table.client.ledger.verify(replay=True).findings == ()
 

@@ -53,7 +53,7 @@ SMOKE = {
     "test_python_build.py": ("test_a_function_reads_pinned_inputs_and_the_batch_knows_them",),
     "test_quarantine.py": ("test_the_rest_is_published_and_what_failed_is_kept",),
     "test_references.py": (),
-    "test_schema_changes.py": ("test_permissive_takes_in_what_it_can_and_keeps_the_rest_aside",),
+    "test_schema_changes.py": ("test_permissive_takes_in_what_it_can_and_quarantines_the_rest",),
     "test_sources_delta.py": ("test_new_files_are_read_once",),
     "test_sources_jdbc.py": ("test_every_type_is_read_exactly",),
     "test_sources_text.py": ("test_json_lines_keep_the_very_text_of_their_values",),
@@ -75,7 +75,7 @@ LONG = frozenset(
     {
         "faults/test_dispatch_outages.py",
         "faults/test_eight_writers.py",
-        "faults/test_killed_aside.py",
+        "faults/test_killed_quarantine.py",
         "faults/test_racing.py",
         "faults/test_slow_receivers.py",
         "property/measure/test_spark_expressions.py",

@@ -66,15 +66,15 @@ Clauses stand behind the rule in any order, each once:
   `>` or `>=` and a number of rows or per cent; for rules about a value any comparison with it;
   for rules about a share any comparison with a per cent.
 - `on_fail block`: the default. `on_fail quarantine`: new rows that fail are
-  [set aside](../how-to/quarantine.md), and the rest is published; it holds no failing row.
+  [quarantined](../how-to/quarantine.md), and the rest is published; it holds no failing row.
 - `scope table` or `scope batch`: the table as the publish would leave it, or the new rows alone,
   for those rules that say so below.
 
 A rule with `on_fail quarantine` blocks by its number only where `fail_if` says so, and that is held
-against the batch as it came. Without limits it warns where it set rows aside; with `warn_if` alone
-it warns beyond it. What a run may set aside at all, a
+against the batch as it came. Without limits it warns if it quarantined rows; with `warn_if` alone
+it warns beyond it. What a run may quarantine at all, a
 [QUARANTINE_BUDGET](policies.md#quarantine_budget) says. Only rules that point at single rows can
-set aside: not those about sequences, intervals, groups, values or whole datasets, nor one that
+quarantine: not those about sequences, intervals, groups, values or whole datasets, nor one that
 names a column which only the load writes, such as `row_hash`.
 """
 

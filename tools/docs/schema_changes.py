@@ -39,7 +39,7 @@ _DOES = {
     Reaction.ACCEPT_CAST: "the table stays; values are cast, and one that cannot be fails the run",
     Reaction.LEFT_OUT: "the table stays, and the column does not get into it; a warning",
     Reaction.QUARANTINE_ROW: "the table stays; values are cast, and rows with one that cannot be"
-    " are kept aside and counted; a warning",
+    " are quarantined and counted; a warning",
     Reaction.BLOCK: "the run is BLOCKED before anything is staged; its schema is kept all the same",
 }
 
@@ -90,7 +90,7 @@ gone once `leave_out` names it; a load other than FULL cannot drop what is in th
 
 A definition that declares a wider type than the table has widens the table with its next run.
 
-## Rows that are kept aside
+## Quarantined rows
 
 `<lake>/quarantine/<layer>/<name>/execution_id=<run>` holds them as JSON lines, as they came, each
 with `lg_reason`. They are counted in the evidence as rejected. `lakeguard maintain` removes them

@@ -93,7 +93,7 @@ class Named:
             "enabled": False,
             "triggered_by": "nobody",
             "commit": 1,
-            "evidence": Evidence.model_construct(aside=None),
+            "evidence": Evidence.model_construct(quarantined=None),
             "body": b'{"specversion":"1.0","id":"1","source":"/x","type":"y"}',
             "channel": "webhook",
         }

@@ -131,7 +131,7 @@ def test_a_draft_that_looks_back_sees_the_versions_of_then(tmp_path: Path) -> No
     )
 
 
-def test_a_rule_that_would_set_rows_aside_does_not_block(tmp_path: Path) -> None:
+def test_a_rule_that_would_quarantine_rows_does_not_block(tmp_path: Path) -> None:
     client = project(tmp_path, HIGH)
     past_run(client, [1, 11, 12])
     test = backtest(client, "range(n, max=10) on_fail quarantine")

@@ -168,7 +168,7 @@ def test_staging_stays_to_be_looked_at(tmp_path: Path) -> None:
     assert maintained(client) == {}
 
 
-def keep_aside(folder: Path, run_id: str, dataset: str = "bronze/numbers") -> Path:
+def store_malformed(folder: Path, run_id: str, dataset: str = "bronze/numbers") -> Path:
     file = folder / "quarantine" / dataset / f"execution_id={run_id}" / "part-0.json"
     file.parent.mkdir(parents=True)
     file.write_text('{"n": "x", "lg_reason": "n is no long"}')
@@ -176,29 +176,29 @@ def keep_aside(folder: Path, run_id: str, dataset: str = "bronze/numbers") -> Pa
 
 
 @pytest.mark.parametrize("name", ["numbers", "the_name_it_had"])
-def test_rows_kept_aside_go_after_the_inspection(tmp_path: Path, name: str) -> None:
+def test_rows_quarantined_go_after_the_inspection(tmp_path: Path, name: str) -> None:
     client = project(tmp_path, LoadType.APPEND, AT_ONCE, 1)
     plan = open_run(client, [9])
-    aside = keep_aside(tmp_path, plan.ticket.run_id, f"bronze/{name}")
-    other = keep_aside(tmp_path, "run_of_another")
+    quarantined = store_malformed(tmp_path, plan.ticket.run_id, f"bronze/{name}")
+    other = store_malformed(tmp_path, "run_of_another")
     assert maintained(client) == {}, "it runs"
     client.runs.fail_run(plan.ticket, Failure(code="LG-5004", message="gone"))
     assert RemovalKind.QUARANTINE in maintained(client, dry_run=True)
-    assert aside.exists()
+    assert quarantined.exists()
     removal = maintained(client)[RemovalKind.QUARANTINE]
     assert removal.runs == (plan.ticket.run_id,)
-    assert removal.paths == (str(aside.relative_to(tmp_path)),)
-    assert (aside.parent.exists(), other.exists()) == (False, True)
+    assert removal.paths == (str(quarantined.relative_to(tmp_path)),)
+    assert (quarantined.parent.exists(), other.exists()) == (False, True)
     assert_proved(client)
 
 
-def test_rows_kept_aside_stay_to_be_looked_at(tmp_path: Path) -> None:
+def test_rows_quarantined_stay_to_be_looked_at(tmp_path: Path) -> None:
     client = project(tmp_path, LoadType.APPEND, "inspection_days = 7\n", 1)
     plan = open_run(client, [9])
-    aside = keep_aside(tmp_path, plan.ticket.run_id)
+    quarantined = store_malformed(tmp_path, plan.ticket.run_id)
     client.runs.fail_run(plan.ticket, Failure(code="LG-5004", message="gone"))
     assert maintained(client) == {}
-    assert aside.exists()
+    assert quarantined.exists()
 
 
 def test_of_an_unknown_run_only_old_files_go(tmp_path: Path) -> None:

@@ -264,14 +264,14 @@ def test_maintenance_removes_at_once_what_may_not_be_kept(tmp_path: Path, versio
     staged = tmp_path / "bronze" / "numbers" / plan.staging
     assert staged.exists(), "the data plane died before it could delete them"
     run_id = plan.ticket.run_id
-    aside = tmp_path / "quarantine" / "bronze" / "numbers" / f"execution_id={run_id}"
-    aside.mkdir(parents=True)
-    (aside / "part-0.json").write_text('{"note": "123"}')
+    quarantined = tmp_path / "quarantine" / "bronze" / "numbers" / f"execution_id={run_id}"
+    quarantined.mkdir(parents=True)
+    (quarantined / "part-0.json").write_text('{"note": "123"}')
     received = tmp_path / "landing" / "numbers" / "ingest_date=2026-01-31"
     for run in (run_id, "run_of_another"):
         (received / f"execution_id={run}").mkdir(parents=True)
         (received / f"execution_id={run}" / "notes.csv").write_text("note\n123\n")
     removals = client.operations.maintain(NUMBERS).removals
     assert [removal.runs for removal in removals] == [(run_id,), (run_id,)]
-    assert (staged.exists(), aside.exists()) == (False, False)
+    assert (staged.exists(), quarantined.exists()) == (False, False)
     assert [path.parent.name for path in received.glob("*/*")] == ["execution_id=run_of_another"]

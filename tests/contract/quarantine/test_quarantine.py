@@ -17,7 +17,7 @@ from lakeguard_sdk.core.enums import (
 from lakeguard_sdk.expressions.measures import CountIf, RowCount
 from lakeguard_sdk.model.definitions import ColumnDefinition
 from lakeguard_sdk.model.evidence import Evidence
-from lakeguard_sdk.model.quarantine import KeptChoice, KeptState, QuarantineBalance
+from lakeguard_sdk.model.quarantine import QuarantineBalance, QuarantineSelection, QuarantineState
 from lakeguard_sdk.model.run import RunResult
 from lakeguard_sdk.types.schema import Column
 from tests.support.lakes.published_by_hand import compact_by_hand, shown
@@ -33,11 +33,15 @@ from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state")
 
-WAITING, UNDONE, REPLACED = KeptState.WAITING, KeptState.UNDONE, KeptState.REPLACED
+WAITING, UNDONE, REPLACED = (
+    QuarantineState.QUARANTINED,
+    QuarantineState.UNDONE,
+    QuarantineState.REPLACED,
+)
 
 
-def states(world: ByHand) -> list[tuple[int, str, int, KeptState]]:
-    """Version, rule, rows and state of all that was ever set aside."""
+def states(world: ByHand) -> list[tuple[int, str, int, QuarantineState]]:
+    """Version, rule, rows and state of all that was ever quarantined."""
     found = world.client.reader.quarantine(NUMBERS)
     return [(row.version, row.rule_id, row.rows, row.state) for row in found]
 
@@ -45,7 +49,7 @@ def states(world: ByHand) -> list[tuple[int, str, int, KeptState]]:
 def balance(world: ByHand) -> tuple[int, int, int, int, int]:
     found = world.client.reader.quarantine_balance(NUMBERS)
     assert found.adds_up, found
-    return found.read, found.published, found.waiting, found.written_off, found.malformed
+    return found.read, found.published, found.quarantined, found.discarded, found.malformed
 
 
 def in_table(folder: Path) -> list[int]:
@@ -56,19 +60,19 @@ def in_table(folder: Path) -> list[int]:
     return sorted(found)
 
 
-def test_a_plan_says_which_rules_set_aside(tmp_path: Path) -> None:
+def test_a_plan_says_which_rules_quarantine(tmp_path: Path) -> None:
     world = ByHand.project(
         tmp_path,
         rules=(*RULES, rule("not_null(n)"), rule("eq(n, 1) on_fail quarantine", active=False)),
     )
     plan = world.opened()
-    assert [item.rule_id for item in plan.aside] == [NEGATIVE, LARGE]
-    assert [type(item.failed) for item in plan.aside] == [CountIf, CountIf]
-    assert all(item.scope == RowCount() for item in plan.aside)
-    assert {item.failed for item in plan.aside} <= set(plan.measures)
+    assert [item.rule_id for item in plan.quarantine_rules] == [NEGATIVE, LARGE]
+    assert [type(item.failed) for item in plan.quarantine_rules] == [CountIf, CountIf]
+    assert all(item.scope == RowCount() for item in plan.quarantine_rules)
+    assert {item.failed for item in plan.quarantine_rules} <= set(plan.measures)
 
 
-def test_columns_that_drift_in_keep_the_rules_that_set_aside(tmp_path: Path) -> None:
+def test_columns_that_drift_in_keep_the_rules_that_quarantine(tmp_path: Path) -> None:
     world = ByHand.project(tmp_path, profile="additive")
     plan = world.opened()
     live = plan.declared.model_copy(
@@ -76,11 +80,11 @@ def test_columns_that_drift_in_keep_the_rules_that_set_aside(tmp_path: Path) -> 
     )
     verdict = world.client.runs.submit_schema(plan.ticket, live)
     assert verdict.declared is not None
-    assert verdict.aside == plan.aside
-    assert plan.under(verdict).aside == plan.aside
+    assert verdict.quarantine_rules == plan.quarantine_rules
+    assert plan.under(verdict).quarantine_rules == plan.quarantine_rules
 
 
-def test_what_is_set_aside_waits_once_it_is_published(tmp_path: Path) -> None:
+def test_what_is_quarantined_waits_once_it_is_published(tmp_path: Path) -> None:
     world = ByHand.project(tmp_path)
     plan = world.opened()
     decision = world.decide(plan, [1, -2, 3, 400, -5])
@@ -111,7 +115,7 @@ def test_a_run_that_publishes_nothing_holds_nothing(tmp_path: Path) -> None:
     assert in_table(tmp_path) == [-1]
 
 
-def test_a_rollback_undoes_what_was_set_aside_later(tmp_path: Path) -> None:
+def test_a_rollback_undoes_what_was_quarantined_later(tmp_path: Path) -> None:
     world = ByHand.project(tmp_path)
     world.run([1, -1])
     world.run([2, -2, 200])
@@ -154,7 +158,7 @@ def test_a_compaction_changes_nothing(tmp_path: Path) -> None:
     assert balance(world) == (6, 3, 3, 0, 0)
 
 
-def test_malformed_lines_are_read_and_neither_published_nor_sent_again(tmp_path: Path) -> None:
+def test_malformed_lines_are_read_and_neither_published_nor_replayed(tmp_path: Path) -> None:
     world = ByHand.project(tmp_path)
     world.run([1, -1], rejected=3)
     assert balance(world) == (5, 1, 1, 0, 3)
@@ -178,9 +182,9 @@ def test_the_oldest_row_says_since_when(tmp_path: Path) -> None:
     ("changed", "told"),
     [
         ({"path": "quarantine/bronze/numbers/x/execution_id=run_1/f"}, "is not where the run"),
-        ({"path": "bronze/numbers/f"}, "is not where the run sets rows aside"),
+        ({"path": "bronze/numbers/f"}, "is not where the run quarantines rows"),
         ({"sha256": "x"}, "has no hash of its content"),
-        ({"rule_id": "other"}, "which sets none aside"),
+        ({"rule_id": "other"}, "which quarantines none"),
         ({"rows": 9}, "9 rows are filed"),
     ],
 )
@@ -189,12 +193,12 @@ def test_files_that_are_not_the_runs_own_block(
 ) -> None:
     world = ByHand.project(tmp_path)
     plan = world.opened()
-    aside = world.evidence(plan, [1, -1]).aside
-    assert aside is not None
-    files = tuple(file.model_copy(update=changed) for file in aside.files)
+    quarantined = world.evidence(plan, [1, -1]).quarantined
+    assert quarantined is not None
+    files = tuple(file.model_copy(update=changed) for file in quarantined.files)
     rows = sum(file.rows for file in files)
-    strange = aside.model_copy(update={"files": files, "rows": rows})
-    decision = world.decide(plan, [1, -1], aside=strange)
+    strange = quarantined.model_copy(update={"files": files, "rows": rows})
+    decision = world.decide(plan, [1, -1], quarantined=strange)
     assert not decision.allowed
     assert told in " ".join(decision.ruling.reasons)
 
@@ -207,11 +211,11 @@ def test_files_are_looked_at_before_they_are_believed(
 ) -> None:
     world = ByHand.project(tmp_path)
     plan = world.opened()
-    aside = world.evidence(plan, [1, -1]).aside
-    assert aside is not None
-    place = tmp_path / aside.files[0].path
+    quarantined = world.evidence(plan, [1, -1]).quarantined
+    assert quarantined is not None
+    place = tmp_path / quarantined.files[0].path
     place.unlink() if content is None else place.write_bytes(content)
-    decision = world.decide(plan, [1, -1], aside=aside)
+    decision = world.decide(plan, [1, -1], quarantined=quarantined)
     assert not decision.allowed
     assert told in " ".join(decision.ruling.reasons)
 
@@ -219,23 +223,23 @@ def test_files_are_looked_at_before_they_are_believed(
 def test_a_replay_makes_no_row_younger(tmp_path: Path) -> None:
     world = ByHand.project(tmp_path)
     world.run([1, -1])
-    task = world.client.operations.submit_replay(NUMBERS, "tests", KeptChoice())
+    task = world.client.operations.submit_replay(NUMBERS, "tests", QuarantineSelection())
     plan = world.opened(task)
-    aside = world.evidence(plan, [-1]).aside
-    assert aside is not None
-    files = tuple(f.model_copy(update={"first_seen": world.clock()}) for f in aside.files)
-    decision = world.decide(plan, [-1], aside=aside.model_copy(update={"files": files}))
+    quarantined = world.evidence(plan, [-1]).quarantined
+    assert quarantined is not None
+    files = tuple(f.model_copy(update={"first_seen": world.clock()}) for f in quarantined.files)
+    decision = world.decide(plan, [-1], quarantined=quarantined.model_copy(update={"files": files}))
     assert "has rows of a time to come" in " ".join(decision.ruling.reasons)
 
 
-def test_rows_that_were_not_set_aside_block(tmp_path: Path) -> None:
+def test_rows_that_were_not_quarantined_block(tmp_path: Path) -> None:
     world = ByHand.project(tmp_path)
     plan = world.opened()
     whole: Evidence = world.evidence(plan, [1, 2])
     measures = {key: 1 if key.startswith("count_if") else n for key, n in whole.measures.items()}
     decision = world.decide(plan, [1, 2], measures=measures)
     assert not decision.allowed
-    assert "fail and were not set aside" in decision.ruling.reasons[0]
+    assert "fail and were not quarantine" in decision.ruling.reasons[0]
 
 
 # -- budgets ---------------------------------------------------------------------------------------
@@ -254,7 +258,7 @@ def test_a_budget_counts_what_waits_after_the_run(tmp_path: Path) -> None:
     assert not decision.allowed
     assert "3 rows in quarantine after the run, at most 2" in decision.ruling.reasons[0]
     world.client.operations.rollback(NUMBERS, 1, "a rollback brings no new rows")
-    task = world.client.operations.submit_replay(NUMBERS, "tests", KeptChoice())
+    task = world.client.operations.submit_replay(NUMBERS, "tests", QuarantineSelection())
     plan = world.opened(task)
     assert world.decide(plan, [-1]).allowed, "a replay is never held to it"
 
@@ -270,28 +274,30 @@ def test_a_budget_of_a_load_that_reads_all_counts_its_own_rows(tmp_path: Path) -
 # -- looking at rows -------------------------------------------------------------------------------
 
 
-def test_rows_that_wait_can_be_looked_at(tmp_path: Path) -> None:
+def test_quarantined_rows_can_be_looked_at(tmp_path: Path) -> None:
     world = ByHand.project(tmp_path)
     world.run([1, -1, -2, 300])
-    listed = world.client.reader.kept_rows(NUMBERS, KeptChoice())
+    listed = world.client.reader.quarantined_rows(NUMBERS, QuarantineSelection())
     assert listed.columns[0] == "n"
     assert [row[0] for row in listed.rows] == ["-1", "-2", "300"]
-    assert (listed.masked, listed.waiting) == ((), 3)
-    some = world.client.reader.kept_rows(NUMBERS, KeptChoice(rules=(NEGATIVE,)), limit=1)
-    assert ([row[0] for row in some.rows], some.waiting) == (["-1"], 2)
+    assert (listed.masked, listed.quarantined) == ((), 3)
+    some = world.client.reader.quarantined_rows(
+        NUMBERS, QuarantineSelection(rules=(NEGATIVE,)), limit=1
+    )
+    assert ([row[0] for row in some.rows], some.quarantined) == (["-1"], 2)
 
 
 def test_values_of_a_tagged_column_are_masked(tmp_path: Path) -> None:
     tagged = ColumnDefinition(name="n", type="long", tags=("salary",))
     world = ByHand.project(tmp_path, columns=(tagged,))
     world.run([1, -987654])
-    listed = world.client.reader.kept_rows(NUMBERS, KeptChoice())
+    listed = world.client.reader.quarantined_rows(NUMBERS, QuarantineSelection())
     assert (listed.masked, listed.rows[0][0]) == (("n",), "***")
     assert "987654" not in listed.to_json()
 
 
 def test_values_stay_masked_where_a_tagged_column_left_the_definition(tmp_path: Path) -> None:
-    """The tag came after the rows were set aside."""
+    """The tag came after the rows were quarantined."""
     world = ByHand.project(tmp_path)
     world.run([1, -987654])
     registry = world.client.registry
@@ -299,5 +305,5 @@ def test_values_stay_masked_where_a_tagged_column_left_the_definition(tmp_path: 
     other = ColumnDefinition(name="m", type="long")
     for said in (definitions(columns=(tagged,)), definitions(columns=(other,), rules=())):
         registry.apply(registry.plan(said))
-        listed = world.client.reader.kept_rows(NUMBERS, KeptChoice())
+        listed = world.client.reader.quarantined_rows(NUMBERS, QuarantineSelection())
         assert (listed.masked, listed.rows[0][0]) == (("n",), "***")

@@ -1,4 +1,4 @@
-"""Real processes at once on rows that wait: each is sent again or written off, never both."""
+"""Real processes at once on quarantined rows: each is replayed or discarded, never both."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from lakeguard_sdk import connect
 from lakeguard_sdk.errors import BaseMoved, NothingWaits, TableBusy
-from lakeguard_sdk.model.quarantine import KeptChoice, KeptState
+from lakeguard_sdk.model.quarantine import QuarantineSelection, QuarantineState
 from lakeguard_sdk.model.run import RunPlan
 from tests.contract.quarantine.test_quarantine import balance, in_table
 from tests.support.lakes.published_by_hand import shown
@@ -22,15 +22,15 @@ NEWBORN = multiprocessing.get_context("forkserver")
 ROUNDS = 4
 
 
-def write_off_each(folder: str, runs: list[str]) -> None:
+def discard_each(folder: str, runs: list[str]) -> None:
     operations = connect(folder).operations
     for run in runs:
         for _ in range(500):
             try:
-                operations.discard(NUMBERS, KeptChoice(runs=(run,)), "test data")
+                operations.discard(NUMBERS, QuarantineSelection(runs=(run,)), "test data")
                 break
             except NothingWaits:
-                break  # it was sent again
+                break  # it was replayed
             except TableBusy:
                 continue
 
@@ -39,11 +39,13 @@ def send_each(folder: str, runs: list[str]) -> None:
     world = ByHand(connect(folder))
     for run in runs:
         try:
-            task = world.client.operations.submit_replay(NUMBERS, "t", KeptChoice(runs=(run,)))
+            task = world.client.operations.submit_replay(
+                NUMBERS, "t", QuarantineSelection(runs=(run,))
+            )
             plan = world.open(task)
             if not isinstance(plan, RunPlan):
-                continue  # it was written off
-            assert world.decide(plan, [abs(n) for n in world.waiting_in(plan)]).allowed
+                continue  # it was discarded
+            assert world.decide(plan, [abs(n) for n in world.quarantined_in(plan)]).allowed
         except NothingWaits:
             continue
         try:
@@ -52,11 +54,11 @@ def send_each(folder: str, runs: list[str]) -> None:
             world.fail(plan)
 
 
-def test_rows_are_sent_again_or_written_off(tmp_path: Path) -> None:
+def test_rows_are_replayed_or_discarded(tmp_path: Path) -> None:
     world = ByHand.project(tmp_path)
     runs = [world.run([-number]).run_id for number in range(1, ROUNDS + 1)]
     processes = [
-        NEWBORN.Process(target=write_off_each, args=(str(tmp_path), runs)),
+        NEWBORN.Process(target=discard_each, args=(str(tmp_path), runs)),
         NEWBORN.Process(target=send_each, args=(str(tmp_path), list(reversed(runs)))),
     ]
     for process in processes:
@@ -65,8 +67,8 @@ def test_rows_are_sent_again_or_written_off(tmp_path: Path) -> None:
         process.join(timeout=120)
     assert [process.exitcode for process in processes] == [0, 0]
     found = {row.run_id: row.state for row in world.client.reader.quarantine(NUMBERS)}
-    sent = [run for run, state in found.items() if state is KeptState.SENT_AGAIN]
-    off = [run for run, state in found.items() if state is KeptState.WRITTEN_OFF]
+    sent = [run for run, state in found.items() if state is QuarantineState.REPLAYED]
+    off = [run for run, state in found.items() if state is QuarantineState.DISCARDED]
     assert sorted([*sent, *off]) == sorted(runs)
     assert shown(tmp_path) == sorted(runs.index(run) + 1 for run in sent)
     assert balance(world) == (ROUNDS, len(sent), 0, len(off), 0)

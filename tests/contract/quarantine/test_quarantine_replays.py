@@ -1,4 +1,4 @@
-"""Rows that wait are sent again or written off, over the ports of a control plane."""
+"""Quarantined rows are replayed or discarded, over the ports of a control plane."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from lakeguard_sdk.core.enums import (
 )
 from lakeguard_sdk.errors import (
     BaseMoved,
+    DiscardInvalid,
     NothingWaits,
     NotReplayable,
     SecretReason,
     TableBusy,
-    WriteOffInvalid,
 )
 from lakeguard_sdk.model.definitions import ColumnDefinition
 from lakeguard_sdk.model.evidence import Changes, SourcePosition
 from lakeguard_sdk.model.load import Load
-from lakeguard_sdk.model.quarantine import KeptChoice, KeptState, QuarantineBuild
+from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantineSelection, QuarantineState
 from lakeguard_sdk.model.run import RunResult, Window
 from tests.contract.quarantine.test_quarantine import balance, in_table, states
 from tests.support.lakes.published_by_hand import shown
@@ -35,13 +35,17 @@ from tests.support.projects.planes import NUMBERS
 
 pytestmark = pytest.mark.usefixtures("each_state")
 
-EVERY = KeptChoice()
-WAITING, SENT, OFF = KeptState.WAITING, KeptState.SENT_AGAIN, KeptState.WRITTEN_OFF
-UNDONE = KeptState.UNDONE
+EVERY = QuarantineSelection()
+WAITING, SENT, OFF = (
+    QuarantineState.QUARANTINED,
+    QuarantineState.REPLAYED,
+    QuarantineState.DISCARDED,
+)
+UNDONE = QuarantineState.UNDONE
 N = ColumnDefinition(name="n", type="long")
 
 
-def order(client: Client, choice: KeptChoice = EVERY, **said: Any) -> str:
+def order(client: Client, choice: QuarantineSelection = EVERY, **said: Any) -> str:
     return client.operations.submit_replay(NUMBERS, "tests", choice, **said)
 
 
@@ -56,7 +60,7 @@ def test_a_replay_reads_what_waits_and_adds_to_the_table(tmp_path: Path) -> None
     ended = world.publish(plan)
     assert (ended.version, ended.rows) == (2, 2)
     found = world.client.reader.quarantine(NUMBERS)
-    assert [(row.state, row.sent_again_by) for row in found] == [(SENT, ended.run_id)] * 2
+    assert [(row.state, row.replayed_by) for row in found] == [(SENT, ended.run_id)] * 2
     assert balance(world) == (3, 3, 0, 0, 0)
     assert (shown(tmp_path), in_table(tmp_path)) == ([1, 2, 3], [])
     assert world.client.ledger.verify(replay=True).findings == ()
@@ -75,7 +79,7 @@ def test_a_choice_takes_its_runs_and_rules_alone(tmp_path: Path) -> None:
     world = ByHand.project(tmp_path)
     first = world.run([-1, 100])
     world.run([-2, 200])
-    choice = KeptChoice(runs=(first.run_id,), rules=(NEGATIVE,))
+    choice = QuarantineSelection(runs=(first.run_id,), rules=(NEGATIVE,))
     world.replay(order(world.client, choice))
     assert [state for *_, state in states(world)] == [SENT, WAITING, WAITING, WAITING]
     assert shown(tmp_path) == [1]
@@ -88,15 +92,15 @@ def test_every_run_and_rule_that_is_named_must_wait(tmp_path: Path) -> None:
     good = world.run([1, -1]).run_id
     operations, reader = world.client.operations, world.client.reader
     for choice, told in (
-        (KeptChoice(runs=(good, "run_typo")), "wait of run run_typo$"),
-        (KeptChoice(rules=(NEGATIVE, LARGE)), f"wait under {LARGE}$"),
+        (QuarantineSelection(runs=(good, "run_typo")), "wait of run run_typo$"),
+        (QuarantineSelection(rules=(NEGATIVE, LARGE)), f"wait under {LARGE}$"),
     ):
         with pytest.raises(NothingWaits, match=told):
             operations.discard(NUMBERS, choice, "because")
         with pytest.raises(NothingWaits, match=told):
             order(world.client, choice)
         with pytest.raises(NothingWaits, match=told):
-            reader.kept_rows(NUMBERS, choice)
+            reader.quarantined_rows(NUMBERS, choice)
     assert balance(world) == (2, 1, 1, 0, 0)
 
 
@@ -111,7 +115,7 @@ def test_rows_that_a_back_fill_may_have_brought_are_not_added_again(tmp_path: Pa
     with pytest.raises(NotReplayable, match=f"a back-fill came after run {first.run_id}") as told:
         order(world.client)
     assert told.value.next_step == f"lakeguard quarantine replay {NUMBERS} --as-newest"
-    world.replay(order(world.client, KeptChoice(runs=(later.run_id,))))
+    world.replay(order(world.client, QuarantineSelection(runs=(later.run_id,))))
     assert world.opened(order(world.client, as_newest=True)).load.type is LoadType.APPEND
 
 
@@ -129,7 +133,7 @@ def test_what_a_snapshot_of_a_window_may_have_deleted_is_not_brought_back(tmp_pa
         order(world.client)
 
 
-def test_what_replaces_partitions_is_sent_again_by_its_key_hash() -> None:
+def test_what_replaces_partitions_is_replayed_by_its_key_hash() -> None:
     load = Load(type=LoadType.PARTITION, keys=("n",), hash=HashStrategy.KEY_HASH)
     assert replay_load(load).type is LoadType.INCREMENTAL
     assert replay_load(load).keys == ("n",)
@@ -160,7 +164,7 @@ def test_a_replay_whose_rows_are_gone_meanwhile_is_blocked(tmp_path: Path) -> No
     assert "no quarantined rows of bronze.numbers" in ended.decision.ruling.reasons[0]
 
 
-def test_rows_written_off_while_they_were_sent_again_stay_out(tmp_path: Path) -> None:
+def test_rows_discarded_while_they_were_replayed_stay_out(tmp_path: Path) -> None:
     world = ByHand.project(tmp_path)
     world.run([1, -2])
     plan = world.opened(order(world.client))
@@ -171,7 +175,7 @@ def test_rows_written_off_while_they_were_sent_again_stay_out(tmp_path: Path) ->
     assert balance(world) == (2, 1, 0, 1, 0)
 
 
-def test_what_is_being_published_is_not_written_off(tmp_path: Path) -> None:
+def test_what_is_being_published_is_not_discarded(tmp_path: Path) -> None:
     world = ByHand.project(tmp_path)
     world.run([1, -2])
     plan = world.opened(order(world.client))
@@ -189,7 +193,7 @@ def test_a_replay_accounts_for_every_row(tmp_path: Path, changed: dict[str, Any]
     world.run([1, -2])
     decision = world.decide(world.opened(order(world.client)), changed["rows"])
     assert not decision.allowed
-    assert "1 rows that waited were read, but" in " ".join(decision.ruling.reasons)
+    assert "1 quarantined rows were read, but" in " ".join(decision.ruling.reasons)
 
 
 def test_a_state_that_ends_is_no_row_of_the_batch(tmp_path: Path) -> None:
@@ -209,7 +213,7 @@ def test_rows_of_a_batch_are_those_that_were_counted(tmp_path: Path) -> None:
     world = ByHand.project(tmp_path, Load(type=LoadType.INCREMENTAL, keys=("n",)))
     decision = world.decide(world.opened(), [1, 2, -3], batch=3)
     assert not decision.allowed
-    assert "3 rows and 1 set aside, but 3 were counted" in " ".join(decision.ruling.reasons)
+    assert "3 rows and 1 quarantined, but 3 were counted" in " ".join(decision.ruling.reasons)
 
 
 def test_a_replay_leaves_the_position_where_it_was(tmp_path: Path) -> None:
@@ -304,13 +308,15 @@ def test_a_key_hash_of_a_full_load_is_reckoned_by_a_whole_run(tmp_path: Path) ->
     assert refused.value.next_step == f"lakeguard run {NUMBERS}"
 
 
-# -- writing off -----------------------------------------------------------------------------------
+# -- discarding -----------------------------------------------------------------------------------
 
 
-def test_what_is_written_off_says_who_and_why(tmp_path: Path) -> None:
+def test_what_is_discarded_says_who_and_why(tmp_path: Path) -> None:
     world = ByHand.project(tmp_path)
     world.run([1, -2, 300])
-    gone = world.client.operations.discard(NUMBERS, KeptChoice(rules=(LARGE,)), " test data ")
+    gone = world.client.operations.discard(
+        NUMBERS, QuarantineSelection(rules=(LARGE,)), " test data "
+    )
     assert [(row.rule_id, row.rows, row.state, row.reason) for row in gone] == [
         (LARGE, 1, OFF, "test data")
     ]
@@ -320,7 +326,7 @@ def test_what_is_written_off_says_who_and_why(tmp_path: Path) -> None:
     assert world.client.ledger.verify(replay=True).findings == ()
 
 
-def test_what_is_written_off_is_not_written_off_again(tmp_path: Path) -> None:
+def test_what_is_discarded_is_not_discarded_again(tmp_path: Path) -> None:
     world = ByHand.project(tmp_path)
     with pytest.raises(NothingWaits):
         world.client.operations.discard(NUMBERS, EVERY, "there is none")
@@ -331,7 +337,7 @@ def test_what_is_written_off_is_not_written_off_again(tmp_path: Path) -> None:
     assert told.value.next_step == f"lakeguard quarantine list {NUMBERS} --all"
 
 
-def test_a_write_off_belongs_to_what_it_gave_up(tmp_path: Path) -> None:
+def test_a_discard_belongs_to_what_it_gave_up(tmp_path: Path) -> None:
     """Rolled forward to a replay that took the rows, they are in the table all the same."""
     world = ByHand.project(tmp_path)
     world.run([1, -2])
@@ -345,10 +351,10 @@ def test_a_write_off_belongs_to_what_it_gave_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "a\nb", "x" * 2001])
-def test_nothing_is_written_off_without_a_reason(tmp_path: Path, reason: str) -> None:
+def test_nothing_is_discarded_without_a_reason(tmp_path: Path, reason: str) -> None:
     world = ByHand.project(tmp_path)
     world.run([1, -2])
-    with pytest.raises(WriteOffInvalid, match="reason"):
+    with pytest.raises(DiscardInvalid, match="reason"):
         world.client.operations.discard(NUMBERS, EVERY, reason)
     assert balance(world) == (2, 1, 1, 0, 0)
 

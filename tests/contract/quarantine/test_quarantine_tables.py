@@ -1,4 +1,4 @@
-"""What maintenance leaves of rows that wait, and what verify says where something is missing."""
+"""What maintenance leaves of quarantined rows, and what verify says where something is missing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lakeguard.registry.store import require_dataset
 from lakeguard.services.ports.operations import EmbeddedOperations
 from lakeguard_sdk import connect
 from lakeguard_sdk.core.enums import LoadType
-from lakeguard_sdk.model.quarantine import KeptChoice
+from lakeguard_sdk.model.quarantine import QuarantineSelection
 from lakeguard_sdk.model.table_operations import RemovalKind
 from lakeguard_sdk.model.verification import FindingKind
 from tests.contract.quarantine.test_quarantine import balance, in_table, states
@@ -51,7 +51,7 @@ def test_maintenance_leaves_what_waits_or_may_wait_again(tmp_path: Path) -> None
     blocked = world.opened()
     world.decide(blocked, [3, -3])
     world.fail(blocked)
-    world.replay(world.client.operations.submit_replay(NUMBERS, "tests", KeptChoice()))
+    world.replay(world.client.operations.submit_replay(NUMBERS, "tests", QuarantineSelection()))
     assert on_disk(tmp_path) == 3
     found = {item.kind: item for item in world.client.operations.maintain(NUMBERS).removals}
     assert found[RemovalKind.QUARANTINE].runs == (blocked.ticket.run_id,)
@@ -71,7 +71,7 @@ def test_what_no_version_needs_any_more_goes(tmp_path: Path) -> None:
     assert findings(world) == []
 
 
-def test_what_was_just_written_off_is_there_to_be_looked_at(tmp_path: Path) -> None:
+def test_what_was_just_discarded_is_there_to_be_looked_at(tmp_path: Path) -> None:
     ByHand.project(tmp_path)
     settings = tmp_path / "lakeguard.toml"
     days = "[env.dev.maintenance]\nretention_days = 0\ninspection_days = 1\n"
@@ -80,7 +80,7 @@ def test_what_was_just_written_off_is_there_to_be_looked_at(tmp_path: Path) -> N
     run = world.run([1, -1]).run_id
     assert isinstance(world.client.operations, EmbeddedOperations)
     context = world.client.operations.context
-    world.client.operations.discard(NUMBERS, KeptChoice(), "test data")
+    world.client.operations.discard(NUMBERS, QuarantineSelection(), "test data")
     later = replace(context, clock=lambda: context.clock() + timedelta(hours=1))
     with context.read() as tx:
         dataset = require_dataset(tx, NUMBERS)
@@ -136,11 +136,11 @@ def test_a_rebuilt_state_knows_what_waits(tmp_path: Path) -> None:
     world = project(tmp_path)
     world.run([1, -1, 100])
     world.run([2, -2])
-    world.client.operations.discard(NUMBERS, KeptChoice(rules=("b_large",)), "test data")
+    world.client.operations.discard(NUMBERS, QuarantineSelection(rules=("b_large",)), "test data")
     before = (states(world), balance(world))
     world.client.ledger.sync()
     rebuild_embedded(tmp_path, env=None, replace=True, progress=lambda _: None)
     again = ByHand(connect(tmp_path))
     assert (states(again), balance(again)) == before
-    again.replay(again.client.operations.submit_replay(NUMBERS, "tests", KeptChoice()))
+    again.replay(again.client.operations.submit_replay(NUMBERS, "tests", QuarantineSelection()))
     assert balance(again) == (5, 4, 0, 1, 0)

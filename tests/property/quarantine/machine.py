@@ -1,4 +1,4 @@
-"""Histories of a dataset that sets rows aside, against a book of every row."""
+"""Histories of a dataset that quarantines rows, against a book of every row."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from lakeguard.insight.reader.reader import StateReader
 from lakeguard.insight.verification.quarantine import quarantine_findings
-from lakeguard.promotion.quarantine.quarantine_tables import show_all_waiting
+from lakeguard.promotion.quarantine.quarantine_tables import sync_quarantine_tables
 from lakeguard.promotion.run_port import PromotionRuns
 from lakeguard.services.ports.operations import EmbeddedOperations
 from lakeguard.state.organisation import OrganisationState
@@ -24,12 +24,12 @@ from lakeguard_sdk.core.enums import Deletes, LoadType, RunStatus
 from lakeguard_sdk.errors import AlreadyPublished, NothingWaits
 from lakeguard_sdk.model.evidence import Changes
 from lakeguard_sdk.model.load import Load
-from lakeguard_sdk.model.quarantine import KeptChoice, KeptState, QuarantineBuild
+from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantineSelection, QuarantineState
 from lakeguard_sdk.model.run import RunPlan, Window
 from tests.property.move.machine import FAST
 from tests.property.quarantine.model import Filed, Model
 from tests.support.fakes.killed_at import dying_at
-from tests.support.fakes.memory_quarantine import MemoryKeptTables
+from tests.support.fakes.memory_quarantine import MemoryQuarantineTables
 from tests.support.lakes.lakes import MemoryLake
 from tests.support.lakes.quarantined_by_hand import ByHand, definitions, failing
 from tests.support.projects.planes import NUMBERS, Clock, make_context
@@ -57,7 +57,7 @@ class QuarantineMachine(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp(prefix="quarantine-", dir=FAST))
         lake, clock = MemoryLake(), Clock()
         context = make_context(self.folder, lake.tables, clock, definitions(load))
-        self.kept = MemoryKeptTables()
+        self.kept = MemoryQuarantineTables()
         self.context = replace(context, kept=self.kept)
         used: dict[str, Any] = {
             "reader": StateReader(
@@ -91,18 +91,18 @@ class QuarantineMachine(RuleBasedStateMachine):
             said, published = self._changes(plan, good, data)
             changed |= {"unseen": published - good, **said}
         if self._ends(plan, batch, end, changed):
-            aside = self._filed(plan, batch)
+            quarantined = self._filed(plan, batch)
             renews = self.load.type in ANEW and window is None
             version = self._last_version()
-            self.model.publish(version, published, aside, malformed, renews=renews)
+            self.model.publish(version, published, quarantined, malformed, renews=renews)
 
     run_more = run
 
     @rule(choice=CHOICES, mends=st.sampled_from([0, 1, 2]), end=ENDS, data=st.data())
-    @precondition(lambda self: self.model.waiting() or self.model.shown is not None)
+    @precondition(lambda self: self.model.quarantined() or self.model.shown is not None)
     def replay(self, choice: str, mends: int, end: str, data: st.DataObject) -> None:
         chosen = self._choice(choice, data)
-        taken = [key for key in self.model.waiting() if chosen.takes(*key)]
+        taken = [key for key in self.model.quarantined() if chosen.takes(*key)]
         submit = self.world.client.operations.submit_replay
         try:
             task = submit(NUMBERS, "machine", chosen, as_newest=True)
@@ -114,7 +114,7 @@ class QuarantineMachine(RuleBasedStateMachine):
         assert {(file.run_id, file.rule_id) for file in plan.build.files} == set(taken)
         batch = [
             abs(number) % 100 if index % 3 < mends else number
-            for index, number in enumerate(self.world.waiting_in(plan))
+            for index, number in enumerate(self.world.quarantined_in(plan))
         ]
         if self._ends(plan, batch, end, {}):
             self.model.replay(self._last_version(), taken, self._filed(plan, batch))
@@ -124,14 +124,14 @@ class QuarantineMachine(RuleBasedStateMachine):
     @rule(choice=CHOICES, data=st.data(), dies=st.sampled_from([False] * 5 + [True]))
     def discard(self, choice: str, data: st.DataObject, dies: bool) -> None:
         chosen = self._choice(choice, data)
-        gone = {key for key in self.model.waiting() if chosen.takes(*key)}
+        gone = {key for key in self.model.quarantined() if chosen.takes(*key)}
         try:
-            with dying_at("quarantine.written_off" if dies else None):
+            with dying_at("quarantine.discarded" if dies else None):
                 self.world.client.operations.discard(NUMBERS, chosen, "because")
         except NothingWaits:
             assert not gone
             return
-        self.model.written_off |= gone
+        self.model.discarded |= gone
 
     @rule(choice=st.integers(0, 9))
     @precondition(lambda self: self.model.books)
@@ -154,22 +154,26 @@ class QuarantineMachine(RuleBasedStateMachine):
             return
         reader = self.world.client.reader
         told = reader.quarantine_balance(NUMBERS)
-        found = told.read, told.published, told.waiting, told.written_off, told.malformed
+        found = told.read, told.published, told.quarantined, told.discarded, told.malformed
         assert told.adds_up
         assert (told.version, found) == (self.model.shown, self.model.balance())
-        waiting = [row for row in reader.quarantine(NUMBERS) if row.state is KeptState.WAITING]
-        assert {(r.run_id, r.rule_id): r.rows for r in waiting} == dict(self.model.waiting())
+        quarantined = [
+            row for row in reader.quarantine(NUMBERS) if row.state is QuarantineState.QUARANTINED
+        ]
+        assert {(r.run_id, r.rule_id): r.rows for r in quarantined} == dict(
+            self.model.quarantined()
+        )
 
     def teardown(self) -> None:
         if not hasattr(self, "model"):
             return
-        show_all_waiting(self.context)
+        sync_quarantine_tables(self.context)
         context = self.context
         found = quarantine_findings(
             OrganisationState.of(context.database, "default"), str(self.folder), self.kept
         )
         assert list(found) == []
-        assert self.kept.files == len(self.model.waiting())
+        assert self.kept.files == len(self.model.quarantined())
         context.database.close()
         shutil.rmtree(self.folder)
 
@@ -210,15 +214,19 @@ class QuarantineMachine(RuleBasedStateMachine):
         run_id = plan.ticket.run_id
         return Counter((run_id, rules[0]) for number in batch if (rules := failing(number)))
 
-    def _choice(self, choice: str, data: st.DataObject) -> KeptChoice:
+    def _choice(self, choice: str, data: st.DataObject) -> QuarantineSelection:
         """Of what waits where something does."""
-        waiting = sorted(self.model.waiting())
+        quarantined = sorted(self.model.quarantined())
         if choice == "other":
-            return KeptChoice(runs=("run_of_nobody",))
-        if choice == "all" or not waiting:
-            return KeptChoice()
-        run_id, rule_id = data.draw(st.sampled_from(waiting), label="chosen")
-        return KeptChoice(runs=(run_id,)) if choice == "run" else KeptChoice(rules=(rule_id,))
+            return QuarantineSelection(runs=("run_of_nobody",))
+        if choice == "all" or not quarantined:
+            return QuarantineSelection()
+        run_id, rule_id = data.draw(st.sampled_from(quarantined), label="chosen")
+        return (
+            QuarantineSelection(runs=(run_id,))
+            if choice == "run"
+            else QuarantineSelection(rules=(rule_id,))
+        )
 
     def _last_version(self) -> int:
         return max(row.version for row in self.world.client.reader.versions(NUMBERS))

@@ -21,7 +21,7 @@ class Model:
 
     books: dict[int, Book] = field(default_factory=dict)
     shown: int | None = None
-    written_off: set[Filed] = field(default_factory=set)
+    discarded: set[Filed] = field(default_factory=set)
     _rows: count[int] = field(default_factory=count)
 
     @property
@@ -29,16 +29,24 @@ class Model:
         return {} if self.shown is None else self.books[self.shown]
 
     def publish(
-        self, version: int, published: int, aside: Counter[Filed], malformed: int, *, renews: bool
+        self,
+        version: int,
+        published: int,
+        quarantined: Counter[Filed],
+        malformed: int,
+        *,
+        renews: bool,
     ) -> None:
         """A batch that was read: what became of each of its rows."""
         book = {} if renews else dict(self.book)
-        fates: list[Fate] = [PUBLISHED] * published + [MALFORMED] * malformed + [*aside.elements()]
+        fates: list[Fate] = (
+            [PUBLISHED] * published + [MALFORMED] * malformed + [*quarantined.elements()]
+        )
         book.update((next(self._rows), fate) for fate in fates)
         self._show(version, book)
 
     def replay(self, version: int, taken: Iterable[Filed], again: Counter[Filed]) -> None:
-        """Rows that waited under what is taken are published, but for those that wait again."""
+        """Quarantined rows under what is taken are published, but for those that wait again."""
         book, left = dict(self.book), list(again.elements())
         chosen = set(taken)
         for row, fate in self.book.items():
@@ -50,17 +58,17 @@ class Model:
     def roll_back(self, version: int) -> None:
         self.shown = version
 
-    def waiting(self) -> Counter[Filed]:
+    def quarantined(self) -> Counter[Filed]:
         """How many rows wait under each, where this version is shown."""
         found = (fate for fate in self.book.values() if isinstance(fate, tuple))
-        return Counter(fate for fate in found if fate not in self.written_off)
+        return Counter(fate for fate in found if fate not in self.discarded)
 
     def balance(self) -> tuple[int, int, int, int, int]:
-        """Read, published, waiting, written off, malformed."""
+        """Read, published, waiting, discarded, malformed."""
         fates = Counter(self.book.values())
-        waiting = self.waiting().total()
-        off = sum(n for fate, n in fates.items() if isinstance(fate, tuple)) - waiting
-        return len(self.book), fates[PUBLISHED], waiting, off, fates[MALFORMED]
+        quarantined = self.quarantined().total()
+        off = sum(n for fate, n in fates.items() if isinstance(fate, tuple)) - quarantined
+        return len(self.book), fates[PUBLISHED], quarantined, off, fates[MALFORMED]
 
     def _show(self, version: int, book: Book) -> None:
         self.books[version] = book

@@ -1,4 +1,4 @@
-"""Every row that was ever read is published, waits, is written off or was malformed."""
+"""Every row that was ever read is published, waits, is discarded or was malformed."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def _settings(count: int, steps: int) -> settings:
     )
 
 
-def test_every_row_is_published_waits_or_is_written_off() -> None:
+def test_every_row_is_published_waits_or_is_discarded() -> None:
     run_state_machine_as_test(QuarantineMachine, settings=_settings(30, 15))
 
 
 @pytest.mark.soak
-def test_every_row_is_published_waits_or_is_written_off_for_long() -> None:
+def test_every_row_is_published_waits_or_is_discarded_for_long() -> None:
     run_state_machine_as_test(QuarantineMachine, settings=_settings(150, 40))

@@ -9,7 +9,7 @@ import pytest
 from lakeguard.gate.policies import parse_policy
 from lakeguard.gate.policy_types.catalog import POLICY_KINDS
 from lakeguard.gate.policy_types.policy_form import Needs, PolicyForm
-from lakeguard.gate.policy_types.quarantine import RowsThatWait, TimeToWait
+from lakeguard.gate.policy_types.quarantine import QuarantineAge, QuarantineSize
 from lakeguard_sdk.core.enums import (
     Enforcement,
     Layer,
@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 A_DAY_AND_MORE = 31 * 3600
 UNBREAKABLE = {"owned"}
 BROKEN = set(PROMISES) - UNBREAKABLE
-OF_WAITING_ROWS = {RowsThatWait, TimeToWait}
+OF_QUARANTINED_ROWS = {QuarantineSize, QuarantineAge}
 """Broken in tests/contract/quarantine/test_quarantine.py: no row of these files waits."""
 
 
@@ -53,9 +53,9 @@ DELETING = {name for name in BROKEN if form(name).discards}
 def test_every_type_and_every_form_of_policy_has_a_case() -> None:
     told = [promise.type for promise in PROMISES.values()]
     forms = {kind.type: len(kind.forms) for kind in POLICY_KINDS.values()}
-    forms[PolicyType.QUARANTINE_BUDGET] -= len(OF_WAITING_ROWS)
+    forms[PolicyType.QUARANTINE_BUDGET] -= len(OF_QUARANTINED_ROWS)
     assert {type: told.count(type) for type in PolicyType} == forms
-    held = {type(form(name)) for name in BROKEN} | OF_WAITING_ROWS
+    held = {type(form(name)) for name in BROKEN} | OF_QUARANTINED_ROWS
     assert held == set(PolicyForm.__subclasses__())
     assert all(map(needing, Needs))
 
@@ -150,7 +150,7 @@ def test_what_may_not_be_kept_is_deleted(notes: Notes, clock: Clock) -> None:
     assert notes.staged(result) == []
 
 
-def test_a_batch_that_was_kept_aside_whole_is_judged(notes: Notes, clock: Clock) -> None:
+def test_a_batch_that_was_quarantined_whole_is_judged(notes: Notes, clock: Clock) -> None:
     assert notes.run(Layer.BRONZE).version == 2
     notes.land(good=False)
     budgets = {name for name in BROKEN if PROMISES[name].type is PolicyType.QUARANTINE_BUDGET}

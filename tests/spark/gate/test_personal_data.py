@@ -55,7 +55,7 @@ def staged(folder: Path) -> list[Path]:
     return [path for path in folder.glob("bronze/notes/runs/**/*") if path.is_file()]
 
 
-def test_rows_that_were_kept_aside_are_deleted_with_the_batch(tmp_path: Path) -> None:
+def test_rows_that_were_quarantined_are_deleted_with_the_batch(tmp_path: Path) -> None:
     columns = {"id": "long", "note": "string", "code": "long"}
     things = Things(tmp_path, columns, load="{type: APPEND}", schema="{profile: PERMISSIVE}")
     found = pa.schema([("id", pa.int64()), ("note", pa.string()), ("code", pa.string())])

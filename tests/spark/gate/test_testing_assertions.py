@@ -142,15 +142,15 @@ FALSE: dict[str, tuple[Claim, list[str]]] = {
     ),
     "quarantined, but none": (
         lambda lake: assert_quarantined(lake, "silver.orders"),
-        ["silver.orders was expected to set rows aside; set aside: none", "was BLOCKED"],
+        ["silver.orders was expected to quarantine rows; quarantined: none", "was BLOCKED"],
     ),
     "quarantined, other rows": (
         lambda lake: assert_quarantined(lake, "silver.kept", rows=2),
-        ["expected to set 2 rows aside; set aside: range.amount (1 row)"],
+        ["expected to quarantine 2 rows; quarantined: range.amount (1 row)"],
     ),
     "quarantined by another rule": (
         lambda lake: assert_quarantined(lake, "silver.kept", rule="unique.id"),
-        ["silver.kept was expected to set rows aside under unique.id; set aside: range.amount"],
+        ["silver.kept was expected to quarantine rows under unique.id; quarantined: range.amount"],
     ),
     "failed, but promoted": (
         lambda lake: assert_failed(lake, "bronze.orders"),
@@ -247,7 +247,7 @@ MISSPELT: dict[str, tuple[Claim, str]] = {
         lambda lake: assert_warned(lake, "silver.copies", rule="unique.id"),
         "no such rule 'unique.id'; there is none",
     ),
-    "rule that sets aside": (
+    "rule that quarantines": (
         lambda lake: assert_quarantined(lake, "silver.kept", rule="range.amuont", rows=0),
         no_such("rule", "range.amuont", "range.amount"),
     ),
@@ -316,7 +316,7 @@ rules:
 """
 
 
-def test_rows_that_wait_are_sent_again(spark: SparkSession, tmp_path: Path) -> None:
+def test_quarantined_rows_are_sent_again(spark: SparkSession, tmp_path: Path) -> None:
     lake = Lake(tmp_path)
     lake.apply(KEPT)
     lake.write("exports/1.csv", [{"id": 9}, {"id": 10}])

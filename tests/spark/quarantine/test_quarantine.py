@@ -33,7 +33,7 @@ def test_the_rest_is_published_and_what_failed_is_kept(tmp_path: Path) -> None:
     assert things.shown("id") == [1, 5]
     assert things.evidence.rows == 2
     assert things.filed() == {"a_amount": [2, 4], "b_note": [3]}
-    assert (things.aside.rows, things.before("a_amount"), things.before("b_note")) == (
+    assert (things.quarantined.rows, things.before("a_amount"), things.before("b_note")) == (
         3, (2, 5), (2, 5),
     )  # fmt: skip
     assert (things.left("a_amount"), things.left("b_note")) == (0, 0)
@@ -46,10 +46,10 @@ def test_a_kept_row_says_why_and_since_when(tmp_path: Path) -> None:
     rows = {item["id"]: item for item in things.kept().to_pylist()}
     assert rows[2]["lg_rules"] == ["a_amount"]
     assert rows[4]["lg_rules"] == ["a_amount", "b_note"]
-    expressions = [rule.expression for rule in things.runs.aside]
+    expressions = [rule.expression for rule in things.runs.quarantine_rules]
     assert rows[4]["lg_reason"] == "; ".join(expressions)
     assert {item["lg_run_id"] for item in rows.values()} == {result.run_id}
-    (file,) = things.aside.files
+    (file,) = things.quarantined.files
     assert {item["lg_first_seen"].astimezone(UTC) for item in rows.values()} == {file.first_seen}
     assert things.kept().column_names == [
         *COLUMNS, "lg_run_id", "lg_rules", "lg_reason", "lg_first_seen"
@@ -60,7 +60,7 @@ def test_a_clean_batch_is_measured_once_and_written_once(tmp_path: Path) -> None
     things = table(tmp_path)
     things.land(row(1), row(2))
     things.run()
-    assert things.evidence.aside is None
+    assert things.evidence.quarantined is None
     assert not (tmp_path / "quarantine").exists()
     assert [file.path.count("/") for file in things.evidence.files] == [2]
 
@@ -85,7 +85,7 @@ def test_a_batch_of_failing_rows_alone_leaves_the_table_as_it_was(tmp_path: Path
     things.land(row(2, -1), row(3, -1))
     assert things.run().version == 2
     assert things.shown("id") == [1]
-    assert (things.evidence.rows, things.evidence.files, things.aside.rows) == (0, (), 2)
+    assert (things.evidence.rows, things.evidence.files, things.quarantined.rows) == (0, (), 2)
     things.land(row(4))
     things.run()
     assert things.shown("id") == [1, 4]
@@ -96,7 +96,7 @@ def test_a_blocked_run_leaves_its_rows_where_nothing_names_them(tmp_path: Path) 
     things.runs.allow = lambda evidence: False
     things.land(row(1), row(2, -1))
     assert things.run().status is RunStatus.BLOCKED
-    (file,) = things.aside.files
+    (file,) = things.quarantined.files
     assert pq.read_metadata(tmp_path / file.path).num_rows == file.rows == 1
     assert not Path(things.runs.location, "_delta_log").exists()
 

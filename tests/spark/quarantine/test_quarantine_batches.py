@@ -64,7 +64,7 @@ FAIL = 2
 
 
 @pytest.mark.parametrize("load", LOADS.values(), ids=LOADS)
-def test_every_row_that_landed_was_given_to_the_load_or_set_aside(
+def test_every_row_that_landed_was_given_to_the_load_or_quarantined(
     tmp_path: Path, load: Load
 ) -> None:
     table = LoadedTable(tmp_path, load, COLUMNS, (STRICT,))
@@ -76,11 +76,11 @@ def test_every_row_that_landed_was_given_to_the_load_or_set_aside(
         evidence = table.heard.evidence
         assert evidence is not None
         assert evidence.batch == len(landed) - failing
-        assert (evidence.aside.rows if evidence.aside else 0) == failing
+        assert (evidence.quarantined.rows if evidence.quarantined else 0) == failing
     anew = load.type in (LoadType.FULL, LoadType.SNAPSHOT)
     every = len(second) if anew else len(FIRST) + len(second)
-    waiting = [row for row in second if row["amount"] < 0 and row["op"] == "u"]
-    assert balance(table) == (every, every - len(waiting), len(waiting), 0)
+    quarantined = [row for row in second if row["amount"] < 0 and row["op"] == "u"]
+    assert balance(table) == (every, every - len(quarantined), len(quarantined), 0)
     assert_whole(table)
 
 
@@ -94,13 +94,13 @@ def test_a_back_fill_was_given_the_rows_of_its_window(tmp_path: Path, kind: str)
     assert result.status is RunStatus.SUCCESS, result
     evidence = table.heard.evidence
     assert evidence is not None
-    assert evidence.aside is not None
-    assert (evidence.batch, evidence.aside.rows) == (2, 1)
+    assert evidence.quarantined is not None
+    assert (evidence.batch, evidence.quarantined.rows) == (2, 1)
     assert_whole(table)
 
 
 @pytest.mark.parametrize("kind", ["history", "changes that mark", "incremental"])
-def test_a_row_that_changes_a_known_key_can_be_sent_again(tmp_path: Path, kind: str) -> None:
+def test_a_row_that_changes_a_known_key_can_be_replayed(tmp_path: Path, kind: str) -> None:
     table = LoadedTable(tmp_path, LOADS[kind], COLUMNS, (STRICT,))
     table.land(of(table, row(1, 1, 1)))
     table.run()

@@ -1,4 +1,4 @@
-"""Rows that wait while their key is deleted: no replay brings it back unless that is said."""
+"""Quarantined rows while their key is deleted: no replay brings it back unless that is said."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows set aside where it is easy to take the wrong ones, or to lose what the table has."""
+"""Rows quarantined where it is easy to take the wrong ones, or to lose what the table has."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lakeguard_sdk.core.enums import LoadType, PolicyType, RunStatus
 from lakeguard_sdk.expressions.measures import CountIf, SampleMatches, measure_key
 from lakeguard_sdk.model.definitions import Definitions, PolicyDefinition, RuleDefinition
 from lakeguard_sdk.model.load import Load
-from lakeguard_sdk.model.quarantine import SetAside
+from lakeguard_sdk.model.quarantine import QuarantinedRows
 from lakeguard_sdk.model.run import Window
 from openlaketx.quarantine import splitter
 from tests.spark.quarantine.test_quarantine_end_to_end import (
@@ -38,15 +38,15 @@ def shown(table: LoadedTable) -> list[tuple[int, int]]:
 
 
 def kept(table: LoadedTable) -> list[str | None]:
-    """Ids of the rows that wait, in the order in which they are told."""
-    listing = table.client.reader.kept_rows(TABLE, EVERY, 20)
+    """Ids of the quarantined rows, in the order in which they are told."""
+    listing = table.client.reader.quarantined_rows(TABLE, EVERY, 20)
     return sorted(item[listing.columns.index("id")] or "" for item in listing.rows)
 
 
-def aside(table: LoadedTable) -> SetAside:
+def quarantined(table: LoadedTable) -> QuarantinedRows:
     assert table.heard.evidence is not None
-    assert table.heard.evidence.aside is not None
-    return table.heard.evidence.aside
+    assert table.heard.evidence.quarantined is not None
+    return table.heard.evidence.quarantined
 
 
 @pytest.mark.parametrize("more", [{}, {"file_row_number": "long"}], ids=["duckdb", "spark"])
@@ -93,10 +93,10 @@ def test_nothing_is_published_where_not_every_failing_row_was_found(
 
 
 def rule_condition(said: RuleDefinition) -> Any:
-    from lakeguard.gate.rules.quarantine_rules import aside_rules
+    from lakeguard.gate.rules.quarantine_rules import quarantine_rules
     from tests.support.lakes.plans import schema
 
-    (found,) = aside_rules((said,), schema(**COLUMNS))
+    (found,) = quarantine_rules((said,), schema(**COLUMNS))
     assert isinstance(found.failed, CountIf)
     return found.failed.condition
 
@@ -146,7 +146,7 @@ def test_a_partition_of_which_no_row_passed_stays_as_it_is(tmp_path: Path, grown
 
 
 def test_a_key_that_a_staying_partition_has_is_no_new_one(tmp_path: Path) -> None:
-    """That the second partition stays is known only after its row was set aside."""
+    """That the second partition stays is known only after its row was quarantined."""
     rules = (STRICT, rule("unique(id)", "unique"))
     table = LoadedTable(tmp_path, PARTITION, COLUMNS, rules)
     table.land(of(table, row(1, 1, 1), row(2, 1, 2)))
@@ -176,7 +176,7 @@ class Guarded(LoadedTable):
     [Load(type=LoadType.APPEND), Load(type=LoadType.INCREMENTAL, keys=("id",)), PARTITION],
     ids=lambda load: str(load.type),
 )
-def test_patterns_are_looked_for_in_rows_that_are_set_aside(
+def test_patterns_are_looked_for_in_rows_that_are_quarantined(
     tmp_path: Path, load: Load, within: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Guarded, "within", within)
@@ -187,7 +187,7 @@ def test_patterns_are_looked_for_in_rows_that_are_set_aside(
     assert table.heard.plan is not None
     asked = [m for m in table.heard.plan.measures if isinstance(m, SampleMatches | CountIf)]
     keys = [measure_key(m) for m in asked if NUMBER in m.model_dump_json()]
-    assert [aside(table).before[key] for key in keys] == [1]
+    assert [quarantined(table).before[key] for key in keys] == [1]
 
 
 def test_rows_of_a_later_run_count_more_whichever_rule_they_failed(tmp_path: Path) -> None:

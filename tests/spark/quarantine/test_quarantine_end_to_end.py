@@ -1,4 +1,4 @@
-"""Rows set aside by real runs are kept, sent again and accounted for by the real control plane."""
+"""Rows quarantined by real runs are kept, replayed and accounted for by the real control plane."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lakeguard_sdk.core.enums import (
 )
 from lakeguard_sdk.model.definitions import RuleDefinition
 from lakeguard_sdk.model.load import Load
-from lakeguard_sdk.model.quarantine import KeptChoice, KeptState
+from lakeguard_sdk.model.quarantine import QuarantineSelection, QuarantineState
 from lakeguard_sdk.model.run import RunResult
 from openlaketx.worker import create_worker
 from tests.support.fakes.killed_at import dying_at
@@ -28,7 +28,7 @@ from tests.support.lakes.loaded_tables import TABLE, LoadedTable, Row
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 COLUMNS = {"id": "long", "amount": "long", "seq": "long"}
-EVERY = KeptChoice()
+EVERY = QuarantineSelection()
 LOADS = [
     Load(type=LoadType.FULL),
     Load(type=LoadType.APPEND),
@@ -72,7 +72,7 @@ def say(table: LoadedTable, *rules: RuleDefinition) -> None:
 def balance(table: LoadedTable) -> tuple[int, int, int, int]:
     found = table.client.reader.quarantine_balance(TABLE)
     assert found.adds_up
-    return found.read, found.published, found.waiting, found.written_off
+    return found.read, found.published, found.quarantined, found.discarded
 
 
 def waits(table: LoadedTable) -> list[Any]:
@@ -87,7 +87,7 @@ def assert_whole(table: LoadedTable) -> None:
 
 
 @pytest.mark.parametrize("load", LOADS, ids=range(len(LOADS)))
-def test_the_life_of_rows_that_are_set_aside(tmp_path: Path, load: Load) -> None:
+def test_the_life_of_rows_that_are_quarantined(tmp_path: Path, load: Load) -> None:
     table = LoadedTable(tmp_path, load, COLUMNS, (STRICT,))
     table.land(of(table, row(1, 1, 1), row(2, -3, 2), row(3, -9, 3)))
     first = table.run()
@@ -105,7 +105,7 @@ def test_the_life_of_rows_that_are_set_aside(tmp_path: Path, load: Load) -> None
     assert balance(table) == (3, 2, 1, 0)
     assert waits(table) == [3]
     seen = {item.state: item.first_seen for item in table.client.reader.quarantine(TABLE)}
-    assert seen[KeptState.SENT_AGAIN] == seen[KeptState.WAITING]
+    assert seen[QuarantineState.REPLAYED] == seen[QuarantineState.QUARANTINED]
     assert_whole(table)
 
     table.client.operations.rollback(TABLE, 1, "tests")
@@ -155,7 +155,7 @@ def test_rows_of_two_batches_are_in_the_order_of_their_runs(tmp_path: Path) -> N
     assert_whole(table)
 
 
-POINTS = ["aside.written", "measure.taken", "decision.recorded"]
+POINTS = ["quarantine.written", "measure.taken", "decision.recorded"]
 
 
 @pytest.mark.parametrize("point", POINTS)
@@ -180,7 +180,7 @@ def test_a_run_that_dies_leaves_nothing_that_counts(tmp_path: Path, load: Load, 
     assert_whole(table)
 
 
-def test_what_was_set_aside_is_told_by_the_terminal(tmp_path: Path) -> None:
+def test_what_was_quarantined_is_told_by_the_terminal(tmp_path: Path) -> None:
     from tests.support.projects.terminal import Terminal
 
     table = LoadedTable(tmp_path, Load(type=LoadType.APPEND), COLUMNS, (STRICT,))
@@ -188,22 +188,22 @@ def test_what_was_set_aside_is_told_by_the_terminal(tmp_path: Path) -> None:
     terminal = Terminal(tmp_path)
     ran = terminal.type(f"lakeguard run {TABLE}")
     assert ran.code == 0, ran
-    assert "set aside" in ran.out + ran.err
+    assert "quarantined" in ran.out + ran.err
     listed = terminal.type(f"lakeguard quarantine list {TABLE} --json").data
-    assert listed["waiting"] == 2
+    assert listed["quarantined"] == 2
     shown = terminal.type(f"lakeguard quarantine show {TABLE} --json").data
     assert "-9" in json.dumps(shown)
     first = terminal.type(f"lakeguard quarantine replay {TABLE}")
     assert first.code == 0, first
     assert "none of 2 rows passed: they wait as before; v1 stays" in first.out
-    assert terminal.type(f"lakeguard quarantine list {TABLE} --json").data["waiting"] == 2
+    assert terminal.type(f"lakeguard quarantine list {TABLE} --json").data["quarantined"] == 2
     assert "no row passed" in terminal.type(f"lakeguard runs {TABLE}").out
     say(table, LAX)
     sent = terminal.type(f"lakeguard quarantine replay {TABLE}")
     assert sent.code == 0, sent
-    assert terminal.type(f"lakeguard quarantine list {TABLE} --json").data["waiting"] == 1
+    assert terminal.type(f"lakeguard quarantine list {TABLE} --json").data["quarantined"] == 1
     gone = terminal.type(f'lakeguard quarantine discard {TABLE} --reason "not ours"')
     assert gone.code == 0, gone
     listed = terminal.type(f"lakeguard quarantine list {TABLE} --json").data
-    assert (listed["waiting"], listed["balances"][0]["adds_up"]) == (0, True)
+    assert (listed["quarantined"], listed["balances"][0]["adds_up"]) == (0, True)
     assert terminal.type("lakeguard verify").code == 0

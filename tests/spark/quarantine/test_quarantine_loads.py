@@ -1,4 +1,4 @@
-"""Every load sets rows aside before they meet the table, and takes them for nothing else."""
+"""Every load quarantines rows before they meet the table, and takes them for nothing else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lakeguard_sdk.core.enums import (
     RunStatus,
 )
 from lakeguard_sdk.model.load import Load
-from lakeguard_sdk.model.quarantine import AsideRule
+from lakeguard_sdk.model.quarantine import QuarantineRule
 from lakeguard_sdk.model.run import Window
 from tests.support.lakes.quarantining_tables import Row, SiftedTable
 
@@ -39,7 +39,7 @@ def dirty(things: SiftedTable, **more: Any) -> list[int]:
     """The keys that are shown after a clean batch and one with failing rows."""
     things.land(row(1, **more), row(2, 2, **more))
     assert things.run().status is RunStatus.SUCCESS
-    assert things.evidence.aside is None
+    assert things.evidence.quarantined is None
     things.land(row(2, -1, 2, **more), row(3, 3, 2, **more), row(4, -1, 2, **more))
     assert things.run().status is RunStatus.SUCCESS
     assert things.filed() == {"amount": [2, 4]}
@@ -97,7 +97,7 @@ def test_incremental(tmp_path: Path, hashed: HashStrategy) -> None:
 
 
 @pytest.mark.parametrize("deletes", list(Deletes), ids=str)
-def test_a_key_that_a_snapshot_has_in_a_row_set_aside_is_not_missing(
+def test_a_key_that_a_snapshot_has_in_a_row_quarantined_is_not_missing(
     tmp_path: Path, deletes: Deletes
 ) -> None:
     things = table(tmp_path, type=LoadType.SNAPSHOT, keys=("id",), deletes=deletes)
@@ -191,7 +191,7 @@ def test_rows_that_later_files_settle_are_sifted_in_both_writes(tmp_path: Path, 
     assert things.run().status is RunStatus.SUCCESS
     assert things.shown("id", "amount") == [(1, 2), (2, 6), (3, 4)]
     assert things.filed() == {"amount": [3]}
-    assert things.aside.rows == 1
+    assert things.quarantined.rows == 1
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_rows_that_later_files_settle_are_sifted_in_both_writes(tmp_path: Path, 
     ],
     ids=str,
 )
-def test_a_back_fill_sets_aside_rows_of_its_window(tmp_path: Path, load: Load) -> None:
+def test_a_back_fill_quarantines_rows_of_its_window(tmp_path: Path, load: Load) -> None:
     things = SiftedTable(tmp_path, load, COLUMNS, RULE)
     things.land(row(1, day=1), row(2, day=2), row(3, day=3))
     things.run()
@@ -228,7 +228,7 @@ def test_a_back_fill_sets_aside_rows_of_its_window(tmp_path: Path, load: Load) -
     ],
     ids=lambda load: str(load.type),
 )
-def test_the_watermark_counts_rows_that_are_set_aside(tmp_path: Path, load: Load) -> None:
+def test_the_watermark_counts_rows_that_are_quarantined(tmp_path: Path, load: Load) -> None:
     things = SiftedTable(tmp_path, load, COLUMNS, RULE, load.partition_by)
     things.land(row(1, seq=3), row(2, -1, seq=8))
     things.run()
@@ -245,4 +245,4 @@ def test_rules_are_known_by_their_number(tmp_path: Path) -> None:
     assert things.shown("id") == [-1, 70]
     filed = things.filed()
     assert filed == {f"r{number:03d}": [number] for number in range(70)}
-    assert all(isinstance(rule, AsideRule) for rule in things.runs.aside)
+    assert all(isinstance(rule, QuarantineRule) for rule in things.runs.quarantine_rules)

@@ -1,4 +1,4 @@
-"""Rows that waited are sent again: what passes now is published, the rest waits on."""
+"""Quarantined rows are replayed: what passes now is published, the rest waits on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from lakeguard_sdk.core.enums import LoadType, RunStatus
 from lakeguard_sdk.model.load import Load
-from lakeguard_sdk.model.quarantine import KeptFile, QuarantineBuild
+from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantineFile
 from tests.support.lakes.quarantining_tables import SiftedTable
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
@@ -22,25 +22,25 @@ def row(number: int, amount: int, note: str = "x") -> dict[str, object]:
     return {"id": number, "amount": amount, "note": note}
 
 
-def waiting(things: SiftedTable) -> QuarantineBuild:
-    """What the last run set aside, as the next one is to read it."""
+def replay_build(things: SiftedTable) -> QuarantineBuild:
+    """What the last run quarantined, as the next one is to read it."""
     run_id = things.evidence.run_id
     return QuarantineBuild(
         files=tuple(
-            KeptFile(
+            QuarantineFile(
                 run_id=run_id, rule_id=f.rule_id, path=f.path, rows=f.rows, sha256=f.sha256
             )
-            for f in things.aside.files
+            for f in things.quarantined.files
         )
     )  # fmt: skip
 
 
-def set_aside(folder: Path, load: Load = APPEND) -> SiftedTable:
+def quarantined(folder: Path, load: Load = APPEND) -> SiftedTable:
     things = SiftedTable(folder, load, COLUMNS, STRICT)
     things.land(row(1, 1), row(2, -3), row(3, -9))
     things.run()
     assert things.filed() == {"amount": [2, 3]}
-    things.runs.build = waiting(things)
+    things.runs.build = replay_build(things)
     return things
 
 
@@ -48,12 +48,12 @@ def set_aside(folder: Path, load: Load = APPEND) -> SiftedTable:
 def test_what_passes_now_is_published_and_the_rest_keeps_its_time(
     tmp_path: Path, load: Load
 ) -> None:
-    things = set_aside(tmp_path, load)
-    (before,) = things.aside.files
+    things = quarantined(tmp_path, load)
+    (before,) = things.quarantined.files
     things.say(LAX)
     assert things.run().status is RunStatus.SUCCESS
     assert things.shown("id", "amount", "note") == [(1, 1, "x"), (2, -3, "x")]
-    (after,) = things.aside.files
+    (after,) = things.quarantined.files
     assert things.filed() == {"amount": [3]}
     assert after.first_seen == before.first_seen
     assert after.path != before.path
@@ -64,7 +64,7 @@ def test_what_passes_now_is_published_and_the_rest_keeps_its_time(
 
 @pytest.mark.parametrize("load", [APPEND, BY_KEY], ids=str)
 def test_where_all_rows_fail_again_there_is_no_version(tmp_path: Path, load: Load) -> None:
-    things = set_aside(tmp_path, load)
+    things = quarantined(tmp_path, load)
     told = len(things.runs.evidence)
     ended = things.run()
     assert (ended.status, ended.version) == (RunStatus.SUCCESS, None)
@@ -73,7 +73,7 @@ def test_where_all_rows_fail_again_there_is_no_version(tmp_path: Path, load: Loa
 
 
 def test_rows_that_change_nothing_are_judged_all_the_same(tmp_path: Path) -> None:
-    things = set_aside(tmp_path, BY_KEY)
+    things = quarantined(tmp_path, BY_KEY)
     replay = things.runs.build
     things.say(LAX | {"amount": "ge(amount, value=-10)"})
     things.run()
@@ -89,15 +89,15 @@ def test_the_transform_of_the_target_is_not_applied_twice(tmp_path: Path) -> Non
     things.land(row(1, 2), row(2, 1))
     things.run()
     assert things.filed() == {"amount": [2]}
-    things.runs.build = waiting(things)
+    things.runs.build = replay_build(things)
     things.say(LAX)
     things.run()
     assert things.shown("id", "amount") == [(1, 0), (2, -1)]
 
 
 def test_a_file_that_was_changed_is_not_believed(tmp_path: Path) -> None:
-    things = set_aside(tmp_path)
-    (file,) = things.aside.files
+    things = quarantined(tmp_path)
+    (file,) = things.quarantined.files
     place = tmp_path / file.path
     place.write_bytes(place.read_bytes() + b"x")
     assert things.run().status is RunStatus.FAILED
@@ -108,8 +108,8 @@ def test_a_file_that_was_changed_is_not_believed(tmp_path: Path) -> None:
 
 
 def kept_beside(other: SiftedTable, things: SiftedTable) -> QuarantineBuild:
-    """What another table's run set aside, in the lake of this one."""
-    held = waiting(other)
+    """What another table's run quarantined, in the lake of this one."""
+    held = replay_build(other)
     for file in held.files:
         (things.folder / file.path).parent.mkdir(parents=True, exist_ok=True)
         (things.folder / file.path).hardlink_to(other.folder / file.path)
@@ -117,11 +117,11 @@ def kept_beside(other: SiftedTable, things: SiftedTable) -> QuarantineBuild:
 
 
 def test_rows_of_before_a_column_came_have_none_of_it(tmp_path: Path) -> None:
-    old = set_aside(tmp_path / "old")
+    old = quarantined(tmp_path / "old")
     things = SiftedTable(tmp_path / "new", APPEND, {**COLUMNS, "more": "string"}, STRICT)
     things.land({**row(4, -1), "more": "m"})
     things.run()
-    files = (*waiting(things).files, *kept_beside(old, things).files)
+    files = (*replay_build(things).files, *kept_beside(old, things).files)
     things.runs.build = QuarantineBuild(files=files)
     things.say(LAX)
     things.run()
@@ -129,12 +129,12 @@ def test_rows_of_before_a_column_came_have_none_of_it(tmp_path: Path) -> None:
 
 
 def test_rows_of_a_column_that_had_another_type_go_apart(tmp_path: Path) -> None:
-    things = set_aside(tmp_path / "things")
+    things = quarantined(tmp_path / "things")
     other = SiftedTable(tmp_path / "other", APPEND, {**COLUMNS, "note": "long"}, STRICT)
     other.land(row(4, -1) | {"note": 7})
     other.run()
     held = kept_beside(other, things)
-    things.runs.build = QuarantineBuild(files=(*waiting(things).files, *held.files))
+    things.runs.build = QuarantineBuild(files=(*replay_build(things).files, *held.files))
     assert things.run().status is RunStatus.FAILED
     told = things.runs.failures[0].message
     assert "column note is string in some of the rows and long in others" in told

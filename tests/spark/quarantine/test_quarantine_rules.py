@@ -1,4 +1,4 @@
-"""Every rule that points at single rows sets exactly those aside, with either engine."""
+"""Every rule that points at single rows quarantines exactly those, with either engine."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_every_kind_of_rule_at_once(tmp_path: Path, engine: str) -> None:
     assert all(things.left(rule) == 0 for rule in things.rules)
 
 
-def test_children_of_rows_that_are_set_aside_have_no_parent(tmp_path: Path, engine: str) -> None:
+def test_children_of_rows_that_are_quarantined_have_no_parent(tmp_path: Path, engine: str) -> None:
     things = table(tmp_path, engine, parent="foreign_key(parent -> bronze.things(id))")
     things.land(row(1), row(2, parent=1), row(3, parent=99), row(4, parent=3), row(5, parent=4))
     assert things.run().status is RunStatus.SUCCESS
@@ -103,7 +103,7 @@ def test_rows_of_the_table_that_fail_are_not_the_batch_s(tmp_path: Path, engine:
     things.say({"once": "unique(id)"})
     things.land(row(3))
     things.run()
-    assert things.evidence.aside is None
+    assert things.evidence.quarantined is None
     assert things.left("once") == 2
     assert things.shown("id") == [1, 1, 2, 3]
 

@@ -120,7 +120,7 @@ def test_values_of_tagged_columns_are_in_no_statistics_and_no_reason(tmp_path: P
     assert "Ada" not in things.evidence.model_dump_json()
     assert "Bob" not in things.evidence.model_dump_json()
     assert "Bob" not in str(things.kept().column("lg_reason").to_pylist())
-    (file,) = things.aside.files
+    (file,) = things.quarantined.files
     footer = pq.read_metadata(tmp_path / file.path)
     assert all(
         footer.row_group(0).column(at).statistics is None for at in range(footer.num_columns)

@@ -192,7 +192,7 @@ def test_a_source_above_the_lake_is_read_and_nothing_is_written_over(tmp_path: P
     assert (folder / "exports" / "a.csv").read_text() == "ours\n"
 
 
-def test_python_and_rows_that_were_set_aside(tmp_path: Path) -> None:
+def test_python_and_rows_that_were_quarantined(tmp_path: Path) -> None:
     """The rows that rules keep out are kept out again; code that is another is told."""
     code = "def totals(spark, inputs):\n    return inputs['bronze.orders']\n"
     totals = str(FILES["definitions/silver/totals.yaml"]).replace(

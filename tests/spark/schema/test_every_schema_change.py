@@ -63,8 +63,8 @@ def test_a_profile_blocks_and_takes_in_what_it_says(tmp_path: Path, profile: str
     is_blocked(made, answers)
     taken = {change for change, answer in answers.items() if answer is not Reaction.BLOCK}
     made.say(taken)
-    aside = [change for change in taken if answers[change] is Reaction.QUARANTINE_ROW]
-    misfits = {10 + at: PIECES[change].misfit for at, change in enumerate(aside)}
+    quarantined = [change for change in taken if answers[change] is Reaction.QUARANTINE_ROW]
+    misfits = {10 + at: PIECES[change].misfit for at, change in enumerate(quarantined)}
     odd = {number: row for number, row in misfits.items() if row}
     made.land(taken, {2: {}, **odd})
     result = made.run()
@@ -72,7 +72,7 @@ def test_a_profile_blocks_and_takes_in_what_it_says(tmp_path: Path, profile: str
     assert made.answers() == told(answers, taken)
     assert made.rows() == rows_after(answers, taken)
     assert made.types() == types_after(answers, taken)
-    assert made.aside(result) == set(odd)
+    assert made.quarantined(result) == set(odd)
     assert made.client.reader.replay(result.run_id).identical
 
 
@@ -161,11 +161,13 @@ def test_any_type_may_come_in_the_place_of_any_other(tmp_path: Path, answer: Rea
     things = Things(tmp_path, {"id": "long", **columns}, load="APPEND", schema="{profile: own}")
     found = [(name, PLAIN[kind][0]) for name, (kind, _) in PAIRS.items()]
     full = {name: PLAIN[kind][1] for name, (kind, _) in PAIRS.items()}
-    aside = answer is Reaction.QUARANTINE_ROW
-    things.land(pa.schema([("id", pa.int64()), *found]), {"id": 1}, *[{"id": 2, **full}] * aside)
+    quarantined = answer is Reaction.QUARANTINE_ROW
+    things.land(
+        pa.schema([("id", pa.int64()), *found]), {"id": 1}, *[{"id": 2, **full}] * quarantined
+    )
     result = things.run()
     assert result.version == 1, result.error or result.decision
     assert things.rows() == {1: {"id": 1, **dict.fromkeys(PAIRS)}}
     facts = things.client.reader.facts(result.run_id)
     assert facts is not None
-    assert facts.rejected == aside
+    assert facts.rejected == quarantined

@@ -119,7 +119,7 @@ def test_strict_keeps_every_change_out_but_the_order(things: Things) -> None:
     assert things.client.reader.replay(result.run_id).identical
 
 
-def test_permissive_takes_in_what_it_can_and_keeps_the_rest_aside(things: Things) -> None:
+def test_permissive_takes_in_what_it_can_and_quarantines_the_rest(things: Things) -> None:
     things.say(schema="{profile: PERMISSIVE}")
     things.land(AFTER, SECOND, *MISFITS)
     result = things.run()
@@ -145,11 +145,11 @@ def test_permissive_takes_in_what_it_can_and_keeps_the_rest_aside(things: Things
         "marks": [("y", 6)], "odd": None, "net_amount": Decimal("3.30"), "extra": "more",
     }  # fmt: skip
     assert set(rows) == {1, 2}
-    _aside_is_told(things, result)
+    _quarantine_is_reported(things, result)
     assert things.client.reader.replay(result.run_id).identical
 
 
-def _aside_is_told(things: Things, result: RunResult) -> None:
+def _quarantine_is_reported(things: Things, result: RunResult) -> None:
     place = things.folder / "quarantine/bronze/things" / f"execution_id={result.run_id}"
     lines = [
         json.loads(line) for file in place.glob("*.json") for line in file.read_text().splitlines()

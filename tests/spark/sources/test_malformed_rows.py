@@ -1,4 +1,4 @@
-"""Rows kept aside and rows let in are together the rows of the batch, each once."""
+"""Rows quarantined and rows let in are together the rows of the batch, each once."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def test_rows_that_are_made_anew_each_time_are_in_one_part(
     accepted = as_accepted(batch, verdict, plan(tmp_path, csv(), DECLARED), str(tmp_path))
     files = tmp_path.glob("quarantine/bronze/orders/execution_id=run_1/*.json")
     lines = [line for file in files for line in file.read_text().splitlines()]
-    aside = [json.loads(line)["id"] for line in lines]
+    quarantined = [json.loads(line)["id"] for line in lines]
     let_in = [row["id"] for row in accepted.frame.collect()]
-    assert sorted(aside + let_in) == list(range(400))
-    assert accepted.rejected == len(aside)
-    assert aside
+    assert sorted(quarantined + let_in) == list(range(400))
+    assert accepted.rejected == len(quarantined)
+    assert quarantined
     assert let_in

@@ -1,4 +1,4 @@
-"""Text of every kind comes through exactly; bad lines are refused, or kept aside and counted."""
+"""Text of every kind comes through exactly; bad lines are refused, or quarantined and counted."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def folder_of(lake: Path) -> Path:
     return lake / "landing" / "orders" / "ingest_date=2024-02-29" / "execution_id=run_1"
 
 
-def aside(lake: Path) -> list[tuple[str, int, str]]:
+def quarantined(lake: Path) -> list[tuple[str, int, str]]:
     """File, line and text of what was kept."""
     lines = (folder_of(lake) / "malformed.jsonl").read_text().splitlines()
     found = [json.loads(line) for line in lines]
@@ -161,7 +161,7 @@ def test_options_that_json_lines_lack(
 
 
 @pytest.mark.parametrize("packed", ["", ".gz"])
-def test_bad_lines_of_csv_are_kept_aside_and_counted(
+def test_bad_lines_of_csv_are_quarantined_and_counted(
     session: SparkSession, tmp_path: Path, packed: str
 ) -> None:
     good, bad = '"x\ny",2\n', ["1", '"3"4,5', "1,2,3", "6,\udcff", '"7,8']
@@ -175,7 +175,7 @@ def test_bad_lines_of_csv_are_kept_aside_and_counted(
     assert batch.rejected == 5
     name = f"in/x.csv{packed}"
     shown = ["1", '"3"4,5', "1,2,3", "6,\\xff", '"7,8']
-    assert aside(tmp_path) == [(name, 4 + 2 * n, text) for n, text in enumerate(shown)]
+    assert quarantined(tmp_path) == [(name, 4 + 2 * n, text) for n, text in enumerate(shown)]
     batch.confirm()
     write(tmp_path, f"x.csv{packed}", "a,b\nother\n")
     with pytest.raises(SourceUnreadable, match="changed while"):
@@ -192,7 +192,7 @@ def test_good_and_bad_lines_are_all_lines(
     write(tmp_path, f"x.{form}", ("a,b\n" if form is CSV else "") + "".join(lines))
     batch = batch_of(session, tmp_path, build_of(form, malformed=Malformed.ASIDE))
     assert (batch.frame.count(), batch.rejected) == (5000 - 715, 715)
-    assert len(aside(tmp_path)) == 715
+    assert len(quarantined(tmp_path)) == 715
     assert [int(row.a) for row in batch.frame.orderBy("a").collect()] == sorted(
         (n for n in range(5000) if n % 7), key=str
     )
@@ -225,7 +225,7 @@ def test_what_is_landed_is_what_is_read(session: SparkSession, tmp_path: Path) -
     for name in ("x.csv", "y.csv.gz"):
         (tmp_path / "in" / name).unlink()
     assert (batch.frame.columns, rows(batch)) == (["a", "b"], [("1", "2"), ("4", "5")])
-    assert aside(tmp_path) == [("in/x.csv", 3, "3")]
+    assert quarantined(tmp_path) == [("in/x.csv", 3, "3")]
     batch.confirm()
     assert sorted(path.name for path in folder_of(tmp_path).iterdir()) == [
         "accepted",

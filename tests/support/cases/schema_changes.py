@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
 
-ACCEPT, CAST, LEFT_OUT, ASIDE = (
+ACCEPT, CAST, LEFT_OUT, QUARANTINE = (
     Reaction.ACCEPT,
     Reaction.ACCEPT_CAST,
     Reaction.LEFT_OUT,
@@ -113,7 +113,7 @@ COLUMNS: dict[SchemaChange, Piece] = {
 TYPES: dict[SchemaChange, Piece] = {
     SchemaChange.WIDEN: Piece(
         "small", {"small": "integer"}, {"small": (SMALL, 7)}, {"small": (NUMBER, 9)},
-        same({"small": 9}, ACCEPT, CAST, ASIDE), grown={"small": "long"},
+        same({"small": 9}, ACCEPT, CAST, QUARANTINE), grown={"small": "long"},
         misfit={"small": 2**40},
     ),
     SchemaChange.NARROW: Piece(
@@ -123,16 +123,16 @@ TYPES: dict[SchemaChange, Piece] = {
     SchemaChange.DECIMAL_SIZE: Piece(
         "price", {"price": '"decimal(9,2)"'}, {"price": (MONEY, Decimal("2.20"))},
         {"price": (FINE, Decimal("4.4000"))},
-        same({"price": Decimal("4.40")}, CAST, ASIDE),
+        same({"price": Decimal("4.40")}, CAST, QUARANTINE),
         misfit={"price": Decimal("4.4444")},
     ),
     SchemaChange.TIMEZONE: Piece(
         "at", {"at": "timestamp_ntz"}, {"at": (LOCAL, NOON)},
-        {"at": (ZONED, NOON.replace(tzinfo=UTC))}, same({"at": NOON}, CAST, ASIDE),
+        {"at": (ZONED, NOON.replace(tzinfo=UTC))}, same({"at": NOON}, CAST, QUARANTINE),
     ),
     SchemaChange.INCOMPATIBLE_TYPE: Piece(
         "code", {"code": "long"}, {"code": (NUMBER, 11)}, {"code": (TEXT, "12")},
-        same({"code": 12}, CAST, ASIDE), misfit={"code": "twelve"},
+        same({"code": 12}, CAST, QUARANTINE), misfit={"code": "twelve"},
     ),
 }  # fmt: skip
 """What they hold."""
@@ -154,7 +154,7 @@ NESTED: dict[SchemaChange, Piece] = {
     ),
     SchemaChange.NESTED_WIDEN: Piece(
         "sizes[]", {"sizes": '"array<integer>"'}, {"sizes": (pa.list_(SMALL), [1, None])},
-        {"sizes": (pa.list_(NUMBER), [2])}, same({"sizes": [2]}, ACCEPT, ASIDE),
+        {"sizes": (pa.list_(NUMBER), [2])}, same({"sizes": [2]}, ACCEPT, QUARANTINE),
         grown={"sizes": "array<long>"}, misfit={"sizes": [1, 2**40]},
     ),
     SchemaChange.NESTED_NARROW: Piece(
@@ -164,7 +164,7 @@ NESTED: dict[SchemaChange, Piece] = {
     ),
     SchemaChange.NESTED_TYPE: Piece(
         "odd.x", {"odd": '"struct<x:long>"'}, {"odd": (ODD, {"x": 1})},
-        {"odd": (ODDER, {"x": "2"})}, {ASIDE: {"odd": {"x": 2}}}, misfit={"odd": {"x": "two"}},
+        {"odd": (ODDER, {"x": "2"})}, {QUARANTINE: {"odd": {"x": 2}}}, misfit={"odd": {"x": "two"}},
     ),
 }  # fmt: skip
 """What lies inside of it."""

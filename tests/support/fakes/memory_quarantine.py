@@ -1,4 +1,4 @@
-"""Tables of waiting rows in memory: the plainest thing that keeps their protocol."""
+"""Tables of quarantined rows in memory: the plainest thing that keeps their protocol."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lakeguard.lake.quarantine_tables import Shown, ShownFile
 from lakeguard_sdk.types.schema import TableSchema
 
 
-class MemoryKeptTables:
+class MemoryQuarantineTables:
     """Committing is strict: on the commit that was seen, or not."""
 
     def __init__(self) -> None:

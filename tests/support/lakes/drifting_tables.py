@@ -80,8 +80,8 @@ class Drifting:
         assert len(found) == len(seen.differences), "each class once"
         return {change: (item.column, str(item.reaction)) for change, item in found.items()}
 
-    def aside(self, result: RunResult) -> set[int]:
-        """Ids of the rows that a run kept aside."""
+    def quarantined(self, result: RunResult) -> set[int]:
+        """Ids of the rows that a run quarantined."""
         place = self.folder / "quarantine/bronze/drifting" / f"execution_id={result.run_id}"
         lines = [line for file in place.glob("*.json") for line in file.read_text().splitlines()]
         return {json.loads(line)["id"] for line in lines}

@@ -23,7 +23,7 @@ from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.model.decision import CaseHashes, Decision, Ruling
 from lakeguard_sdk.model.evidence import Evidence
 from lakeguard_sdk.model.load import Load
-from lakeguard_sdk.model.quarantine import AsideRule
+from lakeguard_sdk.model.quarantine import QuarantineRule
 from lakeguard_sdk.model.run import (
     Build,
     Failure,
@@ -54,7 +54,7 @@ class PlainRuns:
     build: Build
     load: LoadType | Load = LoadType.FULL
     measures: tuple[Any, ...] = ()
-    aside: tuple[AsideRule, ...] = ()
+    quarantine_rules: tuple[QuarantineRule, ...] = ()
     allow: Callable[[Evidence], bool] = lambda evidence: True
     lease_seconds: float = 120.0
     transform: str = ""
@@ -93,7 +93,7 @@ class PlainRuns:
             declared=self.declared,
             build=self.build,
             measures=self.measures,
-            aside=self.aside,
+            quarantine_rules=self.quarantine_rules,
             location=self.location,
             base=self.base,
             staging=f"runs/{run_id}",

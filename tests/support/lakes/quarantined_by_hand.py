@@ -1,4 +1,4 @@
-"""A data plane by hand that sets rows aside: one column of numbers under two rules."""
+"""A data plane by hand that quarantines rows: one column of numbers under two rules."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from lakeguard_sdk.model.evidence import (
     SourcePosition,
 )
 from lakeguard_sdk.model.load import Load
-from lakeguard_sdk.model.quarantine import AsideFile, QuarantineBuild, SetAside
+from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantinedRows, StagedQuarantineFile
 from lakeguard_sdk.model.run import Failure, RunPlan, RunResult
 from lakeguard_sdk.scheduling.process_identity import this_process
-from lakeguard_sdk.storage.run_folders import kept_place
+from lakeguard_sdk.storage.run_folders import quarantine_run_folder
 from tests.support.lakes.lakes import DeltaLake, Lake
 from tests.support.projects.definitions import rule
 from tests.support.projects.planes import NUMBERS
@@ -79,7 +79,7 @@ def definitions(
 
 @dataclass
 class ByHand:
-    """Runs the numbers dataset: what fails is set aside, the rest is published."""
+    """Runs the numbers dataset: what fails is quarantined, the rest is published."""
 
     client: Client
     lake: Lake = field(default_factory=DeltaLake)
@@ -111,11 +111,11 @@ class ByHand:
         """``unseen`` rows of the batch change nothing in the table."""
         self.client.runs.submit_schema(plan.ticket, plan.batch_schema)
         found = self.evidence(plan, numbers)
-        aside = found.aside
-        if aside is not None and unseen:
-            before = {**aside.before, BATCH_ROWS: len(numbers) + unseen}
-            aside = aside.model_copy(update={"before": before})
-        more = {"aside": aside, "batch": (found.batch or 0) + unseen}
+        quarantined = found.quarantined
+        if quarantined is not None and unseen:
+            before = {**quarantined.before, BATCH_ROWS: len(numbers) + unseen}
+            quarantined = quarantined.model_copy(update={"before": before})
+        more = {"quarantined": quarantined, "batch": (found.batch or 0) + unseen}
         evidence = found.model_copy(update={**more, **changed})
         return self.client.runs.submit_evidence(plan.ticket, evidence)
 
@@ -127,7 +127,7 @@ class ByHand:
     def replay(self, task_id: str, mended: Callable[[int], int] = abs) -> RunResult:
         """Every number that waits is read again, as whoever mended the rules would read it."""
         plan = self.opened(task_id)
-        decision = self.decide(plan, [mended(n) for n in self.waiting_in(plan)])
+        decision = self.decide(plan, [mended(n) for n in self.quarantined_in(plan)])
         assert decision.allowed, decision.ruling.reasons
         return self.publish(plan)
 
@@ -138,7 +138,7 @@ class ByHand:
     def fail(self, plan: RunPlan) -> RunResult:
         return self.client.runs.fail_run(plan.ticket, Failure(code="LG-5004", message="gone"))
 
-    def waiting_in(self, plan: RunPlan) -> list[int]:
+    def quarantined_in(self, plan: RunPlan) -> list[int]:
         """The numbers in the files that a replay was given."""
         assert isinstance(plan.build, QuarantineBuild)
         found: list[int] = []
@@ -149,7 +149,7 @@ class ByHand:
         return found
 
     def evidence(self, plan: RunPlan, numbers: Sequence[int]) -> Evidence:
-        """Of what is left, with what was set aside beside it."""
+        """Of what is left, with what was quarantined beside it."""
         rest = [number for number in numbers if not failing(number)]
         full = plan.load.type is LoadType.FULL and plan.window is None
         had = [] if full or plan.base is None else self._had(plan)
@@ -174,7 +174,7 @@ class ByHand:
             build_hash="sha256:0",
             engine="by hand",
             changes=Changes(inserted=len(rest)) if by_key else None,
-            aside=self._aside(plan, numbers, had),
+            quarantined=self._quarantined(plan, numbers, had),
             batch=len(rest),
             position=None if isinstance(plan.build, QuarantineBuild) else POSITION,
         )
@@ -183,26 +183,28 @@ class ByHand:
         assert plan.base is not None
         return sorted(self.lake.numbers(plan.location, plan.base.commit).elements())
 
-    def _aside(self, plan: RunPlan, numbers: Sequence[int], had: Sequence[int]) -> SetAside | None:
+    def _quarantined(
+        self, plan: RunPlan, numbers: Sequence[int], had: Sequence[int]
+    ) -> QuarantinedRows | None:
         by_rule: dict[str, list[int]] = {}
         for number in numbers:
             for rule_id in failing(number)[:1]:
                 by_rule.setdefault(rule_id, []).append(number)
         if not by_rule:
             return None
-        asked = [m for item in plan.aside for m in (item.failed, item.scope)]
+        asked = [m for item in plan.quarantine_rules for m in (item.failed, item.scope)]
         files = tuple(self._file(plan, *item) for item in sorted(by_rule.items()))
         before = _measures(asked, numbers, [*had, *numbers])
-        return SetAside(rows=sum(map(len, by_rule.values())), files=files, before=before)
+        return QuarantinedRows(rows=sum(map(len, by_rule.values())), files=files, before=before)
 
-    def _file(self, plan: RunPlan, rule_id: str, numbers: list[int]) -> AsideFile:
+    def _file(self, plan: RunPlan, rule_id: str, numbers: list[int]) -> StagedQuarantineFile:
         lake, run_id = self.client.lake, plan.ticket.run_id
-        place = Path(kept_place(lake, plan.dataset, plan.batch_schema, run_id))
+        place = Path(quarantine_run_folder(lake, plan.dataset, plan.batch_schema, run_id))
         file, now = place / f"{next(self._numbers):04d}.parquet", self._first_seen(plan)
         file.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(_kept(numbers, run_id, rule_id, now), file)
         facts = file.stat()
-        return AsideFile(
+        return StagedQuarantineFile(
             rule_id=rule_id,
             path=str(file.relative_to(lake)),
             size=facts.st_size,

@@ -1,4 +1,4 @@
-"""A table whose rules set rows aside, run without a control plane: it allows what it is told."""
+"""A table whose rules quarantine rows, run without a control plane: it allows what it is told."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from deltalake import DeltaTable
 
 from lakeguard.gate.rules.compile import define_rule
 from lakeguard.gate.rules.parse import parse_rule
-from lakeguard.gate.rules.quarantine_rules import aside_rules
+from lakeguard.gate.rules.quarantine_rules import quarantine_rules
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import SourceFormat
 from lakeguard_sdk.expressions.measures import measure_key
 from lakeguard_sdk.model.evidence import Evidence
 from lakeguard_sdk.model.load import Load, batch_columns
-from lakeguard_sdk.model.quarantine import AsideRule, SetAside
+from lakeguard_sdk.model.quarantine import QuarantinedRows, QuarantineRule
 from lakeguard_sdk.model.run import RunResult, SourceBuild
 from lakeguard_sdk.types.schema import TableSchema
 from lakeguard_sdk.types.type_parser import parse_type
@@ -63,8 +63,10 @@ class SiftedTable:
     def say(self, rules: dict[str, str]) -> None:
         """The rules from the next run on."""
         self.rules = rules
-        self.runs.aside = compiled(rules, self.declared)
-        both = [measure for rule in self.runs.aside for measure in (rule.failed, rule.scope)]
+        self.runs.quarantine_rules = compiled(rules, self.declared)
+        both = [
+            measure for rule in self.runs.quarantine_rules for measure in (rule.failed, rule.scope)
+        ]
         self.runs.measures = tuple({measure_key(item): item for item in both}.values())
 
     def land(self, *rows: Row, alone: bool = False) -> None:
@@ -89,30 +91,30 @@ class SiftedTable:
         return self.runs.evidence[-1]
 
     @property
-    def aside(self) -> SetAside:
-        assert self.evidence.aside is not None
-        return self.evidence.aside
+    def quarantined(self) -> QuarantinedRows:
+        assert self.evidence.quarantined is not None
+        return self.evidence.quarantined
 
     def before(self, rule: str) -> tuple[Any, Any]:
         """Failing rows and rows in scope of the batch as it came."""
-        asked = next(item for item in self.runs.aside if item.rule_id == rule)
-        told = self.aside.before
+        asked = next(item for item in self.runs.quarantine_rules if item.rule_id == rule)
+        told = self.quarantined.before
         return told[measure_key(asked.failed)], told[measure_key(asked.scope)]
 
     def left(self, rule: str) -> Any:
         """Failing rows of what is to be published."""
-        asked = next(item for item in self.runs.aside if item.rule_id == rule)
+        asked = next(item for item in self.runs.quarantine_rules if item.rule_id == rule)
         return self.evidence.measures[measure_key(asked.failed)]
 
     def kept(self) -> pa.Table:
-        """All rows that the last run set aside, as their files hold them."""
-        files = [pq.read_table(self.folder / file.path) for file in self.aside.files]
+        """All rows that the last run quarantined, as their files hold them."""
+        files = [pq.read_table(self.folder / file.path) for file in self.quarantined.files]
         return pa.concat_tables(files)
 
     def filed(self, column: str = "id") -> dict[str, list[Any]]:
         """Values of a column by the rule that its rows are filed under, sorted."""
         found: dict[str, list[Any]] = {}
-        for file in self.aside.files:
+        for file in self.quarantined.files:
             told = pq.read_table(self.folder / file.path).column(column).to_pylist()
             assert len(told) == file.rows
             found[file.rule_id] = sorted([*found.get(file.rule_id, []), *told], key=repr)
@@ -125,11 +127,11 @@ class SiftedTable:
         return sorted((row[0] if len(columns) == 1 else row for row in rows), key=repr)
 
 
-def compiled(rules: dict[str, str], declared: TableSchema) -> tuple[AsideRule, ...]:
+def compiled(rules: dict[str, str], declared: TableSchema) -> tuple[QuarantineRule, ...]:
     defined = tuple(
         define_rule(parse_rule(f"{text} on_fail quarantine"), rule_id=rule_id, severity=None)
         for rule_id, text in rules.items()
     )
-    found = aside_rules(defined, declared)
+    found = quarantine_rules(defined, declared)
     assert len(found) == len(rules)
     return found

@@ -14,9 +14,9 @@ from lakeguard_sdk.core.enums import HashStrategy, LoadType
 from lakeguard_sdk.model.definitions import ColumnDefinition
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.model.quarantine import (
-    KeptChoice,
-    KeptListing,
     QuarantineBalance,
+    QuarantineListing,
+    QuarantineSelection,
     ReplayOrder,
 )
 from tests.support.lakes.quarantined_by_hand import LARGE, NEGATIVE, ByHand
@@ -45,17 +45,17 @@ def test_what_waits_is_listed_with_its_account(
     first, second = [line.split() for line in said.out.splitlines()[1:3]]
     assert first[:4] == [NUMBERS, run_id, NEGATIVE, "1"]
     assert second[:4] == [NUMBERS, run_id, LARGE, "1"]
-    assert "WAITING" in said.out
+    assert "QUARANTINED" in said.out
     assert "2 rows in quarantine" in said.out
     assert f"Next: lakeguard quarantine show {NUMBERS}" in said.out
-    account = "4 read = 2 published + 2 waiting + 0 written off + 0 malformed"
+    account = "4 read = 2 published + 2 waiting + 0 discarded + 0 malformed"
     assert said.out.splitlines()[-1] == f"{NUMBERS} v1: {account}"
     data = shell("quarantine", "list", NUMBERS, "--json", *place).data
     assert [(row["rule_id"], row["rows"]) for row in data["quarantine"]] == [
         (NEGATIVE, 1),
         (LARGE, 1),
     ]
-    assert (data["waiting"], data["balances"][0]["adds_up"]) == (2, True)
+    assert (data["quarantined"], data["balances"][0]["adds_up"]) == (2, True)
 
 
 def test_what_does_not_wait_any_more_is_listed_where_asked(
@@ -63,11 +63,11 @@ def test_what_does_not_wait_any_more_is_listed_where_asked(
 ) -> None:
     gone = shell("quarantine", "discard", NUMBERS, "--rule", LARGE, "--reason", "test data", *place)
     assert gone.code == 0, gone.err
-    assert f"✓ WRITTEN OFF  {NUMBERS}   1 row" in gone.out
-    assert "1 waiting + 1 written off" in gone.out
+    assert f"✓ DISCARDED  {NUMBERS}   1 row" in gone.out
+    assert "1 waiting + 1 discarded" in gone.out
     assert LARGE not in shell("quarantine", "list", *place).out
     listed = shell("quarantine", "list", "--all", *place).out
-    assert "WRITTEN OFF" in listed
+    assert "DISCARDED" in listed
     assert "test data" in listed
 
 
@@ -77,7 +77,7 @@ def test_rows_are_shown(shell: Shell, world: ByHand, place: tuple[object, ...]) 
     assert said.out.splitlines()[1].startswith("-3 ")
     assert "400" not in said.out.partition("Next:")[0]
     data = shell("quarantine", "show", NUMBERS, "--limit", "1", "--json", *place).data
-    assert (len(data["rows"]), data["waiting"]) == (1, 2)
+    assert (len(data["rows"]), data["quarantined"]) == (1, 2)
     none = shell("quarantine", "show", NUMBERS, "--rule", "other", *place)
     assert (none.code, "LG-1501" in none.err) == (2, True)
     assert "wait under other\nNext: lakeguard quarantine list" in none.err
@@ -107,9 +107,13 @@ def test_what_only_a_run_can_read_is_left_to_it(shell: Shell, tmp_path: Path) ->
 
 def test_a_header_is_as_wide_as_its_rows() -> None:
     names = tuple(f"column_{number}" for number in range(8))
-    listed = KeptListing(dataset=NUMBERS, columns=names, rows=(("x" * 9,) * 8,), waiting=1)
+    listed = QuarantineListing(
+        dataset=NUMBERS, columns=names, rows=(("x" * 9,) * 8,), quarantined=1
+    )
     for width in (40, 60):
-        head, row, *_ = map(click.unstyle, listing_lines(listed, Screen(width), KeptChoice()))
+        head, row, *_ = map(
+            click.unstyle, listing_lines(listed, Screen(width), QuarantineSelection())
+        )
         assert (len(head), len(row)) == (width, width)
 
 
@@ -127,7 +131,7 @@ def test_a_tagged_value_is_told_nowhere(shell: Shell, tmp_path: Path) -> None:
         assert (said.code, "***" in said.out, "987654" in said.out) == (0, True, False)
 
 
-def test_other_commands_say_what_was_set_aside(
+def test_other_commands_say_what_was_quarantined(
     shell: Shell, world: ByHand, place: tuple[object, ...]
 ) -> None:
     run_id = world.client.reader.versions(NUMBERS)[0].run_id
@@ -138,7 +142,7 @@ def test_other_commands_say_what_was_set_aside(
     assert "2 rows that rules kept out" in why
     assert f"quarantine show {NUMBERS} --run {run_id}" in why
     versions = shell("versions", NUMBERS, *place).out
-    assert "ASIDE" in versions.splitlines()[0]
+    assert "QUARANTINED" in versions.splitlines()[0]
     assert f"Next: lakeguard why {run_id}" in versions
 
 
@@ -178,7 +182,7 @@ def test_an_account_that_does_not_add_up_says_so() -> None:
 
 
 def test_the_same_replay_can_be_typed_again() -> None:
-    order = ReplayOrder(choice=KeptChoice(runs=("run_1",), rules=("a b",)), as_newest=True)
+    order = ReplayOrder(choice=QuarantineSelection(runs=("run_1",), rules=("a b",)), as_newest=True)
     assert replay_command(NUMBERS, order) == (
         f"lakeguard quarantine replay {NUMBERS} --run run_1 --rule 'a b' --as-newest"
     )

@@ -280,7 +280,7 @@ def test_what_the_run_said_itself_is_told() -> None:
     explanation = explained(ledger, nouns.run_row(decision_id="dec_of_run_2"))
     lines = told(explanation)
     assert "  changes      700 inserted, 76 updated, 1,200 late" in lines
-    assert "  kept aside   2 malformed lines" in lines
+    assert "  quarantined   2 malformed lines" in lines
     at = lines.index("Notes")
     assert lines[at + 1 : at + 3] == ["  model   m\\x1b[2J", "  shops   [1, 2]"]
     assert explanation.to_data()["facts"] == ledger.said.to_data()

@@ -56,7 +56,7 @@ def test_it_is_the_table_that_is_compared() -> None:
         ("dataset_equal(-> silver.other(a))", "name as many columns on either side of ->"),
         ("dataset_equal(name, key -> silver.other(a, a))", "a column stands twice"),
         ("dataset_equal(-> silver.other) where count > 1", "there is no where"),
-        ("dataset_equal(-> silver.other) on_fail quarantine", "cannot be set aside"),
+        ("dataset_equal(-> silver.other) on_fail quarantine", "cannot be quarantined"),
         ("dataset_equal(-> silver.other) scope batch", "scope"),
         ("foreign_key(name -> silver.other)", "'(' expected"),
     ],

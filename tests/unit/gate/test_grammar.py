@@ -134,7 +134,7 @@ def test_the_parts_of_a_rule() -> None:
         ("not_null(a) fail_if > 1 fail_if > 2", "syntax", 24, 7, "fail_if stands twice", ""),
         ("not_null(a) fail_if 5", "syntax", 20, 1, "one of = <> < <= > >= expected", ""),
         ("not_null(a) fail_if > x", "syntax", 22, 1, "a number expected", ""),
-        ("row_count(min=1) on_fail quarantine", "meaning", 25, 10, "no rows to set aside", ""),
+        ("row_count(min=1) on_fail quarantine", "meaning", 25, 10, "no rows to quarantine", ""),
         ("not_null(a) on_fail blok", "syntax", 20, 4, "expected", " did you mean block?"),
         (
             "not_null(a) scope batch",

@@ -325,7 +325,7 @@ def test_what_needs_no_data(
             of_rows(3, rejected=1),
             {},
             HELD,
-            "1 of 4 rows kept aside",
+            "1 of 4 rows quarantined",
         ),
         (
             PolicyType.QUARANTINE_BUDGET,
@@ -357,7 +357,7 @@ def test_what_needs_no_data(
             of_rows(3, rejected=2),
             {},
             BROKEN,
-            "2 of 5 rows kept aside, at most 1",
+            "2 of 5 rows quarantined, at most 1",
         ),
     ],
 )

@@ -253,7 +253,7 @@ def test_a_quarantine_that_is_not_there_yet_blocks_and_says_so() -> None:
     found = judged("not_null(name) on_fail quarantine", [row()])
     assert found.outcome is Outcome.FAIL
     assert found.message == (
-        "1 of 1 new rows (100 %), none allowed; on_fail quarantine blocks: no row is set aside"
+        "1 of 1 new rows (100 %), none allowed; on_fail quarantine blocks: no row is quarantined"
     )
     assert "quarantine" not in judged("not_null(key) on_fail quarantine", [row(key="k")]).message
 

@@ -14,7 +14,7 @@ from lakeguard_sdk.core.enums import BUILT_IN_PROFILES
 from lakeguard_sdk.model.definitions import ProfileDefinition
 from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
 
-ACCEPT, CAST, OUT, ASIDE, BLOCK = Reaction
+ACCEPT, CAST, OUT, QUARANTINE, BLOCK = Reaction
 
 MODES = {
     SchemaChange.ADD_NULLABLE: "ABFU",
@@ -53,9 +53,9 @@ PERMISSIVE = {
     SchemaChange.NARROW: CAST,
     SchemaChange.NESTED_NARROW: CAST,
     SchemaChange.TIMEZONE: CAST,
-    SchemaChange.DECIMAL_SIZE: ASIDE,
-    SchemaChange.INCOMPATIBLE_TYPE: ASIDE,
-    SchemaChange.NESTED_TYPE: ASIDE,
+    SchemaChange.DECIMAL_SIZE: QUARANTINE,
+    SchemaChange.INCOMPATIBLE_TYPE: QUARANTINE,
+    SchemaChange.NESTED_TYPE: QUARANTINE,
 }
 """All else is accepted."""
 

@@ -6,11 +6,11 @@ import pytest
 
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.storage.run_folders import (
-    kept_place,
-    kept_table,
     landing_place,
     left_by,
     quarantine_place,
+    quarantine_run_folder,
+    quarantine_table,
 )
 from lakeguard_sdk.types.schema import Column, TableSchema
 
@@ -23,7 +23,7 @@ WIDER = TableSchema(columns=(*BATCH.columns, Column(name="more", type="string"))
     ("place", "kind"),
     [
         (quarantine_place("/lake", ORDERS, "run_1"), "quarantine"),
-        (kept_place("/lake", ORDERS, BATCH, "run_1"), "quarantine"),
+        (quarantine_run_folder("/lake", ORDERS, BATCH, "run_1"), "quarantine"),
         (landing_place("/lake", "shop", "2026-01-31", "run_1"), "landing"),
     ],
 )
@@ -47,5 +47,5 @@ def test_other_files_are_of_no_run(path: str) -> None:
 
 def test_batches_of_other_columns_have_another_table() -> None:
     turned = TableSchema(columns=BATCH.columns[::-1])
-    assert kept_table("/lake", ORDERS, BATCH) == kept_table("/lake", ORDERS, turned)
-    assert kept_table("/lake", ORDERS, BATCH) != kept_table("/lake", ORDERS, WIDER)
+    assert quarantine_table("/lake", ORDERS, BATCH) == quarantine_table("/lake", ORDERS, turned)
+    assert quarantine_table("/lake", ORDERS, BATCH) != quarantine_table("/lake", ORDERS, WIDER)

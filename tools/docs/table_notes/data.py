@@ -7,7 +7,7 @@ from tools.docs.table_notes.note import Family, Invariant, TableNote
 _PROFILES = "tests/contract/insight/test_profiles.py"
 _TOLD = ("tests/contract/ledger/test_seed_views.py::test_every_view_tells_the_truth",)
 _OPENING = "tests/contract/promotion/test_opening.py"
-_ASIDE = "tests/contract/quarantine/test_quarantine.py"
+_QUARANTINE = "tests/contract/quarantine/test_quarantine.py"
 _REPLAYS = "tests/contract/quarantine/test_quarantine_replays.py"
 _MACHINE = "tests/property/quarantine/test_quarantine.py"
 
@@ -196,47 +196,47 @@ QUARANTINE_NOTES: dict[str, TableNote] = {
                 "Written with the version, or not at all.",
                 constraints=("pk_quarantine_holdings", "fk_quarantine_holdings_version"),
                 tests=(
-                    f"{_ASIDE}::test_what_is_set_aside_waits_once_it_is_published",
-                    f"{_ASIDE}::test_a_run_that_publishes_nothing_holds_nothing",
+                    f"{_QUARANTINE}::test_what_is_quarantined_waits_once_it_is_published",
+                    f"{_QUARANTINE}::test_a_run_that_publishes_nothing_holds_nothing",
                 ),
             ),
             Invariant(
                 "There is no holding without a row.", constraints=("ck_quarantine_holdings_rows",)
             ),
             Invariant(
-                "Whatever is published: read = published + waiting + written off + malformed.",
-                tests=(f"{_MACHINE}::test_every_row_is_published_waits_or_is_written_off",),
+                "Whatever is published: read = published + waiting + discarded + malformed.",
+                tests=(f"{_MACHINE}::test_every_row_is_published_waits_or_is_discarded",),
             ),
         ),
     ),
-    "quarantine_taken": TableNote(
+    "quarantine_replays": TableNote(
         Family.OURS,
-        "Which holdings a replay sent again; it counts where the version of the replay led to what"
+        "Which holdings a replay replayed; it counts where the version of the replay led to what"
         " is published.",
         (
             Invariant(
                 "A replay takes a holding once, and a holding that there is.",
-                constraints=("pk_quarantine_taken", "fk_quarantine_taken_holding"),
+                constraints=("pk_quarantine_replays", "fk_quarantine_replays_holding"),
                 tests=(f"{_REPLAYS}::test_what_fails_again_waits_again",),
             ),
         ),
     ),
-    "quarantine_write_offs": TableNote(
+    "quarantine_discards": TableNote(
         Family.OURS,
         "Holdings that somebody gave up, and why.",
         (
             Invariant(
-                "A holding is written off once, as a whole.",
+                "A holding is discarded once, as a whole.",
                 constraints=(
-                    "uq_quarantine_write_offs_holding",
-                    "fk_quarantine_write_offs_holding",
+                    "uq_quarantine_discards_holding",
+                    "fk_quarantine_discards_holding",
                 ),
-                tests=(f"{_REPLAYS}::test_what_is_written_off_is_not_written_off_again",),
+                tests=(f"{_REPLAYS}::test_what_is_discarded_is_not_discarded_again",),
             ),
             Invariant(
                 "Somebody says why.",
-                constraints=("ck_quarantine_write_offs_reason",),
-                tests=(f"{_REPLAYS}::test_nothing_is_written_off_without_a_reason",),
+                constraints=("ck_quarantine_discards_reason",),
+                tests=(f"{_REPLAYS}::test_nothing_is_discarded_without_a_reason",),
             ),
         ),
     ),

@@ -25,10 +25,10 @@ from lakeguard_sdk.model.history import Backtest, RebuildPlan, Replays, Surveyed
 from lakeguard_sdk.model.plan import Applied, Plan
 from lakeguard_sdk.model.profile import Profile, ProfilePlan
 from lakeguard_sdk.model.quarantine import (
-    KeptChoice,
-    KeptListing,
-    KeptRows,
     QuarantineBalance,
+    QuarantineEntry,
+    QuarantineListing,
+    QuarantineSelection,
 )
 from lakeguard_sdk.model.read_models import (
     ColumnLineage,
@@ -114,11 +114,13 @@ class Reader(Protocol):
     def since(self, run_id: str) -> Since | None:
         """Differences since the last successful run before it; None if there is none."""
 
-    def quarantine(self, name: DatasetName | None = None) -> Sequence[KeptRows]:
+    def quarantine(self, name: DatasetName | None = None) -> Sequence[QuarantineEntry]:
         """Quarantined rows by run and rule, relative to the published version."""
 
     def quarantine_balance(self, name: DatasetName) -> QuarantineBalance: ...
-    def kept_rows(self, name: DatasetName, choice: KeptChoice, limit: int = 20) -> KeptListing:
+    def quarantined_rows(
+        self, name: DatasetName, choice: QuarantineSelection, limit: int = 20
+    ) -> QuarantineListing:
         """Rows waiting in quarantine; protected values are masked."""
 
     def waivers(self, name: DatasetName | None = None) -> Sequence[WaiverRow]: ...
@@ -224,7 +226,7 @@ class Operations(Protocol):
         self,
         name: DatasetName,
         triggered_by: str,
-        choice: KeptChoice,
+        choice: QuarantineSelection,
         *,
         as_newest: bool = False,
         key: str | None = None,
@@ -232,7 +234,9 @@ class Operations(Protocol):
         """Submits a build of quarantined rows; refused if none is chosen, or if they have no
         order."""
 
-    def discard(self, name: DatasetName, choice: KeptChoice, reason: str) -> Sequence[KeptRows]:
+    def discard(
+        self, name: DatasetName, choice: QuarantineSelection, reason: str
+    ) -> Sequence[QuarantineEntry]:
         """Discards the chosen quarantined rows."""
 
     def submit_compaction(self, name: DatasetName, triggered_by: str) -> str: ...

@@ -39,7 +39,7 @@ LakeGuardError
 │   │     UnknownChannel LG-1401
 │   └── data
 │         UnknownCheck LG-1301, WaiverInvalid LG-1302, UnknownWaiver LG-1303,
-│         NothingWaits LG-1501, WriteOffInvalid LG-1502, NoSuchReach LG-1661,
+│         NothingWaits LG-1501, DiscardInvalid LG-1502, NoSuchReach LG-1661,
 │         UnknownInvalidation LG-1662, InvalidationOver LG-1663, WhyNeeded LG-1664,
 │         NeverBuiltAgain LG-1665
 ├── Refused: the control plane refused: exit 3
@@ -306,5 +306,5 @@ from lakeguard_sdk.errors.data import (
     UnknownWaiver as UnknownWaiver,
     WaiverInvalid as WaiverInvalid,
     WhyNeeded as WhyNeeded,
-    WriteOffInvalid as WriteOffInvalid,
+    DiscardInvalid as DiscardInvalid,
 )

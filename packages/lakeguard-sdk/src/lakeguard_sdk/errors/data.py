@@ -37,7 +37,7 @@ class NothingWaits(UsageError):
     next_command = "lakeguard quarantine list {dataset} --all"
 
 
-class WriteOffInvalid(UsageError):
+class DiscardInvalid(UsageError):
     """Give a reason for discarding the rows: the ledger records it."""
 
     code = "LG-1502"

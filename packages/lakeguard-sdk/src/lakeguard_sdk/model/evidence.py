@@ -13,7 +13,7 @@ from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.frozen_model import Noun
 from lakeguard_sdk.errors import NoteRefused
 from lakeguard_sdk.expressions.measures import MeasureValue
-from lakeguard_sdk.model.quarantine import SetAside
+from lakeguard_sdk.model.quarantine import QuarantinedRows
 from lakeguard_sdk.security.secret_values import holds_secret, is_reference, is_sensitive_key
 from lakeguard_sdk.types.schema import TableSchema
 
@@ -98,7 +98,9 @@ class Evidence(Noun):
     """Quarantined malformed lines."""
     notes: dict[str, Any] = Field(default_factory=dict)
     """Notes of the build, any JSON."""
-    aside: SetAside | None = Field(default=None, exclude_if=lambda found: found is None)
+    quarantined: QuarantinedRows | None = Field(
+        default=None, exclude_if=lambda found: found is None
+    )
     """Rows quarantined by rules; None if there were none."""
     batch: int | None = Field(default=None, exclude_if=lambda rows: rows is None)
     """Rows passed to the load, without quarantined and malformed ones; None if equal to
@@ -110,13 +112,13 @@ class Evidence(Noun):
         return self.rows if self.batch is None else self.batch
 
     @property
-    def rows_aside(self) -> int:
-        return 0 if self.aside is None else self.aside.rows
+    def rows_quarantined(self) -> int:
+        return 0 if self.quarantined is None else self.quarantined.rows
 
     @property
     def rows_read(self) -> int:
         """All rows read by the run."""
-        return self.batch_rows + self.rows_aside + self.rejected
+        return self.batch_rows + self.rows_quarantined + self.rejected
 
 
 # Notes that a build attaches to the version it produces.

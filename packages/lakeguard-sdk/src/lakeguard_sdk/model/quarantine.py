@@ -19,7 +19,7 @@ RUN = "lg_run_id"
 RULES = "lg_rules"
 REASON = "lg_reason"
 FIRST_SEEN = "lg_first_seen"
-KEPT_COLUMNS = {
+QUARANTINE_COLUMNS = {
     RUN: "string",
     RULES: "array<string>",
     REASON: "string",
@@ -28,7 +28,7 @@ KEPT_COLUMNS = {
 """Columns of a quarantined row after those of its batch, by name and type."""
 
 
-class AsideRule(Noun):
+class QuarantineRule(Noun):
     """A rule whose failing rows are quarantined, with its two measures."""
 
     rule_id: str
@@ -37,7 +37,7 @@ class AsideRule(Noun):
     scope: Measure
 
 
-class AsideFile(Noun):
+class StagedQuarantineFile(Noun):
     """Quarantined rows of one rule; ``path`` is relative to the lake, not URL-encoded."""
 
     rule_id: str
@@ -50,17 +50,17 @@ class AsideFile(Noun):
     """When its oldest row was first quarantined."""
 
 
-class SetAside(Noun):
+class QuarantinedRows(Noun):
     """The quarantined rows of a run, and the measures of the batch before the split."""
 
     rows: int
-    files: tuple[AsideFile, ...]
+    files: tuple[StagedQuarantineFile, ...]
     before: dict[str, MeasureValue]
     """Measures of all quarantine rules over the whole batch, by key."""
 
 
-class KeptFile(Noun):
-    """A file of waiting rows: ``path`` is relative to the lake, ``run_id`` quarantined them."""
+class QuarantineFile(Noun):
+    """A file of quarantined rows: ``path`` is relative to the lake, ``run_id`` quarantined them."""
 
     run_id: str
     rule_id: str
@@ -73,23 +73,23 @@ class QuarantineBuild(Noun):
     """A batch of quarantined rows, each with the time when it was first quarantined."""
 
     build: Literal["quarantine"] = "quarantine"
-    files: tuple[KeptFile, ...]
+    files: tuple[QuarantineFile, ...]
 
 
-class KeptState(StrEnum):
+class QuarantineState(StrEnum):
     """State of quarantined rows, relative to the published version."""
 
-    WAITING = "WAITING"
-    SENT_AGAIN = "SENT_AGAIN"
+    QUARANTINED = "QUARANTINED"
+    REPLAYED = "REPLAYED"
     """A replay took them: each is in the table or quarantined again."""
-    WRITTEN_OFF = "WRITTEN_OFF"
+    DISCARDED = "DISCARDED"
     REPLACED = "REPLACED"
     """A later version read the whole source again."""
     UNDONE = "UNDONE"
     """The version that quarantined them was rolled back: its batch is read again."""
 
 
-class KeptRows(Noun):
+class QuarantineEntry(Noun):
     """Quarantined rows of one run and rule."""
 
     dataset: DatasetName
@@ -98,19 +98,19 @@ class KeptRows(Noun):
     expression: str
     version: int
     rows: int
-    state: KeptState
+    state: QuarantineState
     first_seen: Instant
-    set_aside_at: Instant
-    files: tuple[KeptFile, ...]
-    sent_again_by: str | None = None
+    quarantined_at: Instant
+    files: tuple[QuarantineFile, ...]
+    replayed_by: str | None = None
     """The run of the replay that took them."""
     reason: str = ""
     """Why they were discarded."""
     actor: str = ""
 
 
-class KeptChoice(Noun):
-    """Selects waiting rows by run and rule; empty means all."""
+class QuarantineSelection(Noun):
+    """Selects quarantined rows by run and rule; empty means all."""
 
     runs: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
@@ -122,21 +122,21 @@ class KeptChoice(Noun):
 class ReplayOrder(Noun):
     """The parameters of a replay."""
 
-    choice: KeptChoice
+    choice: QuarantineSelection
     as_newest: bool = False
     """Whether the rows count as newer than the table's rows of their keys."""
 
 
-class KeptListing(Noun):
-    """Some waiting rows, as text; None is NULL."""
+class QuarantineListing(Noun):
+    """Some quarantined rows, as text; None is NULL."""
 
     dataset: DatasetName
     columns: tuple[str, ...]
-    """Those of the batch, then ``KEPT_COLUMNS``."""
+    """Those of the batch, then ``QUARANTINE_COLUMNS``."""
     rows: tuple[tuple[str | None, ...], ...]
     masked: tuple[str, ...] = ()
     """Masked columns."""
-    waiting: int = 0
+    quarantined: int = 0
     """Number of selected rows, shown or not."""
     refused: str = ""
     """Why a replay is refused unless ``as_newest`` is set."""
@@ -145,7 +145,7 @@ class KeptListing(Noun):
 
 
 class QuarantineBalance(Noun):
-    """``read`` equals ``published + waiting + written_off + malformed`` at every version.
+    """``read`` equals ``published + quarantined + discarded + malformed`` at every version.
 
     Counted over the ancestors of the published version, since the last that read everything.
     """
@@ -155,8 +155,8 @@ class QuarantineBalance(Noun):
     read: int = 0
     published: int = 0
     """Rows passed to the load: loaded, unchanged, late, or replaced in the same batch."""
-    waiting: int = 0
-    written_off: int = 0
+    quarantined: int = 0
+    discarded: int = 0
     malformed: int = 0
     """Lines and values that no column can hold; they cannot be replayed."""
     oldest: Instant | None = Field(default=None)
@@ -164,4 +164,4 @@ class QuarantineBalance(Noun):
 
     @property
     def adds_up(self) -> bool:
-        return self.read == self.published + self.waiting + self.written_off + self.malformed
+        return self.read == self.published + self.quarantined + self.discarded + self.malformed

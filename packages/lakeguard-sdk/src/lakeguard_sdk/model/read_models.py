@@ -105,7 +105,7 @@ class VersionRow(Noun):
     """Notes of the build."""
     removed: bool = False
     """Whether maintenance removed its files, so that it cannot be restored."""
-    set_aside: int = Field(default=0, exclude_if=lambda rows: not rows)
+    quarantined: int = Field(default=0, exclude_if=lambda rows: not rows)
     """Rows quarantined by rules."""
     built_by: BuildKind | None = None
     """A published frame names no inputs."""
@@ -117,7 +117,7 @@ class RunFacts(Noun):
     rows: int
     changes: Changes | None = None
     rejected: int = 0
-    set_aside: int = Field(default=0, exclude_if=lambda rows: not rows)
+    quarantined: int = Field(default=0, exclude_if=lambda rows: not rows)
     """Rows quarantined by rules."""
     notes: dict[str, Any] = Field(default_factory=dict)
 
@@ -164,9 +164,9 @@ class DatasetStatus(Noun):
     breaches: tuple[Breach, ...] = ()
     alerts: tuple[Breach, ...] = ()
     """ALERT policies violated when the published version was decided."""
-    waiting: int = Field(default=0, exclude_if=lambda rows: not rows)
+    quarantined: int = Field(default=0, exclude_if=lambda rows: not rows)
     """Quarantined rows that were neither replayed nor discarded."""
-    waiting_since: Instant | None = Field(default=None, exclude_if=lambda since: since is None)
+    quarantined_since: Instant | None = Field(default=None, exclude_if=lambda since: since is None)
 
 
 class ResolvedDataset(Noun):

@@ -23,7 +23,7 @@ from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.delivery import DatabaseTable
 from lakeguard_sdk.model.evidence import InputVersion, SourcePosition, StagedFile
 from lakeguard_sdk.model.load import LoadField, batch_columns, load_columns
-from lakeguard_sdk.model.quarantine import AsideRule, QuarantineBuild
+from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantineRule
 from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
 from lakeguard_sdk.types.schema import TableSchema
 
@@ -171,7 +171,9 @@ class RunPlan(Noun):
     """Columns of the table without minimum and maximum in file statistics."""
     required: tuple[str, ...] = ()
     """Columns in which rules allow no NULL."""
-    aside: tuple[AsideRule, ...] = Field(default=(), exclude_if=lambda rules: not rules)
+    quarantine_rules: tuple[QuarantineRule, ...] = Field(
+        default=(), exclude_if=lambda rules: not rules
+    )
     """Rules whose failing rows are quarantined, in the order of their ids."""
 
     def under(self, verdict: SchemaVerdict) -> RunPlan:
@@ -182,7 +184,9 @@ class RunPlan(Noun):
             update={
                 "declared": verdict.declared,
                 "measures": verdict.measures or self.measures,
-                "aside": self.aside if verdict.aside is None else verdict.aside,
+                "quarantine_rules": self.quarantine_rules
+                if verdict.quarantine_rules is None
+                else verdict.quarantine_rules,
                 "private": tuple(sorted({*self.private, *verdict.private})),
                 "masked": tuple(sorted({*self.masked, *verdict.masked})),
                 "unstated": tuple(sorted({*self.unstated, *verdict.unstated})),
@@ -239,7 +243,7 @@ class SchemaVerdict(Noun):
     """Added to ``masked`` of the plan."""
     unstated: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
     """Added to ``unstated`` of the plan."""
-    aside: tuple[AsideRule, ...] | None = Field(
+    quarantine_rules: tuple[QuarantineRule, ...] | None = Field(
         default=None, exclude_if=lambda rules: rules is None
     )
     """Replaces the quarantine rules of the plan; None if unchanged."""

@@ -18,16 +18,16 @@ def quarantine_place(lake: str, dataset: DatasetName, run_id: str) -> str:
     return join(lake, QUARANTINE, dataset.layer.value, dataset.name, f"{_RUN}{run_id}")
 
 
-def kept_table(lake: str, dataset: DatasetName, batch: TableSchema) -> str:
+def quarantine_table(lake: str, dataset: DatasetName, batch: TableSchema) -> str:
     """The Delta table of rows that rules kept out of a dataset, while its batches have these
     columns: batches of other columns have another one, so that none ever changes its own."""
     shape = batch.schema_hash.removeprefix("sha256:")[:8]
     return join(lake, QUARANTINE, dataset.layer.value, dataset.name, shape)
 
 
-def kept_place(lake: str, dataset: DatasetName, batch: TableSchema, run_id: str) -> str:
+def quarantine_run_folder(lake: str, dataset: DatasetName, batch: TableSchema, run_id: str) -> str:
     """Where a run leaves its rows of that table."""
-    return join(kept_table(lake, dataset, batch), f"{_RUN}{run_id}")
+    return join(quarantine_table(lake, dataset, batch), f"{_RUN}{run_id}")
 
 
 def landing_place(lake: str, source: str, day: str, run_id: str) -> str:

@@ -91,7 +91,7 @@ def assert_failed(lake: Lake, name: str, code: str | None = None) -> None:
 def assert_quarantined(
     lake: Lake, name: str, *, rule: str | None = None, rows: int | None = None
 ) -> None:
-    """The last run set rows aside; under that rule, and exactly so many.
+    """The last run quarantined rows; under that rule, and exactly so many.
 
     A row is filed under the first rule that it fails, in the order of their ids.
     """
@@ -110,7 +110,7 @@ def assert_quarantined(
     under = "" if rule is None else f" under {rule}"
     wanted = "rows" if rows is None else counted(rows, "row")
     told = ", ".join(f"{each} ({counted(rows, 'row')})" for each, rows in kept.items()) or "none"
-    fail(f"{name} was expected to set {wanted} aside{under}; set aside: {told}\n{found.told()}")
+    fail(f"{name} was expected to quarantine {wanted}{under}; quarantined: {told}\n{found.told()}")
 
 
 def _named(

@@ -16,7 +16,7 @@ from lakeguard_sdk.core.dataset_name import DatasetName, parse_address
 from lakeguard_sdk.errors import InvalidDefinitions, UnknownPlane, WorkerMissing, WrongArgument
 from lakeguard_sdk.model.definitions import Definitions
 from lakeguard_sdk.model.plan import Applied
-from lakeguard_sdk.model.quarantine import KeptChoice
+from lakeguard_sdk.model.quarantine import QuarantineSelection
 from lakeguard_sdk.model.read_models import PointerMove, ResolvedDataset, VersionRow
 from lakeguard_sdk.model.run import RunResult
 
@@ -215,8 +215,8 @@ class Lake:
         return self._worker.run_task(self.client.operations.submit(DatasetName(name), WHO))
 
     def send_again(self, name: str, rule: str | None = None) -> RunResult:
-        """Rows that wait, of one rule or of all, are judged anew; what fails waits again."""
-        choice = KeptChoice(rules=() if rule is None else (rule,))
+        """Quarantined rows, of one rule or of all, are judged anew; what fails waits again."""
+        choice = QuarantineSelection(rules=() if rule is None else (rule,))
         operations = self.client.operations
         return self._worker.run_task(operations.submit_replay(DatasetName(name), WHO, choice))
 

@@ -30,7 +30,7 @@ COMMANDS: dict[str, str] = {
     "versions": "The versions of a dataset and what they were built from.",
     "profile": "What the values of a version look like, column by column.",
     "suggest": "Draft rules from what is published, with evidence for each.",
-    "quarantine": "Rows that rules kept out: list, look, send again, write off.",
+    "quarantine": "Rows that rules kept out: list, look, send again, discard.",
     "schema": "What schemas runs found, how they differ, and approving one.",
     "rollback": "Publish an earlier version again.",
     "waive": "Let a failing rule, or an alert, be a warning for a time.",

@@ -64,7 +64,7 @@ def decide(
     compiler = _compiler(facts)
     grounds = None
     if evidence is not None:
-        grounds = Grounds(evidence, history, clock, frozenset(facts.aside))
+        grounds = Grounds(evidence, history, clock, frozenset(facts.quarantine_rule_ids))
     found = [_policy_check(look, policy) for policy in judged]
     found += [_rule_check(rule, compiler, grounds) for rule in ruleset]
     checks = [*facts.eligibility, *_schema_checks(facts, evidence)]
@@ -273,7 +273,7 @@ def _contradictions(facts: CaseFacts, evidence: Evidence) -> list[str]:
     found += _schema(evidence.table_schema, facts.declared)
     found += _rows(evidence)
     found += _measures(evidence)
-    found += _aside(facts, evidence)
+    found += _quarantined(facts, evidence)
     return found
 
 
@@ -330,24 +330,27 @@ def _measures(evidence: Evidence) -> list[str]:
     return found
 
 
-def _aside(facts: CaseFacts, evidence: Evidence) -> list[str]:
-    aside = evidence.aside
-    if aside is None:
+def _quarantined(facts: CaseFacts, evidence: Evidence) -> list[str]:
+    quarantined = evidence.quarantined
+    if quarantined is None:
         return []
     found = []
-    filed = sum(file.rows for file in aside.files)
-    if aside.rows != filed:
-        found.append(f"{aside.rows:,} rows were set aside, but their files hold {filed:,}")
-    if any(file.rows < 1 for file in aside.files):
-        found.append("a file of rows that were set aside holds none")
-    for rule_id in sorted({file.rule_id for file in aside.files} - set(facts.aside)):
-        found.append(f"rows are filed under {rule_id[:200]}, which sets none aside")
-    paths = [file.path for file in aside.files]
+    filed = sum(file.rows for file in quarantined.files)
+    if quarantined.rows != filed:
+        found.append(f"{quarantined.rows:,} rows were quarantined, but their files hold {filed:,}")
+    if any(file.rows < 1 for file in quarantined.files):
+        found.append("a file of quarantined rows holds none")
+    for rule_id in sorted(
+        {file.rule_id for file in quarantined.files} - set(facts.quarantine_rule_ids)
+    ):
+        found.append(f"rows are filed under {rule_id[:200]}, which quarantines none")
+    paths = [file.path for file in quarantined.files]
     if len(set(paths)) != len(paths):
-        found.append("a file of rows that were set aside is listed twice")
-    batch = aside.before.get(_BATCH_ROWS)
-    if evidence.changes is None and batch not in (None, evidence.rows + aside.rows):
+        found.append("a file of quarantined rows is listed twice")
+    batch = quarantined.before.get(_BATCH_ROWS)
+    if evidence.changes is None and batch not in (None, evidence.rows + quarantined.rows):
         found.append(
-            f"{evidence.rows:,} rows and {aside.rows:,} set aside, but {batch!r:.60} were counted"
+            f"{evidence.rows:,} rows and {quarantined.rows:,} quarantined,"
+            f" but {batch!r:.60} were counted"
         )
     return found

@@ -1,4 +1,4 @@
-"""Tables of rows that wait: each shows exactly the files that the ledger says wait.
+"""Tables of quarantined rows: each shows exactly the files that the ledger says wait.
 
 They are there to be read; what waits is what the ledger says, whatever such a table shows.
 """
@@ -37,7 +37,7 @@ class Shown(NamedTuple):
     paths: frozenset[str]
 
 
-class KeptTables(Protocol):
+class QuarantineTables(Protocol):
     def shown(self, location: str) -> Shown: ...
 
     def show(
@@ -51,7 +51,7 @@ class KeptTables(Protocol):
         """One commit on top of ``at``; False where somebody else committed since."""
 
 
-class DeltaKeptTables:
+class DeltaQuarantineTables:
     """Real tables, by delta-rs. The commit is strict: on what was seen, or not at all."""
 
     def shown(self, location: str) -> Shown:
@@ -132,5 +132,5 @@ def _unreadable(location: str, error: Exception) -> TableUnreadable:
 def unreadable(location: str, reason: str) -> TableUnreadable:
     """``location`` ends in the layer, the name and the columns of what waits."""
     layer, name, _ = location.rstrip("/").split("/")[-3:]
-    dataset = f"{layer}.{name}, of rows that wait,"
+    dataset = f"{layer}.{name}, of quarantined rows,"
     return TableUnreadable(dataset=dataset, location=location, reason=reason)

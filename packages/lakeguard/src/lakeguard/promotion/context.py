@@ -11,7 +11,7 @@ from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.schema.profiles import SchemaTerms
 from lakeguard.gate.subject import Subject
 from lakeguard.lake.port import GovernedTables
-from lakeguard.lake.quarantine_tables import DeltaKeptTables, KeptTables
+from lakeguard.lake.quarantine_tables import DeltaQuarantineTables, QuarantineTables
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.openings import opening_of, schema_verdict
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id
@@ -33,7 +33,7 @@ class PlaneContext(OrganisationState):
     tables: GovernedTables
     lake: str
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
-    kept: KeptTables = field(default_factory=DeltaKeptTables)
+    kept: QuarantineTables = field(default_factory=DeltaQuarantineTables)
     dispatch: DispatchSettings = field(default_factory=DispatchSettings)
 
     def location_of(self, dataset: RegisteredDataset) -> str:

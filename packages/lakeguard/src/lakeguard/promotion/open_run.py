@@ -9,7 +9,7 @@ from lakeguard.dispatch import tasks
 from lakeguard.dispatch.claim import begin_by_hand
 from lakeguard.dispatch.task_row import Task, launched_settings
 from lakeguard.gate.policies import judge_metadata
-from lakeguard.gate.rules.quarantine_rules import aside_rules
+from lakeguard.gate.rules.quarantine_rules import quarantine_rules
 from lakeguard.gate.schema.profiles import BUILT_IN, DEFAULT, SchemaTerms, answers_of
 from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import opened_revision, opening_of, record_opening
@@ -280,7 +280,7 @@ def _plan(tx: Transaction, context: PlaneContext, opening: Opening, build: Build
         private=private,
         masked=masked,
         unstated=unstated_columns(definition.table_schema, opening.pinned, masked),
-        aside=aside_rules(opening.pinned.rules, definition.declared),
+        quarantine_rules=quarantine_rules(opening.pinned.rules, definition.declared),
     )
 
 

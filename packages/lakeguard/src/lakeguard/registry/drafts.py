@@ -96,13 +96,13 @@ def _documents(data: bytes) -> Iterator[bytes]:
 
 def _catalogue(project: Path) -> dict[str, CatalogueRule]:
     """Catalogue rules of the project; ``validate`` reports their errors."""
-    aside = Findings()
+    findings = Findings()
     found = {}
-    for file in definition_files(project, aside):
+    for file in definition_files(project, findings):
         if file.folder != "rules":
             continue
-        document = read_document(file.file, Path(file.path).read_bytes(), aside)
-        rule = None if document is None else read_catalogue_rule(document, aside)
+        document = read_document(file.file, Path(file.path).read_bytes(), findings)
+        rule = None if document is None else read_catalogue_rule(document, findings)
         if rule is not None:
             found[rule.rule] = rule
     return found

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from lakeguard.services.plain_text import plural
 from lakeguard.services.ways_out import (
     WayOut,
-    aside_ways,
+    quarantine_ways,
     schema_ways,
     ways_out_of,
 )
@@ -79,7 +79,7 @@ def explain(reader: Reader, run: RunRow, now: datetime) -> Explanation:
         trends=_trends(reader, run, decision),
         samples=reader.samples(run.run_id),
         ways_out=(
-            *aside_ways(run, facts),
+            *quarantine_ways(run, facts),
             *schema_ways(decision),
             *ways_out_of(run, green, current, reader.definition(run.dataset), decision),
             *waiver_ways(decision, now),

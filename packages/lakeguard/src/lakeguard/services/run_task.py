@@ -10,7 +10,7 @@ from lakeguard_sdk.client import Client, Worker
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.errors import Fenced
-from lakeguard_sdk.model.quarantine import KeptChoice, KeptRows, KeptState
+from lakeguard_sdk.model.quarantine import QuarantineEntry, QuarantineSelection, QuarantineState
 from lakeguard_sdk.model.run import RunResult, Window
 
 BACKOFF = Backoff(first=0.5, longest=8.0)
@@ -49,7 +49,7 @@ def _worth_another(result: RunResult) -> bool:
     return failed and result.error is not None and result.error.retryable
 
 
-def kept_by(client: Client, result: RunResult) -> list[KeptRows]:
+def quarantined_by(client: Client, result: RunResult) -> list[QuarantineEntry]:
     """What the run kept out of the table, rule by rule; nothing of a run that published nothing."""
     if result.version is None:
         return []
@@ -57,10 +57,12 @@ def kept_by(client: Client, result: RunResult) -> list[KeptRows]:
     return [row for row in kept if row.run_id == result.run_id]
 
 
-def rows_waiting(client: Client, name: DatasetName, choice: KeptChoice) -> int:
+def rows_in_quarantine(client: Client, name: DatasetName, choice: QuarantineSelection) -> int:
     """How many rows wait that are chosen."""
-    waiting = (row for row in client.reader.quarantine(name) if row.state is KeptState.WAITING)
-    return sum(row.rows for row in waiting if choice.takes(row.run_id, row.rule_id))
+    quarantined = (
+        row for row in client.reader.quarantine(name) if row.state is QuarantineState.QUARANTINED
+    )
+    return sum(row.rows for row in quarantined if choice.takes(row.run_id, row.rule_id))
 
 
 def published_version(client: Client, name: DatasetName) -> int | None:

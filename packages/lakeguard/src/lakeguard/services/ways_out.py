@@ -116,12 +116,12 @@ def schema_ways(decision: Decision | None) -> Iterator[WayOut]:
         )
 
 
-def aside_ways(run: RunRow, facts: RunFacts | None) -> Iterator[WayOut]:
+def quarantine_ways(run: RunRow, facts: RunFacts | None) -> Iterator[WayOut]:
     """Where a version was published without rows that rules kept out."""
-    if run.version is not None and facts is not None and facts.set_aside:
+    if run.version is not None and facts is not None and facts.quarantined:
         yield WayOut(
             command=f"lakeguard quarantine show {run.dataset} --run {run.run_id}",
-            when="To see the rows that were set aside",
+            when="To see the quarantined rows",
         )
 
 

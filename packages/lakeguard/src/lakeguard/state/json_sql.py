@@ -76,11 +76,10 @@ class JsonSql:
 
     def _document(self, column: str) -> str:
         """Escaped backslashes are protected first: after one, ``u0000`` is plain text."""
-        aside = (
-            "chr(1)" if self._postgres else "char(1)"
-        )  # canonical JSON never contains it unescaped
-        apart = f"replace({column}, '\\\\', {aside})"
-        readable = f"replace(replace({apart}, '\\u0000', '\\ufffd'), {aside}, '\\\\')"
+        # canonical JSON never contains this character unescaped
+        marker = "chr(1)" if self._postgres else "char(1)"
+        apart = f"replace({column}, '\\\\', {marker})"
+        readable = f"replace(replace({apart}, '\\u0000', '\\ufffd'), {marker}, '\\\\')"
         find, cast = ("strpos", "::json") if self._postgres else ("instr", "")
         found = f"{find}({column}, '\\u0000')"
         return f"(CASE {found} WHEN 0 THEN {column} ELSE {readable} END){cast}"

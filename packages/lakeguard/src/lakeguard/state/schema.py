@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from lakeguard.state.tables.decisions import (
+    quarantine_discards,
     quarantine_holdings,
-    quarantine_taken,
-    quarantine_write_offs,
+    quarantine_replays,
     rule_samples,
     waiver_revocations,
     waivers,
@@ -166,9 +166,9 @@ __all__ = [
     "promotion_status",
     "quality_rules",
     "quality_rules_revisions",
+    "quarantine_discards",
     "quarantine_holdings",
-    "quarantine_taken",
-    "quarantine_write_offs",
+    "quarantine_replays",
     "received_events",
     "registry_applies",
     "relay_cursors",

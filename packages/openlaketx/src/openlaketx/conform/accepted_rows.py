@@ -36,8 +36,8 @@ def as_accepted(batch: Batch, verdict: SchemaVerdict, plan: RunPlan, lake: str) 
     taken = [item for item in verdict.differences if item.reaction is Reaction.ACCEPT]
     batch = _renamed(batch, taken)
     batch = _filled(batch, taken)
-    aside = [item for item in verdict.differences if item.reaction is Reaction.QUARANTINE_ROW]
-    return _sifted(batch, aside, plan, lake) if aside else batch
+    reactions = [item for item in verdict.differences if item.reaction is Reaction.QUARANTINE_ROW]
+    return _without_malformed(batch, reactions, plan, lake) if reactions else batch
 
 
 def _renamed(batch: Batch, taken: Iterable[SchemaReaction]) -> Batch:
@@ -65,10 +65,12 @@ def _filled(batch: Batch, taken: Iterable[SchemaReaction]) -> Batch:
     return replace(batch, frame=batch.frame.select("*", *nulls), live=live)
 
 
-def _sifted(batch: Batch, aside: list[SchemaReaction], plan: RunPlan, lake: str) -> Batch:
+def _without_malformed(
+    batch: Batch, reactions: list[SchemaReaction], plan: RunPlan, lake: str
+) -> Batch:
     """The rows that fit; the others are written to quarantine first, so that none is lost."""
     batch = _made_once(batch)
-    columns = [column for column in plan.batch_schema.columns if _is_in(column.name, aside)]
+    columns = [column for column in plan.batch_schema.columns if _is_in(column.name, reactions)]
     fits = [(column, _fits(batch, column)) for column in columns]
     good = reduce(and_, (fit for _, fit in fits))
     reasons = [F.when(~fit, F.lit(f"{c.name} is not a valid {c.type}")) for c, fit in fits]
@@ -96,10 +98,10 @@ def _fits(batch: Batch, column: Column) -> SparkColumn:
     return _is_castable(value, str(batch.live.type_of(column.name)), column.type)
 
 
-def _is_in(column: str, aside: Iterable[SchemaReaction]) -> bool:
+def _is_in(column: str, reactions: Iterable[SchemaReaction]) -> bool:
     """Whether the column, or a field of it, may fail the cast."""
     inside = (f"{column}.", f"{column}[")
-    return any(item.column == column or item.column.startswith(inside) for item in aside)
+    return any(item.column == column or item.column.startswith(inside) for item in reactions)
 
 
 def _place(plan: RunPlan, lake: str) -> str:

@@ -25,7 +25,7 @@ from openlaketx.loads.load_result import (
     Loaded,
     SplitRows,
     carries_time,
-    nothing_aside,
+    no_quarantine,
     time_last,
     with_time,
 )
@@ -41,7 +41,7 @@ def apply_load(
     batch: Batch,
     plan: RunPlan,
     storage: Storage,
-    split_rows: SplitRows = nothing_aside,
+    split_rows: SplitRows = no_quarantine,
 ) -> Loaded:
     """The files that add the batch to the table, by load type. Nothing is visible yet.
 

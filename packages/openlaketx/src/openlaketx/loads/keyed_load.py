@@ -38,8 +38,8 @@ from openlaketx.loads.keyed_changes import (
 from openlaketx.loads.load_result import (
     Loaded,
     SplitRows,
-    keys_aside,
-    nothing_aside,
+    no_quarantine,
+    quarantined_keys,
     with_time,
 )
 from openlaketx.loads.scd2_history import changed_history
@@ -75,7 +75,7 @@ def load_by_key(
     existing: Existing,
     storage: Storage,
     late: int,
-    split_rows: SplitRows = nothing_aside,
+    split_rows: SplitRows = no_quarantine,
 ) -> Loaded:
     """Add inserts as staged, rewrite touched files, keep all others.
 
@@ -88,7 +88,7 @@ def load_by_key(
     staged = split.kept
     again = partial(_staged_with_places, frame, batch, plan, existing, storage, split_rows)
     incoming = read_incoming(session, staged, plan, _identity(plan), again if batch.order else None)
-    held = keys_aside(session, split, plan)
+    held = quarantined_keys(session, split, plan)
     _refuse_empty_snapshot(incoming, held, plan, existing)
     changed = _changed(incoming, staged, held, plan, existing)
     if changed is None:

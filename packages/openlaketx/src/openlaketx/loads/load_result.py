@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql import DataFrame, SparkSession
 
 from lakeguard_sdk.model.evidence import Changes
-from lakeguard_sdk.model.quarantine import FIRST_SEEN, KEPT_COLUMNS, QuarantineBuild
+from lakeguard_sdk.model.quarantine import FIRST_SEEN, QUARANTINE_COLUMNS, QuarantineBuild
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.delta_table import LiveFile
@@ -77,23 +77,23 @@ class SplitBatch:
     """Files with the rows that pass, and locations of those that do not."""
 
     kept: Candidate
-    aside: tuple[str, ...] = ()
+    quarantined: tuple[str, ...] = ()
 
 
 SplitRows = Callable[[Candidate, TableSchema, Existing], SplitBatch]
 """Splits staged rows by the quarantine rules, before they are matched with the table."""
 
 
-def nothing_aside(staged: Candidate, schema: TableSchema, existing: Existing) -> SplitBatch:
+def no_quarantine(staged: Candidate, schema: TableSchema, existing: Existing) -> SplitBatch:
     """All rows pass."""
     return SplitBatch(staged)
 
 
-def keys_aside(session: SparkSession, split: SplitBatch, plan: RunPlan) -> DataFrame | None:
+def quarantined_keys(session: SparkSession, split: SplitBatch, plan: RunPlan) -> DataFrame | None:
     """Keys of the quarantined rows of a batch; None if all rows pass."""
-    if not split.aside:
+    if not split.quarantined:
         return None
-    rows = session.read.parquet(*map(spark_read_path, split.aside))
+    rows = session.read.parquet(*map(spark_read_path, split.quarantined))
     keys = [rows[quoted_name(name)] for name in plan.load.keys]
     return rows.select(*keys).dropna().distinct()
 
@@ -107,7 +107,7 @@ def with_time(schema: TableSchema, plan: RunPlan) -> TableSchema:
     """The schema with the column for that time, if the rows have it."""
     if not carries_time(plan):
         return schema
-    time = Column(name=FIRST_SEEN, type=KEPT_COLUMNS[FIRST_SEEN])
+    time = Column(name=FIRST_SEEN, type=QUARANTINE_COLUMNS[FIRST_SEEN])
     return TableSchema(columns=(*schema.columns, time))
 
 

@@ -35,9 +35,11 @@ def load_window(
     inside = _rows_inside(session, plan, existing)
     _refuse_deletion(plan, staged.rows, sum(inside.values()), "is left")
     removes = set(inside)
-    kept_rows = sum(existing.files[path].rows or 0 for path in removes) - sum(inside.values())
+    quarantined_rows = sum(existing.files[path].rows or 0 for path in removes) - sum(
+        inside.values()
+    )
     candidate = staged
-    if kept_rows:
+    if quarantined_rows:
         rows = read_existing(session, plan, existing, removes).filter(~in_window(plan)).drop(FILE)
         kept = write_files(rows, plan, plan.table_schema, explain_load(plan), storage, folder=KEPT)
         candidate = staged.joined(kept)

@@ -90,7 +90,7 @@ def _split(
     run: RunPlan, loaded: Loaded, splitter: QuarantineSplitter, session: SparkSession
 ) -> Loaded:
     """The load without the rows that fail a quarantine rule, as in the run."""
-    asked = [measure for rule in run.aside for measure in (rule.failed, rule.scope)]
+    asked = [measure for rule in run.quarantine_rules for measure in (rule.failed, rule.scope)]
     while asked:
         subject = subject_of(run, loaded)
         measured = take_measures(asked, subject, measure_options(run), session)

@@ -14,7 +14,7 @@ from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
 from lakeguard_sdk.expressions.measures import AnyMeasure, measure_key
 from lakeguard_sdk.model.decision import CheckResult, Decision
 from lakeguard_sdk.model.evidence import Evidence, SourcePosition
-from lakeguard_sdk.model.quarantine import QuarantineBuild, SetAside
+from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantinedRows
 from lakeguard_sdk.model.row_sample import untold_texts
 from lakeguard_sdk.model.run import (
     FrameBuild,
@@ -23,7 +23,7 @@ from lakeguard_sdk.model.run import (
     SourceBuild,
 )
 from lakeguard_sdk.ports import Runs
-from lakeguard_sdk.storage.run_folders import kept_place, quarantine_place
+from lakeguard_sdk.storage.run_folders import quarantine_place, quarantine_run_folder
 from lakeguard_sdk.storage.storage import Storage, join, storage_for
 from openlaketx.conform import as_accepted, conform, locate_misfits
 from openlaketx.engine.shown_values import mask_columns
@@ -100,7 +100,7 @@ def _load_accepted(
 
     report("decide", {"measures": len(measured.values)})
     lease.check()
-    evidence = _evidence(plan, batch, loaded, measured, splitter.set_aside)
+    evidence = _evidence(plan, batch, loaded, measured, splitter.quarantined)
     decision = runs.submit_evidence(plan.ticket, evidence)
     submit_row_samples(plan, decision, lambda: subject_of(plan, loaded), session, runs)
     if decision.ruling.discard:
@@ -187,7 +187,11 @@ def subject_of(plan: RunPlan, loaded: Loaded) -> Subject:
 
 
 def _evidence(
-    plan: RunPlan, batch: Batch, loaded: Loaded, measured: Measured, aside: SetAside | None
+    plan: RunPlan,
+    batch: Batch,
+    loaded: Loaded,
+    measured: Measured,
+    quarantined: QuarantinedRows | None,
 ) -> Evidence:
     return Evidence(
         run_id=plan.ticket.run_id,
@@ -207,7 +211,7 @@ def _evidence(
         changes=loaded.changes,
         rejected=batch.rejected,
         notes=collected_notes(),
-        aside=aside,
+        quarantined=quarantined,
         batch=loaded.batch,
     )
 
@@ -258,7 +262,7 @@ def discard_staged(plan: RunPlan, storage: Storage, lake: str) -> int:
     run_id = plan.ticket.run_id
     beside = [
         quarantine_place(lake, plan.dataset, run_id),
-        kept_place(lake, plan.dataset, plan.batch_schema, run_id),
+        quarantine_run_folder(lake, plan.dataset, plan.batch_schema, run_id),
     ]
     if isinstance(plan.build, SourceBuild):
         beside.append(str(run_folder(plan, plan.build.source, lake)))

@@ -19,7 +19,7 @@ from lakeguard_sdk.model.quarantine import (
     REASON,
     RULES,
     RUN,
-    AsideRule,
+    QuarantineRule,
 )
 from openlaketx.engine.parquet_writer import ParquetRows
 
@@ -51,7 +51,7 @@ class QuarantineFiles:
     stem: str
     """Prefix of each file name."""
     run_id: str
-    rules: Sequence[AsideRule]
+    rules: Sequence[QuarantineRule]
     columns: tuple[str, ...]
     """The columns of the batch."""
     now: datetime

@@ -32,12 +32,13 @@ def split(
     schema: TableSchema,
     plan: RunPlan,
     storage: Storage,
-    aside: QuarantineFiles,
+    quarantine: QuarantineFiles,
     folder: str,
 ) -> Candidate:
     """Rewrites the files in ``failing`` without these rows and with only the columns of the schema.
 
-    The failing rows go to ``aside``; the original files are deleted. Other files stay unchanged.
+    The failing rows go to ``quarantine``; the original files are deleted. Other files stay as
+    they are.
     """
     staging = join(plan.staging, folder)
     split_up = [file for file in staged.files if file.path in failing]
@@ -45,7 +46,7 @@ def split(
     def rewrite(file: StagedFile) -> None:
         place = Path(local_path(join(plan.location, staging, _name(file, plan))))
         origin = local_path(join(plan.location, file.path))
-        _split_file(origin, place, failing[file.path], schema.names, aside)
+        _split_file(origin, place, failing[file.path], schema.names, quarantine)
 
     with ThreadPoolExecutor(max_workers=cores(), thread_name_prefix="split") as pool:
         list(pool.map(rewrite, split_up))
@@ -76,7 +77,7 @@ def _name(file: StagedFile, plan: RunPlan) -> str:
 
 
 def _split_file(
-    origin: str, place: Path, failing: RowBitmap, names: Sequence[str], aside: QuarantineFiles
+    origin: str, place: Path, failing: RowBitmap, names: Sequence[str], quarantine: QuarantineFiles
 ) -> None:
     with pq.ParquetFile(origin) as content:
         schema = _passing_schema(content.schema_arrow, names)
@@ -85,7 +86,7 @@ def _split_file(
             for start, batch in _batches(content):
                 marked, bits = failing.within(start, batch.num_rows)
                 if bits:
-                    aside.add(batch.filter(marked), bits)
+                    quarantine.add(batch.filter(marked), bits)
                     batch = batch.filter(pc.invert(marked))
                 columns = [batch.column(name) for name in names]
                 passing.add(pa.RecordBatch.from_arrays(columns, schema=schema))

@@ -32,13 +32,13 @@ from lakeguard_sdk.model.delta_log import written_whole
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.model.quarantine import (
     FIRST_SEEN,
-    KEPT_COLUMNS,
-    AsideFile,
-    SetAside,
+    QUARANTINE_COLUMNS,
+    QuarantinedRows,
+    StagedQuarantineFile,
 )
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.storage import fault_points
-from lakeguard_sdk.storage.run_folders import kept_place
+from lakeguard_sdk.storage.run_folders import quarantine_run_folder
 from lakeguard_sdk.storage.storage import Storage, join, local_path
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.extract.files.file_order import PLACE
@@ -82,7 +82,7 @@ class QuarantineSplitter:
         self._session = session
         self._options = measure_options(plan)
         _refuse_names(plan)
-        self._files: list[AsideFile] = []
+        self._files: list[StagedQuarantineFile] = []
         self._before: dict[str, MeasureValue] = {}
         self._splits = 0
         self.unmeasured: dict[str, str] = {}
@@ -92,10 +92,10 @@ class QuarantineSplitter:
         return sum(file.rows for file in self._files)
 
     @property
-    def set_aside(self) -> SetAside | None:
+    def quarantined(self) -> QuarantinedRows | None:
         if not self._files:
             return None
-        return SetAside(rows=self.rows, files=tuple(self._files), before=self._before)
+        return QuarantinedRows(rows=self.rows, files=tuple(self._files), before=self._before)
 
     def split_rows(self, staged: Candidate, schema: TableSchema, existing: Existing) -> SplitBatch:
         """Splits a batch before it is applied to its table, repeatedly until no row fails.
@@ -127,10 +127,12 @@ class QuarantineSplitter:
 
     def split_loaded(self, loaded: Loaded, subject: Subject, measured: Measured) -> Loaded | None:
         """A load that adds the staged rows without the failing ones; None if none fails."""
-        if not self._plan.aside or merges(self._plan):
+        if not self._plan.quarantine_rules or merges(self._plan):
             return None
-        rules = {at: rule.failed for at, rule in enumerate(self._plan.aside)}
-        measures = {at: (rule.failed, rule.scope) for at, rule in enumerate(self._plan.aside)}
+        rules = {at: rule.failed for at, rule in enumerate(self._plan.quarantine_rules)}
+        measures = {
+            at: (rule.failed, rule.scope) for at, rule in enumerate(self._plan.quarantine_rules)
+        }
         self._remember(measures, measured)
         failing = self._failing(rules, measured, subject)
         if not failing:
@@ -145,10 +147,12 @@ class QuarantineSplitter:
         """By rule number, the measure of a batch before it is applied to its table."""
         load = self._plan.load
         if not merges(self._plan):
-            return {at: (rule.failed, rule.scope) for at, rule in enumerate(self._plan.aside)}
+            return {
+                at: (rule.failed, rule.scope) for at, rule in enumerate(self._plan.quarantine_rules)
+            }
         return {
             at: (of_incoming(rule.failed, load), of_incoming(rule.scope, load))
-            for at, rule in enumerate(self._plan.aside)
+            for at, rule in enumerate(self._plan.quarantine_rules)
         }
 
     def _remember(
@@ -156,7 +160,7 @@ class QuarantineSplitter:
     ) -> None:
         """Records the measures of the original batch, under the keys of its rules."""
         for at, pair in measures.items():
-            rule = self._plan.aside[at]
+            rule = self._plan.quarantine_rules[at]
             for own, taken in zip((rule.failed, rule.scope), map(measure_key, pair), strict=True):
                 if taken in measured.values:
                     self._before.setdefault(measure_key(own), measured.values[taken])
@@ -174,7 +178,7 @@ class QuarantineSplitter:
         }
         if not counted:
             return {}
-        keys = {at: measure_key(self._plan.aside[at].failed) for at in counted}
+        keys = {at: measure_key(self._plan.quarantine_rules[at].failed) for at in counted}
         try:
             failing = failing_rows(counted, subject, self._options, self._session)
         except NotFound as error:
@@ -204,7 +208,7 @@ class QuarantineSplitter:
     def _add_to_before(self, failing: Failing) -> None:
         """Adds rows that fail only after others were removed, such as children of removed
         parents."""
-        for at, rule in enumerate(self._plan.aside):
+        for at, rule in enumerate(self._plan.quarantine_rules):
             more = sum(rows.of(at) for rows in failing.values())
             if more:
                 key = measure_key(rule.failed)
@@ -216,31 +220,33 @@ class QuarantineSplitter:
         """The remaining rows; the others are written to disk unless that was done before."""
         plan = self._plan
         self._splits += 1
-        place = kept_place(self._lake, plan.dataset, plan.batch_schema, plan.ticket.run_id)
+        place = quarantine_run_folder(
+            self._lake, plan.dataset, plan.batch_schema, plan.ticket.run_id
+        )
         left_out = join(plan.location, plan.staging, _LEFT_OUT)
         with QuarantineFiles(
             folder=Path(local_path(left_out if again else place)),
             stem=f"part-{self._splits:02d}",
             run_id=plan.ticket.run_id,
-            rules=plan.aside,
+            rules=plan.quarantine_rules,
             columns=plan.batch_schema.names,
             now=plan.as_of or datetime.now(UTC),
-        ) as aside:
+        ) as files:
             folder = f"{_SIFTED}-{self._splits}"
-            passing = split(staged, failing, schema, plan, self._storage, aside, folder)
+            passing = split(staged, failing, schema, plan, self._storage, files, folder)
         if not again:
-            self._files += self._durable(aside)
-            fault_points.reached("aside.written")
+            self._files += self._durable(files)
+            fault_points.reached("files.written")
         return passing
 
-    def _durable(self, aside: QuarantineFiles) -> Iterable[AsideFile]:
+    def _durable(self, files: QuarantineFiles) -> Iterable[StagedQuarantineFile]:
         """Syncs every file, and every folder from the lake root down to it."""
         root = Path(local_path(self._lake))
-        for number, (place, rows, first_seen) in aside.found.items():
+        for number, (place, rows, first_seen) in files.found.items():
             self._storage.make_durable(str(place))
             facts = self._storage.facts(str(place))
-            yield AsideFile(
-                rule_id=self._plan.aside[number].rule_id,
+            yield StagedQuarantineFile(
+                rule_id=self._plan.quarantine_rules[number].rule_id,
                 path=place.relative_to(root).as_posix(),
                 size=facts.size,
                 rows=rows,
@@ -248,8 +254,8 @@ class QuarantineSplitter:
                 sha256=self._storage.sha256(str(place)),
                 first_seen=first_seen,
             )
-        if aside.found:
-            for folder in aside.folder.relative_to(root).parents:
+        if files.found:
+            for folder in files.folder.relative_to(root).parents:
                 self._storage.make_durable(str(root / folder))
 
     def _incoming(self, staged: Candidate, schema: TableSchema, existing: Existing) -> Subject:
@@ -272,8 +278,10 @@ class QuarantineSplitter:
 
 def _refuse_names(plan: RunPlan) -> None:
     """Quarantined rows have reserved column names."""
-    taken = sorted(name for name in plan.batch_schema.names if name.casefold() in KEPT_COLUMNS)
-    if taken and plan.aside:
+    taken = sorted(
+        name for name in plan.batch_schema.names if name.casefold() in QUARANTINE_COLUMNS
+    )
+    if taken and plan.quarantine_rules:
         raise LoadFailed(
             dataset=plan.dataset,
             reason=f"column {taken[0]} is reserved for quarantined rows:"

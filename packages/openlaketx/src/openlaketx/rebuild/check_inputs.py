@@ -24,7 +24,7 @@ def check_inputs(plan: RebuildPlan, lake: str, storage: Storage) -> None:
     _check(run_id, "what it wrote", own, storage)
     if isinstance(run.build, QuarantineBuild):
         kept = [join(lake, file.path) for file in run.build.files]
-        _check(run_id, "the rows that waited", kept, storage)
+        _check(run_id, "the quarantined rows", kept, storage)
 
 
 def _base(plan: RebuildPlan) -> list[str]:

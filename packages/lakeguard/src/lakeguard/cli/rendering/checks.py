@@ -225,14 +225,14 @@ _LONGEST_FACT = 160
 
 
 def facts_rows(facts: RunFacts | None) -> list[tuple[str, str]]:
-    """What the load did, and how many lines were kept aside; nothing where nothing is known."""
+    """What the load did, and how many lines were quarantined; nothing where nothing is known."""
     if facts is None:
         return []
     rows = [("changes", _changes_text(facts.changes))] if facts.changes else []
     if facts.rejected:
-        rows.append(("kept aside", plural(facts.rejected, "malformed line")))
-    if facts.set_aside:
-        rows.append(("set aside", plural(facts.set_aside, "row") + " that rules kept out"))
+        rows.append(("quarantined", plural(facts.rejected, "malformed line")))
+    if facts.quarantined:
+        rows.append(("quarantined", plural(facts.quarantined, "row") + " that rules kept out"))
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Rows that were set aside, as people read of them."""
+"""Quarantined rows, as people read of them."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from lakeguard.services.plain_text import escaped, plural
 from lakeguard.services.ways_out import replay_command
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.model.quarantine import (
-    KeptChoice,
-    KeptListing,
-    KeptRows,
-    KeptState,
     QuarantineBalance,
+    QuarantineEntry,
+    QuarantineListing,
+    QuarantineSelection,
+    QuarantineState,
     ReplayOrder,
 )
 
 _STATES = {
-    KeptState.WAITING: ("WAITING", Tone.WARN),
-    KeptState.SENT_AGAIN: ("SENT AGAIN", Tone.GOOD),
-    KeptState.WRITTEN_OFF: ("WRITTEN OFF", Tone.QUIET),
-    KeptState.REPLACED: ("READ ANEW", Tone.QUIET),
-    KeptState.UNDONE: ("UNDONE", Tone.QUIET),
+    QuarantineState.QUARANTINED: ("QUARANTINED", Tone.WARN),
+    QuarantineState.REPLAYED: ("REPLAYED", Tone.GOOD),
+    QuarantineState.DISCARDED: ("DISCARDED", Tone.QUIET),
+    QuarantineState.REPLACED: ("READ ANEW", Tone.QUIET),
+    QuarantineState.UNDONE: ("UNDONE", Tone.QUIET),
 }
 
 
-def kept_lines(kept: Sequence[KeptRows], now: datetime) -> list[str]:
+def quarantine_lines(kept: Sequence[QuarantineEntry], now: datetime) -> list[str]:
     """A line for what each run filed under each rule, then how much waits, and what to type."""
     if not kept:
         return ["nothing waits in quarantine"]
@@ -50,27 +50,27 @@ def kept_lines(kept: Sequence[KeptRows], now: datetime) -> list[str]:
             number(row.rows),
             age(row.first_seen, now),
             toned(*_STATES[row.state]),
-            escaped(row.reason or row.sent_again_by or ""),
+            escaped(row.reason or row.replayed_by or ""),
         ]
         for row in kept
     ]
     headers = ("DATASET", "RUN", "RULE", "ROWS", "SINCE", "STATE", "")
-    waiting = [row for row in kept if row.state is KeptState.WAITING]
+    quarantined = [row for row in kept if row.state is QuarantineState.QUARANTINED]
     lines = [*table(headers, rows, right=frozenset({3})), ""]
-    many = plural(sum(row.rows for row in waiting), "row")
+    many = plural(sum(row.rows for row in quarantined), "row")
     lines.append(f"{many} in quarantine")
-    if waiting:
-        lines.append(f"Next: lakeguard quarantine show {waiting[0].dataset}")
+    if quarantined:
+        lines.append(f"Next: lakeguard quarantine show {quarantined[0].dataset}")
     return lines
 
 
 def balance_line(balance: QuarantineBalance) -> str:
-    """``bronze.x v7: 5 read = 2 published + 3 waiting + 0 written off + 0 malformed``"""
+    """``bronze.x v7: 5 read = 2 published + 3 quarantined + 0 discarded + 0 malformed``"""
     shown = "nothing published" if balance.version is None else f"v{balance.version}"
     parts = [
         f"{number(balance.published)} published",
-        f"{number(balance.waiting)} waiting",
-        f"{number(balance.written_off)} written off",
+        f"{number(balance.quarantined)} waiting",
+        f"{number(balance.discarded)} discarded",
         f"{number(balance.malformed)} malformed",
     ]
     said = f"{balance.dataset} {shown}: {number(balance.read)} read = {' + '.join(parts)}"
@@ -79,7 +79,9 @@ def balance_line(balance: QuarantineBalance) -> str:
     return f"{said}  {toned('✗ DOES NOT ADD UP', Tone.BAD)}; next: lakeguard verify"
 
 
-def listing_lines(listed: KeptListing, screen: Screen, choice: KeptChoice) -> list[str]:
+def listing_lines(
+    listed: QuarantineListing, screen: Screen, choice: QuarantineSelection
+) -> list[str]:
     """A line for each row, none wider than the screen."""
     if not listed.rows:
         return ["no such rows wait", f"Next: lakeguard quarantine list {listed.dataset} --all"]
@@ -89,7 +91,7 @@ def listing_lines(listed: KeptListing, screen: Screen, choice: KeptChoice) -> li
     rows = [["NULL" if value is None else short(value) for value in row] for row in listed.rows]
     head, *lines = (fitted(line, screen.width) for line in columns([headers, *rows]))
     lines.insert(0, strong(head))
-    more = listed.waiting - len(listed.rows)
+    more = listed.quarantined - len(listed.rows)
     if more > 0:
         lines.append(f"{plural(more, 'more row')}: --limit shows more")
     if listed.refused:
@@ -97,14 +99,14 @@ def listing_lines(listed: KeptListing, screen: Screen, choice: KeptChoice) -> li
     return [*lines, f"Next: {_way_on(listed, choice)}"]
 
 
-def _way_on(listed: KeptListing, choice: KeptChoice) -> str:
+def _way_on(listed: QuarantineListing, choice: QuarantineSelection) -> str:
     if listed.read_anew:
         return f"lakeguard run {listed.dataset}"
     order = ReplayOrder(choice=choice, as_newest=bool(listed.refused))
     return escaped(replay_command(listed.dataset, order))
 
 
-def aside_lines(kept: Sequence[KeptRows]) -> list[str]:
+def quarantined_lines(kept: Sequence[QuarantineEntry]) -> list[str]:
     """What a run kept out of the table, and what to type to see it; nothing where it kept none."""
     if not kept:
         return []
@@ -112,13 +114,13 @@ def aside_lines(kept: Sequence[KeptRows]) -> list[str]:
     many = plural(sum(row.rows for row in kept), "row")
     first = kept[0]
     return [
-        f"  {toned('set aside', Tone.WARN)}: {many}, by rule: {by_rule}",
+        f"  {toned('quarantined', Tone.WARN)}: {many}, by rule: {by_rule}",
         f"Next: lakeguard quarantine show {first.dataset} --run {first.run_id}",
     ]
 
 
 def unmoved_lines(name: DatasetName, rows: int, published: int | None) -> list[str]:
-    """Where no row that was sent again passed."""
+    """Where no row that was replayed passed."""
     mark = toned("= UNCHANGED", Tone.GOOD)
     none = f"none of {plural(rows, 'row')} passed: they wait as before"
     if rows == 1:
@@ -128,6 +130,6 @@ def unmoved_lines(name: DatasetName, rows: int, published: int | None) -> list[s
     return [*lines, f"Next: lakeguard quarantine show {name}"]
 
 
-def discarded_lines(name: DatasetName, gone: Sequence[KeptRows]) -> list[str]:
+def discarded_lines(name: DatasetName, gone: Sequence[QuarantineEntry]) -> list[str]:
     many = plural(sum(row.rows for row in gone), "row")
-    return [f"{toned('✓ WRITTEN OFF', Tone.GOOD)}  {strong(name)}{GAP}{many}"]
+    return [f"{toned('✓ DISCARDED', Tone.GOOD)}  {strong(name)}{GAP}{many}"]

@@ -122,13 +122,19 @@ def many_lines(
     ended: Sequence[Ended], published: Published, left_out: Mapping[DatasetName, str]
 ) -> list[str]:
     """``published`` are the versions that readers see now that all runs are over."""
-    aside = [f"left out: {name}, {why}" for name, why in sorted(left_out.items())]
+    left_out_lines = [f"left out: {name}, {why}" for name, why in sorted(left_out.items())]
     if not ended:
-        return [*aside, "there is nothing to run", "Next: lakeguard status"]
+        return [*left_out_lines, "there is nothing to run", "Next: lakeguard status"]
     rows = [_cells(item, published) for item in ended]
     headers = ("OUTCOME", "DATASET", "VISIBLE", "ROWS", "TOOK", "WHY")
     lines = [line for item in ended for line in _ill_lines(item, published)]
-    return [*lines, *table(headers, rows, right=frozenset({3, 4})), "", *aside, *_summary(ended)]
+    return [
+        *lines,
+        *table(headers, rows, right=frozenset({3, 4})),
+        "",
+        *left_out_lines,
+        *_summary(ended),
+    ]
 
 
 def ended_line(item: Ended) -> str:

@@ -24,7 +24,7 @@ _RUN_MARKS = {
     RunStatus.BLOCKED: ("✗ BLOCKED", Tone.BAD),
     RunStatus.FAILED: ("! FAILED", Tone.BAD),
 }
-_ASIDE = 5
+_QUARANTINED = 5
 """The column with rows that rules kept out, left away where there are none."""
 _WITHOUT_INPUTS = {
     "adoption": "adopted as it was",
@@ -73,27 +73,42 @@ def versions_lines(versions: Sequence[VersionRow]) -> list[str]:
             moment(row.promoted_at),
             number(row.row_count),
             number(row.table_rows),
-            number(row.set_aside) if row.set_aside else "",
+            number(row.quarantined) if row.quarantined else "",
             _built_from(row),
             row.run_id,
             escaped(row.promoted_by),
         ]
         for row in sorted(versions, key=lambda row: -row.version)
     ]
-    headers = ["VERSION", "", "PROMOTED", "ROWS", "IN TABLE", "ASIDE", "BUILT FROM", "RUN", "BY"]
-    if not any(row.set_aside for row in versions):
-        headers, rows = _without(headers, _ASIDE), [_without(row, _ASIDE) for row in rows]
-    lines = table(headers, rows, right=frozenset({3, 4, _ASIDE})) if rows else ["no versions yet"]
-    return [*lines, *_aside(versions)]
+    headers = [
+        "VERSION",
+        "",
+        "PROMOTED",
+        "ROWS",
+        "IN TABLE",
+        "QUARANTINED",
+        "BUILT FROM",
+        "RUN",
+        "BY",
+    ]
+    if not any(row.quarantined for row in versions):
+        headers, rows = (
+            _without(headers, _QUARANTINED),
+            [_without(row, _QUARANTINED) for row in rows],
+        )
+    lines = (
+        table(headers, rows, right=frozenset({3, 4, _QUARANTINED})) if rows else ["no versions yet"]
+    )
+    return [*lines, *_quarantined(versions)]
 
 
 def _without(cells: list[str], place: int) -> list[str]:
     return [*cells[:place], *cells[place + 1 :]]
 
 
-def _aside(versions: Sequence[VersionRow]) -> list[str]:
+def _quarantined(versions: Sequence[VersionRow]) -> list[str]:
     """What to type to see rows that a version's rules kept out."""
-    last = max((row for row in versions if row.set_aside), key=_number, default=None)
+    last = max((row for row in versions if row.quarantined), key=_number, default=None)
     return [] if last is None else [f"Next: lakeguard why {last.run_id}"]
 
 

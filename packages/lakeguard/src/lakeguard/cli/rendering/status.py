@@ -110,10 +110,10 @@ def _alerts(healths: Sequence[Health]) -> list[str]:
 def _waiting(healths: Sequence[Health], now: datetime) -> list[str]:
     """Rows that rules kept out of what is published, with what to type to see them."""
     return [
-        f"quarantine: {item.name}  {plural(item.status.waiting, 'row')}, the oldest from"
-        f" {age(item.status.waiting_since, now)}; lakeguard quarantine list {item.name}"
+        f"quarantine: {item.name}  {plural(item.status.quarantined, 'row')}, the oldest from"
+        f" {age(item.status.quarantined_since, now)}; lakeguard quarantine list {item.name}"
         for item in worst_first(healths)
-        if item.status.waiting and item.status.waiting_since is not None
+        if item.status.quarantined and item.status.quarantined_since is not None
     ]
 
 

@@ -14,11 +14,11 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 class Quarantined(Noun):
-    """Rows of the dataset that were set aside and wait, as seen from what is published."""
+    """Rows of the dataset that were quarantined and wait, as seen from what is published."""
 
     rows: int
     oldest: Instant | None = None
-    """When the oldest of them was first set aside."""
+    """When the oldest of them was first quarantined."""
     exempt: bool = False
     """Whether the run brings no new rows: a replay, a rollback, an adoption."""
     renews: bool = False
@@ -37,8 +37,8 @@ class CaseFacts(Noun):
     subject: Subject | None = None
     """None where no policy is in question: a compaction keeps rows that were approved."""
     waivers: tuple[Waiver, ...] = ()
-    aside: tuple[str, ...] = Field(default=(), exclude_if=lambda rules: not rules)
-    """Ids of the rules whose failing rows the run set aside."""
+    quarantine_rule_ids: tuple[str, ...] = Field(default=(), exclude_if=lambda rules: not rules)
+    """Ids of the rules whose failing rows the run quarantined."""
     quarantine: Quarantined | None = Field(default=None, exclude_if=lambda found: found is None)
     """What waited when the run was decided on; None where no policy asks."""
 

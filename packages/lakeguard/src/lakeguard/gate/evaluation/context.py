@@ -30,8 +30,8 @@ class Grounds:
     evidence: Evidence
     history: History
     clock: datetime
-    aside: frozenset[str] = frozenset()
-    """Rules whose failing rows were set aside, by id."""
+    quarantine_rule_ids: frozenset[str] = frozenset()
+    """Rules whose failing rows were quarantined, by id."""
 
     def answer(self, asked: Asked) -> MeasureValue:
         if asked.key in self.evidence.unmeasured:
@@ -41,12 +41,12 @@ class Grounds:
         return self.evidence.measures[asked.key]
 
     def answer_before(self, asked: Asked) -> MeasureValue:
-        """What was counted before rows were set aside; the same where none were."""
-        if self.evidence.aside is None:
+        """What was counted before rows were quarantined; the same where none were."""
+        if self.evidence.quarantined is None:
             return self.answer(asked)
-        if asked.key not in self.evidence.aside.before:
-            raise Unmeasured(f"not measured: before rows were set aside there is no {asked.key}")
-        return self.evidence.aside.before[asked.key]
+        if asked.key not in self.evidence.quarantined.before:
+            raise Unmeasured(f"not measured: before rows were quarantined there is no {asked.key}")
+        return self.evidence.quarantined.before[asked.key]
 
     def earlier(self, asked: Asked, data_type: str) -> list[Point]:
         """The numbers that earlier versions had for it, newest first."""

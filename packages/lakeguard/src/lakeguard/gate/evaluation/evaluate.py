@@ -13,7 +13,7 @@ from lakeguard.gate.evaluation.context import (
 )
 from lakeguard.gate.evaluation.drift import judge_growth, judge_spread
 from lakeguard.gate.evaluation.messages import scalar_words
-from lakeguard.gate.evaluation.rows import judge_aside, judge_groups, judge_rows
+from lakeguard.gate.evaluation.rows import judge_groups, judge_quarantine, judge_rows
 from lakeguard.gate.evaluation.shares import (
     judge_age,
     judge_common,
@@ -50,16 +50,16 @@ from lakeguard_sdk.types.schema import FLOATS
 
 __all__ = ["Grounds", "Unmeasured", "evaluate"]
 
-NOT_SET_ASIDE = "on_fail quarantine blocks: no row is set aside"
+NOT_QUARANTINED = "on_fail quarantine blocks: no row is quarantined"
 
 
 def evaluate(definition: RuleDefinition, compiled: CompiledRule, grounds: Grounds) -> CheckResult:
     """The rule's result; Unmeasured or NotAValue where the evidence does not carry one."""
-    if definition.rule_id in grounds.aside and compiled.rule.on_fail == "quarantine":
-        return judge_aside(definition, compiled.rule, compiled.judgement, grounds)
+    if definition.rule_id in grounds.quarantine_rule_ids and compiled.rule.on_fail == "quarantine":
+        return judge_quarantine(definition, compiled.rule, compiled.judgement, grounds)
     found = _judged(definition, compiled, grounds)
     if compiled.rule.on_fail == "quarantine" and found.outcome is Outcome.FAIL:
-        return found.model_copy(update={"message": f"{found.message}; {NOT_SET_ASIDE}"})
+        return found.model_copy(update={"message": f"{found.message}; {NOT_QUARANTINED}"})
     return found
 
 

@@ -155,20 +155,20 @@ def _distance(value: Scalar, bound: Scalar) -> Decimal:
     raise Unmeasured("the extremes are of another type than the bounds")
 
 
-# Rules that set rows aside: how many of the batch failed, and that none is left in the rest.
+# Rules that quarantine rows: how many of the batch failed, and that none is left in the rest.
 
 
-def judge_aside(
+def judge_quarantine(
     definition: RuleDefinition, rule: Rule, judged: Judgement, grounds: Grounds
 ) -> CheckResult:
     """FAIL where a failing row is left, or more failed than ``fail_if`` allows; limits are held
-    against the batch as it was with the rows that were set aside."""
+    against the batch as it was with the quarantined rows."""
     if not isinstance(judged, RowsJudged):
-        raise Unmeasured("the rule points at no single rows, so that none can be set aside")
+        raise Unmeasured("the rule points at no single rows, so that none can be quarantined")
     rows = rows_words(rule, judged)
     left, whole = counts_of([grounds.answer(judged.failed), grounds.answer(judged.scope)])
     if left:
-        message = f"{left:,} of {whole:,} {rows} fail and were not set aside"
+        message = f"{left:,} of {whole:,} {rows} fail and were not quarantine"
         return result(definition, Outcome.FAIL, message, failed_rows=left, scope_rows=whole)
     failed, scope, filed = _before(definition.rule_id, judged, grounds)
     outcome, limit = _outcome(rule, failed, scope)
@@ -182,11 +182,15 @@ def judge_aside(
 
 
 def _before(rule_id: str, judged: RowsJudged, grounds: Grounds) -> tuple[int, int, int]:
-    """Failing rows and all rows, with those that were set aside; and those that are filed."""
+    """Failing rows and all rows, with those that were quarantined; and those that are filed."""
     answer = grounds.answer_before
     failed, scope = counts_of([answer(judged.failed), answer(judged.scope)])
-    aside = grounds.evidence.aside
-    filed = sum(file.rows for file in aside.files if file.rule_id == rule_id) if aside else 0
+    quarantined = grounds.evidence.quarantined
+    filed = (
+        sum(file.rows for file in quarantined.files if file.rule_id == rule_id)
+        if quarantined
+        else 0
+    )
     if filed > failed:
         raise Unmeasured(f"{filed:,} rows are filed under it, but {failed:,} failed")
     return failed, scope, filed
@@ -203,11 +207,13 @@ def _outcome(rule: Rule, failed: int, scope: int) -> tuple[Outcome, Threshold | 
 
 
 def _became(judged: RowsJudged, failed: int, filed: int) -> str:
-    """Of a key that the table has too only the new rows are set aside, by whichever rule."""
+    """Of a key that the table has too only the new rows are quarantined, by whichever rule."""
     measure = judged.scope.measure
     if not isinstance(measure, RowCount) or measure.scope is not Scope.TABLE:
-        return " set aside"
+        return " quarantined"
     new = (
-        f"{counted(filed, 'new row')} set aside" if filed else "other rules set the new ones aside"
+        f"{counted(filed, 'new row')} quarantined"
+        if filed
+        else "other rules quarantine the new ones"
     )
     return f" {'fails' if failed == 1 else 'fail'}; {new}, none is left"

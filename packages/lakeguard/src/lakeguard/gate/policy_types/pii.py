@@ -219,11 +219,11 @@ PII = PolicyKind(
                 "No text holds the pattern anywhere. `samples` looks at up to 10,000 distinct "
                 "values of every string column of the batch, always the same ones; `values` at "
                 "every row. Evidence holds how many were found, never a value. Texts inside "
-                "nested columns are not looked into. Rows that rules set aside are looked at too."
+                "nested columns are not looked into. Rows that rules quarantine are looked at too."
             ),
             violated=(
                 "a value holds it. Then all that the run wrote is deleted at once, and not kept "
-                "for inspection: staged files, rows kept aside, copies of what it received."
+                "for inspection: staged files, rows quarantined, copies of what it received."
             ),
             judged=f"{Needs.EVIDENCE}.",
         ),

@@ -61,12 +61,12 @@ class Look:
 
     def count_of_all(self, key: str, what: str) -> int:
         """The same of every row that the run keeps, in the table or beside it."""
-        left, aside = self.count(key, what), self.measured.aside
-        if aside is None:
+        left, quarantined = self.count(key, what), self.measured.quarantined
+        if quarantined is None:
             return left
-        found = aside.before.get(key)
+        found = quarantined.before.get(key)
         if not isinstance(found, int):
-            raise Unjudged(f"{what} was not looked at before rows were set aside")
+            raise Unjudged(f"{what} was not looked at before rows were quarantined")
         return max(left, found)
 
 

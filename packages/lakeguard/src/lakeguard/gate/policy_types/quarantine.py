@@ -32,63 +32,63 @@ from lakeguard_sdk.model.evidence import Evidence
 _NO_NEW_ROWS = Judged(None, "the run brings no new rows")
 
 
-class RowsKeptAside(PolicyForm):
+class RowsQuarantined(PolicyForm):
     needs: ClassVar[Needs] = Needs.EVIDENCE
-    policy: Literal["rows_kept_aside"] = "rows_kept_aside"
+    policy: Literal["rows_quarantined"] = "rows_quarantined"
     rows: int
 
     def judge(self, look: Look) -> Judged:
         if _is_exempt(look):
             return _NO_NEW_ROWS
-        aside = _kept_aside(look.measured)
-        said = f"{aside:,} of {look.measured.rows_read:,} rows kept aside"
-        return Judged(aside <= self.rows, f"{said}, at most {self.rows:,}")
+        count = _quarantined_rows(look.measured)
+        said = f"{count:,} of {look.measured.rows_read:,} rows quarantined"
+        return Judged(count <= self.rows, f"{said}, at most {self.rows:,}")
 
     def __str__(self) -> str:
         return f"quarantine <= {self.rows} rows"
 
 
-class ShareKeptAside(PolicyForm):
+class ShareQuarantined(PolicyForm):
     needs: ClassVar[Needs] = Needs.EVIDENCE
-    policy: Literal["share_kept_aside"] = "share_kept_aside"
+    policy: Literal["share_quarantined"] = "share_quarantined"
     percent: Decimal
 
     def judge(self, look: Look) -> Judged:
         if _is_exempt(look):
             return _NO_NEW_ROWS
-        aside, read = _kept_aside(look.measured), look.measured.rows_read
-        held = 100 * aside <= EXACT.multiply(self.percent, Decimal(read))
-        said = f"{aside:,} of {read:,} rows kept aside"
+        count, read = _quarantined_rows(look.measured), look.measured.rows_read
+        held = 100 * count <= EXACT.multiply(self.percent, Decimal(read))
+        said = f"{count:,} of {read:,} rows quarantined"
         return Judged(held, f"{said}, at most {percent_text(self.percent)}")
 
     def __str__(self) -> str:
         return f"quarantine <= {percent_text(self.percent)}"
 
 
-class RowsThatWait(PolicyForm):
-    """What waits after the run, whichever run set it aside."""
+class QuarantineSize(PolicyForm):
+    """What waits after the run, whichever run quarantined it."""
 
     needs: ClassVar[Needs] = Needs.EVIDENCE
-    policy: Literal["rows_that_wait"] = "rows_that_wait"
+    policy: Literal["quarantine_size"] = "quarantine_size"
     rows: int
 
     def judge(self, look: Look) -> Judged:
         found = _quarantined(look)
         if found.exempt:
             return _NO_NEW_ROWS
-        waiting = look.measured.rows_aside + (0 if found.renews else found.rows)
-        said = f"{counted(waiting, 'row')} in quarantine after the run"
-        return Judged(waiting <= self.rows, f"{said}, at most {self.rows:,}")
+        quarantined = look.measured.rows_quarantined + (0 if found.renews else found.rows)
+        said = f"{counted(quarantined, 'row')} in quarantine after the run"
+        return Judged(quarantined <= self.rows, f"{said}, at most {self.rows:,}")
 
     def __str__(self) -> str:
         return f"quarantine holds <= {self.rows} rows"
 
 
-class TimeToWait(PolicyForm):
+class QuarantineAge(PolicyForm):
     """How long the oldest of the rows has waited that wait after the run."""
 
     needs: ClassVar[Needs] = Needs.EVIDENCE
-    policy: Literal["time_to_wait"] = "time_to_wait"
+    policy: Literal["quarantine_age"] = "quarantine_age"
     limit: Span
 
     def judge(self, look: Look) -> Judged:
@@ -112,13 +112,13 @@ def _quarantined(look: Look) -> Quarantined:
 
 
 def _is_exempt(look: Look) -> bool:
-    """Whether all rows that the run may keep aside were counted when they came."""
+    """Whether all rows that the run may quarantine were counted when they came."""
     return look.facts.quarantine is not None and look.facts.quarantine.exempt
 
 
-def _kept_aside(evidence: Evidence) -> int:
-    """Lines and values that no column could hold, and rows that rules set aside."""
-    return evidence.rejected + evidence.rows_aside
+def _quarantined_rows(evidence: Evidence) -> int:
+    """Lines and values that no column could hold, and rows that rules quarantine."""
+    return evidence.rejected + evidence.rows_quarantined
 
 
 def _read(cursor: Cursor) -> PolicyForm:
@@ -126,48 +126,48 @@ def _read(cursor: Cursor) -> PolicyForm:
     about = cursor.take_word("holds", "waits")
     cursor.expect_mark("<=")
     if about is not None:
-        return _read_waiting(cursor, about.value.lower())
+        return _read_quarantine_size(cursor, about.value.lower())
     if cursor.next_is("%"):
-        return ShareKeptAside(percent=expect_percent(cursor, 100))
+        return ShareQuarantined(percent=expect_percent(cursor, 100))
     rows = expect_count(cursor)
     expect_one_of(cursor, "% or rows", "rows")
-    return RowsKeptAside(rows=rows)
+    return RowsQuarantined(rows=rows)
 
 
-def _read_waiting(cursor: Cursor, about: str) -> PolicyForm:
+def _read_quarantine_size(cursor: Cursor, about: str) -> PolicyForm:
     if about == "waits":
-        return TimeToWait(limit=expect_any_span(cursor))
+        return QuarantineAge(limit=expect_any_span(cursor))
     rows = expect_count(cursor)
     expect_one_of(cursor, "rows", "rows")
-    return RowsThatWait(rows=rows)
+    return QuarantineSize(rows=rows)
 
 
 QUARANTINE_BUDGET = PolicyKind(
     type=PolicyType.QUARANTINE_BUDGET,
     summary=(
-        "How many rows a run may keep aside and still publish the rest, and how many may wait for"
-        " how long. Rows that rules set aside count, and those that no column could hold."
+        "How many rows a run may quarantine and still publish the rest, and how many may wait for"
+        " how long. Rows that rules quarantine count, and those that no column could hold."
     ),
     read=_read,
     forms=(
         FormReference(
             form="quarantine <= <number>%",
             example="quarantine <= 1%",
-            says="Of all rows that a run read, at most that share was kept aside.",
+            says="Of all rows that a run read, at most that share was quarantined.",
             violated="it was more. A replay is never held to it.",
             judged=f"{Needs.EVIDENCE}.",
         ),
         FormReference(
             form="quarantine <= <number> rows",
             example="quarantine <= 1000 rows",
-            says="A run keeps at most so many rows aside.",
+            says="A run quarantines at most so many rows.",
             violated="there were more. A replay is never held to it.",
             judged=f"{Needs.EVIDENCE}.",
         ),
         FormReference(
             form="quarantine holds <= <number> rows",
             example="quarantine holds <= 10000 rows",
-            says="After a run at most so many rows wait that this run or earlier ones set aside.",
+            says="After a run at most so many rows wait that this run or earlier ones quarantined.",
             violated="more would wait. A replay is never held to it.",
             judged=f"{Needs.EVIDENCE}.",
         ),

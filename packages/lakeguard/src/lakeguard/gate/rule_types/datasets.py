@@ -49,7 +49,7 @@ class DatasetEqual(RuleType):
         if read.rule.where is not None:
             raise read.error("where 0", "two datasets are compared as a whole: there is no where")
         if read.rule.on_fail == "quarantine":
-            message = "a row that is missing cannot be set aside: it blocks"
+            message = "a row that is missing cannot be quarantined: it blocks"
             raise read.error("on_fail", message)
 
     def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:

@@ -174,7 +174,7 @@ def compiler_for(schema: TableSchema) -> Callable[[RuleDefinition], CompiledRule
 
 
 def points_at_rows(judgement: Judgement) -> bool:
-    """Whether it says of each new row by itself that it fails, so that the row can be set aside."""
+    """Whether it identifies single failing rows of the batch, which can be quarantined."""
     if not isinstance(judgement, RowsJudged):
         return False
     return isinstance(judgement.failed.measure, _POINTS_AT_ROWS)
@@ -190,7 +190,7 @@ def compile_read(read: ReadRule, schema: TableSchema) -> CompiledRule:
         columns.refuse_nested()
     judgement = rule_type.compile(read, columns)
     if read.fresh and read.rule.on_fail == "quarantine" and not points_at_rows(judgement):
-        message = f"{rule_type.name} points at no single rows to set aside: it blocks"
+        message = f"{rule_type.name} points at no single rows to quarantine: it blocks"
         raise read.error("on_fail", message)
     if read.fresh and _never_fails(judgement):
         raise read.error(

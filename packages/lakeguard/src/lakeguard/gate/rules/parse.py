@@ -126,7 +126,7 @@ class RuleParser:
         word = token.value.lower()
         self._spans["on_fail"] = self._cursor.since(start)
         if word == "quarantine" and rule_type.judges != "rows":
-            message = f"{rule_type.name} has no rows to set aside: it blocks"
+            message = f"{rule_type.name} has no rows to quarantine: it blocks"
             raise GrammarError(message, token.span, kind="meaning", word=token.value)
         return word
 

@@ -1,4 +1,4 @@
-"""Which rules can set rows aside: those whose measure points at single rows of the batch."""
+"""Which rules can quarantine rows: those whose measure points at single rows of the batch."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from lakeguard.gate.rules.compile import compile_read, compiler_for, points_at_r
 from lakeguard.gate.rules.parse import read_rule
 from lakeguard.gate.typecheck.checks import RowsJudged
 from lakeguard_sdk.model.definitions import RuleDefinition
-from lakeguard_sdk.model.quarantine import KEPT_COLUMNS, AsideRule
+from lakeguard_sdk.model.quarantine import QUARANTINE_COLUMNS, QuarantineRule
 from lakeguard_sdk.types.schema import TableSchema
 
 
-def check_aside(text: str, batch: TableSchema, *, column: str | None = None) -> None:
-    """Refuses, with the place in the text, a rule that is to set rows aside and names a column
-    that only the load writes: there is none yet when rows are set aside. Or whose batch has a
+def check_quarantine(text: str, batch: TableSchema, *, column: str | None = None) -> None:
+    """Refuses, with the place in the text, a rule that is to quarantine rows and names a column
+    that only the load writes: there is none yet when rows are quarantined. Or whose batch has a
     column that rows have which wait."""
     read = read_rule(text, column=column)
     if read.rule.on_fail != "quarantine":
         return
-    taken = [name for name in batch.names if name.casefold() in KEPT_COLUMNS]
+    taken = [name for name in batch.names if name.casefold() in QUARANTINE_COLUMNS]
     if taken:
-        message = f"rows that are set aside have a column {taken[0].casefold()} of their own:"
+        message = f"quarantined rows have a column {taken[0].casefold()} of their own:"
         message += f" give the column {taken[0]} another name"
         raise GrammarError(message, Span(0, len(text)), kind="meaning", word=taken[0])
     try:
@@ -30,16 +30,18 @@ def check_aside(text: str, batch: TableSchema, *, column: str | None = None) -> 
     except GrammarError as error:
         if error.kind != "column":
             raise
-        message = f"{error.word} is written by the load, after rows are set aside: it blocks"
+        message = f"{error.word} is written by the load, after rows are quarantined: it blocks"
         raise GrammarError(
             message, Span(error.offset, error.length), kind="meaning", word=error.word
         ) from error
 
 
-def aside_rules(rules: tuple[RuleDefinition, ...], batch: TableSchema) -> tuple[AsideRule, ...]:
+def quarantine_rules(
+    rules: tuple[RuleDefinition, ...], batch: TableSchema
+) -> tuple[QuarantineRule, ...]:
     """The active rules whose failing rows are kept out of the table, in the order of their ids.
 
-    One that cannot set aside over the columns of a batch is left out: it blocks.
+    One that cannot quarantine over the columns of a batch is left out: it blocks.
     """
     compile_definition = compiler_for(batch)
     found = []
@@ -53,7 +55,7 @@ def aside_rules(rules: tuple[RuleDefinition, ...], batch: TableSchema) -> tuple[
             continue
         if isinstance(judged, RowsJudged) and points_at_rows(judged):
             found.append(
-                AsideRule(
+                QuarantineRule(
                     rule_id=definition.rule_id,
                     expression=definition.expression,
                     failed=judged.failed.measure,

@@ -9,7 +9,7 @@ REACTION_WORDS = {
     Reaction.ACCEPT: "accepted",
     Reaction.ACCEPT_CAST: "cast, or the run fails",
     Reaction.LEFT_OUT: "left out",
-    Reaction.QUARANTINE_ROW: "rows that cannot be cast are kept aside",
+    Reaction.QUARANTINE_ROW: "rows that cannot be cast are quarantined",
     Reaction.BLOCK: "not accepted",
 }
 

@@ -36,7 +36,7 @@ def facts_of_run(tx: Transaction, run: RunRow) -> RunFacts | None:
         rows=evidence.rows,
         changes=evidence.changes,
         rejected=evidence.rejected,
-        set_aside=evidence.aside.rows if evidence.aside else 0,
+        quarantined=evidence.quarantined.rows if evidence.quarantined else 0,
         notes=evidence.notes,
     )
 

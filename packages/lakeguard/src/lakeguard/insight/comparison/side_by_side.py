@@ -85,8 +85,8 @@ def _numbers(evidence: Evidence | None) -> dict[str, str]:
     if evidence.changes is not None:
         told |= evidence.changes.to_data()
     told |= {"malformed": evidence.rejected, "files": len(evidence.files)}
-    if evidence.aside is not None:
-        told["set aside"] = evidence.aside.rows
+    if evidence.quarantined is not None:
+        told["quarantined"] = evidence.quarantined.rows
     return {name: f"{count:,}" for name, count in told.items()}
 
 

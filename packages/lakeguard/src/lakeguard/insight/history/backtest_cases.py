@@ -12,7 +12,7 @@ from lakeguard.gate.evaluation.case import CaseFacts, History
 from lakeguard.gate.evaluation.redaction import said_without_values
 from lakeguard.gate.grammar.grammar_error import GrammarError
 from lakeguard.gate.rules.compile import compiler_for
-from lakeguard.gate.rules.quarantine_rules import aside_rules
+from lakeguard.gate.rules.quarantine_rules import quarantine_rules
 from lakeguard.gate.rules.worst_values import tagged_columns, without_extremes
 from lakeguard.insight.history.replay import RecordedCase
 from lakeguard_sdk.core.enums import CheckKind, Outcome, Verdict
@@ -22,7 +22,7 @@ from lakeguard_sdk.model.definitions import DatasetDefinition, RuleDefinition
 from lakeguard_sdk.model.evidence import Evidence
 from lakeguard_sdk.model.history import NOT_MEASURED, DraftFinding
 from lakeguard_sdk.model.load import load_columns
-from lakeguard_sdk.model.quarantine import AsideRule, SetAside
+from lakeguard_sdk.model.quarantine import QuarantinedRows, QuarantineRule
 from lakeguard_sdk.types.schema import TableSchema
 
 BLOCKING = (Outcome.FAIL, Outcome.ERROR)
@@ -41,7 +41,7 @@ class DraftSchema:
 
     needs: Mapping[str, RuleNeeds]
     """Keyed by rule."""
-    aside: Mapping[str, AsideRule]
+    quarantine_rules: Mapping[str, QuarantineRule]
     """Ids of rules that quarantine rows."""
 
 
@@ -73,7 +73,7 @@ class Draft:
         batch = TableSchema(columns=tuple(c for c in schema.columns if c.name not in written))
         return DraftSchema(
             needs={rule.rule_id: _needs(rule, schema, tagged) for rule in self.rules},
-            aside={rule.rule_id: rule for rule in aside_rules(self.rules, batch)},
+            quarantine_rules={rule.rule_id: rule for rule in quarantine_rules(self.rules, batch)},
         )
 
     def unmeasured(
@@ -87,7 +87,7 @@ class Draft:
         if evidence is None:
             return {}
         asked_then, over = set(case.rules), self.over(case.facts)
-        before = evidence.aside.before if evidence.aside else {}
+        before = evidence.quarantined.before if evidence.quarantined else {}
         known = measured.keys() | evidence.unmeasured.keys() | before.keys()
         found = {}
         for rule in self.rules:
@@ -114,16 +114,20 @@ class Draft:
         left_out: Mapping[str, str],
     ) -> DraftRuling:
         """Today's gate applied to the draft rules that can be evaluated."""
-        aside, whole, plain = self._sorted(case, evidence, left_out)
+        quarantine, whole, plain = self._sorted(case, evidence, left_out)
         facts, policies = case.facts, case.policies
         checks = list(decide(facts, evidence, plain, policies, history, clock).checks)
         if whole:
             alone = _with_all_rows(evidence)
             checks += _rule_checks(decide(facts, alone, whole, (), history, clock).checks)
-        if aside:
-            split = _split(evidence, [self.over(facts).aside[rule.rule_id] for rule in aside])
-            named = facts.model_copy(update={"aside": tuple(rule.rule_id for rule in aside)})
-            checks += _rule_checks(decide(named, split, aside, (), history, clock).checks)
+        if quarantine:
+            split = _split(
+                evidence, [self.over(facts).quarantine_rules[rule.rule_id] for rule in quarantine]
+            )
+            named = facts.model_copy(
+                update={"quarantine_rule_ids": tuple(rule.rule_id for rule in quarantine)}
+            )
+            checks += _rule_checks(decide(named, split, quarantine, (), history, clock).checks)
         blocked = any(check.outcome in BLOCKING for check in checks)
         return DraftRuling(Verdict.BLOCKED if blocked else Verdict.ALLOWED, tuple(checks))
 
@@ -134,14 +138,14 @@ class Draft:
         rest, which are evaluated on the evidence as it is."""
         then = set(case.rules)
         over = self.over(case.facts)
-        before = evidence.aside.before if evidence.aside else {}
+        before = evidence.quarantined.before if evidence.quarantined else {}
         groups: tuple[list[RuleDefinition], ...] = ([], [], [])
         for rule in self.rules:
             if rule.rule_id in left_out:
                 continue
             if rule in then or not rule.active:
                 groups[2].append(rule)
-            elif rule.rule_id in over.aside:
+            elif rule.rule_id in over.quarantine_rules:
                 groups[0].append(rule)
             else:
                 groups[1 if over.needs[rule.rule_id].measures.keys() & before else 2].append(rule)
@@ -173,15 +177,17 @@ def _rule_checks(checks: tuple[CheckResult, ...]) -> list[CheckResult]:
 
 def _with_all_rows(evidence: Evidence) -> Evidence:
     """The batch before quarantine, as far as it was measured."""
-    before = evidence.aside.before if evidence.aside else {}
-    return evidence.model_copy(update={"measures": {**evidence.measures, **before}, "aside": None})
+    before = evidence.quarantined.before if evidence.quarantined else {}
+    return evidence.model_copy(
+        update={"measures": {**evidence.measures, **before}, "quarantined": None}
+    )
 
 
-def _split(evidence: Evidence, rules: list[AsideRule]) -> Evidence:
+def _split(evidence: Evidence, rules: list[QuarantineRule]) -> Evidence:
     """Evidence as if each rule had quarantined its failing rows."""
     whole = _with_all_rows(evidence).measures
     keys = {measure_key(item) for rule in rules for item in (rule.failed, rule.scope)}
     before = {key: whole[key] for key in keys if key in whole}
     left = {measure_key(rule.failed): 0 for rule in rules}
-    aside = SetAside(rows=0, files=(), before=before)
-    return evidence.model_copy(update={"measures": {**whole, **left}, "aside": aside})
+    quarantined = QuarantinedRows(rows=0, files=(), before=before)
+    return evidence.model_copy(update={"measures": {**whole, **left}, "quarantined": quarantined})

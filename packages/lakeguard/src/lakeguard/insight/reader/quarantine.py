@@ -1,4 +1,4 @@
-"""Rows that were set aside: what became of them, and that all of them are accounted for."""
+"""Quarantined rows: what became of them, and that all of them are accounted for."""
 
 from __future__ import annotations
 
@@ -23,41 +23,41 @@ from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import NotReplayable, ReadsAllAnew, TableUnreadable
 from lakeguard_sdk.model.quarantine import (
-    KEPT_COLUMNS,
-    KeptChoice,
-    KeptListing,
-    KeptRows,
+    QUARANTINE_COLUMNS,
     QuarantineBalance,
+    QuarantineEntry,
+    QuarantineListing,
+    QuarantineSelection,
 )
 from lakeguard_sdk.model.row_sample import LONGEST_TEXT, MASKED, texts
 from lakeguard_sdk.storage.storage import join, local_path
 
 
-def kept_rows(tx: Transaction, name: DatasetName | None) -> tuple[KeptRows, ...]:
+def quarantined_rows(tx: Transaction, name: DatasetName | None) -> tuple[QuarantineEntry, ...]:
     """What each run filed under each rule, dataset by dataset, the oldest first."""
     if name is not None:
         datasets = [require_dataset(tx, name)]
     else:
         held = datasets_with_holdings(tx)
         datasets = [dataset_by_id(tx, dataset_id) for dataset_id in held]
-    found: list[KeptRows] = []
+    found: list[QuarantineEntry] = []
     for dataset in sorted(datasets, key=lambda item: item.name):
         quarantine = quarantine_of(tx, dataset.dataset_id)
         found += quarantine.kept(dataset.name)
     return tuple(found)
 
 
-def rows_waiting(tx: Transaction) -> dict[str, tuple[int, datetime | None]]:
+def rows_in_quarantine(tx: Transaction) -> dict[str, tuple[int, datetime | None]]:
     """By dataset: how many rows wait, and since when the oldest of them."""
     found = {}
     for dataset_id in datasets_with_holdings(tx):
         quarantine = quarantine_of(tx, dataset_id)
-        waiting = quarantine.waiting(quarantine.published)
-        found[dataset_id] = sum(item.rows for item in waiting), oldest(waiting)
+        quarantined = quarantine.quarantined(quarantine.published)
+        found[dataset_id] = sum(item.rows for item in quarantined), oldest(quarantined)
     return found
 
 
-def rows_set_aside(tx: Transaction, dataset_id: str) -> dict[int, int]:
+def quarantined_by_version(tx: Transaction, dataset_id: str) -> dict[int, int]:
     """By version, what rules kept out of it; none for those that kept out nothing."""
     found: dict[int, int] = {}
     for holding in holdings_of(tx, dataset_id):
@@ -75,7 +75,7 @@ def balance_of(tx: Transaction, name: DatasetName) -> QuarantineBalance:
     return quarantine.balance(dataset.name, version, read)
 
 
-# Rows that wait, read from their files; what nobody may be told is masked.
+# Quarantined rows, read from their files; what nobody may be told is masked.
 
 Row = dict[str, Any]
 
@@ -92,13 +92,13 @@ class ListingOrder:
     """What a replay of it is refused with."""
 
 
-def listing_order(tx: Transaction, name: DatasetName, choice: KeptChoice) -> ListingOrder:
-    """What waits and is chosen. Hidden is what was hidden when it was set aside, what got a tag
+def listing_order(tx: Transaction, name: DatasetName, choice: QuarantineSelection) -> ListingOrder:
+    """What waits and is chosen. Hidden is what was hidden when it was quarantined, what got a tag
     since, and what the tags and policies of today hide."""
     dataset = require_dataset(tx, name)
     found = quarantine_of(tx, dataset.dataset_id)
-    waiting = found.waiting(found.published)
-    chosen = chosen_of(dataset.name, waiting, choice)
+    quarantined = found.quarantined(found.published)
+    chosen = chosen_of(dataset.name, quarantined, choice)
     policies = current_policies(tx)
     runs = {item.run_id for item in chosen}
     revisions = [opened_revision(tx, run_id) or 0 for run_id in runs]
@@ -108,20 +108,22 @@ def listing_order(tx: Transaction, name: DatasetName, choice: KeptChoice) -> Lis
         plan = accepted_plan(tx, run_id)
         hidden |= {*plan.masked, *plan.private}
         if any(policy.active and forbids_pattern(policy) for policy in policies):
-            # a rest that passed says nothing of rows that were set aside
+            # a rest that passed says nothing of quarantined rows
             hidden |= set(texts(plan.batch_schema))
     problem = why_not_replayable(tx, dataset, choice) if chosen else None
     folded = frozenset(column.casefold() for column in hidden)
     return ListingOrder(dataset.name, chosen, folded, problem)
 
 
-def read_listing(order: ListingOrder, lake: str, limit: int) -> KeptListing:
+def read_listing(order: ListingOrder, lake: str, limit: int) -> QuarantineListing:
     """At most ``limit`` rows, the oldest files first."""
     rows = list(islice(_rows(order, lake), limit))
-    columns = list(dict.fromkeys(name for row in rows for name in row if name not in KEPT_COLUMNS))
+    columns = list(
+        dict.fromkeys(name for row in rows for name in row if name not in QUARANTINE_COLUMNS)
+    )
     masked = tuple(name for name in columns if name.casefold() in order.hidden)
-    shown = (*columns, *KEPT_COLUMNS)
-    return KeptListing(
+    shown = (*columns, *QUARANTINE_COLUMNS)
+    return QuarantineListing(
         dataset=order.dataset,
         columns=shown,
         rows=tuple(
@@ -129,7 +131,7 @@ def read_listing(order: ListingOrder, lake: str, limit: int) -> KeptListing:
             for row in rows
         ),
         masked=masked,
-        waiting=sum(item.rows for item in order.holdings),
+        quarantined=sum(item.rows for item in order.holdings),
         refused=str(order.problem.fields["reason"]) if order.problem else "",
         read_anew=isinstance(order.problem, ReadsAllAnew),
     )

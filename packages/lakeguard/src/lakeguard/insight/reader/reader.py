@@ -21,11 +21,11 @@ from lakeguard.insight.reader.invalidations import (
 from lakeguard.insight.reader.policy_alerts import alerts_let_through, broken_promises
 from lakeguard.insight.reader.quarantine import (
     balance_of,
-    kept_rows,
     listing_order,
+    quarantined_by_version,
+    quarantined_rows,
     read_listing,
-    rows_set_aside,
-    rows_waiting,
+    rows_in_quarantine,
 )
 from lakeguard.insight.reader.schemas import schema_diff, schema_rows
 from lakeguard.insight.reader.stored_profiles import told_profiles
@@ -58,10 +58,10 @@ from lakeguard_sdk.model.decision import Decision, WaiverRow
 from lakeguard_sdk.model.definitions import DatasetDefinition
 from lakeguard_sdk.model.profile import Profile
 from lakeguard_sdk.model.quarantine import (
-    KeptChoice,
-    KeptListing,
-    KeptRows,
     QuarantineBalance,
+    QuarantineEntry,
+    QuarantineListing,
+    QuarantineSelection,
 )
 from lakeguard_sdk.model.read_models import (
     Breach,
@@ -134,7 +134,7 @@ class StateReader:
             datasets = self._datasets(tx)
             late = broken_promises(tx, datasets, tx.now())
             alerts = alerts_let_through(tx)
-            waiting = rows_waiting(tx)
+            quarantined = rows_in_quarantine(tx)
         return [
             _status(
                 row,
@@ -142,7 +142,7 @@ class StateReader:
                 last_runs.get(row.dataset_id),
                 late.get(row.dataset_id, ()),
                 alerts.get(row.dataset_id, ()),
-                waiting.get(row.dataset_id, (0, None)),
+                quarantined.get(row.dataset_id, (0, None)),
             )
             for row in datasets
         ]
@@ -169,7 +169,7 @@ class StateReader:
             notes = notes_of(tx, dataset_id)
             removed = removed_versions(tx, dataset_id)
             kinds = build_kinds(tx, dataset_id)
-            aside = rows_set_aside(tx, dataset_id)
+            counts = quarantined_by_version(tx, dataset_id)
             return [
                 VersionRow(
                     published=published is not None and published.version == row.version,
@@ -177,7 +177,7 @@ class StateReader:
                     notes=notes.get(row.version, {}),
                     removed=row.version in removed,
                     built_by=kinds.get(row.run_id),
-                    set_aside=aside.get(row.version, 0),
+                    quarantined=counts.get(row.version, 0),
                     **{
                         key: getattr(row, key)
                         for key in VersionRow.model_fields
@@ -242,15 +242,17 @@ class StateReader:
         with self.state.read() as tx:
             return since_green(tx, self._run(tx, run_id))
 
-    def quarantine(self, name: DatasetName | None = None) -> Sequence[KeptRows]:
+    def quarantine(self, name: DatasetName | None = None) -> Sequence[QuarantineEntry]:
         with self.state.read() as tx:
-            return kept_rows(tx, name)
+            return quarantined_rows(tx, name)
 
     def quarantine_balance(self, name: DatasetName) -> QuarantineBalance:
         with self.state.read() as tx:
             return balance_of(tx, name)
 
-    def kept_rows(self, name: DatasetName, choice: KeptChoice, limit: int = 20) -> KeptListing:
+    def quarantined_rows(
+        self, name: DatasetName, choice: QuarantineSelection, limit: int = 20
+    ) -> QuarantineListing:
         with self.state.read() as tx:
             order = listing_order(tx, name, choice)
         return read_listing(order, self.lake, limit)
@@ -327,7 +329,7 @@ def _status(
     last_run: RunRow | None,
     late: tuple[Breach, ...],
     alerts: tuple[Breach, ...],
-    waiting: tuple[int, datetime | None],
+    quarantined: tuple[int, datetime | None],
 ) -> DatasetStatus:
     if published is None:
         return DatasetStatus(
@@ -347,8 +349,8 @@ def _status(
         rolled_back=published.kind is MoveKind.ROLLBACK,
         breaches=late,
         alerts=alerts,
-        waiting=waiting[0],
-        waiting_since=waiting[1],
+        quarantined=quarantined[0],
+        quarantined_since=quarantined[1],
     )
 
 

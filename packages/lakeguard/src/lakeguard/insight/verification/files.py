@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from lakeguard.insight.verification.known_moves import Governed, PublishedFile
-from lakeguard_sdk.model.quarantine import AsideFile
+from lakeguard_sdk.model.quarantine import StagedQuarantineFile
 from lakeguard_sdk.model.verification import Finding, FindingKind
 from lakeguard_sdk.storage.storage import join, local_path
 
@@ -35,7 +35,7 @@ def file_findings(location: str, governed: Governed, shown: Container[str]) -> I
             yield Finding(kind=FindingKind.FILE, place=place, message=said)
 
 
-def content_damage(path: str, file: PublishedFile | AsideFile) -> str | None:
+def content_damage(path: str, file: PublishedFile | StagedQuarantineFile) -> str | None:
     """How the file differs from its record, or None."""
     try:
         return _damage(path, file)
@@ -45,7 +45,7 @@ def content_damage(path: str, file: PublishedFile | AsideFile) -> str | None:
         return f"not readable: {error.strerror}"
 
 
-def _damage(path: str, file: PublishedFile | AsideFile) -> str | None:
+def _damage(path: str, file: PublishedFile | StagedQuarantineFile) -> str | None:
     size = os.stat(path).st_size
     if size != file.size:
         return f"expected {file.size:,} bytes, found {size:,}"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lakeguard.insight.verification.files import content_damage, side_by_side
-from lakeguard.lake.quarantine_tables import KeptTables
-from lakeguard.ledger.quarantine.facts import datasets_that_set_aside, datasets_with_holdings
+from lakeguard.lake.quarantine_tables import QuarantineTables
+from lakeguard.ledger.quarantine.facts import datasets_with_holdings, datasets_with_quarantine
 from lakeguard.ledger.quarantine.load import quarantine_of, rows_read_by
 from lakeguard.ledger.quarantine.state import Quarantine, ReadRows
 from lakeguard.promotion.quarantine.quarantine_tables import wanted_files
@@ -15,16 +15,18 @@ from lakeguard.registry.store import dataset_by_id
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import TableUnreadable
-from lakeguard_sdk.model.quarantine import AsideFile
+from lakeguard_sdk.model.quarantine import StagedQuarantineFile
 from lakeguard_sdk.model.verification import Finding, FindingKind
 from lakeguard_sdk.storage.storage import join, local_path
 
 
-def quarantine_findings(state: OrganisationState, lake: str, kept: KeptTables) -> Iterator[Finding]:
+def quarantine_findings(
+    state: OrganisationState, lake: str, kept: QuarantineTables
+) -> Iterator[Finding]:
     """HISTORY, FILE and COMMIT for every dataset that ever had quarantined rows."""
     with state.read() as tx:
         held = datasets_with_holdings(tx)
-        datasets = held | datasets_that_set_aside(tx)
+        datasets = held | datasets_with_quarantine(tx)
     for dataset_id in sorted(datasets):
         yield from _account(state, dataset_id)
         yield from _files(state, dataset_id, lake)
@@ -46,8 +48,8 @@ def _account(state: OrganisationState, dataset_id: str) -> Iterator[Finding]:
             if not balance.adds_up:
                 said = (
                     f"expected {balance.read:,} rows that were read, found"
-                    f" {balance.published:,} published, {balance.waiting:,} waiting,"
-                    f" {balance.written_off:,} written off and {balance.malformed:,} malformed"
+                    f" {balance.published:,} published, {balance.quarantined:,} waiting,"
+                    f" {balance.discarded:,} discarded and {balance.malformed:,} malformed"
                 )
                 place = f"{name}@v{balance.version}"
                 yield Finding(kind=FindingKind.HISTORY, place=place, message=said)
@@ -59,27 +61,29 @@ def _filed(name: DatasetName, found: Quarantine, read: dict[int, ReadRows]) -> I
     for holding in found.holdings:
         filed[holding.version] = filed.get(holding.version, 0) + holding.rows
     for version, rows in sorted(read.items()):
-        if rows.aside != filed.get(version, 0):
-            said = f"expected {rows.aside:,} rows set aside, found {filed.get(version, 0):,}"
+        if rows.quarantined != filed.get(version, 0):
+            said = (
+                f"expected {rows.quarantined:,} rows quarantined, found {filed.get(version, 0):,}"
+            )
             yield Finding(kind=FindingKind.HISTORY, place=f"{name}@v{version}", message=said)
 
 
 def _files(state: OrganisationState, dataset_id: str, lake: str) -> Iterator[Finding]:
     with state.read() as tx:
         found = quarantine_of(tx, dataset_id)
-        waiting = found.waiting(found.published)
+        quarantined = found.quarantined(found.published)
     root = Path(local_path(lake))
 
-    def damage(file: AsideFile) -> str | None:
+    def damage(file: StagedQuarantineFile) -> str | None:
         return content_damage(f"{root}/{file.path}", file)
 
-    for file, said in side_by_side(damage, [file for item in waiting for file in item.files]):
+    for file, said in side_by_side(damage, [file for item in quarantined for file in item.files]):
         if said is not None:
             yield Finding(kind=FindingKind.FILE, place=file.path, message=said)
 
 
 def _shown(
-    state: OrganisationState, dataset_id: str, lake: str, kept: KeptTables
+    state: OrganisationState, dataset_id: str, lake: str, kept: QuarantineTables
 ) -> Iterator[Finding]:
     with state.read() as tx:
         wanted = wanted_files(tx, dataset_id)
@@ -90,7 +94,7 @@ def _shown(
             yield Finding(kind=FindingKind.COMMIT, place=table, message=str(error))
             continue
         for words, paths in (
-            ("does not show rows that wait", files.keys() - shown),
+            ("does not show quarantined rows", files.keys() - shown),
             ("shows rows that do not wait", shown - files.keys()),
         ):
             if paths:

@@ -32,7 +32,7 @@ from lakeguard.insight.verification.quarantine import quarantine_findings
 from lakeguard.insight.verification.row_agreement import StateSide, compare, state_side
 from lakeguard.insight.verification.row_sides import LedgerSide
 from lakeguard.lake.port import GovernedTables
-from lakeguard.lake.quarantine_tables import DeltaKeptTables, KeptTables
+from lakeguard.lake.quarantine_tables import DeltaQuarantineTables, QuarantineTables
 from lakeguard.ledger.partitions import partitions_at
 from lakeguard.ledger.versions import pointer, require_version
 from lakeguard.registry.store import dataset_by_id
@@ -95,7 +95,7 @@ def verify(
     replay: bool,
     head: str | None,
     progress: Progress | None,
-    kept: KeptTables | None = None,
+    kept: QuarantineTables | None = None,
 ) -> VerifyReport:
     """``head`` was noted down earlier and must be in the chain. The relay is drained before."""
     proof = _Proof(state, lake, tables, progress or (lambda _: None))
@@ -103,7 +103,7 @@ def verify(
     links = proof.check_ledger(owner)
     proof.tally.add(truncation_findings(links, owner, head))
     proof.check_tables(compare=replay)
-    proof.check_quarantine(kept or DeltaKeptTables())
+    proof.check_quarantine(kept or DeltaQuarantineTables())
     proof.check_state(replay=replay)
     return VerifyReport(
         findings=proof.tally.findings(),
@@ -215,9 +215,9 @@ class _Proof:
         for dataset_id in datasets:
             self._check_table(dataset_id, compare)
 
-    def check_quarantine(self, kept: KeptTables) -> None:
+    def check_quarantine(self, kept: QuarantineTables) -> None:
         """HISTORY, FILE and COMMIT of quarantined rows."""
-        self.tell("checking rows that were set aside")
+        self.tell("checking quarantined rows")
         self.tally.add(quarantine_findings(self.state, self.lake, kept))
 
     def check_state(self, *, replay: bool) -> None:

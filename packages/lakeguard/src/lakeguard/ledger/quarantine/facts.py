@@ -9,22 +9,22 @@ from typing import Any
 from pydantic import TypeAdapter
 from sqlalchemy import Row, Table, select
 
-from lakeguard.ledger.quarantine.state import Holding, Taken, WriteOff
+from lakeguard.ledger.quarantine.state import Discard, Holding, Taken
 from lakeguard.state import outbox
 from lakeguard.state.schema import (
     data_versions,
     decisions,
     documents,
+    quarantine_discards,
     quarantine_holdings,
-    quarantine_taken,
-    quarantine_write_offs,
+    quarantine_replays,
 )
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.core.ids import new_id
-from lakeguard_sdk.model.quarantine import AsideFile
+from lakeguard_sdk.model.quarantine import StagedQuarantineFile
 
-_FILES = TypeAdapter(tuple[AsideFile, ...])
+_FILES = TypeAdapter(tuple[StagedQuarantineFile, ...])
 
 
 def record_holdings(tx: Transaction, dataset_id: str, holdings: Iterable[Holding]) -> None:
@@ -38,10 +38,10 @@ def record_holdings(tx: Transaction, dataset_id: str, holdings: Iterable[Holding
             "expression": item.expression,
             "rows": item.rows,
             "first_seen": item.first_seen,
-            "set_aside_at": item.set_aside_at,
+            "quarantined_at": item.quarantined_at,
             "files": canonical_json([file.to_data() for file in item.files]),
         }
-        outbox.record(tx, quarantine_holdings, [row], item.set_aside_at)
+        outbox.record(tx, quarantine_holdings, [row], item.quarantined_at)
 
 
 def record_taken(tx: Transaction, dataset_id: str, taken: Iterable[Taken], at: datetime) -> None:
@@ -56,14 +56,14 @@ def record_taken(tx: Transaction, dataset_id: str, taken: Iterable[Taken], at: d
         }
         for item in taken
     ]
-    outbox.record(tx, quarantine_taken, rows, at)
+    outbox.record(tx, quarantine_replays, rows, at)
 
 
-def record_write_off(
+def record_discard(
     tx: Transaction, dataset_id: str, holding: Holding, *, reason: str, at: datetime
 ) -> None:
     row = {
-        "write_off_id": new_id("off"),
+        "discard_id": new_id("off"),
         "org_id": tx.org_id,
         "dataset_id": dataset_id,
         "run_id": holding.run_id,
@@ -71,9 +71,9 @@ def record_write_off(
         "rows": holding.rows,
         "reason": reason,
         "actor": tx.actor,
-        "written_off_at": at,
+        "discarded_at": at,
     }
-    outbox.record(tx, quarantine_write_offs, [row], at)
+    outbox.record(tx, quarantine_discards, [row], at)
 
 
 def holdings_of(tx: Transaction, dataset_id: str) -> tuple[Holding, ...]:
@@ -87,7 +87,7 @@ def holdings_of(tx: Transaction, dataset_id: str) -> tuple[Holding, ...]:
             version=row.version,
             rows=row.rows,
             first_seen=row.first_seen,
-            set_aside_at=row.set_aside_at,
+            quarantined_at=row.quarantined_at,
             files=_FILES.validate_json(row.files),
         )
         for row in rows
@@ -96,14 +96,14 @@ def holdings_of(tx: Transaction, dataset_id: str) -> tuple[Holding, ...]:
 
 
 def taken_of(tx: Transaction, dataset_id: str) -> tuple[Taken, ...]:
-    rows = _of_dataset(tx, quarantine_taken, dataset_id)
+    rows = _of_dataset(tx, quarantine_replays, dataset_id)
     return tuple(Taken(row.run_id, row.holding_run_id, row.rule_id, row.version) for row in rows)
 
 
-def write_offs_of(tx: Transaction, dataset_id: str) -> tuple[WriteOff, ...]:
-    rows = _of_dataset(tx, quarantine_write_offs, dataset_id)
+def discards_of(tx: Transaction, dataset_id: str) -> tuple[Discard, ...]:
+    rows = _of_dataset(tx, quarantine_discards, dataset_id)
     return tuple(
-        WriteOff(row.run_id, row.rule_id, row.reason, row.actor, row.written_off_at) for row in rows
+        Discard(row.run_id, row.rule_id, row.reason, row.actor, row.discarded_at) for row in rows
     )
 
 
@@ -114,7 +114,7 @@ def datasets_with_holdings(tx: Transaction) -> frozenset[str]:
     return frozenset(found)
 
 
-def datasets_that_set_aside(tx: Transaction) -> frozenset[str]:
+def datasets_with_quarantine(tx: Transaction) -> frozenset[str]:
     """Ids of datasets whose evidence mentions quarantined rows, whether recorded or not."""
     version, decided, document = data_versions.c, decisions.c, documents.c
     found = tx.scalars(
@@ -124,7 +124,9 @@ def datasets_that_set_aside(tx: Transaction) -> frozenset[str]:
             documents,
             (document.content_hash == decided.evidence_hash) & (document.org_id == decided.org_id),
         )
-        .where(decided.org_id == tx.org_id, document.body.contains('"aside":{', autoescape=True))
+        .where(
+            decided.org_id == tx.org_id, document.body.contains('"quarantined":{', autoescape=True)
+        )
         .distinct()
     )
     return frozenset(found)

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import select
 
 from lakeguard.ledger.documents import get_document
-from lakeguard.ledger.quarantine.facts import holdings_of, taken_of, write_offs_of
+from lakeguard.ledger.quarantine.facts import discards_of, holdings_of, taken_of
 from lakeguard.ledger.quarantine.state import (
     Holding,
     Move,
@@ -26,7 +26,7 @@ from lakeguard_sdk.core.enums import LoadType, MoveKind
 from lakeguard_sdk.errors import NothingWaits
 from lakeguard_sdk.model.evidence import Evidence
 from lakeguard_sdk.model.load import KEYED_LOADS
-from lakeguard_sdk.model.quarantine import KeptChoice
+from lakeguard_sdk.model.quarantine import QuarantineSelection
 from lakeguard_sdk.model.run import RunPlan
 
 
@@ -51,7 +51,7 @@ def quarantine_of(tx: Transaction, dataset_id: str, *, whole: bool = False) -> Q
         reach=reach,
         holdings=holdings,
         taken=taken_of(tx, dataset_id),
-        write_offs=write_offs_of(tx, dataset_id),
+        discards=discards_of(tx, dataset_id),
     )
 
 
@@ -119,10 +119,10 @@ def _reads_anew(plan: dict[str, Any]) -> bool:
 
 
 def chosen_of(
-    dataset: DatasetName, waiting: Sequence[Holding], choice: KeptChoice
+    dataset: DatasetName, quarantined: Sequence[Holding], choice: QuarantineSelection
 ) -> tuple[Holding, ...]:
     """Raises ``NothingWaits`` if the named run or rule has no quarantined rows."""
-    chosen = tuple(item for item in waiting if choice.takes(item.run_id, item.rule_id))
+    chosen = tuple(item for item in quarantined if choice.takes(item.run_id, item.rule_id))
     if not chosen:
         missing = _words(choice.runs, choice.rules)
     else:

@@ -19,11 +19,11 @@ from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.core.frozen_model import Instant, Noun
 from lakeguard_sdk.model.evidence import Evidence
 from lakeguard_sdk.model.quarantine import (
-    AsideFile,
-    KeptFile,
-    KeptRows,
-    KeptState,
     QuarantineBalance,
+    QuarantineEntry,
+    QuarantineFile,
+    QuarantineState,
+    StagedQuarantineFile,
 )
 
 Key = tuple[str, str]
@@ -39,17 +39,17 @@ class Holding(Noun):
     version: int
     rows: int
     first_seen: Instant
-    set_aside_at: Instant
-    files: tuple[AsideFile, ...]
+    quarantined_at: Instant
+    files: tuple[StagedQuarantineFile, ...]
 
     @property
     def key(self) -> Key:
         return self.run_id, self.rule_id
 
     @property
-    def kept_files(self) -> tuple[KeptFile, ...]:
+    def quarantine_files(self) -> tuple[QuarantineFile, ...]:
         return tuple(
-            KeptFile(
+            QuarantineFile(
                 run_id=self.run_id,
                 rule_id=self.rule_id,
                 path=file.path,
@@ -73,7 +73,7 @@ class Taken(NamedTuple):
         return self.holding_run_id, self.rule_id
 
 
-class WriteOff(NamedTuple):
+class Discard(NamedTuple):
     run_id: str
     rule_id: str
     reason: str
@@ -92,7 +92,7 @@ class ReadRows(NamedTuple):
     """Row accounting of a version's batch, from its evidence."""
 
     accounted: int
-    aside: int
+    quarantined: int
     malformed: int
 
 
@@ -119,7 +119,7 @@ class Reach(NamedTuple):
 
 
 def read_rows(evidence: Evidence) -> ReadRows:
-    return ReadRows(evidence.batch_rows, evidence.rows_aside, evidence.rejected)
+    return ReadRows(evidence.batch_rows, evidence.rows_quarantined, evidence.rejected)
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Quarantine:
     """The version's source coverage."""
     holdings: tuple[Holding, ...] = ()
     taken: tuple[Taken, ...] = ()
-    write_offs: tuple[WriteOff, ...] = ()
+    discards: tuple[Discard, ...] = ()
     _lines: dict[int | None, tuple[int, ...]] = field(default_factory=dict)
     _held: dict[int | None, Held] = field(default_factory=dict)
     _ancestors: dict[int | None, frozenset[int]] = field(default_factory=dict)
@@ -195,23 +195,23 @@ class Quarantine:
             return False
         return any(self.reach(number).windowed for number in line[: line.index(holding.version)])
 
-    def state(self, holding: Holding, version: int | None) -> tuple[KeptState, str | None]:
+    def state(self, holding: Holding, version: int | None) -> tuple[QuarantineState, str | None]:
         """Its state, and the replay that took it."""
         if holding.key in self.held(version):
             off = holding.key in self._offs
-            return (KeptState.WRITTEN_OFF if off else KeptState.WAITING), None
+            return (QuarantineState.DISCARDED if off else QuarantineState.QUARANTINED), None
         line = self.line(version)
         if holding.version in line:
             by = next(item for item in self._taken_by[holding.key] if item.version in line)
-            return KeptState.SENT_AGAIN, by.run_id
+            return QuarantineState.REPLAYED, by.run_id
         behind = holding.version in self._behind(version)
-        return (KeptState.REPLACED if behind else KeptState.UNDONE), None
+        return (QuarantineState.REPLACED if behind else QuarantineState.UNDONE), None
 
-    def waiting(self, version: int | None) -> tuple[Holding, ...]:
+    def quarantined(self, version: int | None) -> tuple[Holding, ...]:
         """Holdings as of the version."""
         return tuple(item for key, item in self.held(version).items() if key not in self._offs)
 
-    def ever_waiting(self, versions: Set[int]) -> tuple[Holding, ...]:
+    def ever_quarantined(self, versions: Set[int]) -> tuple[Holding, ...]:
         """Holdings as of any of the versions."""
         found: Held = {}
         for version, held in self.histories():
@@ -219,11 +219,11 @@ class Quarantine:
                 found.update(held)
         return tuple(item for key, item in found.items() if key not in self._offs)
 
-    def written_off_since(self, at: datetime) -> tuple[Holding, ...]:
+    def discarded_since(self, at: datetime) -> tuple[Holding, ...]:
         recent = {key for key, off in self._offs.items() if off.at >= at}
         return tuple(item for item in self.holdings if item.key in recent)
 
-    def kept(self, dataset: DatasetName) -> tuple[KeptRows, ...]:
+    def kept(self, dataset: DatasetName) -> tuple[QuarantineEntry, ...]:
         """Every holding as of the published version."""
         return tuple(self._kept(dataset, item) for item in self.holdings)
 
@@ -269,8 +269,8 @@ class Quarantine:
             version=version,
             read=totals.read,
             published=totals.published,
-            waiting=sum(item.rows for item in waits),
-            written_off=sum(item.rows for item in off),
+            quarantined=sum(item.rows for item in waits),
+            discarded=sum(item.rows for item in off),
             malformed=totals.malformed,
             oldest=oldest(waits),
         )
@@ -284,8 +284,8 @@ class Quarantine:
         return _parents(self.moves)
 
     @cached_property
-    def _offs(self) -> dict[Key, WriteOff]:
-        return {(item.run_id, item.rule_id): item for item in self.write_offs}
+    def _offs(self) -> dict[Key, Discard]:
+        return {(item.run_id, item.rule_id): item for item in self.discards}
 
     @cached_property
     def _taken_by(self) -> dict[Key, list[Taken]]:
@@ -315,10 +315,10 @@ class Quarantine:
             self._ancestors[version] = frozenset(self.ancestry(version))
         return self._ancestors[version]
 
-    def _kept(self, dataset: DatasetName, holding: Holding) -> KeptRows:
+    def _kept(self, dataset: DatasetName, holding: Holding) -> QuarantineEntry:
         state, by = self.state(holding, self.published)
-        off = self._offs.get(holding.key) if state is KeptState.WRITTEN_OFF else None
-        return KeptRows(
+        off = self._offs.get(holding.key) if state is QuarantineState.DISCARDED else None
+        return QuarantineEntry(
             dataset=dataset,
             run_id=holding.run_id,
             rule_id=holding.rule_id,
@@ -327,9 +327,9 @@ class Quarantine:
             rows=holding.rows,
             state=state,
             first_seen=holding.first_seen,
-            set_aside_at=holding.set_aside_at,
-            files=holding.kept_files,
-            sent_again_by=by,
+            quarantined_at=holding.quarantined_at,
+            files=holding.quarantine_files,
+            replayed_by=by,
             reason=off.reason if off else "",
             actor=off.actor if off else "",
         )

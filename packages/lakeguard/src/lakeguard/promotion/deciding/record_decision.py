@@ -46,8 +46,8 @@ class Case:
     pinned: PinnedRules
     findings: Findings
     differences: tuple[SchemaReaction, ...] = ()
-    aside: tuple[str, ...] = ()
-    """Ids of the rules whose failing rows the run sets aside."""
+    quarantine_rule_ids: tuple[str, ...] = ()
+    """Ids of the rules whose failing rows the run quarantines."""
     quarantine: Quarantined | None = None
     """What waits; None where no policy asks, or no new rows come."""
 
@@ -60,13 +60,13 @@ class Case:
             eligibility=self.findings.checks,
             schema_differences=self.differences,
             subject=self.pinned.subject,
-            aside=self.aside,
+            quarantine_rule_ids=self.quarantine_rule_ids,
             quarantine=self.quarantine or self._untouched,
         )
 
     @property
     def _untouched(self) -> Quarantined | None:
-        """What brings no new rows is held to no limit on rows that wait."""
+        """What brings no new rows is held to no limit on quarantined rows."""
         asked = any(p.type is PolicyType.QUARANTINE_BUDGET for p in self.pinned.policies)
         return Quarantined(rows=0, exempt=True) if asked else None
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from lakeguard.gate.evaluation.case import CaseFacts
 from lakeguard.gate.policies import governs
-from lakeguard.gate.rules.quarantine_rules import aside_rules
+from lakeguard.gate.rules.quarantine_rules import quarantine_rules
 from lakeguard.gate.schema.changes import (
     Approved,
     Difference,
@@ -73,7 +73,7 @@ def judge_schema(
         private=private,
         masked=masked,
         unstated=unstated_columns(definition.table_schema, pinned, masked),
-        aside=aside_rules(pinned.rules, declared),
+        quarantine_rules=quarantine_rules(pinned.rules, declared),
     )
 
 

@@ -14,7 +14,7 @@ from lakeguard.promotion.deciding.row_balance import check_rows
 from lakeguard.promotion.deciding.schema_verdict import judge_schema
 from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard.promotion.opening.statistics_redaction import told_extremes
-from lakeguard.promotion.quarantine.record_rows import check_set_aside, damage_aside, quarantined
+from lakeguard.promotion.quarantine.record_rows import check_quarantined, damaged_files, quarantined
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import is_sha256
@@ -48,7 +48,7 @@ def submit_schema(context: PlaneContext, ticket: RunTicket, live: TableSchema) -
 
 def submit_evidence(context: PlaneContext, ticket: RunTicket, evidence: Evidence) -> Decision:
     """Decide. The same evidence again gives the recorded decision; other evidence is refused."""
-    damage = damage_aside(context, evidence)
+    damage = damaged_files(context, evidence)
     with context.write() as tx:
         tasks.require_holder(tx, ticket)
         known = decision_of_run(tx, ticket.run_id, evidence.dataset)
@@ -66,7 +66,7 @@ def submit_evidence(context: PlaneContext, ticket: RunTicket, evidence: Evidence
             findings.refuse("schema", "the live schema was never submitted")
         case = replace(
             _case(run, findings, verdict.differences if verdict else ()),
-            aside=tuple(rule.rule_id for rule in run.plan.aside),
+            quarantine_rule_ids=tuple(rule.rule_id for rule in run.plan.quarantine_rules),
             quarantine=quarantined(tx, run.plan, run.pinned.policies),
         )
         decision = decide_and_record(tx, context, case, evidence)
@@ -117,7 +117,7 @@ def _check_evidence(
         if found != wanted:
             findings.refuse("evidence", f"{field} is {found!r}, it must be {wanted!r}")
     check_rows(context, plan, base, evidence, findings)
-    check_set_aside(tx, context, plan, evidence, findings)
+    check_quarantined(tx, context, plan, evidence, findings)
     _check_position(plan, evidence, findings)
     if set(evidence.inputs) != {pin.input for pin in plan.pins}:
         findings.refuse("evidence", "the inputs read are not those that were pinned")

@@ -238,8 +238,8 @@ def _small_files(
 def files_that_may_wait(
     tx: Transaction, context: PlaneContext, dataset: RegisteredDataset
 ) -> frozenset[str]:
-    """Paths below the lake of rows that wait now, or would where a version is shown again that
-    still can be, or were written off a short while ago."""
+    """Paths below the lake of quarantined rows now, or would where a version is shown again that
+    still can be, or were discarded a short while ago."""
     found = quarantine_of(tx, dataset.dataset_id)
     if not found.holdings:
         return frozenset()
@@ -247,14 +247,14 @@ def files_that_may_wait(
     known = {item.version for item in stored_versions(tx, dataset.dataset_id)} - gone
     until = tx.now() - timedelta(days=context.maintenance.inspection_days)
     shown = {found.published} if found.published is not None else set()
-    stays = (*found.ever_waiting(known | shown), *found.written_off_since(until))
+    stays = (*found.ever_quarantined(known | shown), *found.discarded_since(until))
     return frozenset(file.path for holding in stays for file in holding.files)
 
 
 def left_to_remove(
     context: PlaneContext, ends: Mapping[str, datetime], discarded: Set[str], needed: Set[str]
 ) -> Iterator[Removal]:
-    """Rows kept aside by runs that ended long enough ago, under whatever name the dataset had
+    """Rows quarantined by runs that ended long enough ago, under whatever name the dataset had
     then, and all that a run left of which nothing may be kept. What is ``needed`` stays, and so do
     other files that were received."""
     until = context.clock() - timedelta(days=context.maintenance.inspection_days)

@@ -265,8 +265,10 @@ def _decide(
     )
     tags = {column.name: column.tags for column in dataset.definition.columns}
     pinned = PinnedRules(rules=(), policies=(), tags=tags)
-    aside = filed_under(evidence)
-    case = Case(ticket.run_id, dataset, stored.table_schema, pinned, findings, aside=aside)
+    rule_ids = filed_under(evidence)
+    case = Case(
+        ticket.run_id, dataset, stored.table_schema, pinned, findings, quarantine_rule_ids=rule_ids
+    )
     return decide_and_record(tx, context, case, evidence)
 
 

@@ -180,7 +180,7 @@ def _decide(
         pinned,
         findings,
         differences,
-        aside=filed_under(evidence),
+        quarantine_rule_ids=filed_under(evidence),
     )
     return decide_and_record(tx, context, case, evidence)
 

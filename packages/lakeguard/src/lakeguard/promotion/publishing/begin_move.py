@@ -136,7 +136,7 @@ def _publish_intent(tx: Transaction, run: OpenRun, table_id: str) -> Intent:
     decision = decision_of_run(tx, evidence.run_id, run.dataset.name)
     if decision is None:
         raise NotApproved(run=evidence.run_id, reason="none was made")
-    _require_waiting(tx, run.plan)
+    _require_quarantined(tx, run.plan)
     return Intent(
         intent_id=new_id("int"),
         kind=MoveKind.PUBLISH,
@@ -196,14 +196,16 @@ def _approved(tx: Transaction, run: OpenRun) -> Evidence:
 # Rows that a replay takes must wait until it has published them.
 
 
-def _require_waiting(tx: Transaction, plan: RunPlan) -> None:
-    """``BaseMoved`` where rows that the run has read were written off meanwhile."""
+def _require_quarantined(tx: Transaction, plan: RunPlan) -> None:
+    """``BaseMoved`` where rows that the run has read were discarded meanwhile."""
     if not isinstance(plan.build, QuarantineBuild):
         return
     quarantine = quarantine_of(tx, plan.dataset_id)
-    waiting = {(item.run_id, item.rule_id) for item in quarantine.waiting(quarantine.published)}
+    quarantined = {
+        (item.run_id, item.rule_id) for item in quarantine.quarantined(quarantine.published)
+    }
     taken = {(file.run_id, file.rule_id) for file in plan.build.files}
-    if not taken <= waiting:
+    if not taken <= quarantined:
         raise BaseMoved(
             dataset=plan.dataset,
             expected="the rows that it sends again",

@@ -27,7 +27,7 @@ def column_descent(context: PlaneContext, intent: Intent) -> tuple[Arrow, ...]:
     text of a build is an error here: it would keep a move open that is made.
 
     What is written in no way from an input has no arrow: a source's columns, those that the load
-    itself writes, a constant. An adoption or a rollback builds nothing. Rows that waited come from
+    itself writes, a constant. An adoption or a rollback builds nothing. Quarantined rows come from
     where those of the base came from.
     """
     if intent.kind is not MoveKind.PUBLISH:

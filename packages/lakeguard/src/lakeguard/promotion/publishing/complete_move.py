@@ -22,7 +22,7 @@ from lakeguard.promotion.publishing.column_lineage import column_descent
 from lakeguard.promotion.publishing.complete_rollback import publish_restored
 from lakeguard.promotion.publishing.partition_states import Partitions, partitions_after
 from lakeguard.promotion.publishing.publish_version import publish_version
-from lakeguard.promotion.quarantine.quarantine_tables import show_waiting
+from lakeguard.promotion.quarantine.quarantine_tables import sync_quarantine_table
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.promotion.records.move_pointer import show_version
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id
@@ -104,7 +104,7 @@ def settle(
             said = own or _what_went_wrong(intent, commit, outcome, difference)
             result = _end_intent_run(tx, context, task, intent, said, canceled)
     reached("complete.recorded")
-    show_waiting(context, intent.dataset_id)
+    sync_quarantine_table(context, intent.dataset_id)
     return result
 
 

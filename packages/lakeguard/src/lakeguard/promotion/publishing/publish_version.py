@@ -19,7 +19,7 @@ from lakeguard.promotion.opening.input_pinning import read_inputs
 from lakeguard.promotion.publishing.invalidate_replaced import tell_replaced
 from lakeguard.promotion.publishing.partition_states import Partitions, record_partition_states
 from lakeguard.promotion.publishing.schema_drift import record_drift
-from lakeguard.promotion.quarantine.record_rows import record_aside
+from lakeguard.promotion.quarantine.record_rows import record_quarantine
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind, RunStatus
@@ -51,7 +51,7 @@ def publish_version(
     record_partition_states(
         tx, run, version, partitions, frozenset(file.path for file in intent.adds)
     )
-    record_aside(tx, run.plan, version, evidence)
+    record_quarantine(tx, run.plan, version, evidence)
     _materialize(tx, run, version, evidence, adopted=adopted)
     _point_at(tx, version, intent.kind)
     record_drift(tx, context, run.dataset, intent.run_id)

@@ -1,4 +1,4 @@
-"""Bringing the tables of rows that wait to what the ledger says: state-based, so that whatever a
+"""Bringing the tables of quarantined rows to what the ledger says: state-based, so that whatever a
 crash left undone is done by whoever comes next."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lakeguard.ledger.quarantine.state import Holding, Quarantine
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.errors import TableUnreadable
-from lakeguard_sdk.model.quarantine import KEPT_COLUMNS
+from lakeguard_sdk.model.quarantine import QUARANTINE_COLUMNS
 from lakeguard_sdk.storage.fault_points import reached
 from lakeguard_sdk.storage.storage import join
 from lakeguard_sdk.types.schema import Column, TableSchema
@@ -27,15 +27,15 @@ Wanted = dict[str, dict[str, ShownFile]]
 """By table below the lake, then by path below the table."""
 
 
-def show_all_waiting(context: PlaneContext) -> None:
-    """Of every dataset of which rows were ever set aside."""
+def sync_quarantine_tables(context: PlaneContext) -> None:
+    """Of every dataset of which rows were ever quarantined."""
     with context.read() as tx:
         datasets = datasets_with_holdings(tx)
     for dataset_id in sorted(datasets):
-        show_waiting(context, dataset_id)
+        sync_quarantine_table(context, dataset_id)
 
 
-def show_waiting(context: PlaneContext, dataset_id: str) -> None:
+def sync_quarantine_table(context: PlaneContext, dataset_id: str) -> None:
     """The tables show what waits. Where one cannot be written the facts stand all the same: the
     next writing command tries again, and ``verify`` tells."""
     with context.read() as tx:
@@ -55,7 +55,7 @@ def wanted_files(tx: Transaction, dataset_id: str) -> Wanted:
 
 def _wanted(found: Quarantine) -> Wanted:
     wanted: Wanted = {table: {} for table in _runs_by_table(found.holdings)}
-    for holding in found.waiting(found.published):
+    for holding in found.quarantined(found.published):
         for file in holding.files:
             table, path = _split(file.path)
             wanted[table][path] = ShownFile(path, file.size, file.rows, file.modified_ms)
@@ -83,7 +83,7 @@ def _bring(context: PlaneContext, dataset_id: str, table: str, run_id: str) -> N
 def _schema(tx: Transaction, run_id: str) -> TableSchema:
     """The columns of the batch that the run had, then those of every row that waits."""
     batch = accepted_plan(tx, run_id).batch_schema
-    kept = (Column(name=name, type=kind) for name, kind in KEPT_COLUMNS.items())
+    kept = (Column(name=name, type=kind) for name, kind in QUARANTINE_COLUMNS.items())
     return TableSchema(columns=(*batch.columns, *kept))
 
 

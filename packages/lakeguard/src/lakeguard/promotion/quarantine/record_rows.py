@@ -19,18 +19,18 @@ from lakeguard_sdk.core.enums import PolicyType
 from lakeguard_sdk.expressions.measures import RowCount, measure_key
 from lakeguard_sdk.model.definitions import PolicyDefinition
 from lakeguard_sdk.model.evidence import Evidence
-from lakeguard_sdk.model.quarantine import AsideFile, QuarantineBuild
+from lakeguard_sdk.model.quarantine import QuarantineBuild, StagedQuarantineFile
 from lakeguard_sdk.model.run import RunPlan
-from lakeguard_sdk.storage.run_folders import QUARANTINE, kept_place
+from lakeguard_sdk.storage.run_folders import QUARANTINE, quarantine_run_folder
 from lakeguard_sdk.storage.storage import join, storage_for
 
 _BATCH_ROWS = measure_key(RowCount())
 
 
-def damage_aside(context: PlaneContext, evidence: Evidence) -> tuple[str, ...]:
-    """Why files of rows set aside are not what the evidence says, as they lie there now."""
+def damaged_files(context: PlaneContext, evidence: Evidence) -> tuple[str, ...]:
+    """Why files of rows quarantined are not what the evidence says, as they lie there now."""
     storage, found = storage_for(context.lake), []
-    for file in evidence.aside.files if evidence.aside else ():
+    for file in evidence.quarantined.files if evidence.quarantined else ():
         parts = file.path.split("/")
         if parts[0] != QUARANTINE or {"", ".", ".."} & set(parts):
             continue  # whatever it is, it is refused without a look
@@ -45,17 +45,17 @@ def damage_aside(context: PlaneContext, evidence: Evidence) -> tuple[str, ...]:
     return tuple(found)
 
 
-def check_set_aside(
+def check_quarantined(
     tx: Transaction, context: PlaneContext, plan: RunPlan, evidence: Evidence, findings: Findings
 ) -> None:
     """Files are the run's own, where rows of such columns lie; a replay accounts for every row,
     and makes none younger."""
     latest = _latest(tx, plan)
-    place = kept_place(context.lake, plan.dataset, plan.batch_schema, plan.ticket.run_id)
+    place = quarantine_run_folder(context.lake, plan.dataset, plan.batch_schema, plan.ticket.run_id)
     below = f"{place.removeprefix(context.lake.rstrip('/')).lstrip('/')}/"
-    for file in evidence.aside.files if evidence.aside else ():
+    for file in evidence.quarantined.files if evidence.quarantined else ():
         if not file.path.startswith(below) or {"", ".", ".."} & set(file.path.split("/")):
-            findings.refuse("evidence", f"{file.path!r} is not where the run sets rows aside")
+            findings.refuse("evidence", f"{file.path!r} is not where the run quarantines rows")
         if not is_sha256(file.sha256):
             findings.refuse("evidence", f"{file.path!r} has no hash of its content")
         if file.first_seen > latest:
@@ -72,19 +72,21 @@ def _miscounted(plan: RunPlan, evidence: Evidence) -> str | None:
     Late rows were left out before it was counted. Rows that delete are not judged, so that they
     are not counted either.
     """
-    batch, aside, changes = evidence.batch, evidence.aside, evidence.changes
+    batch, quarantined, changes = evidence.batch, evidence.quarantined, evidence.changes
     if batch is None:
         return None
     if batch < 0 or (changes is None and batch != evidence.rows):
         return f"{evidence.rows:,} rows, but the load was given {batch:,}"
-    told = None if aside is None else aside.before.get(_BATCH_ROWS)
+    told = None if quarantined is None else quarantined.before.get(_BATCH_ROWS)
     if not isinstance(told, int):
         return None
-    most = batch + evidence.rows_aside
+    most = batch + evidence.rows_quarantined
     least = 0 if plan.load.operation else most - (changes.late if changes else 0)
     if least <= told <= most:
         return None
-    return f"{batch:,} rows and {evidence.rows_aside:,} set aside, but {told:,} were counted"
+    return (
+        f"{batch:,} rows and {evidence.rows_quarantined:,} quarantined, but {told:,} were counted"
+    )
 
 
 def _check_replayed(build: QuarantineBuild, evidence: Evidence, findings: Findings) -> None:
@@ -92,20 +94,20 @@ def _check_replayed(build: QuarantineBuild, evidence: Evidence, findings: Findin
     if evidence.rows_read != taken or evidence.rejected:
         findings.refuse(
             "evidence",
-            f"{taken:,} rows that waited were read, but {evidence.batch_rows:,} are accounted for"
-            f" and {evidence.rows_aside:,} set aside again",
+            f"{taken:,} quarantined rows were read, but {evidence.batch_rows:,} are accounted for"
+            f" and {evidence.rows_quarantined:,} quarantined again",
         )
     if evidence.position is not None:
-        findings.refuse("evidence", "rows that waited have no position in a source")
+        findings.refuse("evidence", "quarantined rows have no position in a source")
 
 
 def _latest(tx: Transaction, plan: RunPlan) -> datetime:
-    """When rows that the run sets aside can have been set aside first."""
+    """When rows that the run quarantines can have been quarantined first."""
     if not isinstance(plan.build, QuarantineBuild):
         return tx.now()
     taken = {(file.run_id, file.rule_id) for file in plan.build.files}
     found = holdings_of(tx, plan.dataset_id)
-    return max(item.set_aside_at for item in found if item.key in taken)
+    return max(item.quarantined_at for item in found if item.key in taken)
 
 
 def quarantined(
@@ -115,22 +117,22 @@ def quarantined(
     if all(policy.type is not PolicyType.QUARANTINE_BUDGET for policy in policies):
         return None
     found = quarantine_of(tx, plan.dataset_id)
-    waiting = found.waiting(found.published)
+    quarantined = found.quarantined(found.published)
     return Quarantined(
-        rows=sum(item.rows for item in waiting),
-        oldest=oldest(waiting),
+        rows=sum(item.rows for item in quarantined),
+        oldest=oldest(quarantined),
         exempt=isinstance(plan.build, QuarantineBuild),
         renews=reach_of(plan).anew,
     )
 
 
-def record_aside(
+def record_quarantine(
     tx: Transaction, plan: RunPlan, version: StoredVersion, evidence: Evidence
 ) -> None:
-    """What the version keeps out of the table, and which waiting rows it took."""
-    aside = evidence.aside
-    if aside is not None:
-        holdings = _holdings(plan, version, aside.files)
+    """What the version keeps out of the table, and which quarantined rows it took."""
+    quarantined = evidence.quarantined
+    if quarantined is not None:
+        holdings = _holdings(plan, version, quarantined.files)
         record_holdings(tx, version.dataset_id, holdings)
     if isinstance(plan.build, QuarantineBuild):
         taken = {(file.run_id, file.rule_id) for file in plan.build.files}
@@ -139,9 +141,9 @@ def record_aside(
 
 
 def _holdings(
-    plan: RunPlan, version: StoredVersion, files: Iterable[AsideFile]
+    plan: RunPlan, version: StoredVersion, files: Iterable[StagedQuarantineFile]
 ) -> Iterable[Holding]:
-    said = {rule.rule_id: rule.expression for rule in plan.aside}
+    said = {rule.rule_id: rule.expression for rule in plan.quarantine_rules}
     by_rule = sorted(files, key=lambda file: (file.rule_id, file.path))
     for rule_id, found in groupby(by_rule, key=lambda file: file.rule_id):
         held = tuple(found)
@@ -152,6 +154,6 @@ def _holdings(
             version=version.version,
             rows=sum(file.rows for file in held),
             first_seen=min(file.first_seen for file in held),
-            set_aside_at=version.promoted_at,
+            quarantined_at=version.promoted_at,
             files=held,
         )

@@ -23,7 +23,7 @@ from lakeguard_sdk.core.enums import (
 )
 from lakeguard_sdk.errors import NothingWaits, NotReplayable, ReadsAllAnew
 from lakeguard_sdk.model.load import KEYED_LOADS, Load
-from lakeguard_sdk.model.quarantine import KeptChoice, QuarantineBuild, ReplayOrder
+from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantineSelection, ReplayOrder
 
 _ADDS = {
     LoadType.FULL: LoadType.APPEND,
@@ -80,7 +80,7 @@ def replayable_holdings(
 
 
 def why_not_replayable(
-    tx: Transaction, dataset: RegisteredDataset, choice: KeptChoice
+    tx: Transaction, dataset: RegisteredDataset, choice: QuarantineSelection
 ) -> NotReplayable | None:
     """What a replay of what waits and is chosen would be refused with; None if it would not."""
     try:
@@ -91,17 +91,17 @@ def why_not_replayable(
 
 
 def chosen_holdings(
-    tx: Transaction, dataset: RegisteredDataset, choice: KeptChoice
+    tx: Transaction, dataset: RegisteredDataset, choice: QuarantineSelection
 ) -> tuple[Holding, ...]:
     """What waits and is chosen; ``NothingWaits`` where that is nothing."""
     return _chosen(quarantine_of(tx, dataset.dataset_id), dataset, choice)
 
 
 def _chosen(
-    quarantine: Quarantine, dataset: RegisteredDataset, choice: KeptChoice
+    quarantine: Quarantine, dataset: RegisteredDataset, choice: QuarantineSelection
 ) -> tuple[Holding, ...]:
-    waiting = quarantine.waiting(quarantine.published)
-    chosen = chosen_of(dataset.name, waiting, choice)
+    quarantined = quarantine.quarantined(quarantine.published)
+    chosen = chosen_of(dataset.name, quarantined, choice)
     if not chosen:
         raise NothingWaits(dataset=dataset.name, choice="")
     return chosen
@@ -121,12 +121,12 @@ def plan_replay(
         findings.refuse("quarantine", f"{error}; {error.next_step}")
         return None
     rows = sum(item.rows for item in chosen)
-    findings.accept("quarantine", f"{rows:,} rows that wait are sent again")
-    return QuarantineBuild(files=tuple(file for item in chosen for file in item.kept_files))
+    findings.accept("quarantine", f"{rows:,} quarantined rows are replayed")
+    return QuarantineBuild(files=tuple(file for item in chosen for file in item.quarantine_files))
 
 
 def replay_load(load: Load) -> Load:
-    """The load turned into one that adds; rows that waited are not late, whatever was read."""
+    """The load turned into one that adds; quarantined rows are not late, whatever was read."""
     by_key = load.hash is HashStrategy.KEY_HASH
     kind = _ADDS.get(load.type, load.type)
     if load.type is LoadType.PARTITION and by_key:

@@ -41,6 +41,6 @@ def approved_evidence(
 
 
 def filed_under(evidence: Evidence) -> tuple[str, ...]:
-    """The rules that set rows aside then: they were answered when the version was made."""
-    files = evidence.aside.files if evidence.aside else ()
+    """The rules that quarantine rows then: they were answered when the version was made."""
+    files = evidence.quarantined.files if evidence.quarantined else ()
     return tuple(sorted({file.rule_id for file in files}))

@@ -11,7 +11,7 @@ from lakeguard.gate.grammar.unparse import column_text
 from lakeguard.gate.rule_types.catalog import RULE_TYPES
 from lakeguard.gate.rules.compile import compile_text, define_rule
 from lakeguard.gate.rules.parse import read_rule
-from lakeguard.gate.rules.quarantine_rules import check_aside
+from lakeguard.gate.rules.quarantine_rules import check_quarantine
 from lakeguard.registry.files.columns import ColumnsRead
 from lakeguard.registry.macros import Macros
 from lakeguard.registry.text.fields import LONGEST_TEXT, Fields
@@ -141,7 +141,7 @@ class _RuleReader:
             rule = read_rule(entry.text, column=entry.column).rule
             if self.schema is not None:
                 compile_text(entry.text, self.schema, column=entry.column)
-                check_aside(entry.text, self.batch or self.schema, column=entry.column)
+                check_quarantine(entry.text, self.batch or self.schema, column=entry.column)
         except GrammarError as error:
             if error.kind == "rule_type":
                 known = [*(rule.name for rule in RULE_TYPES), *self.macros.names]

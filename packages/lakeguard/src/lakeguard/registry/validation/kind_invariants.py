@@ -9,7 +9,7 @@ from lakeguard.gate.grammar.grammar_error import GrammarError
 from lakeguard.gate.policies import parse_policy, policy_text
 from lakeguard.gate.rules.compile import compile_rule, compile_text
 from lakeguard.gate.rules.parse import read_rule, rule_text
-from lakeguard.gate.rules.quarantine_rules import check_aside
+from lakeguard.gate.rules.quarantine_rules import check_quarantine
 from lakeguard.registry.files.details import secret_problems
 from lakeguard.registry.files.job_settings import job_errors
 from lakeguard.registry.files.policies import reaction_problem
@@ -104,7 +104,7 @@ def rule_errors(
             compile_rule(rule, schema)
             if rule.expression not in known:
                 compile_text(rule.expression, schema)
-                check_aside(rule.expression, dataset.declared)
+                check_quarantine(rule.expression, dataset.declared)
             canonical = rule_text(read_rule(rule.expression).rule)
         except GrammarError as error:
             yield rule_error(place, dataset.dataset, error)

@@ -11,7 +11,7 @@ from lakeguard.dispatch.retry import queue_due_retries
 from lakeguard.notifications.events.store import EventMessenger, tell_due
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.moves.reap import end_dead
-from lakeguard.promotion.quarantine.quarantine_tables import show_all_waiting
+from lakeguard.promotion.quarantine.quarantine_tables import sync_quarantine_tables
 from lakeguard.scheduler.graph.deploy import cancel_superseded
 from lakeguard.scheduler.invalidations.reconcile import reconcile
 from lakeguard.scheduler.invalidations.run_cache import KnownRuns
@@ -34,7 +34,7 @@ def other_loops(
     yield "ends", lambda: _ended(context)
     yield "retries", lambda: _retried(context)
     yield "invalidations", lambda: Ticked(invalidated=reconcile(context, runs))
-    yield "waiting rows", lambda: _shown(context)
+    yield "quarantined rows", lambda: _shown(context)
     if herald is not None:
         yield "events", lambda: Ticked(told=tell_due(herald))
 
@@ -73,6 +73,6 @@ def _retried(context: PlaneContext) -> Ticked:
 
 
 def _shown(context: PlaneContext) -> Ticked:
-    """Tables of waiting rows, where a crash left one behind."""
-    show_all_waiting(context)
+    """Tables of quarantined rows, where a crash left one behind."""
+    sync_quarantine_tables(context)
     return Ticked()

@@ -17,12 +17,12 @@ from lakeguard.promotion.maintenance.profiles import keep_profile, plan_profile
 from lakeguard.promotion.maintenance.remove_files import maintain
 from lakeguard.promotion.moves.adoption import order_adoption
 from lakeguard.promotion.moves.compaction import order_compaction
-from lakeguard.promotion.moves.discard_quarantine import write_off
+from lakeguard.promotion.moves.discard_quarantine import discard_rows
 from lakeguard.promotion.moves.reap import reap
 from lakeguard.promotion.moves.rollback import roll_back
 from lakeguard.promotion.opening.table_ownership import examine_for
 from lakeguard.promotion.opening.windows import window_parameters
-from lakeguard.promotion.quarantine.quarantine_tables import show_all_waiting
+from lakeguard.promotion.quarantine.quarantine_tables import sync_quarantine_tables
 from lakeguard.promotion.quarantine.replay import order_replay
 from lakeguard.registry.store import require_dataset
 from lakeguard.scheduler.invalidations.invalidate import invalidate
@@ -34,7 +34,7 @@ from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.errors import ReasonNeeded, RollbackBlocked, SecretReason
 from lakeguard_sdk.model.decision import WaiverRow
 from lakeguard_sdk.model.profile import Profile, ProfilePlan
-from lakeguard_sdk.model.quarantine import KeptChoice, KeptRows, ReplayOrder
+from lakeguard_sdk.model.quarantine import QuarantineEntry, QuarantineSelection, ReplayOrder
 from lakeguard_sdk.model.read_models import PointerMove
 from lakeguard_sdk.model.row_ranges import Reach
 from lakeguard_sdk.model.run import LeftBehind, Window
@@ -88,7 +88,7 @@ class EmbeddedOperations:
         self,
         name: DatasetName,
         triggered_by: str,
-        choice: KeptChoice,
+        choice: QuarantineSelection,
         *,
         as_newest: bool = False,
         key: str | None = None,
@@ -99,8 +99,10 @@ class EmbeddedOperations:
         return task_id
 
     @acting
-    def discard(self, name: DatasetName, choice: KeptChoice, reason: str) -> Sequence[KeptRows]:
-        return write_off(self.context, name, choice, reason)
+    def discard(
+        self, name: DatasetName, choice: QuarantineSelection, reason: str
+    ) -> Sequence[QuarantineEntry]:
+        return discard_rows(self.context, name, choice, reason)
 
     def submit_compaction(self, name: DatasetName, triggered_by: str) -> str:
         return order_compaction(self.context, name, triggered_by)
@@ -123,9 +125,9 @@ class EmbeddedOperations:
         return maintain(self.context, name, dry_run=dry_run)
 
     def reap(self) -> Sequence[LeftBehind]:
-        """Also brings tables of waiting rows to what the ledger says, where a crash left one."""
+        """Also brings quarantine tables up to date with the ledger after a crash."""
         ended = reap(self.context)
-        show_all_waiting(self.context)
+        sync_quarantine_tables(self.context)
         return ended
 
     @acting

@@ -81,7 +81,7 @@ quarantine_holdings = Table(
     Column("expression", Long, nullable=False),
     Column("rows", BigInteger, nullable=False),
     Column("first_seen", UtcTime, nullable=False),
-    Column("set_aside_at", UtcTime, nullable=False),
+    Column("quarantined_at", UtcTime, nullable=False),
     Column("files", Long, nullable=False),
     PrimaryKeyConstraint("run_id", "rule_id", name="pk_quarantine_holdings"),
     ForeignKeyConstraint(
@@ -93,8 +93,8 @@ quarantine_holdings = Table(
     Index("ix_quarantine_holdings_dataset", "dataset_id", "version"),
 )
 
-quarantine_taken = Table(
-    "quarantine_taken",
+quarantine_replays = Table(
+    "quarantine_replays",
     metadata,
     Column("run_id", Id, nullable=False),
     Column("holding_run_id", Id, nullable=False),
@@ -102,19 +102,19 @@ quarantine_taken = Table(
     Column("org_id", Id, nullable=False),
     Column("dataset_id", Id, nullable=False),
     Column("version", BigInteger, nullable=False),
-    PrimaryKeyConstraint("run_id", "holding_run_id", "rule_id", name="pk_quarantine_taken"),
+    PrimaryKeyConstraint("run_id", "holding_run_id", "rule_id", name="pk_quarantine_replays"),
     ForeignKeyConstraint(
         ["holding_run_id", "rule_id"],
         ["quarantine_holdings.run_id", "quarantine_holdings.rule_id"],
-        name="fk_quarantine_taken_holding",
+        name="fk_quarantine_replays_holding",
     ),
-    Index("ix_quarantine_taken_dataset", "dataset_id", "version"),
+    Index("ix_quarantine_replays_dataset", "dataset_id", "version"),
 )
 
-quarantine_write_offs = Table(
-    "quarantine_write_offs",
+quarantine_discards = Table(
+    "quarantine_discards",
     metadata,
-    Column("write_off_id", Id, primary_key=True),
+    Column("discard_id", Id, primary_key=True),
     Column("org_id", Id, nullable=False),
     Column("dataset_id", Id, nullable=False),
     Column("run_id", Id, nullable=False),
@@ -122,13 +122,13 @@ quarantine_write_offs = Table(
     Column("rows", BigInteger, nullable=False),
     Column("reason", Long, nullable=False),
     Column("actor", Name, nullable=False),
-    Column("written_off_at", UtcTime, nullable=False),
-    UniqueConstraint("run_id", "rule_id", name="uq_quarantine_write_offs_holding"),
+    Column("discarded_at", UtcTime, nullable=False),
+    UniqueConstraint("run_id", "rule_id", name="uq_quarantine_discards_holding"),
     ForeignKeyConstraint(
         ["run_id", "rule_id"],
         ["quarantine_holdings.run_id", "quarantine_holdings.rule_id"],
-        name="fk_quarantine_write_offs_holding",
+        name="fk_quarantine_discards_holding",
     ),
-    CheckConstraint("reason <> ''", name="ck_quarantine_write_offs_reason"),
-    Index("ix_quarantine_write_offs_dataset", "dataset_id"),
+    CheckConstraint("reason <> ''", name="ck_quarantine_discards_reason"),
+    Index("ix_quarantine_discards_dataset", "dataset_id"),
 )

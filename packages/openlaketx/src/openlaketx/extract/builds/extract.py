@@ -16,9 +16,9 @@ from lakeguard_sdk.model.evidence import SourcePosition
 from lakeguard_sdk.model.load import KEYED_LOADS
 from lakeguard_sdk.model.quarantine import (
     FIRST_SEEN,
-    KEPT_COLUMNS,
-    KeptFile,
+    QUARANTINE_COLUMNS,
     QuarantineBuild,
+    QuarantineFile,
 )
 from lakeguard_sdk.model.run import (
     PythonBuild,
@@ -150,7 +150,7 @@ def _read_quarantined(
 
     If ``ordered``, rows of a later run win over those of an earlier one.
     """
-    schemas: dict[TableSchema, list[KeptFile]] = {}
+    schemas: dict[TableSchema, list[QuarantineFile]] = {}
     for file in build.files:
         found = _checked(file, dataset, lake, storage)
         schemas.setdefault(found, []).append(file)
@@ -170,7 +170,7 @@ def _read_quarantined(
     )
 
 
-def _order(files: Iterable[KeptFile], lake: str) -> Order:
+def _order(files: Iterable[QuarantineFile], lake: str) -> Order:
     """Files grouped by run, oldest first. Within a run the original order is unknown, so its files
     have equal rank."""
     runs: dict[str, list[str]] = {}
@@ -179,7 +179,7 @@ def _order(files: Iterable[KeptFile], lake: str) -> Order:
     return tuple(map(tuple, runs.values()))
 
 
-def _checked(file: KeptFile, dataset: str, lake: str, storage: Storage) -> TableSchema:
+def _checked(file: QuarantineFile, dataset: str, lake: str, storage: Storage) -> TableSchema:
     """Schema of the file, whose content is verified against its recorded hash."""
     place = join(lake, file.path)
     try:
@@ -196,12 +196,12 @@ def _checked(file: KeptFile, dataset: str, lake: str, storage: Storage) -> Table
     return found
 
 
-def _joint(schemas: dict[TableSchema, list[KeptFile]], dataset: str) -> TableSchema:
+def _joint(schemas: dict[TableSchema, list[QuarantineFile]], dataset: str) -> TableSchema:
     """Union of the columns of all files; a column with two types fails the run."""
     known: dict[str, Column] = {}
     for schema, (file, *_) in schemas.items():
         for column in schema.columns:
-            if column.name in KEPT_COLUMNS:
+            if column.name in QUARANTINE_COLUMNS:
                 continue
             other = known.setdefault(column.name, column)
             if other != column:
@@ -215,12 +215,12 @@ def _joint(schemas: dict[TableSchema, list[KeptFile]], dataset: str) -> TableSch
 
 
 def _read(
-    session: SparkSession, schema: TableSchema, files: Iterable[KeptFile], lake: str
+    session: SparkSession, schema: TableSchema, files: Iterable[QuarantineFile], lake: str
 ) -> DataFrame:
     places = [spark_read_path(join(lake, file.path)) for file in files]
     frame = session.read.schema(spark_schema(schema)).parquet(*places)
     frame = frame.withColumn(ROW_FILE, row_file())
-    return frame.drop(*(name for name in KEPT_COLUMNS if name != FIRST_SEEN))
+    return frame.drop(*(name for name in QUARANTINE_COLUMNS if name != FIRST_SEEN))
 
 
 # Sources of any format.

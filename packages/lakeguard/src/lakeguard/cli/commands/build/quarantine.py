@@ -10,11 +10,11 @@ from lakeguard.cli.commands.build.run import EXIT_CODES
 from lakeguard.cli.errors import with_env
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.rendering.quarantine import (
-    aside_lines,
     balance_line,
     discarded_lines,
-    kept_lines,
     listing_lines,
+    quarantine_lines,
+    quarantined_lines,
     unmoved_lines,
 )
 from lakeguard.cli.rendering.run import run_lines
@@ -28,9 +28,9 @@ from lakeguard.cli.terminal.output import answer, this_screen
 from lakeguard.cli.terminal.progress import note, working
 from lakeguard.services.plain_text import escaped
 from lakeguard.services.run_task import (
-    kept_by,
     published_version,
-    rows_waiting,
+    quarantined_by,
+    rows_in_quarantine,
     run_to_end,
 )
 from lakeguard.services.ways_out import replay_command
@@ -38,7 +38,7 @@ from lakeguard.settings import load_settings
 from lakeguard_sdk.client import local_worker
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import RunStatus
-from lakeguard_sdk.model.quarantine import KeptChoice, KeptState, ReplayOrder
+from lakeguard_sdk.model.quarantine import QuarantineSelection, QuarantineState, ReplayOrder
 
 _run = click.option("--run", "runs", multiple=True, metavar="RUN", help="Only rows of this run.")
 _rule = click.option(
@@ -48,7 +48,7 @@ _rule = click.option(
 
 @click.group("quarantine")
 def quarantine_command() -> None:
-    """List, look at, send again or write off rows that rules kept out of a table."""
+    """List, look at, send again or discard rows that rules kept out of a table."""
 
 
 @quarantine_command.command("list")
@@ -60,15 +60,15 @@ def listing(call: Call, dataset: str | None, every: bool) -> None:
     reader = client_of(call).reader
     asked = None if dataset is None else reader.dataset(DatasetName(dataset)).dataset_name
     found = reader.quarantine(asked)
-    shown = [row for row in found if every or row.state is KeptState.WAITING]
+    shown = [row for row in found if every or row.state is QuarantineState.QUARANTINED]
     names = sorted({row.dataset for row in found} | ({asked} if asked else set()))
     balances = [reader.quarantine_balance(name) for name in names]
     data = {
         "quarantine": [row.to_data() for row in shown],
-        "waiting": sum(row.rows for row in found if row.state is KeptState.WAITING),
+        "quarantined": sum(row.rows for row in found if row.state is QuarantineState.QUARANTINED),
         "balances": [{**item.to_data(), "adds_up": item.adds_up} for item in balances],
     }
-    lines = kept_lines(shown, datetime.now(UTC))
+    lines = quarantine_lines(shown, datetime.now(UTC))
     answer(call, data, [*lines, *map(balance_line, balances)])
 
 
@@ -93,8 +93,8 @@ def show(
     """
     reader = client_of(call).reader
     name = reader.dataset(DatasetName(dataset)).dataset_name
-    choice = KeptChoice(runs=runs, rules=rules)
-    listed = reader.kept_rows(name, choice, limit)
+    choice = QuarantineSelection(runs=runs, rules=rules)
+    listed = reader.quarantined_rows(name, choice, limit)
     answer(call, listed.to_data(), listing_lines(listed, this_screen(), choice))
 
 
@@ -118,7 +118,7 @@ def replay(
     """
     asked = DatasetName(dataset)
     spark_options = load_settings(project_of(call), call.env).spark
-    order = ReplayOrder(choice=KeptChoice(runs=runs, rules=rules), as_newest=as_newest)
+    order = ReplayOrder(choice=QuarantineSelection(runs=runs, rules=rules), as_newest=as_newest)
     with writing(call) as client:
         name = client.reader.dataset(asked).dataset_name
         task_id = client.operations.submit_replay(name, person(), order.choice, as_newest=as_newest)
@@ -126,14 +126,14 @@ def replay(
             worker = local_worker(client.for_worker(), spark_options=spark_options, progress=tell)
             result = run_to_end(client, worker, name, person(), task_id=task_id, note=note)
         published = published_version(client, name)
-        kept, sent = kept_by(client, result), rows_waiting(client, name, order.choice)
+        kept, sent = quarantined_by(client, result), rows_in_quarantine(client, name, order.choice)
     data = {
         "run": result.to_data(),
         "published": published,
-        "set_aside": [row.to_data() for row in kept],
+        "quarantined": [row.to_data() for row in kept],
     }
     again = escaped(with_env(replay_command(name, order), call.env))
-    lines = [*run_lines(result, published, again), *aside_lines(kept)]
+    lines = [*run_lines(result, published, again), *quarantined_lines(kept)]
     if result.status is RunStatus.SUCCESS and result.version is None:
         lines = unmoved_lines(name, sent, published)
     answer(call, data, lines)
@@ -149,11 +149,11 @@ def replay(
 def discard(
     call: Call, dataset: str, runs: tuple[str, ...], rules: tuple[str, ...], reason: str
 ) -> None:
-    """Write off rows of DATASET that wait: they are not sent again."""
+    """Discard rows of DATASET that wait: they are not replayed."""
     with writing(call) as client:
         name = client.reader.dataset(DatasetName(dataset)).dataset_name
-        choice = KeptChoice(runs=runs, rules=rules)
+        choice = QuarantineSelection(runs=runs, rules=rules)
         gone = client.operations.discard(name, choice, reason)
         balance = client.reader.quarantine_balance(name)
-    data = {"written_off": [row.to_data() for row in gone], "balance": balance.to_data()}
+    data = {"discarded": [row.to_data() for row in gone], "balance": balance.to_data()}
     answer(call, data, [*discarded_lines(name, gone), balance_line(balance)])

@@ -7,7 +7,7 @@ from threading import Event
 import click
 
 from lakeguard.cli.options import Call, shared_options
-from lakeguard.cli.rendering.quarantine import aside_lines
+from lakeguard.cli.rendering.quarantine import quarantined_lines
 from lakeguard.cli.rendering.run import ended_line, many_lines, run_lines
 from lakeguard.cli.session import person, project_of, writing
 from lakeguard.cli.terminal.output import answer
@@ -15,9 +15,9 @@ from lakeguard.cli.terminal.progress import note, working, working_on_many
 from lakeguard.services.choose_datasets import Chosen, choose_all, choose_named
 from lakeguard.services.run_graph import Ended, Outcome, run_many
 from lakeguard.services.run_task import (
-    kept_by,
     published_version,
     published_versions,
+    quarantined_by,
     run_to_end,
 )
 from lakeguard.settings import load_settings
@@ -71,10 +71,10 @@ def _one(call: Call, client: Client, name: DatasetName) -> int:
         worker = local_worker(client.for_worker(), spark_options=spark_options, progress=tell)
         result = run_to_end(client, worker, name, person(), note=note)
     published = published_version(client, name)
-    kept = kept_by(client, result)
+    kept = quarantined_by(client, result)
     data: dict[str, object] = {"run": result.to_data(), "published": published}
-    data |= {"set_aside": [row.to_data() for row in kept]} if kept else {}
-    answer(call, data, [*run_lines(result, published), *aside_lines(kept)])
+    data |= {"quarantined": [row.to_data() for row in kept]} if kept else {}
+    answer(call, data, [*run_lines(result, published), *quarantined_lines(kept)])
     return EXIT_CODES[result.status]
 
 

@@ -1,4 +1,4 @@
-"""Rules that set rows aside: what they come to, and which of them can."""
+"""Rules that quarantine rows: what they come to, and which of them can."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lakeguard.gate.evaluation.case import Quarantined
 from lakeguard.gate.policies import parse_policy
 from lakeguard.gate.rules.compile import compile_rule, compile_text
 from lakeguard.gate.rules.parse import GrammarError
-from lakeguard.gate.rules.quarantine_rules import aside_rules, check_aside
+from lakeguard.gate.rules.quarantine_rules import check_quarantine, quarantine_rules
 from lakeguard_sdk.core.enums import (
     Outcome,
     PolicyType,
@@ -22,7 +22,7 @@ from lakeguard_sdk.expressions.measures import measure_key
 from lakeguard_sdk.model.decision import CheckResult, Ruling
 from lakeguard_sdk.model.definitions import PolicyDefinition
 from lakeguard_sdk.model.evidence import Changes, Evidence
-from lakeguard_sdk.model.quarantine import AsideFile, SetAside
+from lakeguard_sdk.model.quarantine import QuarantinedRows, StagedQuarantineFile
 from lakeguard_sdk.types.schema import Column
 from tests.unit.gate.cases import CLOCK, SCHEMA, evidence_of, facts, policy, result_of, row, rule
 from tests.unit.gate.cases import ruling as ruled
@@ -33,8 +33,8 @@ BAD = row(key="b")
 TEXT = "not_null(name) on_fail quarantine"
 
 
-def file(rule_id: str, rows: int, number: int = 0) -> AsideFile:
-    return AsideFile(
+def file(rule_id: str, rows: int, number: int = 0) -> StagedQuarantineFile:
+    return StagedQuarantineFile(
         rule_id=rule_id,
         path=f"quarantine/silver/flights/0/execution_id=run_1/{number}.parquet",
         size=1,
@@ -48,18 +48,20 @@ def file(rule_id: str, rows: int, number: int = 0) -> AsideFile:
 def split(
     text: str,
     kept: list[Row],
-    aside: list[Row],
+    quarantined: list[Row],
     had: list[Row] | None = None,
     **changed: Any,
 ) -> Evidence:
-    """Evidence of a batch out of which rows were set aside under the one rule."""
+    """Evidence of a batch out of which rows were quarantined under the one rule."""
     made = rule(text, changed.pop("severity", None))
-    (found,) = aside_rules((made,), SCHEMA)
-    batch, table = [*kept, *aside], [*(had or []), *kept, *aside]
+    (found,) = quarantine_rules((made,), SCHEMA)
+    batch, table = [*kept, *quarantined], [*(had or []), *kept, *quarantined]
     told = {measure_key(m): measured(m, batch, table) for m in (found.failed, found.scope)}
-    files = (file(made.rule_id, len(aside)),) if aside else ()
-    said = SetAside(rows=len(aside), files=files, before=told).model_copy(update=changed)
-    return evidence_of((made,), kept, had).model_copy(update={"aside": said})
+    files = (file(made.rule_id, len(quarantined)),) if quarantined else ()
+    said = QuarantinedRows(rows=len(quarantined), files=files, before=told).model_copy(
+        update=changed
+    )
+    return evidence_of((made,), kept, had).model_copy(update={"quarantined": said})
 
 
 def decision(
@@ -70,7 +72,7 @@ def decision(
     **known: Any,
 ) -> Ruling:
     made = rule(text, severity)
-    case = facts(**{"aside": (made.rule_id,), **known})
+    case = facts(**{"quarantine_rule_ids": (made.rule_id,), **known})
     return ruled(evidence, (made,), policies, case)
 
 
@@ -79,16 +81,16 @@ def check(text: str, evidence: Evidence, severity: Severity | None = None) -> Ch
     return result_of(made.rule_id, decision(text, evidence, severity=severity))
 
 
-def test_what_was_set_aside_warns_and_the_rest_is_published() -> None:
+def test_what_was_quarantined_warns_and_the_rest_is_published() -> None:
     evidence = split(TEXT, [GOOD] * 27, [BAD] * 5)
     found = check(TEXT, evidence)
     assert found.outcome is Outcome.WARN
-    assert found.message == "5 of 32 new rows (16 %) set aside"
+    assert found.message == "5 of 32 new rows (16 %) quarantined"
     assert (found.failed_rows, found.scope_rows) == (5, 32)
     assert decision(TEXT, evidence).verdict is Verdict.ALLOWED
 
 
-def test_nothing_to_set_aside_passes() -> None:
+def test_nothing_to_quarantine_passes() -> None:
     found = check(TEXT, evidence_of((rule(TEXT),), [GOOD]))
     assert (found.outcome, found.message) == (Outcome.PASS, "0 of 1 new rows")
 
@@ -98,19 +100,23 @@ def test_a_failing_row_in_the_rest_blocks(severity: Severity | None) -> None:
     evidence = split(TEXT, [GOOD, BAD], [BAD], severity=severity)
     found = check(TEXT, evidence, severity)
     assert found.outcome is Outcome.FAIL
-    assert found.message == "1 of 2 new rows fail and were not set aside"
+    assert found.message == "1 of 2 new rows fail and were not quarantine"
     assert check(TEXT, evidence_of((rule(TEXT),), [BAD])).outcome is Outcome.FAIL
 
 
 @pytest.mark.parametrize(
     ("clause", "outcome", "message"),
     [
-        ("fail_if > 25%", Outcome.WARN, "1 of 4 new rows (25 %) set aside, limit 25 %"),
-        ("fail_if >= 25%", Outcome.FAIL, "1 of 4 new rows (25 %) set aside, limit below 25 %"),
-        ("fail_if > 0", Outcome.FAIL, "1 of 4 new rows (25 %) set aside, limit 0 rows"),
-        ("warn_if > 1", Outcome.PASS, "1 of 4 new rows (25 %) set aside, limit 1 row"),
-        ("warn_if > 0", Outcome.WARN, "1 of 4 new rows (25 %) set aside, limit 0 rows"),
-        ("warn_if > 1 fail_if > 2", Outcome.PASS, "1 of 4 new rows (25 %) set aside, limit 1 row"),
+        ("fail_if > 25%", Outcome.WARN, "1 of 4 new rows (25 %) quarantined, limit 25 %"),
+        ("fail_if >= 25%", Outcome.FAIL, "1 of 4 new rows (25 %) quarantined, limit below 25 %"),
+        ("fail_if > 0", Outcome.FAIL, "1 of 4 new rows (25 %) quarantined, limit 0 rows"),
+        ("warn_if > 1", Outcome.PASS, "1 of 4 new rows (25 %) quarantined, limit 1 row"),
+        ("warn_if > 0", Outcome.WARN, "1 of 4 new rows (25 %) quarantined, limit 0 rows"),
+        (
+            "warn_if > 1 fail_if > 2",
+            Outcome.PASS,
+            "1 of 4 new rows (25 %) quarantined, limit 1 row",
+        ),
     ],
 )
 def test_limits_are_held_against_the_batch_as_it_came(
@@ -121,33 +127,33 @@ def test_limits_are_held_against_the_batch_as_it_came(
     assert (found.outcome, found.message) == (outcome, message)
 
 
-def test_a_key_that_the_table_has_is_set_aside_from_the_batch_alone() -> None:
+def test_a_key_that_the_table_has_is_quarantined_from_the_batch_alone() -> None:
     text = "unique(key) on_fail quarantine"
     evidence = split(text, [row(key="c")], [row(key="a")], had=[row(key="a"), row(key="b")])
     found = check(text, evidence)
     assert found.outcome is Outcome.WARN
     assert found.message == (
-        "2 of 4 rows of the table (50 %) fail; 1 new row set aside, none is left"
+        "2 of 4 rows of the table (50 %) fail; 1 new row quarantined, none is left"
     )
 
 
 def test_a_key_may_be_kept_out_by_another_rule() -> None:
     text = "unique(key) on_fail quarantine"
     evidence = split(text, [row(key="c")], [row(key="a")], had=[row(key="a")])
-    assert evidence.aside is not None
-    aside = evidence.aside.model_copy(update={"files": (file("not_null.name", 1),)})
-    found = check(text, evidence.model_copy(update={"aside": aside}))
-    assert found.message.endswith("fail; other rules set the new ones aside, none is left")
+    assert evidence.quarantined is not None
+    quarantined = evidence.quarantined.model_copy(update={"files": (file("not_null.name", 1),)})
+    found = check(text, evidence.model_copy(update={"quarantined": quarantined}))
+    assert found.message.endswith("fail; other rules quarantine the new ones, none is left")
 
 
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"rows": 2}, "2 rows were set aside, but their files hold 1"),
-        ({"files": (file("other", 1),)}, "rows are filed under other, which sets none aside"),
+        ({"rows": 2}, "2 rows were quarantined, but their files hold 1"),
+        ({"files": (file("other", 1),)}, "rows are filed under other, which quarantines none"),
         ({"files": (file("not_null.name", 1), file("not_null.name", 0, 1))}, "holds none"),
         ({"rows": 2, "files": (file("not_null.name", 1),) * 2}, "is listed twice"),
-        ({"before": {}}, "before rows were set aside there is no"),
+        ({"before": {}}, "before rows were quarantined there is no"),
         ({"rows": 2, "files": (file("not_null.name", 2),)}, "2 rows are filed under it, but 1"),
     ],
 )
@@ -158,19 +164,19 @@ def test_evidence_that_contradicts_itself_blocks(changed: dict[str, Any], told: 
     assert told in " ".join(found.reasons)
 
 
-def test_the_batch_is_what_is_published_and_what_was_set_aside() -> None:
+def test_the_batch_is_what_is_published_and_what_was_quarantined() -> None:
     evidence = split(TEXT, [GOOD], [BAD])
-    assert evidence.aside is not None
-    told = {key: 9 if key.startswith("row_count") else 1 for key in evidence.aside.before}
-    aside = evidence.aside.model_copy(update={"before": told})
-    found = decision(TEXT, evidence.model_copy(update={"aside": aside}))
-    assert "1 rows and 1 set aside, but 9 were counted" in " ".join(found.reasons)
+    assert evidence.quarantined is not None
+    told = {key: 9 if key.startswith("row_count") else 1 for key in evidence.quarantined.before}
+    quarantined = evidence.quarantined.model_copy(update={"before": told})
+    found = decision(TEXT, evidence.model_copy(update={"quarantined": quarantined}))
+    assert "1 rows and 1 quarantined, but 9 were counted" in " ".join(found.reasons)
 
 
-def test_a_rule_that_the_run_did_not_set_aside_by_blocks() -> None:
-    found = decision(TEXT, evidence_of((rule(TEXT),), [BAD]), aside=())
+def test_a_rule_that_the_run_did_not_quarantine_by_blocks() -> None:
+    found = decision(TEXT, evidence_of((rule(TEXT),), [BAD]), quarantine_rule_ids=())
     assert found.verdict is Verdict.BLOCKED
-    assert "no row is set aside" in found.reasons[0]
+    assert "no row is quarantined" in found.reasons[0]
 
 
 @pytest.mark.parametrize(
@@ -180,37 +186,37 @@ def test_a_rule_that_the_run_did_not_set_aside_by_blocks() -> None:
         "sql_query(count(*) < 3) by name on_fail quarantine",
     ],
 )
-def test_a_rule_that_points_at_no_single_rows_sets_none_aside(text: str) -> None:
-    with pytest.raises(GrammarError, match="to set aside: it blocks") as refused:
+def test_a_rule_that_points_at_no_single_rows_quarantines_none(text: str) -> None:
+    with pytest.raises(GrammarError, match="to quarantine: it blocks") as refused:
         compile_text(text, SCHEMA)
     assert text[refused.value.offset :] == "on_fail quarantine"
     stored = rule(text)
     assert compile_rule(stored, SCHEMA), "one that is stored keeps its meaning"
-    assert aside_rules((stored,), SCHEMA) == ()
+    assert quarantine_rules((stored,), SCHEMA) == ()
 
 
-def test_a_column_that_only_the_load_writes_sets_none_aside() -> None:
+def test_a_column_that_only_the_load_writes_quarantines_none() -> None:
     batch = SCHEMA.model_copy(update={"columns": SCHEMA.columns[1:]})
     with pytest.raises(GrammarError, match="key is written by the load") as refused:
-        check_aside("not_null(key) on_fail quarantine", batch)
+        check_quarantine("not_null(key) on_fail quarantine", batch)
     assert (refused.value.offset, refused.value.length) == (9, 3)
-    check_aside("not_null(key)", batch)
-    assert aside_rules((rule("not_null(key) on_fail quarantine"),), batch) == ()
+    check_quarantine("not_null(key)", batch)
+    assert quarantine_rules((rule("not_null(key) on_fail quarantine"),), batch) == ()
 
 
-def test_a_column_that_waiting_rows_have_sets_none_aside() -> None:
+def test_a_column_that_quarantined_rows_have_quarantines_none() -> None:
     named = (*SCHEMA.columns, Column(name="LG_Run_Id", type="string"))
     batch = SCHEMA.model_copy(update={"columns": named})
     with pytest.raises(GrammarError, match="give the column LG_Run_Id another name"):
-        check_aside("not_null(key) on_fail quarantine", batch)
-    check_aside("not_null(key)", batch)
+        check_quarantine("not_null(key) on_fail quarantine", batch)
+    check_quarantine("not_null(key)", batch)
 
 
 def test_rules_stand_in_the_order_of_their_ids() -> None:
     texts = ("unique(name)", "not_null(name)", "json_valid(name)")
     rules = tuple(rule(f"{text} on_fail quarantine") for text in texts)
     rules += (rule("not_null(key)"), rule("not_null(day) on_fail quarantine", active=False))
-    found = [item.rule_id for item in aside_rules(rules, SCHEMA)]
+    found = [item.rule_id for item in quarantine_rules(rules, SCHEMA)]
     assert found == ["json_valid.name", "not_null.name", "unique.name"]
 
 
@@ -220,8 +226,8 @@ def test_rules_stand_in_the_order_of_their_ids() -> None:
 @pytest.mark.parametrize(
     ("text", "waits", "outcome", "message"),
     [
-        ("quarantine <= 1 rows", None, Outcome.FAIL, "2 of 6 rows kept aside, at most 1"),
-        ("quarantine <= 50%", None, Outcome.PASS, "2 of 6 rows kept aside"),
+        ("quarantine <= 1 rows", None, Outcome.FAIL, "2 of 6 rows quarantined, at most 1"),
+        ("quarantine <= 50%", None, Outcome.PASS, "2 of 6 rows quarantined"),
         ("quarantine <= 1 rows", {"rows": 2, "exempt": True}, Outcome.NOT_EVALUATED, "no new"),
         ("quarantine <= 1%", {"rows": 2, "exempt": True}, Outcome.NOT_EVALUATED, "no new"),
         ("quarantine holds <= 5 rows", {"rows": 3}, Outcome.PASS, "5 rows in quarantine"),
@@ -259,7 +265,7 @@ def test_rows_that_a_load_deletes_were_not_read() -> None:
     evidence = whole.model_copy(update={"changes": changes, "batch": 9})
     budget = policy("quarantine <= 5%", PolicyType.QUARANTINE_BUDGET)
     found = decision(TEXT, evidence, budget)
-    assert "1 of 10 rows kept aside, at most 5%" in " ".join(found.reasons)
+    assert "1 of 10 rows quarantined, at most 5%" in " ".join(found.reasons)
 
 
 @pytest.mark.parametrize(
@@ -267,10 +273,10 @@ def test_rows_that_a_load_deletes_were_not_read() -> None:
     [
         (1, Outcome.FAIL, "rows that hold the pattern"),
         (0, Outcome.PASS, "no text"),
-        (None, Outcome.ERROR, "was not looked at before rows were set aside"),
+        (None, Outcome.ERROR, "was not looked at before rows were quarantined"),
     ],
 )
-def test_a_pattern_is_forbidden_in_rows_set_aside_too(
+def test_a_pattern_is_forbidden_in_rows_quarantined_too(
     before: int | None, outcome: Outcome, message: str
 ) -> None:
     text = "not_null(key) on_fail quarantine"
@@ -278,12 +284,14 @@ def test_a_pattern_is_forbidden_in_rows_set_aside_too(
     form = parse_policy(PolicyType.PII, forbidden.expression)
     keys = [measure_key(measure) for measure in form.measures(SCHEMA)]
     whole = split(text, [GOOD], [row(name="123-45")])
-    assert whole.aside is not None
+    assert whole.quarantined is not None
     told = {key: before for key in keys if before is not None}
-    aside = whole.aside.model_copy(update={"before": {**whole.aside.before, **told}})
+    quarantined = whole.quarantined.model_copy(
+        update={"before": {**whole.quarantined.before, **told}}
+    )
     measures = {**whole.measures, **dict.fromkeys(keys, 0)}
     found = decision(
-        text, whole.model_copy(update={"aside": aside, "measures": measures}), forbidden
+        text, whole.model_copy(update={"quarantined": quarantined, "measures": measures}), forbidden
     )
     checked = result_of("guarantee", found)
     assert checked.outcome is outcome

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard_sdk.model.quarantine import KEPT_COLUMNS
+from lakeguard_sdk.model.quarantine import QUARANTINE_COLUMNS
 from lakeguard_sdk.storage.storage import LocalStorage, join
 from lakeguard_sdk.types.schema import Column, TableSchema
 from lakeguard_sdk.types.type_parser import parse_type
@@ -77,7 +77,7 @@ class World(NamedTuple):
 
 @st.composite
 def worlds(draw: st.DrawFn) -> World:
-    taken = {*OWN, *KEPT_COLUMNS, "file_row_number"}
+    taken = {*OWN, *QUARANTINE_COLUMNS, "file_row_number"}
     free = names.filter(lambda name: name.strip() and name.casefold() not in taken)
     drawn = draw(st.lists(free, max_size=3, unique_by=str.casefold))
     columns = {name: draw(column_types) for name in drawn}
@@ -139,7 +139,7 @@ def test_every_row_is_in_one_part_as_it_was(world: World) -> None:
         read = [pq.read_table(join(before.location, f.path)).to_pylist() for f in before.files]
         rows = [row for held in read for row in held]
         asked = compiled({rule: RULES[rule][0] for rule in world.rules}, schema)
-        made = plan(folder, parquet(), schema, location=str(table), aside=asked)
+        made = plan(folder, parquet(), schema, location=str(table), quarantine_rules=asked)
         splitter = QuarantineSplitter(made, str(folder), LocalStorage(), None)
         kept = splitter.split_rows(before, schema, Existing(str(table), schema, {}, {}, {})).kept
         assert splitter.unmeasured == {}
@@ -147,11 +147,11 @@ def test_every_row_is_in_one_part_as_it_was(world: World) -> None:
         failed = [[r for r in world.rules if RULES[r][1](row, rows)] for row in rows]
         remains = [row for row, rules in zip(rows, failed, strict=True) if not rules]
         assert _counted(_read(kept)) == _counted(remains)
-        aside = splitter.set_aside
-        assert (aside is None) == (remains == rows or not any(failed))
+        quarantined = splitter.quarantined
+        assert (quarantined is None) == (remains == rows or not any(failed))
         for rule in world.rules:
             own = [row for row, rules in zip(rows, failed, strict=True) if rules[:1] == [rule]]
-            files = [f for f in (aside.files if aside else ()) if f.rule_id == rule]
+            files = [f for f in (quarantined.files if quarantined else ()) if f.rule_id == rule]
             found = [r for f in files for r in pq.read_table(folder / f.path).to_pylist()]
             assert _counted(_without(found)) == _counted(own)
         _assert_rules(folder, splitter, rows, failed)
@@ -160,7 +160,7 @@ def test_every_row_is_in_one_part_as_it_was(world: World) -> None:
 def _assert_rules(
     folder: Path, splitter: QuarantineSplitter, rows: list[Row], failed: list[list[str]]
 ) -> None:
-    files = splitter.set_aside.files if splitter.set_aside else ()
+    files = splitter.quarantined.files if splitter.quarantined else ()
     told = [row for f in files for row in pq.read_table(folder / f.path).to_pylist()]
     wanted = [(bits(row), tuple(rules)) for row, rules in zip(rows, failed, strict=True) if rules]
     found = zip(_without(told), told, strict=True)
@@ -173,7 +173,7 @@ def _read(candidate: Candidate) -> list[Row]:
 
 
 def _without(rows: list[Row]) -> list[Row]:
-    return [{k: v for k, v in row.items() if k not in KEPT_COLUMNS} for row in rows]
+    return [{k: v for k, v in row.items() if k not in QUARANTINE_COLUMNS} for row in rows]
 
 
 def _counted(rows: list[Row]) -> Counter[Any]:

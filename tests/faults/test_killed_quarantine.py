@@ -1,4 +1,4 @@
-"""Processes killed with SIGKILL while they set rows aside: nothing waits that no version names."""
+"""Processes killed with SIGKILL while they quarantine rows: nothing waits that no version names."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_run_that_is_killed_after_its_rows_were_written(tmp_path: Path, load: 
     table.land(
         [{"id": 1, "amount": 1}, {"id": 2, "amount": -3}, {"id": 4, "amount": 4}], alone=True
     )
-    kill_at(tmp_path, "aside.written")
+    kill_at(tmp_path, "quarantine.written")
     left = list(tmp_path.glob("quarantine/**/*.parquet"))
     assert left
     assert {item["id"] for item in table.by_deltalake()} == {1}
@@ -55,5 +55,5 @@ def test_a_run_that_is_killed_after_its_rows_were_written(tmp_path: Path, load: 
     assert not {str(place.relative_to(tmp_path)) for place in left} & {f.path for f in waits.files}
     balance = table.client.reader.quarantine_balance(TABLE)
     assert balance.adds_up
-    assert balance.waiting == 1
+    assert balance.quarantined == 1
     assert table.client.ledger.verify(replay=True).findings == ()

@@ -1,4 +1,4 @@
-"""Rules that are to set rows aside and cannot: each is refused where it says so."""
+"""Rules that are to quarantine rows and cannot: each is refused where it says so."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CASES = [
     case("such a column in a condition",
          "not_null(amount) where «row_hash» <> 'x' on_fail quarantine", "is written by the load"),
     case("a sequence", "increasing(amount, order_id) «on_fail quarantine»", "points at no single"),
-    case("a value", "row_count(min=1) on_fail «quarantine»", "has no rows to set aside"),
+    case("a value", "row_count(min=1) on_fail «quarantine»", "has no rows to quarantine"),
 ]  # fmt: skip
 
 
@@ -35,7 +35,7 @@ def test_the_place_is_told(case: Case, tmp_path: Path) -> None:
     check(case, FILE, tmp_path)
 
 
-def test_what_can_set_aside_is_accepted(tmp_path: Path) -> None:
+def test_what_can_quarantine_is_accepted(tmp_path: Path) -> None:
     said = 'rules:\n  - "ge(amount, value=0) on_fail quarantine"\n'
     text = HASHED.replace("rules:\n", said, 1)
     assert mistakes(tmp_path, {**SHOP, FILE: text}) == ()

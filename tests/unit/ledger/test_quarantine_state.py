@@ -21,7 +21,7 @@ from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, SourceFormat
 from lakeguard_sdk.model.evidence import InputVersion, SourcePosition
 from lakeguard_sdk.model.load import Load
-from lakeguard_sdk.model.quarantine import KeptState, QuarantineBuild
+from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantineState
 from lakeguard_sdk.model.run import (
     Build,
     FrameBuild,
@@ -49,7 +49,7 @@ def holding(version: int) -> Holding:
         version=version,
         rows=1,
         first_seen=NOW,
-        set_aside_at=NOW,
+        quarantined_at=NOW,
         files=(),
     )
 
@@ -68,8 +68,8 @@ def test_long_histories_are_read_once(anew: bool) -> None:
     """It takes a part of a second; a look at all for each version took minutes."""
     found = history(lambda _: Reach(anew=anew))
     started = perf_counter()
-    waits = len(found.waiting(MANY))
-    ever = len(found.ever_waiting(set(range(1, MANY + 1))))
+    waits = len(found.quarantined(MANY))
+    ever = len(found.ever_quarantined(set(range(1, MANY + 1))))
     read = {number: ReadRows(1, 1, 0) for number in range(1, MANY + 1)}
     balances = list(found.balances(NAME, read))
     assert perf_counter() - started < 3
@@ -89,8 +89,8 @@ def test_a_history_that_forks_keeps_its_branches_apart() -> None:
     held = {version: sorted(key[0] for key in book) for version, book in found.histories()}
     assert held == {1: ["run_1"], 2: [], 3: ["run_1", "run_3"]}
     assert all(sorted(k[0] for k in found.held(v)) == book for v, book in held.items())
-    assert found.state(holding(1), 2) == (KeptState.SENT_AGAIN, "run_2")
-    assert found.state(holding(3), 2) == (KeptState.UNDONE, None)
+    assert found.state(holding(1), 2) == (QuarantineState.REPLAYED, "run_2")
+    assert found.state(holding(3), 2) == (QuarantineState.UNDONE, None)
 
 
 def test_evidence_that_is_gone_breaks_nothing() -> None:
