@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import Client
-from lakeguard_sdk.client import survey
+from lakeguard_sdk.client import remeasure
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Layer, PolicyType, Verdict
 from lakeguard_sdk.model.definitions import ColumnDefinition
@@ -36,7 +36,9 @@ HIGH = "range(n, max=10)"
 
 
 def backtest(client: Client, *texts: str, scan: bool = False) -> Backtest:
-    return client.memory.backtest(with_rules(*texts), LONG_AGO, survey=survey if scan else None)
+    return client.memory.backtest(
+        with_rules(*texts), LONG_AGO, remeasure=remeasure if scan else None
+    )
 
 
 def project(folder: Path, *texts: str) -> Client:
@@ -147,7 +149,7 @@ def test_no_value_of_a_tagged_column_is_told(tmp_path: Path) -> None:
     client = project(tmp_path, "max(n, max=1000)", "range(n, max=1000)")
     past_run(client, [1, 777])
     draft = with_rules("max(n, max=5)", "range(n, max=5)", tags=("pii",))
-    test = client.memory.backtest(draft, LONG_AGO, survey=survey)
+    test = client.memory.backtest(draft, LONG_AGO, remeasure=remeasure)
     (run,) = test.blocks
     assert sorted(finding.message for finding in run.findings) == [
         "1 of 2 rows",

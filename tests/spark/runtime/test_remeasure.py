@@ -1,4 +1,4 @@
-"""A survey of a version says what the evidence of its run says, long after the run."""
+"""Remeasuring a version gives the values of its run's evidence, long after the run."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 
 from lakeguard.gate.rules.compile import define_rule, measures_for
 from lakeguard.gate.rules.parse import parse_rule
-from lakeguard_sdk.client import survey
+from lakeguard_sdk.client import remeasure
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, RunStatus
 from lakeguard_sdk.errors import VersionUnreadable
 from lakeguard_sdk.model.definitions import RuleDefinition
 from lakeguard_sdk.model.evidence import Evidence
-from lakeguard_sdk.model.history import Surveyed
+from lakeguard_sdk.model.history import Remeasured
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.model.run import Window
 from tests.support.cases.load_variants import VARIANTS
@@ -79,12 +79,12 @@ def batch(load: Load, *keys: int, n: int = 0) -> list[Row]:
     ]
 
 
-def surveyed(table: LoadedTable, version: int) -> Surveyed:
+def remeasured(table: LoadedTable, version: int) -> Remeasured:
     assert table.heard.plan is not None
-    return survey(table.client.memory.survey_plan(TABLE, version, table.heard.plan.measures))
+    return remeasure(table.client.memory.remeasure_plan(TABLE, version, table.heard.plan.measures))
 
 
-def agrees(told: Surveyed, evidence: Evidence | None) -> None:
+def agrees(told: Remeasured, evidence: Evidence | None) -> None:
     assert evidence is not None
     assert told.unmeasured == {}
     assert told.values == evidence.measures
@@ -92,7 +92,7 @@ def agrees(told: Surveyed, evidence: Evidence | None) -> None:
 
 
 @pytest.mark.parametrize("load", LOADS)
-def test_a_survey_agrees_with_the_evidence_of_its_run(tmp_path: Path, load: Load) -> None:
+def test_remeasuring_agrees_with_the_evidence_of_its_run(tmp_path: Path, load: Load) -> None:
     table = LoadedTable(tmp_path / "project", load, COLUMNS, rules(RULES))
     heard: dict[int, Evidence | None] = {}
     for step, keys in enumerate([(1, 2, 3, 4), (3, 4, 5, 6), (7, 8, 1)]):
@@ -103,7 +103,7 @@ def test_a_survey_agrees_with_the_evidence_of_its_run(tmp_path: Path, load: Load
             heard[result.version] = table.heard.evidence
     assert len(heard) >= 2
     for version, evidence in heard.items():
-        agrees(surveyed(table, version), evidence)
+        agrees(remeasured(table, version), evidence)
 
 
 def test_a_back_fill_brought_no_more_than_its_window(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_a_back_fill_brought_no_more_than_its_window(tmp_path: Path) -> None:
     assert filled.version == 2, filled
     assert table.heard.evidence is not None
     assert table.heard.evidence.rows == 1
-    agrees(surveyed(table, 2), table.heard.evidence)
+    agrees(remeasured(table, 2), table.heard.evidence)
 
 
 def test_what_only_the_files_of_updates_told_is_not_guessed(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_what_only_the_files_of_updates_told_is_not_guessed(tmp_path: Path) -> N
     location, _ = table.at()
     (changes,) = Path(location).glob("runs/*/changes/lg_op=U")
     shutil.rmtree(changes)
-    told = surveyed(table, 2)
+    told = remeasured(table, 2)
     assert set(told.unmeasured.values()) == {
         "only 0 of the 3 rows that v2 added are in separate files"
     }
@@ -148,7 +148,7 @@ def test_files_that_are_gone_are_an_error_and_no_number(tmp_path: Path) -> None:
     (file,) = Path(location).rglob("*.parquet")
     file.unlink()
     with pytest.raises(VersionUnreadable, match="1 of its 1 files are missing, such as runs/"):
-        surveyed(table, 1)
+        remeasured(table, 1)
 
 
 def test_keys_are_held_against_the_version_that_the_run_had_pinned(tmp_path: Path) -> None:
@@ -163,6 +163,6 @@ def test_keys_are_held_against_the_version_that_the_run_had_pinned(tmp_path: Pat
     schema = client.reader.definition(ORDERS).table_schema
     drafted = rules(("foreign_key(code -> bronze.codes(code))",))
     asked = measures_for(drafted, schema)
-    then = survey(client.memory.survey_plan(ORDERS, 1, asked))
+    then = remeasure(client.memory.remeasure_plan(ORDERS, 1, asked))
     assert then.unmeasured == {}
     assert sorted(map(str, then.values.values())) == ["1", "2", "2"]

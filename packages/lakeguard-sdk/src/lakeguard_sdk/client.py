@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from lakeguard_sdk.errors import UnknownPlane, WorkerMissing
 from lakeguard_sdk.expressions.measures import Measure
 from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
-from lakeguard_sdk.model.history import RebuildPlan, Rebuilt, Surveyed, SurveyPlan
+from lakeguard_sdk.model.history import RebuildPlan, Rebuilt, Remeasured, RemeasurePlan
 from lakeguard_sdk.model.notifications import Alerts, Events
 from lakeguard_sdk.model.profile import Profile
 from lakeguard_sdk.model.read_models import ResolvedDataset
@@ -182,12 +182,12 @@ def profile(dataset: ResolvedDataset, *, masked: tuple[str, ...] = ()) -> Profil
     return cast(Callable[..., Profile], found)(dataset, masked=masked)
 
 
-def survey(plan: SurveyPlan) -> Surveyed:
+def remeasure(plan: RemeasurePlan) -> Remeasured:
     """Measures a published version with the installed data plane, without Spark."""
     found = _load(REMEASURERS, "openlaketx")
     if found is None:
         raise WorkerMissing()
-    return cast(Callable[..., Surveyed], found)(plan)
+    return cast(Callable[..., Remeasured], found)(plan)
 
 
 def _load(group: str, name: str) -> object | None:

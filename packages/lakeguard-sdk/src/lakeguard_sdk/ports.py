@@ -21,7 +21,7 @@ from lakeguard_sdk.model.decision import Decision, WaiverRow
 from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions
 from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
 from lakeguard_sdk.model.evidence import Evidence
-from lakeguard_sdk.model.history import Backtest, RebuildPlan, Replays, Surveyed, SurveyPlan
+from lakeguard_sdk.model.history import Backtest, RebuildPlan, Remeasured, RemeasurePlan, Replays
 from lakeguard_sdk.model.plan import Applied, Plan
 from lakeguard_sdk.model.profile import Profile, ProfilePlan
 from lakeguard_sdk.model.quarantine import (
@@ -135,9 +135,9 @@ class Reader(Protocol):
 class Memory(Protocol):
     """Read-only analysis of past decisions and versions."""
 
-    def survey_plan(
+    def remeasure_plan(
         self, name: DatasetName, version: int, measures: Sequence[Measure]
-    ) -> SurveyPlan:
+    ) -> RemeasurePlan:
         """Raises ``VersionUnreadable`` if maintenance removed files of the version."""
 
     def backtest(
@@ -145,11 +145,11 @@ class Memory(Protocol):
         draft: DatasetDefinition,
         since: datetime,
         *,
-        survey: Callable[[SurveyPlan], Surveyed] | None = None,
+        remeasure: Callable[[RemeasurePlan], Remeasured] | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> Backtest:
-        """Evaluates the draft's rules against every run since then. With ``survey``, versions are
-        measured again if the evidence lacks what a rule needs."""
+        """Evaluates the draft's rules against every run since then. With ``remeasure``, versions
+        are measured again if the evidence lacks what a rule needs."""
 
     def replay_all(
         self,

@@ -202,7 +202,7 @@ class Rebuilt(Noun):
 # Remeasuring: measures of an already published version.
 
 
-class SurveyPlan(Noun):
+class RemeasurePlan(Noun):
     """What to measure in which version. Batch-scoped measures use the rows of its commit,
     table-scoped ones the whole table."""
 
@@ -219,7 +219,7 @@ class SurveyPlan(Noun):
     """Rows of its run."""
 
 
-class Surveyed(Noun):
+class Remeasured(Noun):
     """Values and failure reasons by measure key."""
 
     rows: int

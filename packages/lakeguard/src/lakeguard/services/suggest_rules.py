@@ -27,7 +27,7 @@ from lakeguard.insight.suggestions import (
 )
 from lakeguard.promotion.deciding.measure_history import led_to
 from lakeguard.services.profile_version import Working, profile_of
-from lakeguard_sdk.client import Client, survey
+from lakeguard_sdk.client import Client, remeasure
 from lakeguard_sdk.core.dataset_name import Address, DatasetName
 from lakeguard_sdk.core.enums import Outcome
 from lakeguard_sdk.core.frozen_model import Noun
@@ -41,7 +41,7 @@ from lakeguard_sdk.expressions.measures import (
     measure_key,
 )
 from lakeguard_sdk.model.definitions import DatasetDefinition
-from lakeguard_sdk.model.history import Surveyed
+from lakeguard_sdk.model.history import Remeasured
 from lakeguard_sdk.model.profile import ColumnProfile, Profile
 from lakeguard_sdk.model.read_models import VersionRow
 from lakeguard_sdk.types.schema import TIMES, TableSchema
@@ -73,16 +73,16 @@ def rules_for(
     definition = client.reader.definition(profile.dataset)
     chain = _chain(client, profile)
     versions = chain[:count]
-    surveyor = Surveyor(client, definition.dataset)
+    remeasurer = Remeasurer(client, definition.dataset)
     tell("draft")
-    seen = _seen(surveyor, definition, profile, versions)
-    tell(f"survey v{versions[0].version}")
+    seen = _seen(remeasurer, definition, profile, versions)
+    tell(f"remeasure v{versions[0].version}")
     trials = tried(drafts(seen), seen.table_schema)
-    found = list(surveyor.kept(trials, chain))
+    found = list(remeasurer.kept(trials, chain))
     past = []
     for at in range(1, len(versions)):
-        tell(f"survey v{versions[at].version}")
-        past.append(surveyor.held([trial for trial, _ in found], chain[at:]))
+        tell(f"remeasure v{versions[at].version}")
+        past.append(remeasurer.held([trial for trial, _ in found], chain[at:]))
     return Suggested(
         dataset=definition.dataset,
         version=profile.version,
@@ -96,7 +96,7 @@ def rules_for(
 
 
 def _seen(
-    surveyor: Surveyor,
+    remeasurer: Remeasurer,
     definition: DatasetDefinition,
     profile: Profile,
     versions: Sequence[VersionRow],
@@ -109,8 +109,8 @@ def _seen(
         at=versions[0].promoted_at,
         keys=(definition.load.keys,) if definition.load.keys else (),
         rules=definition.rules,
-        others=tuple(_other_keys(surveyor.client, definition)),
-        versions=tuple(surveyor.earlier(row, columns) for row in versions),
+        others=tuple(_other_keys(remeasurer.client, definition)),
+        versions=tuple(remeasurer.earlier(row, columns) for row in versions),
     )
 
 
@@ -130,7 +130,7 @@ def _declared(profile: Profile, definition: DatasetDefinition) -> tuple[ColumnPr
 
 
 @dataclass(frozen=True)
-class Surveyor:
+class Remeasurer:
     """Asks versions of one dataset. A chain is a version and then those that led to it."""
 
     client: Client
@@ -169,7 +169,7 @@ class Surveyor:
             if column.type in TIMES and not column.masked
         }
         try:
-            found = self._survey(row, tuple(asked.values()), whole=False)[0].values
+            found = self._remeasure(row, tuple(asked.values()), whole=False)[0].values
         except VersionUnreadable:
             found = {}
         newest = {name: found.get(measure_key(measure)) for name, measure in asked.items()}
@@ -187,7 +187,7 @@ class Surveyor:
         self, trials: Sequence[Trial], chain: Sequence[VersionRow], *, whole: bool
     ) -> Answers:
         row, *before = chain
-        found, schema = self._survey(row, asked_measures(trials), whole=whole)
+        found, schema = self._remeasure(row, asked_measures(trials), whole=whole)
         return Answers(
             version=row.version,
             schema=schema,
@@ -216,18 +216,18 @@ class Surveyor:
         known = self._looked_at.setdefault(row.version, {})
         missing = [measure for measure in measures if measure_key(measure) not in known]
         if missing:
-            values = self._survey(row, missing, whole=False)[0].values
+            values = self._remeasure(row, missing, whole=False)[0].values
             known.update({key: values.get(key) for key in map(measure_key, missing)})
         return {key: known[key] for key in map(measure_key, measures)}
 
-    def _survey(
+    def _remeasure(
         self, row: VersionRow, measures: Sequence[Measure], *, whole: bool
-    ) -> tuple[Surveyed, TableSchema]:
+    ) -> tuple[Remeasured, TableSchema]:
         """With ``whole`` every row that the version shows counts as one that its run brought."""
-        plan = self.client.memory.survey_plan(self.dataset, row.version, measures)
+        plan = self.client.memory.remeasure_plan(self.dataset, row.version, measures)
         if whole:
             plan = plan.model_copy(update={"rows": row.table_rows})
-        return survey(plan), plan.table_schema
+        return remeasure(plan), plan.table_schema
 
 
 # Keys of other datasets that the columns of one may refer to.

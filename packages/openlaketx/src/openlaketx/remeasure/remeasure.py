@@ -13,7 +13,7 @@ from lakeguard_sdk.errors import VersionUnreadable
 from lakeguard_sdk.expressions.measures import AnyMeasure, GroupBreach, measure_key
 from lakeguard_sdk.model.delta_log import GROWN, STAGING
 from lakeguard_sdk.model.evidence import StagedFile
-from lakeguard_sdk.model.history import Surveyed, SurveyPlan
+from lakeguard_sdk.model.history import Remeasured, RemeasurePlan
 from lakeguard_sdk.storage.storage import Storage, join, local_path, storage_for
 from openlaketx.engine.delta_table import LiveFile, left_to_log, live_files, open_table
 from openlaketx.loads.copy_on_write import REWRITTEN
@@ -35,7 +35,7 @@ class RowsNotSeparable(Exception):
     """The added rows are now in files with other rows and cannot be separated."""
 
 
-def _brought_files(plan: SurveyPlan, shown: Sequence[LiveFile], storage: Storage) -> Candidate:
+def _brought_files(plan: RemeasurePlan, shown: Sequence[LiveFile], storage: Storage) -> Candidate:
     """Files with as many rows as the run added; ``RowsNotSeparable`` if they are not available.
 
     A table without other rows consists of the added rows, in whatever files.
@@ -65,7 +65,7 @@ def _folder(path: str) -> str:
     return parts[2] if parts[0] == STAGING and len(parts) > 3 else ""
 
 
-def _updated(plan: SurveyPlan, storage: Storage) -> Iterator[StagedFile]:
+def _updated(plan: RemeasurePlan, storage: Storage) -> Iterator[StagedFile]:
     """Updated rows as the run wrote them, before they were merged with their neighbours."""
     for staging in {"/".join(file.path.split("/")[:2]) for file in plan.files}:
         folder = join(staging, CHANGES, f"{OP}={UPDATE}")
@@ -90,7 +90,7 @@ def _staged(path: str, size: int, rows: int) -> StagedFile:
     return StagedFile(path=path, size=size, rows=rows, modified_ms=0, stats="")
 
 
-def remeasure(plan: SurveyPlan) -> Surveyed:
+def remeasure(plan: RemeasurePlan) -> Remeasured:
     """The values that the run's evidence would have, by the same engine over the same rows.
 
     ``VersionUnreadable`` if files of the version are missing. If only the files of its added rows
@@ -105,7 +105,7 @@ def remeasure(plan: SurveyPlan) -> Surveyed:
     measures = [item for item in plan.measures if not reason or _scope(item) is Scope.TABLE]
     measured = take_measures(measures, _subject(plan, shown, batch))
     unmeasured = {measure_key(item): reason for item in plan.measures if item not in measures}
-    return Surveyed(
+    return Remeasured(
         rows=plan.rows,
         table_rows=_rows(shown),
         values=measured.values,
@@ -119,7 +119,7 @@ def _scope(measure: AnyMeasure) -> Scope:
     return getattr(scoped, "scope", Scope.BATCH)
 
 
-def _shown(plan: SurveyPlan, storage: Storage) -> list[LiveFile]:
+def _shown(plan: RemeasurePlan, storage: Storage) -> list[LiveFile]:
     """Every file of the version with its location."""
     snapshot = plan.snapshot
     try:
@@ -139,7 +139,7 @@ def _shown(plan: SurveyPlan, storage: Storage) -> list[LiveFile]:
     return files
 
 
-def _subject(plan: SurveyPlan, shown: Sequence[LiveFile], batch: Candidate) -> Subject:
+def _subject(plan: RemeasurePlan, shown: Sequence[LiveFile], batch: Candidate) -> Subject:
     location, paths = plan.snapshot.location, tuple(file.path for file in shown)
     lacking = left_to_log(open_table(location, plan.snapshot.commit), paths)
     own = ReferencedRows(location, paths, plan.table_schema, lacking)
@@ -157,5 +157,5 @@ def _rows(files: Sequence[LiveFile]) -> int:
     return sum(file.rows or 0 for file in files)
 
 
-def _unreadable(plan: SurveyPlan, reason: str) -> VersionUnreadable:
+def _unreadable(plan: RemeasurePlan, reason: str) -> VersionUnreadable:
     return VersionUnreadable(dataset=plan.dataset, version=plan.version, reason=reason)

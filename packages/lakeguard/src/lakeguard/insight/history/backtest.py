@@ -17,7 +17,7 @@ from lakeguard.insight.comparison.run_facts import NO_BUILDS
 from lakeguard.insight.history.backtest_cases import BLOCKING, Draft, finding
 from lakeguard.insight.history.backtest_past import Past
 from lakeguard.insight.history.documents import Library
-from lakeguard.insight.history.remeasure import survey_plan
+from lakeguard.insight.history.remeasure import remeasure_plan
 from lakeguard.insight.history.replay import (
     RecordedCase,
     Replayer,
@@ -52,8 +52,8 @@ from lakeguard_sdk.model.history import (
     BacktestedRule,
     BacktestedRun,
     DraftFinding,
-    Surveyed,
-    SurveyPlan,
+    Remeasured,
+    RemeasurePlan,
 )
 from lakeguard_sdk.model.row_sample import texts
 
@@ -190,7 +190,7 @@ def _order(run: BacktestedRun) -> tuple[datetime, str]:
     return run.decided_at, run.run_id
 
 
-Survey = Callable[[SurveyPlan], Surveyed]
+Remeasure = Callable[[RemeasurePlan], Remeasured]
 Progress = Callable[[str], None]
 _TOLD_EVERY = 100
 
@@ -200,27 +200,27 @@ def backtest(
     lake: str,
     draft: DatasetDefinition,
     since: datetime,
-    survey: Survey | None = None,
+    remeasure: Remeasure | None = None,
     progress: Progress | None = None,
 ) -> Backtest:
     """Re-decides every recorded decision of the dataset that had evidence, with the draft's rules.
 
-    Facts, policies, waivers and time are as recorded. With ``survey``, missing measures are taken
-    from the version that the run published. An unregistered dataset has no runs.
+    Facts, policies, waivers and time are as recorded. With ``remeasure``, missing measures are
+    taken from the version that the run published. An unregistered dataset has no runs.
     """
     tally = Tally(draft.rules)
     with state.read() as tx:
         dataset = _registered(tx, draft)
         if dataset is None:
-            return tally.answer(draft, None, since, scanned=survey is not None)
+            return tally.answer(draft, None, since, scanned=remeasure is not None)
         past = Past.read(tx, state, dataset.dataset_id)
         hidden = Hidden.read(tx, dataset, draft)
-    test = _Backtest(state, lake, Draft(draft), past, hidden, survey, dataset)
+    test = _Backtest(state, lake, Draft(draft), past, hidden, remeasure, dataset)
     for made, run in enumerate(test.runs(since), 1):
         tally.add(run.told, run.outcomes, run.unmeasured)
         if progress and made % _TOLD_EVERY == 0:
             progress(f"{made:,} runs decided again")
-    return tally.answer(draft, dataset.definition, since, scanned=survey is not None)
+    return tally.answer(draft, dataset.definition, since, scanned=remeasure is not None)
 
 
 def _registered(tx: Transaction, draft: DatasetDefinition) -> RegisteredDataset | None:
@@ -244,7 +244,7 @@ class _Backtest:
     draft: Draft
     past: Past
     hidden: Hidden
-    survey: Survey | None
+    remeasure: Remeasure | None
     dataset: RegisteredDataset
 
     def runs(self, since: datetime) -> Iterator[_Told]:
@@ -271,8 +271,8 @@ class _Backtest:
     def _run(self, row: Row[Any], case: RecordedCase, evidence: Evidence) -> _Told:
         version = self.past.version_of.get(row.run_id)
         unmeasured = self.draft.unmeasured(case, evidence.measures)
-        if unmeasured and self.survey is not None:
-            found, reasons = self._surveyed(case, version, unmeasured)
+        if unmeasured and self.remeasure is not None:
+            found, reasons = self._remeasured(case, version, unmeasured)
             evidence = evidence.model_copy(update={"measures": {**found, **evidence.measures}})
             unmeasured = self.draft.unmeasured(case, evidence.measures)
             unmeasured = {name: reasons.get(name, why) for name, why in unmeasured.items()}
@@ -305,18 +305,18 @@ class _Backtest:
             hidden = self.hidden.in_run(tx, row.run_id, case)
         return tuple(finding(check, hidden) for check in failing)
 
-    def _surveyed(
+    def _remeasured(
         self, case: RecordedCase, version: int | None, rules: dict[str, str]
     ) -> tuple[dict[str, MeasureValue], dict[str, str]]:
         """Missing measures, and the reason per rule if they cannot be taken."""
         missing = self.draft.missing(case, rules)
-        if version is None or self.survey is None or not missing:
+        if version is None or self.remeasure is None or not missing:
             why = "the run published no version" if missing else ""
             return {}, dict.fromkeys(rules, why) if why else {}
         try:
             with self.state.read() as tx:
-                plan = survey_plan(tx, self.lake, self.dataset.name, version, missing)
-            found = self.survey(plan)
+                plan = remeasure_plan(tx, self.lake, self.dataset.name, version, missing)
+            found = self.remeasure(plan)
         except VersionUnreadable as error:
             return {}, dict.fromkeys(rules, str(error))
         needs = self.draft.over(case.facts).needs

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from lakeguard.insight.comparison.side_by_side import side_by_side
 from lakeguard.insight.history.backtest import backtest
 from lakeguard.insight.history.documents import Library
-from lakeguard.insight.history.remeasure import survey_plan
+from lakeguard.insight.history.remeasure import remeasure_plan
 from lakeguard.insight.history.replay import Replayer, difference, recorded_decisions
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.documents import get_document
@@ -30,10 +30,10 @@ from lakeguard_sdk.model.evidence import Evidence
 from lakeguard_sdk.model.history import (
     Backtest,
     RebuildPlan,
+    Remeasured,
+    RemeasurePlan,
     ReplayedDifference,
     Replays,
-    Surveyed,
-    SurveyPlan,
 )
 from lakeguard_sdk.model.read_models import RunRow
 from lakeguard_sdk.model.run import FrameBuild
@@ -47,21 +47,21 @@ class StateMemory:
     state: OrganisationState
     lake: str
 
-    def survey_plan(
+    def remeasure_plan(
         self, name: DatasetName, version: int, measures: Sequence[Measure]
-    ) -> SurveyPlan:
+    ) -> RemeasurePlan:
         with self.state.read() as tx:
-            return survey_plan(tx, self.lake, name, version, measures)
+            return remeasure_plan(tx, self.lake, name, version, measures)
 
     def backtest(
         self,
         draft: DatasetDefinition,
         since: datetime,
         *,
-        survey: Callable[[SurveyPlan], Surveyed] | None = None,
+        remeasure: Callable[[RemeasurePlan], Remeasured] | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> Backtest:
-        return backtest(self.state, self.lake, draft, since, survey, progress)
+        return backtest(self.state, self.lake, draft, since, remeasure, progress)
 
     def replay_all(
         self,

@@ -23,16 +23,16 @@ from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import UnknownRun, VersionUnreadable
 from lakeguard_sdk.expressions.measures import ComparedRows, Measure, UnmatchedRows
 from lakeguard_sdk.model.evidence import Evidence, InputVersion
-from lakeguard_sdk.model.history import SurveyPlan
+from lakeguard_sdk.model.history import RemeasurePlan
 from lakeguard_sdk.model.run import InputPin, TableSnapshot
 from lakeguard_sdk.storage.storage import located
 
 _REFERRING = (UnmatchedRows, ComparedRows)
 
 
-def survey_plan(
+def remeasure_plan(
     tx: Transaction, lake: str, name: DatasetName, version: int, measures: Sequence[Measure]
-) -> SurveyPlan:
+) -> RemeasurePlan:
     """The version at its latest commit, and the files its run added.
 
     Referenced datasets are pinned as the run pinned them; others as published when the run began.
@@ -45,7 +45,7 @@ def survey_plan(
         )
     evidence = _evidence(tx, stored)
     named = {measure.dataset for measure in measures if isinstance(measure, _REFERRING)}
-    return SurveyPlan(
+    return RemeasurePlan(
         dataset=dataset.name,
         version=version,
         snapshot=_snapshot(tx, lake, dataset, stored),

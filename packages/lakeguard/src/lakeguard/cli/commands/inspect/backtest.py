@@ -17,7 +17,7 @@ from lakeguard.cli.terminal.time_arguments import moment_of
 from lakeguard.registry.drafts import load_draft
 from lakeguard.services.definition_errors import with_source_lines
 from lakeguard.services.plain_text import escaped
-from lakeguard_sdk.client import survey
+from lakeguard_sdk.client import remeasure
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import NotInDraft
 from lakeguard_sdk.model.definitions import DatasetDefinition
@@ -84,7 +84,7 @@ def _tested(memory: Memory, draft: DatasetDefinition, since: datetime, *, scan: 
         return memory.backtest(
             draft,
             since,
-            survey=survey if scan else None,
+            remeasure=remeasure if scan else None,
             progress=lambda said: tell(said, {}),
         )
 
