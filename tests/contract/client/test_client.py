@@ -117,6 +117,21 @@ def test_a_run_cannot_open_another_run_nor_report_on_one(client: Client, tmp_pat
     with pytest.raises(NotPermitted):
         held.runs.fail_run(other.ticket, Failure(code="x", message="x"))
     assert held.runs.heartbeat(mine.ticket) > 0
+    assert held.runs.heartbeat(ticket=mine.ticket) > 0
+
+
+def test_no_method_of_the_run_port_takes_the_ticket_of_another(
+    client: Client, tmp_path: Path
+) -> None:
+    mine, other = open_run(client), open_run(client)
+    held = connect(tmp_path, ticket=mine.ticket)
+    for method in [*calls_of(ports.Runs), "holder", "not_in_the_port"]:
+        wanted = getattr(held.runs, method)
+        with pytest.raises(NotPermitted, match=f"runs.{method}"):
+            wanted(other.ticket, None)
+    for method in ("open_run", "open_compaction", "open_adoption", "not_in_the_port"):
+        with pytest.raises(NotPermitted, match=f"runs.{method}"):
+            getattr(held.runs, method)(mine.ticket)
 
 
 def test_a_worker_is_handed_two_ports(client: Client) -> None:

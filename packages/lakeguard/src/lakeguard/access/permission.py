@@ -8,9 +8,7 @@ from inspect import signature
 from typing import Any, NoReturn
 
 from lakeguard_sdk.errors import NotPermitted
-from lakeguard_sdk.model.run import (
-    RunTicket,
-)
+from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.ports import Runs
 
 
