@@ -1,4 +1,4 @@
-"""What every step of a promotion works with, wired by the composition root."""
+"""The context of the promotion workflow, wired by the composition root, and open runs."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ class PlaneContext(OrganisationState):
 
 
 class PinnedRules(Noun):
-    """Rules, policies and tags as they stood when the run opened; an edit counts from the next.
+    """Rules, policies and tags pinned when the run opened; later edits affect the next run.
 
-    Columns that the run then accepts have theirs beside them.
+    Columns accepted by the schema verdict are added.
     """
 
     rules: tuple[RuleDefinition, ...]
     policies: tuple[PolicyDefinition, ...]
     tags: dict[str, tuple[str, ...]]
     subject: Subject | None = None
-    """None where no policy is in question."""
+    """None if no policy applies."""
     terms: SchemaTerms = Field(default_factory=SchemaTerms)
     waiting: tuple[PolicyDefinition, ...] = ()
-    """Policies over a tag that no column carries; one that drifts in may bring it."""
+    """Policies on a tag that no column has yet; a drifted column may bring it."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ class OpenRun:
 
 
 def load_open_run(tx: Transaction, ticket: RunTicket) -> OpenRun:
-    """The run that a ticket opens; raises ``Fenced`` for an attempt that is over.
+    """The open run of a ticket; raises ``Fenced`` if the attempt is over.
 
-    What is no build has no steps of one.
+    Only builds have these steps.
     """
     task = tasks.require(tx, ticket)
     if task.kind is not TaskKind.BUILD:

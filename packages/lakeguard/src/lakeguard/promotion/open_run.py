@@ -1,4 +1,4 @@
-"""Opening a run: everything is pinned, and what can be refused without data is refused."""
+"""Opens a run: pins inputs and rules, and refuses what needs no data to refuse."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _REFUSED = (Outcome.FAIL, Outcome.ERROR)
 
 @dataclass(frozen=True)
 class Opening:
-    """What was read in one transaction, once the attempt was claimed."""
+    """Facts read in one transaction after the claim."""
 
     task: Task
     ticket: RunTicket
@@ -102,8 +102,8 @@ class Opening:
 
 
 def open_run(context: PlaneContext, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult:
-    """Claim the task's next attempt, beside those of its job that run already; answers its plan,
-    or its BLOCKED result."""
+    """Claim the task's next attempt, ignoring its job's concurrency; returns the plan or BLOCKED
+    result."""
     with context.write() as tx:
         task, ticket = begin_by_hand(tx, task_id, worker, context.dispatch.lease)
         opening = _read(tx, context, task, ticket)
@@ -111,8 +111,7 @@ def open_run(context: PlaneContext, task_id: str, worker: WorkerIdentity) -> Run
 
 
 def open_claimed(context: PlaneContext, ticket: RunTicket) -> RunPlan | RunResult:
-    """The plan of an attempt that a worker took from the queue, or its BLOCKED result; asked
-    again, the first answer."""
+    """The plan of a claimed attempt, or its BLOCKED result; idempotent."""
     with context.write() as tx:
         task = tasks.require_holder(tx, ticket)
         if task.kind is not TaskKind.BUILD:
@@ -183,7 +182,7 @@ def _build(
     published: Pointer | None,
     findings: Findings,
 ) -> tuple[Build | None, str | None]:
-    """What is built, and the watermark that it goes on from; a replay goes on from none."""
+    """The build and its starting watermark; a replay has none."""
     window, replay = task_window(task), task_replay(task)
     position = base_position(tx, dataset, published)
     if replay is not None:
@@ -223,14 +222,14 @@ def _base(
 def _inputs_to_compare(
     tx: Transaction, dataset: RegisteredDataset, version: int
 ) -> tuple[InputVersion, ...]:
-    """Only a load that may be skipped asks what its base was made of."""
+    """The base's build, for loads that may be skipped."""
     if not dataset.definition.load.skip_unchanged:
         return ()
     return read_inputs(tx, dataset, version)
 
 
 def _as_of(context: PlaneContext, opening: Opening) -> datetime:
-    """When the task was given, the same for every attempt; now, if a later task came before it."""
+    """When the task was created, for every attempt; now, if a later task published first."""
     given, published = opening.task.created_at, opening.published
     return given if published is None or published.moved_at < given else context.clock()
 
@@ -287,7 +286,7 @@ def _plan(tx: Transaction, context: PlaneContext, opening: Opening, build: Build
 def _untold(
     tx: Transaction, opening: Opening, build: Build
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns of which no message may tell a value, and those of which no sample may."""
+    """Columns redacted in messages, and columns masked in samples."""
     dataset, target = opening.dataset, opening.bundle.target
     policies = current_policies(tx)
     transformed = target is not None and bool(target.transform)
@@ -298,11 +297,11 @@ def _untold(
     return tuple(sorted({*private, *masked, *above})), masked
 
 
-# The terms of a dataset: what its profile says, and its definition.
+# Schema terms of a dataset: compatibility profile and definition.
 
 
 def _schema_terms(tx: Transaction, dataset: RegisteredDataset, findings: Findings) -> SchemaTerms:
-    """The dataset's own; a profile that is disabled is refused by name."""
+    """The dataset's schema terms; a disabled profile is refused."""
     name = dataset.definition.profile
     own = next((p for p in current_profiles(tx) if p.profile == name), None)
     if own is not None and not own.active:

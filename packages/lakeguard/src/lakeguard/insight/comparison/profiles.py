@@ -1,4 +1,4 @@
-"""Two profiles side by side: what differs between them, and what of it differs much. Pure."""
+"""Compares two profiles. Pure."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from lakeguard_sdk.model.profile import (
 
 _PSI = 0.2
 _FEW = 100
-"""Rows with which the index says something: with fewer, chance alone moves it."""
+"""Minimum rows for a meaningful stability index."""
 _POINTS = 5.0
 _TIMES = 2.0
 _ROWS = 1.5
 
 
 def compare_profiles(before: Profile, after: Profile) -> ProfileDiff:
-    """Columns in the order of the later one, then those that are gone."""
+    """Columns in the order of the later profile, then removed ones."""
     old = {column.column: column for column in before.columns}
     new = {column.column: column for column in after.columns}
     names = [*new, *(name for name in old if name not in new)]
@@ -82,12 +82,12 @@ def _much(
 
 
 def _far(one: int, other: int, times: float) -> bool:
-    """Whether one is so many times the other."""
+    """Whether the ratio exceeds a factor."""
     return max(one, other) > times * min(one, other)
 
 
 def _listed_anew(old: ColumnProfile, new: ColumnProfile) -> tuple[str, ...]:
-    """Frequent values that the other did not list; known to be new where it listed all it had."""
+    """Frequent values missing from the other profile; certainly new if it listed all values."""
     if old.distinct != len(old.top):
         return ()
     known = {each.value for each in old.top}
@@ -117,7 +117,7 @@ def _spread(column: ColumnProfile, rows: int) -> Spread:
 
 
 def _places(column: ColumnProfile, rows: int) -> Iterator[Place]:
-    """A value that stands at several quantiles has the rows between them."""
+    """A value repeated at several quantiles accounts for the rows between them."""
     told = {"0": column.least, **column.quantiles, "1": column.greatest}
     reached = {share: max(1, ceil(float(share) * rows)) for share in told}
     shares = groupby(told, key=lambda share: place_of(told[share], column.type))

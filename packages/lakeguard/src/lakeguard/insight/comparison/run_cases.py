@@ -1,4 +1,4 @@
-"""A run beside the last green one before it, as the ledger has both."""
+"""Compares a run with the last promoted one before it."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ Inputs = dict[str, tuple[str, int | None]]
 
 
 def since_green(tx: Transaction, run: RunRow) -> Since | None:
-    """What differs since the last version that was promoted before the run ended.
+    """Differences since the last version promoted before the run ended.
 
-    None where there is none. A run that builds nothing is not compared with it.
+    None if there is none, or if the run builds nothing.
     """
     green = _last_green(tx, run)
     if green is None:
@@ -86,7 +86,7 @@ def _last_green(tx: Transaction, run: RunRow) -> StoredVersion | None:
 def run_case(
     tx: Transaction, run: RunRow, inputs: Inputs | None = None, expected: Inputs | None = None
 ) -> RunCase:
-    """``inputs`` where they are known; else what the run read, or would have read."""
+    """``inputs`` if known; else what the run read or would have read."""
     opening = _opening(tx, run.run_id)
     decision = decision_of_run(tx, run.run_id, run.dataset)
     definition = _definition(tx, run)
@@ -107,7 +107,7 @@ def run_case(
 
 
 def _opening(tx: Transaction, run_id: str) -> Opening | None:
-    """None where the run was refused before it opened."""
+    """None if the run was refused before it opened."""
     try:
         return opening_of(tx, run_id)
     except UnknownRun:
@@ -115,7 +115,7 @@ def _opening(tx: Transaction, run_id: str) -> Opening | None:
 
 
 def _definition(tx: Transaction, run: RunRow) -> DatasetDefinition:
-    """Of the revision that the run opened with; one that never opened saw the latest."""
+    """The definition revision of the run; the latest if it never opened."""
     revision = opened_revision(tx, run.run_id)
     if revision is not None:
         return definition_at(tx, run.dataset_id, revision)
@@ -124,7 +124,7 @@ def _definition(tx: Transaction, run: RunRow) -> DatasetDefinition:
 
 
 def brought(tx: Transaction, run: RunRow, opened: DatasetDefinition) -> DatasetDefinition:
-    """The definition as a promoted run left it: with what it accepted of the data's columns."""
+    """The definition after a promoted run, with accepted columns."""
     verdict = schema_verdict(tx, run.run_id)
     if verdict is None or verdict.declared is None:
         return opened
@@ -134,7 +134,7 @@ def brought(tx: Transaction, run: RunRow, opened: DatasetDefinition) -> DatasetD
 def _pinned(
     tx: Transaction, decision: Decision | None, opening: Opening | None
 ) -> tuple[tuple[RuleDefinition, ...], tuple[PolicyDefinition, ...]]:
-    """What was decided with; of a run that came to no decision, what it would have been."""
+    """Rules and policies of the decision, or those that would have applied."""
     if decision is None:
         pinned = PinnedRules.from_json(opening.pinned) if opening else None
         return (pinned.rules, pinned.policies) if pinned else ((), ())
@@ -153,7 +153,7 @@ def _read(
     definition: DatasetDefinition,
     expected: Inputs,
 ) -> Inputs:
-    """What was pinned; of a run that never opened, what its parents showed when it began."""
+    """Pinned inputs; for a run that never opened, the versions published when it began."""
     if opening is not None:
         pins = [pin.input for pin in opening.plan.pins]
         return {item.dataset_id: (item.dataset, item.version) for item in pins}

@@ -1,4 +1,4 @@
-"""What runs said beside their verdict, and what kind of build stood behind each version."""
+"""Evidence of runs, and the build type of each version."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from lakeguard_sdk.model.evidence import Evidence
 from lakeguard_sdk.model.read_models import BuildKind, RunFacts, RunRow
 
 NO_BUILDS = (MoveKind.COMPACTION.value, MoveKind.ROLLBACK.value)
-"""Runs of these kinds bring no rows, and ask no rule."""
+"""Run kinds without rows and rules."""
 
 
 def facts_of_run(tx: Transaction, run: RunRow) -> RunFacts | None:
-    """None where the run came to no evidence of its own: a rollback is judged on another's."""
+    """None if the run has no evidence of its own, as a rollback."""
     decision = decision_of_run(tx, run.run_id, run.dataset)
     if decision is None or decision.case.evidence is None:
         return None
@@ -42,7 +42,7 @@ def facts_of_run(tx: Transaction, run: RunRow) -> RunFacts | None:
 
 
 def build_kinds(tx: Transaction, dataset_id: str) -> dict[str, BuildKind]:
-    """How the dataset was built when each of its versions was made, by run."""
+    """Build types by run."""
     openings, revisions = run_openings.c, dataset_registry_revisions.c
     rows = tx.execute(
         select(openings.run_id, openings.dataset_revision, intents.c.kind)

@@ -69,7 +69,7 @@ def _side(run: RunRow, decision: Decision | None) -> RunSide:
 
 
 def _figures(before: Evidence | None, after: Evidence | None) -> Iterator[Difference]:
-    """Every number that one of them has, those that differ first."""
+    """All numbers of either run, differing ones first."""
     old, new = _numbers(before), _numbers(after)
     names = [*old, *(name for name in new if name not in old)]
     for name in sorted(names, key=lambda name: old.get(name) == new.get(name)):

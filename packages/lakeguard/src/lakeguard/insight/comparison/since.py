@@ -1,4 +1,4 @@
-"""What differs between two runs, by name and never by hash. Pure."""
+"""Differences between two runs, by name rather than hash. Pure."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ _BUILDS = {
     "function": "the Python function",
 }
 _OPAQUE = ("as it was", "changed")
-"""What is said of a thing that is known by its content hash alone."""
+"""Shown for things known only by their hash."""
 _HASHED = (Subject.BUILD, Subject.DEFINITION, Subject.SOURCE)
-"""Differences that give a build another hash."""
+"""Differences that change the build hash."""
 _SOURCE_FIELDS = ("format", "path", "url", "options", "secrets", "header", "malformed", "landing")
 
 
 @dataclass(frozen=True)
 class RunCase:
-    """What a run was given, and what it brought, as far as it came."""
+    """A run's inputs and output, as far as it got."""
 
     definition: DatasetDefinition
     rules: tuple[RuleDefinition, ...]
     policies: tuple[PolicyDefinition, ...]
     inputs: Mapping[str, tuple[str, int | None]]
-    """By dataset id: the name of then and the version, None where nothing was published."""
+    """Name and version by dataset id; None if nothing was published."""
     plan: RunPlan | None = None
     live: TableSchema | None = None
     evidence: Evidence | None = None
@@ -44,7 +44,7 @@ class RunCase:
 
 
 def differences(before: RunCase, after: RunCase) -> Iterator[Difference]:
-    """Each thing that is not as it was; what is not known of both is not compared."""
+    """All differences; facts missing from either run are not compared."""
     yield from _inputs(before.inputs, after.inputs)
     yield from _told(Subject.COLUMN, _columns(before), _columns(after))
     yield from _told(Subject.RULE, _rules(before), _rules(after))
@@ -57,7 +57,7 @@ def differences(before: RunCase, after: RunCase) -> Iterator[Difference]:
 
 @dataclass(frozen=True)
 class FileChanges:
-    """Source files of a run against those that the other had read."""
+    """Source files compared with those the other run read."""
 
     new: NamedFiles | None = None
     changed: NamedFiles | None = None
@@ -65,7 +65,7 @@ class FileChanges:
 
 
 def file_changes(before: Evidence | None, after: Evidence | None) -> FileChanges:
-    """Nothing where one of them read no files, or came to no evidence."""
+    """Empty if either run read no files or has no evidence."""
     if not before or not after or before.position is None or after.position is None:
         return FileChanges()
     old = {file.path: file for file in before.position.files}
@@ -86,7 +86,7 @@ def _files(files: Iterable[SourceFile]) -> NamedFiles | None:
 
 
 def _other(before: SourceFile, after: SourceFile) -> bool:
-    """A copy with another time is the same file, where its content is known."""
+    """A copy with another timestamp is the same file if content hashes are known."""
     if before.size != after.size:
         return True
     if before.sha256 and after.sha256:
@@ -108,7 +108,7 @@ def _told(
 def _inputs(
     before: Mapping[str, tuple[str, int | None]], after: Mapping[str, tuple[str, int | None]]
 ) -> Iterator[Difference]:
-    """By dataset and not by name, so that a rename is no other input."""
+    """By dataset id, so that a rename is not a difference."""
     for key in [*before, *(key for key in after if key not in before)]:
         old, new = before.get(key), after.get(key)
         if old is None or new is None or old[1] != new[1]:
@@ -137,7 +137,7 @@ def _policies(case: RunCase) -> dict[str, str]:
 
 
 def _policy_line(policy: PolicyDefinition) -> str:
-    """What it says, over whom, and only what is not the usual of the rest."""
+    """Expression, scope, and settings that differ from the defaults."""
     layer = policy.applies_to_layer or ""
     tag = f"tag {policy.applies_to_tag}" if policy.applies_to_tag else ""
     over = ", ".join(filter(None, (layer, policy.applies_to_domain, tag)))
@@ -147,7 +147,7 @@ def _policy_line(policy: PolicyDefinition) -> str:
 
 
 def _definition(before: RunCase, after: RunCase) -> Iterator[Difference]:
-    """Rules are told as they were pinned, and settings as they were resolved."""
+    """Pinned rules and resolved settings."""
     resolved = before.plan is not None and after.plan is not None
     for change in dataset_changes(before.definition, after.definition):
         field = change.field
@@ -172,7 +172,7 @@ def _planned(before: RunPlan | None, after: RunPlan | None) -> Iterator[Differen
 
 
 def _source(plan: RunPlan) -> dict[str, str] | None:
-    """Where a source is read and how, field by field; its name is the definition's."""
+    """Source location and options, field by field."""
     if not isinstance(plan.build, SourceBuild):
         return None
     words: dict[str, str] = {}
@@ -191,7 +191,7 @@ def _references(plan: RunPlan) -> dict[str, str]:
 
 
 def _measured(before: RunCase, after: RunCase, *, explained: bool) -> Iterator[Difference]:
-    """What did the work; a build that differs and is not explained had other hands."""
+    """Software versions; they explain an otherwise unexplained build hash."""
     old, new = before.evidence, after.evidence
     alike = before.plan and after.plan and before.plan.build.build == after.plan.build.build
     if alike and old and new and old.build_hash != new.build_hash and not explained:

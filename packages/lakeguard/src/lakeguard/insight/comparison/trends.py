@@ -1,4 +1,4 @@
-"""How each check of a run fared in the runs before it, from the decisions as they were recorded."""
+"""Trends: each check's results over previous runs, from recorded decisions."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class _Decided(NamedTuple):
 
 
 def check_trends(tx: Transaction, run: RunRow, limit: int) -> tuple[CheckTrend, ...]:
-    """Of every check of the run, in the gate's order; at most ``limit`` runs, itself included.
+    """Trends of all checks of the run, in gate order, over at most ``limit`` runs including itself.
 
-    Asked once for all of them. A run that the gate never saw is in it, and evaluated nothing.
+    One query for all. Runs that never reached the gate are included, as not evaluated.
     """
     found = _decided(tx, run, limit)
     own = found[-1].checks if found and found[-1].run_id == run.run_id else {}
@@ -39,7 +39,7 @@ def check_trends(tx: Transaction, run: RunRow, limit: int) -> tuple[CheckTrend, 
 
 
 def _decided(tx: Transaction, run: RunRow, limit: int) -> list[_Decided]:
-    """The run and those that ended before it, the oldest first."""
+    """The run and its predecessors, oldest first."""
     history = run_history.c
     before = or_(
         history.end_time < run.end_time,

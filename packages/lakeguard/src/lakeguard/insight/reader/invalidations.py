@@ -1,4 +1,4 @@
-"""Partitions and invalidations as they are told."""
+"""Read models of partitions and invalidations."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from lakeguard_sdk.scheduling.invalidations import (
 def partition_rows(
     tx: Transaction, dataset: RegisteredDataset, version: int | None
 ) -> Sequence[PartitionRow]:
-    """Of what is published, where no version is named."""
+    """Partitions of a version, by default the published one."""
     if version is None:
         published = pointer(tx, dataset.dataset_id)
         if published is None:
@@ -60,7 +60,7 @@ def partition_rows(
 def invalidation_rows(
     tx: Transaction, name: DatasetName | None, *, every: bool
 ) -> Sequence[InvalidationRow]:
-    """The newest first; those of a dataset are the ones that reach it."""
+    """Invalidations, newest first; for a dataset, those that affect it."""
     at = tx.now()
     over = [(one, end) for one, end in every_invalidation(tx) if end] if every else []
     known = progress_of(tx, [one.invalidation_id for one, _ in over])
@@ -89,10 +89,10 @@ def _reached(row: InvalidationRow) -> set[DatasetName]:
 
 
 class _Telling:
-    """What rows say beside the facts: names, jobs and tasks, read once for all of them."""
+    """Names, jobs and tasks for the rows, loaded once."""
 
     def __init__(self, tx: Transaction, over: Mapping[str, Collection[str]], at: datetime) -> None:
-        """``over``: by invalidation that ended, the datasets that it reached."""
+        """``over``: affected datasets by ended invalidation."""
         self._histories, self.open = standing(tx, KnownRuns())
         self._names = _names(tx)
         self._jobs = jobs_by_dataset(tx, self._histories) if self.open else {}

@@ -1,4 +1,4 @@
-"""Policies that were broken and only alert: what is published went past them."""
+"""ALERT policies violated by published versions, and SLA breaches."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 def alerts_let_through(tx: Transaction) -> dict[str, tuple[Breach, ...]]:
-    """By dataset id, those that the decision on the published version warned of.
+    """Alerts of the published version's decision, by dataset id.
 
-    Asked of the decision that the version was made by: what shows it again, or in fewer files,
-    judges less.
+    Uses the decision that created the version: rollbacks and compactions check less.
     """
     moves, later = dataset_pointers.c, dataset_pointers.alias("later").c
     last = select(func.max(later.ordinal)).where(later.dataset_id == moves.dataset_id)
@@ -59,16 +58,13 @@ def _broken(ruling: Ruling) -> Iterator[Breach]:
             )
 
 
-# Which datasets are late, whether a run comes or not.
+# SLA breaches.
 
 
 def broken_promises(
     tx: Transaction, datasets: Iterable[DatasetRow], clock: datetime
 ) -> dict[str, tuple[Breach, ...]]:
-    """By dataset id, what the policies over it promise about time and is broken now.
-
-    What is switched off promises nothing.
-    """
+    """Current SLA breaches by dataset id; inactive datasets have none."""
     promises = [
         policy for policy in current_policies(tx) if policy.type is PolicyType.SLA and policy.active
     ]
@@ -86,7 +82,7 @@ def broken_promises(
 
 
 def _facts(tx: Transaction, row: DatasetRow, *, with_tags: bool) -> CaseFacts:
-    """As much of a dataset as says which policies are over it."""
+    """The facts of a dataset that select its policies."""
     subject = Subject(
         domain=row.domain,
         owner=row.owner,

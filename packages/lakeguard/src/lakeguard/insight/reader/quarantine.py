@@ -34,7 +34,7 @@ from lakeguard_sdk.storage.storage import join, local_path
 
 
 def quarantined_rows(tx: Transaction, name: DatasetName | None) -> tuple[QuarantineEntry, ...]:
-    """What each run filed under each rule, dataset by dataset, the oldest first."""
+    """Quarantined rows by run and rule, by dataset, oldest first."""
     if name is not None:
         datasets = [require_dataset(tx, name)]
     else:
@@ -48,7 +48,7 @@ def quarantined_rows(tx: Transaction, name: DatasetName | None) -> tuple[Quarant
 
 
 def rows_in_quarantine(tx: Transaction) -> dict[str, tuple[int, datetime | None]]:
-    """By dataset: how many rows wait, and since when the oldest of them."""
+    """Quarantined row counts and the oldest time, by dataset."""
     found = {}
     for dataset_id in datasets_with_holdings(tx):
         quarantine = quarantine_of(tx, dataset_id)
@@ -58,7 +58,7 @@ def rows_in_quarantine(tx: Transaction) -> dict[str, tuple[int, datetime | None]
 
 
 def quarantined_by_version(tx: Transaction, dataset_id: str) -> dict[int, int]:
-    """By version, what rules kept out of it; none for those that kept out nothing."""
+    """Quarantined row counts by version."""
     found: dict[int, int] = {}
     for holding in holdings_of(tx, dataset_id):
         found[holding.version] = found.get(holding.version, 0) + holding.rows
@@ -66,7 +66,7 @@ def quarantined_by_version(tx: Transaction, dataset_id: str) -> dict[int, int]:
 
 
 def balance_of(tx: Transaction, name: DatasetName) -> QuarantineBalance:
-    """As seen from what is published."""
+    """As of the published version."""
     dataset = require_dataset(tx, name)
     quarantine = quarantine_of(tx, dataset.dataset_id, whole=True)
     version = quarantine.published
@@ -82,14 +82,14 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class ListingOrder:
-    """What is to be read, and what of it is not told."""
+    """Files to read, and columns to mask."""
 
     dataset: DatasetName
     holdings: tuple[Holding, ...]
     hidden: frozenset[str]
-    """Columns, in lower case."""
+    """Lower-case column names."""
     problem: NotReplayable | None = None
-    """What a replay of it is refused with."""
+    """Why a replay would be refused."""
 
 
 def listing_order(tx: Transaction, name: DatasetName, choice: QuarantineSelection) -> ListingOrder:
@@ -116,7 +116,7 @@ def listing_order(tx: Transaction, name: DatasetName, choice: QuarantineSelectio
 
 
 def read_listing(order: ListingOrder, lake: str, limit: int) -> QuarantineListing:
-    """At most ``limit`` rows, the oldest files first."""
+    """At most ``limit`` rows, oldest files first."""
     rows = list(islice(_rows(order, lake), limit))
     columns = list(
         dict.fromkeys(name for row in rows for name in row if name not in QUARANTINE_COLUMNS)

@@ -1,4 +1,4 @@
-"""The read side: the registry and the ledger as nouns."""
+"""The read port: registry and ledger as models."""
 
 from __future__ import annotations
 
@@ -289,7 +289,7 @@ class StateReader:
     def schema_diff(
         self, name: DatasetName, declared: DatasetDefinition | None = None
     ) -> SchemaDiff | None:
-        """Of the schema seen last from what is declared, or registered; None before any run."""
+        """The difference between the last live schema and the definition; None before any run."""
         with self.state.read() as tx:
             dataset = require_dataset(tx, name)
             seen = schema_rows(tx, dataset.dataset_id, 1)
@@ -317,7 +317,7 @@ class StateReader:
 
 
 def _policy(row: Row[Any]) -> PolicyRow:
-    """What a policy does not say is empty in its row."""
+    """Unset policy fields are empty."""
     said = {key: row._mapping[key] for key in PolicyRow.model_fields}
     said["applies_to_layer"] = said["applies_to_layer"] or None
     return PolicyRow(**{key: value for key, value in said.items() if value is not None})
@@ -354,11 +354,11 @@ def _status(
     )
 
 
-# Lineage of columns, with the names that datasets have now.
+# Column lineage, with current dataset names.
 
 
 def _lineage_rows(tx: Transaction, name: DatasetName, version: int | None) -> list[ColumnLineage]:
-    """By column; none where nothing is published, or where it was made of no input."""
+    """Lineage by column; empty if nothing is published or there are no inputs."""
     dataset_id = require_dataset(tx, name).dataset_id
     if version is None:
         published = pointer(tx, dataset_id)

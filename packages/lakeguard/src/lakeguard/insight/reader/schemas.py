@@ -1,4 +1,4 @@
-"""Schemas that runs found, and how the last of them differs from what is approved."""
+"""Live schemas found by runs, and their difference from the definition."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 def schema_rows(tx: Transaction, dataset_id: str, limit: int) -> Sequence[SchemaRow]:
-    """What runs of the dataset found, the latest first, with the answer that each got."""
+    """Live schemas with their verdicts, latest first."""
     rows = tx.execute(
         select(run_schemas)
         .join(run_openings, run_openings.c.run_id == run_schemas.c.run_id)
@@ -53,7 +53,7 @@ def schema_rows(tx: Transaction, dataset_id: str, limit: int) -> Sequence[Schema
 
 
 def schema_diff(tx: Transaction, definition: DatasetDefinition, seen: SchemaRow) -> SchemaDiff:
-    """The schema that was seen against a definition, and each profile's answers."""
+    """A live schema compared with a definition, with each profile's reaction."""
     found = live_differences(tx, definition, seen.live)
     profiles = {**BUILT_IN, definition.profile: _own(tx, definition.profile)}
     return SchemaDiff(
@@ -79,7 +79,7 @@ def schema_diff(tx: Transaction, definition: DatasetDefinition, seen: SchemaRow)
 def live_differences(
     tx: Transaction, definition: DatasetDefinition, live: TableSchema
 ) -> list[Difference]:
-    """Of a live schema from what the definition of now declares."""
+    """The difference between a live schema and the current definition."""
     declared = TableSchema(columns=batch_columns(definition.load, definition.declared.columns))
     promised = {column.name for column in definition.columns if not column.nullable}
     required = {name for name in declared.names if is_required(name, definition.rules)}

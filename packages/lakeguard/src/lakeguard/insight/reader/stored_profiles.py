@@ -1,4 +1,4 @@
-"""Profiles that were kept, as they may be told today."""
+"""Stored profiles, redacted by today's tags."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lakeguard_sdk.model.profile import Profile
 
 
 def told_profiles(tx: Transaction, name: DatasetName, version: int | None) -> tuple[Profile, ...]:
-    """The newest first. A column that got a tag after its profile was kept is only counted."""
+    """Newest first. Columns tagged since are reduced to their null count."""
     dataset = require_dataset(tx, name)
 
     @cache

@@ -1,4 +1,4 @@
-"""Rules that data suggests: drafted from a profile, then held against the rows themselves."""
+"""Suggested rules: drafted from a profile, then checked against the rows."""
 
 from lakeguard.insight.suggestions.check_rules import (
     SURE_ENOUGH,

@@ -1,4 +1,4 @@
-"""Drafts held against measured rows: what does not compile, or is violated, is dropped."""
+"""Checks drafts against measured rows; invalid or violated ones are dropped."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lakeguard_sdk.types.schema import TableSchema
 
 @dataclass(frozen=True)
 class Trial:
-    """A draft as a rule over a schema."""
+    """A draft compiled for a schema."""
 
     draft: Draft
     definition: RuleDefinition
@@ -32,7 +32,7 @@ class Trial:
 
 
 def tried(found: Iterable[Draft], schema: TableSchema) -> list[Trial]:
-    """The drafts that mean something over the schema, and that a value could break."""
+    """Drafts that compile and can fail."""
     trials = []
     for draft in found:
         try:
@@ -45,14 +45,14 @@ def tried(found: Iterable[Draft], schema: TableSchema) -> list[Trial]:
 
 
 def asked_measures(trials: Sequence[Trial]) -> tuple[Measure, ...]:
-    """What all of them ask of the rows, each once."""
+    """Measures of all drafts, without duplicates."""
     asked = {measure_key(item): item for trial in trials for item in trial.compiled.measures}
     return tuple(asked[key] for key in sorted(asked))
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What was measured of a version, and when that was published."""
+    """Measures of a version, and its publication time."""
 
     version: int
     schema: TableSchema
@@ -61,18 +61,18 @@ class Answers:
     unmeasured: Mapping[str, str]
     at: Instant
     history: History = field(default_factory=History)
-    """What was measured of the versions before, where a rule looks back."""
+    """Measures of earlier versions, for rules that use history."""
 
 
 def held(trial: Trial, answers: Answers) -> Held:
-    """What the rule comes to on them; ERROR with the reason where it cannot be judged, and
-    NOT_EVALUATED where it found nothing to compare with."""
+    """Evaluate the rule; ERROR with the reason if impossible, NOT_EVALUATED if there is nothing to
+    compare with."""
     try:
         result = evaluate(trial.definition, trial.compiled, _grounds(answers))
     except (Unmeasured, NotAValue) as error:
         return Held(version=answers.version, outcome=Outcome.ERROR, message=str(error))
     if looks_back(trial.compiled.judgement) and result.observed is None:
-        # the gate lets it pass, which says nothing for the rule
+        # the gate passes it, which is no evidence for the rule
         skipped = Outcome.NOT_EVALUATED
         return Held(version=answers.version, outcome=skipped, message="not compared")
     return Held(
@@ -84,8 +84,7 @@ def held(trial: Trial, answers: Answers) -> Held:
 
 
 def kept(trials: Sequence[Trial], answers: Answers) -> list[tuple[Trial, Held]]:
-    """Those that hold, each with what was counted. Where a column refers to another dataset, that
-    says all about its values."""
+    """Drafts that hold, with their counts. A foreign key replaces other value rules."""
     found = [(trial, held(trial, answers)) for trial in trials]
     holding = [(trial, told) for trial, told in found if told.outcome is Outcome.PASS]
     referring = {
@@ -119,11 +118,11 @@ def _grounds(answers: Answers) -> Grounds:
     return Grounds(evidence, answers.history, answers.at)
 
 
-# Which suggestions come first, and which are shown at all.
+# Ranking of suggestions.
 
 SURE_ENOUGH = 0.7
 _DOUBT = 10
-"""Rows that a rule is doubted by: with as many for it, it is half as likely as it could be."""
+"""Prior weight in rows: with as many rows in favour, half the maximum likelihood."""
 _SAYS_NOTHING = (Outcome.ERROR, Outcome.NOT_EVALUATED)
 
 
@@ -142,13 +141,13 @@ def suggestion(draft: Draft, held: Sequence[Held] = ()) -> Suggestion:
 
 
 def ranked(found: Iterable[Suggestion], least: float = SURE_ENOUGH) -> list[Suggestion]:
-    """The likeliest first; those below ``least`` are left out."""
+    """Most likely first; those below ``least`` are dropped."""
     chosen = [item for item in found if item.confidence >= least]
     return sorted(chosen, key=lambda item: (-item.confidence, item.rule))
 
 
 def _confidence(draft: Draft, held: Sequence[Held]) -> float:
-    """More rows make it likelier, and a version that breaks the rule less so."""
+    """More rows increase the likelihood; a version that violates the rule reduces it."""
     judged = [item for item in held if item.outcome not in _SAYS_NOTHING]
     kept = sum(item.outcome is Outcome.PASS for item in judged)
     share = kept / len(judged) if judged else 1.0

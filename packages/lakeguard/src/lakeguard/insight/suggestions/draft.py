@@ -1,4 +1,4 @@
-"""All drafts of rules for a dataset, by what its columns are."""
+"""Drafts rules for a dataset from its columns' profiles."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ _ABOUT = {
 
 
 def drafts(seen: Seen) -> list[Draft]:
-    """What the profile allows to say, each thing about a column once, and nothing that a rule of
-    the dataset says already. Of a column that may not be told there is nothing about its values.
+    """Drafts from the profile, one per column aspect, without duplicating existing rules. Redacted
+    columns get no rules on values.
     """
     said = {about for rule in seen.rules for about in _said(rule)}
     texts_said = {rule.expression for rule in seen.rules}
@@ -88,7 +88,7 @@ def _values(column: ColumnProfile, seen: Seen, key: bool) -> Iterator[Draft]:
 
 
 def _said(definition: RuleDefinition) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What an existing rule is about."""
+    """The aspect that an existing rule covers."""
     try:
         rule = read_rule(definition.expression).rule
     except GrammarError:
@@ -98,7 +98,7 @@ def _said(definition: RuleDefinition) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield about, rule.columns
     if rule.rule_type == "foreign_key":
         yield "reference", rule.columns
-        # the other dataset says which values there may be
+        # the referenced dataset defines the allowed values
         yield "values", rule.columns
 
 
@@ -106,11 +106,11 @@ def _columns(draft: Draft) -> tuple[str, ...]:
     return read_rule(draft.rule).rule.columns
 
 
-# Columns that may name rows of another dataset.
+# Foreign keys.
 
 
 def _references(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
-    """``foreign_key`` to each dataset that has a key of the same name and type."""
+    """``foreign_key`` to each dataset with a key of the same name and type."""
     values = seen.rows - column.nulls
     strange = _strange(column.type)
     if not values or strange is None:
@@ -130,7 +130,7 @@ def _references(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
 
 
 def _strange(data_type: str) -> MeasureValue:
-    """A value that no key has."""
+    """A value absent from the keys."""
     if data_type == "string":
         return NO_SUCH
     if data_type == "date":
@@ -139,7 +139,7 @@ def _strange(data_type: str) -> MeasureValue:
     return None if smallest is None else spelt(smallest, data_type)
 
 
-# Rules about dates and times: not before all that came so far, not in the future, not stale.
+# Dates and timestamps: lower bound, not in the future, freshness.
 
 _MONTH = timedelta(days=31)
 _DAY = timedelta(days=1)
@@ -168,7 +168,7 @@ def _times(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
 
 
 def _not_before(column: ColumnProfile, found: tuple[date, date], values: int) -> Iterator[Draft]:
-    """Half of the spread before the first, at least a month, from the first of a month."""
+    """Half the range before the minimum, at least a month, rounded to the first of a month."""
     least, greatest = found
     try:
         early = least - max((greatest - least) / 2, _MONTH)
@@ -204,7 +204,7 @@ def _not_future(column: ColumnProfile, greatest: date, values: int) -> Iterator[
 
 
 def _fresh(column: ColumnProfile, seen: Seen, values: int) -> Iterator[Draft]:
-    """Twice the age that the newest value ever had when a version was published."""
+    """Twice the maximum age of the newest value at publication."""
     ages = [age for version in seen.versions for age in _age(column, version)]
     if len(ages) < _ENOUGH_VERSIONS or min(ages) < timedelta(0) or max(ages) > _FRESH:
         return
@@ -252,21 +252,21 @@ def _span(age: timedelta) -> str:
     return f"{hours} h" if hours <= 48 else f"{ceil(age / _DAY)} d"
 
 
-# Rules about whether there is a value, whether it comes twice, and how many rows there are.
+# Nulls, uniqueness and row counts.
 
 _NAMES_ROWS = re.compile(r"string|integer|long|date|decimal\([0-9]+,0\)")
 _SOUNDS = re.compile(r"(^|[_ ])(id|key|code|no|nr|number|uuid|guid)$|[a-z]I[dD]$", re.IGNORECASE)
 _NEARLY = 0.9
-"""Different values per row from which on a column may have none twice: sketches estimate."""
+"""Distinct ratio above which a column may be unique, allowing for sketch error."""
 _MANY = 1_000
-"""Rows from which on a column may be a key though its name does not sound like one."""
+"""Minimum rows to suggest a key whose name does not suggest one."""
 _POINTS = 5
 _MOSTLY = 0.9
-"""With fewer values than the rest, hardly any could be lost."""
+"""Maximum null share for null_drift."""
 
 
 def _filled(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
-    """``not_null`` of a column that always has a value."""
+    """``not_null`` for a column without nulls."""
     if seen.rows and not column.nulls:
         yield Draft(
             rule=call("not_null", column.column),
@@ -281,7 +281,7 @@ def _filled(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
 
 
 def _gaps(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
-    """``null_drift`` of a column that has a value in some rows, over several versions."""
+    """``null_drift`` for a partly null column with several versions."""
     if len(seen.versions) < _ENOUGH_VERSIONS or not 0 < column.nulls <= _MOSTLY * seen.rows:
         return
     yield Draft(
@@ -297,7 +297,7 @@ def _gaps(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
 
 
 def _keys(seen: Seen) -> Iterator[Draft]:
-    """``unique`` of known keys, and of columns with nearly as many values as rows."""
+    """``unique`` for known keys, and for columns with nearly as many values as rows."""
     if seen.rows < 2:
         return
     by_name = {column.column: column for column in seen.columns}
@@ -312,7 +312,7 @@ def _keys(seen: Seen) -> Iterator[Draft]:
 
 
 def _always(column: ColumnProfile | None) -> bool:
-    """A row with a NULL in its key could come twice, and nobody would tell."""
+    """Keys must not be null: duplicates with NULL would go unnoticed."""
     return column is not None and not column.nulls and not is_nested(column.type)
 
 
@@ -340,7 +340,7 @@ def _unique(key: tuple[str, ...], seen: Seen, found: str, strength: float) -> Dr
 
 
 def _row_counts(seen: Seen) -> Iterator[Draft]:
-    """``row_count``: half of what the smallest of several runs brought, else at least a row."""
+    """``row_count``: half the smallest of several runs, else at least one row."""
     if not seen.rows:
         return
     brought = [version.rows for version in seen.versions]
@@ -348,7 +348,7 @@ def _row_counts(seen: Seen) -> Iterator[Draft]:
     if len(brought) >= _ENOUGH_VERSIONS and least > 1:
         why = f"each of the last {len(brought)} runs brought {min(brought):,} rows or more"
         why += ", and half of that is allowed"
-        # a run may rightly bring little, so that it only warns
+        # small runs may be legitimate, so it only warns
         yield _row_count(least, why, seen, Severity.WARN)
         return
     yield _row_count(1, f"{seen.rows:,} rows are there", seen, Severity.FAIL)

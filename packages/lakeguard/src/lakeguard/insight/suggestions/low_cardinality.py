@@ -1,4 +1,4 @@
-"""Columns with few different values: a list of them all."""
+"""``in_set`` for low-cardinality columns."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from lakeguard_sdk.model.profile import ColumnProfile
 from lakeguard_sdk.types.schema import INTEGERS
 
 _MOST = 12
-"""Different values that a column may have to be told as a list."""
+"""Maximum distinct values for a list."""
 _OFTEN = 20
-"""So many times as many rows there must be: in few rows everything is few."""
+"""Minimum rows per distinct value."""
 _SHORT = 40
 NO_SUCH = "no such value"
 
 
 def few_values(column: ColumnProfile, values: int) -> Draft | None:
-    """``in_set``, where the values are few and short in many rows; more than one of them."""
+    """``in_set`` if there are two or more values, few and short, in many rows."""
     found = [item.value for item in column.top if item.value is not None]
     told = sum(item.rows for item in column.top if item.value is not None)
     rare = len(found) * _OFTEN > values + column.nulls
@@ -54,7 +54,7 @@ def _literals(found: list[str], data_type: str) -> list[Literal_] | None:
 
 
 def _another(literals: list[Literal_]) -> str:
-    """A value that is not listed, and that the type has."""
+    """A value of the type that is not listed."""
     numbers = {int(item.value) for item in literals if isinstance(item, Number)}
     if numbers:
         return str(next(number for number in range(_MOST + 1) if number not in numbers))

@@ -1,4 +1,4 @@
-"""Rules about numbers: what lies between bounds, is one of few, is not below zero, is finite."""
+"""Rules on numbers: ranges, low cardinality, sign and finiteness."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Bound = Decimal | None
 
 
 def numbers(column: ColumnProfile, seen: Seen, key: bool) -> Iterator[Draft]:
-    """One rule about the values of a column of numbers; a key grows, and has no upper bound."""
+    """One rule on a numeric column; keys get no upper bound."""
     values = seen.rows - column.nulls
     found = ends(column)
     if found is None or not values:
@@ -46,7 +46,7 @@ def numbers(column: ColumnProfile, seen: Seen, key: bool) -> Iterator[Draft]:
 
 
 def _is_dense(column: ColumnProfile, least: Decimal, greatest: Decimal, values: int) -> bool:
-    """Whether every whole number between the ends comes, and often: months, hours, grades."""
+    """Whether every integer in the range occurs often: months, hours, grades."""
     if column.type not in INTEGERS or column.distinct is None or column.distinct < 2:
         return False
     numbers = EXACT.subtract(greatest, least) + 1
@@ -81,7 +81,7 @@ def _range(
 
 
 def widened(least: Decimal, greatest: Decimal, data_type: str) -> tuple[Decimal, Decimal]:
-    """Half of the spread to either side, never across zero, and rounded outward."""
+    """The range widened by half on either side, not across zero, rounded outward."""
     spread = EXACT.subtract(greatest, least)
     step = max(EXACT.scaleb(Decimal(1), spread.adjusted() - 1), _unit(data_type))
     margin = EXACT.divide(spread, Decimal(2))
@@ -98,14 +98,14 @@ def _rounded(value: Decimal, step: Decimal, rounding: str) -> Decimal:
 
 
 def _unit(data_type: str) -> Decimal:
-    """The least difference of two values; nothing where there is none."""
+    """The smallest step of the type; None for continuous types."""
     if size := decimal_size(data_type):
         return Decimal(1).scaleb(-size[1])
     return Decimal(1 if data_type in INTEGERS else 0)
 
 
 def limits(data_type: str) -> tuple[Bound, Bound]:
-    """The least and the greatest value of a type that has them."""
+    """Minimum and maximum of a bounded type."""
     if data_type in _BITS:
         half = 2 ** (_BITS[data_type] - 1)
         return Decimal(-half), Decimal(half - 1)
@@ -118,7 +118,7 @@ def limits(data_type: str) -> tuple[Bound, Bound]:
 def _beyond(
     column: ColumnProfile, found: tuple[Decimal, Decimal], low: Bound, high: Bound
 ) -> Mutation | None:
-    """A value outside of the bounds that the type has; far outside, where it has that too."""
+    """A value of the type outside the bounds, far outside if possible."""
     far = EXACT.multiply(EXACT.subtract(found[1], found[0]), Decimal(_FAR))
     smallest, largest = limits(column.type)
     if high is not None:

@@ -1,4 +1,4 @@
-"""Pieces of rule text: literals of a column's type, and calls."""
+"""Rule text: typed literals and calls."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from lakeguard_sdk.types.schema import decimal_size
 
 
 def call(rule_type: str, *columns: str, **given: str) -> str:
-    """``range(dep_delay, min=0, max=5)``; what is given is literal text already."""
+    """``range(dep_delay, min=0, max=5)``; arguments are literal text."""
     arguments = [*map(column_text, columns), *(f"{name}={text}" for name, text in given.items())]
     return f"{rule_type}({', '.join(arguments)})"
 
 
 def spelt(value: Scalar, data_type: str) -> MeasureValue:
-    """A value as evidence has it."""
+    """A literal from a value in evidence."""
     match value:
         case Decimal():
             return format(value, "f") if decimal_size(data_type) else number_text(value)
@@ -53,7 +53,7 @@ def listed(values: list[Literal_]) -> str:
 
 
 def ends(column: ColumnProfile) -> tuple[Scalar, Scalar] | None:
-    """The least and the greatest value, where both are known and finite."""
+    """Minimum and maximum, if known and finite."""
     try:
         found = [as_scalar(end, column.type) for end in (column.least, column.greatest)]
     except NotAValue:

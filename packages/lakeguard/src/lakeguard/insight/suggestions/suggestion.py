@@ -1,4 +1,4 @@
-"""A suggested rule, the evidence for it, and a change of the data that it would not let pass."""
+"""A suggested rule with its evidence and a mutation that it catches."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ class MutationKind(StrEnum):
 
 
 class Mutation(Noun):
-    """A change of the rows on which the rule fails: it shows that the rule can."""
+    """A change of the data that makes the rule fail."""
 
     kind: MutationKind
     column: str = ""
     type: str = ""
     value: MeasureValue = None
-    """What the column is set to, as evidence spells values of its type; None is NULL. Of ``KEEP``,
-    how many rows are left."""
+    """The column's new value in evidence format; None is NULL. For ``KEEP``, the rows left."""
 
     @property
     def says(self) -> str:
@@ -55,41 +54,41 @@ class Mutation(Noun):
 
 
 def one_set(column: ColumnProfile, value: MeasureValue) -> Mutation:
-    """One row has this value in the column instead of its own."""
+    """Replace one row's value."""
     kind = MutationKind.SET_ONE
     return Mutation(kind=kind, column=column.column, type=column.type, value=value)
 
 
 class Held(Noun):
-    """What the rule comes to on one version, measured exactly."""
+    """The rule's exact result on one version."""
 
     version: int
     outcome: Outcome
     message: str
     failed_rows: int | None = None
-    """None where the rule counts no rows, or could not be measured."""
+    """None if the rule counts no rows or could not be measured."""
 
 
 class Draft(Noun):
-    """A rule that a profile allows; nothing has been held against it yet."""
+    """A rule drafted from a profile, not yet checked."""
 
     rule: str
-    """Canonical text, column named."""
+    """Canonical rule text with the column."""
     column: str = ""
-    """Where it is about one column, and can stand under it."""
+    """Its column, if it concerns exactly one."""
     about: str
-    """What it says something about: a column needs one rule about each."""
+    """The aspect it covers: a column needs one rule per aspect."""
     severity: Severity = Severity.WARN
     why: str
     support: int
-    """Rows that speak for it."""
+    """Supporting rows."""
     strength: float
-    """How likely such a rule is meant, were there rows without end."""
+    """Likelihood given unlimited rows."""
     mutation: Mutation
 
 
 class Suggestion(Noun):
-    """A draft that the rows keep, with what earlier versions say of it, the latest first."""
+    """A draft that holds, with its results on earlier versions, latest first."""
 
     rule: str
     column: str
@@ -102,11 +101,11 @@ class Suggestion(Noun):
     held: tuple[Held, ...] = ()
 
 
-# What suggestions are made of: a profile, and what else is known of a dataset. No row of it.
+# Input of suggestions: a profile and other facts, but no rows.
 
 
 class OtherKey(Noun):
-    """A column of another dataset that names its rows, each once."""
+    """A key column of another dataset."""
 
     dataset: DatasetName
     column: str
@@ -114,27 +113,27 @@ class OtherKey(Noun):
 
 
 class Earlier(Noun):
-    """A version as it was published: the rows that its run brought, and its newest values."""
+    """An earlier version: row count and newest values."""
 
     version: int
     at: Instant
     rows: int
     greatest: dict[str, MeasureValue] = Field(default_factory=dict)
-    """By column; of columns that may not be told there is none."""
+    """By column, without redacted ones."""
 
 
 class Seen(Noun):
-    """The rows that were profiled, and what is known beside them."""
+    """The profile and other known facts."""
 
     table_schema: TableSchema = Field(alias="schema")
     rows: int
     columns: tuple[ColumnProfile, ...]
     at: Instant
-    """When they were published, or looked at."""
+    """When the rows were published or inspected."""
     keys: tuple[tuple[str, ...], ...] = ()
-    """Keys that are known: those of the load, or those that a look found."""
+    """Known keys, from the load or from inspection."""
     rules: tuple[RuleDefinition, ...] = ()
-    """Rules that there are already."""
+    """Existing rules."""
     others: tuple[OtherKey, ...] = ()
     versions: tuple[Earlier, ...] = ()
-    """The published one first; none where nothing is published yet."""
+    """Versions, the published one first."""

@@ -1,4 +1,4 @@
-"""Rules about texts: one of few, of a kind, of a shape, of a length, without blanks around it."""
+"""Rules on texts: low cardinality, format, shape, length, surrounding blanks."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from lakeguard.insight.suggestions.suggestion import Draft, Seen, one_set
 from lakeguard_sdk.model.profile import ColumnProfile
 
 _TELLING = ("email", "url", "uuid", "ipv4", "ipv6", "cidr", "iban", "mac", "phone")
-"""Kinds that no text is of by chance; two capital letters may be many things besides a country."""
+"""Formats that do not match by chance; two capitals may be more than a country code."""
 _DIFFERENT = 5
-"""Different texts that a kind or a shape is believed from."""
+"""Minimum distinct texts for a format or shape."""
 _UUID = 36
 _LONGEST = 1_000
 STRANGE = "\N{SECTION SIGN}"
-"""A text of no kind, and of no shape that is ever drafted."""
+"""A text that matches no format and no drafted shape."""
 
 
 def texts(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
-    """One rule about the values, and one about blanks where that does not say it."""
+    """One rule on the values, and one on blanks if not implied."""
     values = seen.rows - column.nulls
     if not values:
         return
@@ -39,7 +39,7 @@ def texts(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
 
 
 def _kind(column: ColumnProfile, values: int) -> Draft | None:
-    """``format``, where all texts that are told are of one kind."""
+    """``format`` if all known texts have one."""
     told = _told(column)
     if (column.distinct or 0) < _DIFFERENT or not told:
         return None
@@ -59,8 +59,8 @@ def _kind(column: ColumnProfile, values: int) -> Draft | None:
 
 
 def _told(column: ColumnProfile) -> list[str]:
-    """Texts of the column; else their patterns, which are of the same kind as what they stand for
-    where that is known by its form. Where every text is another, only its length is left."""
+    """Texts of the column, or their patterns, which match the same format if it depends on form
+    only. If all texts are distinct, only lengths are known."""
     found = [item.value for item in column.top or column.patterns if item.value is not None]
     if not found and column.lengths is not None and column.lengths[:2] == (_UUID, _UUID):
         return [str(UUID(int=0))]
@@ -68,7 +68,7 @@ def _told(column: ColumnProfile) -> list[str]:
 
 
 def _shape(column: ColumnProfile, values: int) -> Draft | None:
-    """``regex``, where all texts have one shape, or two or three."""
+    """``regex`` if all texts have one to three shapes."""
     told = [item for item in column.patterns if item.value is not None]
     complete = sum(item.rows for item in told) == values
     if not complete or (column.distinct or 0) < _DIFFERENT:
@@ -88,7 +88,7 @@ def _shape(column: ColumnProfile, values: int) -> Draft | None:
 
 
 def _length(column: ColumnProfile, values: int) -> Iterator[Draft]:
-    """Texts of one length have that; others up to twice the longest, and are not empty."""
+    """Exact length if constant; else non-empty and up to twice the maximum."""
     if column.lengths is None:
         return
     shortest, longest, _ = column.lengths
@@ -124,7 +124,7 @@ def _trimmed(column: ColumnProfile, values: int) -> Iterator[Draft]:
     )
 
 
-# From the patterns of texts to one regular expression that all of them match.
+# Derives one regular expression from text patterns.
 
 _CLASSES = {"A": "[A-Z]", "a": "[a-z]", "9": "[0-9]"}
 _PLAIN = frozenset(" _:/,@#%&=;<>~\"'!-")
@@ -135,7 +135,7 @@ _LONGEST_TEXT = 100
 
 @dataclass(frozen=True)
 class Part:
-    """A kind of character, and how often it comes in a row."""
+    """A character class with repetition."""
 
     sign: str
     least: int
@@ -155,7 +155,7 @@ class Part:
 
 
 def shape_of(patterns: Sequence[str]) -> str | None:
-    """None where they have no shape in common, or one that says little: words of any length."""
+    """None if there is no common shape, or only a vague one."""
     if not patterns or not all(_is_plain(pattern) for pattern in patterns):
         return None
     shapes: list[tuple[Part, ...]] = []
@@ -173,7 +173,7 @@ def _is_plain(pattern: str) -> bool:
 
 
 def _take(shapes: list[tuple[Part, ...]], new: tuple[Part, ...]) -> None:
-    """Widens the first shape that begins like it, or that it begins like; else it is one more."""
+    """Widen the first shape that is a prefix of it or vice versa; else add a shape."""
     for at, shape in enumerate(shapes):
         pairs = list(zip(shape, new, strict=False))
         if all(one.sign == other.sign for one, other in pairs):
@@ -185,7 +185,7 @@ def _take(shapes: list[tuple[Part, ...]], new: tuple[Part, ...]) -> None:
 
 
 def _either(one: Part | None, other: Part | None) -> Part:
-    """What lets both pass; where one of them has ended, nothing passes too."""
+    """A shape that matches both; optional where one has ended."""
     if one is None or other is None:
         present = one or other
         assert present is not None  # noqa: S101 - a promise to the type checker

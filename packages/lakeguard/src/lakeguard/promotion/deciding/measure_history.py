@@ -1,4 +1,4 @@
-"""What was measured of earlier versions, for the rules that look back."""
+"""Measures of earlier versions, for rules that compare with history."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from lakeguard_sdk.types.schema import TableSchema
 def earlier_values(
     tx: Transaction, dataset_id: str, rules: tuple[RuleDefinition, ...], schema: TableSchema
 ) -> History:
-    """The versions that led to the published one, newest first, and only what is asked of them.
+    """The predecessors of the published version, newest first, with the requested measures only.
 
-    Versions that a rollback left behind are not among them.
+    Versions undone by a rollback are excluded.
     """
     keys, most = looked_back_at(rules, schema)
     if not keys:
@@ -42,9 +42,9 @@ def earlier_values(
 
 
 def led_to(moves: Iterable[Row[Any] | PointerMove]) -> list[int]:
-    """The versions that led to what a pointer shows after these moves, the oldest first.
+    """The predecessors of the published version after these pointer moves, oldest first.
 
-    A rollback takes away what came after the version that it shows again.
+    A rollback removes the versions after its target.
     """
     shown: list[int] = []
     for row in moves:
@@ -56,6 +56,6 @@ def led_to(moves: Iterable[Row[Any] | PointerMove]) -> list[int]:
 
 
 def measures_in(evidence: str) -> dict[str, Any]:
-    """Without the rest of the document, which may name thousands of files."""
+    """Parse only the measures of an evidence document, which may list thousands of files."""
     measures: dict[str, Any] = json.loads(evidence)["measures"]
     return measures

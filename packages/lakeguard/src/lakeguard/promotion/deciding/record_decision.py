@@ -1,4 +1,4 @@
-"""Turning a case into a recorded decision."""
+"""Decides a case and records the decision."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from lakeguard_sdk.types.schema import TableSchema
 
 @dataclass(frozen=True)
 class Case:
-    """A run before the gate: of what, under which rules, and what is known of it already."""
+    """A run to decide: its dataset, pinned rules and known facts."""
 
     run_id: str
     dataset: RegisteredDataset
@@ -49,7 +49,7 @@ class Case:
     quarantine_rule_ids: tuple[str, ...] = ()
     """Ids of the rules whose failing rows the run quarantines."""
     quarantine: Quarantined | None = None
-    """What waits; None where no policy asks, or no new rows come."""
+    """Quarantined rows; None if no policy needs them, or the run adds no rows."""
 
     @property
     def facts(self) -> CaseFacts:
@@ -72,7 +72,7 @@ class Case:
 
 
 def refuse(tx: Transaction, context: PlaneContext, task: Task, case: Case) -> RunResult:
-    """The run ends here: it is decided without data, and blocked."""
+    """Block the run before any data is read."""
     decision = decide_and_record(tx, context, case, None)
     return end_run(tx, context, task, case.dataset, RunStatus.BLOCKED, decision=decision)
 
@@ -80,7 +80,7 @@ def refuse(tx: Transaction, context: PlaneContext, task: Task, case: Case) -> Ru
 def decide_and_record(
     tx: Transaction, context: PlaneContext, case: Case, evidence: Evidence | None
 ) -> Decision:
-    """Decide on exactly what is stored beside the decision, so that a replay sees the same."""
+    """Decide on exactly the stored inputs, so that a replay sees the same."""
     pinned, dataset_id = case.pinned, case.dataset.dataset_id
     history = earlier_values(tx, dataset_id, pinned.rules, case.declared)
     at = tx.now()
@@ -109,13 +109,13 @@ def decide_and_record(
 
 
 def hidden_in_run(tx: Transaction, case: Case, decision: Decision) -> frozenset[str]:
-    """Columns of which no value may be told outside the ledger: those of samples, and where a text
-    may hold what a policy forbids, all texts."""
+    """Columns whose values must not leave the ledger: those masked in samples, and all texts if one
+    may contain what a policy forbids."""
     policies = (*case.pinned.policies, *current_policies(tx))
     pinned, definition = case.pinned, case.dataset.definition
     found = {*tagged_columns(pinned.tags, pinned.subject)}
     found |= {*private_in(definition, policies, pinned, ())}
-    with suppress(UnknownRun):  # what was never opened has measured nothing
+    with suppress(UnknownRun):  # a run that never opened has no measures
         plan = opening_of(tx, case.run_id).plan
         verdict = schema_verdict(tx, case.run_id)
         plan = plan if verdict is None else plan.under(verdict)
@@ -126,18 +126,18 @@ def hidden_in_run(tx: Transaction, case: Case, decision: Decision) -> frozenset[
 
 
 def from_layer(definition: DatasetDefinition) -> str:
-    """The nearest layer that the dataset is built from, its own included; else the source."""
+    """The nearest parent layer, the dataset's own included; else the source."""
     layers = sorted({parent.layer for parent in definition.parents}, key=lambda item: item.height)
     below = [layer for layer in layers if layer.height < definition.dataset.layer.height]
     nearest = (below or layers)[-1:]
     return nearest[0].value if nearest else SOURCE_LAYER
 
 
-# What an apply registers has a promotion state from the same moment on.
+# Initial promotion status of newly registered datasets.
 
 
 def register_datasets(tx: Transaction, applied: Applied) -> None:
-    """Every dataset of the apply whose way to its layer is new: a revision may change it."""
+    """Datasets with a new route to their layer; a revision may change the route."""
     if applied.apply_id is None:
         return
     ways = []

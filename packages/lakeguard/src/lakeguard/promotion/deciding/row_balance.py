@@ -1,4 +1,4 @@
-"""Rows and files of evidence, held against the table that they are to become part of."""
+"""Checks row counts and files of evidence against the table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def check_rows(
     evidence: Evidence,
     findings: Findings,
 ) -> None:
-    """Files removed are of the base, exactly those that the load replaces; rows add up."""
+    """Removed files are exactly those base files that the load replaces; rows add up."""
     live: Mapping[str, LiveFile] = {}
     if plan.base is not None and not _only_adds(plan, base):
         found = context.tables.live_at(plan.location, plan.base.commit)
@@ -52,7 +52,7 @@ def check_rows(
 
 
 def replaces_all(plan: RunPlan, base: StoredVersion | None) -> bool:
-    """Whether no file of the base may stay: a whole load, or one that adds columns."""
+    """Whether every base file must be replaced: a full load, or one that adds columns."""
     if base is None:
         return False
     return _has_grown(plan, base) or (plan.load.type is LoadType.FULL and plan.window is None)
@@ -63,7 +63,7 @@ def _has_grown(plan: RunPlan, base: StoredVersion) -> bool:
 
 
 def _is_plain(plan: RunPlan, base: StoredVersion | None) -> bool:
-    """Whether the rows of the files are the rows of the batch, with nothing else to say."""
+    """Whether the files hold exactly the batch's rows."""
     if plan.window is not None or plan.load.type not in (LoadType.FULL, LoadType.APPEND):
         return False
     return plan.load.type is LoadType.FULL or base is None or not _has_grown(plan, base)

@@ -1,4 +1,4 @@
-"""The answer to a live schema: each difference, and the schema that the run goes on with."""
+"""The verdict on a live schema: every difference, and the schema the run continues with."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _GROWS = (*_ADDED, SchemaChange.RENAME, SchemaChange.WIDEN)
 def judge_schema(
     tx: Transaction, context: PlaneContext, run: OpenRun, facts: CaseFacts, live: TableSchema
 ) -> SchemaVerdict:
-    """Every difference with its answer; nothing that a table cannot become is accepted."""
+    """Every difference with its reaction; impossible changes are never accepted."""
     policies = tuple(policy for policy in run.pinned.policies if governs(policy, facts))
     found = [*_found(run, live), *_revised(tx, run)]
     own = _limited(answered(found, run.pinned.terms.answers), tx, run)
@@ -80,7 +80,7 @@ def judge_schema(
 def _untold(
     tx: Transaction, run: OpenRun, definition: DatasetDefinition, pinned: PinnedRules
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns of which no message may tell a value, and those of which no sample may."""
+    """Columns redacted in messages, and columns masked in samples."""
     read, transformed = read_by(run.plan.build), bool(run.plan.transform)
     possible = possible_tags(tx, definition, read, transformed=transformed)
     policies = current_policies(tx)
@@ -90,7 +90,7 @@ def _untold(
 
 
 def _opened(tx: Transaction, run: OpenRun) -> DatasetDefinition:
-    """The definition that the run was opened with, whatever was revised since."""
+    """The definition that the run opened with."""
     revision = opened_revision(tx, run.plan.ticket.run_id)
     if revision is None:
         return run.dataset.definition
@@ -114,7 +114,7 @@ def _found(run: OpenRun, live: TableSchema) -> Iterator[Difference]:
 
 
 def _revised(tx: Transaction, run: OpenRun) -> Iterable[Difference]:
-    """What a person changed in the definition since the base, beside names and types."""
+    """Definition changes since the base other than names and types."""
     base, dataset_id = run.plan.base, run.dataset.dataset_id
     if base is None:
         return ()
@@ -132,7 +132,7 @@ def _revised(tx: Transaction, run: OpenRun) -> Iterable[Difference]:
 def _limited(
     reactions: Iterable[SchemaReaction], tx: Transaction, run: OpenRun
 ) -> Iterator[SchemaReaction]:
-    """Columns that are left out whatever the profile says, and times that Delta takes no more."""
+    """Columns always ignored, and timestamp types that the table cannot take."""
     taken = {column.name.casefold() for column in load_columns(run.plan.load)}
     out = {name.casefold() for name in run.pinned.terms.leave_out}
     local = _takes_local_times(tx, run)
@@ -150,7 +150,7 @@ def _limited(
 
 
 def _takes_local_times(tx: Transaction, run: OpenRun) -> bool:
-    """A table takes a time without a zone only where it was created with one."""
+    """A table accepts timestamp_ntz only if it was created with such a column."""
     if run.plan.base is None:
         return True
     version = require_version(tx, run.dataset.dataset_id, run.plan.base.version)
@@ -163,7 +163,7 @@ def _is_local(item: SchemaReaction) -> bool:
 
 
 def _problem(tx: Transaction, context: PlaneContext, run: OpenRun, declared: TableSchema) -> str:
-    """Why the dataset could not be defined so; empty where it could."""
+    """Why the resulting definition would be invalid; empty if valid."""
     definition = drifted(run.dataset.definition, declared)
     try:
         make_plan(gathered([definition]), read_state(tx), context.lake)

@@ -1,4 +1,4 @@
-"""Schema and evidence of a run, answered."""
+"""Handles a run's schema and evidence submissions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 def submit_schema(context: PlaneContext, ticket: RunTicket, live: TableSchema) -> SchemaVerdict:
-    """Answer every difference; one that blocks ends the run with a decision."""
+    """Give a verdict on the schema; a blocking difference ends the run with a decision."""
     with context.write() as tx:
         run = load_open_run(tx, ticket)
         known = schema_verdict(tx, ticket.run_id)
@@ -47,7 +47,7 @@ def submit_schema(context: PlaneContext, ticket: RunTicket, live: TableSchema) -
 
 
 def submit_evidence(context: PlaneContext, ticket: RunTicket, evidence: Evidence) -> Decision:
-    """Decide. The same evidence again gives the recorded decision; other evidence is refused."""
+    """Decide on evidence. Idempotent for the same evidence; different evidence is refused."""
     damage = damaged_files(context, evidence)
     with context.write() as tx:
         tasks.require_holder(tx, ticket)
@@ -92,15 +92,15 @@ def _case(run: OpenRun, findings: Findings, differences: tuple[SchemaReaction, .
     )
 
 
-# What the control plane knows by itself, held against what the evidence says.
+# Checks evidence against what the control plane knows.
 
 
 def _check_evidence(
     tx: Transaction, context: PlaneContext, run: OpenRun, evidence: Evidence, findings: Findings
 ) -> None:
-    """Evidence must be of this run: its plan, its base, its inputs, its own staging folder.
+    """Evidence must match the run: plan, base, inputs and staging folder.
 
-    ``NotApproved`` where it tells a value that nobody may know: a finding would keep it for good.
+    Raises ``NotApproved`` if it contains a private value, which a finding would store for ever.
     """
     plan = run.plan
     if told := told_extremes(evidence.files, plan.unstated):
@@ -137,7 +137,7 @@ def _check_evidence(
 
 
 def _check_position(plan: RunPlan, evidence: Evidence, findings: Findings) -> None:
-    """A watermark never falls, and a back-fill does not move it."""
+    """A watermark never decreases, and a back-fill does not move it."""
     found = evidence.position.watermark if evidence.position else None
     if plan.window is not None:
         if found != plan.watermark:

@@ -1,4 +1,4 @@
-"""Granting a waiver and taking it back."""
+"""Grants and revokes waivers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def waive(
     reason: str,
     until: datetime,
 ) -> WaiverRow:
-    """Let a check that does not pass be a warning until then; refused for a BLOCK policy."""
+    """Turn failures of a check into warnings until a date; refused for BLOCK policies."""
     now = context.clock()
     problem = _problem(approver, reason, now, until)
     if problem is not None:
@@ -53,7 +53,7 @@ def waive(
 
 
 def revoke(context: PlaneContext, waiver_id: str, reason: str) -> WaiverRow:
-    """Take back a waiver that is in force; the decisions that it touched stay as they are."""
+    """Revoke an active waiver; past decisions are unaffected."""
     now = context.clock()
     with context.write() as tx:
         found = waiver_row(tx, waiver_id)
@@ -93,7 +93,7 @@ def _text_problem(what: str, text: str, longest: int = LONGEST_REASON) -> str | 
 def _found(
     tx: Transaction, dataset: RegisteredDataset, check: str
 ) -> tuple[Literal["rule", "policy"], str]:
-    """What the name means here, and says; a rule, where both have it and no prefix says which."""
+    """Resolve a name to a rule or policy; a rule wins unless a prefix says otherwise."""
     pinned = pin_rules(tx, dataset, published=None)
     rules = {rule.rule_id: rule.expression for rule in pinned.rules}
     policies = {policy.policy: policy for policy in pinned.policies}

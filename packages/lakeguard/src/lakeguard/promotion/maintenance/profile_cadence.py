@@ -1,4 +1,4 @@
-"""When a profile of what is published is due, and keeping the one that a run took."""
+"""When a profile is due, and storing the one that a run took."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ _TRUE = ("true", "1", "yes", "y", "on")
 
 
 def due_profile(context: PlaneContext, ticket: RunTicket) -> ProfilePlan | None:
-    """What is published now, where its run has ended, its definition asks for profiles, and none
-    was taken of it so far or for so long."""
+    """The published version, if its run ended and its profiling interval has passed."""
     with context.read() as tx:
         task = tasks.require_holder(tx, ticket)
         dataset = dataset_by_id(tx, task.dataset_id)
@@ -38,7 +37,7 @@ def due_profile(context: PlaneContext, ticket: RunTicket) -> ProfilePlan | None:
 
 
 def submit_profile(context: PlaneContext, ticket: RunTicket, profile: Profile) -> None:
-    """Keep it, where it is of the run's dataset and its version has none by now."""
+    """Store the profile if it belongs to the run's dataset and the version has none yet."""
     with context.write() as tx:
         task = tasks.require_holder(tx, ticket)
         dataset = dataset_by_id(tx, task.dataset_id)
@@ -55,7 +54,7 @@ def submit_profile(context: PlaneContext, ticket: RunTicket, profile: Profile) -
 
 
 def profile_every(definition: DatasetDefinition) -> str:
-    """As it is defined, or as the row of a source object says; empty where nothing asks."""
+    """The profiling interval of the definition or the source object; empty if none."""
     if definition.profile_every:
         return definition.profile_every
     said = definition.details.get("profiling_enabled", "")

@@ -1,4 +1,4 @@
-"""Profiles of published versions: what may be told of them, and which is due."""
+"""Profile plans for published versions, and redaction of profiles."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from lakeguard_sdk.model.row_sample import texts
 
 
 def plan_profile(context: PlaneContext, address: Address) -> ProfilePlan:
-    """The version to look at, and the columns of which nothing may be told."""
+    """The version to profile, and the columns to redact."""
     with context.read() as tx:
         dataset = require_dataset(tx, address.dataset)
         version = address.version
@@ -57,8 +57,7 @@ def plan_of(
 
 
 def keep_profile(context: PlaneContext, profile: Profile) -> Profile:
-    """The profile as it is kept from now on; refused where it is not of its version, or tells what
-    nobody may know."""
+    """Store a profile; refused if it does not match its version or contains private values."""
     with context.write() as tx:
         dataset = require_dataset(tx, profile.dataset)
         stored = require_version(tx, dataset.dataset_id, profile.version)
@@ -83,8 +82,8 @@ def keep(
 def hidden_in_version(
     tx: Transaction, dataset: RegisteredDataset, stored: StoredVersion
 ) -> tuple[str, ...]:
-    """Columns that carried a tag when the version was made or at any time since, that may have it
-    from above, or that a PII policy is about; texts, where one may hold what a policy forbids."""
+    """Columns tagged at the build or since, with inherited tags, or under a PII policy;
+    and texts, if one may contain what a policy forbids."""
     then = opening_of(tx, stored.run_id).plan
     revision = opened_revision(tx, stored.run_id)
     behind = definition_behind(tx, stored)
@@ -114,7 +113,7 @@ def _tagged(definition: DatasetDefinition) -> Iterable[str]:
 
 
 def _problem(profile: Profile, stored: StoredVersion) -> str | None:
-    """Why it is no profile of the version; None if it is one."""
+    """Why the profile does not match the version, or None."""
     columns = tuple((column.column, column.type) for column in profile.columns)
     declared = tuple((column.name, column.type) for column in stored.table_schema.columns)
     if columns != declared:
@@ -126,7 +125,7 @@ def _problem(profile: Profile, stored: StoredVersion) -> str | None:
 
 
 def _shown(columns: Iterable[ColumnProfile], hidden: Iterable[str]) -> str | None:
-    """A column of which it tells more than how many rows have none."""
+    """A redacted column with more than its null count."""
     for column in columns:
         if (column.masked or column.column in hidden) and column != counted_only(column):
             return column.column
@@ -134,5 +133,5 @@ def _shown(columns: Iterable[ColumnProfile], hidden: Iterable[str]) -> str | Non
 
 
 def counted_only(column: ColumnProfile) -> ColumnProfile:
-    """What may be told of it in any case: how many rows have none."""
+    """The null count only."""
     return ColumnProfile(column=column.column, type=column.type, nulls=column.nulls, masked=True)

@@ -1,4 +1,4 @@
-"""Removing files that nothing needs any more: planned, told to the ledger, then removed."""
+"""Removes unneeded files: planned, recorded in the ledger, then deleted."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ from lakeguard_sdk.storage.storage import (
 Listing = Mapping[str, FileFacts]
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
-"""What may not be kept is not kept for inspection either."""
+"""Files that must not be kept are deleted at once, not kept for inspection."""
 
 
 def maintain(context: PlaneContext, name: DatasetName, *, dry_run: bool) -> Maintained:
-    """Remove what no kept version needs and no living run owns; dry, only say what that is.
+    """Delete files that no retained version needs and no live run owns; a dry run only lists them.
 
-    The ledger is told before the first file goes: from then on no rollback brings one back.
+    The ledger records the removal first; from then on no rollback can restore the files.
     """
     with context.read() as tx:
         dataset = require_dataset(tx, name)
@@ -63,7 +63,7 @@ def maintain(context: PlaneContext, name: DatasetName, *, dry_run: bool) -> Main
         _check(context, dataset, published)
         commits = _log(context, dataset, kept, published)
         removals = tuple(_removals(context, dataset, kept, commits, ends))
-    elif published is None:  # runs may have staged, and none of them published
+    elif published is None:  # runs may have staged files without publishing
         removals = tuple(_staging(context, _listing(context, dataset), kept, ends, set()))
     else:
         removals = ()
@@ -80,7 +80,7 @@ def maintain(context: PlaneContext, name: DatasetName, *, dry_run: bool) -> Main
 
 
 def _check(context: PlaneContext, dataset: RegisteredDataset, published: Pointer | None) -> None:
-    """A table that is not as the ledger knows it is left as it is."""
+    """A table that does not match the ledger is left alone."""
     findings = Findings()
     find_rogue_commit(context, dataset, published, findings)
     for check in findings.checks:
@@ -91,7 +91,7 @@ def _check(context: PlaneContext, dataset: RegisteredDataset, published: Pointer
 def _log(
     context: PlaneContext, dataset: RegisteredDataset, kept: Kept, published: Pointer | None
 ) -> Sequence[Commit]:
-    """The whole log; what it says of the published commit is what every reader gets."""
+    """Read the whole log and check its state at the published commit."""
     location = context.location_of(dataset)
     commits = _governed(context, location, kept.adopted)
     shown = states_at(commits, kept.commits)
@@ -103,8 +103,8 @@ def _log(
 
 
 def _governed(context: PlaneContext, location: str, adopted: int | None) -> Sequence[Commit]:
-    """Commits since the table is ours. Of one that was adopted, the first stands for all before:
-    as if it had brought what the table showed then. What was removed earlier is not ours.
+    """Commits since the table became governed. For an adopted table the first one represents all
+    earlier ones, as if it had added the files visible then.
     """
     if adopted is None:
         return context.tables.commits_since(location, -1)
@@ -148,7 +148,7 @@ def _staging(
     ends: Mapping[str, datetime],
     published: set[str],
 ) -> Iterator[Removal]:
-    """Of runs that published nothing: after a published one only its notes are left."""
+    """Staging folders of runs that published nothing."""
     until = context.clock() - timedelta(days=context.maintenance.inspection_days)
     folders: dict[str, list[FileFacts]] = {}
     names: dict[str, list[str]] = {}
@@ -173,7 +173,7 @@ def _staging(
 
 
 def _ended(run: str, files: Sequence[FileFacts], ends: Mapping[str, datetime]) -> datetime:
-    """Of a run that the State does not know, when it wrote last."""
+    """The last write of a run that the State does not know."""
     written = max(facts.modified_ms for facts in files)
     return ends.get(run) or datetime.fromtimestamp(written / 1000, UTC)
 
@@ -209,7 +209,7 @@ def _carry_out(
 
 
 def _check_unmoved(tx: Transaction, dataset: RegisteredDataset, published: Pointer | None) -> None:
-    """Nobody moves the table, or reads it to do so: a compaction reads what it will remove."""
+    """Lock the table against moves and compactions, which read files they will remove."""
     under_way = open_intent(tx, dataset.dataset_id)
     holders = [under_way.run_id] if under_way else []
     holders += [
@@ -232,7 +232,7 @@ def _small_files(
     return sum(map(len, small_file_groups(live, context.maintenance.small_file_mb * MEGABYTE)))
 
 
-# What runs left beside their tables: there to be looked at for a while, and then removed.
+# Run leftovers beside the tables: kept for inspection for a while, then deleted.
 
 
 def files_that_may_wait(
@@ -273,7 +273,7 @@ def left_to_remove(
 def _left(
     context: PlaneContext, place: str, runs: Set[str]
 ) -> Iterator[tuple[str, str, FileFacts]]:
-    """Path below the lake, run and facts of every file that one of the runs left there."""
+    """Path, run and facts of every leftover file of the runs."""
     root = f"{local_path(context.lake).rstrip('/')}/"
     if runs:
         for facts in storage_for(context.lake).files_under(join(context.lake, place)):

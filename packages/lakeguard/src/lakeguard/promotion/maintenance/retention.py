@@ -1,4 +1,4 @@
-"""What must stay of a table: files of versions that are kept, and of whoever works on them now."""
+"""Retention: which files must stay, for retained versions and for runs in progress."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from lakeguard_sdk.model.delta_log import Commit
 from lakeguard_sdk.model.run import RunPlan
 
 LAST_VERSIONS = 2
-"""Stay, however old they are."""
+"""Versions retained regardless of age."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """By the State alone: commits of the table, versions, and runs that work now."""
+    """What to retain, from the State alone: commits, versions and active runs."""
 
     commits: frozenset[int]
     versions: frozenset[int]
     others: dict[int, int]
-    """Versions beyond retention, each with the last commit that showed it."""
+    """Expired versions, each with its last commit."""
     running: frozenset[str]
     adopted: int | None
-    """The commit from which on the table is governed, where it was not made by us."""
+    """The adoption commit, if the table was adopted."""
     read: tuple[tuple[int, int], ...]
-    """From one commit to another: what a running child reads is what was added between."""
+    """Commit ranges read by running children: the files added in between."""
 
 
 def what_stays(tx: Transaction, context: PlaneContext, dataset: RegisteredDataset) -> Kept:
-    """Published now, published within retention, one of the last versions, or being read."""
+    """Published now or within the retention period, among the last versions, or being read."""
     since = tx.now() - timedelta(days=context.maintenance.retention_days)
     moves = pointer_rows(tx, dataset.dataset_id)
     at_first = [move for move in moves if move.moved_at < since][-1:]
@@ -67,7 +67,7 @@ def _running_plans(tx: Transaction) -> Iterator[RunPlan]:
     for task in tasks.running_tasks(tx):
         try:
             yield opening_of(tx, str(task.run_id)).plan
-        except UnknownRun:  # no run that reads: a rollback, a compaction, or it is just opening
+        except UnknownRun:  # not a reading run: a rollback, a compaction, or just opening
             continue
 
 
@@ -82,7 +82,7 @@ def _reads(plans: Iterable[RunPlan], table_ids: set[str]) -> Iterator[tuple[int,
 
 
 def states_at(commits: Sequence[Commit], wanted: Iterable[int]) -> dict[int, frozenset[str]]:
-    """The files that each wanted commit shows, by one walk through the log from its beginning."""
+    """Files of each wanted commit, in one pass through the log."""
     asked, shown = set(wanted), set[str]()
     found: dict[int, frozenset[str]] = {}
     for commit in commits:
@@ -93,7 +93,7 @@ def states_at(commits: Sequence[Commit], wanted: Iterable[int]) -> dict[int, fro
 
 
 def needed_files(kept: Kept, commits: Sequence[Commit]) -> frozenset[str]:
-    """Every file that something kept shows, or that is being read."""
+    """Every file of a retained commit, or being read."""
     shown = states_at(commits, kept.commits).values()
     between = (
         path

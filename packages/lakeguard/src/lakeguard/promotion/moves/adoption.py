@@ -1,7 +1,7 @@
-"""Adoption: a table that is there already is judged as it is, and governed if that is allowed.
+"""Adoption: an existing table is checked as it is, and governed if the gate allows it.
 
-Until the gate has said yes nothing is written to the table. Then one commit sets its properties and
-carries number and decision, strictly on the state that was judged.
+Nothing is written to the table before the decision. Then one strict commit on that state sets
+its properties and carries number and decision.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ from lakeguard_sdk.storage.fault_points import reached
 
 @dataclass(frozen=True)
 class _Opening:
-    """What was read when the task was claimed."""
+    """Facts read when the task was claimed."""
 
     task: Task
     ticket: RunTicket
@@ -86,7 +86,7 @@ class _Opening:
 def order_adoption(
     context: PlaneContext, name: DatasetName, triggered_by: str, key: str | None = None
 ) -> str:
-    """A task that has the dataset's table judged as it is; of one key there is one."""
+    """Create an adoption task, idempotent by key."""
     with context.write() as tx:
         dataset = require_dataset(tx, name)
         published = pointer(tx, dataset.dataset_id)
@@ -107,7 +107,7 @@ def order_adoption(
 def open_adoption(
     context: PlaneContext, task_id: str, worker: WorkerIdentity
 ) -> AdoptionPlan | RunResult:
-    """Claim the task; answers what to measure, or the BLOCKED result."""
+    """Claim the task; returns what to measure, or the BLOCKED result."""
     with context.write() as tx:
         opening = _claim(tx, context, task_id, worker)
     reached("run.opened")
@@ -127,9 +127,9 @@ def open_adoption(
 
 
 def submit_adoption(context: PlaneContext, ticket: RunTicket, evidence: Evidence) -> RunResult:
-    """Decide; where it is allowed, commit and publish. Blocked, the table stays as it is.
+    """Decide; if allowed, commit and publish. A blocked table is unchanged.
 
-    The same evidence again gives the first answer; other evidence is refused.
+    Idempotent for the same evidence; different evidence is refused.
     """
     with context.read() as tx:
         ended = _first_answer(tx, ticket, evidence)
@@ -177,7 +177,7 @@ def _claim(
 
 
 def _examined(context: PlaneContext, opening: _Opening) -> AdoptableTable | None:
-    """The table, if it can be governed; else None, and why in the findings."""
+    """The table if it can be governed; else None, with the reason in the findings."""
     dataset, findings = opening.dataset, opening.findings
     location = context.location_of(dataset)
     try:
@@ -198,7 +198,7 @@ def _told(error: NotAdoptable) -> str:
 def _differences(
     dataset: RegisteredDataset, pinned: PinnedRules, table: AdoptableTable | None
 ) -> tuple[SchemaReaction, ...]:
-    """Nothing is cast or left out of a table that is there already: every difference blocks."""
+    """Every schema difference blocks: an existing table is not cast."""
     if table is None:
         return ()
     found = compare_schema(
@@ -219,7 +219,7 @@ def _case(
 
 
 def _run_plan(tx: Transaction, context: PlaneContext, opening: _Opening) -> RunPlan:
-    """What was pinned: nothing is built, and the whole table is the batch."""
+    """The pinned rules: nothing is built, and the whole table is the batch."""
     dataset, target = opening.dataset, opening.bundle.target
     definition = dataset.definition
     return RunPlan(
@@ -254,7 +254,7 @@ def _record(tx: Transaction, opening: _Opening, plan: RunPlan) -> None:
 
 
 def _first_answer(tx: Transaction, ticket: RunTicket, evidence: Evidence) -> RunResult | None:
-    """How the run ended, where that was on a decision; None where it was not decided yet."""
+    """The run's result if it was decided, else None."""
     tasks.require_holder(tx, ticket)
     decided = decision_of_run(tx, ticket.run_id, evidence.dataset)
     if decided is None:
@@ -272,7 +272,7 @@ def _open(tx: Transaction, ticket: RunTicket) -> OpenRun:
 
 
 def _judged_table(context: PlaneContext, run: OpenRun, evidence: Evidence) -> AdoptableTable:
-    """The table again; nothing was committed to it since it was measured."""
+    """Re-read the table and check that nothing was committed since it was measured."""
     location = context.location_of(run.dataset)
     table = context.tables.examine(location)
     if table.commit != evidence.base_commit:
@@ -309,7 +309,7 @@ def _decide(
 
 
 def _check_claims(tx: Transaction, run: OpenRun, table: AdoptableTable, findings: Findings) -> None:
-    """Once more, where nobody can come between: another may have been quicker with a copy."""
+    """Check ownership again under the lock: another dataset may have adopted a copy."""
     hold_id(tx, table.table_id)
     try:
         refuse_claimed(tx, run.dataset.dataset_id, table)
@@ -341,13 +341,13 @@ def _intent(
     )
 
 
-# Evidence of an adoption, held against the table's own log.
+# Checks adoption evidence against the table's log.
 
 
 def _check_judged(
     plan: RunPlan, table: AdoptableTable, evidence: Evidence, findings: Findings
 ) -> None:
-    """Evidence must be of this run and of exactly the files that the table shows, all of them."""
+    """Evidence must match the run and exactly the files of the table."""
     expected = {
         "run_id": (evidence.run_id, plan.ticket.run_id),
         "dataset": (evidence.dataset, plan.dataset),

@@ -1,4 +1,4 @@
-"""Canceling: what waits is withdrawn, what runs can never publish any more."""
+"""Cancellation: queued tasks are withdrawn, running ones are fenced."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from lakeguard_sdk.model.run import Failure, Intent, RunResult
 from lakeguard_sdk.storage.fault_points import reached
 
 MOST_ROUNDS = 5
-"""So often a build that began another attempt meanwhile is canceled anew."""
+"""Retries for a build that starts another attempt meanwhile."""
 
 _Held = tuple[Task, Failure]
-"""A task that nobody else changes now, and why it is canceled."""
+"""A locked task, and why it is canceled."""
 
 
 class _LeftNoMore(Exception):
@@ -33,10 +33,9 @@ class _LeftNoMore(Exception):
 def cancel_task(
     context: PlaneContext, task_id: str, actor: str, code: str | None, reason: str
 ) -> Task:
-    """The task as it is then: canceled, unless its commit stood already or its last attempt ended
-    by itself; asked again, the same.
+    """Cancel a task and return it; a committed or ended attempt wins. Idempotent.
 
-    A move that is under way is fenced on its table: whoever comes first decides.
+    A move in progress is fenced on its table: the first commit decides.
     """
     said = Failure(code=code or TaskCanceled.code, message=reason or f"{actor} canceled it")
 
@@ -47,10 +46,10 @@ def cancel_task(
 
 
 def cancel_left(context: PlaneContext, task_id: str) -> Task | None:
-    """As ``cancel_task``, if the task is of a graph that was left; else None, and it goes on.
+    """Like ``cancel_task``, if the task's graph was abandoned; else None.
 
-    Whoever deploys that graph again meanwhile waits, or is seen. Only where a move is under way
-    the fence on its table has the last word: it stands even if the graph came back before it did.
+    A concurrent redeployment waits, or is seen. For a move in progress the fence decides, even if
+    the graph was redeployed before it landed.
     """
 
     def held(tx: Transaction) -> _Held:
@@ -81,7 +80,7 @@ def _cancel(
             end_move(context, ended, said, canceled=True)
         with context.read() as tx:
             task = require_task(tx, task_id)
-        if not is_allowed(task.state, TaskState.CANCELED):  # as of one that is canceled
+        if not is_allowed(task.state, TaskState.CANCELED):  # as for a canceled task
             return task
     raise NotCancelable(task=task_id, state=task.state)
 
@@ -89,7 +88,7 @@ def _cancel(
 def _end(
     tx: Transaction, context: PlaneContext, task: Task, said: Failure, actor: str
 ) -> Task | RunResult | Intent:
-    """The task, canceled; of a build that runs its end, or the move that keeps it from ending."""
+    """The canceled task; for a running build its end, or the open intent."""
     if task.state is TaskState.CANCELED:
         return task
     if not is_allowed(task.state, TaskState.CANCELED):

@@ -1,4 +1,4 @@
-"""Compaction: a move that changes no row. Ordered, opened, and allowed on its evidence."""
+"""Compaction: a move that changes no row."""
 
 from __future__ import annotations
 
@@ -48,17 +48,16 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 def order_compaction(context: PlaneContext, name: DatasetName, triggered_by: str) -> str:
-    """A task that merges the small files of a dataset's table."""
+    """Create a compaction task."""
     with context.write() as tx:
         dataset = require_dataset(tx, name)
         return _order(tx, context, dataset.dataset_id, triggered_by, None)
 
 
 def due_compaction(context: PlaneContext, ticket: RunTicket) -> str | None:
-    """The task to run now where the table of an ended run has too many small files.
+    """A compaction task, if the run's table has too many small files.
 
-    Of one state of the table it is given once: a compaction that failed is not tried after
-    every run that publishes nothing.
+    Offered once per table state, so that a failed compaction is not retried after every run.
     """
     with context.read() as tx:
         task = tasks.require_holder(tx, ticket)
@@ -79,7 +78,7 @@ def due_compaction(context: PlaneContext, ticket: RunTicket) -> str | None:
 def open_compaction(
     context: PlaneContext, task_id: str, worker: WorkerIdentity
 ) -> CompactionPlan | RunResult:
-    """Claim the task; answers what to merge, or the result where there is nothing to do."""
+    """Claim the task; returns what to merge, or the result if there is nothing to do."""
     with context.write() as tx:
         task, ticket = tasks.claim(
             tx, task_id, worker, tx.now(), TaskKind.COMPACTION, context.dispatch.lease
@@ -107,7 +106,7 @@ def open_compaction(
 
 
 def end_unmerged(tx: Transaction, context: PlaneContext, task: Task) -> RunResult:
-    """No two files can become one: that is a success, and nothing moves."""
+    """Nothing to merge: a success without a move."""
     dataset = dataset_by_id(tx, task.dataset_id)
     published = pointer(tx, dataset.dataset_id)
     version = published.version if published else None
@@ -115,7 +114,7 @@ def end_unmerged(tx: Transaction, context: PlaneContext, task: Task) -> RunResul
 
 
 def submit_compaction(context: PlaneContext, ticket: RunTicket, compacted: Compacted) -> Intent:
-    """Allow the one commit, if the rows are the same; asked again, the same intent."""
+    """Allow the commit if the rows are unchanged; idempotent."""
     with context.read() as tx:
         task = tasks.require(tx, ticket)
         dataset = dataset_by_id(tx, task.dataset_id)
@@ -198,7 +197,7 @@ def _plan(
 
 
 def _partition_by(context: PlaneContext, dataset: RegisteredDataset) -> tuple[str, ...]:
-    """Settled when the table was created."""
+    """Partition columns, fixed at creation."""
     location = context.location_of(dataset)
     return context.tables.origin(location).partition_by if context.tables.exists(location) else ()
 
@@ -227,7 +226,7 @@ def _intent(
     compacted: Compacted,
     stored: StoredVersion,
 ) -> Intent:
-    """All but its number and its decision."""
+    """The intent without number and decision."""
     return Intent(
         intent_id=new_id("int"),
         kind=MoveKind.COMPACTION,
@@ -254,7 +253,7 @@ def _decide(
     stored: StoredVersion,
     compacted: Compacted,
 ) -> Decision:
-    """The rows were approved before and stay the same, so that nothing else is in question."""
+    """Rows were approved before and do not change, so only equality is decided."""
     evidence = approved_evidence(tx, dataset, stored)
     findings = Findings()
     findings.accept("version", f"v{stored.version} was approved by {stored.decision_id}")
@@ -272,7 +271,7 @@ def _decide(
     return decide_and_record(tx, context, case, evidence)
 
 
-# Whether a compaction changes no row: what the control plane knows against what is claimed.
+# Row equality: checks the compaction's claims against the log.
 
 Partition = frozenset[tuple[str, str | None]]
 
@@ -284,10 +283,10 @@ def _why_not_neutral(
     schema: TableSchema,
     partition_by: tuple[str, ...],
 ) -> str | None:
-    """Why the files added may show other rows than those removed; None where they cannot.
+    """Why added and removed files may hold different rows, or None.
 
-    Files and counts are held against the log; that the rows are the same rows the digests say,
-    which were taken of the files themselves.
+    Files and counts are checked against the log; digests, computed from the files, show that the
+    rows are equal.
     """
     shown = {file.path: file for file in live}
     unknown = set(compacted.removes) - shown.keys()

@@ -22,13 +22,13 @@ LONGEST_REASON = 2000
 def discard_rows(
     context: PlaneContext, name: DatasetName, choice: QuarantineSelection, reason: str
 ) -> tuple[QuarantineEntry, ...]:
-    """All that waits and is chosen, at once; refused without a reason, or where nothing waits."""
+    """Discard the selected rows at once; refused without a reason, or if nothing is held."""
     _check(name, reason)
     with context.write() as tx:
         dataset = require_dataset(tx, name)
         hold_table(tx, dataset.dataset_id)
         under_way = open_intent(tx, dataset.dataset_id)
-        if under_way is not None:  # it may be a replay that has the rows by now
+        if under_way is not None:  # a replay may have taken the rows by now
             raise TableBusy(dataset=dataset.name, holder=under_way.run_id)
         chosen = chosen_holdings(tx, dataset, choice)
         at = tx.now()

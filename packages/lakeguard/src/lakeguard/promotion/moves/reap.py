@@ -1,4 +1,4 @@
-"""Ending runs that did not end themselves. No clock kills a move: the fence decides."""
+"""Reaps dead runs. A move is never ended by a timeout alone: the fence decides."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from lakeguard_sdk.storage.fault_points import reached
 
 
 def fail_run(context: PlaneContext, ticket: RunTicket, failure: Failure) -> RunResult:
-    """End the attempt as FAILED, unless its commit already stands: then it is a success."""
+    """End the attempt as FAILED, or as a success if its commit already landed."""
     with context.write() as tx:
         task = tasks.require_holder(tx, ticket)
         ended = end_without_move(tx, context, task, failure)
@@ -42,19 +42,19 @@ def fail_run(context: PlaneContext, ticket: RunTicket, failure: Failure) -> RunR
 
 @dataclass(frozen=True)
 class Reaped:
-    """What was ended, and what could not be."""
+    """Ended runs, and those that could not be ended."""
 
     runs: list[RunResult] = field(default_factory=list)
-    """Of datasets."""
+    """Runs of datasets."""
     builds: list[Task] = field(default_factory=list)
-    """Whose runs these were, in the same order, as they were before."""
+    """Their tasks before the end, in the same order."""
     reported: list[Task] = field(default_factory=list)
-    """Of jobs that build no dataset."""
+    """Attempts of jobs without a dataset."""
     problems: list[str] = field(default_factory=list)
 
 
 def reap(context: PlaneContext) -> list[LeftBehind]:
-    """As ``end_dead``, for somebody who is told what was ended."""
+    """Like ``end_dead``, and reports what was ended."""
     found = end_dead(context)
     if not found.builds and not found.reported:
         return []
@@ -85,10 +85,9 @@ def _left_behind(tx: Transaction, task: Task, version: int | None = None) -> Lef
 
 
 def end_dead(context: PlaneContext) -> Reaped:
-    """End every attempt whose lease is over or whose process on this machine is gone.
+    """End every attempt whose lease expired or whose local process is gone.
 
-    What cannot be ended now, as of a table that cannot be read, stays as it is, is told of and
-    stops no other.
+    An attempt that cannot be ended now (unreadable table) is reported and does not stop others.
     """
     with context.read() as tx:
         running = tasks.running_tasks(tx)
@@ -109,7 +108,7 @@ def end_dead(context: PlaneContext) -> Reaped:
 
 
 def reap_reported(context: PlaneContext) -> list[Task]:
-    """End attempts of jobs that build no dataset, where nobody will report on them any more."""
+    """End dead attempts of jobs without a dataset."""
     with context.read() as tx:
         if not find_lapsed(tx, tx.now()):
             return []
@@ -117,7 +116,7 @@ def reap_reported(context: PlaneContext) -> list[Task]:
 
 
 def _reap_one(context: PlaneContext, seen: Task) -> list[RunResult]:
-    """Judge again in the transaction that ends it: the run may have moved on since."""
+    """Check again in the ending transaction: the run may have progressed since."""
 
     def end(tx: Transaction) -> tuple[RunResult | Intent, Failure] | None:
         task = tasks.get_task(tx, seen.task_id)
@@ -137,7 +136,7 @@ def _reap_one(context: PlaneContext, seen: Task) -> list[RunResult]:
 def end_without_move(
     tx: Transaction, context: PlaneContext, task: Task, failure: Failure, *, canceled: bool = False
 ) -> RunResult | Intent:
-    """FAILED, if the run has no open intent in this very transaction; else that intent."""
+    """Fail the run if it has no open intent in this transaction; else return the intent."""
     run_id = str(task.run_id)
     known = result_of_run(tx, run_id)
     if known is not None:
@@ -152,9 +151,9 @@ def end_without_move(
 def end_move(
     context: PlaneContext, intent: Intent, failure: Failure, *, canceled: bool = False
 ) -> RunResult:
-    """Whoever holds the intent's number on the table decides how the run ended.
+    """The commit that holds the intent's number decides how the run ended.
 
-    The table is where it is now: the lake may have been moved since.
+    Uses the table's current location: the lake may have been moved.
     """
     with context.read() as tx:
         dataset = dataset_by_id(tx, intent.dataset_id)

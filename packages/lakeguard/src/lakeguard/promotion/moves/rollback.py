@@ -1,4 +1,4 @@
-"""Rollback: a move like any other, to a state that was approved before."""
+"""Rollback: a move to a previously approved version."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from lakeguard_sdk.storage.fault_points import reached
 
 
 def roll_back(context: PlaneContext, name: DatasetName, to: int, reason: str) -> RunResult:
-    """Show version ``to`` again; refused where a BLOCK policy of today forbids that state."""
+    """Publish version ``to`` again; refused if a current BLOCK policy forbids it."""
     order = RollbackOrder(version=to, reason=reason, actor=context.actor)
     dataset, target, shown = _target(context, name, to)
     with context.write() as tx:
@@ -73,7 +73,7 @@ def roll_back(context: PlaneContext, name: DatasetName, to: int, reason: str) ->
 def _target(
     context: PlaneContext, name: DatasetName, to: int
 ) -> tuple[RegisteredDataset, StoredVersion, int]:
-    """The version, and the last commit that showed it: older files of it may be gone by now."""
+    """The version and its last commit, because its older files may be gone."""
     with context.read() as tx:
         dataset = require_dataset(tx, name)
         target = stored_version(tx, dataset.dataset_id, to)
@@ -95,7 +95,7 @@ def _target(
 
 
 def _require_files(tx: Transaction, dataset: RegisteredDataset, target: StoredVersion) -> None:
-    """Refused, with the versions that are left, where maintenance removed files of the target."""
+    """Refuse if maintenance removed files of the target; the error lists the versions left."""
     removed = removed_versions(tx, dataset.dataset_id)
     if target.version not in removed:
         return
@@ -131,7 +131,7 @@ def _begin(
     target: StoredVersion,
     shown: int,
 ) -> Intent | RunResult:
-    """Decide on the target's stored evidence and take the table's number."""
+    """Decide on the target's stored evidence and take the table's next number."""
     location = context.location_of(dataset)
     head = context.tables.head_version(location)
     with context.write() as tx:
@@ -166,7 +166,7 @@ def _decide(
     dataset: RegisteredDataset,
     target: StoredVersion,
 ) -> Decision:
-    """BLOCK policies of today on the evidence of then; its rules were answered when it was made."""
+    """Apply current BLOCK policies to the stored evidence; rules were decided when it was built."""
     evidence = approved_evidence(tx, dataset, target)
     pinned = pin_rules(tx, dataset, published=None, shown=target)
     pinned = pinned.model_copy(update={"rules": ()})
@@ -188,7 +188,7 @@ def _decide(
 def _policy_differences(
     dataset: RegisteredDataset, target: StoredVersion, policies: tuple[PolicyDefinition, ...]
 ) -> tuple[SchemaReaction, ...]:
-    """An older schema is only in question where a policy of today binds the columns."""
+    """The older schema matters only if a current policy constrains columns."""
     layer = dataset.name.layer
     if not demands_declared_columns(policies, layer):
         return ()

@@ -13,7 +13,7 @@ from lakeguard_sdk.model.delta_log import Commit
 
 
 class Findings:
-    """Eligibility checks as they are made: each is in the decision, passed or not."""
+    """Collects eligibility checks; each is in the decision, passed or not."""
 
     def __init__(self) -> None:
         self._checks: list[CheckResult] = []
@@ -42,7 +42,7 @@ def _check(check_id: str, outcome: Outcome, message: str) -> CheckResult:
 def find_rogue_commit(
     context: PlaneContext, dataset: RegisteredDataset, published: Pointer | None, findings: Findings
 ) -> None:
-    """Refuse where the table shows data that no decision stands behind."""
+    """Refuse if the table shows data without a decision."""
     location = context.location_of(dataset)
     if not context.tables.exists(location):
         if published is not None:
@@ -79,9 +79,9 @@ def rogue_message(dataset: RegisteredDataset, published: Pointer | None, rogue: 
 
 
 def rogue_commit(context: PlaneContext, dataset: RegisteredDataset, since: int) -> Commit | None:
-    """The first data-changing commit after ``since`` that is neither decided nor being made."""
+    """The first data-changing commit after ``since`` that is neither decided nor in progress."""
     later = context.tables.commits_since(context.location_of(dataset), since)
-    with context.read() as tx:  # after the log: what it shows is known by now
+    with context.read() as tx:  # read after the log, so that its commits are known
         known = committed_hashes(tx, dataset.dataset_id)
         under_way = open_intent(tx, dataset.dataset_id)
     for commit in later:
@@ -95,7 +95,7 @@ def rogue_commit(context: PlaneContext, dataset: RegisteredDataset, since: int) 
 
 
 def is_ours(context: PlaneContext, dataset: RegisteredDataset, origin: Origin) -> bool:
-    """Whether the table was created for the dataset, or adopted as it: the State knows its id."""
+    """Whether the table's id is the one recorded for the dataset."""
     with context.read() as tx:
         table_id = table_id_of(tx, dataset.dataset_id)
     if table_id is None or origin.dataset_id is not None:

@@ -1,4 +1,4 @@
-"""What a run reads, pinned: a source from its position, or inputs at exact versions."""
+"""Pins what a run reads: a source from its position, or inputs at exact versions."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def plan_build(
     *,
     whole: bool,
 ) -> Build | None:
-    """The build with everything pinned; None, and why in the findings, where it cannot be.
+    """The build with pinned inputs; None, with the reason in the findings, if impossible.
 
-    ``whole`` reads every input from its beginning; but an APPEND no further than it has read, or
-    it would have those rows twice.
+    ``whole`` reads every input from the start; an APPEND only as far as already read, to avoid
+    duplicates.
     """
     build = dataset.definition.build
     match build:
@@ -70,7 +70,7 @@ def plan_build(
 def base_position(
     tx: Transaction, dataset: RegisteredDataset, published: Pointer | None
 ) -> SourcePosition | None:
-    """Where the published version stopped reading, for a load that goes on from there."""
+    """The position where the published version stopped reading, for incremental loads."""
     load = dataset.definition.load
     if published is None or (load.type not in NEW_ROWS_ONLY and not load.skip_unchanged):
         return None
@@ -121,7 +121,7 @@ def _from_sql(build: FromSql, pins: dict[DatasetName, InputPin]) -> SqlBuild:
 def _gaining_parent(
     tx: Transaction, dataset: RegisteredDataset, published: Pointer | None, findings: Findings
 ) -> tuple[DatasetName, int] | None:
-    """The parent of which only new rows are read, and the version that was read before."""
+    """The parent that is read incrementally, and its last version read."""
     load = dataset.definition.load
     parents = dataset.definition.parents
     if load.type not in GAINED_ROWS_ONLY or load.watermark or published is None or not parents:
@@ -130,7 +130,7 @@ def _gaining_parent(
     if load.type is not LoadType.APPEND and not _grows_row_by_row(dataset):
         return None
     registered = current_definition(tx, incremental)
-    known = registered.dataset_id if registered else None  # its name may have been another
+    known = registered.dataset_id if registered else None  # it may have been renamed
     before = read_inputs(tx, dataset, published.version)
     read = next((item.version for item in before if item.dataset_id == known), None)
     if read is None and load.type is LoadType.APPEND:
@@ -145,7 +145,7 @@ def _gaining_parent(
 def read_inputs(
     tx: Transaction, dataset: RegisteredDataset, version: int
 ) -> tuple[InputVersion, ...]:
-    """How far a version has read its inputs: a back-fill reads them, but moves on in none."""
+    """How far a version has read its inputs; back-fills do not advance it."""
     stored = require_version(tx, dataset.dataset_id, version)
     plan = opening_of(tx, stored.run_id).plan
     while plan.window is not None and plan.base is not None:
@@ -155,9 +155,9 @@ def read_inputs(
 
 
 def _grows_row_by_row(dataset: RegisteredDataset) -> bool:
-    """Whether new rows of the first parent make new rows and change no others.
+    """Whether new rows of the first parent only add rows to the result.
 
-    What a function of Python makes of its inputs is not known, so that it gets all of them.
+    Unknown for Python builds, which therefore read everything.
     """
     build = dataset.definition.build
     return isinstance(build, FromSql) and grows_row_by_row(
@@ -201,8 +201,8 @@ def pin_input(
     at: int | None = None,
     role: str = "input",
 ) -> InputPin | None:
-    """The parent as it is published, or as it was ``at`` a version; with ``recorded``, only what
-    it gained since that version."""
+    """The parent as published, or ``at`` a version; with ``recorded``, only rows added since that
+    version."""
     registered = _readable(tx, parent, findings, role)
     published = None if registered is None else pointer(tx, registered.dataset_id)
     if registered is None or published is None:
@@ -232,7 +232,7 @@ def pin_input(
 def _readable(
     tx: Transaction, parent: DatasetName, findings: Findings, role: str
 ) -> RegisteredDataset | None:
-    """The parent, if there is something of it to read."""
+    """The parent, if it has anything to read."""
     registered = current_definition(tx, parent)
     if registered is None:
         problem = f"{role} {parent} is not registered"
@@ -252,7 +252,7 @@ def _damage(context: PlaneContext, location: str, commit: int) -> str | None:
     return context.tables.damage(location, commit)
 
 
-# Datasets that the rules of another refer to, pinned when its run opens.
+# Datasets referenced by rules, pinned when the run opens.
 
 _REFERRING = (UnmatchedRows, ComparedRows)
 
@@ -260,9 +260,9 @@ _REFERRING = (UnmatchedRows, ComparedRows)
 def pin_references(
     tx: Transaction, context: PlaneContext, dataset: RegisteredDataset, findings: Findings
 ) -> tuple[InputPin, ...]:
-    """Each at its published version; one that has none refuses the run, in the findings.
+    """Each at its published version; a missing one refuses the run.
 
-    A dataset that refers to itself is read as the publish would leave it, and is not pinned.
+    A self-reference is checked against the state after the publish, and is not pinned.
     """
     definition = dataset.definition
     measures = measures_for(definition.rules, definition.table_schema)

@@ -1,4 +1,4 @@
-"""What is known of the base, so that a run need not find it out again."""
+"""Keys known to be unique in the base, so that a run need not check them again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lakeguard_sdk.model.run import TableBase
 def proven_unique(
     tx: Transaction, dataset: RegisteredDataset, base: TableBase | None, measures: Sequence[Measure]
 ) -> tuple[str, ...]:
-    """Keys of those measures that the evidence behind the base counted no duplicate for."""
+    """Key measures with zero duplicates in the base's evidence."""
     asked = [
         measure_key(measure)
         for measure in measures

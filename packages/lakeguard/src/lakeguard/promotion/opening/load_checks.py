@@ -1,4 +1,4 @@
-"""What a load can make of a table that is there, as its definition says: nothing is read for it."""
+"""Whether a load can evolve the existing table to the declared schema, without reading data."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def load_problems(
     *,
     windowed: bool = False,
 ) -> Iterator[str]:
-    """Why a run could not bring the table from what ``version`` has to what is declared.
+    """Why a run cannot evolve the table from ``version`` to the declared schema.
 
-    Only what replaces the whole table can drop or rewrite a column of it.
+    Only a full load can drop or rewrite columns.
     """
     fixed = {*definition.load.keys, *partition_by}
     wanted = definition.table_schema
@@ -44,27 +44,27 @@ def load_problems(
 
 
 def _holds(wanted: TableSchema, column: Column, fixed: set[str]) -> bool:
-    """Whether the column is declared as the table has it, or wider; keys stay as they are."""
+    """Whether the column is unchanged or widened; keys must not change."""
     kind = wanted.type_of(column.name)
     if kind == column.type:
         return True
     return kind is not None and column.name not in fixed and grows_into(column.type, kind)
 
 
-# How a table is partitioned: by its load or its target, once and for all.
+# Partitioning, fixed when the table is created.
 
 
 def partition_columns(
     definition: DatasetDefinition, target: TargetDefinition | None
 ) -> tuple[str, ...]:
-    """Those of the dataset's load; where it names none, those of its target."""
+    """Partition columns of the load, else of the target."""
     return definition.load.partition_by or (target.partition_by if target else ())
 
 
 def check_partitioning(
     context: PlaneContext, dataset: RegisteredDataset, wanted: tuple[str, ...], findings: Findings
 ) -> None:
-    """Refuse columns that cannot partition, and any change of what a table was created with."""
+    """Refuse invalid partition columns, and any change of existing partitioning."""
     problem = partition_problem(wanted, dataset.definition.table_schema)
     if problem is not None:
         findings.refuse("partition", f"{dataset.name} cannot be partitioned so: {problem}")

@@ -1,4 +1,4 @@
-"""The dataset in question, described for the policies over it, and which policies those are."""
+"""The policy subject of a dataset, and the rules and policies that apply to it."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def pin_rules(
     terms: SchemaTerms | None = None,
     shown: StoredVersion | None = None,
 ) -> PinnedRules:
-    """Rules, the policies over the dataset, and all that they ask of it, as they stand now.
+    """The dataset's current rules and policies, with the facts they need.
 
-    Without a build nothing is read, as where an earlier version is ``shown`` again: its columns
-    carry the tags of today, and those that they carried when it was made.
+    Without a build nothing is read, as for a rollback to ``shown``, whose columns carry today's
+    tags and those of its build.
     """
     definition = dataset.definition
     policies = current_policies(tx)
@@ -76,7 +76,7 @@ def _subject(
     published: Pointer | None,
     build: Build | None,
 ) -> Subject:
-    """What a definition and the ledger say of the dataset."""
+    """The policy subject from definition and ledger."""
     definition = dataset.definition
     rows = None
     if published is not None:
@@ -97,8 +97,8 @@ def _subject(
 def pin_drift(
     tx: Transaction, pinned: PinnedRules, drifted: DatasetDefinition, build: Build
 ) -> PinnedRules:
-    """What was pinned, for the columns that the run accepted: their tags, those that came down to
-    them, and the policies over a tag that they bring."""
+    """The pinned rules extended by accepted columns: their own and inherited tags, and the policies
+    on those tags."""
     if pinned.subject is None:
         return pinned
     policies = (*pinned.policies, *pinned.waiting)
@@ -121,7 +121,7 @@ def pin_drift(
 
 
 def asked_measures(pinned: PinnedRules, schema: TableSchema) -> tuple[Measure, ...]:
-    """What the rules ask of the data, then what the policies ask beside it."""
+    """Measures of the rules, then those of the policies."""
     tagged = tagged_columns(pinned.tags, pinned.subject)
     by_rules = measures_for(pinned.rules, schema, tagged)
     return tuple(dict.fromkeys((*by_rules, *policy_measures(pinned.policies, schema))))
@@ -133,7 +133,7 @@ def _travelled(
     policies: Iterable[PolicyDefinition],
     read: Iterable[InputVersion],
 ) -> tuple[Travelled, ...]:
-    """Worked out only where some policy asks for tags."""
+    """Computed only if a policy refers to tags."""
     if not any(map(_asks_for_tags, policies)):
         return ()
     return travelled_tags(tx, definition, read)
@@ -146,7 +146,7 @@ def _with_those_of(
     tags: dict[str, tuple[str, ...]],
     travelled: tuple[Travelled, ...],
 ) -> tuple[dict[str, tuple[str, ...]], tuple[Travelled, ...]]:
-    """Tags of the columns that the version has, and those that came down to them."""
+    """Own and inherited tags of the version's columns."""
     has = {name.casefold(): name for name in shown.table_schema.names}
     found = [*tags.items()]
     then = definition_behind(tx, shown)
@@ -165,7 +165,7 @@ def _with_those_of(
 
 
 def _waits(policy: PolicyDefinition, facts: CaseFacts) -> bool:
-    """Whether nothing but a tag is missing for the policy to be about the dataset."""
+    """Whether the policy would apply if a column had its tag."""
     anyhow = policy.model_copy(update={"applies_to_tag": ""})
     return not governs(policy, facts) and governs(anyhow, facts)
 
@@ -175,7 +175,7 @@ def _asks_for_tags(policy: PolicyDefinition) -> bool:
 
 
 def _columns_of(rule: RuleDefinition) -> tuple[str, ...]:
-    """The columns that a rule is about; none where it cannot be read."""
+    """Columns of a rule; empty if it does not parse."""
     try:
         return read_rule(rule.expression).rule.columns
     except GrammarError:
@@ -183,7 +183,7 @@ def _columns_of(rule: RuleDefinition) -> tuple[str, ...]:
 
 
 def read_by(build: Build | None) -> tuple[InputVersion, ...]:
-    """The versions that a build reads."""
+    """Input versions of a build."""
     pins = build.views if isinstance(build, SqlBuild) else {}
     if isinstance(build, PythonBuild):
         pins = build.inputs

@@ -1,7 +1,6 @@
-"""The settings of one run: details of job, dataset, target and source as one bundle.
+"""The settings of a run, merged from launch, job, dataset, target and source.
 
-What stands nearer to the run wins: what its launch set, the job's details, then its configuration,
-then the details of the dataset, of its target, of its source.
+Precedence: launch settings, job details, job configuration, dataset, target, source.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from lakeguard_sdk.model.definitions import (
 
 
 class Bundle(Noun):
-    """Every setting and which of the definitions said it; secrets are references."""
+    """Settings with their origin; secrets are references."""
 
     values: dict[str, str] = Field(default_factory=dict)
     origins: dict[str, str] = Field(default_factory=dict)
@@ -70,7 +69,7 @@ def find_bundle(
     findings: Findings,
     launched: Mapping[str, str] | None = None,
 ) -> Bundle:
-    """The run's settings; what is disabled or cannot be run is refused by name."""
+    """The run's settings; disabled or invalid parts refuse the run."""
     definition = dataset.definition
     _org_id, build = tx.org_id, definition.build
     job = job_of_dataset(tx, definition.dataset)
@@ -88,8 +87,7 @@ def find_bundle(
 
 
 def _check_job(tx: Transaction, job: JobDefinition | None, findings: Findings) -> None:
-    """Off by its definition, by its own settings, or because an operator switched it off; or
-    with settings that cannot be understood, which may say just that."""
+    """Whether the job is disabled by definition, settings or switch, or has invalid settings."""
     if job is None:
         return
     reading = read_controls(job)
@@ -108,7 +106,7 @@ def _check_job(tx: Transaction, job: JobDefinition | None, findings: Findings) -
 def target_problems(
     name: str, target: TargetDefinition | None, source: str | None
 ) -> Iterator[tuple[str, str]]:
-    """Which part is missing or disabled, and in what words."""
+    """The missing or disabled part, with a message."""
     if target is None:
         yield "target", f"target {name} is not registered"
         return

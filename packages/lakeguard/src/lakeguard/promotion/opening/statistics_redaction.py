@@ -1,6 +1,6 @@
-"""Columns whose extremes stand in no statistics: neither in evidence nor in the table's log.
+"""Columns whose min and max are omitted from statistics, in evidence and in the table's log.
 
-Evidence is kept for good, of blocked and discarded runs too.
+Evidence is kept for ever, even of blocked and discarded runs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _EXTREMES = ("minValues", "maxValues")
 def unstated_columns(
     schema: TableSchema, pinned: PinnedRules, masked: Iterable[str]
 ) -> tuple[str, ...]:
-    """Those that samples mask, and every text where a policy looks for a pattern in texts."""
+    """Columns masked in samples, and all texts if a policy searches texts for a pattern."""
     found = {*masked}
     if any(map(forbids_pattern, pinned.policies)):
         found |= set(texts(schema))
@@ -37,7 +37,7 @@ def unstated_columns(
 def unstated_in_version(
     tx: Transaction, dataset: RegisteredDataset, stored: StoredVersion
 ) -> tuple[str, ...]:
-    """Those of the run that made the version, and those that tags and policies of today add."""
+    """Redacted columns of the version's run, plus those of today's tags and policies."""
     published = pointer(tx, dataset.dataset_id)
     pinned = pin_rules(tx, dataset, published=published, shown=stored)
     policies = current_policies(tx)
@@ -48,7 +48,7 @@ def unstated_in_version(
 
 
 def told_extremes(files: Iterable[StagedFile], unstated: Iterable[str]) -> str | None:
-    """Which file tells values of which column that nobody may know, without the values."""
+    """Files with statistics of private columns, without the values."""
     hidden = {name.casefold() for name in unstated}
     for file in files:
         told = sorted(name for name in _bounded(file.stats) if name.casefold() in hidden)
@@ -58,7 +58,7 @@ def told_extremes(files: Iterable[StagedFile], unstated: Iterable[str]) -> str |
 
 
 def _bounded(stats: str) -> set[str]:
-    """Columns with bounds; what cannot be read tells a reader nothing, and is refused elsewhere."""
+    """Columns with bounds; unreadable statistics are refused elsewhere."""
     try:
         told = json.loads(stats)
         return {name for key in _EXTREMES for name in told.get(key, {})}

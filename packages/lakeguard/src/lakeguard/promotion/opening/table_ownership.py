@@ -1,4 +1,4 @@
-"""Whose a table is: its id belongs to one dataset of one LakeGuard, however often it is copied."""
+"""Table ownership: a table id belongs to one dataset, even if the table is copied."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REPAIR = "bring the file back as it was, or delete its rows from the table, the
 
 
 def examine_for(context: PlaneContext, location: str, name: DatasetName | None) -> AdoptableTable:
-    """The table as it is now, if the dataset may have it; else ``NotAdoptable``. Nothing changes.
+    """The table, if the dataset may adopt it; raises ``NotAdoptable``. Read-only.
 
     ``name`` need not be registered yet.
     """
@@ -34,12 +34,12 @@ def examine_for(context: PlaneContext, location: str, name: DatasetName | None) 
 
 
 def hold_id(tx: Transaction, table_id: str) -> None:
-    """Of adoptions of tables with one id, one at a time is decided."""
+    """Serialise adoptions of tables with the same id."""
     hold(tx, f"table-id:{table_id}")
 
 
 def refuse_claimed(tx: Transaction, dataset_id: str | None, table: AdoptableTable) -> None:
-    """Raise ``NotAdoptable`` where another dataset, or another LakeGuard, holds the table."""
+    """Raise ``NotAdoptable`` if another dataset or another LakeGuard owns the table."""
     reason = other_holder(tx, dataset_id, table.table_id)
     last = next_seq(tx, dataset_id) - 1 if dataset_id else 0
     if reason is None and table.seq != (last or None):
@@ -49,7 +49,7 @@ def refuse_claimed(tx: Transaction, dataset_id: str | None, table: AdoptableTabl
 
 
 def other_holder(tx: Transaction, dataset_id: str | None, table_id: str) -> str | None:
-    """Which other dataset has the table's id, or is about to; None where none does."""
+    """Another dataset that owns or is adopting the table id, or None."""
     holder = holder_of_table(tx, table_id, besides=dataset_id)
     if holder is None:
         return None
@@ -59,13 +59,13 @@ def other_holder(tx: Transaction, dataset_id: str | None, table_id: str) -> str 
     return f"it has the id of the table of {whose}: it is that table, or a copy of its files"
 
 
-# The live table that follows a dataset, with what its writer has to know of the State.
+# The delivery table of a dataset in a target database.
 
 
 def live_table(
     tx: Transaction, target: TargetDefinition | None, name: DatasetName
 ) -> DatabaseTable | None:
-    """None where the dataset's target is no database."""
+    """None if the dataset's target is not a database."""
     table = database_table(target, name)
     if table is None:
         return None
@@ -74,7 +74,7 @@ def live_table(
 
 
 def _keeper(tx: Transaction) -> str:
-    """Who keeps the State; empty where that is no server, or one that does not say."""
+    """The State's server identity; empty if unknown or not a server."""
     if tx.dialect.name != "postgresql" or not tx.scalar(text(MAY_ASK)):
         return ""
     found = tx.execute(text(ASK)).one()

@@ -1,4 +1,4 @@
-"""The window of a back-fill: which rows of a table one task builds again."""
+"""Back-fill windows and watermarks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lakeguard_sdk.model.windows import watermark_subject, window_problem
 
 
 def window_parameters(window: Window | None) -> str:
-    """What a task keeps of its window."""
+    """A window as task parameters."""
     return "{}" if window is None else json.dumps({"window": window.to_data()})
 
 
@@ -31,7 +31,7 @@ def check_window(
     published: Pointer | None,
     findings: Findings,
 ) -> None:
-    """Refuse a window that the table cannot have, or that has nothing to be filled back into."""
+    """Refuse a window that does not fit the table, or a back-fill without a published version."""
     if window is None:
         return
     problem = window_problem(window, dataset.definition.declared)
@@ -43,7 +43,7 @@ def check_window(
         findings.refuse("window", problem)
 
 
-# How far the published version had read by its watermark, if it is still the same one.
+# The watermark of the published version, if its column is unchanged.
 
 
 def known_watermark(
@@ -53,7 +53,7 @@ def known_watermark(
     published: Pointer | None,
     findings: Findings,
 ) -> str | None:
-    """The value to go on from. An APPEND that has none would have every row twice: refused."""
+    """The watermark to continue from. An APPEND without one is refused, to avoid duplicates."""
     load = dataset.definition.load
     if build is None or not load.watermark:
         return None

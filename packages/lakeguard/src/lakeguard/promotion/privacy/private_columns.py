@@ -1,4 +1,4 @@
-"""Columns whose values nobody is to read in the message of a run that failed."""
+"""Private columns, whose values are redacted in failure messages."""
 
 from __future__ import annotations
 
@@ -34,10 +34,9 @@ def private_columns(
     policies: Iterable[PolicyDefinition],
     possible: Iterable[Travelled],
 ) -> tuple[str, ...]:
-    """Those that are tagged ``pii``, or may have the tag from above, and those that a PII policy
-    is about, of whatever layer.
+    """Columns tagged ``pii``, own or inherited, and columns under a PII policy of any layer.
 
-    Columns of the parents count too: a build that leaves one out has read it all the same.
+    Parents' columns count too: a build reads them even if it drops them.
     """
     marks = (PERSONAL, *_marks(policies))
     names = {*_marked(dataset.definition, marks), *_came_down(possible, marks)}
@@ -48,7 +47,7 @@ def private_columns(
 
 
 def tagged_above(tx: Transaction, definition: DatasetDefinition) -> tuple[str, ...]:
-    """Columns of the parents that carry a tag of whatever kind."""
+    """Tagged columns of the parents."""
     above = (current_definition(tx, name) for name in definition.parents)
     columns = (column for found in above if found for column in found.definition.columns)
     return tuple(column.name for column in columns if column.tags)
@@ -60,8 +59,7 @@ def private_in(
     pinned: PinnedRules,
     possible: Iterable[Travelled],
 ) -> tuple[str, ...]:
-    """Those of the definition itself, and those to which a tag came down, or may have, that marks
-    them."""
+    """Columns with a marking tag, own or possibly inherited."""
     marks = (PERSONAL, *_marks(policies))
     travelled = pinned.subject.travelled if pinned.subject else ()
     came_down = _came_down((*travelled, *possible), marks)
@@ -88,14 +86,14 @@ def _marked(definition: DatasetDefinition, marks: Marks) -> Iterator[str]:
 
 
 def _is_marked(column: ColumnDefinition, mark: ForbidTag | ForbidColumns) -> bool:
-    """A field of a struct marks all of the column."""
+    """A tagged struct field marks the whole column."""
     if isinstance(mark, ForbidTag):
         return mark.tag in (tag.lower() for tag in column.tags)
     names = (column.name, *field_names(column.type))
     return any(fnmatchcase(name.lower(), wanted.lower()) for name in names for wanted in mark.names)
 
 
-# Columns of rows that were written before: what has hidden them since, and what does today.
+# Hidden columns of rows written earlier, by tags since then and policies of today.
 
 
 def hidden_since(
@@ -104,8 +102,8 @@ def hidden_since(
     revision: int | None,
     read: Iterable[InputVersion] = (),
 ) -> frozenset[str]:
-    """Columns that carried a tag in any revision from this one on, or that a PII policy of today
-    is about; a column that left the definition is as it was when it left. None is the first."""
+    """Columns tagged in any revision since, or under a current PII policy; a dropped column
+    keeps its last tags. None means the first revision."""
     told = definitions_since(tx, dataset.dataset_id, revision or 0)
     policies, read = current_policies(tx), tuple(read)
     alone = PinnedRules(rules=(), policies=policies, tags={})
@@ -126,7 +124,7 @@ def is_transformed(tx: Transaction, definition: DatasetDefinition) -> bool:
 
 
 def _last_of_each_column(told: Iterable[DatasetDefinition]) -> list[DatasetDefinition]:
-    """The fewest definitions, the newest first, that together have every column."""
+    """A minimal set of definitions, newest first, that covers every column."""
     seen: set[str] = set()
     last: list[DatasetDefinition] = []
     for definition in reversed(tuple(told)):

@@ -1,4 +1,4 @@
-"""Failing rows that a run shows of itself after its decision: what of them is kept."""
+"""Samples of failing rows, submitted after the decision."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _SHOWN = (Outcome.FAIL, Outcome.WARN)
 def submit_samples(
     context: PlaneContext, ticket: RunTicket, samples: tuple[RowSample, ...]
 ) -> None:
-    """Keep them all or none. The same again changes nothing; others after them are refused."""
+    """Store samples atomically; idempotent, and different ones are refused."""
     with context.write() as tx:
         task = tasks.require_holder(tx, ticket)
         known = samples_of_run(tx, ticket.run_id)
@@ -68,8 +68,7 @@ def masked_columns(
     private: Iterable[str],
     possible: Iterable[Travelled],
 ) -> tuple[str, ...]:
-    """Columns of the table that carry a tag of whatever kind, or may have it from above, or that
-    are private."""
+    """Columns with any tag, own or inherited, and private columns."""
     hidden = {*_tagged(pinned), *(item.column for item in possible), *private}
     folded = {name.casefold() for name in hidden}
     return tuple(name for name in definition.table_schema.names if name.casefold() in folded)
@@ -82,14 +81,14 @@ def _tagged(pinned: PinnedRules) -> Iterator[str]:
 
 
 def _sampled_run(tx: Transaction, task: Task, run_id: str) -> OpenRun:
-    """A build that goes on, or that its decision ended; what is over otherwise is over."""
+    """A running build, or one ended by its decision."""
     if task.kind is not TaskKind.BUILD or task.state not in (TaskState.RUNNING, TaskState.BLOCKED):
         raise Fenced(run=run_id, reason=f"it is a {task.kind} that is {task.state}")
     return opened_run(tx, task, run_id)
 
 
 def _shown_rules(decision: Decision | None) -> frozenset[str]:
-    """Rules with failing rows to show; none where even those may not be kept."""
+    """Rules with failing rows; none if nothing may be stored."""
     if decision is None or decision.ruling.discard:
         return frozenset()
     return frozenset(
@@ -100,7 +99,7 @@ def _shown_rules(decision: Decision | None) -> frozenset[str]:
 
 
 def _problem(sample: RowSample, run: OpenRun, shown: frozenset[str]) -> str | None:
-    """Why it is no sample of this run; None if it is one."""
+    """Why the sample does not match the run, or None."""
     names = {name.casefold() for name in run.plan.table_schema.names}
     strange = [column for column in sample.columns if not _roots(column) & names]
     if sample.rule_id not in shown:
@@ -128,7 +127,7 @@ def _hidden(run: OpenRun, decision: Decision | None) -> frozenset[str]:
 
 
 def patterns_passed(pinned: PinnedRules, decision: Decision) -> bool:
-    """Whether all policies held that look for a pattern in texts."""
+    """Whether all pattern policies passed."""
     passed = {
         check.check_id
         for check in decision.ruling.checks
@@ -138,7 +137,7 @@ def patterns_passed(pinned: PinnedRules, decision: Decision) -> bool:
 
 
 def _check_masked(sample: RowSample, run: OpenRun, hidden: frozenset[str]) -> None:
-    """Refuses a value that nobody may be told, and one that is said to be masked and is not."""
+    """Refuse private values, and values claimed to be masked that are not."""
     for place, column in enumerate(sample.columns):
         if _roots(column) & hidden or column in sample.masked:
             told = column not in sample.masked or any(row[place] != MASKED for row in sample.rows)
@@ -148,6 +147,6 @@ def _check_masked(sample: RowSample, run: OpenRun, hidden: frozenset[str]) -> No
 
 
 def _roots(column: str) -> set[str]:
-    """The names that the column of a table can have of which this is a field, or which it is."""
+    """Possible column names of a field path."""
     parts = column.casefold().split(".")
     return {".".join(parts[:end]) for end in range(1, len(parts) + 1)}

@@ -1,4 +1,4 @@
-"""Tags on their way down: what came from a tagged column carries its tag."""
+"""Propagates column tags along lineage."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Carried:
-    """A tag on a column, where it was declared, and what it passed since."""
+    """A tag on a column, with its origin and path."""
 
     tag: str
     source: str
@@ -31,14 +31,13 @@ class _Carried:
 
 
 Tags = dict[str, set[_Carried]]
-"""By column, in lower case."""
+"""Keyed by lower-case column."""
 
 
 def travelled_tags(
     tx: Transaction, definition: DatasetDefinition, read: Iterable[InputVersion] = ()
 ) -> tuple[Travelled, ...]:
-    """Every tag that came down to a column of the dataset: by the definitions of today, and by
-    those that the versions which are read were made with."""
+    """Inherited tags by column, from current definitions and from those of the input versions."""
     return _told(definition, _Ancestors(tx).inherited(definition, read))
 
 
@@ -47,8 +46,7 @@ def travelled_tags_of(
     names: Iterable[DatasetName],
     definitions: Mapping[DatasetName, DatasetDefinition],
 ) -> dict[DatasetName, tuple[Travelled, ...]]:
-    """The same for many datasets by the definitions of today, which are given: of each of them,
-    and of all that they are built from. Nothing is read."""
+    """The same for many datasets from the given current definitions, without queries."""
     ancestors = _Ancestors(tx, definitions)
     return {
         name: _told(definitions[name], ancestors.inherited(definitions[name])) for name in names
@@ -62,8 +60,8 @@ def possible_tags(
     *,
     transformed: bool,
 ) -> tuple[Travelled, ...]:
-    """Every tag that may have come down to a column: beside those that travelled, all of what is
-    read, to each column that a function of Python or a target's transform makes."""
+    """Possible inherited tags: those that lineage shows, and all input tags for every column
+    that a Python function or a target transform produces."""
     found = _Suspects(tx).inherited(definition, read, transformed=transformed)
     return _told(definition, found)
 
@@ -84,16 +82,16 @@ def _told(definition: DatasetDefinition, found: Tags) -> tuple[Travelled, ...]:
 
 @dataclass(frozen=True)
 class _Parent:
-    """What is known of a dataset that is read."""
+    """An input dataset."""
 
     tags: Tags
     today: TableSchema | None
     read: TableSchema | None
-    """As the version has it that is read."""
+    """As of the input version."""
 
 
 class _Ancestors:
-    """What the columns of a dataset and of all that it is built from carry; each is read once."""
+    """Tags of a dataset and its ancestors, each loaded once."""
 
     def __init__(
         self, tx: Transaction, given: Mapping[DatasetName, DatasetDefinition] | None = None
@@ -118,7 +116,7 @@ class _Ancestors:
     def _passed_on(
         self, definition: DatasetDefinition, above: dict[DatasetName, _Parent], *, transformed: bool
     ) -> Tags:
-        """What a policy is told of the tags of the inputs; a transform keeps a column's name."""
+        """Tags as policies see them; a transform keeps column names."""
         match definition.build:
             case FromSql(text=text):
                 return _by_sql(definition, text, above)
@@ -129,7 +127,7 @@ class _Ancestors:
     def _parent(self, name: DatasetName, pin: InputVersion | None) -> _Parent:
         key = pin or name
         if key not in self._parents:
-            # a dataset above itself would otherwise never end
+            # guards against cycles
             self._parents[key] = _Parent(tags={}, today=None, read=None)
             self._parents[key] = self._found(name, pin)
         return self._parents[key]
@@ -152,7 +150,7 @@ class _Ancestors:
         return _Parent(tags, today, version.table_schema)
 
     def _today(self, name: DatasetName, pin: InputVersion | None) -> DatasetDefinition | None:
-        if pin is not None:  # its name may have been another
+        if pin is not None:  # it may have been renamed
             return dataset_by_id(self._tx, pin.dataset_id).definition
         if self._given is not None:
             return self._given.get(name)
@@ -177,7 +175,7 @@ class _Ancestors:
         return _together(self.inherited(definition, read, transformed=transformed), own)
 
     def _is_transformed(self, definition: DatasetDefinition) -> bool:
-        """Nobody is asked: it makes no difference to a policy."""
+        """Skipped: it makes no difference to a policy."""
         return False
 
     def _was_transformed(self, version: StoredVersion) -> bool:
@@ -185,7 +183,7 @@ class _Ancestors:
 
 
 class _Suspects(_Ancestors):
-    """What they may carry, where nobody can say what a build makes of its inputs."""
+    """Possible tags if the build's lineage is unknown."""
 
     def _passed_on(
         self, definition: DatasetDefinition, above: dict[DatasetName, _Parent], *, transformed: bool
@@ -209,7 +207,7 @@ def _together(first: Tags, second: Tags) -> Tags:
 
 
 def _by_sql(definition: DatasetDefinition, text: str, above: dict[DatasetName, _Parent]) -> Tags:
-    """A column that the SELECT does not show, or that cannot be followed, carries everything."""
+    """A column whose lineage is unknown carries all tags of the inputs."""
     from lakeguard.registry.sql.sql_lineage import column_sources
 
     tags = {name: parent.tags for name, parent in above.items()}
@@ -246,7 +244,7 @@ def _everything(above: Iterable[Tags]) -> Iterator[_Carried]:
 
 
 def _by_name(definition: DatasetDefinition, above: Iterable[Tags]) -> Tags:
-    """What a function of Python makes of its inputs is not known."""
+    """The lineage of Python builds is unknown."""
     parents, result = list(above), Tags()
     for column in definition.columns:
         name = column.name.casefold()

@@ -1,4 +1,4 @@
-"""The first half of a move: the intent, by which a run takes its table's next number."""
+"""Begins a move: records the intent and takes the table's next number."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 def begin_publish(context: PlaneContext, ticket: RunTicket) -> Intent:
-    """Take the table's next number for an approved run; asked again, the same intent."""
+    """Take the table's next number for an approved run; idempotent."""
     with context.read() as tx:
         run = load_open_run(tx, ticket)
         known = intent_of_run(tx, ticket.run_id)
@@ -65,14 +65,14 @@ def begin_publish(context: PlaneContext, ticket: RunTicket) -> Intent:
 
 
 def hold_table(tx: Transaction, dataset_id: str) -> None:
-    """Of moves on one table, one at a time writes; whoever has a task took that first."""
+    """Serialise moves on a table. Lock order: task first, then table."""
     hold(tx, f"table:{dataset_id}")
 
 
 def take_number(tx: Transaction, task: Task, intent: Intent) -> None:
-    """Record the intent if the lease lives, its graph was not left and the table is free.
+    """Record the intent if the lease is valid, its graph is not abandoned and the table is free.
 
-    From then on only the fence on the table ends it.
+    From then on only a fence on the table can end it.
     """
     if tasks.lease_over(task, tx.now()):
         raise Fenced(run=intent.run_id, reason="its lease is over")
@@ -92,7 +92,7 @@ def ensure_table(
     schema: TableSchema,
     partition_by: tuple[str, ...],
 ) -> str:
-    """The governed table's id; created empty at seq 0 where there is none yet."""
+    """The governed table's id; the table is created empty at seq 0 if missing."""
     location = context.location_of(dataset)
     with context.read() as tx:
         known = table_id_of(tx, dataset.dataset_id)
@@ -157,10 +157,10 @@ def _publish_intent(tx: Transaction, run: OpenRun, table_id: str) -> Intent:
 
 
 def _stands_on(base: TableBase | None, published: Pointer | None, evidence: Evidence) -> bool:
-    """Whether the run was decided on what is published.
+    """Whether the run was decided on the published version.
 
-    A version has the same rows for ever, in whatever files: other files than at the base are a
-    matter only of a run that removes some.
+    A version's rows never change, only its files; changed files matter only if the run removes
+    files.
     """
     if base is None or published is None:
         return base is None and published is None
@@ -169,7 +169,7 @@ def _stands_on(base: TableBase | None, published: Pointer | None, evidence: Evid
 
 
 def _load_of(tx: Transaction, run: OpenRun, evidence: Evidence) -> LoadType:
-    """What the commit does to the table: FULL replaces all of it, APPEND none, any other some."""
+    """The effect of the commit: FULL replaces everything, APPEND nothing, others a part."""
     plan, base = run.plan, run.plan.base
     stored = None
     if base is not None:
@@ -183,7 +183,7 @@ def _load_of(tx: Transaction, run: OpenRun, evidence: Evidence) -> LoadType:
 
 
 def _approved(tx: Transaction, run: OpenRun) -> Evidence:
-    """The evidence that the run's recorded decision allowed."""
+    """The evidence approved by the run's recorded decision."""
     run_id = run.plan.ticket.run_id
     decision = decision_of_run(tx, run_id, run.dataset.name)
     if decision is None or decision.case.evidence is None:
@@ -193,7 +193,7 @@ def _approved(tx: Transaction, run: OpenRun) -> Evidence:
     return Evidence.from_json(get_document(tx, decision.case.evidence))
 
 
-# Rows that a replay takes must wait until it has published them.
+# Rows that a replay takes must still be in quarantine.
 
 
 def _require_quarantined(tx: Transaction, plan: RunPlan) -> None:

@@ -1,4 +1,4 @@
-"""From which columns of its inputs each column of a run's result comes."""
+"""Column lineage of a run's result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lakeguard_sdk.model.run import InputPin, Intent, RunPlan
 
 Pins = dict[DatasetName, InputPin]
 Made = dict[str, list[Arrow] | None]
-"""By column, in lower case; None is one that cannot be followed."""
+"""Keyed by lower-case column; None if unknown."""
 
 
 def column_descent(context: PlaneContext, intent: Intent) -> tuple[Arrow, ...]:
@@ -50,7 +50,7 @@ def column_descent(context: PlaneContext, intent: Intent) -> tuple[Arrow, ...]:
 
 
 def _text(tx: Transaction, plan: RunPlan) -> str:
-    """The SELECT that the run was opened with; empty where nothing can be read off one."""
+    """The run's SELECT; empty if there is none to analyse."""
     revision = opened_revision(tx, plan.ticket.run_id)
     if revision is None or plan.transform:
         return ""
@@ -74,13 +74,13 @@ def _followed(text: str, pins: Pins) -> Made:
 
 
 def _arrow(column: str, pin: InputPin, source: str) -> Arrow:
-    """Under the name that the input itself gives its column."""
+    """Use the input's own column name."""
     names = {name.casefold(): name for name in pin.table_schema.names}
     return Arrow(column, pin.input.dataset_id, names.get(source, source))
 
 
 def _arrows(name: str, made: Made, pins: Pins) -> Iterator[Arrow]:
-    """A column that a whole SELECT does not show has NULL, which is from nowhere."""
+    """A column missing from the SELECT is NULL and has no lineage."""
     found = made.get(name.casefold(), []) if made else None
     if found is None:
         yield from (Arrow(name, pin.input.dataset_id, UNKNOWN) for pin in pins.values())

@@ -1,4 +1,4 @@
-"""The second half of a move: what was committed is held against the intent, and recorded."""
+"""Completes a move: checks the commit against the intent, and records the result."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 def complete(context: PlaneContext, ticket: RunTicket, commit_version: int) -> RunResult:
-    """Record what the commit published; asked again, the first answer."""
+    """Record what the commit published; idempotent."""
     with context.read() as tx:
         tasks.require_holder(tx, ticket)
         known = result_of_run(tx, ticket.run_id)
@@ -75,9 +75,9 @@ def settle(
     *,
     canceled: bool = False,
 ) -> RunResult:
-    """Close the intent by the commit that holds its number: publish, or end the run.
+    """Close the intent according to the commit that holds its number: publish, or end the run.
 
-    ``failure`` is what the run itself says went wrong, kept where a fence ends it.
+    ``failure`` is the run's own error, recorded if a fence ends it.
     """
     difference = _difference(context, intent, commit)
     outcome = _outcome(intent, commit, difference)
@@ -116,7 +116,7 @@ def give_up(
     *,
     canceled: bool = False,
 ) -> RunResult:
-    """Close an intent whose table is gone, or whose ``commit`` the State does not take."""
+    """Close an intent whose table is gone, or whose ``commit`` is rejected."""
     with context.write() as tx:
         task = tasks.task_of_run(tx, intent.run_id)
         hold_table(tx, intent.dataset_id)
@@ -167,7 +167,7 @@ def _publish(
 
 
 def _first_answer(known: RunResult, commit_version: int, context: PlaneContext) -> RunResult:
-    """A repeated completion gives the same bytes; one about another commit is refused."""
+    """A repeated completion returns the same result; a different commit is refused."""
     with context.read() as tx:
         intent = intent_of_run(tx, known.run_id)
         closed = None if intent is None else outcome_of(tx, intent.intent_id)
@@ -202,7 +202,7 @@ def _outcome(intent: Intent, commit: Commit, difference: str | None) -> IntentOu
 
 
 def _difference(context: PlaneContext, intent: Intent, commit: Commit) -> str | None:
-    """Why the commit is not what the intent allowed, or None."""
+    """How the commit differs from the intent, or None."""
     if carries_out(commit, intent, CommitKind.FENCE):
         return "the run was ended before it committed"
     between = context.tables.commits_since(intent.location, intent.base_commit)
@@ -263,7 +263,7 @@ def _what_went_wrong(
     return failure_of(error)
 
 
-# Completing a compaction: the version stays, and the pointer names the commit that shows it.
+# Compaction: the version stays, and the pointer moves to the new commit.
 
 
 def _publish_compacted(
@@ -274,7 +274,7 @@ def _publish_compacted(
     intent: Intent,
     commit: Commit,
 ) -> RunResult:
-    """Nobody moved the pointer since the intent: a table has one open intent at most."""
+    """The pointer cannot have moved since the intent: a table has at most one open intent."""
     published = pointer(tx, intent.dataset_id)
     if published is None:
         raise UnknownVersion(dataset=dataset.name, version="that is published")
@@ -291,7 +291,7 @@ def _publish_compacted(
     )
 
 
-# Completing an adoption: the table is the dataset's from now on, and what it shows version 1.
+# Adoption: the dataset owns the table, and its state becomes version 1.
 
 
 def _publish_adopted(
@@ -307,7 +307,7 @@ def _publish_adopted(
 
 
 def _adoption_difference(context: PlaneContext, intent: Intent, commit: Commit) -> str | None:
-    """Why the commit does more than to adopt what was judged, or None."""
+    """Why the commit does more than adopt the checked state, or None."""
     if commit.added or commit.removes:
         return "an adoption changes no file"
     if commit.table_id != intent.table_id or commit.partition_by != intent.partition_by:

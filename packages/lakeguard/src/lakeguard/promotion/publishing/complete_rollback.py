@@ -1,4 +1,4 @@
-"""Completing a rollback: the pointer goes back, no new version is made."""
+"""Completes a rollback: the pointer goes back, no new version is created."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lakeguard_sdk.model.run import Intent, RunResult
 
 
 class RollbackOrder(Noun):
-    """What an operator asked for; it travels as the task's parameters."""
+    """The operator's request, stored as task parameters."""
 
     version: int
     reason: str
@@ -32,8 +32,8 @@ def publish_restored(
     intent: Intent,
     commit: Commit,
 ) -> RunResult:
-    """The version is shown again, and the definition has what came with its data: what only later
-    data brought leaves it, and what left it in an earlier rollback comes back."""
+    """Publish the version again and restore the drifted columns it had: columns of later versions
+    leave the definition, those removed by an earlier rollback return."""
     order = RollbackOrder.from_json(task.parameters)
     version = require_version(tx, dataset.dataset_id, order.version)
     before = pointer(tx, dataset.dataset_id)

@@ -1,4 +1,4 @@
-"""What a move replaced is invalid in all that was built from it, from the same transaction on."""
+"""Invalidates dependents of replaced data, in the transaction of the move."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from lakeguard_sdk.scheduling.invalidations import Reason, Standing
 from lakeguard_sdk.types.schema import TableSchema
 
 MOST_NAMED = 1000
-"""Of more partitions than these, an invalidation is of the whole dataset."""
+"""Above this many partitions the whole dataset is invalidated."""
 
 
 def tell_replaced(tx: Transaction, run: OpenRun, version: int, found: Partitions | None) -> None:
-    """A window built again, partitions replaced, or a column that is another now or is gone.
+    """Invalidate after a back-fill, replaced partitions, or a changed or dropped column.
 
-    A load that replaces the whole table every time says nothing: its dependents read it anew.
+    A load that always replaces the whole table invalidates nothing: dependents read it anew.
     """
     base = run.plan.base
     if base is None:
@@ -59,7 +59,7 @@ def tell_replaced(tx: Transaction, run: OpenRun, version: int, found: Partitions
 def tell_restored(
     tx: Transaction, dataset: RegisteredDataset, task: Task, shown: int | None, version: int
 ) -> None:
-    """The partitions in which the version differs from the one that was shown; or all."""
+    """Partitions that differ from the previously published version, or all."""
     if shown == version or shown is None:
         return
     before = partitions_at(tx, dataset.dataset_id, shown)
@@ -91,7 +91,7 @@ def _named(keys: Iterable[str]) -> Reach:
 
 
 def _breaks(before: TableSchema, after: TableSchema) -> bool:
-    """Whether a column that others may have read is gone, or holds other values now."""
+    """Whether a column that others may have read was dropped or changed."""
     types = [(column.type, after.type_of(column.name)) for column in before.columns]
     return any(new is None or not grows_into(old, new) for old, new in types)
 
@@ -104,7 +104,7 @@ def _tell(
     reach: Reach,
     reason: Reason,
 ) -> None:
-    """Once: not where the version is what an invalidation asked for, which goes on by itself."""
+    """Not if the version was built for an invalidation, which cascades by itself."""
     if not _has_readers(tx, dataset):
         return
     if _is_asked_for(tx, dataset, task, reach):
@@ -118,7 +118,7 @@ def _tell(
 
 
 def _has_readers(tx: Transaction, dataset: RegisteredDataset) -> bool:
-    """A build that is not over counts: it may have pinned what is replaced here."""
+    """Open builds count: they may have pinned the replaced version."""
     if is_read_by_others(tx, dataset.dataset_id):
         return True
     built = select(tasks.c.dataset_id).where(

@@ -1,4 +1,4 @@
-"""Which partitions a move touches, and what each is made of afterwards."""
+"""Partitions that a move touches, and their state afterwards."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from lakeguard_sdk.storage.storage import join
 
 @dataclass(frozen=True)
 class Partitions:
-    """All partitions of a table after a move, and what the move did to them."""
+    """All partitions after a move, and the move's effect."""
 
     files: dict[str, tuple[LiveFile, ...]]
     touched: frozenset[str] = frozenset()
-    """Brought, replaced, added to or taken away."""
+    """Added, replaced, appended to or removed."""
     replaced: frozenset[str] = frozenset()
-    """Of these, those that lost a file that the table had before."""
+    """Those that lost a file."""
 
 
 def partitions_after(context: PlaneContext, intent: Intent, commit: Commit) -> Partitions | None:
-    """As the log has them; None where the table has no partitions, or no version is made.
+    """Partitions from the log; None if unpartitioned, or no version is created.
 
-    A file that only gets a second name is the file that it was.
+    A file re-added under another name counts as unchanged.
     """
     if intent.kind not in (MoveKind.PUBLISH, MoveKind.ADOPTION) or not intent.partition_by:
         return None
@@ -66,7 +66,7 @@ def record_partition_states(
     found: Partitions | None,
     adds: frozenset[str],
 ) -> None:
-    """Those that the move touched; all, where what the version was built upon has none recorded."""
+    """Touched partitions; all, if the base has none recorded."""
     if found is None:
         return
     base = run.plan.base.version if run.plan.base else None
@@ -82,7 +82,7 @@ def record_partition_states(
 
 
 def _known_rows(tx: Transaction, run: OpenRun, found: Partitions) -> dict[str, int]:
-    """Rows of files of which the log does not say it: only a table that was adopted has such."""
+    """Row counts missing from the log, as only in adopted tables."""
     unknown = any(file.rows < 0 for files in found.files.values() for file in files)
     if not unknown:
         return {}
@@ -102,7 +102,7 @@ def _state(
 
 
 def _folders(table: str, files: tuple[LiveFile, ...], adds: frozenset[str]) -> Iterator[str]:
-    """Where its newest files lie, if the ledger can hold that; the table's place can always be."""
+    """The folder of its newest files if it fits the ledger, else the table's location."""
     for file in sorted(files, key=lambda file: (file.path not in adds, file.path)):
         folder = join(table, str(PurePosixPath(file.path).parent)).removesuffix("/.")
         if len(folder) <= LONGEST_KEY:

@@ -1,4 +1,4 @@
-"""Completing a publish: version, pointer, lineage and run row in one transaction."""
+"""Completes a publish: version, pointer, lineage and run row in one transaction."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def publish_version(
     arrows: tuple[Arrow, ...] = (),
     partitions: Partitions | None = None,
 ) -> RunResult:
-    """The next version of the dataset, bound to all that it was decided on."""
+    """Record the next version with everything it was decided on."""
     decision = decision_by_id(tx, intent.decision_id, intent.dataset)
     evidence = Evidence.from_json(get_document(tx, str(decision.case.evidence)))
     adopted = intent.kind is MoveKind.ADOPTION
@@ -73,7 +73,7 @@ def publish_version(
 def _materialize(
     tx: Transaction, run: OpenRun, version: StoredVersion, evidence: Evidence, *, adopted: bool
 ) -> None:
-    """What was written for the version: of a table that was there already, nothing."""
+    """Rows written for the version; zero for an adoption."""
     record_materialization(
         tx,
         version,
@@ -130,7 +130,7 @@ def _version(
 
 
 def _inputs(tx: Transaction, run: OpenRun, evidence: Evidence) -> tuple[InputVersion, ...]:
-    """A replay reads no input: its rows and the table's are of those that its base had read."""
+    """A replay reads no input; its inputs are those of its base."""
     base = run.plan.base
     if not isinstance(run.plan.build, QuarantineBuild) or base is None:
         return evidence.inputs
@@ -138,7 +138,7 @@ def _inputs(tx: Transaction, run: OpenRun, evidence: Evidence) -> tuple[InputVer
 
 
 def _position_of_base(tx: Transaction, run: OpenRun) -> str | None:
-    """A replay leaves the position where it was."""
+    """A replay does not advance the position."""
     base = run.plan.base
     if not isinstance(run.plan.build, QuarantineBuild) or base is None:
         return None

@@ -1,4 +1,4 @@
-"""Columns that came with the data become part of the definition, in the publish that shows them."""
+"""Adds drifted columns to the definition, in the publish that makes them visible."""
 
 from __future__ import annotations
 
@@ -31,11 +31,10 @@ from lakeguard_sdk.types.schema import TableSchema
 def record_drift(
     tx: Transaction, context: PlaneContext, dataset: RegisteredDataset, run_id: str
 ) -> None:
-    """A revision of the dataset with what the run's verdict accepted; none where that was nothing.
+    """Revise the dataset with the columns that the run's verdict accepted, if any.
 
-    What a person revised while the run was under way counts beside it: nobody could apply what
-    excludes it since the move began. Where somebody did, past the registry's port, the commit
-    stands all the same, and ``schema diff`` shows the columns.
+    Concurrent revisions by users are kept: since the move began, no conflicting one can be
+    applied. If one was, bypassing the registry, the commit stands and ``schema diff`` shows it.
     """
     if not _brought(tx, dataset, run_id).columns:
         return
@@ -54,9 +53,9 @@ def record_drift(
 def require_room(
     tx: Transaction, context: PlaneContext, dataset: RegisteredDataset, run_id: str
 ) -> None:
-    """``DefinitionMoved`` where the definition of now does not take what the run brings.
+    """Raises ``DefinitionMoved`` if the current definition does not accept the run's columns.
 
-    Where it does, nobody revises it before the transaction is over.
+    Otherwise the definition is locked until the transaction ends.
     """
     if _brought(tx, dataset, run_id).columns:
         now = _held(tx, dataset)
@@ -64,8 +63,8 @@ def require_room(
 
 
 def require_room_for_moves(tx: Transaction, context: PlaneContext) -> None:
-    """After definitions were revised: ``ColumnsUnderWay`` where one of them takes not what a move
-    brings that has begun."""
+    """After an apply: raises ``ColumnsUnderWay`` if a definition rejects the columns of an open
+    move."""
     for run_id, dataset_id in open_publishes(tx):
         dataset = dataset_by_id(tx, dataset_id)
         try:
@@ -99,13 +98,13 @@ def follow_shown(
 
 
 def _held(tx: Transaction, dataset: RegisteredDataset) -> RegisteredDataset:
-    """The dataset as it is now, and stays until the transaction is over."""
+    """The dataset, locked until the transaction ends."""
     hold_registry(tx)
     return dataset_by_id(tx, dataset.dataset_id)
 
 
 def _brought(tx: Transaction, dataset: RegisteredDataset, run_id: str) -> TableSchema:
-    """New and wider columns, those apart of which the definition says something else by now."""
+    """New and wider columns, except those that the definition now declares differently."""
     verdict = schema_verdict(tx, run_id)
     if verdict is None or verdict.declared is None:
         return TableSchema(columns=())

@@ -21,10 +21,10 @@ from lakeguard_sdk.types.schema import Column, TableSchema
 
 _TRIES = 5
 _TABLE_PARTS = 4
-"""``quarantine/<layer>/<name>/<shape>``: what stands before the files of a table."""
+"""``quarantine/<layer>/<name>/<shape>``: a quarantine table's folder."""
 
 Wanted = dict[str, dict[str, ShownFile]]
-"""By table below the lake, then by path below the table."""
+"""Files by table and relative path."""
 
 
 def sync_quarantine_tables(context: PlaneContext) -> None:
@@ -36,8 +36,8 @@ def sync_quarantine_tables(context: PlaneContext) -> None:
 
 
 def sync_quarantine_table(context: PlaneContext, dataset_id: str) -> None:
-    """The tables show what waits. Where one cannot be written the facts stand all the same: the
-    next writing command tries again, and ``verify`` tells."""
+    """Synchronise the tables. If one cannot be written, the next writing command retries, and
+    ``verify`` reports it."""
     with context.read() as tx:
         found = quarantine_of(tx, dataset_id)
     wanted = _wanted(found)
