@@ -9,7 +9,7 @@ import pytest
 
 from lakeguard.registry.rows.row_files import ENDINGS
 from lakeguard.registry.rows.rule_forms import TYPE_NAMES
-from lakeguard.registry.rows.tables import TABLES, WHEN_AND_WHO
+from lakeguard.registry.rows.tables import AUDIT_COLUMNS, TABLES
 from lakeguard.registry.rows.vendor_types import SYNONYMS
 
 ROOT = Path(__file__).parents[2]
@@ -50,5 +50,5 @@ def test_words_are_named() -> None:
     assert [name for name in TYPE_NAMES if f"`{name.upper()}`" not in PAGE] == []
     for ours, words in SYNONYMS.items():
         assert f"| `{ours}` | {', '.join(f'`{word}`' for word in words)} |" in PAGE
-    assert {name.partition("_")[0] for name in WHEN_AND_WHO} == {"created", "updated"}
-    assert [name for name in WHEN_AND_WHO[:4] if f"`{name}`" not in PAGE] == []
+    assert {name.partition("_")[0] for name in AUDIT_COLUMNS} == {"created", "updated"}
+    assert [name for name in AUDIT_COLUMNS[:4] if f"`{name}`" not in PAGE] == []
