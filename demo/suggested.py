@@ -16,7 +16,7 @@ from deltalake import write_deltalake
 
 from demo.landing import Landing
 from lakeguard.insight.suggestions import Suggestion
-from lakeguard.services.draft_rules import look_and_suggest
+from lakeguard.services.draft_rules import inspect_and_suggest
 from lakeguard_sdk.model.source_preview import SourceSketch
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "suggestions.md"
@@ -44,7 +44,7 @@ def flights_table(folder: Path) -> str:
 
 def flights_suggestions(place: str) -> tuple[SourceSketch, list[Suggestion]]:
     """What adopting the table would suggest, were there no rule yet."""
-    return look_and_suggest(place, place, lambda _: (), LOOKED_AT, whole=True)
+    return inspect_and_suggest(place, place, lambda _: (), LOOKED_AT, whole=True)
 
 
 def listed(sketch: SourceSketch, found: Sequence[Suggestion]) -> str:

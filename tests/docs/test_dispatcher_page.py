@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.notifications.events.store import event_messenger
 from lakeguard.scheduler.invalidations.run_cache import KnownRuns
+from lakeguard.scheduler.loop import other_loops
 from lakeguard.scheduler.triggers.cron import MOST, PUNCTUAL
 from lakeguard.scheduler.triggers.external_events import LONGEST_VALUE, MOST_BYTES, MOST_VALUES
 from lakeguard.scheduler.triggers.file_watch import AGAIN_AT_ONCE
 from lakeguard.scheduler.triggers.tick import Watch, _loops
 from lakeguard.scheduler.triggers.triggerable_jobs import read_roster
-from lakeguard.services.ports.loops import other_loops
 from lakeguard.settings import DispatchSettings
 from lakeguard_sdk.scheduling.cron import WORDS
 from lakeguard_sdk.scheduling.event_patterns import _OPERATORS, pattern_problems
@@ -29,8 +28,7 @@ def test_every_loop_is_in_the_table_in_its_order(tmp_path: Path) -> None:
     context = make_plane("sqlite", tmp_path).context
     with context.read() as tx:
         roster = read_roster(tx)
-    herald = event_messenger(context, ())
-    loops = [*_loops(context, Watch(), roster), *other_loops(context, herald, KnownRuns())]
+    loops = [*_loops(context, Watch(), roster), *other_loops(context, lambda: 0, KnownRuns())]
     told = re.search(r"\| loop \| does \|\n\|---\|---\|\n((?:\|.*\n)+)", PAGE)
     assert told is not None
     assert re.findall(r"^\| ([a-z ]+) \|", told[1], re.MULTILINE) == [name for name, _ in loops]

@@ -47,11 +47,11 @@ def test_a_stricter_rule_is_scanned_told_and_checked(shop: Terminal) -> None:
     file = draft(shop, "row_count(max=1)", "mean(amount, max=1)", without="row_count(min=1)")
     plain = shop.type(f"lakeguard backtest {file} --since 7d")
     assert plain.code == 0
-    assert "would have blocked 1 of the last 2 runs" in plain.out
+    assert "would have newly blocked 1 of 2 runs" in plain.out
     assert "--scan measures published versions" in plain.out
     scanned = shop.type(f"lakeguard backtest {file} --scan --check --format markdown")
     assert scanned.code == BLOCKED
-    assert scanned.out.startswith("### `silver.orders`: would have blocked 1 of the last 2 runs")
+    assert scanned.out.startswith("### `silver.orders`: would have newly blocked 1 of 2 runs")
     assert "| `row_count` | 2 of 2 (100.0%)" in scanned.out
     assert "the run published no version" in scanned.out
     chosen = shop.type(f"lakeguard backtest {file} --dataset gold.nothing")

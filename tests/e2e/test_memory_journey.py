@@ -234,7 +234,7 @@ def test_the_next_day_goes_on_where_the_source_was_left(shop: Terminal) -> None:
 def test_the_past_is_decided_as_it_was_and_built_as_it_was(shop: Terminal) -> None:
     """Though a rule was mended since, and another added."""
     text = done(shop, "lakeguard replay --all")
-    assert text.startswith("✓ IDENTICAL  7 decisions made again")
+    assert text.startswith("✓ IDENTICAL  7 decisions repeated")
     silver = told(shop, "lakeguard replay --all --dataset silver.orders")["replays"]
     assert (silver["decisions"], silver["differences"]) == (4, [])
     wednesday, sent_again, dirty, first = last_runs(shop)

@@ -40,7 +40,7 @@ def test_from_files_to_a_governed_table(lake: Terminal) -> None:
     added = lake.type(f"lakeguard source add orders {files}")
     assert added.code == 0
     assert added.out.startswith("✓ proposed  bronze.orders   csv, exports/orders-*.csv\n")
-    assert "looked at 3 files, 3 rows" in added.out
+    assert "inspected 3 files, 3 rows" in added.out
     plan = lake.type("lakeguard plan").out
     assert "+   source    orders          csv, exports/orders-*.csv" in plan
     assert "+   dataset   bronze.orders   3 columns, 3 rules" in plan
@@ -115,7 +115,7 @@ def test_ctrl_c_ends_every_run_and_the_next_command_finds_none_left(lake: Termin
     assert done.stdout == ""
     assert done.stderr.splitlines()[-1] == "interrupted"
     again = lake.type("lakeguard run bronze.returns bronze.visits --json")
-    assert "was left behind" not in again.err
+    assert "was abandoned" not in again.err
     assert {item["outcome"] for item in again.data["runs"]} <= {"PROMOTED", "UNCHANGED"}
     runs = lake.type("lakeguard runs --json").data["runs"][2:4]
     stopped = [run for run in runs if run["status"] != "SUCCESS"]  # unless it was done just before

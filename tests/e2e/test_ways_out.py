@@ -33,7 +33,7 @@ def shop(tmp_path: Path) -> Terminal:
 
 def printed(terminal: Terminal, name: str = "silver.orders") -> dict[str, str]:
     """Each way out, by what it is for, as the screen has it and not the JSON."""
-    lines = terminal.type(f"lakeguard why {name}").out.partition("Ways out\n")[2].splitlines()
+    lines = terminal.type(f"lakeguard why {name}").out.partition("Next steps\n")[2].splitlines()
     whens, commands = lines[::2], lines[1::2]
     assert all(when.endswith(":") for when in whens)
     return {
@@ -63,7 +63,7 @@ def test_back_to_what_was_right(shop: Terminal) -> None:
     (shop.folder / "data" / "orders-2026-01-07.csv").unlink()
     (shop.folder / "data" / "orders-2026-01-09.csv").write_text(GOOD)
     assert shop.type("lakeguard run bronze.orders").code == 0
-    again = ways["The data or the build was corrected"]
+    again = ways["After fixing the data or the build"]
     assert again == "lakeguard run silver.orders"
     assert typed(shop, again) == [0]
     assert "✓ SUCCESS" in shop.type("lakeguard why silver.orders").out
@@ -71,14 +71,14 @@ def test_back_to_what_was_right(shop: Terminal) -> None:
 
 def test_a_rule_that_is_changed(shop: Terminal) -> None:
     ways = printed(shop)
-    assert typed(shop, ways["The data or the build was corrected"]) == [BLOCKED], "it was not"
+    assert typed(shop, ways["After fixing the data or the build"]) == [BLOCKED], "it was not"
     file = shop.folder / "definitions" / "silver" / "orders.yaml"
     text = file.read_text("utf-8")
     softer = text.replace("range(min=0", "range(min=-100").replace(
         "unique(order_id)", "unique(order_id) fail_if > 50%"
     )
     file.write_text(softer)
-    command = ways["A rule was wrong and is changed in its definition"]
+    command = ways["The rule was wrong: change its definition"]
     assert typed(shop, command) == [0, 0], shop.said[-1]
     said = shop.type("lakeguard why silver.orders").out
     assert "rule range" in said
@@ -111,7 +111,7 @@ def test_a_schema_that_is_right(shop: Terminal) -> None:
     assert "column coupon" in said
     assert typed(shop, only(ways, "diff")) == [0]
     assert typed(shop, only(ways, "approve")) == [0], shop.said[-1]
-    assert typed(shop, ways["The data or the build was corrected"]) == [0], shop.said[-1]
+    assert typed(shop, ways["After fixing the data or the build"]) == [0], shop.said[-1]
 
 
 def test_the_screen_shows_numbers_rows_and_what_is_new(shop: Terminal) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from lakeguard.worker import (
     Attempt,
     Ended,
-    Manner,
+    WorkerOptions,
     WorkLoop,
 )
 from lakeguard.worker.task_runner import report_end
@@ -42,5 +42,5 @@ def main(folder: str, slots: int) -> None:
         time.sleep(SECONDS.get(attempt.name, QUICK_SECONDS))
         return report_end(client.dispatch, attempt, DONE)
 
-    manner = Manner(slots=slots, poll_seconds=0.1, heartbeat_seconds=1.0)
+    manner = WorkerOptions(slots=slots, poll_seconds=0.1, heartbeat_seconds=1.0)
     WorkLoop(client.dispatch, this_process("enduring"), work, lambda: None, manner).run()

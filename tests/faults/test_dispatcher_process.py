@@ -95,7 +95,7 @@ def test_it_works_until_it_is_told_to_stop(kind: str, tmp_path: Path) -> None:
     with states_of(kind):
         project(tmp_path)
         with dispatching(tmp_path, "--json") as dispatcher:
-            dispatcher.until("a turn every 1 s")
+            dispatcher.until("polling every 1 s")
             land(tmp_path, "a.csv")
             assert json.loads(dispatcher.until('"triggered"'))["triggered"] == 1
             assert dispatcher.end(signal.SIGTERM) == 0
@@ -107,13 +107,13 @@ def test_it_outlives_a_server_that_is_started_again(tmp_path: Path) -> None:
         project(tmp_path)
         server = shared_server()
         with dispatching(tmp_path) as dispatcher:
-            dispatcher.until("a turn every 1 s")
+            dispatcher.until("polling every 1 s")
             server.stop()
             try:
-                dispatcher.until("the control plane is away, trying on")
+                dispatcher.until("control plane unavailable, retrying")
             finally:
                 server.start()
-            dispatcher.until("the control plane is back")
+            dispatcher.until("control plane available again")
             land(tmp_path, "a.csv")
             dispatcher.until("1 triggered")
             server.sql(

@@ -87,7 +87,7 @@ def test_schedules_go_on_while_a_receiver_hangs(
     with states_of(kind), receiver(*[HANGS] * 100) as site:
         listened_project(tmp_path, site)
         with dispatching(tmp_path, start=("-c", PATIENT)) as dispatcher:
-            dispatcher.until("a turn every 1 s")
+            dispatcher.until("polling every 1 s")
             make_due(tmp_path, "strict", 3)
             dispatcher.until("1 scheduled")
             make_due(tmp_path, "strict", 2)

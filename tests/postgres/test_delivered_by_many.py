@@ -1,4 +1,4 @@
-"""Deliveries that die and deliveries that race: readers see whole versions, and the last stays."""
+"""Redelivery that die and deliveries that race: readers see whole versions, and the last stays."""
 
 from __future__ import annotations
 

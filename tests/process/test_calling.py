@@ -52,7 +52,7 @@ def test_an_unknown_command_is_refused_with_the_nearest(shell: Shell) -> None:
     said = shell("statsu")
     assert (said.code, said.out) == (2, "")
     assert said.err.splitlines() == [
-        "LG-1000  there is no command 'statsu'; did you mean status?",
+        "LG-1000  unknown command 'statsu'; did you mean status?",
         "Next: lakeguard --help",
     ]
 

@@ -63,7 +63,7 @@ def test_a_password_that_the_settings_do_not_name_is_refused(tmp_path: Path) -> 
 
 def test_a_worker_is_not_to_be_looked_into() -> None:
     asked = (
-        "import ctypes; from lakeguard.worker import seclude; seclude();"
+        "import ctypes; from lakeguard.worker import isolate_process; isolate_process();"
         " print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
     )
     found = subprocess.run(

@@ -117,8 +117,8 @@ def test_an_output_that_holds_a_secret_is_refused(
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("import os\nos._exit(0)", "ended with code 0, and did not report"),
-        ("import os\nos.kill(os.getpid(), 11)", "was ended by SIGSEGV"),
+        ("import os\nos._exit(0)", "exited with code 0 without a report"),
+        ("import os\nos.kill(os.getpid(), 11)", "was killed by SIGSEGV"),
     ],
 )
 def test_a_process_that_ends_without_a_word_has_crashed(
@@ -132,7 +132,7 @@ def test_a_process_that_ends_without_a_word_has_crashed(
 def test_a_crash_tells_what_the_log_said_last(tmp_path: Path) -> None:
     error = failure(tmp_path, "import os\nfor n in range(9):\n    job.note(f'row {n}')\nos.abort()")
     assert error.message.startswith(
-        "the process of nightly was ended by SIGABRT; its log ends with"
+        "the process of nightly was killed by SIGABRT; its log ends with"
     )
     assert "row 8" in error.message
     assert "row 1" not in error.message

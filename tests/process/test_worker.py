@@ -53,7 +53,7 @@ def test_a_task_from_its_queue_to_its_log(shell: Shell, client: Client) -> None:
     bad = task_of(client, key="bad", set_to={"fail": "yes"})
     listed = shell("tasks", "list", "--state", "queued", "--json").data["tasks"]
     assert {row["task_id"] for row in listed} == {good, bad}
-    assert "no attempt of it has begun" in shell("tasks", "log", good).err
+    assert "no attempt has started" in shell("tasks", "log", good).err
 
     said = shell("worker", "--drain", "--poll", "0.05")
     assert (said.code, said.out) == (1, "")

@@ -116,7 +116,7 @@ def test_what_cannot_be_followed_is_published_and_not_known(
     client = published(tmp_path, silver(text, "n"))
     assert arrows(client) == {"n": {"bronze.numbers.None"}}
     said = shell("show", DOUBLED, "--project", tmp_path)
-    assert "from bronze.numbers, not known which columns" in said.out
+    assert "from bronze.numbers, columns unknown" in said.out
 
 
 def test_a_run_that_died_after_its_commit_is_ended_whatever_its_text(
@@ -200,4 +200,4 @@ def test_show_says_what_is_not_known(tmp_path: Path, shell: Shell) -> None:
     build = FromPython(file="builds/b.py", function="b", sha256="0" * 64)
     published(tmp_path, silver("", "n", build=build))
     said = shell("show", DOUBLED, "--project", tmp_path)
-    assert "from bronze.numbers, not known which columns" in said.out
+    assert "from bronze.numbers, columns unknown" in said.out

@@ -72,8 +72,8 @@ def test_the_difference_is_shown_and_the_same_again_is_nothing(tmp_path: Path) -
             "job load",
             "job report",
             "job shell",
-            "arrow bronze.numbers → silver.doubles",
-            "arrow job load → double",
+            "dependency bronze.numbers → silver.doubles",
+            "dependency job load → double",
         )
     )
     again = client.jobs.deploy("again")
@@ -96,8 +96,8 @@ def test_what_is_added_removed_and_altered(tmp_path: Path) -> None:
         ),
     )
     done = client.jobs.deploy()
-    assert done.added == ("job late", "arrow job report → late")
-    assert done.removed == ("arrow job load → double",)
+    assert done.added == ("job late", "dependency job report → late")
+    assert done.removed == ("dependency job load → double",)
     assert done.altered == ("job report: python → http",)
 
 
@@ -124,7 +124,7 @@ def test_going_back_withdraws_what_waits(tmp_path: Path) -> None:
     waiting = client.jobs.trigger("late", "tests")
     done = client.jobs.deploy("it was wrong", to=before)
     assert (done.dag_version_id, done.canceled) == (before, (waiting.task_id,))
-    assert done.removed == ("job late", "arrow job report → late")
+    assert done.removed == ("job late", "dependency job report → late")
     last = client.jobs.task(waiting.task_id).last
     assert last is not None
     assert (last.to_state, last.code) == (TaskState.CANCELED, "LG-3331")
@@ -268,7 +268,7 @@ def test_a_version_is_found_by_the_beginning_of_its_hash(tmp_path: Path) -> None
     first = client.jobs.dag_versions()[0]
     _, after = newer(client)
     short = first.dag_hash.removeprefix("sha256:")[:8]
-    assert client.jobs.deploy_plan(short).removed == ("job late", "arrow job report → late")
+    assert client.jobs.deploy_plan(short).removed == ("job late", "dependency job report → late")
     assert client.jobs.deploy(to=short).dag_version_id == first.dag_version_id
     with pytest.raises(UnknownGraph, match=r"is dag_none$"):
         client.jobs.deploy(to="dag_none")

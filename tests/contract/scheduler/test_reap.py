@@ -109,8 +109,8 @@ def test_a_command_that_writes_tells_in_a_line_what_it_ended(
     (line,) = shell("jobs", "disable", "load", "--project", tmp_path).err.splitlines()
     run_id, worker = claimed.ticket.run_id, f"{ELSEWHERE.host}:{ELSEWHERE.pid}"
     assert line.startswith(
-        f"task {task_id} of report was left behind (run {run_id}, begun by {worker} at 20"
+        f"task {task_id} of report was abandoned (run {run_id}, begun by {worker} at 20"
     )
     assert line.endswith(" UTC): its lease is over; it was ended, and the task is failed")
-    assert ", its lease until 20" in line
+    assert ", lease until 20" in line
     assert shell("jobs", "enable", "load", "--project", tmp_path).err == ""

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from lakeguard.worker import Attempt, Ending, Told
-from lakeguard.worker.heartbeat import keep_once
+from lakeguard.worker import Attempt, Ending, WorkerEvent
+from lakeguard.worker.heartbeat import renew_leases
 from lakeguard.worker.job_log import log_place
 from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.client import Client
@@ -134,9 +134,9 @@ def test_no_more_at_once_than_slots_and_jobs_allow(tmp_path: Path) -> None:
     most: Counter[str] = Counter()
     lock = threading.Lock()
 
-    def watch(told: Told, attempt: Any, ended: Any, said: str) -> None:
+    def watch(told: WorkerEvent, attempt: Any, ended: Any, said: str) -> None:
         with lock:
-            change = {Told.BEGUN: 1, Told.ENDED: -1}[told]
+            change = {WorkerEvent.BEGUN: 1, WorkerEvent.ENDED: -1}[told]
             for name in (attempt.name, "all"):
                 running[name] += change
                 most[name] = max(most[name], running[name])
@@ -236,12 +236,12 @@ def test_a_worker_waits_for_a_state_that_is_away(
     client = job_project(tmp_path, python_job())
     write_job(tmp_path, "pass", "nightly")
     task_of(client)
-    told: list[Told] = []
+    told: list[WorkerEvent] = []
     loop = loop_of(client, tell=lambda what, *_: told.append(what))
     away: Any = Away(client, 3, kind)
     loop.dispatch = away
     assert loop.run() == {Ending.SUCCEEDED: 1}
-    assert told == [Told.AWAY, Told.BACK, Told.BEGUN, Told.ENDED]
+    assert told == [WorkerEvent.AWAY, WorkerEvent.BACK, WorkerEvent.BEGUN, WorkerEvent.ENDED]
 
 
 @on_each_absence
@@ -275,8 +275,8 @@ def test_a_listener_that_is_gone_stops_no_work(tmp_path: Path) -> None:
     task = task_of(client)
     errors: list[Any] = []
 
-    def tell(told: Told, *_: Any) -> None:
-        if told is Told.ENDED:
+    def tell(told: WorkerEvent, *_: Any) -> None:
+        if told is WorkerEvent.ENDED:
             raise BrokenPipeError
 
     before, threading.excepthook = threading.excepthook, lambda found: errors.append(found.exc_type)
@@ -303,9 +303,9 @@ def test_leases_are_kept_in_one_call_and_a_lost_one_is_told(tmp_path: Path) -> N
             return client.dispatch.keep(tickets)
 
     counting: Any = Counting()
-    assert keep_once(counting, attempts, 30.0) == 30.0
+    assert renew_leases(counting, attempts, 30.0) == 30.0
     assert len(calls) == 1
     assert [each.is_lost for each in attempts] == [False, True, False]
     gone: Any = Away(client, 1)
-    assert keep_once(gone, attempts, 30.0) == 1.0
+    assert renew_leases(gone, attempts, 30.0) == 1.0
     assert [each.is_lost for each in attempts] == [False, True, False]

@@ -94,7 +94,7 @@ def test_all_that_blocks_is_declared_at_once(
     assert diff is not None
     assert diff.differences == ()
     again = approve(tmp_path)
-    assert (again.code, "what was seen last is what is declared" in again.err) == (2, True)
+    assert (again.code, "the latest schema is already declared" in again.err) == (2, True)
     if has_file:
         assert "# the key" in (tmp_path / FILE).read_text()
         assert not client.registry.plan(load_folder(tmp_path)).steps

@@ -124,7 +124,7 @@ def test_some_columns_alone(tmp_path: Path, client: Client) -> None:
 
 def test_a_schema_that_was_never_seen(tmp_path: Path, client: Client) -> None:
     said = Terminal(tmp_path).type("lakeguard schema approve bronze.orders --reason r")
-    assert (said.code, "no run has found one yet" in said.err) == (2, True)
+    assert (said.code, "no run has recorded one yet" in said.err) == (2, True)
     assert client.reader.dataset(ORDERS).revision == 1
 
 

@@ -195,7 +195,7 @@ def test_what_was_quarantined_is_told_by_the_terminal(tmp_path: Path) -> None:
     assert "-9" in json.dumps(shown)
     first = terminal.type(f"lakeguard quarantine replay {TABLE}")
     assert first.code == 0, first
-    assert "none of 2 rows passed: they wait as before; v1 stays" in first.out
+    assert "none of 2 rows passed; they stay in quarantine; v1 stays" in first.out
     assert terminal.type(f"lakeguard quarantine list {TABLE} --json").data["quarantined"] == 2
     assert "no row passed" in terminal.type(f"lakeguard runs {TABLE}").out
     say(table, LAX)

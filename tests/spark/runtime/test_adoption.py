@@ -14,8 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import openlaketx
-from lakeguard.services.adopt_table import proposed_definition, rules_kept
-from lakeguard.services.draft_rules import look_and_suggest
+from lakeguard.services.adopt_table import basic_rules, proposed_definition
+from lakeguard.services.draft_rules import inspect_and_suggest
 from lakeguard_sdk import Client
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, RunStatus
@@ -77,7 +77,7 @@ def client(tmp_path: Path, location: str) -> Client:
     made = make_project(tmp_path / "lake", Definitions())
     table = made.operations.examine(location)
     now = datetime.now(UTC)
-    sketch, found = look_and_suggest(location, location, rules_kept, now, whole=True)
+    sketch, found = inspect_and_suggest(location, location, basic_rules, now, whole=True)
     proposed = proposed_definition(
         CUSTOMERS, table, sketch, owner="ann", domain="sales", suggested=found
     )

@@ -8,11 +8,11 @@ from typing import Any
 
 from lakeguard.worker import (
     Ending,
-    Manner,
     TaskRunner,
+    WorkerOptions,
     WorkLoop,
 )
-from lakeguard.worker.loop import Teller
+from lakeguard.worker.loop import Listener
 from lakeguard_sdk import Client
 from lakeguard_sdk.client import local_worker
 from lakeguard_sdk.model.definitions import Definitions, JobDefinition
@@ -33,10 +33,10 @@ def job_project(folder: Path, *jobs: JobDefinition) -> Client:
     return client
 
 
-def loop_of(client: Client, *, tell: Teller = lambda *_: None, **manner: Any) -> WorkLoop:
+def loop_of(client: Client, *, tell: Listener = lambda *_: None, **manner: Any) -> WorkLoop:
     """A worker that ends when there is nothing to do."""
     runner = TaskRunner(client, local_worker(client.for_worker(), spark_options={}))
-    said = Manner(**{"drain": True, "poll_seconds": 0.05, "grace_seconds": 5.0, **manner})
+    said = WorkerOptions(**{"drain": True, "poll_seconds": 0.05, "grace_seconds": 5.0, **manner})
     identity = this_process("worker")
     return WorkLoop(client.dispatch, identity, runner.work, runner.halt, said, tell)
 

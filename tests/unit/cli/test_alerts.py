@@ -49,9 +49,9 @@ def findings(said: Said) -> dict[str, dict[str, Any]]:
 def test_a_lake_without_alerts(shell: Shell, tmp_path: Path) -> None:
     blocking_world(tmp_path)
     place = ("--project", tmp_path)
-    assert shell("alerts", "list", *place).out == "nothing was raised\n"
-    assert shell("alerts", "send", *place).out == "lakeguard.toml names no channel\n"
-    assert shell("alerts", "sweep", *place).out == "nothing new is late\n"
+    assert shell("alerts", "list", *place).out == "no alerts\n"
+    assert shell("alerts", "send", *place).out == "lakeguard.toml defines no channel\n"
+    assert shell("alerts", "sweep", *place).out == "no new SLA breaches\n"
     assert not [name for name in findings(shell("doctor", "--json", *place)) if "Channel" in name]
 
 
@@ -88,7 +88,7 @@ def test_alerts_are_chosen_by_time_and_kind(shell: Shell, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["list", "--since", "soon"], "write a length such as 90d"),
+        (["list", "--since", "soon"], "write a duration such as 90d"),
         (["list", "--since", "2026-01-01T10:00"], "a time with its zone"),
         (["list", "--kind", "loud"], "'loud' is not one of"),
         (["test", "fil"], "did you mean file?"),
@@ -194,7 +194,7 @@ def test_whatever_writes_tells_what_is_late(
     assert ["is late" in each.err for each in said] == [True, False]
     (line,) = lines_of(tmp_path / "alerts.jsonl")
     assert (line["kind"], line["check"]) == ("late", "promise")
-    assert shell("alerts", "sweep", "--project", tmp_path).out == "nothing new is late\n"
+    assert shell("alerts", "sweep", "--project", tmp_path).out == "no new SLA breaches\n"
     run_by_hand(connect(tmp_path), [2])
     clock.pass_time(90_000)
     assert "late" in shell("alerts", "sweep", "--project", tmp_path).out

@@ -61,8 +61,8 @@ def test_the_column_that_is_meant(definition: DatasetDefinition, by: str, column
 @pytest.mark.parametrize(
     ("definition", "said", "reason"),
     [
-        (trips("day", "hour", watermark="at"), {}, "say by which column with --by: day, hour"),
-        (trips(), {}, "say by which column with --by: id, day, hour, at"),
+        (trips("day", "hour", watermark="at"), {}, "choose a column with --by: day, hour"),
+        (trips(), {}, "choose a column with --by: id, day, hour, at"),
         (trips(), {"by": "nobody"}, "there is no column 'nobody'"),
         (trips("day"), {"start": "January"}, "'January' is not a valid date"),
         (trips("day"), {"end": "2025-12-31"}, "before it starts at 2026-01-01"),
@@ -87,7 +87,7 @@ def test_the_window_reaches_the_run_and_is_told(shell: Shell, tmp_path: Path) ->
     call = ("backfill", "bronze.trips", "--from", "2026-01-01", "--to", "2026-01-31")
     said = shell(*call, "--project", tmp_path)
     assert said.code == 3
-    assert said.err == "filling back bronze.trips, day from 2026-01-01 to 2026-01-31 …\n"
+    assert said.err == "backfilling bronze.trips, day from 2026-01-01 to 2026-01-31 …\n"
     assert said.out.startswith("window: day from 2026-01-01 to 2026-01-31\n✗ BLOCKED")
     assert "bronze.trips has no version yet; first: lakeguard run bronze.trips" in said.out
     told = shell(*call, "--project", tmp_path, "--json").data
@@ -122,7 +122,7 @@ def test_what_a_program_publishes_is_neither_run_nor_filled_back(
     assert everything.code == 0
     assert everything.data == {
         "runs": [],
-        "left_out": {"bronze.trips": "a program publishes it: tx.publish"},
+        "left_out": {"bronze.trips": "built by a program: tx.publish"},
     }
 
 
@@ -131,7 +131,7 @@ def test_run_wants_names_or_all(shell: Shell, tmp_path: Path) -> None:
     for words in ((), ("--all", "bronze.trips"), ("--all", "--with-parents")):
         said = shell("run", *words, "--project", tmp_path)
         assert said.code == 2
-        assert "name datasets to run, or say --all" in said.err
+        assert "name datasets to run, or use --all" in said.err
 
 
 @pytest.mark.parametrize(

@@ -46,9 +46,9 @@ def test_a_rule_that_no_run_was_asked_does_not_pass_a_check(shell: Shell, projec
     said = shell("backtest", file, "--check", "--project", project)
     assert said.code == NEVER_ASKED
     head = said.out.splitlines()[0]
-    assert "would have blocked none of the last 2 runs" in head
-    assert head.endswith("; 1 of 2 rules was asked in none of them")
-    assert "asked in no run: range.n of bronze.numbers" in said.err
+    assert "would have newly blocked 0 of 2 runs" in head
+    assert head.endswith("; 1 of 2 rules has no recorded data")
+    assert "no recorded data: range.n of bronze.numbers" in said.err
     assert "Next: lakeguard backtest FILE --check --scan" in said.err
     assert shell("backtest", file, "--project", project).code == 0
     scanned = shell("backtest", file, "--check", "--scan", "--project", project, "--json")
@@ -71,7 +71,7 @@ def test_a_new_dataset_ends_nothing(shell: Shell, project: Path) -> None:
     file.write_text(text)
     said = shell("backtest", file, "--check", "--project", project)
     assert (said.code, said.out.splitlines()[0]) == (0, "bronze.aaa   new: no runs")
-    assert "bronze.numbers   would have blocked none" in said.out
+    assert "bronze.numbers   would have newly blocked 0 of" in said.out
     data = shell("backtest", file, "--json", "--project", project).data["backtests"]
     assert [test["new"] for test in data] == [True, False]
 
@@ -84,8 +84,8 @@ def test_all_replays_say_whether_they_are_identical(shell: Shell, project: Path)
 @pytest.mark.parametrize(
     ("rule", "told"),
     [
-        ("row_count(min=1)", "would have blocked no run that was let through, of the one"),
-        ("row_count(min=5)", "would have blocked the last run"),
+        ("row_count(min=1)", "would have newly blocked 0 of 1 run"),
+        ("row_count(min=5)", "would have newly blocked 1 of 1 run"),
     ],
 )
 def test_one_run_is_one(shell: Shell, tmp_path: Path, rule: str, told: str) -> None:

@@ -58,8 +58,8 @@ def test_all_leaves_out_what_no_run_builds_and_what_is_not_active() -> None:
     assert list(chosen.parents) == [RAW, CLEAN, TOTAL]
     assert chosen.parents[TOTAL] == (CLEAN, OLD)
     assert chosen.left_out == {
-        EVENTS: "a program publishes it: tx.publish",
-        OLD: "it is not active",
+        EVENTS: "built by a program: tx.publish",
+        OLD: "inactive",
     }
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.worker import Deliveries
+from lakeguard.worker import Redelivery
 from lakeguard_sdk.errors import StateUnavailable
 from tests.support.projects.projects import numbers_project
 from tests.unit.cli.conftest import Shell
@@ -20,12 +20,12 @@ AWAY = StateUnavailable(place="postgresql://there", reason="it is gone")
 def test_what_was_done_is_told_whatever_becomes_of_the_deliveries(
     error: Exception, said: str, tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def catch_up(deliveries: Deliveries) -> int:
+    def catch_up(deliveries: Redelivery) -> int:
         deliveries.warn("serving: connection refused")
         raise error
 
     numbers_project(tmp_path)
-    monkeypatch.setattr(Deliveries, "catch_up", catch_up)
+    monkeypatch.setattr(Redelivery, "catch_up", catch_up)
     told = shell("dispatcher", "--once", "--json", "--project", tmp_path)
     assert (told.code, told.data["delivered"]) == (1, 0)
     assert told.data["problems"] == [

@@ -28,8 +28,8 @@ def _secret(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_lake_without_channels(shell: Shell, tmp_path: Path) -> None:
     listened_world(tmp_path)
     place = ("--project", tmp_path)
-    assert shell("events", "list", *place).out.startswith("no event is kept")
-    assert shell("events", "send", *place).out == "lakeguard.toml names no channel\n"
+    assert shell("events", "list", *place).out.startswith("no events")
+    assert shell("events", "send", *place).out == "lakeguard.toml defines no channel\n"
 
 
 def test_events_are_listed_with_what_became_of_them(shell: Shell, tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_a_channel_that_is_behind_is_shown_as_waiting(tmp_path: Path) -> None:
     assert [row.event.kind.value for row in rows] == ["run.ended", "dataset.published"]
     assert [row.waiting for row in rows] == [("stuck",), ()]
     _, later, first = map(unstyle, events_lines(rows))
-    assert "file sent, stuck waits" in later
+    assert "file sent, stuck pending" in later
     assert "file sent, stuck failed" in first
 
 

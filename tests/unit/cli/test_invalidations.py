@@ -38,7 +38,7 @@ def test_one_is_added_seen_and_withdrawn(shell: Shell, folder: Path) -> None:
     added = shell("invalidations", "add", BRONZE, *words, *at)
     assert added.code == 0
     assert "! 2 datasets behind  bronze.flights   month=2026-01" in added.out
-    assert "WAITS      silver.flights   for bronze.flights" in added.out
+    assert "WAITING    silver.flights   for bronze.flights" in added.out
     window = "--from 2026-01 --to 2026-01 --by month"
     assert added.out.endswith(f"Next: lakeguard backfill bronze.flights {window}\n")
     (row,) = shell("invalidations", "list", SILVER, *at, "--json").data["invalidations"]
@@ -50,7 +50,7 @@ def test_one_is_added_seen_and_withdrawn(shell: Shell, folder: Path) -> None:
     key = row["invalidation_id"]
     withdrawn = shell("invalidations", "withdraw", key, "--why", "it was right", *at)
     assert "WITHDRAWN" in withdrawn.out
-    assert shell("invalidations", "list", *at).out == "everybody has caught up\n"
+    assert shell("invalidations", "list", *at).out == "all datasets have caught up\n"
     (over,) = shell("invalidations", "list", "--all", *at, "--json").data["invalidations"]
     assert over["end"] == "withdrawn"
     again = shell("invalidations", "withdraw", key, "--why", "again", *at, "--json")
@@ -83,7 +83,7 @@ def test_who_withdraws_hears_of_what_was_launched_for_it(shell: Shell, tmp_path:
     client.runs.open_claimed(claimed.ticket)
     (task,) = client.jobs.tasks(state=TaskState.RUNNING)
     goes_on = [
-        f"  task {task.task_id} was launched for it, and goes on",
+        f"  task {task.task_id} was launched for it and still runs",
         f"Next: lakeguard tasks cancel {task.task_id}",
     ]
     told = shell("invalidations", "withdraw", key, "--why", "no", *at).out.splitlines()
@@ -105,7 +105,8 @@ def test_who_withdraws_hears_of_what_was_launched_for_it(shell: Shell, tmp_path:
 def test_a_part_is_named_in_one_way(shell: Shell, folder: Path, words: tuple[str, ...]) -> None:
     said = shell("invalidations", "add", BRONZE, "--reason", "manual", *words, "--project", folder)
     assert said.code == 2
-    assert shell("invalidations", "list", "--project", folder).out == "everybody has caught up\n"
+    listed = shell("invalidations", "list", "--project", folder)
+    assert listed.out == "all datasets have caught up\n"
 
 
 def test_a_window_is_about_the_column_that_is_meant(shell: Shell, folder: Path) -> None:
@@ -132,10 +133,10 @@ def test_partitions_are_listed_with_the_version_that_brought_them(
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("--from", "1"), "say --from and --to, or --partition"),
-        (("--partition", "month=1", "--by", "n"), "say --partition, or a window"),
+        (("--from", "1"), "use --from and --to, or --partition"),
+        (("--partition", "month=1", "--by", "n"), "use --partition, or --from"),
         (("--partition", "month"), "invalid partition"),
-        (("--partition", "x=1"), "is of no column that has a window"),
+        (("--partition", "x=1"), "is not of a column with windows"),
     ],
 )
 def test_a_back_fill_is_named_in_one_way(

@@ -49,7 +49,7 @@ def test_a_graph_from_its_plan_to_going_back(shell: Shell, place: tuple[str, Pat
     assert refused.out.endswith("Next: lakeguard deploy\n")
     done = shell("deploy", "--reason", "first", *place)
     assert "✓ DEPLOYED  dag_" in done.out
-    assert "= UNCHANGED  this graph is active already" in shell("deploy", *place).out
+    assert "= UNCHANGED  this graph is already active" in shell("deploy", *place).out
     (version,) = shell("deploy", "--list", "--json", *place).data["versions"]
     assert (version["active"], version["jobs"], version["datasets"]) == (True, 3, 2)
     assert "● active" in shell("deploy", "--list", *place).out
@@ -73,7 +73,7 @@ def test_nothing_is_deployed_where_nothing_is_applied(shell: Shell, lake: Path) 
     for more in ((), ("--dry-run",)):
         refused = shell("deploy", *more, "--project", lake)
         assert refused.code == 2
-        assert "! 5 definitions of the files are not applied: + source orders" in refused.err
+        assert "! 5 definitions in the files are not applied: + source orders" in refused.err
         assert "LG-1624" in refused.err
         assert "Next: lakeguard apply, then: lakeguard deploy" in refused.err
     assert shell("deploy", "--list", "--json", "--project", lake).data["versions"] == []
@@ -87,7 +87,7 @@ def test_a_deployment_names_what_is_not_applied(shell: Shell, lake: Path) -> Non
     assert first.endswith("Next: lakeguard jobs list\n")
     define(lake, "nightly")
     told = [
-        "! 1 definition of the files is not applied: + job nightly",
+        "! 1 definition in the files is not applied: + job nightly",
         "Next: lakeguard apply, then: lakeguard deploy",
     ]
     for more in ((), ("--dry-run",)):
@@ -103,7 +103,7 @@ def test_a_deployment_names_what_is_not_applied(shell: Shell, lake: Path) -> Non
     define(lake, "ni ghtly")
     broken = shell("deploy", *place)
     assert broken.code == 0
-    assert "! the files have 1 mistake; what they change is not applied" in broken.out
+    assert "! the files have 1 error; their changes are not applied" in broken.out
     assert broken.out.endswith("Next: lakeguard validate\n")
 
 
@@ -116,7 +116,7 @@ def test_a_list_without_jobs_says_what_to_do(shell: Shell, lake: Path) -> None:
     lines = shell("jobs", "list", *place).out.splitlines()
     assert lines == [
         "no jobs are applied",
-        "! 1 definition of the files is not applied: + job nightly",
+        "! 1 definition in the files is not applied: + job nightly",
         "Next: lakeguard apply, then: lakeguard deploy",
     ]
     data = shell("jobs", "list", "--json", *place).data
@@ -138,7 +138,7 @@ def test_a_job_is_looked_at_switched_and_started(shell: Shell, place: tuple[str,
     started = shell("jobs", "trigger", "report", "--key", "one", *place)
     assert (started.code, started.out.splitlines()[-1]) == (0, "Next: lakeguard worker")
     again = shell("jobs", "trigger", "report", "--key", "one", *place)
-    assert "the same was started before" in again.out
+    assert "already started" in again.out
     data = shell("jobs", "show", "report", "--json", *place).data
     assert data["job"]["controls"]["call"] == "jobs:main"
     assert [task["state"] for task in data["tasks"]] == ["queued", "blocked"]
@@ -186,7 +186,7 @@ def test_an_old_refusal_is_told_as_one(shell: Shell, place: tuple[str, Path]) ->
     shell("jobs", "enable", "report", *place)
     again = shell(*call)
     refused, way = again.out.splitlines()
-    assert (again.code, refused.endswith("   the same was started before")) == (3, True)
+    assert (again.code, refused.endswith("   already started")) == (3, True)
     assert way.startswith("Next: lakeguard tasks retry task_")
     assert shell(*way.split()[2:], *place).code == 0
 
@@ -203,8 +203,8 @@ def test_what_is_tried_again_later_is_told(shell: Shell, place: tuple[str, Path]
     ways = [f"Next: lakeguard tasks {word} {task}" for word in ("retry", "cancel")]
     assert row.splitlines()[-2:] == ways
     again = shell("jobs", "trigger", "report", "--here", *place).out.splitlines()
-    assert again[2].startswith("it is due again at 20")
-    assert again[2].endswith(" UTC, for a worker")
+    assert again[2].startswith("a worker retries it at 20")
+    assert again[2].endswith(" UTC")
     assert [line.split()[3] for line in again[-2:]] == ["show", "cancel"]
     assert shell("tasks", "cancel", again[-1].split()[-1], *place).code == 0
 
@@ -231,8 +231,8 @@ def test_who_switched_a_job_when_and_why(shell: Shell, place: tuple[str, Path]) 
         (("show", "reprot"), "unknown job reprot; did you mean report?"),
         (("trigger", "report", "--set", "x"), "write --set NAME=VALUE"),
         (("trigger", "report", "--set", "x=1", "--set", "x=2"), "x is set twice"),
-        (("trigger", "report", "--date", "yesterday"), "is no day"),
-        (("trigger", "report", "--date", "2026-02-30"), "is no day"),
+        (("trigger", "report", "--date", "yesterday"), "is not a day"),
+        (("trigger", "report", "--date", "2026-02-30"), "is not a day"),
         (("enable", "other"), "unknown job other"),
     ],
 )
@@ -275,9 +275,9 @@ def test_why_a_job_would_not_start_is_seen_in_the_list() -> None:
         ),
     ]
     _, *lines = [click.unstyle(line) for line in jobs_lines(rows, NOW)]
-    assert "by hand" in lines[0]
+    assert "manually" in lines[0]
     assert "✗ switched off" in lines[0]
-    assert "nothing runs it" in lines[1]
+    assert "no runner" in lines[1]
     assert "✗ inactive" in lines[1]
     assert "! not deployed" in lines[2]
     assert "at 0 2 * * * Europe/Berlin; on any of s…" in lines[3]
@@ -321,6 +321,6 @@ def test_what_a_deployment_canceled_is_counted() -> None:
         "✓ DEPLOYED  dag_1   0123456789ab",
         "4 tasks of newer versions canceled: task_1, task_2, task_3 and 1 more",
         r"! task task_5 could not be canceled: no\x1b route",
-        "a dispatcher tries that again at each turn",
+        "the dispatcher retries this at each poll",
         "Next: lakeguard jobs list",
     ]

@@ -78,7 +78,7 @@ def test_a_page_has_every_part() -> None:
         "unique(flight_key)",
         "1 rule",
         "Last runs",
-        "What was published",
+        "Publications",
     ):
         assert part in text
 
@@ -100,8 +100,8 @@ def test_a_long_note_is_cut() -> None:
 @pytest.mark.parametrize(
     ("kind", "told"),
     [
-        ("adoption", "adopted as it was"),
-        ("frame", "published by a program"),
+        ("adoption", "an adopted table"),
+        ("frame", "a program"),
         ("source", "its source"),
         (None, ""),
     ],
@@ -119,7 +119,7 @@ def test_a_live_table_is_said_to_have_no_versions() -> None:
         format=TargetFormat.POSTGRESQL, url="postgresql://db.example/reports",
     )  # fmt: skip
     text = "\n".join(plain(show_lines(replace(page(), target=target), nouns.NOW)))
-    assert "reports.silver_flights at postgresql://db.example/reports: live and unversioned" in text
+    assert "reports.silver_flights at postgresql://db.example/reports: live, unversioned" in text
 
 
 def test_an_identical_replay_is_one_line() -> None:
@@ -156,7 +156,7 @@ def test_the_doctor_names_the_command_for_what_is_missing() -> None:
         "✓   Java   17",
         "✗   Lake   gone",
         "",
-        "1 thing missing",
+        "1 check failed",
         "Next: mkdir -p lake",
     ]
-    assert doctor_lines([])[-1] == "Everything is there."
+    assert doctor_lines([])[-1] == "All checks passed."

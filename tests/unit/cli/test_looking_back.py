@@ -47,7 +47,7 @@ def test_a_time_is_so_long_ago_or_a_moment(text: str, meant: datetime) -> None:
 
 @pytest.mark.parametrize("text", ["yesterday", "2026-02-01T06:00:00", "0d", "2026-13-01"])
 def test_what_is_no_time_is_refused(text: str) -> None:
-    with pytest.raises(click.BadParameter, match="write a length such as 90d"):
+    with pytest.raises(click.BadParameter, match="write a duration such as 90d"):
         moment_of(text, NOW)
 
 
@@ -71,11 +71,11 @@ def plan(sql: str) -> RunPlan:
 def test_rows_that_differ_are_counted_and_chance_is_named() -> None:
     said = "\n".join(rebuild_lines(FOUND, plan("SELECT rand () AS amount, first FROM o")))
     assert "10 rows then, 9 now" in said
-    assert "2 rows of then are not there now, 1 are new" in said
-    assert "columns that differ: amount" in said
-    assert "its SQL uses rand: the clock, chance and order are not recorded" in said
+    assert "2 rows missing, 1 extra" in said
+    assert "differing columns: amount" in said
+    assert "its SQL uses rand: time, randomness and row order are not recorded" in said
     plain = "\n".join(rebuild_lines(FOUND, plan("SELECT amount, last FROM o")))
-    assert "uses no clock and no chance that is known of" in plain
+    assert "uses no known time or random function" in plain
 
 
 def test_the_same_rows_are_one_line() -> None:

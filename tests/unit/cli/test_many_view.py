@@ -33,7 +33,7 @@ def lines(*ended: Ended, **left_out: str) -> list[str]:
 
 
 def test_one_line_for_each_dataset_after_what_went_wrong() -> None:
-    said = lines(BRONZE, BLOCKED, BROKEN, HELD, events="a program publishes it: tx.publish")
+    said = lines(BRONZE, BLOCKED, BROKEN, HELD, events="built by a program: tx.publish")
     assert said[0] == "✗ BLOCKED  silver.flights   nothing was published; v1 stays visible"
     assert "  LG-6003  state is\\x1b away" in said
     at = next(index for index, line in enumerate(said) if line.startswith("OUTCOME"))
@@ -44,7 +44,7 @@ def test_one_line_for_each_dataset_after_what_went_wrong() -> None:
         "! FAILED     silver.other     -            -    0.0 s   LG-6003",
         "○ NOT RUN    gold.daily       -            -        -   waits for silver.flights",
         "",
-        "left out: bronze.events, a program publishes it: tx.publish",
+        "skipped: bronze.events, built by a program: tx.publish",
         "4 datasets: 1 promoted, 1 blocked, 1 failed, 1 not run",
         "Next: lakeguard why silver.flights",
     ]
@@ -62,7 +62,7 @@ def test_an_alert_that_let_a_dataset_through_is_named() -> None:
 
 
 def test_nothing_to_run() -> None:
-    assert lines()[0] == "there is nothing to run"
+    assert lines()[0] == "nothing to run"
 
 
 def test_who_waits_hears_how_each_ended() -> None:

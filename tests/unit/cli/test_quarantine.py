@@ -48,7 +48,7 @@ def test_what_waits_is_listed_with_its_account(
     assert "QUARANTINED" in said.out
     assert "2 rows in quarantine" in said.out
     assert f"Next: lakeguard quarantine show {NUMBERS}" in said.out
-    account = "4 read = 2 published + 2 waiting + 0 discarded + 0 malformed"
+    account = "4 read = 2 published + 2 quarantined + 0 discarded + 0 malformed"
     assert said.out.splitlines()[-1] == f"{NUMBERS} v1: {account}"
     data = shell("quarantine", "list", NUMBERS, "--json", *place).data
     assert [(row["rule_id"], row["rows"]) for row in data["quarantine"]] == [
@@ -64,7 +64,7 @@ def test_what_does_not_wait_any_more_is_listed_where_asked(
     gone = shell("quarantine", "discard", NUMBERS, "--rule", LARGE, "--reason", "test data", *place)
     assert gone.code == 0, gone.err
     assert f"✓ DISCARDED  {NUMBERS}   1 row" in gone.out
-    assert "1 waiting + 1 discarded" in gone.out
+    assert "1 quarantined + 1 discarded" in gone.out
     assert LARGE not in shell("quarantine", "list", *place).out
     listed = shell("quarantine", "list", "--all", *place).out
     assert "DISCARDED" in listed
@@ -120,7 +120,7 @@ def test_a_header_is_as_wide_as_its_rows() -> None:
 def test_one_row_is_one(shell: Shell, tmp_path: Path) -> None:
     ByHand.project(tmp_path / "lake").run([1, -3])
     why = shell("why", NUMBERS, "--project", tmp_path / "lake").out
-    assert "1 row that rules kept out" in why
+    assert "quarantined   1 row" in why
 
 
 def test_a_tagged_value_is_told_nowhere(shell: Shell, tmp_path: Path) -> None:
@@ -136,10 +136,10 @@ def test_other_commands_say_what_was_quarantined(
 ) -> None:
     run_id = world.client.reader.versions(NUMBERS)[0].run_id
     status = shell("status", *place).out
-    assert f"quarantine: {NUMBERS}  2 rows, the oldest from" in status
+    assert f"quarantine: {NUMBERS}  2 rows, oldest" in status
     assert f"lakeguard quarantine list {NUMBERS}" in status
     why = shell("why", NUMBERS, *place).out
-    assert "2 rows that rules kept out" in why
+    assert "quarantined   2 rows" in why
     assert f"quarantine show {NUMBERS} --run {run_id}" in why
     versions = shell("versions", NUMBERS, *place).out
     assert "QUARANTINED" in versions.splitlines()[0]
@@ -172,7 +172,7 @@ def test_a_wrong_call_says_what_is_wrong(
 def test_nothing_waits(shell: Shell, tmp_path: Path) -> None:
     ByHand.project(tmp_path / "lake").run([1])
     said = shell("quarantine", "list", "--project", tmp_path / "lake")
-    assert (said.code, said.out) == (0, "nothing waits in quarantine\n")
+    assert (said.code, said.out) == (0, "no rows in quarantine\n")
 
 
 def test_an_account_that_does_not_add_up_says_so() -> None:

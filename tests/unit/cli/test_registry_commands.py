@@ -91,7 +91,7 @@ def test_apply_then_nothing_to_do(shell: Shell, lake: Path) -> None:
     assert "✓ applied  5 steps" in said.out
     assert said.out.endswith("Next: lakeguard run bronze.orders\n")
     again = shell("apply", "--project", lake)
-    assert again.out.startswith("nothing to do")
+    assert again.out.startswith("no changes")
     assert shell("apply", "--project", lake, "--json").data["applied"]["apply_id"] is None
 
 

@@ -51,7 +51,7 @@ def test_what_is_exported_as_files_is_what_is_registered(shell: Shell, loaded: P
     )
     for name in ("definitions", "sql"):
         (out / name).rename(loaded / name)
-    assert shell("plan", "--project", loaded).out.startswith("nothing to do")
+    assert shell("plan", "--project", loaded).out.startswith("no changes")
 
 
 def test_what_is_exported_as_rows_is_what_is_registered(shell: Shell, loaded: Path) -> None:
@@ -59,7 +59,7 @@ def test_what_is_exported_as_rows_is_what_is_registered(shell: Shell, loaded: Pa
     data = shell("export", out, "--format", "rows", "--project", loaded, "--json").data
     assert sorted(data["files"]) == sorted(f"{table}.csv" for table in TABLES)
     files = sorted(out.iterdir())
-    assert shell("load", *files, "--project", loaded).out.startswith("nothing to do")
+    assert shell("load", *files, "--project", loaded).out.startswith("no changes")
     assert "env:OPENCELLID_TOKEN" in (out / "md_src_det.csv").read_text("utf-8")
 
 

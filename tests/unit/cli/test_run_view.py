@@ -55,7 +55,7 @@ def test_an_alert_that_let_it_through_is_told() -> None:
 
 def test_blocked_before_anything_was_visible() -> None:
     result = nouns.result(RunStatus.BLOCKED, decision=nouns.decision(nouns.MEAN))
-    assert lines(result, None)[0].endswith("nothing was published; nothing was visible before")
+    assert lines(result, None)[0].endswith("nothing was published; nothing is visible")
 
 
 def test_an_error_of_the_gate_tells_its_reason() -> None:

@@ -69,7 +69,7 @@ def test_a_busy_table_is_tried_again() -> None:
     tasks = Tasks([BUSY, BUSY, DONE])
     assert tasks.run() is DONE
     assert tasks.pauses == [0.5, 1.0]
-    assert tasks.notes[0] == "silver.flights: LG-4001, trying again in 0.5 s"
+    assert tasks.notes[0] == "silver.flights: LG-4001, retrying in 0.5 s"
 
 
 def test_attempts_end() -> None:
@@ -89,7 +89,7 @@ def test_a_run_that_others_ended_names_the_task_that_goes_on() -> None:
     tasks = Tasks([TAKEN])
     assert tasks.run() is TAKEN
     assert tasks.notes == [
-        "silver.flights: its task task_1 is queued now; to follow it: lakeguard tasks show task_1"
+        "silver.flights: its task task_1 is now queued; to follow it: lakeguard tasks show task_1"
     ]
 
 

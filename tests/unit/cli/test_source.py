@@ -52,8 +52,8 @@ def test_what_is_proposed_says_what_was_seen(shell: Shell, lake: Path) -> None:
     assert said.err == "looking at exports/orders-*.csv …\n"
     assert said.out.splitlines() == [
         "✓ proposed  bronze.orders   csv, delimiter ';', exports/orders-*.csv",
-        "  looked at 2 files, 2 rows, 90 bytes",
-        "  every row was seen: types and keys hold for all of them",
+        "  inspected 2 files, 2 rows, 90 bytes",
+        "  all rows inspected: types and keys hold for all of them",
         "  order_id     integer         key",
         "  order_date   date            from 'Order Date'",
         "  amount       decimal(18,2)",
@@ -90,8 +90,8 @@ def test_it_is_planned_applied_and_listed(shell: Shell, lake: Path) -> None:
 def test_files_without_a_row_are_told_as_such(shell: Shell, lake: Path) -> None:
     (lake / "exports" / "empty.csv").write_text("a,b\n")
     said = shell("source", "add", "empty", "exports/empty.csv").out
-    assert "there is no row: every column is proposed as a string" in said
-    assert "every row was seen" not in said
+    assert "no rows: every column is proposed as a string" in said
+    assert "all rows inspected" not in said
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_files_without_a_row_are_told_as_such(shell: Shell, lake: Path) -> None:
 def test_an_address_is_no_file(shell: Shell, lake: Path, word: str) -> None:
     said = shell("source", "add", "orders", word)
     assert said.code == 2
-    assert f"LG-1203  {word}: it is an address" in said.err
+    assert f"LG-1203  {word}: it is a URL" in said.err
     assert "write url:" in said.err
     assert not (lake / "definitions").exists()
 
@@ -192,7 +192,7 @@ def test_the_pattern_that_a_shell_had_read(
 def test_files_that_no_one_pattern_finds(tmp_path: Path) -> None:
     for name in ("a.csv", "b.csv", "c.csv"):
         (tmp_path / name).touch()
-    with pytest.raises(click.UsageError, match="in quotes"):
+    with pytest.raises(click.UsageError, match="quote it"):
         source_path(("a.csv", "c.csv"), tmp_path, tmp_path)
 
 

@@ -97,7 +97,7 @@ def test_weak_ones_are_counted_and_shown_when_asked() -> None:
     found = all_of(weak, strong)
     chosen = chosen_of(found, everything=False)
     assert chosen == [strong]
-    assert "# 1 weaker one with --all." in fragment_lines(found, chosen)
+    assert "# 1 weaker rule with --all." in fragment_lines(found, chosen)
     data = suggested_data(found, chosen)
     assert (len(data["suggestions"]), data["weaker"]) == (1, 1)
     assert chosen_of(found, everything=True) == [strong, weak]
@@ -105,7 +105,7 @@ def test_weak_ones_are_counted_and_shown_when_asked() -> None:
 
 def test_nothing_to_suggest_is_no_rule() -> None:
     text = "\n".join(fragment_lines(all_of(), []))
-    assert text == "# silver.x v2: 0 rules suggested from 3 rows, held against v2, v1."
+    assert text == "# silver.x v2: 0 rules suggested from 3 rows, tested on v2, v1."
     assert yaml.safe_load(text) is None
 
 

@@ -9,8 +9,8 @@ import click
 import pytest
 
 from lakeguard.cli.rendering.tasks import cause_words, task_lines, tasks_lines
-from lakeguard.cli.rendering.worker import TaskTeller
-from lakeguard.worker import Ended, Ending, Told
+from lakeguard.cli.rendering.worker import WorkerPrinter
+from lakeguard.worker import Ended, Ending, WorkerEvent
 from lakeguard_sdk.core.enums import CauseKind, TaskKind, TaskState
 from lakeguard_sdk.model.run import Failure, Window, WorkerIdentity
 from lakeguard_sdk.scheduling.tasks import Cause, TaskRow, Transition
@@ -55,7 +55,7 @@ def test_a_list_says_who_has_what_and_why() -> None:
     assert head.split() == ["TASK", "JOB", "STATE", "ATTEMPT", "LEASE", "WORKER", "CREATED", "WHY"]
     assert "▶ running   1/3" in lines[0]
     assert "97 s left   north:7   5 min ago" in lines[0]
-    assert "over" in lines[1]
+    assert "expired" in lines[1]
     assert "! failed" in lines[2]
     assert "LG-5651 no\\x1b[31m rows xxx" in lines[2]
     assert lines[2].endswith("…")
@@ -97,7 +97,7 @@ def test_why_a_task_was_started_and_with_what() -> None:
     lines = plain(task_lines(started, [], NOW))
     assert lines[2:9] == [
         "  kind       python",
-        "  why        started by hand, by cli:ada",
+        "  why        started manually by cli:ada",
         "  day        2026-01-31",
         "  set        region=north\\x1b[31m",
         "             note=" + "x" * 94 + "…",
@@ -117,7 +117,7 @@ def test_why_a_task_was_started_and_with_what() -> None:
          "file landing/a.csv of 7 bytes"),
         ("event", {"source": "shop", "id": "17", "type": "order"}, "event 17 of shop (order)"),
         ("after", {"tasks": {"load": "task_0"}}, "after load (task_0)"),
-        ("manual", {"by": "cli:ada"}, "started by hand, by cli:ada"),
+        ("manual", {"by": "cli:ada"}, "started manually by cli:ada"),
         ("invalidation", {"invalidations": ["inv_1"]}, "invalidated: inv_1"),
     ],
 )  # fmt: skip
@@ -145,30 +145,30 @@ def test_what_can_be_done_is_said(state: TaskState, ways: list[str]) -> None:
 def test_what_a_worker_says(capsys: pytest.CaptureFixture[str]) -> None:
     notes: list[str] = []
     times = iter([10.0, 12.5, 20.0, 20.0, 20.1])
-    teller = TaskTeller(as_json=False, note=notes.append, clock=lambda: next(times))
+    teller = WorkerPrinter(as_json=False, note=notes.append, clock=lambda: next(times))
     attempt = attempt_of()
-    teller(Told.BEGUN, attempt, None, "")
-    teller(Told.ENDED, attempt, Ended(Ending.SUCCEEDED, version=4), "")
-    teller(Told.AWAY, None, None, "no\nroute")
-    teller(Told.BACK, None, None, "")
-    teller(Told.STOPPING, None, None, "1")
+    teller(WorkerEvent.BEGUN, attempt, None, "")
+    teller(WorkerEvent.ENDED, attempt, Ended(Ending.SUCCEEDED, version=4), "")
+    teller(WorkerEvent.AWAY, None, None, "no\nroute")
+    teller(WorkerEvent.BACK, None, None, "")
+    teller(WorkerEvent.STOPPING, None, None, "1")
     task = attempt.ticket.task_id
     assert plain(notes) == [
         f"▶ nightly  python, attempt 1 of {task}",
         "✓ nightly  succeeded as v4 in 2.5 s",
-        "the control plane is away, trying on: no\\nroute",
-        "the control plane is back",
-        "stopping; 1 task under way",
+        "control plane unavailable, retrying: no\\nroute",
+        "control plane available again",
+        "stopping; 1 task running",
     ]
     assert capsys.readouterr().out == ""
 
 
 def test_what_a_worker_says_to_programs(capsys: pytest.CaptureFixture[str]) -> None:
-    teller = TaskTeller(as_json=True, note=lambda _: None, clock=lambda: 1.0)
+    teller = WorkerPrinter(as_json=True, note=lambda _: None, clock=lambda: 1.0)
     attempt = attempt_of()
-    teller(Told.BEGUN, attempt, None, "")
+    teller(WorkerEvent.BEGUN, attempt, None, "")
     failure = Failure(code="LG-5651", message="no rows")
-    teller(Told.ENDED, attempt, Ended(Ending.FAILED, failure), "")
+    teller(WorkerEvent.ENDED, attempt, Ended(Ending.FAILED, failure), "")
     begun, ended = map(json.loads, capsys.readouterr().out.splitlines())
     ticket = attempt.ticket
     about = {"name": "nightly", "kind": "python", "task": ticket.task_id, "run": ticket.run_id}

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 import click
 import pytest
 
-from lakeguard.cli.rendering.worker import TurnTeller, turn_lines
-from lakeguard.services.dispatcher_loop import BACKOFF, TurnLoop, beside
+from lakeguard.cli.rendering.worker import TickPrinter, tick_lines
+from lakeguard.services.dispatcher_loop import BACKOFF, DispatcherLoop, in_background
 from lakeguard_sdk.errors import StateShut, StateUnavailable
 from lakeguard_sdk.scheduling.jobs import Ticked
 
@@ -28,7 +28,9 @@ class Turns:
         self.told: list[Ticked] = []
         self.warned: list[str] = []
         self.pauses: list[float] = []
-        self.loop = TurnLoop(self.tick, self.told.append, self.warned.append, 5.0, wait=self.wait)
+        self.loop = DispatcherLoop(
+            self.tick, self.told.append, self.warned.append, 5.0, wait=self.wait
+        )
         self.number = len(turns)
         self.loop.run()
 
@@ -63,8 +65,8 @@ def test_a_state_that_is_away_is_asked_more_and_more_seldom_and_found_again(
 ) -> None:
     turns = Turns(*[told] * 7, Ticked(), told)
     assert turns.pauses == [1.0, 2.0, 4.0, 8.0, 16.0, BACKOFF.longest, 30.0, 5.0, 1.0]
-    away = f"the control plane is away, trying on: {told}"
-    assert turns.warned == [away, "the control plane is back", away]
+    away = f"control plane unavailable, retrying: {told}"
+    assert turns.warned == [away, "control plane available again", away]
 
 
 def test_what_nobody_foresaw_ends_it() -> None:
@@ -83,20 +85,20 @@ def test_work_beside_goes_on_after_a_failure_and_tells_it_once() -> None:
         if outcome is not None:
             raise outcome
 
-    with beside(work, warned.append, seconds=0.001):
+    with in_background(work, warned.append, seconds=0.001):
         for _ in range(7):
             assert done.acquire(timeout=10)
     assert warned == [str(AWAY), str(AWAY), "KeyError: 'job_1'"]
 
 
 def test_a_turn_is_one_line_and_each_problem_another() -> None:
-    lines = [click.unstyle(line) for line in turn_lines(BUSY)]
+    lines = [click.unstyle(line) for line in tick_lines(BUSY)]
     assert lines == ["2 scheduled, 1,000 triggered, 1 refused", "! files: no such place"]
-    assert turn_lines(Ticked()) == []
+    assert tick_lines(Ticked()) == []
 
 
 def test_what_cannot_be_shown_does_not_steer_the_terminal() -> None:
-    (line,) = turn_lines(Ticked(problems=("files: \x1b[2Jgone",)))
+    (line,) = tick_lines(Ticked(problems=("files: \x1b[2Jgone",)))
     assert "\x1b[2J" not in line
 
 
@@ -104,7 +106,7 @@ def test_a_teller_says_nothing_of_an_idle_turn(capsys: pytest.CaptureFixture[str
     said: list[str] = []
     moment = datetime(2026, 1, 1, tzinfo=UTC)
     person, program = (
-        TurnTeller(as_json, said.append, lambda: moment) for as_json in (False, True)
+        TickPrinter(as_json, said.append, lambda: moment) for as_json in (False, True)
     )
     for tell in (person, program):
         tell(Ticked())
@@ -119,10 +121,10 @@ def test_a_teller_says_nothing_of_an_idle_turn(capsys: pytest.CaptureFixture[str
 
 def test_a_file_that_comes_is_told_only_to_who_asked() -> None:
     told: list[str] = []
-    TurnTeller(as_json=False, note=told.append)(Ticked(settling=2))
+    TickPrinter(as_json=False, note=told.append)(Ticked(settling=2))
     assert told == []
-    assert turn_lines(Ticked(settling=1)) == ["1 new file, perhaps still being written"]
-    assert turn_lines(Ticked(settling=2)) == ["2 new files, perhaps still being written"]
+    assert tick_lines(Ticked(settling=1)) == ["1 new file, possibly still being written"]
+    assert tick_lines(Ticked(settling=2)) == ["2 new files, possibly still being written"]
 
 
 def test_two_turns_are_told_as_one() -> None:

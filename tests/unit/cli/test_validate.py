@@ -100,7 +100,7 @@ def test_a_registry_that_cannot_be_asked_is_not_called_wrong(shell: Shell, lake:
     settings.write_text('[env.dev]\ndatabase = "postgresql://keeper@127.0.0.1:1/governance"\n')
     told = shell("validate", "--project", lake)
     assert told.code == 0
-    assert told.err.startswith("only the files were checked, for the registry was not asked: ")
+    assert told.err.startswith("only the files were checked; the registry is unavailable: ")
     assert shell("validate", "--project", lake, "--json").data["registry_asked"] is False
     (lake / JOB).write_text(python_job("labels: GPU"))
     assert shell("validate", "--project", lake).code == 2, "the files are checked all the same"

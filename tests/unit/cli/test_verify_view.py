@@ -34,12 +34,12 @@ def test_nothing_found() -> None:
     assert plain(report()) == [
         "tables             53   of the ledger, compared with the database",
         "rows        2,000,000   row by row",
-        "batches            12   of the audit chain, computed again",
+        "batches            12   of the audit chain, recomputed",
         "commits       100,010   of governed tables",
         "files         100,000   of published versions",
-        "decisions     100,000   documents only; --replay makes them again",
+        "decisions     100,000   documents only; --replay repeats them",
         "",
-        "✓ VERIFIED  nothing was found",
+        "✓ VERIFIED  no findings",
         "head sha256:abc",
     ]
 
@@ -55,12 +55,13 @@ def test_findings_by_kind_with_the_way_out() -> None:
         "✗ ROW  rows of the database and of the ledger differ (exit 10)",
         "  decisions dec_1: gone\\x1b[2J",
         "  … and 7 more",
-        "✗ COMMIT  governed tables show what no decision stands behind (exit 14)",
+        "✗ COMMIT  governed tables have commits without a decision (exit 14)",
         "  bronze/orders commit 3: WRITE",
         "",
-        f"{'Next: lakeguard rebuild --replace':61}the database was changed, and the chain is whole",
+        f"{'Next: lakeguard rebuild --replace':61}"
+        "if the database was changed and the chain is intact",
         'Next: lakeguard rollback DATASET --to VERSION --reason "…"'
-        "   to show an approved version again",
+        "   to restore an approved version",
         "head sha256:abc",
     ]
 
@@ -74,9 +75,9 @@ def test_a_database_that_was_not_looked_at_is_no_fault_of_what_it_holds() -> Non
     told = report(Finding(kind=FindingKind.UNSEEN, place="serving: live", message="it is away"))
     assert told.exit_code == 20
     assert plain(told)[7:] == [
-        "✗ UNSEEN  data databases could not be looked at (exit 20)",
+        "✗ UNSEEN  target databases are unreachable (exit 20)",
         "  serving: live: it is away",
         "",
-        "Next: lakeguard verify --data   they answer again; until then nothing is known of them",
+        "Next: lakeguard verify --data   once they are reachable again",
         "head sha256:abc",
     ]

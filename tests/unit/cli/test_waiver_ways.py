@@ -48,8 +48,6 @@ def test_each_rule_has_a_command_of_its_own_that_a_shell_takes() -> None:
     ]
     assert "range(n, max=2)" in two.command
     assert len(ways) == 10
-    assert last.when == (
-        "Somebody answers for range(n, max=10), and 2 other rules for a time, and it is run again"
-    )
+    assert last.when == ("Waive range(n, max=10), and 2 other rules temporarily and rerun")
     some = list(waiver_ways(nouns.decision(*checks[:5]), nouns.NOW))
     assert [shlex.split(way.command)[3] for way in some] == [c.check_id for c in checks[:5]]

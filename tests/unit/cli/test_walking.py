@@ -126,7 +126,7 @@ def test_ctrl_c_stops_every_run_before_it_is_raised(by_thread: bool) -> None:
 def test_a_run_that_does_not_heed_the_first_stop_is_stopped_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(run_graph, "_STOP_EVERY", 0.05)
+    monkeypatch.setattr(run_graph, "_STOP_SECONDS", 0.05)
     stops, enough = list[float](), threading.Event()
 
     def stop() -> None:

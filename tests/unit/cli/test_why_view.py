@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from lakeguard.cli.commands.inspect.why import as_called
+from lakeguard.cli.commands.inspect.why import with_call_options
 from lakeguard.cli.options import Call
 from lakeguard.cli.rendering.why import why_lines
 from lakeguard.cli.terminal.output import Screen
@@ -139,18 +139,17 @@ def test_a_block_is_explained_on_one_screen() -> None:
         "Since v1 (2026-01-30 12:00:00 UTC)",
         "  input bronze.flights   v1 → v2",
         "",
-        "Ways out",
-        "  bronze.flights v2 is wrong; back to what v1 was built on:",
+        "Next steps",
+        "  bronze.flights v2 is wrong: go back to the input of v1:",
         '    lakeguard rollback bronze.flights --to v1 --reason "…"',
-        "  The data or the build was corrected:",
+        "  After fixing the data or the build:",
         "    lakeguard run silver.flights",
-        "  A rule was wrong and is changed in its definition:",
+        "  The rule was wrong: change its definition:",
         "    lakeguard apply && lakeguard run silver.flights",
-        "  Somebody answers for mean(dep_delay) for a time, and it is run again:",
+        "  Waive mean(dep_delay) temporarily and rerun:",
         "    lakeguard waive silver.flights 'mean(dep_delay)' --until 2026-02-07"
         ' --reason "…" --approver NAME',
-        "  Somebody answers for range(dep_delay, min=-120, max=2000) for a time,"
-        " and it is run again:",
+        "  Waive range(dep_delay, min=-120, max=2000) temporarily and rerun:",
         "    lakeguard waive silver.flights 'range(dep_delay, min=-120, max=2000)'"
         ' --until 2026-02-07 --reason "…" --approver NAME',
     ]
@@ -224,7 +223,7 @@ def test_nothing_changed_is_said_too() -> None:
 def test_the_first_run_has_nothing_to_compare_with() -> None:
     ledger = Ledger()
     ledger.promoted, ledger.compared = (), None
-    assert "There is no earlier green run to compare with." in told(explained(ledger, BLOCKED))
+    assert "There is no earlier successful run to compare with." in told(explained(ledger, BLOCKED))
 
 
 def test_the_run_that_is_compared_with_is_the_one_that_is_told() -> None:
@@ -234,7 +233,7 @@ def test_the_run_that_is_compared_with_is_the_one_that_is_told() -> None:
     ledger.promoted = (nouns.version_row(1), later)
     explanation = explained(ledger, BLOCKED)
     assert explanation.green == nouns.version_row(1)
-    assert "  bronze.flights v2 is wrong; back to what v1 was built on:" in told(explanation)
+    assert "  bronze.flights v2 is wrong: go back to the input of v1:" in told(explanation)
 
 
 def test_a_failure_shows_its_error_and_its_way_out() -> None:
@@ -242,7 +241,7 @@ def test_a_failure_shows_its_error_and_its_way_out() -> None:
     lines = told(explained(Ledger(), failed))
     assert lines[0] == "! FAILED  silver.flights   nothing was published; v1 is visible"
     assert "LG-5003  no file\\x1b[0m" in lines
-    assert "No decision was made: the run ended before the gate was asked." in lines
+    assert "No decision was made: the run ended before the gate." in lines
     assert lines[-1].endswith("lakeguard run silver.flights")
 
 
@@ -279,8 +278,8 @@ def test_what_the_run_said_itself_is_told() -> None:
     )
     explanation = explained(ledger, nouns.run_row(decision_id="dec_of_run_2"))
     lines = told(explanation)
-    assert "  changes      700 inserted, 76 updated, 1,200 late" in lines
-    assert "  quarantined   2 malformed lines" in lines
+    assert "  changes    700 inserted, 76 updated, 1,200 late" in lines
+    assert "  rejected   2 malformed lines" in lines
     at = lines.index("Notes")
     assert lines[at + 1 : at + 3] == ["  model   m\\x1b[2J", "  shops   [1, 2]"]
     assert explanation.to_data()["facts"] == ledger.said.to_data()
@@ -323,11 +322,11 @@ def test_the_way_out_of_a_failed_adoption_is_to_adopt_again() -> None:
 @pytest.mark.parametrize(
     ("kind", "outcome", "told"),
     [
-        (CheckKind.RULE, Outcome.FAIL, ["A rule was wrong"]),
-        (CheckKind.RULE, Outcome.ERROR, ["A rule was wrong"]),
+        (CheckKind.RULE, Outcome.FAIL, ["The rule was wrong"]),
+        (CheckKind.RULE, Outcome.ERROR, ["The rule was wrong"]),
         (CheckKind.RULE, Outcome.PASS, []),
         (CheckKind.SCHEMA, Outcome.FAIL, []),
-        (CheckKind.POLICY, Outcome.FAIL, ["What a policy asks for"]),
+        (CheckKind.POLICY, Outcome.FAIL, ["The policy was wrong"]),
         (CheckKind.ELIGIBILITY, Outcome.FAIL, []),
     ],
 )
@@ -337,7 +336,7 @@ def test_only_what_failed_is_said_to_be_wrong(
     check = nouns.check("x", outcome).model_copy(update={"kind": kind})
     decision = nouns.decision(check)
     first, *more = ways_out_of(BLOCKED, None, {}, nouns.definition(), decision)
-    assert first.when == "The data or the build was corrected"
+    assert first.when == "After fixing the data or the build"
     assert [way.when[: len(words)] for way, words in zip(more, told, strict=True)] == told
     assert all(way.command == "lakeguard apply && lakeguard run silver.flights" for way in more)
 
@@ -351,11 +350,11 @@ def test_a_location_is_named_as_a_shell_takes_it() -> None:
 
 def test_the_ways_out_are_about_the_environment_and_project_asked_for() -> None:
     way = WayOut(command="lakeguard apply && lakeguard run silver.flights", when="x")
-    assert as_called(way, Call()) == way
-    assert as_called(way, Call(env="prod")).command == (
+    assert with_call_options(way, Call()) == way
+    assert with_call_options(way, Call(env="prod")).command == (
         "lakeguard --env prod apply && lakeguard --env prod run silver.flights"
     )
-    both = as_called(way, Call(env="prod", project=Path("my lake"))).command
+    both = with_call_options(way, Call(env="prod", project=Path("my lake"))).command
     assert both.startswith("lakeguard --project 'my lake' --env prod apply && lakeguard --project")
 
 
@@ -364,7 +363,7 @@ def test_a_rollback_is_compared_with_nothing() -> None:
     assert ledger.compared is not None
     ledger.compared = ledger.compared.model_copy(update={"compared": False})
     lines = told(explained(ledger, BLOCKED))
-    assert not any(line.startswith("Since") or "no earlier green" in line for line in lines)
+    assert not any(line.startswith("Since") or "no earlier successful" in line for line in lines)
 
 
 def test_the_numbers_before_stand_below_their_check() -> None:

@@ -142,5 +142,5 @@ def test_a_profile_has_one_line_for_each_column() -> None:
     assert "█" in lines[3]
     assert "x 70.0%" in lines[4]
     assert "\x1b" not in lines[4]
-    assert "masked: it carries a tag" in lines[5]
+    assert "masked: tagged column" in lines[5]
     assert "0.1%" in lines[5]

@@ -14,14 +14,14 @@ from lakeguard.worker.job_log import (
     LONGEST_LINE,
     MOST_HEAD,
     MOST_TAIL,
-    CapturedLog,
+    JobLog,
 )
 
 SECRET = "key of the house"
 
 
 def kept(place: Path, parts: list[bytes], secrets: tuple[str, ...] = (SECRET,)) -> str:
-    log = CapturedLog(place, secrets)
+    log = JobLog(place, secrets)
     for part in parts:
         log.take(part)
     log.close()
@@ -46,7 +46,7 @@ def test_the_beginning_and_the_end_of_a_long_log_are_kept(tmp_path: Path) -> Non
     assert len(text) < MOST_HEAD + MOST_TAIL + 100
     assert text.startswith("line 0000000 ")
     assert text.splitlines()[-1].startswith("line 0014999 ")
-    (said,) = re.findall("^… ([0-9,]+) bytes are left out …$", text, re.MULTILINE)
+    (said,) = re.findall("^… ([0-9,]+) bytes dropped …$", text, re.MULTILINE)
     shown = sum(line.startswith("line ") for line in text.splitlines())
     assert int(said.replace(",", "")) == 100 * (len(lines) - shown)
 
@@ -70,7 +70,7 @@ def test_secrets_of_many_lines_and_bytes_that_are_no_text(tmp_path: Path) -> Non
 
 
 def test_the_last_lines_are_those_that_say_something(tmp_path: Path) -> None:
-    log = CapturedLog(tmp_path / "a.log", ())
+    log = JobLog(tmp_path / "a.log", ())
     log.take(b"a\nb\n\nc\n  \nd")
     log.close()
     assert log.last_lines == ["b", "c", "d"]

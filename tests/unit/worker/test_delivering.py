@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from lakeguard.settings import DispatchSettings
-from lakeguard.worker import Deliveries
+from lakeguard.worker import Redelivery
 from lakeguard_sdk.client import Worker
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType
@@ -45,7 +45,7 @@ class World:
 
     def __post_init__(self) -> None:
         ledger, worker = cast(Ledger, self), cast(Worker, self)
-        self.deliveries = Deliveries(
+        self.deliveries = Redelivery(
             ledger, lambda: worker, PAUSES, self.said.append, lambda: self.moment
         )
 

@@ -9,7 +9,7 @@ import pytest
 
 from lakeguard.worker import http_job
 from lakeguard.worker.attempt import Attempt
-from lakeguard.worker.http_job import MOST_ANSWERED, call_out
+from lakeguard.worker.http_job import MOST_ANSWERED, start_http_job
 from lakeguard_sdk.core.enums import TaskKind
 from lakeguard_sdk.model.run import Failure
 from lakeguard_sdk.scheduling.task_token import ticket_of
@@ -43,8 +43,8 @@ def test_what_the_other_side_is_told(called: Called) -> None:
     with receiver(202, 202) as outside:
         outside.reply = b""
         attempt = called(outside.url, outputs=("report",), timeout_seconds=900)
-        assert call_out(attempt) is None
-        assert call_out(attempt) is None
+        assert start_http_job(attempt) is None
+        assert start_http_job(attempt) is None
     first, again = outside.bodies
     assert first == again
     assert ticket_of(first.pop("token")) == attempt.ticket
@@ -77,19 +77,19 @@ def test_what_the_other_side_is_told(called: Called) -> None:
 )
 def test_what_a_refusal_means(called: Called, status: int, code: str, retryable: bool) -> None:
     with receiver(status) as outside:
-        error = failure(call_out(called(outside.url)))
+        error = failure(start_http_job(called(outside.url)))
         assert len(outside.came) == 1
     assert (error.code, error.retryable) == (code, retryable)
-    assert error.message.endswith(f"the address answered {status}")
+    assert error.message.endswith(f"HTTP status {status}")
 
 
 def test_silence_may_pass(called: Called, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_job, "MOST_SECONDS", 0.3)
     with receiver(-1) as outside:
-        error = failure(call_out(called(outside.url)))
+        error = failure(start_http_job(called(outside.url)))
     assert (error.code, error.retryable) == ("LG-5657", True)
     assert "did not answer in time" in error.message
-    gone = failure(call_out(called(outside.url)))
+    gone = failure(start_http_job(called(outside.url)))
     assert (gone.code, gone.retryable) == ("LG-5657", True)
 
 
@@ -100,7 +100,7 @@ def test_silence_may_pass(called: Called, monkeypatch: pytest.MonkeyPatch) -> No
 )
 def test_nothing_is_sent_that_is_not_signed(called: Called, parameters: dict[str, str]) -> None:
     with receiver() as outside:
-        error = failure(call_out(called(outside.url, secrets={}, parameters=parameters)))
+        error = failure(start_http_job(called(outside.url, secrets={}, parameters=parameters)))
         assert outside.came == []
     assert (error.code, error.retryable) == ("LG-5656", False)
     assert "written out" not in error.message
@@ -108,7 +108,7 @@ def test_nothing_is_sent_that_is_not_signed(called: Called, parameters: dict[str
 
 def test_a_secret_that_is_not_there(called: Called) -> None:
     missing = {"signing_secret": "env:NOT_SET_ANYWHERE"}
-    error = failure(call_out(called("http://127.0.0.1:9/", secrets=missing)))
+    error = failure(start_http_job(called("http://127.0.0.1:9/", secrets=missing)))
     assert error.code == "LG-5008"
 
 
@@ -127,7 +127,7 @@ def test_a_secret_that_is_not_there(called: Called) -> None:
 def test_an_answer_may_bring_the_report(called: Called, reply: object, report: str | None) -> None:
     with receiver() as outside:
         outside.reply = json.dumps(reply).encode()
-        found = call_out(called(outside.url))
+        found = start_http_job(called(outside.url))
     if report is None:
         assert found is None
     elif report == "success":
@@ -153,22 +153,22 @@ def test_a_report_is_heard_however_the_answer_ends(
     assert len(reply) == length
     with receiver() as outside:
         outside.reply, outside.framing = reply, framing
-        assert call_out(called(outside.url)) == report
+        assert start_http_job(called(outside.url)) == report
 
 
 @pytest.mark.parametrize("framing", ["length", "chunks", "close"])
 def test_an_answer_that_is_too_long_is_no_yes(called: Called, framing: str) -> None:
     with receiver() as outside:
         outside.reply, outside.framing = report_of(MOST_ANSWERED + 1)[0], framing
-        error = failure(call_out(called(outside.url)))
+        error = failure(start_http_job(called(outside.url)))
     assert (error.code, error.retryable) == ("LG-5656", False)
-    assert "its answer is longer than 262,144 bytes" in error.message
+    assert "response larger than 262,144 bytes" in error.message
 
 
 def test_an_answer_that_breaks_off_is_no_yes(called: Called) -> None:
     with receiver() as outside:
         outside.reply, outside.framing = report_of(1_000)[0], "short"
-        error = failure(call_out(called(outside.url)))
+        error = failure(start_http_job(called(outside.url)))
     assert (error.code, error.retryable) == ("LG-5657", True)
 
 
@@ -187,13 +187,13 @@ def test_an_answer_that_breaks_off_is_no_yes(called: Called) -> None:
 def test_a_report_that_cannot_be_read_is_no_yes(called: Called, reply: bytes) -> None:
     with receiver() as outside:
         outside.reply = reply
-        error = failure(call_out(called(outside.url)))
+        error = failure(start_http_job(called(outside.url)))
     assert (error.code, error.retryable) == ("LG-5656", False)
-    assert "its answer holds no proper report" in error.message
+    assert "the response holds an invalid report" in error.message
 
 
 @pytest.mark.parametrize("reply", [b"[" * 7_000, b"started", b"\xff", b'{"a": 1, "a": 2}'])
 def test_an_answer_of_any_other_kind_is_a_yes(called: Called, reply: bytes) -> None:
     with receiver() as outside:
         outside.reply = reply
-        assert call_out(called(outside.url)) is None
+        assert start_http_job(called(outside.url)) is None

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lakeguard.worker import heartbeat
-from lakeguard.worker.heartbeat import keeping_leases
+from lakeguard.worker.heartbeat import heartbeats
 from lakeguard_sdk.model.run import RunTicket
 from tests.support.projects.assignments import attempt_of
 
@@ -39,7 +39,7 @@ def test_leases_are_kept_after_a_failure_that_nobody_foresaw(
     monkeypatch.setattr(heartbeat, "_LOOK_SECONDS", 0.001)
     attempt, dispatch = attempt_of(), Failing()
     port: Any = dispatch
-    with caplog.at_level(logging.ERROR), keeping_leases(port, lambda: [attempt], 0.001):
+    with caplog.at_level(logging.ERROR), heartbeats(port, lambda: [attempt], 0.001):
         for _ in range(6):
             assert dispatch.beats.acquire(timeout=10)
     assert not attempt.is_lost, "nothing is known of it"

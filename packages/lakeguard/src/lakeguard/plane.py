@@ -1,4 +1,4 @@
-"""The composition root of the embedded control plane: settings in, rooms wired."""
+"""Composition root of the embedded control plane."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
 def connect_embedded(
     folder: str, *, env: str | None = None, ticket: RunTicket | None = None
 ) -> Client:
-    """The control plane of a folder; its State is created or migrated on the way.
+    """The control plane of a project folder; creates or migrates its State.
 
-    Refused where another State owns the lake, or the ledger on it knows more than this one.
+    Refused if another State owns the lake, or the ledger on it is ahead of this one.
     """
     settings = load_settings(Path(folder), env)
     database = open_state(settings)
@@ -54,7 +54,7 @@ def connect_embedded(
 def rebuild_embedded(
     folder: Path, *, env: str | None, replace: bool, progress: Callable[[str], None]
 ) -> Rebuilt:
-    """The State of a folder, filled from the ledger on its lake."""
+    """Rebuilds the State of a project from the ledger on its lake."""
     from lakeguard.relay.rebuild import Rebuild
 
     settings = load_settings(folder, env)
@@ -71,7 +71,7 @@ def verify_embedded(
     head: str | None,
     progress: Callable[[str], None],
 ) -> VerifyReport:
-    """The proof, also of a State that no other command would open: it tells why."""
+    """Verifies also a State that other commands refuse to open."""
     settings = load_settings(folder, env)
     database = open_state(settings)
     if database.revision() is None:
@@ -83,7 +83,7 @@ def verify_embedded(
 
 
 def open_state(settings: Settings) -> Database:
-    """The environment's State as it is; nothing is connected, created or migrated yet."""
+    """The environment's State; nothing is connected, created or migrated yet."""
     place = settings.database
     if place.file is not None:
         return Database(sqlite_url(place.file))
@@ -92,7 +92,7 @@ def open_state(settings: Settings) -> Database:
 
 
 def wire(settings: Settings, database: Database, ticket: RunTicket | None = None) -> Client:
-    """All ports over one State; with a ticket, those that a run does not hold refuse."""
+    """All ports over one State; with a ticket, only those that a run may use."""
     context = _context(settings, database)
     reader = StateReader(context, settings.lake)
     runs = PromotionRuns(context)
@@ -113,9 +113,9 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
             project=str(settings.folder),
         )
     relay = Relay(context, settings.lake)
-    messenger = alert_messenger(context, settings.channels)
-    herald = event_messenger(context, settings.event_channels)
-    for channels in (messenger, herald):
+    alert_sender = alert_messenger(context, settings.channels)
+    event_sender = event_messenger(context, settings.event_channels)
+    for channels in (alert_sender, event_sender):
         channels.open()
     return Client(
         reader=reader,
@@ -123,15 +123,15 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
         registry=EmbeddedRegistry(context),
         operations=EmbeddedOperations(context),
         ledger=EmbeddedLedger(context, relay),
-        alerts=EmbeddedAlerts(context, messenger),
-        events=EmbeddedEvents(context, herald),
-        jobs=EmbeddedJobs(context, herald),
+        alerts=EmbeddedAlerts(context, alert_sender),
+        events=EmbeddedEvents(context, event_sender),
+        jobs=EmbeddedJobs(context, event_sender),
         dispatch=EmbeddedDispatch(context),
         memory=StateMemory(context, settings.lake),
         lake=settings.lake,
         project=str(settings.folder),
-        # The relay comes last: it also delivers what the messengers did.
-        delivery=DeliveryLoop(database, [messenger, herald, relay]),
+        # The relay comes last: it also delivers what the messengers wrote.
+        delivery=DeliveryLoop(database, [alert_sender, event_sender, relay]),
     )
 
 
@@ -156,5 +156,5 @@ def _person() -> str:
 
 
 def _clock(database: Database) -> Callable[[], datetime]:
-    """Every time in the State is of one clock, that of the State."""
+    """All times in the State come from one clock, its own."""
     return database.clock

@@ -1,4 +1,4 @@
-"""The commands, in the order of a first hour. Only the one that is called is imported."""
+"""All commands, in the order a new user needs them. Only the called one is imported."""
 
 from __future__ import annotations
 
@@ -7,44 +7,44 @@ from importlib import import_module
 import click
 
 COMMANDS: dict[str, str] = {
-    "init": "Make the folder of a lake, empty or with an example.",
-    "source": "Add a source by looking at its files, or list what is there.",
-    "adopt": "Make a Delta table that is there already a governed dataset.",
-    "validate": "Check the definitions alone: no database, no Java.",
+    "init": "Create a project folder, empty or with an example.",
+    "source": "Add a source from its files, or list sources.",
+    "adopt": "Turn an existing Delta table into a governed dataset.",
+    "validate": "Check the definitions; needs no database and no Java.",
     "plan": "Show what apply would change.",
-    "apply": "Make the definitions the registry's, in one transaction.",
-    "load": "Make rows of definition tables the registry's, all or none.",
-    "export": "Write all that is registered as files, or as table rows.",
+    "apply": "Apply definitions to the registry, in one transaction.",
+    "load": "Load definitions from table rows, atomically.",
+    "export": "Export the registry as definition files or table rows.",
     "run": "Build datasets and publish what the gate allows.",
-    "backfill": "Build a window, or partitions, of a dataset again.",
-    "invalidations": "What has to be built again, and who has caught up.",
-    "deploy": "Make the graph of what is defined active, or go back.",
-    "jobs": "What each job does and when; switching, and starting one.",
-    "tasks": "What waits, runs or failed; trying again, or canceling.",
-    "worker": "Take tasks that are due, and run each to its end.",
-    "dispatcher": "Start jobs when they are due, and end what died.",
-    "runs": "List what ran, newest first.",
+    "backfill": "Rebuild a window, or partitions, of a dataset.",
+    "invalidations": "What has to be rebuilt, and what has caught up.",
+    "deploy": "Activate the graph of datasets and jobs, or roll it back.",
+    "jobs": "List jobs, switch them on or off, or start one.",
+    "tasks": "List tasks, retry or cancel one, show its log.",
+    "worker": "Claim and run queued tasks.",
+    "dispatcher": "Start jobs when due, retry failures, reap dead attempts.",
+    "runs": "List runs, newest first.",
     "status": "One line per dataset, worst first.",
     "why": "Explain the last decision on a dataset, or on a run.",
-    "show": "Everything known of one dataset.",
-    "versions": "The versions of a dataset and what they were built from.",
-    "profile": "What the values of a version look like, column by column.",
-    "suggest": "Draft rules from what is published, with evidence for each.",
-    "quarantine": "Rows that rules kept out: list, look, send again, discard.",
-    "schema": "What schemas runs found, how they differ, and approving one.",
+    "show": "Show everything about one dataset.",
+    "versions": "List the versions of a dataset and their inputs.",
+    "profile": "Profile the values of a version, column by column.",
+    "suggest": "Suggest rules from published data, with evidence.",
+    "quarantine": "List, show, replay or discard quarantined rows.",
+    "schema": "Compare the schemas that runs found, and approve one.",
     "rollback": "Publish an earlier version again.",
-    "waive": "Let a failing rule, or an alert, be a warning for a time.",
-    "waivers": "What is waived, by whom and until when; or take one back.",
-    "alerts": "What somebody should hear of; sending it, trying a channel.",
-    "events": "What other systems hear of; sending it, and trying a channel.",
-    "replay": "Decide recorded runs again, or build one again.",
-    "diff": "Two runs, or two versions, side by side.",
-    "backtest": "What a draft of rules would have made of past runs.",
-    "maintain": "Merge small files, and remove those that nothing needs.",
+    "waive": "Downgrade a failing rule or alert to a warning until a date.",
+    "waivers": "List waivers, or revoke one.",
+    "alerts": "List alerts, send pending ones, test a channel.",
+    "events": "List events, send pending ones, test a channel.",
+    "replay": "Repeat recorded decisions, or rebuild a run.",
+    "diff": "Compare two runs, or two versions.",
+    "backtest": "Test draft rules against past runs.",
+    "maintain": "Compact small files and remove unreferenced ones.",
     "verify": "Prove that database, ledger and tables agree.",
-    "sync": "Bring the ledger on the lake up to date.",
-    "rebuild": "Fill an empty database from the ledger on the lake.",
-    "doctor": "What is there, what is missing, the command that fixes it.",
+    "sync": "Write pending rows to the ledger on the lake.",
+    "rebuild": "Rebuild the database from the ledger on the lake.",
+    "doctor": "Check the installation; show how to fix what is missing.",
 }
 
 _MODULES = {
@@ -82,7 +82,7 @@ _MODULES = {
 
 
 class Catalogue(click.Group):
-    """Lists every command without importing any, so that help is quick."""
+    """Lists commands without importing them, so help stays fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -92,16 +92,16 @@ class Catalogue(click.Group):
             return None
         module = import_module(f"lakeguard.cli.commands.{_MODULES[cmd_name]}")
         command = getattr(module, f"{cmd_name}_command")
-        assert isinstance(command, click.Command)  # noqa: S101 - a promise to the type checker
+        assert isinstance(command, click.Command)  # noqa: S101 - for the type checker
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """An unknown command is refused with the nearest right one."""
+        """Suggests the closest command for an unknown one."""
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
-            raise click.UsageError(f"there is no command {name!r}{nearest(name)}", ctx)
+            raise click.UsageError(f"unknown command {name!r}{nearest(name)}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

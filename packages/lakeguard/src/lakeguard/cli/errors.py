@@ -1,4 +1,4 @@
-"""Errors as people and programs read them: what, why, the next command, a stable code."""
+"""Rendering of errors: stable code, message, next command."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from lakeguard.services.plain_text import escaped, escaped_lines
 from lakeguard_sdk.errors import LakeGuardError
 
 WRONG_CALL = "LG-1000"
-"""The command line itself is wrong: an unknown command, option or value."""
+"""Usage error: an unknown command, option or value."""
 
 DEFECT = LakeGuardError.code
-"""What no part of LakeGuard foresaw."""
+"""An unexpected exception."""
 
 
 def failure_data(error: BaseException, env: str | None = None) -> dict[str, object]:
-    """The JSON of an error: always ``code``, ``message``, ``next`` and ``retryable``."""
+    """JSON of an error: always ``code``, ``message``, ``next`` and ``retryable``."""
     if isinstance(error, LakeGuardError):
         data = error.to_data()
         return {**data, "next": with_env(str(data["next"]), env)}
@@ -38,7 +38,7 @@ def failure_data(error: BaseException, env: str | None = None) -> dict[str, obje
 
 
 def failure_lines(error: BaseException, env: str | None = None) -> list[str]:
-    """Its notes first, then ``LG-code what``, then ``Next: command``."""
+    """Notes, then ``LG-code message``, then ``Next: command``."""
     data = failure_data(error, env)
     first, *more = escaped_lines(data["message"])
     return [
@@ -50,7 +50,7 @@ def failure_lines(error: BaseException, env: str | None = None) -> list[str]:
 
 
 def with_env(command: str, env: str | None) -> str:
-    """Every ``lakeguard`` of a next command, in the environment of the call before."""
+    """The command with ``--env`` added to every ``lakeguard``."""
     if env is None:
         return command
     return re.sub(r"\blakeguard (?=[a-z])", f"lakeguard --env {env} ", command)

@@ -1,7 +1,7 @@
-"""``lakeguard``: the one entry, and the one place where an error becomes an exit code.
+"""The ``lakeguard`` entry point; errors become exit codes here and nowhere else.
 
-Exit codes: 0 done or promoted, 1 failed, 2 wrong call or wrong definition, 3 blocked, 130
-interrupted. Data goes to standard output, everything else to standard error.
+Exit codes: 0 success, 1 failure, 2 usage or definition error, 3 blocked, 130 interrupted.
+Results go to standard output, everything else to standard error.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ INTERRUPTED = 130
 @click.group(
     cls=Catalogue,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 done or promoted, 1 failed, 2 wrong call, 3 blocked.",
+    epilog="Exit codes: 0 success, 1 failure, 2 usage or definition error, 3 blocked.",
 )
 @project_option
 @env_option
 @json_option
-@click.option("--debug", is_flag=True, help="Show where in the program an error came from.")
+@click.option("--debug", is_flag=True, help="Print the traceback of an error.")
 @click.version_option(package_name="lakeguard", message="%(prog)s %(version)s")
 @click.pass_context
 def cli(
@@ -40,15 +40,15 @@ def cli(
 ) -> None:
     """Data moves because metadata allows it.
 
-    Describe datasets, rules and policies in files, apply them, run. A batch becomes visible only
-    after the gate has looked at what was staged and said yes; every decision is recorded.
+    Define datasets, rules and policies in files, apply them, run. A batch becomes visible only
+    after the gate has checked the staged data and allowed it; every decision is recorded.
     """
     opened = ctx.ensure_object(list)
     ctx.obj = Call(project=project, env=env, json=as_json, debug=debug, opened=opened)
 
 
 def call(arguments: Sequence[str]) -> int:
-    """The exit code of a command line; an error is told, never raised. No command asks for help."""
+    """Exit code of a command line. Errors are printed, never raised; no arguments means help."""
     opened: list[Client] = []
     code = answered(arguments, opened)
     for client in opened:
@@ -57,37 +57,37 @@ def call(arguments: Sequence[str]) -> int:
 
 
 def answered(arguments: Sequence[str], opened: list[Client] | None = None) -> int:
-    """The exit code; clients that the command opens are put into ``opened``, to be closed."""
+    """Exit code; clients that the command opens are appended to ``opened``."""
     given = list(arguments) or ["--help"]
     try:
         code = cli.main(given, "lakeguard", standalone_mode=False, obj=opened)
     except click.Abort:
         click.echo("interrupted", err=True)
         return INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - the border: what nobody foresaw is told too
-        return told(error, arguments)
+    except Exception as error:  # noqa: BLE001 - outermost boundary: report everything
+        return print_error(error, arguments)
     return code if isinstance(code, int) else 0
 
 
 def close(client: Client) -> None:
-    """After the answer: what the command wrote goes to the ledger on the lake.
+    """Delivers what the command wrote to the ledger on the lake.
 
-    Where that fails the answer stands, the complaint is told, and the next command tries again.
+    A failure is printed and does not change the result; the next command retries.
     """
     sys.stdout.flush()
     try:
         client.close()
     except KeyboardInterrupt:
         click.echo("interrupted; the next command delivers the rest", err=True)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it does not undo the command
+    except Exception as error:  # noqa: BLE001 - the command itself succeeded
         from lakeguard.cli import errors
         from lakeguard.cli.terminal import output
 
         output.write_lines(errors.failure_lines(error), err=True)
 
 
-def told(error: Exception, arguments: Sequence[str]) -> int:
-    """Says the error on standard error, or as JSON on standard output where that was asked."""
+def print_error(error: Exception, arguments: Sequence[str]) -> int:
+    """Prints the error to standard error, or as JSON to standard output with ``--json``."""
     from lakeguard.cli import errors
     from lakeguard.cli.terminal import output
 
@@ -102,7 +102,7 @@ def told(error: Exception, arguments: Sequence[str]) -> int:
 
 
 def named_env(arguments: Sequence[str]) -> str | None:
-    """The environment that the call named: the next command is about the same one."""
+    """The value of ``--env``, repeated in suggested commands."""
     for before, after in pairwise([*arguments, ""]):
         if before == "--env":
             return after
@@ -112,7 +112,7 @@ def named_env(arguments: Sequence[str]) -> str | None:
 
 
 def main() -> None:
-    """Characters that the terminal cannot show are replaced, so that output never fails on one."""
+    """Replaces characters the terminal cannot encode, so that output never fails."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

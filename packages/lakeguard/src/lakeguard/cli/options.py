@@ -1,4 +1,4 @@
-"""Options that every command shares; they may stand before the command or after it."""
+"""Options shared by all commands, accepted before or after the command name."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Call:
-    """How the command was called."""
+    """The shared options of one call."""
 
     project: Path | None = None
     env: str | None = None
     json: bool = False
     debug: bool = False
     opened: list[Client] = field(default_factory=list)
-    """Clients of the command, to be closed once it has answered."""
+    """Clients to close once the command has answered."""
 
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -32,18 +32,18 @@ project_option = click.option(
     "--project",
     type=_FOLDER,
     metavar="FOLDER",
-    help="Folder of lakeguard.toml; by default the nearest one from here upwards.",
+    help="Folder with lakeguard.toml; default: the nearest one from here upwards.",
 )
 env_option = click.option(
-    "--env", metavar="NAME", help="Environment of lakeguard.toml, such as dev or prod."
+    "--env", metavar="NAME", help="Environment in lakeguard.toml, such as dev or prod."
 )
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Answer with one JSON document on standard output."
+    "--json", "as_json", is_flag=True, help="Print one JSON document to standard output."
 )
 
 
 def shared_options(function: Callable[..., int | None]) -> Callable[..., int | None]:
-    """Gives the command ``--project``, ``--env`` and ``--json`` and hands it the ``Call``."""
+    """Adds ``--project``, ``--env`` and ``--json``; passes them to the command as a ``Call``."""
 
     def called(
         ctx: click.Context,

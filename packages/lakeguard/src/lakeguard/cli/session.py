@@ -1,4 +1,4 @@
-"""From a call to the project it means, and to that project's control plane."""
+"""Opens the project and control plane of a call."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from lakeguard_sdk.model.run import LeftBehind
 
 
 def project_of(call: Call) -> Path:
-    """The folder named, or the nearest one from here upwards that has a ``lakeguard.toml``."""
+    """The given folder, or the nearest parent with a ``lakeguard.toml``."""
     return find_project(call.project or Path.cwd())
 
 
 def client_of(call: Call) -> Client:
-    """Closed once the command has answered."""
+    """A client that is closed once the command has answered."""
     client = connect(project_of(call), env=call.env)
     call.opened.append(client)
     return client
@@ -32,55 +32,55 @@ def client_of(call: Call) -> Client:
 
 @contextmanager
 def writing(call: Call, *, sweep: bool = True) -> Iterator[Client]:
-    """A client for a command that writes: whatever a dead process left is ended first, and what
-    is late by now is told."""
+    """A client for a command that writes. Attempts of dead processes are reaped first, and SLA
+    breaches reported."""
     client = client_of(call)
     client.start()
     for ended in client.operations.reap():
         note(reaped_line(ended))
     if sweep:
-        _tell_late(client)
+        _report_late(client)
     yield client
 
 
-def _tell_late(client: Client) -> None:
-    """What cannot be found out about lateness stops no command: ``alerts sweep`` says why."""
+def _report_late(client: Client) -> None:
+    """A failed SLA check stops no command; ``alerts sweep`` shows the reason."""
     try:
         for alert in client.alerts.sweep():
             note(f"{alert.dataset} is late: {escaped(alert.message)}")
     except StateError:
         raise
     except LakeGuardError as error:
-        note(f"what is late is not known: {escaped(error)}")
+        note(f"could not check SLAs: {escaped(error)}")
 
 
 def reaped_line(ended: LeftBehind) -> str:
-    """Whose attempt it was, since when, why it was ended and what its task is now."""
+    """One line about a reaped attempt: worker, start, reason, and the task's new state."""
     worker, until = ended.worker, ended.lease_expires_at
     by = "" if worker is None else f" by {escaped(worker.host)}:{worker.pid}"
     begun = f"run {escaped(ended.run_id)}, begun{by} at {moment(ended.begun_at)}"
-    lease = "" if until is None else f", its lease until {moment(until)}"
+    lease = "" if until is None else f", lease until {moment(until)}"
     became = f"its commit was adopted as v{ended.version}" if ended.version else "it was ended"
     return (
-        f"task {escaped(ended.task_id)} of {escaped(ended.name)} was left behind ({begun}{lease}): "
+        f"task {escaped(ended.task_id)} of {escaped(ended.name)} was abandoned ({begun}{lease}): "
         f"{escaped(ended.reason)}; {became}, and the task is {ended.state}"
     )
 
 
 def person() -> str:
-    """Who calls, for the ledger."""
+    """The calling user, for the ledger."""
     try:
         return f"cli:{getpass.getuser()}"
     except (OSError, KeyError):
         return "cli"
 
 
-# Ending a command that runs until it is told to stop.
+# Graceful shutdown of commands that run until stopped.
 
 
 @contextmanager
 def stopping(stop: Callable[[], None]) -> Iterator[None]:
-    """SIGTERM and Ctrl-C say stop, and no longer interrupt what is under way."""
+    """SIGTERM and Ctrl-C call ``stop`` instead of interrupting the process."""
     signals = (signal.SIGTERM, signal.SIGINT)
     before = [signal.signal(number, lambda *_: stop()) for number in signals]
     try:

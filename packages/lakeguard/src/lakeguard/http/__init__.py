@@ -1,4 +1,4 @@
-"""The door for those outside: reports on tasks, and events of other systems, by HTTP."""
+"""HTTP endpoint for external task reports and events."""
 
 from lakeguard.http.listen_address import Place, parse_place
 from lakeguard.http.server import Inbox, serve

@@ -1,4 +1,4 @@
-"""One request of one connection: read whole or refused, within one deadline, then answered."""
+"""Handler of one request per connection, within one deadline."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _LONGEST_LENGTH = 12
 _LAST_SECONDS = 1.0
 _AT_ONCE = 65_536
 MOST_DROPPED = 64 * 1024 * 1024
-"""Bytes of a body that nobody asked for; whoever sends more may lose the answer."""
+"""Bytes of an unread body that are drained; a larger one may lose the response."""
 
 
 class Handler(BaseHTTPRequestHandler):
-    """After its answer a connection is closed: no second request hides behind the first."""
+    """Closes the connection after each response, which rules out request smuggling."""
 
     protocol_version = "HTTP/1.1"
     server_version = "lakeguard"
@@ -37,7 +37,7 @@ class Handler(BaseHTTPRequestHandler):
         self.rfile = io.BufferedReader(_TimedBytes(self.connection, self._deadline))
 
     def handle(self) -> None:
-        """Whoever hangs up, or never comes to an end, has no answer."""
+        """A client that disconnects or exceeds the deadline gets no response."""
         try:
             self.handle_one_request()
         except (OSError, TimeoutError):
@@ -45,52 +45,52 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self._answer()
-        self._let_go()
+        self._drain()
 
     do_GET = do_HEAD = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_TRACE = do_POST
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Of requests that were not even understood, in the same form as all others."""
+        """Malformed requests get a problem document like all others."""
         status = HTTPStatus(code)
         self._send(answer_to(Declined(status, status.description or status.phrase)))
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Who came is not written down: tokens stand in headers, names in paths."""
+        """No access log: headers hold tokens, paths hold names."""
 
     def _answer(self) -> None:
         try:
             if "Origin" in self.headers:
-                raise Declined(HTTPStatus.FORBIDDEN, "pages of a browser have no business here")
+                raise Declined(HTTPStatus.FORBIDDEN, "requests from browser pages are not allowed")
             route = self.routes.find(self.command, self.path)
             headers = {name.lower(): value for name, value in self.headers.items()}
             answer = route(Request(self.path, headers, self._body()))
         except (ConnectionError, TimeoutError):
             raise
-        except Exception as error:  # noqa: BLE001 - whatever it was, the caller gets an answer
+        except Exception as error:  # noqa: BLE001 - the caller always gets a response
             answer = answer_to(error)
             ours = answer.status is HTTPStatus.INTERNAL_SERVER_ERROR
             if ours or isinstance(error, SettingsError):
-                _log.error("a request failed", exc_info=error)
+                _log.error("request failed", exc_info=error)
         self._send(answer)
 
     def _body(self) -> bytes:
-        """All of it, or refused before it is read."""
+        """The whole body; refused before it is read if its length is not acceptable."""
         if "Transfer-Encoding" in self.headers or "Content-Encoding" in self.headers:
             raise _too_large()
         lengths = self.headers.get_all("Content-Length") or ["0"]
         length = lengths[0]
         if len(lengths) > 1 or not (length.isascii() and length.isdigit()):
-            raise Declined(HTTPStatus.BAD_REQUEST, "Content-Length is one number")
+            raise Declined(HTTPStatus.BAD_REQUEST, "Content-Length must be one number")
         if len(length) > _LONGEST_LENGTH or int(length) > LARGEST:
             raise _too_large()
         body = self.rfile.read(int(length))
         if len(body) < int(length):
-            raise ConnectionError("it hung up")
+            raise ConnectionError("client disconnected")
         return body
 
-    def _let_go(self) -> None:
-        """Take in what was not asked for, and drop it: many listen only once they have sent all,
-        and a connection that is closed on unread bytes may lose the answer on its way."""
+    def _drain(self) -> None:
+        """Drains unread bytes: many clients read only after sending everything, and closing a
+        connection with unread bytes may lose the response."""
         self.connection.shutdown(socket.SHUT_WR)
         self.connection.settimeout(_LAST_SECONDS)
         left = MOST_DROPPED
@@ -102,9 +102,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def _send(self, answer: Answer) -> None:
         self.close_connection = True
-        self.request_version = self.protocol_version  # an answer has a head, whoever asked
+        self.request_version = self.protocol_version  # always send a status line
         self.send_response_only(answer.status)
-        said = {
+        headers = {
             "Content-Type": answer.content_type,
             "Content-Length": str(len(answer.body)),
             "Cache-Control": "no-store",
@@ -112,7 +112,7 @@ class Handler(BaseHTTPRequestHandler):
             "Connection": "close",
             **answer.headers,
         }
-        for name, value in said.items():
+        for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
         if self.command != "HEAD":
@@ -120,12 +120,12 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def _too_large() -> Declined:
-    detail = f"a body says its length, comes as it is and has at most {LARGEST:,} bytes"
+    detail = f"a body needs a Content-Length, no encoding, and at most {LARGEST:,} bytes"
     return Declined(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
 
 
 class _TimedBytes(io.RawIOBase):
-    """What a socket brings until the deadline, however slowly it comes; then ``TimeoutError``."""
+    """Reads from a socket until a total deadline, then raises ``TimeoutError``."""
 
     def __init__(self, sock: socket.socket, deadline: float) -> None:
         self._sock, self._deadline = sock, deadline

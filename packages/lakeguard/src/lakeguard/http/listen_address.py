@@ -1,4 +1,4 @@
-"""Where the door is: ``HOST:PORT``, of this machine alone or of others too."""
+"""Listen addresses: ``HOST:PORT``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Place(NamedTuple):
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine reaches it."""
+        """Whether it is reachable from this machine only."""
         if self.host == "localhost":
             return True
         try:
@@ -31,7 +31,7 @@ class Place(NamedTuple):
 
 
 def parse_place(text: str) -> Place:
-    """``127.0.0.1:8600``, ``[::1]:8600``; port 0 takes one that is free."""
+    """``127.0.0.1:8600``, ``[::1]:8600``; port 0 picks a free one."""
     match = _PLACE.match(text)
     if match is None or int(match[2]) > 65_535:
         raise BadPlace(place=text)

@@ -1,7 +1,6 @@
-"""What the door answers: JSON, and for every refusal a problem as RFC 9457 has it.
+"""Responses: JSON, and RFC 9457 problem documents for errors.
 
-A problem tells its code, what is wrong and the next step; never where in the program, and nothing
-of the places of the State and of the settings.
+A problem holds code, message and next step; never a traceback, nor locations of State or settings.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ _STATUS: tuple[tuple[type[LakeGuardError], HTTPStatus], ...] = (
     (Refused, HTTPStatus.FORBIDDEN),
     (MoveError, HTTPStatus.CONFLICT),
 )
-"""The first that fits."""
+"""The first match counts."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Answer:
 
 
 class Declined(Exception):
-    """A request that no port was asked about."""
+    """A request refused by the HTTP layer itself."""
 
     def __init__(self, status: HTTPStatus, detail: str, **headers: str) -> None:
         super().__init__(detail)
@@ -73,12 +72,12 @@ class Declined(Exception):
 
 
 def problem(status: HTTPStatus, title: str, detail: str, **more: object) -> bytes:
-    said = {"type": "about:blank", "title": title, "status": int(status), "detail": detail}
-    return canonical_json({**said, **more}).encode()
+    document = {"type": "about:blank", "title": title, "status": int(status), "detail": detail}
+    return canonical_json({**document, **more}).encode()
 
 
 def answer_to(error: Exception) -> Answer:
-    """What is told of an error; of one that nobody foresaw, that it happened."""
+    """The response for an error; unexpected ones reveal no details."""
     match error:
         case Declined(status=status, detail=detail, headers=headers):
             return Answer(status, problem(status, status.phrase, detail), PROBLEM, headers)
@@ -88,22 +87,22 @@ def answer_to(error: Exception) -> Answer:
             status = HTTPStatus.UNPROCESSABLE_ENTITY
             return Answer(status, problem(status, status.phrase, _wrong(error)), PROBLEM)
     status = HTTPStatus.INTERNAL_SERVER_ERROR
-    detail = "this should not have happened; whoever runs the dispatcher sees more in its log"
+    detail = "internal error; see the log of the dispatcher"
     return Answer(status, problem(status, status.phrase, detail, code=LakeGuardError.code), PROBLEM)
 
 
 def _refusal(error: LakeGuardError) -> Answer:
-    if isinstance(error, StateShut):  # whoever runs the dispatcher sets that right; it is away
+    if isinstance(error, StateShut):  # for callers, the same as unavailable
         error = StateUnavailable(**error.fields)
     server_error = HTTPStatus.INTERNAL_SERVER_ERROR
-    status = next((told for kind, told in _STATUS if isinstance(error, kind)), server_error)
+    status = next((found for kind, found in _STATUS if isinstance(error, kind)), server_error)
     title = _WORDS.sub(" ", type(error).__name__).lower()
     headers = {}
     detail, step = str(error), error.next_step
     if isinstance(error, StateError):
-        detail = "the State cannot be reached now"
-    if isinstance(error, SettingsError):  # its words are for whoever runs the dispatcher
-        detail, step = "the door is not ready for this", "come again later"
+        detail = "the State is unavailable"
+    if isinstance(error, SettingsError):  # its message is for the operator
+        detail, step = "the service is not configured for this", "retry later"
     if status is HTTPStatus.SERVICE_UNAVAILABLE:
         headers["Retry-After"] = str(RETRY_SECONDS)
     if status is HTTPStatus.UNAUTHORIZED:
@@ -113,7 +112,7 @@ def _refusal(error: LakeGuardError) -> Answer:
 
 
 def _wrong(error: ValidationError) -> str:
-    """Where a body is not what it should be, and why; not what stands there."""
+    """Locations and messages of validation errors, without the values."""
     found = error.errors(include_url=False, include_context=False, include_input=False)
-    told = [f"{'.'.join(map(str, each['loc'])) or 'the body'}: {each['msg']}" for each in found]
-    return "; ".join(told[:_MOST_PROBLEMS])
+    messages = [f"{'.'.join(map(str, each['loc'])) or 'the body'}: {each['msg']}" for each in found]
+    return "; ".join(messages[:_MOST_PROBLEMS])

@@ -1,4 +1,4 @@
-"""What can be asked at the door, and who may ask it. Nothing here knows of sockets."""
+"""Routes and their authentication, independent of sockets."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from lakeguard_sdk.scheduling.task_token import ticket_of
 from lakeguard_sdk.scheduling.tasks import TaskReport
 from lakeguard_sdk.security.signed_webhook import SIGNATURE, TIMESTAMP, signature
 
-# Whether an event comes from who knows the secret, and was signed a moment ago.
+# Signatures of events.
 
 FRESH_SECONDS = 300
-"""So far a sender's clock may be from ours; an older message may be a repeat by a stranger."""
+"""Maximum clock difference to the sender; older messages may be replays."""
 _MOMENT = re.compile(r"[0-9]{1,12}\Z", re.ASCII)
 
 
@@ -31,9 +31,9 @@ def is_fresh(timestamp: str, now: float) -> bool:
     return bool(_MOMENT.match(timestamp)) and abs(now - int(timestamp)) <= FRESH_SECONDS
 
 
-def is_signed(secret: str, timestamp: str, told: str, body: bytes) -> bool:
+def is_signed(secret: str, timestamp: str, given: str, body: bytes) -> bool:
     wanted = signature(secret, timestamp, body)
-    return hmac.compare_digest(wanted.encode(), told.encode("utf-8", "replace"))
+    return hmac.compare_digest(wanted.encode(), given.encode("utf-8", "replace"))
 
 
 LARGEST = 256 * 1024
@@ -44,14 +44,14 @@ PATHS = {
     "/tasks/keep": ("POST", "_keep"),
     "/events": ("POST", "_event"),
 }
-"""What there is: how it is asked, and which method of ``Routes`` answers."""
-_STALE = f"{TIMESTAMP} is missing, or more than {FRESH_SECONDS} seconds from the clock here"
+"""Path: HTTP method, and the method of ``Routes`` that handles it."""
+_STALE = f"{TIMESTAMP} is missing, or more than {FRESH_SECONDS} seconds from this clock"
 _JSON_TYPES = ("application/json", "application/cloudevents+json")
 
 
 @dataclass(frozen=True)
 class Request:
-    """``headers`` by their names in lower case."""
+    """Header names are lower case."""
 
     path: str
     headers: Mapping[str, str]
@@ -60,17 +60,17 @@ class Request:
 
 @dataclass(frozen=True)
 class Routes:
-    """Answers of one control plane, behind one place."""
+    """Routes of one control plane at one address."""
 
     client: Client
     place: Place
     secret: Callable[[], str] | None
-    """What events are signed with; None: they are taken from this machine alone."""
+    """Signing secret of events; None: events are accepted from this machine only."""
     clock: Callable[[], float] = field(default=time.time)
 
     def find(self, method: str, path: str) -> Callable[[Request], Answer]:
         if path not in PATHS:
-            raise Declined(HTTPStatus.NOT_FOUND, "there is nothing here")
+            raise Declined(HTTPStatus.NOT_FOUND, "not found")
         allowed, name = PATHS[path]
         if method != allowed:
             raise Declined(HTTPStatus.METHOD_NOT_ALLOWED, f"send {allowed}", Allow=allowed)
@@ -78,7 +78,7 @@ class Routes:
         return route
 
     def _health(self, _: Request) -> Answer:
-        """The State can be used; anybody may ask, so that little is done for it."""
+        """Unauthenticated and therefore cheap."""
         self.client.dispatch.check()
         return _json({"status": "ok"})
 
@@ -92,7 +92,7 @@ class Routes:
         ticket = _ticket(request)
         kept = self.client.dispatch.keep([ticket])
         if ticket.run_id not in kept:
-            raise Fenced(run=ticket.run_id, reason="it is over")
+            raise Fenced(run=ticket.run_id, reason="it has ended")
         return _json({"lease_seconds": kept[ticket.run_id]})
 
     def _event(self, request: Request) -> Answer:
@@ -101,10 +101,10 @@ class Routes:
         return _json({"launches": [launch.to_data() for launch in launches]})
 
     def _require_sender(self, request: Request) -> None:
-        told = request.headers.get(SIGNATURE.lower())
+        given = request.headers.get(SIGNATURE.lower())
         if self.secret is None:
             self._require_here(request)
-        elif told is None:
+        elif given is None:
             held = "authorization" in request.headers
             status = HTTPStatus.FORBIDDEN if held else HTTPStatus.UNAUTHORIZED
             how = {} if held else {"WWW_Authenticate": "Signature"}
@@ -114,15 +114,17 @@ class Routes:
             secret = self.secret()
             if not is_fresh(timestamp, self.clock()):
                 raise Declined(HTTPStatus.FORBIDDEN, _STALE)
-            if not is_signed(secret, timestamp, told, request.body):
-                raise Declined(HTTPStatus.FORBIDDEN, "the signature is not of this body and time")
+            if not is_signed(secret, timestamp, given, request.body):
+                raise Declined(
+                    HTTPStatus.FORBIDDEN, "the signature does not match body and timestamp"
+                )
 
     def _require_here(self, request: Request) -> None:
-        """Without a secret, from this machine alone, and not by way of a page in its browser."""
+        """Without a secret: only from this machine, and not from a page in its browser."""
         if not self.place.is_loopback:
-            raise Declined(HTTPStatus.FORBIDDEN, "events are taken here once inbox.secret is set")
+            raise Declined(HTTPStatus.FORBIDDEN, "events are accepted once inbox.secret is set")
         if not _names_this_machine(request.headers.get("host", "")):
-            raise Declined(HTTPStatus.FORBIDDEN, "this door is known by another name")
+            raise Declined(HTTPStatus.FORBIDDEN, "the Host header is not a local name")
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in _JSON_TYPES:
             raise Declined(
@@ -138,13 +140,13 @@ def _ticket(request: Request) -> RunTicket:
 
 
 def _checked_json(request: Request) -> bytes:
-    """The body as it came, if there is one way to read it."""
+    """The raw body, if it is unambiguous JSON."""
     try:
         read_json(request.body.decode())
     except UnicodeDecodeError:
         raise Declined(HTTPStatus.UNPROCESSABLE_ENTITY, "the body is not UTF-8") from None
     except NotJson as error:
-        raise Declined(HTTPStatus.UNPROCESSABLE_ENTITY, f"the body is no JSON: {error}") from None
+        raise Declined(HTTPStatus.UNPROCESSABLE_ENTITY, f"the body is not JSON: {error}") from None
     return request.body
 
 

@@ -1,4 +1,4 @@
-"""The door open for a while: a small HTTP server in threads of this process."""
+"""A small threaded HTTP server."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from lakeguard_sdk.errors import PlaceTaken
 
 _log = logging.getLogger(__name__)
 MOST_AT_ONCE = 128
-"""Requests under way; whoever comes beyond waits a moment, and is then asked to come again."""
+"""Concurrent requests; further ones wait briefly and then get 503."""
 WAIT_SECONDS = 1.0
 PATIENCE_SECONDS = 30.0
-"""So long a request may take to arrive."""
+"""Time limit for receiving a request."""
 _POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
 class Inbox:
-    """Where the door is open."""
+    """A running server."""
 
     place: Place
 
@@ -48,7 +48,7 @@ def serve(
     *,
     patience_seconds: float = PATIENCE_SECONDS,
 ) -> Iterator[Inbox]:
-    """Open until the block ends; ``secret`` is asked for with each event, and must be there now."""
+    """Serves until the block ends; ``secret`` is resolved now, and again for each event."""
     if secret is not None:
         secret()
     server = _listen(place)
@@ -86,7 +86,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(*args)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Not more at once than there is room for."""
+        """Limits concurrent requests."""
         if not self._free.acquire(timeout=WAIT_SECONDS):
             with suppress(OSError):
                 request.settimeout(WAIT_SECONDS)
@@ -106,15 +106,15 @@ class _Server(ThreadingHTTPServer):
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A connection that broke is nobody's concern; a mistake of ours is."""
+        """Logs our errors, not broken connections."""
         error = sys.exception()
         if not isinstance(error, OSError):
-            _log.error("a connection failed", exc_info=error)
+            _log.error("connection failed", exc_info=error)
 
 
 def _busy() -> bytes:
     status = HTTPStatus.SERVICE_UNAVAILABLE
-    body = problem(status, status.phrase, "too many are here at once")
+    body = problem(status, status.phrase, "too many concurrent requests")
     head = (
         f"HTTP/1.1 {int(status)} {status.phrase}\r\nContent-Type: {PROBLEM}\r\n"
         f"Content-Length: {len(body)}\r\nRetry-After: {RETRY_SECONDS}\r\nConnection: close\r\n\r\n"

@@ -1,4 +1,4 @@
-"""The definition of a table that is adopted: found in the project, or proposed from its rows."""
+"""Definitions for adopted tables: the existing one, or one proposed from the rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from lakeguard_sdk.model.table_operations import AdoptableTable
 
 
 def definition_of(folder: Path, client: Client, name: DatasetName) -> DatasetDefinition | None:
-    """The dataset's definition in the project's files, else as it is registered, if it is."""
+    """The dataset's definition in the project's files, else in the registry, else None."""
     known = client.registry.definitions().datasets
     if (folder / "definitions" / name.layer / f"{name.name}.yaml").exists():
         with with_source_lines(folder):
@@ -37,7 +37,7 @@ def definition_of(folder: Path, client: Client, name: DatasetName) -> DatasetDef
 
 
 def register(folder: Path, client: Client, name: DatasetName) -> None:
-    """Apply the dataset's definition alone: what else was edited waits for an apply."""
+    """Applies only this dataset's definition, not other pending changes."""
     definition = definition_of(folder, client, name)
     if definition is not None:
         with with_source_lines(folder):
@@ -54,9 +54,9 @@ def proposed_definition(
     domain: str,
     suggested: Sequence[Suggestion] = (),
 ) -> DatasetDefinition:
-    """The table's own columns and partitions, and rules that all of its rows keep.
+    """Columns and partitions of the table, and rules that all of its rows satisfy.
 
-    Programs publish to it, and add rows, until somebody says otherwise.
+    The dataset is built by programs that append rows, until the definition is changed.
     """
     return DatasetDefinition(
         dataset=name,
@@ -69,12 +69,12 @@ def proposed_definition(
             ColumnDefinition(name=column.name, type=column.type)
             for column in table.table_schema.columns
         ),
-        rules=(*rules_kept(sketch), *map(defined, suggested)),
+        rules=(*basic_rules(sketch), *map(defined, suggested)),
     )
 
 
-def rules_kept(sketch: SourceSketch) -> Iterator[RuleDefinition]:
-    """What needs no profile: columns that always have a value, the key, that there are rows."""
+def basic_rules(sketch: SourceSketch) -> Iterator[RuleDefinition]:
+    """Rules that need no profile: not-null columns, the key, at least one row."""
     if not sketch.rows:
         return
     for column in sketch.columns:

@@ -1,4 +1,4 @@
-"""Approving a schema: the definition is changed in its file, and applied like any other."""
+"""Approve a schema: edit the definition file and apply it."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from lakeguard_sdk.model.read_models import ClassedDifference, SchemaDiff
 
 @dataclass(frozen=True)
 class Approved:
-    """What was declared, where it was written, and how it was applied."""
+    """The approved differences, the edited file and the applied plan."""
 
     dataset: DatasetName
     differences: tuple[ClassedDifference, ...]
     file: str | None
-    """None where the dataset has no file in the project."""
+    """None if the dataset has no definition file."""
     plan: Plan
     applied: Applied
     reason: str
@@ -51,8 +51,8 @@ class Approved:
 def approve(
     client: Client, project: Path, asked: DatasetName, columns: tuple[str, ...], reason: str
 ) -> Approved:
-    """Nothing is written, and the file is as it was, where the registry would refuse it, or the
-    load could not take it."""
+    """Declares the found schema. If the registry or the load refuses it, nothing is written and
+    the file is restored."""
     name = client.reader.dataset(asked).dataset_name
     file = project / "definitions" / name.layer.value / f"{name.name}.yaml"
     written = _on_disk(project, name) if file.is_file() else None
@@ -60,28 +60,30 @@ def approve(
     before = redrifted(written or registered, registered)
     diff = client.reader.schema_diff(name, before)
     if diff is None:
-        raise NothingToApprove(dataset=name, reason="no run has found one yet")
+        raise NothingToApprove(dataset=name, reason="no run has recorded one yet")
     of_file = client.reader.schema_diff(name, written) if written else None
     chosen = _chosen(before, diff, of_file, columns)
     after = approved_definition(before, diff.live, chosen)
-    said = approved_definition(written, diff.live, chosen) if written else after
-    plan = client.registry.plan(Definitions(datasets=(redrifted(said, after),)), keep_drift=False)
+    declared = approved_definition(written, diff.live, chosen) if written else after
+    plan = client.registry.plan(
+        Definitions(datasets=(redrifted(declared, after),)), keep_drift=False
+    )
     _require_loadable(client, plan)
     old = file.read_bytes() if written else b""
     if written:
-        file.write_bytes(_edited(project, file, written, said))
+        file.write_bytes(_edited(project, file, written, declared))
     try:
         applied = client.registry.apply(plan, reason, keep_drift=False)
     except BaseException:
         if written:
             file.write_bytes(old)
         raise
-    place = file_of(said) if written else None
+    place = file_of(declared) if written else None
     return Approved(name, tuple(chosen), place, plan, applied, reason)
 
 
 def _require_loadable(client: Client, plan: Plan) -> None:
-    """``NotApprovable`` where the next run would be refused before it reads anything."""
+    """``NotApprovable`` if the next run would be refused at its start."""
     targets = {target.target: target for target in client.registry.definitions().targets}
     for step in plan.steps:
         definition = step.definition
@@ -108,11 +110,11 @@ def _chosen(
     of_file: SchemaDiff | None,
     columns: tuple[str, ...],
 ) -> list[ClassedDifference]:
-    """What is asked for by name, else all that the load may take."""
+    """The named differences, else all that the load accepts."""
     name = before.dataset
     found = declarable(diff.differences, of_file.differences if of_file else ())
     if not found:
-        raise NothingToApprove(dataset=name, reason="what was seen last is what is declared")
+        raise NothingToApprove(dataset=name, reason="the latest schema is already declared")
     names = {item.column for item in found} | {item.other for item in found}
     for column in columns:
         if column not in names:
@@ -123,7 +125,7 @@ def _chosen(
     taken = [item for item in found if rebuilt or not left_to_profile(item, diff.profile)]
     if not taken:
         gone = ", ".join(item.column for item in found)
-        reason = f"the table keeps {gone}, and profile {diff.profile} accepts that it is gone"
+        reason = f"the table keeps {gone}, and profile {diff.profile} accepts its absence"
         raise NothingToApprove(dataset=name, reason=reason)
     return taken
 
@@ -131,7 +133,7 @@ def _chosen(
 def _edited(
     project: Path, file: Path, before: DatasetDefinition, after: DatasetDefinition
 ) -> bytes:
-    """The file with the new columns; written anew, without its comments, if it must be."""
+    """The file with the new columns; regenerated without comments if it cannot be edited."""
     old = file.read_bytes()
     edited = edited_columns(file_of(before), old, before, after)
     if edited is not None:

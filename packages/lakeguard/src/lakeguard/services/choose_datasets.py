@@ -1,4 +1,4 @@
-"""Which datasets a call to run means, and which it leaves out."""
+"""Select the datasets to run, and order rebuilds downstream."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame
 from lakeguard_sdk.model.run import RunResult, Window
 from lakeguard_sdk.scheduling.invalidations import Standing
 
-BY_PROGRAM = "a program publishes it: tx.publish"
-INACTIVE = "it is not active"
+BY_PROGRAM = "built by a program: tx.publish"
+INACTIVE = "inactive"
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The datasets to run, each with its parents, and why others are not among them."""
+    """The datasets to run with their parents, and why others are skipped."""
 
     parents: dict[DatasetName, tuple[DatasetName, ...]]
     left_out: dict[DatasetName, str]
     after: dict[DatasetName, tuple[DatasetName, ...]] = field(default_factory=dict)
-    """The chosen ones that the rules of another refer to, and that so go first."""
+    """Datasets that rules of another refer to, and that therefore run first."""
 
 
 def choose_all(datasets: Iterable[DatasetDefinition]) -> Chosen:
-    """All that a run can build."""
+    """All datasets that a run can build."""
     return _chosen(datasets, named=frozenset())
 
 
 def choose_named(
     names: Sequence[DatasetName], datasets: Iterable[DatasetDefinition], *, with_parents: bool
 ) -> Chosen:
-    """The named ones, also where they are not active: the gate says so. With all they are built
-    from, if that is wanted; ``BuiltByProgram`` where no run can build a named one."""
+    """The named datasets, active or not, optionally with their ancestors; ``BuiltByProgram`` if a
+    run cannot build a named one."""
     known = {dataset.dataset: dataset for dataset in datasets}
     for name in names:
         if isinstance(known[name].build, FromFrame):
@@ -62,17 +62,17 @@ def _chosen(datasets: Iterable[DatasetDefinition], named: frozenset[DatasetName]
     return replace(chosen, after=without_cycles(chosen.parents, wanted))
 
 
-# Building again all that was built from what a back-fill replaced.
+# Rebuild of the dependents of a backfilled dataset.
 
 Run = Callable[[DatasetName, Window | None], RunResult]
 Ran = tuple[RunResult, Window | None]
-"""How a run ended, and the window that it built; None where it built all."""
+"""Result of a run, and its window; None for a full run."""
 
 
 def run_downstream(client: Client, name: DatasetName, run: Run) -> list[Ran]:
-    """Every dependent that is behind with an invalidation of ``name``, parents first.
+    """Rebuilds every dependent that is behind an invalidation of ``name``, parents first.
 
-    One that does not end well is left behind, and so are those that are built from it.
+    A dependent that does not succeed stays behind, and so do its descendants.
     """
     ran: list[Ran] = []
     tried: set[tuple[str, DatasetName]] = set()
@@ -88,7 +88,7 @@ def run_downstream(client: Client, name: DatasetName, run: Run) -> list[Ran]:
 def _ready(
     client: Client, name: DatasetName, tried: set[tuple[str, DatasetName]]
 ) -> Iterator[tuple[int, str, DatasetName]]:
-    """Each with its place among those whom an invalidation reaches: parents come first."""
+    """Ready dependents with their position in topological order."""
     for row in client.reader.invalidations(name):
         followers = row.followers if row.dataset == name else ()
         for place, item in enumerate(followers):

@@ -1,4 +1,4 @@
-"""Turn after turn of the dispatcher, until it is told to stop."""
+"""The dispatcher's loop, and its background work."""
 
 from __future__ import annotations
 
@@ -13,70 +13,70 @@ from lakeguard_sdk.errors import StateUnavailable
 from lakeguard_sdk.scheduling.jobs import Ticked
 
 BACKOFF = Backoff(first=1.0, longest=30.0)
-BESIDE_SECONDS = 30.0
-"""So often the ledger and what is late are looked after, beside the turns."""
+BACKGROUND_SECONDS = 30.0
+"""Interval of background work: ledger sync and SLA sweep."""
 
 
 @dataclass
-class TurnLoop:
-    """Turns at even pauses. A State that is away is asked again, more and more seldom, and found
-    again by itself; what went wrong is told once, until it changes."""
+class DispatcherLoop:
+    """Ticks at a fixed interval, with backoff while the State is unavailable. A problem is reported
+    once, until it changes."""
 
     tick: Callable[[], Ticked]
-    tell: Callable[[Ticked], None]
+    report: Callable[[Ticked], None]
     warn: Callable[[str], None]
     pause_seconds: float
     stopped: threading.Event = field(default_factory=threading.Event)
     wait: Callable[[float], bool] | None = None
-    _known: tuple[str, ...] = ()
+    _reported: tuple[str, ...] = ()
 
     def run(self) -> None:
-        """Ends after the turn in which it was told to stop."""
+        """Returns after the tick during which it was stopped."""
         wait = self.wait or self.stopped.wait
         failures = 0
         while not self.stopped.is_set():
             try:
-                done = self.tick()
+                ticked = self.tick()
             except StateUnavailable as error:
                 if not failures:
-                    self.warn(f"the control plane is away, trying on: {error}")
+                    self.warn(f"control plane unavailable, retrying: {error}")
                 failures += 1
             else:
                 if failures:
-                    self.warn("the control plane is back")
+                    self.warn("control plane available again")
                 failures = 0
-                self._told(done)
+                self._report(ticked)
             wait(BACKOFF.after(failures) if failures else self.pause_seconds)
 
-    def _told(self, done: Ticked) -> None:
-        new = tuple(said for said in done.problems if said not in self._known)
-        self._known = done.problems
-        self.tell(done.model_copy(update={"problems": new}))
+    def _report(self, ticked: Ticked) -> None:
+        new = tuple(message for message in ticked.problems if message not in self._reported)
+        self._reported = ticked.problems
+        self.report(ticked.model_copy(update={"problems": new}))
 
 
 @contextmanager
-def beside(
-    work: Callable[[], object], warn: Callable[[str], None], seconds: float = BESIDE_SECONDS
+def in_background(
+    work: Callable[[], object], warn: Callable[[str], None], seconds: float = BACKGROUND_SECONDS
 ) -> Iterator[None]:
-    """Does ``work`` now and then in a thread of its own; a failure is told once, until it passes.
+    """Calls ``work`` periodically in a thread; a failure is reported once, until it changes.
 
-    What is under way when the block ends is waited for.
+    On exit a running call is waited for.
     """
     stopped = threading.Event()
 
-    def go_on() -> None:
-        known = ""
+    def loop() -> None:
+        reported = ""
         while not stopped.wait(seconds):
             try:
                 work()
-                known = ""
-            except Exception as error:  # noqa: BLE001 - whatever it is, the next time may be well
-                said = error_line(error)
-                if said != known:
-                    warn(said)
-                known = said
+                reported = ""
+            except Exception as error:  # noqa: BLE001 - the next call may succeed
+                message = error_line(error)
+                if message != reported:
+                    warn(message)
+                reported = message
 
-    thread = threading.Thread(target=go_on, daemon=True)
+    thread = threading.Thread(target=loop, daemon=True)
     thread.start()
     try:
         yield

@@ -60,7 +60,7 @@ def _data_planes() -> Iterator[Finding]:
     doctors = entry_points(group=DOCTORS)
     if not doctors:
         fix = "pip install 'openlaketx[local]'"
-        yield Finding(name="Data plane", ok=False, detail="none is installed", fix=fix)
+        yield Finding(name="Data plane", ok=False, detail="not installed", fix=fix)
     for entry in doctors:
         for name, ok, detail, fix in cast(Doctor, entry.load())():
             yield Finding(name=name, ok=ok, detail=detail, fix=fix)

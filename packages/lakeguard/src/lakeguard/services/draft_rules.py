@@ -1,4 +1,4 @@
-"""Rules for rows that were only looked at: each of them is kept by every row seen."""
+"""Draft rules from a preview of files: every inspected row satisfies them."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from lakeguard_sdk.model.source_preview import SourceSketch
 from lakeguard_sdk.types.schema import Column, TableSchema
 
 KnownRules = Callable[[SourceSketch], Iterable[RuleDefinition]]
-"""The rules that are proposed in any case."""
+"""Rules that are proposed in any case."""
 
 
-def look_and_suggest(
+def inspect_and_suggest(
     pattern: str, root: str, known: KnownRules, at: datetime, *, whole: bool = False
 ) -> tuple[SourceSketch, list[Suggestion]]:
-    """What was seen, and the rules that it suggests besides ``known`` ones, the likeliest first."""
+    """The preview, and rules it suggests besides ``known`` ones, highest confidence first."""
 
     def ask(sketch: SourceSketch) -> tuple[Measure, ...]:
         return asked_measures(_trials(sketch, known, at))
@@ -70,7 +70,7 @@ def _trials(sketch: SourceSketch, known: KnownRules, at: datetime) -> list[Trial
 
 
 def _bare(sketch: SourceSketch) -> SourceSketch:
-    """Without values of rows: what they came to stands in the suggestions."""
+    """Without row values; the suggestions contain what matters."""
     columns = tuple(column.model_copy(update={"profile": None}) for column in sketch.columns)
     return sketch.model_copy(update={"columns": columns, "measured": {}, "unmeasured": {}})
 

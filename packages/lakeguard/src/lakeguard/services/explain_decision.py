@@ -1,4 +1,4 @@
-"""Gathering what ``why`` tells: the decision, its numbers before, what changed, the ways out."""
+"""Explain a run: its decision, trends, changes since the last success, next steps."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from lakeguard_sdk.model.row_sample import RowSample
 from lakeguard_sdk.model.run_comparison import CheckTrend, Since
 from lakeguard_sdk.ports import Reader
 
-TOLD = (Outcome.ERROR, Outcome.FAIL, Outcome.WARN)
-"""What a check has to come to, to be told with its numbers before and its rows."""
+EXPLAINED = (Outcome.ERROR, Outcome.FAIL, Outcome.WARN)
+"""Outcomes of checks that are explained with trends and sample rows."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """All that is known of how a run ended."""
+    """Why a run ended as it did."""
 
     run: RunRow
     decision: Decision | None
@@ -63,7 +63,7 @@ class Explanation:
 
 
 def explain(reader: Reader, run: RunRow, now: datetime) -> Explanation:
-    """Explains one run against the last version that was promoted before it ended."""
+    """Compares the run with the last version promoted before it ended."""
     published = {item.dataset.dataset_name: item.published for item in reader.status()}
     decision = reader.decision(run.run_id) if run.decision_id is not None else None
     since = reader.since(run.run_id)
@@ -89,31 +89,31 @@ def explain(reader: Reader, run: RunRow, now: datetime) -> Explanation:
 
 
 def _green(reader: Reader, run: RunRow, since: Since | None) -> VersionRow | None:
-    """The version that the run is compared with, and no other."""
+    """The version that the run is compared with."""
     if since is None:
         return None
     return next(row for row in reader.versions(run.dataset) if row.version == since.version)
 
 
 def _trends(reader: Reader, run: RunRow, decision: Decision | None) -> tuple[CheckTrend, ...]:
-    """Of the checks that have something to tell."""
+    """Trends of the checks that are explained."""
     checks = decision.ruling.checks if decision else ()
-    asked = {(check.kind, check.check_id) for check in checks if check.outcome in TOLD}
-    found = reader.trends(run.run_id) if asked else ()
-    return tuple(item for item in found if (item.kind, item.check_id) in asked)
+    explained = {(check.kind, check.check_id) for check in checks if check.outcome in EXPLAINED}
+    found = reader.trends(run.run_id) if explained else ()
+    return tuple(item for item in found if (item.kind, item.check_id) in explained)
 
 
-# Where nothing but rules blocked a run, somebody can answer for them for a time.
+# If only rules blocked a run, they can be waived temporarily.
 
 _BLOCKING = (Outcome.FAIL, Outcome.ERROR)
-_MOST = 10
+_MAX_RULES = 10
 _DAYS = 7
 
 
 def waiver_ways(decision: Decision | None, now: datetime) -> Iterator[WayOut]:
-    """A command for each rule that fails, for a week from now; the run is still to be repeated.
+    """One waive command per failing rule, valid for a week; the run must be repeated afterwards.
 
-    None where waivers would not let the run pass. Of many rules the first are named.
+    None if waivers would not unblock the run. Limited to the first rules.
     """
     checks = decision.ruling.checks if decision else ()
     blocking = [check for check in checks if check.outcome in _BLOCKING]
@@ -122,12 +122,12 @@ def waiver_ways(decision: Decision | None, now: datetime) -> Iterator[WayOut]:
     ):
         return
     day = (now.astimezone(UTC) + timedelta(days=_DAYS)).date().isoformat()
-    rest = len(blocking) - _MOST
-    for place, check in enumerate(blocking[:_MOST], start=1):
-        more = f", and {plural(rest, 'other rule')}" if rest > 0 and place == _MOST else ""
+    rest = len(blocking) - _MAX_RULES
+    for place, check in enumerate(blocking[:_MAX_RULES], start=1):
+        more = f", and {plural(rest, 'other rule')}" if rest > 0 and place == _MAX_RULES else ""
         rule = shlex.quote(check.check_id)
         yield WayOut(
             command=f"lakeguard waive {decision.dataset} {rule}"
             f' --until {day} --reason "…" --approver NAME',
-            when=f"Somebody answers for {check.check_id}{more} for a time, and it is run again",
+            when=f"Waive {check.check_id}{more} temporarily and rerun",
         )

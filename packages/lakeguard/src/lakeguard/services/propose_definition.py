@@ -1,4 +1,4 @@
-"""From a sketch of files to definitions that can be applied as they are."""
+"""Propose definitions of a source and its dataset from a preview of its files."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def propose(
     domain: str,
     suggested: Sequence[Suggestion] = (),
 ) -> Definitions:
-    """A source, and a dataset that keeps what it receives.
+    """A source and a bronze dataset that loads it.
 
-    Of a pattern each new file is appended; a single file, or a table, is read whole each time. The
-    key is a rule and no key of the load: rows that come again are told, not dropped. What is
-    suggested besides only warns: rows that are yet to come are kept as they are received.
+    New files of a pattern are appended; a single file or table is fully reloaded. The key becomes a
+    rule, not a load key: duplicates are reported, not dropped. Other suggested rules only warn, so
+    that bronze keeps data as received.
     """
     source = SourceDefinition(
         source=dataset.name, format=sketch.format, path=path, options=sketch.options, owner=owner
@@ -65,7 +65,7 @@ def propose(
                     for column in sketch.columns
                 ),
                 rules=(
-                    *rules_of_keys(sketch),
+                    *key_rules(sketch),
                     *(defined(item, Severity.WARN) for item in suggested),
                 ),
             ),
@@ -73,8 +73,8 @@ def propose(
     )
 
 
-def rules_of_keys(sketch: SourceSketch) -> list[RuleDefinition]:
-    """The key that was found, and that there are rows at all."""
+def key_rules(sketch: SourceSketch) -> list[RuleDefinition]:
+    """Rules for the detected key, and at least one row."""
     texts = [f"not_null({column_text(name)})" for name in sketch.keys]
     if sketch.keys:
         texts.append(f"unique({', '.join(map(column_text, sketch.keys))})")
@@ -90,11 +90,10 @@ def write_new(
     instead: str = "source add ANOTHER-NAME PATTERN",
     suggested: Sequence[Suggestion] = (),
 ) -> list[str]:
-    """Their files in the project, none of which was there; all are written, or none.
+    """Writes the definition files, all or none; ``AlreadyThere`` if one exists.
 
-    What could not be applied, or what ``accept`` refuses, is not written: its mistakes are shown
-    at their lines. ``instead`` is the command that would be in nobody's way. Suggested rules
-    stand below the reasons for them.
+    Nothing is written if loading them fails or ``accept`` raises. ``instead`` is the suggested
+    command if a file exists. Suggested rules get their reason as a comment.
     """
     reasons = {item.rule: item.why for item in suggested}
     texts = {
@@ -128,25 +127,25 @@ def _write(folder: Path, texts: dict[str, str]) -> None:
         raise
 
 
-# Reasons for rules, as comments in the file that holds the rules.
+# Reasons of suggested rules, as YAML comments.
 
 
 def with_reasons(text: str, reasons: Mapping[str, str]) -> str:
-    """The same file with a comment above each rule that there is a reason for."""
-    said = (yaml.safe_load(text) or {}).get("rules") or []
-    told = iter([reasons.get(_rule(item)) for item in said])
-    return "".join(_commented(text.splitlines(keepends=True), told)) if reasons else text
+    """The same file with a comment above each rule that has a reason."""
+    rules = (yaml.safe_load(text) or {}).get("rules") or []
+    comments = iter([reasons.get(_rule(item)) for item in rules])
+    return "".join(_commented(text.splitlines(keepends=True), comments)) if reasons else text
 
 
 def _rule(item: object) -> str:
     return str(item["rule"] if isinstance(item, dict) else item)
 
 
-def _commented(lines: list[str], told: Iterator[str | None]) -> Iterator[str]:
-    """An item of the list of rules begins a line; what goes on is indented."""
+def _commented(lines: list[str], comments: Iterator[str | None]) -> Iterator[str]:
+    """Items of ``rules:`` start at column 0; continuation lines are indented."""
     inside = False
     for line in lines:
         inside = line.startswith("rules:") or (inside and line.startswith(("-", " ")))
-        if inside and line.startswith("- ") and (reason := next(told, None)):
+        if inside and line.startswith("- ") and (reason := next(comments, None)):
             yield f"# {escaped(reason)}\n"
         yield line

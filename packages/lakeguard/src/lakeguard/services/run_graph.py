@@ -1,4 +1,4 @@
-"""Running many datasets: parents first, some side by side, a failure kept to its descendants."""
+"""Run several datasets: parents first, in parallel, failures stop only descendants."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from lakeguard_sdk.core.frozen_model import Noun
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.model.run import Failure, RunResult
 
-_LOOK_EVERY = 0.2
-"""Seconds; a signal that another thread got is heeded no later."""
+_POLL_SECONDS = 0.2
+"""Poll interval, so that signals are handled."""
 
 
-_STOP_EVERY = 2.0
-"""Seconds; an engine may have begun a new piece of work while it was told to stop the last."""
+_STOP_SECONDS = 2.0
+"""Repeat interval of ``stop``: the engine may have started new work meanwhile."""
 
 
 class Outcome(StrEnum):
@@ -36,12 +36,12 @@ WELL = (Outcome.PROMOTED, Outcome.UNCHANGED)
 
 
 class Ended(Noun):
-    """What became of one dataset: its run's result, or why there is none."""
+    """Result of one dataset's run, or why there is none."""
 
     dataset: DatasetName
     result: RunResult | None = None
     error: Failure | None = None
-    """Where the run ended without a result."""
+    """Set if the run raised instead of returning a result."""
     waits_for: tuple[DatasetName, ...] = ()
     seconds: float = 0.0
 
@@ -66,36 +66,36 @@ def run_many(
     tell: Callable[[Ended], None] = lambda _: None,
     after: Mapping[DatasetName, Collection[DatasetName]] | None = None,
 ) -> list[Ended]:
-    """All that could run, at most ``jobs`` at once; the others say what they wait for.
+    """Runs what it can, at most ``jobs`` at once; datasets not run list what they wait for.
 
-    ``after`` is what each lets go first; how that ends stops nobody.
-    ``run`` is called in threads. On Ctrl-C ``stop`` must make every call of it end; it is called
-    until they have, and only then is the interrupt raised. A second Ctrl-C waits for nobody.
+    ``after`` orders datasets without making them depend on each other's success.
+    ``run`` is called in threads. On Ctrl-C ``stop`` is called until every call has ended, and only
+    then is the interrupt raised. A second Ctrl-C does not wait.
     """
     began, found = Schedule(parents, after or {}), dict[DatasetName, Ended]()
     schedule = began
-    crew = _Crew(run, min(jobs, len(parents)))
+    pool = _ThreadPool(run, min(jobs, len(parents)))
     try:
         while True:
             for name in schedule.ready(jobs):
                 schedule = schedule.started(name)
-                crew.give(name)
+                pool.submit(name)
             if not schedule.running:
                 break
-            ended = crew.next_end()
+            ended = pool.next_end()
             found[ended.dataset] = ended
             schedule = schedule.ended(ended.dataset, well=ended.outcome in WELL)
             tell(ended)
     except KeyboardInterrupt:
-        crew.dismiss(stop)
+        pool.shut_down(stop)
         raise
-    crew.dismiss(lambda: None)
+    pool.shut_down(lambda: None)
     held = {name: Ended(dataset=name, waits_for=why) for name, why in schedule.held().items()}
     return [(found | held)[name] for name in _as_run(began)]
 
 
 def _as_run(schedule: Schedule) -> list[DatasetName]:
-    """The order in which one job would run them."""
+    """Sequential order."""
     order = list[DatasetName]()
     while ready := schedule.ready(1):
         order += ready
@@ -103,8 +103,8 @@ def _as_run(schedule: Schedule) -> list[DatasetName]:
     return order
 
 
-class _Crew:
-    """Threads that are there before the first run is, so that no interrupt comes between."""
+class _ThreadPool:
+    """Thread pool, started before the first run so that no interrupt hits a thread start."""
 
     def __init__(self, run: Run, size: int) -> None:
         self._run = run
@@ -114,33 +114,33 @@ class _Crew:
         for thread in self._threads:
             thread.start()
 
-    def give(self, name: DatasetName) -> None:
+    def submit(self, name: DatasetName) -> None:
         self._waiting.put(name)
 
     def next_end(self) -> Ended:
         while True:
             with suppress(Empty):
-                return self._over.get(timeout=_LOOK_EVERY)
+                return self._over.get(timeout=_POLL_SECONDS)
 
-    def dismiss(self, stop: Callable[[], None]) -> None:
-        """All have left; ``stop`` is called until those who are still at work have."""
+    def shut_down(self, stop: Callable[[], None]) -> None:
+        """Waits for all threads, calling ``stop`` until they have ended."""
         for _ in self._threads:
             self._waiting.put(None)
         while alive := [thread for thread in self._threads if thread.is_alive()]:
             stop()
-            alive[0].join(_STOP_EVERY)
+            alive[0].join(_STOP_SECONDS)
 
     def _work(self) -> None:
         while (name := self._waiting.get()) is not None:
             self._over.put(self._ended(name))
 
     def _ended(self, name: DatasetName) -> Ended:
-        """Whatever happens in the thread, somebody is told that it is over."""
+        """Always produces a result, whatever the thread raises."""
         began = time.monotonic()
         result, error = None, None
         try:
             result = self._run(name)
-        except BaseException as problem:  # noqa: BLE001 - a thread has no one above to catch it
+        except BaseException as problem:  # noqa: BLE001 - nothing above a thread catches it
             error = _failure(problem)
         seconds = round(time.monotonic() - began, 3)
         return Ended(dataset=name, result=result, error=error, seconds=seconds)

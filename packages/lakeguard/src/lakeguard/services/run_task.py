@@ -1,4 +1,4 @@
-"""Running one dataset to its end: the same for the command and for the demo."""
+"""Run one dataset until it ends, with retries."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ def run_to_end(
     sleep: Callable[[float], object] = time.sleep,
     note: Callable[[str], None] = lambda _: None,
 ) -> RunResult:
-    """Submits a task, or takes the one that was, and runs it; a retryable failure is tried again
-    while attempts are left. Of a run that others ended, the task is told: they may go on."""
+    """Submits a task, or takes the given one, and runs it; retryable failures are retried while
+    attempts are left. If another process ended the run, the task's state is noted."""
     task_id = task_id or client.operations.submit(name, triggered_by, window=window)
     for pause in BACKOFF.delays():
         result = worker.run_task(task_id)
         if not _worth_another(result) or not client.operations.requeue(task_id):
             break
         code = result.error.code if result.error else ""
-        note(f"{name}: {code}, trying again in {pause:g} s")
+        note(f"{name}: {code}, retrying in {pause:g} s")
         sleep(pause)
     if result.error is not None and result.error.code == Fenced.code:
         state = client.jobs.task(task_id).state
         show = f"lakeguard tasks show {task_id}"
-        note(f"{name}: its task {task_id} is {state} now; to follow it: {show}")
+        note(f"{name}: its task {task_id} is now {state}; to follow it: {show}")
     return result
 
 
@@ -50,26 +50,26 @@ def _worth_another(result: RunResult) -> bool:
 
 
 def quarantined_by(client: Client, result: RunResult) -> list[QuarantineEntry]:
-    """What the run kept out of the table, rule by rule; nothing of a run that published nothing."""
+    """Rows quarantined by the run, per rule; empty if it published nothing."""
     if result.version is None:
         return []
-    kept = client.reader.quarantine(result.dataset)
-    return [row for row in kept if row.run_id == result.run_id]
+    quarantined = client.reader.quarantine(result.dataset)
+    return [row for row in quarantined if row.run_id == result.run_id]
 
 
 def rows_in_quarantine(client: Client, name: DatasetName, choice: QuarantineSelection) -> int:
-    """How many rows wait that are chosen."""
-    quarantined = (
+    """Number of selected rows in quarantine."""
+    waiting = (
         row for row in client.reader.quarantine(name) if row.state is QuarantineState.QUARANTINED
     )
-    return sum(row.rows for row in quarantined if choice.takes(row.run_id, row.rule_id))
+    return sum(row.rows for row in waiting if choice.takes(row.run_id, row.rule_id))
 
 
 def published_version(client: Client, name: DatasetName) -> int | None:
-    """The version that readers see now."""
+    """The currently published version."""
     return published_versions(client).get(name)
 
 
 def published_versions(client: Client) -> dict[DatasetName, int | None]:
-    """Of every dataset, the version that readers see now."""
+    """The currently published version of every dataset."""
     return {item.dataset.dataset_name: item.published for item in client.reader.status()}

@@ -1,4 +1,4 @@
-"""Rules for a published dataset: drafted from its profile, held against its last versions."""
+"""Suggest rules for a published dataset from its profile, tested on its last versions."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ from lakeguard_sdk.model.read_models import VersionRow
 from lakeguard_sdk.types.schema import TIMES, TableSchema
 
 OF_A_RUN = ("rows", "age", "gaps")
-"""What rules say of the rows that a run brings; all others must hold for every row there is."""
+"""Subjects of rules about the rows of one run; other rules must hold for the whole table."""
 
 
 class Suggested(Noun):
-    """What there is to suggest for a version, in no order."""
+    """Suggestions for a version, unordered."""
 
     dataset: DatasetName
     version: int
     rows: int
     versions: tuple[int, ...]
-    """The versions that each suggestion was held against, the published one first."""
+    """Versions each suggestion was tested on, the published one first."""
     suggestions: tuple[Suggestion, ...]
 
 
@@ -68,7 +68,7 @@ def rules_for(
     tell: Callable[[str], None],
     working: Working = nullcontext,
 ) -> Suggested:
-    """Every draft that the published version keeps, with what the last ``count`` say of it."""
+    """Drafts that the published version satisfies, tested on the last ``count`` versions."""
     profile = profile_of(client, Address(dataset=dataset), working=working)
     definition = client.reader.definition(profile.dataset)
     chain = _chain(client, profile)
@@ -89,8 +89,8 @@ def rules_for(
         rows=profile.rows,
         versions=tuple(row.version for row in versions),
         suggestions=tuple(
-            suggestion(trial.draft, [told, *(each[at] for each in past)])
-            for at, (trial, told) in enumerate(found)
+            suggestion(trial.draft, [held_now, *(each[at] for each in past)])
+            for at, (trial, held_now) in enumerate(found)
         ),
     )
 
@@ -115,38 +115,38 @@ def _seen(
 
 
 def _chain(client: Client, profile: Profile) -> list[VersionRow]:
-    """The published one, then those that led to it; what a rollback took away says nothing."""
+    """The published version, then its predecessors; versions undone by a rollback are left out."""
     rows = {row.version: row for row in client.reader.versions(profile.dataset)}
     moves = client.reader.pointer_moves(profile.dataset)
-    # the pointer may have moved on since the profile was taken
+    # the pointer may have moved since the profile was computed
     last = max(at for at, move in enumerate(moves) if move.version == profile.version)
     return [rows[version] for version in reversed(led_to(moves[: last + 1]))]
 
 
 def _declared(profile: Profile, definition: DatasetDefinition) -> tuple[ColumnProfile, ...]:
-    """Columns as they are declared now; what the load writes needs no rules."""
+    """Profiles of columns declared now; columns written by the load need no rules."""
     known = {(column.name, column.type) for column in definition.declared.columns}
     return tuple(column for column in profile.columns if (column.column, column.type) in known)
 
 
 @dataclass(frozen=True)
 class Remeasurer:
-    """Asks versions of one dataset. A chain is a version and then those that led to it."""
+    """Measures versions of one dataset. A chain is a version followed by its predecessors."""
 
     client: Client
     dataset: DatasetName
     _looked_at: dict[int, dict[str, MeasureValue]] = field(default_factory=dict)
-    """By version, what rules that look back were told of it."""
+    """By version, the measures used by rules that compare with earlier versions."""
 
     def kept(
         self, trials: Sequence[Trial], chain: Sequence[VersionRow]
     ) -> Iterator[tuple[Trial, Held]]:
-        """Those that hold, in their order."""
+        """Trials that hold, in order."""
         for part, answers in self._parts(trials, chain):
             yield from kept(part, answers)
 
     def held(self, trials: Sequence[Trial], chain: Sequence[VersionRow]) -> list[Held]:
-        """What each comes to on an earlier version; one that is gone says so."""
+        """Outcome of each trial on an earlier version; an error if its files are removed."""
         try:
             found = {
                 trial.draft.rule: held(trial, answers)
@@ -159,7 +159,7 @@ class Remeasurer:
         return [found[trial.draft.rule] for trial in trials]
 
     def earlier(self, row: VersionRow, columns: Sequence[ColumnProfile]) -> Earlier:
-        """The rows that the run of a version brought, and the newest times among them."""
+        """Row count of the version's run, and its newest times."""
         asked = {
             column.column: Aggregate(
                 function=AggregateFunction.MAX,
@@ -199,7 +199,7 @@ class Remeasurer:
         )
 
     def _history(self, trials: Sequence[Trial], before: Sequence[VersionRow]) -> History:
-        """What rules that look back compare with, up to a version that is gone."""
+        """History for rules that compare with earlier versions, up to the first removed one."""
         reach = max((looks_back(trial.compiled.judgement) for trial in trials), default=0)
         looking = [trial for trial in trials if looks_back(trial.compiled.judgement)]
         found: list[EarlierVersion] = []
@@ -212,7 +212,7 @@ class Remeasurer:
         return History(versions=tuple(found))
 
     def _values(self, row: VersionRow, measures: Sequence[Measure]) -> dict[str, MeasureValue]:
-        """Each is measured once, however many versions look back at this one."""
+        """Cached: each measure is taken once per version."""
         known = self._looked_at.setdefault(row.version, {})
         missing = [measure for measure in measures if measure_key(measure) not in known]
         if missing:
@@ -223,20 +223,20 @@ class Remeasurer:
     def _remeasure(
         self, row: VersionRow, measures: Sequence[Measure], *, whole: bool
     ) -> tuple[Remeasured, TableSchema]:
-        """With ``whole`` every row that the version shows counts as one that its run brought."""
+        """With ``whole``, all rows of the table count as rows of the run."""
         plan = self.client.memory.remeasure_plan(self.dataset, row.version, measures)
         if whole:
             plan = plan.model_copy(update={"rows": row.table_rows})
         return remeasure(plan), plan.table_schema
 
 
-# Keys of other datasets that the columns of one may refer to.
+# Candidate foreign keys: keys of other datasets.
 
 
 def _other_keys(client: Client, definition: DatasetDefinition) -> Iterator[OtherKey]:
-    """Keys of one column, each column from one dataset: of the same layer if there is one.
+    """Single-column keys, each column name from one dataset, preferably of the same layer.
 
-    Datasets that are made of this one, or that show nothing yet, have none for it.
+    Unpublished datasets and descendants of this one are left out.
     """
     known = {item.dataset: item for item in client.registry.definitions().datasets}
     shown = {row.dataset.dataset_name for row in client.reader.status() if row.published}
@@ -244,7 +244,7 @@ def _other_keys(client: Client, definition: DatasetDefinition) -> Iterator[Other
     taken: set[str] = set()
     for name in sorted(shown, key=lambda name: (name.layer is not layer, name)):
         other = known.get(name)
-        if other is None or not other.active or _made_of(name, definition.dataset, known):
+        if other is None or not other.active or _descends_from(name, definition.dataset, known):
             continue
         for column in sorted(_keys(other) - taken):
             data_type = other.table_schema.type_of(column)
@@ -253,10 +253,10 @@ def _other_keys(client: Client, definition: DatasetDefinition) -> Iterator[Other
                 yield OtherKey(dataset=name, column=column, type=data_type)
 
 
-def _made_of(
+def _descends_from(
     name: DatasetName, origin: DatasetName, known: Mapping[DatasetName, DatasetDefinition]
 ) -> bool:
-    """Whether it is the dataset itself, or descends from it."""
+    """Whether it is the dataset itself or a descendant."""
     seen: set[DatasetName] = set()
     left = [name]
     while left:

@@ -1,4 +1,4 @@
-"""What the project's files say and the registry does not: whoever deploys or lists is told."""
+"""Definitions in the project's files that are not applied."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class Unapplied(Noun):
 
     definitions: tuple[str, ...] = ()
     mistakes: int = 0
-    """Where there are any, nobody knows what differs."""
+    """Number of errors in the files; where there are any, differences are unknown."""
 
     @property
     def jobs(self) -> tuple[str, ...]:
-        """Names of new ones."""
+        """Names of new jobs."""
         start = "+ job "
         return tuple(
-            said.removeprefix(start) for said in self.definitions if said.startswith(start)
+            line.removeprefix(start) for line in self.definitions if line.startswith(start)
         )
 
 
 def unapplied(client: Client, folder: Path) -> Unapplied:
-    """Of a project without files of definitions, nothing."""
+    """Empty for a project without definition files."""
     if not (folder / DEFINITIONS).is_dir():
         return Unapplied()
     try:

@@ -1,4 +1,4 @@
-"""Acts of people: whoever does what changes something is a user of the organisation."""
+"""Records the actor of every mutating call as a user of the organisation."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from lakeguard.access.users import known_user
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.state.database import Database
 
-_seen: WeakKeyDictionary[Database, set[tuple[str, str]]] = WeakKeyDictionary()
-"""By State: who was recorded by this process already."""
+_recorded: WeakKeyDictionary[Database, set[tuple[str, str]]] = WeakKeyDictionary()
+"""By State: actors this process has recorded."""
 
 
 class Port(Protocol):
@@ -20,26 +20,26 @@ class Port(Protocol):
     def context(self) -> PlaneContext: ...
 
 
-Acts = TypeVar("Acts", bound=Port)
-Given = ParamSpec("Given")
-Answer = TypeVar("Answer")
+PortType = TypeVar("PortType", bound=Port)
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
 
 
-def acting(
-    method: Callable[Concatenate[Acts, Given], Answer],
-) -> Callable[Concatenate[Acts, Given], Answer]:
-    """The method, before which the actor is recorded; refused where he has no proper name."""
+def records_actor(
+    method: Callable[Concatenate[PortType, Params], Result],
+) -> Callable[Concatenate[PortType, Params], Result]:
+    """Records the actor before the method runs; refused if the actor's name is invalid."""
 
     @wraps(method)
-    def act(self: Acts, /, *args: Given.args, **fields: Given.kwargs) -> Answer:
-        _appear(self.context)
+    def wrapper(self: PortType, /, *args: Params.args, **fields: Params.kwargs) -> Result:
+        _record(self.context)
         return method(self, *args, **fields)
 
-    return act
+    return wrapper
 
 
-def _appear(context: PlaneContext) -> None:
-    known, actor = _seen.setdefault(context.database, set()), (context.org_id, context.actor)
+def _record(context: PlaneContext) -> None:
+    known, actor = _recorded.setdefault(context.database, set()), (context.org_id, context.actor)
     if actor in known:
         return
     with context.write() as tx:

@@ -1,4 +1,4 @@
-"""The ways out of what went wrong, each as a command to type."""
+"""Next steps after a failed or blocked run, as commands."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from lakeguard_sdk.model.read_models import RunFacts, RunRow, VersionRow
 from lakeguard_sdk.model.run import Failure
 
 _DEFINED = {
-    CheckKind.RULE: "A rule was wrong and is changed in its definition",
-    CheckKind.POLICY: "What a policy asks for, or the policy, is changed in its definition",
+    CheckKind.RULE: "The rule was wrong: change its definition",
+    CheckKind.POLICY: "The policy was wrong, or the dataset violates it: change the definition",
 }
-"""When to apply definitions, by the kind of check that failed."""
+"""When to change a definition, by kind of failed check."""
 
 
 class WayOut(Noun):
-    """``command`` helps when ``when`` is the case."""
+    """A command, and when to use it."""
 
     command: str
     when: str
@@ -37,16 +37,16 @@ def ways_out_of(
     dataset: DatasetDefinition,
     decision: Decision | None = None,
 ) -> Iterator[WayOut]:
-    """What to type next, the most likely first; nothing for a run that went well.
+    """Next commands, the most likely first; none for a successful run.
 
-    ``current`` are the inputs that still show what the run read.
+    ``current`` are the inputs whose published version is still the one that the run read.
     """
     if run.status is RunStatus.SUCCESS:
         return
     adopt = f"lakeguard adopt {dataset.dataset} {shlex.quote(dataset.location)}"
     to_adopt = bool(dataset.location) and green is None
     if run.status is RunStatus.FAILED and to_adopt:
-        yield WayOut(command=adopt, when="To go on")
+        yield WayOut(command=adopt, when="To continue")
         return
     if run.status is RunStatus.FAILED:
         failure = Failure(code=run.error_code or "", message=run.error_message or "")
@@ -57,30 +57,30 @@ def ways_out_of(
             if program
             else next_for_failure(failure, run.dataset, run.run_id, again)
         )
-        yield WayOut(command=command, when="To go on")
+        yield WayOut(command=command, when="To continue")
         return
     for item in green.inputs if green else ():
         now = current.get(item.dataset)
         if green and now is not None and now > item.version:
             yield WayOut(
                 command=f'lakeguard rollback {item.dataset} --to v{item.version} --reason "…"',
-                when=f"{item.dataset} v{now} is wrong; back to what v{green.version} was built on",
+                when=f"{item.dataset} v{now} is wrong: go back to the input of v{green.version}",
             )
     if _cannot_load(decision) and _again(run):
         yield WayOut(
             command=f"lakeguard apply && {way_to_build(dataset)}",
-            when="The definition was changed as the check says; only a whole run can follow it",
+            when="After changing the definition as the check says; needs a full run",
         )
         return
     build = adopt if to_adopt else _again(run) or way_to_build(dataset)
-    yield WayOut(command=build, when="The data or the build was corrected")
+    yield WayOut(command=build, when="After fixing the data or the build")
     for kind, when in _DEFINED.items():
         if _has_failed(decision, kind):
             yield WayOut(command=_applied(dataset, run), when=when)
 
 
 def _again(run: RunRow) -> str:
-    """What was typed, where that was no plain run."""
+    """The command of the run, if it was not a plain run."""
     if run.replay is not None:
         return replay_command(run.dataset, run.replay)
     return backfill_command(run.dataset, run.window) if run.window else ""
@@ -93,12 +93,12 @@ def _has_failed(decision: Decision | None, kind: CheckKind, check_id: str | None
 
 
 def _cannot_load(decision: Decision | None) -> bool:
-    """Whether the table cannot become what is declared by adding to it."""
+    """Whether the declared table cannot be reached by an incremental load."""
     return _has_failed(decision, CheckKind.ELIGIBILITY, "load")
 
 
 def schema_ways(decision: Decision | None) -> Iterator[WayOut]:
-    """Where differences of schema blocked a run: they may be right, and the definition old."""
+    """For runs blocked by schema differences: the definition may be outdated."""
     checks = decision.ruling.checks if decision else ()
     if decision and any(
         check.kind is CheckKind.SCHEMA
@@ -108,16 +108,16 @@ def schema_ways(decision: Decision | None) -> Iterator[WayOut]:
     ):
         yield WayOut(
             command=f"lakeguard schema diff {decision.dataset}",
-            when="To see what differs, and what every profile says to it",
+            when="To see the differences, and the reaction of each profile",
         )
         yield WayOut(
             command=f'lakeguard schema approve {decision.dataset} --reason "…"',
-            when="The schema is right, and what is declared is not",
+            when="The schema is right and the declaration is outdated",
         )
 
 
 def quarantine_ways(run: RunRow, facts: RunFacts | None) -> Iterator[WayOut]:
-    """Where a version was published without rows that rules kept out."""
+    """For versions published without quarantined rows."""
     if run.version is not None and facts is not None and facts.quarantined:
         yield WayOut(
             command=f"lakeguard quarantine show {run.dataset} --run {run.run_id}",
@@ -126,14 +126,14 @@ def quarantine_ways(run: RunRow, facts: RunFacts | None) -> Iterator[WayOut]:
 
 
 def way_to_build(dataset: DatasetDefinition) -> str:
-    """What to type for a next version: a run, or a program where no run can build it."""
+    """The command that builds the next version; a program call for datasets built by programs."""
     if isinstance(dataset.build, FromFrame):
         return BuiltByProgram.next_command.format(dataset=dataset.dataset)
     return f"lakeguard run {dataset.dataset}"
 
 
 def _applied(dataset: DatasetDefinition, run: RunRow) -> str:
-    """What a program publishes it publishes again by itself."""
+    """Datasets built by programs need no run after apply."""
     if isinstance(dataset.build, FromFrame) and run.replay is None:
         return "lakeguard apply"
     return f"lakeguard apply && {_again(run) or way_to_build(dataset)}"
@@ -142,9 +142,9 @@ def _applied(dataset: DatasetDefinition, run: RunRow) -> str:
 def next_for_failure(
     failure: Failure | None, dataset: DatasetName, run_id: str, again: str = ""
 ) -> str:
-    """The next command that the error's own class names, as far as dataset and run fill it in.
+    """The next command of the error's class, with dataset and run filled in.
 
-    ``again`` is what was typed, where that was no plain run: a run would do something else.
+    ``again`` replaces a plain run, if the failed run was not one.
     """
     if failure is not None:
         for kind in error_classes():
@@ -162,8 +162,8 @@ def _filled(command: str, dataset: DatasetName, run_id: str) -> str:
 
 
 def replay_command(name: DatasetName, order: ReplayOrder) -> str:
-    """What to type for the same replay."""
-    said = [f"--run {shlex.quote(run)}" for run in order.choice.runs]
-    said += [f"--rule {shlex.quote(rule)}" for rule in order.choice.rules]
-    said += ["--as-newest"] if order.as_newest else []
-    return " ".join([f"lakeguard quarantine replay {name}", *said])
+    """The command that repeats the replay."""
+    options = [f"--run {shlex.quote(run)}" for run in order.choice.runs]
+    options += [f"--rule {shlex.quote(rule)}" for rule in order.choice.rules]
+    options += ["--as-newest"] if order.as_newest else []
+    return " ".join([f"lakeguard quarantine replay {name}", *options])

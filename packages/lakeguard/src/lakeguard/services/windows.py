@@ -1,4 +1,4 @@
-"""Which column the window of a back-fill is about."""
+"""Windows of backfills."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _ORDERED = ("date", "timestamp", "timestamp_ntz", *INTEGERS)
 def chosen_window(
     dataset: DatasetDefinition, definitions: Definitions, start: str, end: str, by: str | None
 ) -> Window:
-    """By the column named, else by the only partition column with an order, else by the
-    watermark; ``NoWindow`` where that leaves a doubt or rows cannot be chosen so."""
+    """Over the given column, else the only ordered partition column, else the watermark;
+    ``NoWindow`` if that is ambiguous or not possible."""
     target = next((one for one in definitions.targets if one.target == dataset.target), None)
     column = by or _column(dataset, partition_columns(dataset, target))
     window = Window(column=column, start=start, end=end)
@@ -32,7 +32,7 @@ def chosen_window(
 
 
 def partition_windows(dataset: DatasetDefinition, keys: Sequence[str]) -> list[Window]:
-    """One for each partition, in the order of their values; ``NoWindow`` where one has none."""
+    """One per partition, sorted by value; ``NoWindow`` for a partition without one."""
     windows = []
     for key in keys:
         try:
@@ -40,7 +40,7 @@ def partition_windows(dataset: DatasetDefinition, keys: Sequence[str]) -> list[W
         except ValueError as error:
             raise NoWindow(dataset=dataset.dataset, reason=str(error)) from None
         if window is None:
-            reason = f"partition {key} is of no column that has a window"
+            reason = f"partition {key} is not of a column with windows"
             raise NoWindow(dataset=dataset.dataset, reason=reason)
         if problem := window_problem(window, dataset.declared):
             raise NoWindow(dataset=dataset.dataset, reason=problem)
@@ -54,12 +54,12 @@ def _order(window: Window, dataset: DatasetDefinition) -> tuple[str, Any]:
 
 
 def again_command(name: DatasetName, window: Window | None) -> str:
-    """What to type to build a dataset again, or a window of it."""
+    """The command that rebuilds a dataset, or a window of it."""
     return f"lakeguard run {name}" if window is None else backfill_command(name, window)
 
 
 def backfill_command(name: DatasetName, window: Window) -> str:
-    """What to type for the same window."""
+    """The command that backfills the window."""
     start, end, column = map(shlex.quote, (window.start, window.end, window.column))
     return f"lakeguard backfill {name} --from {start} --to {end} --by {column}"
 
@@ -71,8 +71,8 @@ def _column(dataset: DatasetDefinition, partition_by: tuple[str, ...]) -> str:
         return partitions[0]
     if not partitions and dataset.load.watermark:
         return dataset.load.watermark
-    named = ", ".join(partitions or ordered) or "none with an order"
-    raise NoWindow(dataset=dataset.dataset, reason=f"say by which column with --by: {named}")
+    named = ", ".join(partitions or ordered) or "no ordered column"
+    raise NoWindow(dataset=dataset.dataset, reason=f"choose a column with --by: {named}")
 
 
 def _with_order(dataset: DatasetDefinition) -> list[str]:

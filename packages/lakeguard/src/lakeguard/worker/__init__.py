@@ -1,18 +1,18 @@
-"""Workers: taking tasks from the queue and running each to its end."""
+"""Workers claim tasks from the queue and run them."""
 
 from lakeguard.worker.attempt import Attempt, Ended, Ending
-from lakeguard.worker.loop import Manner, Told, WorkLoop, seclude
-from lakeguard.worker.redelivery import Deliveries
+from lakeguard.worker.loop import WorkerEvent, WorkerOptions, WorkLoop, isolate_process
+from lakeguard.worker.redelivery import Redelivery
 from lakeguard.worker.task_runner import TaskRunner
 
 __all__ = [
     "Attempt",
-    "Deliveries",
     "Ended",
     "Ending",
-    "Manner",
+    "Redelivery",
     "TaskRunner",
-    "Told",
     "WorkLoop",
-    "seclude",
+    "WorkerEvent",
+    "WorkerOptions",
+    "isolate_process",
 ]

@@ -1,4 +1,4 @@
-"""An attempt under way in this process, and the ways it can be told to end."""
+"""An attempt in this process, and how it ends."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from lakeguard_sdk.scheduling.tasks import Assignment
 
 
 class Ending(StrEnum):
-    """What became of an attempt, as its worker knows it."""
+    """Result of an attempt, as known to its worker."""
 
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     BLOCKED = "blocked"
     HANDED_OVER = "handed over"
-    """Somebody outside goes on with it."""
+    """An external system continues it."""
     TAKEN = "taken"
-    """It was ended, or taken over, by others: whatever it came to does not count."""
+    """Ended or taken over by another process; its result does not count."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Ended:
     ending: Ending
     error: Failure | None = None
     version: int | None = None
-    """Of a build that published."""
+    """Published version of a build."""
 
 
 ENDINGS = {
@@ -40,7 +40,7 @@ ENDINGS = {
 
 @dataclass
 class Attempt:
-    """Safe to use from any thread; what was lost or stopped stays so."""
+    """Thread-safe; lost and stopped are final."""
 
     assignment: Assignment
     _lost: threading.Event = field(default_factory=threading.Event)
@@ -52,17 +52,17 @@ class Attempt:
 
     @property
     def name(self) -> str:
-        """The job, or the dataset where no job builds it."""
+        """Its job, else its dataset."""
         return str(self.assignment.job or self.assignment.dataset or self.ticket.task_id)
 
     @property
     def is_lost(self) -> bool:
-        """The dispatcher gave it up: what it does now counts for nothing."""
+        """The lease is lost: its result does not count."""
         return self._lost.is_set()
 
     @property
     def is_stopped(self) -> bool:
-        """The worker is to end."""
+        """The worker is shutting down."""
         return self._stopped.is_set()
 
     def lose(self) -> None:

@@ -1,4 +1,4 @@
-"""Which failures of the State a worker waits out, and how long."""
+"""Backoff of workers while the State is unavailable."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lakeguard_sdk.errors import LakeGuardError, StateUnavailable
 BACKOFF = Backoff(first=0.5, longest=30.0)
 
 
-def is_waited_out(error: LakeGuardError) -> bool:
-    """Who was served before asks on, even where a State lets nobody in: after a restart of the
-    server, or while its password is changed, somebody may set that right."""
+def is_retried(error: LakeGuardError) -> bool:
+    """Whether to retry. A refused login counts, too: the server may be restarting, or its password
+    being rotated."""
     return error.retryable or isinstance(error, StateUnavailable)

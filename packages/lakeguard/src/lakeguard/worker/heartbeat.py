@@ -1,4 +1,4 @@
-"""Keeping the leases of all attempts of a worker, in one call, and telling those that lost one."""
+"""Heartbeat: renews the leases of all attempts of a worker in one call."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _LOOK_SECONDS = 1.0
 
 
 @contextmanager
-def keeping_leases(
+def heartbeats(
     dispatch: Dispatch, held: Callable[[], Sequence[Attempt]], heartbeat_seconds: float
 ) -> Iterator[None]:
-    """Beats in the background while the block runs, whatever goes wrong; what nobody foresaw is
-    logged once, until it passes."""
+    """Sends heartbeats in the background while the block runs; an unexpected error is logged once,
+    until it changes."""
     done = threading.Event()
 
     def beat() -> None:
         pause, known = _LOOK_SECONDS, ""
         while not done.wait(pause):
             try:
-                pause, known = keep_once(dispatch, held(), heartbeat_seconds), ""
-            except Exception as error:  # noqa: BLE001 - without a beat every lease of the worker ends
+                pause, known = renew_leases(dispatch, held(), heartbeat_seconds), ""
+            except Exception as error:  # noqa: BLE001 - without heartbeats all leases expire
                 if repr(error) != known:
-                    _log.error("leases could not be kept, trying on", exc_info=error)
+                    _log.error("could not renew leases, retrying", exc_info=error)
                 pause, known = _LOOK_SECONDS, repr(error)
 
     beating = threading.Thread(target=beat, daemon=True)
@@ -40,12 +40,14 @@ def keeping_leases(
         yield
     finally:
         done.set()
-        beating.join(_LOOK_SECONDS)  # a call that hangs on a State that is away is left behind
+        beating.join(_LOOK_SECONDS)  # do not wait for a call that hangs
 
 
-def keep_once(dispatch: Dispatch, attempts: Sequence[Attempt], heartbeat_seconds: float) -> float:
-    """Seconds until the next time. An attempt of which the dispatcher does not know any more is
-    lost; where nobody answers, nothing is known and it is tried again soon."""
+def renew_leases(
+    dispatch: Dispatch, attempts: Sequence[Attempt], heartbeat_seconds: float
+) -> float:
+    """Seconds until the next heartbeat. Attempts unknown to the dispatcher are marked lost; if the
+    call fails, it is retried soon."""
     if not attempts:
         return _LOOK_SECONDS
     shortest = min(attempt.assignment.lease_seconds for attempt in attempts)

@@ -1,4 +1,4 @@
-"""A job that somebody outside runs: he is told to start, and reports back with the task's token."""
+"""HTTP jobs: POST the start request; the remote system reports back with the task's token."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from lakeguard_sdk.security.signed_webhook import Answer, NoAnswer, SignedPost
 REPORT_PATH = "/tasks/report"
 KEEP_PATH = "/tasks/keep"
 MOST_SECONDS = 30.0
-"""For the answer; what the work itself takes is another matter."""
+"""Time limit of the response, not of the job."""
 MOST_ANSWERED = 256 * 1024
-"""Bytes of an answer: as many as a report at the door may have."""
+"""Maximum response size in bytes, the same as for a report."""
 
 
-def call_out(attempt: Attempt) -> TaskReport | None:
-    """None where the job was taken: whoever took it reports. Else what came of it at once."""
+def start_http_job(attempt: Attempt) -> TaskReport | None:
+    """None if the remote system accepted the job and reports later; else the immediate result."""
     try:
         answer = _sent(attempt)
     except (SecretMissing, CallRefused, CallFailed) as error:
@@ -33,14 +33,14 @@ def call_out(attempt: Attempt) -> TaskReport | None:
     if answer.is_yes:
         return _report_in(attempt, answer)
     kind = CallFailed if answer.may_pass else CallRefused
-    return TaskReport.failed(kind(job=attempt.name, reason=f"the address answered {answer.status}"))
+    return TaskReport.failed(kind(job=attempt.name, reason=f"HTTP status {answer.status}"))
 
 
 def _sent(attempt: Attempt) -> Answer:
     assignment = attempt.assignment
     reference = assignment.secrets.get(SIGNING_SECRET)
     if reference is None:
-        reason = f"its details name no {SIGNING_SECRET}, env:NAME or file:PATH, to sign the call"
+        reason = f"its details have no {SIGNING_SECRET} (env:NAME or file:PATH) to sign the call"
         raise CallRefused(job=attempt.name, reason=reason)
     post = SignedPost(
         assignment.url, resolve(reference), f"dlv_{attempt.ticket.run_id}", call_body(attempt)
@@ -52,10 +52,10 @@ def _sent(attempt: Attempt) -> Answer:
 
 
 def call_body(attempt: Attempt) -> bytes:
-    """One JSON object, the same for the same attempt; references to secrets stay here."""
+    """One JSON object, deterministic per attempt, without secret references."""
     assignment, ticket = attempt.assignment, attempt.ticket
     parameters, secrets = assignment.parameters.items(), assignment.secrets
-    told = {
+    body = {
         "job": attempt.name,
         "task": ticket.task_id,
         "run": ticket.run_id,
@@ -67,30 +67,30 @@ def call_body(attempt: Attempt) -> bytes:
         "report_path": REPORT_PATH,
         "keep_path": KEEP_PATH,
     }
-    return canonical_json(told).encode()
+    return canonical_json(body).encode()
 
 
 def _report_in(attempt: Attempt, answer: Answer) -> TaskReport | None:
-    """The answer's own ``report``, where it brings one; any other answer is a yes, unless nobody
-    can tell whether one is in it."""
+    """The ``report`` in the response, if any; another response means accepted, unless it cannot be
+    parsed and may contain a report."""
     if answer.body is None:
-        reason = f"its answer is longer than {MOST_ANSWERED:,} bytes"
+        reason = f"response larger than {MOST_ANSWERED:,} bytes"
         return TaskReport.failed(CallRefused(job=attempt.name, reason=reason))
     try:
         text = answer.body.decode("utf-8-sig")
         read_json(text)
-        said = json.loads(text)
+        content = json.loads(text)
     except ValueError:
         return _improper(attempt) if b'"report"' in answer.body else None
-    if not isinstance(said, dict) or "report" not in said:
+    if not isinstance(content, dict) or "report" not in content:
         return None
     try:
-        return TaskReport.model_validate_json(json.dumps(said["report"]), strict=True)
+        return TaskReport.model_validate_json(json.dumps(content["report"]), strict=True)
     except (ValidationError, LakeGuardError):
         return _improper(attempt)
 
 
 def _improper(attempt: Attempt) -> TaskReport:
     return TaskReport.failed(
-        CallRefused(job=attempt.name, reason="its answer holds no proper report")
+        CallRefused(job=attempt.name, reason="the response holds an invalid report")
     )

@@ -1,4 +1,4 @@
-"""What a job prints, kept in a file of bounded length that holds no secret."""
+"""Job logs: size-limited files with secrets masked."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from lakeguard_sdk.security.secret_values import masked
 from lakeguard_sdk.storage.storage import join, local_path
 
 LOGS = "logs"
-"""``<lake>/logs/<run>.log``: what the attempt of a job printed."""
+"""``<lake>/logs/<run>.log``: output of one attempt."""
 MOST_HEAD = 512 * 1024
 MOST_TAIL = 512 * 1024
-"""Bytes that are kept of the beginning and of the end; what is between them is left out."""
+"""Bytes stored of the beginning and of the end; the middle is dropped."""
 LONGEST_LINE = 16 * 1024
 LAST_LINES = 3
 _LEAST_SECRET = 6
-"""A line of a secret shorter than this is too common a text to be looked for in others."""
+"""Shorter lines of a secret are too common to be masked inside other text."""
 
 
 def log_place(lake: str, run_id: str) -> Path:
     return Path(local_path(join(lake, LOGS, f"{run_id}.log")))
 
 
-class CapturedLog:
-    """Takes bytes as they come; a line is written once it is whole, and without its secrets."""
+class JobLog:
+    """Accepts bytes in any chunks; writes complete lines with secrets masked."""
 
     def __init__(self, place: Path, secrets: Iterable[str]) -> None:
         self._secrets = _lines_of(secrets)
@@ -43,7 +43,7 @@ class CapturedLog:
         self._file: IO[bytes] = place.open("wb", buffering=0)
 
     def take(self, data: bytes) -> None:
-        if self._file.closed:  # whoever left the job's group may go on for ever
+        if self._file.closed:  # a process that left the group may write on
             return
         *lines, rest = data.split(b"\n")
         for line in lines:
@@ -52,31 +52,31 @@ class CapturedLog:
         self._extend(rest)
 
     def close(self) -> None:
-        """The end of the log follows what was left out."""
+        """Writes the tail of the log after a note about dropped bytes."""
         if self._line:
             self._end_line()
         if self._left_out:
-            self._file.write(f"… {self._left_out:,} bytes are left out …\n".encode())
+            self._file.write(f"… {self._left_out:,} bytes dropped …\n".encode())
         for line in self._tail:
             self._file.write(self._shown(line))
         self._file.close()
 
     @property
     def last_lines(self) -> list[str]:
-        """The last that say something."""
+        """The last non-blank lines."""
         return [self._shown(line).decode().strip() for line in self._last]
 
     def cleaned(self, text: str) -> str:
-        """Any line of the job, without its secrets."""
+        """The text with secrets masked."""
         return masked(without(text, self._secrets))
 
     def tells(self, text: str) -> bool:
-        """Whether a secret of the job is in the text; a short one, whether it is the text."""
+        """Whether the text contains a secret of the job, or equals a short one."""
         long = [secret for secret in self._secrets if len(secret) >= _LEAST_SECRET]
         return text in self._secrets or without(text, long) != text
 
     def _extend(self, part: bytes) -> None:
-        """What a line has beyond its longest is dropped."""
+        """Drops bytes beyond the maximum line length."""
         self._line += part[: self._longest + 1 - len(self._line)]
 
     def _end_line(self) -> None:
@@ -90,7 +90,7 @@ class CapturedLog:
             self._head += self._file.write(shown)
 
     def _keep_last(self, line: bytes) -> None:
-        """Cleaned at the end, for most of them are left out by then."""
+        """Masked on close, because most lines are dropped before."""
         self._tail.append(line)
         self._tail_size += len(line) + 1
         while self._tail_size > MOST_TAIL:
@@ -100,13 +100,13 @@ class CapturedLog:
 
     def _shown(self, line: bytes) -> bytes:
         text = self.cleaned(line.decode("utf-8", "replace"))
-        if len(line) > self._longest:  # a secret may have been cut in two, in its longest spelling
+        if len(line) > self._longest:  # the cut may have split a secret
             text = text[: len(text) - self._margin][:LONGEST_LINE] + "…"
         return text.encode() + b"\n"
 
 
 def _lines_of(secrets: Iterable[str]) -> tuple[str, ...]:
-    """Secrets line by line, as a log is read; a secret of one line is masked however short."""
+    """Lines of the secrets; short lines count only for single-line secrets."""
     found: set[str] = set()
     for secret in secrets:
         lines = [line.strip() for line in secret.splitlines()]

@@ -1,4 +1,4 @@
-"""A job in Python: one process, and all that it starts, from its order to its report."""
+"""Python jobs: one subprocess group per attempt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 from pydantic import ValidationError
 
 from lakeguard.worker.attempt import Attempt
-from lakeguard.worker.job_log import CapturedLog, log_place
+from lakeguard.worker.job_log import JobLog, log_place
 from lakeguard_sdk.errors import (
     JobCrashed,
     JobTimedOut,
@@ -34,31 +34,31 @@ from lakeguard_sdk.security.secret_references import resolve_all
 from lakeguard_sdk.storage.fault_points import reached
 
 COMMAND = (sys.executable, "-E", "-P", "-u", "-m", "lakeguard_sdk.scheduling.job_process")
-"""Neither variables nor the folder it starts in change what it imports."""
+"""Isolated: environment and working directory do not change what it imports."""
 GRACE_SECONDS = 5.0
-"""Between asking a process to end and ending it."""
+"""Time between SIGTERM and SIGKILL."""
 LOOK_SECONDS = 0.1
 MOST_REPORTED = 1 << 20
 LONGEST_MESSAGE = 1000
 
 
 def run_python(attempt: Attempt, *, lake: str, project: str) -> TaskReport | None:
-    """What the attempt came to; None where it was lost, and nobody wants to hear of it.
+    """The result; None if the attempt was lost.
 
-    Whatever happens, nothing that the job started is running any more.
+    On return, no process of the job's group is running.
     """
     order, failure = _order(attempt, project or lake)
     if order is None:
         return TaskReport(success=False, error=failure)
-    log = CapturedLog(log_place(lake, attempt.ticket.run_id), order.secrets.values())
+    log = JobLog(log_place(lake, attempt.ticket.run_id), order.secrets.values())
     try:
         report = _reported(attempt, order, log)
     finally:
         log.close()
-    return None if attempt.is_lost else _told(attempt, report, log)
+    return None if attempt.is_lost else _cleaned(attempt, report, log)
 
 
-def _reported(attempt: Attempt, order: JobOrder, log: CapturedLog) -> TaskReport:
+def _reported(attempt: Attempt, order: JobOrder, log: JobLog) -> TaskReport:
     child = _Child.start(attempt, order, log)
     try:
         return child.report()
@@ -67,7 +67,7 @@ def _reported(attempt: Attempt, order: JobOrder, log: CapturedLog) -> TaskReport
 
 
 def _order(attempt: Attempt, project: str) -> tuple[JobOrder | None, Failure | None]:
-    """What the process is told; its secrets are looked up for it alone."""
+    """The order for the subprocess, with its secrets resolved."""
     assignment, ticket = attempt.assignment, attempt.ticket
     try:
         secrets = resolve_all(assignment.secrets)
@@ -86,10 +86,9 @@ def _order(attempt: Attempt, project: str) -> tuple[JobOrder | None, Failure | N
     return order, None
 
 
-def _told(attempt: Attempt, report: TaskReport, log: CapturedLog) -> TaskReport:
-    """The report as others may read it: one line, without secrets, with the log's last words
-    where the job itself could say none. Outputs are refused, not masked: another location would
-    be a wrong one."""
+def _cleaned(attempt: Attempt, report: TaskReport, log: JobLog) -> TaskReport:
+    """The report with secrets masked, and the end of the log added to crashes and timeouts. Outputs
+    with secrets are refused, because a masked location would be wrong."""
     for name, output in report.outputs.items():
         if any(map(log.tells, _texts([output.location, output.notes]))):
             reason = f"the output {name} holds a secret of the job"
@@ -100,12 +99,12 @@ def _told(attempt: Attempt, report: TaskReport, log: CapturedLog) -> TaskReport:
     message = log.cleaned(error.message)
     if error.code in (JobCrashed.code, JobTimedOut.code) and log.last_lines:
         message += f"; its log ends with: {' / '.join(log.last_lines)}"
-    told = error.model_copy(update={"message": message[:LONGEST_MESSAGE]})
-    return report.model_copy(update={"error": told})
+    cleaned = error.model_copy(update={"message": message[:LONGEST_MESSAGE]})
+    return report.model_copy(update={"error": cleaned})
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Everything in a value of JSON that can be read, names and numbers too."""
+    """All texts in a JSON value, including keys and numbers."""
     match value:
         case dict():
             yield from _texts([*value, *value.values()])
@@ -127,7 +126,7 @@ class _Child:
     deadline: float
 
     @classmethod
-    def start(cls, attempt: Attempt, order: JobOrder, log: CapturedLog) -> _Child:
+    def start(cls, attempt: Attempt, order: JobOrder, log: JobLog) -> _Child:
         ours, theirs = socket.socketpair()
         with ExitStack() as undone, theirs:
             undone.callback(ours.close)
@@ -151,7 +150,7 @@ class _Child:
         return child
 
     def report(self) -> TaskReport:
-        """Waits for the report, the end of the process or of its time, or a word to stop."""
+        """Waits for the report, the end of the process, the timeout or a stop."""
         self.link.settimeout(LOOK_SECONDS)
         heard = b""
         while not heard.endswith(b"\n"):
@@ -160,35 +159,35 @@ class _Child:
             if time.monotonic() > self.deadline:
                 seconds = self.attempt.assignment.timeout_seconds
                 return TaskReport.failed(JobTimedOut(job=self.attempt.name, seconds=seconds))
-            gone = self._is_gone()  # asked first: what it sent before its end is still heard
+            gone = self._is_gone()  # checked first, so that its last bytes are still read
             part = self._received()
             heard += part or b""
             if (part == b"" or (part is None and gone)) or len(heard) > MOST_REPORTED:
                 return self._crashed()
-        self._wait(GRACE_SECONDS)  # it may have something to tidy up
+        self._wait(GRACE_SECONDS)  # time for cleanup
         try:
             return TaskReport.from_json(heard)
         except (ValidationError, LakeGuardError):
             return self._crashed()
 
     def end(self) -> None:
-        """The whole group: it is asked first, unless another may run the same task by now."""
+        """Ends the process group: SIGTERM first, unless another worker may already run the task."""
         if not self.attempt.is_lost and not self._is_gone():
             self._signal(signal.SIGTERM)
             self._wait(GRACE_SECONDS)
         self._signal(signal.SIGKILL)
         self.process.wait()
         self.link.close()
-        self.reading.join(GRACE_SECONDS)  # who left the group may hold the pipe for ever
+        self.reading.join(GRACE_SECONDS)  # a process that left the group may hold the pipe open
 
     def _send(self, order: JobOrder) -> None:
         try:
             self.link.sendall(order.to_json().encode() + b"\n")
-        except OSError:  # it is gone already, and that is found out by who waits for it
+        except OSError:  # it has exited; the wait detects that
             return
 
     def _received(self) -> bytes | None:
-        """None where nothing came yet."""
+        """None if nothing has arrived yet."""
         try:
             return self.link.recv(65536)
         except TimeoutError:
@@ -200,13 +199,13 @@ class _Child:
         self._wait(GRACE_SECONDS)
         self._signal(signal.SIGKILL)
         code = self.process.wait()
-        ending = f"ended with code {code}, and did not report"
+        ending = f"exited with code {code} without a report"
         if code < 0:
-            ending = f"was ended by {signal.Signals(-code).name}"
+            ending = f"was killed by {signal.Signals(-code).name}"
         return TaskReport.failed(JobCrashed(job=self.attempt.name, ending=ending))
 
     def _is_gone(self) -> bool:
-        """Its number stays taken until it is waited for, so that no signal reaches another."""
+        """Does not reap the process, so that its pid cannot be reused before signals are sent."""
         if self.process.returncode is not None:
             return True
         how = os.WEXITED | os.WNOHANG | os.WNOWAIT
@@ -222,13 +221,13 @@ class _Child:
             os.killpg(self.process.pid, number)
 
 
-def _capture(pipe: IO[bytes], log: CapturedLog) -> None:
+def _capture(pipe: IO[bytes], log: JobLog) -> None:
     with pipe:
         while data := os.read(pipe.fileno(), 65536):
             log.take(data)
 
 
-# What the process of a job sees of its worker's surroundings: what is named here, and no more.
+# Environment variables passed from the worker to a job.
 
 PASSED = (
     "HOME", "JAVA_HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SSL_CERT_DIR", "SSL_CERT_FILE",
@@ -239,18 +238,18 @@ OWN_PREFIX = "LAKEGUARD_JOB_"
 
 
 def job_environment(assignment: Assignment, surroundings: Mapping[str, str]) -> dict[str, str]:
-    """Variables by name from a short list, and what the attempt is; no secret and no address."""
+    """An allowlist of variables, and facts about the attempt; no secrets."""
     passed = {
         name: value
         for name, value in surroundings.items()
         if name in PASSED or name.startswith(PASSED_PREFIX)
     }
     ticket = assignment.ticket
-    told = {
+    facts = {
         "NAME": str(assignment.job or ""),
         "TASK": ticket.task_id,
         "RUN": ticket.run_id,
         "ATTEMPT": str(ticket.attempt),
         "DATE": assignment.parameters.get("date", ""),
     }
-    return passed | {OWN_PREFIX + name: value for name, value in told.items() if value}
+    return passed | {OWN_PREFIX + name: value for name, value in facts.items() if value}

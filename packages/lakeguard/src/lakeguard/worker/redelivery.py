@@ -1,7 +1,7 @@
-"""Delivering again what a data database missed while it was away, without a run.
+"""Redelivery to target databases that were unavailable, without a run.
 
-What is missing is found out from the places themselves and the State each time, so that nobody has
-to have noted it: a publish, a rollback or a table that was dropped, whoever was alive then.
+What is missing is computed each time from the databases and the State, so that no publish, rollback
+or dropped table is overlooked.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ Thing = tuple[str, ...]
 
 @dataclass(frozen=True)
 class _Rest:
-    """After so many failures in a row."""
+    """Backoff after consecutive failures."""
 
     until: float
     failures: int
-    said: str
+    message: str
 
 
 @dataclass
-class Deliveries:
-    """What fails is tried again, more and more seldom, and holds up nothing else; it is told once,
-    until it changes."""
+class Redelivery:
+    """Failures are retried with backoff per database and table, and reported once, until they
+    change."""
 
     ledger: Ledger
     worker: Callable[[], Worker]
-    """Asked for where there is a place to look at, and not before."""
+    """Created only if there is a target database."""
     pauses: DispatchSettings
     warn: Callable[[str], None]
     steady: Callable[[], float] = time.monotonic
     resting: dict[Thing, _Rest] = field(default_factory=dict)
 
     def catch_up(self) -> int:
-        """How many tables show what is published again."""
+        """Number of tables delivered."""
         places = [each for each in self.ledger.data_places() if self._may(_place(each))]
         if not places:
             return 0
@@ -57,7 +57,7 @@ class Deliveries:
     def _markers(self, worker: Worker, place: DataPlace) -> PlaceMarkers:
         try:
             (found,) = worker.markers([place])
-        except Exception as error:  # noqa: BLE001 - whatever it is, others are looked at
+        except Exception as error:  # noqa: BLE001 - other places are still checked
             return PlaceMarkers(place=place, problem=discreet_line(error))
         return found
 
@@ -67,7 +67,7 @@ class Deliveries:
             return False
         try:
             done = worker.deliver(delivery)
-        except Exception as error:  # noqa: BLE001 - whatever it is, others are delivered
+        except Exception as error:  # noqa: BLE001 - others are still delivered
             self._note(thing, discreet_line(error))
             return False
         self._note(thing, "")
@@ -76,17 +76,17 @@ class Deliveries:
     def _may(self, thing: Thing) -> bool:
         return thing not in self.resting or self.steady() >= self.resting[thing].until
 
-    def _note(self, thing: Thing, said: str) -> None:
-        """How it went; empty where it went well."""
-        if not said:
+    def _note(self, thing: Thing, message: str) -> None:
+        """Records a failure; an empty message means success."""
+        if not message:
             self.resting.pop(thing, None)
             return
         last = self.resting.get(thing)
         failures = 1 if last is None else last.failures + 1
         backoff = Backoff(self.pauses.backoff_first_seconds, self.pauses.backoff_longest_seconds)
-        if last is None or last.said != said:
-            self.warn(said)
-        self.resting[thing] = _Rest(self.steady() + backoff.after(failures), failures, said)
+        if last is None or last.message != message:
+            self.warn(message)
+        self.resting[thing] = _Rest(self.steady() + backoff.after(failures), failures, message)
 
 
 def _place(place: DataPlace) -> Thing:

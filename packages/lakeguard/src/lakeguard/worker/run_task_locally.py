@@ -1,4 +1,4 @@
-"""Run one task to its end in this process, as a worker would."""
+"""Run one task in this process, as a worker would."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from lakeguard.worker import (
     Ended,
     Ending,
     TaskRunner,
-    seclude,
+    isolate_process,
 )
-from lakeguard.worker.heartbeat import keeping_leases
+from lakeguard.worker.heartbeat import heartbeats
 from lakeguard_sdk.client import Client, Progress, local_worker
 from lakeguard_sdk.scheduling.process_identity import this_process
 from lakeguard_sdk.scheduling.tasks import RefusedTask
@@ -26,7 +26,7 @@ def run_task_locally(
     client: Client, settings: Settings, task_id: str, *, progress: Progress, on_stop: OnStop
 ) -> Ended:
     """How the attempt ended; ``TAKEN`` if another worker has the task or its job is full."""
-    seclude()
+    isolate_process()
     hide_secrets(settings)
     refused: list[RefusedTask] = []
     taken = client.dispatch.claim(this_process("cli"), only=task_id, refused=refused.append)
@@ -43,5 +43,5 @@ def run_task_locally(
         runner.halt()
 
     beat = settings.dispatch.heartbeat_seconds
-    with on_stop(stop), keeping_leases(client.dispatch, lambda: [attempt], beat):
+    with on_stop(stop), heartbeats(client.dispatch, lambda: [attempt], beat):
         return runner.work(attempt)

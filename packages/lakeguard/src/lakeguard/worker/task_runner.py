@@ -1,4 +1,4 @@
-"""One attempt from its assignment to its end, whatever its kind."""
+"""Runs one attempt of any kind and reports its result."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from lakeguard.worker.attempt import (
     Ended,
     Ending,
 )
-from lakeguard.worker.backoff import is_waited_out
-from lakeguard.worker.http_job import call_out
+from lakeguard.worker.backoff import is_retried
+from lakeguard.worker.http_job import start_http_job
 from lakeguard.worker.python_job import run_python
 from lakeguard_sdk.client import Client, Worker
 from lakeguard_sdk.core.enums import TaskKind
@@ -30,14 +30,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class TaskRunner:
-    """Used by any number of threads. Builds share the one engine of ``builder``, which starts with
-    the first of them; nothing else needs it."""
+    """Thread-safe. Builds share the engine of ``builder``, which is started by the first build."""
 
     client: Client
     builder: Worker
 
     def work(self, attempt: Attempt) -> Ended:
-        """How the attempt ended; the dispatcher knows it too, unless others ended it first."""
+        """Runs the attempt and reports its result, unless another process ended it first."""
         if attempt.assignment.kind is TaskKind.BUILD:
             return self._built(attempt)
         report = self._run(attempt)
@@ -48,28 +47,28 @@ class TaskRunner:
         return _hand_over(self.client.dispatch, attempt)
 
     def halt(self) -> None:
-        """Builds under way end, and none begins any more."""
+        """Interrupts running builds and prevents new ones."""
         self.builder.stop()
 
     def _run(self, attempt: Attempt) -> TaskReport | None:
-        """None where the attempt was lost, or somebody outside goes on with it."""
+        """None if the attempt was lost or handed over to a remote system."""
         try:
             return self._called(attempt)
-        except OSError as error:  # no room for its log, no process left
-            said = f"{type(error).__name__}: {error.strerror or error}"
-            failure = Failure(code=LakeGuardError.code, message=said, retryable=True)
-        except Exception as error:  # noqa: BLE001 - without a report its lease would have to run out
-            _log.error("an attempt of %s failed", attempt.name, exc_info=error)
+        except OSError as error:  # disk full, or no process available
+            message = f"{type(error).__name__}: {error.strerror or error}"
+            failure = Failure(code=LakeGuardError.code, message=message, retryable=True)
+        except Exception as error:  # noqa: BLE001 - else only its expired lease ends it
+            _log.error("attempt of %s failed", attempt.name, exc_info=error)
             failure = Failure(code=LakeGuardError.code, message=type(error).__name__)
         return TaskReport(success=False, error=failure)
 
     def _called(self, attempt: Attempt) -> TaskReport | None:
         if attempt.assignment.kind is TaskKind.PYTHON:
             return run_python(attempt, lake=self.client.lake, project=self.client.project)
-        return call_out(attempt)
+        return start_http_job(attempt)
 
     def _built(self, attempt: Attempt) -> Ended:
-        """A build ends by its own steps: nothing is left to report."""
+        """A build reports through its own steps."""
         try:
             result = self.builder.run_claimed(
                 attempt.ticket, within=attempt.assignment.timeout_seconds
@@ -83,7 +82,7 @@ class TaskRunner:
         return Ended(ENDINGS[result.status], result.error, result.version)
 
 
-# Telling the dispatcher how an attempt ended, until it has heard.
+# Reports to the dispatcher, retried until delivered.
 
 LOOK_SECONDS = 0.2
 
@@ -91,14 +90,14 @@ Answer = TypeVar("Answer")
 
 
 def report_end(dispatch: Dispatch, attempt: Attempt, report: TaskReport) -> Ended:
-    """A success that is refused, for lack of an output, is a failure for that reason."""
+    """A refused success, such as one with a missing output, is reported as a failure."""
     reached("job.reporting")
     try:
         answer = _heard(attempt, lambda: dispatch.report(attempt.ticket, report))
     except Fenced:
         return Ended(Ending.TAKEN)
     except LakeGuardError as refusal:
-        if not report.success or is_waited_out(refusal):
+        if not report.success or is_retried(refusal):
             return Ended(Ending.TAKEN, failure_of(refusal))
         return report_end(dispatch, attempt, TaskReport.failed(refusal))
     reached("job.reported")
@@ -106,7 +105,7 @@ def report_end(dispatch: Dispatch, attempt: Attempt, report: TaskReport) -> Ende
 
 
 def _hand_over(dispatch: Dispatch, attempt: Attempt) -> Ended:
-    """From now on whoever took the job reports on it."""
+    """The remote system reports from now on."""
     try:
         _heard(attempt, lambda: dispatch.hand_over(attempt.ticket))
     except Fenced:
@@ -115,18 +114,15 @@ def _hand_over(dispatch: Dispatch, attempt: Attempt) -> Ended:
 
 
 def _heard(attempt: Attempt, ask: Callable[[], Answer]) -> Answer:
-    """Asks until somebody answers: the State may be away for a while, and what was done is done.
-
-    Once the attempt is lost, or its worker is to end, no longer.
-    """
+    """Retries while the State is unavailable, until the attempt is lost or its worker stops."""
     for pause in backoff.BACKOFF.jittered():
         try:
             return ask()
         except LakeGuardError as error:
-            if not is_waited_out(error) or attempt.is_lost or attempt.is_stopped:
+            if not is_retried(error) or attempt.is_lost or attempt.is_stopped:
                 raise
         _rest(attempt, pause)
-    raise AssertionError("pauses never end")
+    raise AssertionError("delays never end")
 
 
 def _rest(attempt: Attempt, seconds: float) -> None:

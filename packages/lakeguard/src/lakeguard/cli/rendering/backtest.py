@@ -1,4 +1,4 @@
-"""A back-test as people read it, on a screen or in a merge request."""
+"""Rendering of backtests, for a terminal or a merge request."""
 
 from __future__ import annotations
 
@@ -36,31 +36,25 @@ def backtest_lines(test: Backtest) -> list[str]:
 
 
 def headline(test: Backtest) -> str:
-    """The sentence that a reviewer reads first: also how much of it is not known."""
+    """The summary, including how many rules have no recorded data."""
     if test.new:
         return "new: no runs"
     if not test.runs:
-        return f"no run since {moment(test.since)} came to evidence"
-    blocked, runs = len(test.blocks), plural(test.runs, "run")
-    unasked = f"; {_of_rules(test)} asked in none of them" if test.unasked else ""
-    if test.runs == 1:
-        none = "blocked no run that was let through, of the one that was looked at"
-        return f"would have {'blocked the last run' if blocked else none}{unasked}"
-    if not blocked:
-        return f"would have blocked none of the last {runs} that was let through{unasked}"
-    return f"would have blocked {blocked:,} of the last {runs}{unasked}"
+        return f"no run since {moment(test.since)} has evidence"
+    unasked = f"; {_of_rules(test)} no recorded data" if test.unasked else ""
+    return f"would have newly blocked {len(test.blocks):,} of {plural(test.runs, 'run')}{unasked}"
 
 
 def _of_rules(test: Backtest) -> str:
     count = len(test.unasked)
-    return f"{count:,} of {plural(len(test.rules), 'rule')} {'was' if count == 1 else 'were'}"
+    return f"{count:,} of {plural(len(test.rules), 'rule')} {'has' if count == 1 else 'have'}"
 
 
 def _counts(test: Backtest) -> list[str]:
     rows = [
         ("since", moment(test.since)),
         ("unchanged", plural(test.unchanged, "run")),
-        ("let through", plural(len(test.lets_through), "run") + " that was blocked"),
+        ("would pass", plural(len(test.lets_through), "blocked run")),
     ]
     if test.added:
         rows.append(("new or changed", ", ".join(map(escaped, test.added))))
@@ -73,10 +67,10 @@ def _groups(test: Backtest) -> Iterator[tuple[str, Sequence[BacktestedRun]]]:
     caught = [run for run in test.blocks if run.rolled_back]
     spoiled = [run for run in test.blocks if run.spoils]
     groups = (
-        ("Would have been blocked, and was fine", spoiled),
-        ("Would have been blocked, and was rolled back afterwards", caught),
-        ("Would have been let through, and was blocked", test.lets_through),
-        ("Would have been let through, and was rolled back afterwards", test.misses),
+        ("Would have been blocked, but was good", spoiled),
+        ("Would have been blocked, and was rolled back later", caught),
+        ("Would have passed, but was blocked", test.lets_through),
+        ("Would have passed, and was rolled back later", test.misses),
     )
     return ((title, runs) for title, runs in groups if runs)
 
@@ -87,11 +81,11 @@ def _row(run: BacktestedRun) -> list[str]:
 
 
 def _why(run: BacktestedRun) -> str:
-    """By which rules, with their numbers; or which of those of then no longer say no."""
+    """The failing rules with their numbers; or the rules that no longer fail."""
     if run.blocks:
         return "; ".join(f"{escaped(f.rule_id)}: {escaped(f.message)}" for f in run.findings)
-    unknown = f"; not asked: {_listed(run.unmeasured)}" if run.unmeasured else ""
-    return (f"no longer: {_listed(run.lifted)}" if run.lifted else "") + unknown
+    unknown = f"; not measured: {_listed(run.unmeasured)}" if run.unmeasured else ""
+    return (f"no longer failing: {_listed(run.lifted)}" if run.lifted else "") + unknown
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -103,22 +97,22 @@ def _more(runs: Sequence[BacktestedRun]) -> list[str]:
 
 
 def _rule_row(rule: BacktestedRule, test: Backtest) -> list[str]:
-    told = failed_text(rule)
-    shown = toned(told, Tone.BAD) if rule.failed else told
+    text = failed_text(rule)
+    shown = toned(text, Tone.BAD) if rule.failed else text
     first, last = escaped(rule.first or ""), escaped(rule.last or "")
     return [escaped(rule.rule_id), shown, first, last, unmeasured_text(rule, test)]
 
 
 def failed_text(rule: BacktestedRule) -> str:
     if not rule.judged:
-        return "not judged"
+        return "no data"
     share = f" ({rule.share:.1%})" if rule.failed else ""
     warned = f", {rule.warned:,} warned" if rule.warned else ""
     return f"{rule.failed:,} of {rule.judged:,}{share}{warned}"
 
 
 def unmeasured_text(rule: BacktestedRule, test: Backtest) -> str:
-    """In how many runs it could not be asked, and what helps or why nothing does."""
+    """In how many runs it was not measured, and why."""
     if not rule.unmeasured:
         return ""
     plain = rule.reasons == (NOT_MEASURED,)
@@ -142,6 +136,6 @@ def backtest_markdown(test: Backtest) -> list[str]:
 
 
 def _markdown_row(cells: Sequence[str]) -> str:
-    """No cell can end the table or begin a tag."""
+    """Cells are escaped so that none can break the table or open a tag."""
     safe = (cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells)
     return f"| {' | '.join(safe)} |"

@@ -1,4 +1,4 @@
-"""Checks as people read them: what was asked, what it came to, the gate's own sentence."""
+"""Rendering of checks, their trends, sample rows and run facts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _MARKS = {
 
 
 def worst_first(checks: Sequence[CheckResult]) -> list[CheckResult]:
-    """Failing checks first; within an outcome the gate's own order."""
+    """Failing checks first; within an outcome in the gate's order."""
     return sorted(checks, key=lambda check: _WORST_FIRST.index(check.outcome))
 
 
@@ -51,33 +51,33 @@ def with_outcome(checks: Sequence[CheckResult], *outcomes: Outcome) -> list[Chec
 
 
 def check_lines(checks: Sequence[CheckResult]) -> list[str]:
-    """A line per check; its sentence has the numbers and their limit."""
+    """One line per check, with its numbers and limit."""
     return columns([_cells(check) for check in checks])
 
 
 def others_line(checks: Sequence[CheckResult], shown: Sequence[CheckResult]) -> str | None:
-    """What the checks that are not shown came to, in one line."""
+    """Outcome counts of the checks that are not shown."""
     rest = [check for check in checks if check not in shown]
     passed = sum(check.outcome is Outcome.PASS for check in rest)
     warned = sum(check.outcome is Outcome.WARN for check in rest)
     skipped = sum(check.outcome is Outcome.NOT_EVALUATED for check in rest)
-    told = []
+    parts = []
     if passed:
         other = "other check" if shown else "check"
-        told.append(f"{plural(passed, other)} passed")
+        parts.append(f"{plural(passed, other)} passed")
     if warned:
-        told.append(plural(warned, "warning"))
+        parts.append(plural(warned, "warning"))
     if skipped:
-        told.append(f"{plural(skipped, 'check')} not evaluated")
-    return ", ".join(told) or None
+        parts.append(f"{plural(skipped, 'check')} not evaluated")
+    return ", ".join(parts) or None
 
 
 def tally(checks: Sequence[CheckResult]) -> str:
     """``14 checks passed, 2 warnings``."""
     passed = sum(check.outcome is Outcome.PASS for check in checks)
     warned = sum(check.outcome is Outcome.WARN for check in checks)
-    told = f"{plural(passed, 'check')} passed"
-    return f"{told}, {plural(warned, 'warning')}" if warned else told
+    text = f"{plural(passed, 'check')} passed"
+    return f"{text}, {plural(warned, 'warning')}" if warned else text
 
 
 def _cells(check: CheckResult) -> list[str]:
@@ -96,7 +96,7 @@ def _title(check: CheckResult) -> str:
             return f"{check.kind.value}: {check.check_id}"
 
 
-# A few of the rows that a check counted as failing, as a small table.
+# Sample of the failing rows of a check.
 
 MOST_SHOWN = 5
 _LONGEST = 32
@@ -105,7 +105,7 @@ _CUT = "…"
 
 
 def example_lines(sample: RowSample | None, screen: Screen, indent: int) -> list[str]:
-    """A header and at most five rows, none wider than the screen; masked columns say so."""
+    """A header and at most five rows, cut to the screen width; masked columns are marked."""
     if sample is None or not sample.rows:
         return []
     header = [_header(name, sample) for name in sample.columns]
@@ -122,7 +122,7 @@ def _header(name: str, sample: RowSample) -> str:
 
 
 def _example_cells(row: tuple[str | None, ...], sample: RowSample) -> list[str]:
-    """What is masked is not told, whatever stands in its place."""
+    """Masked columns show no value, whatever the sample holds."""
     return [
         MASKED if name in sample.masked else _NULL if value is None else short(value)
         for name, value in zip(sample.columns, row, strict=False)
@@ -130,27 +130,27 @@ def _example_cells(row: tuple[str | None, ...], sample: RowSample) -> list[str]:
 
 
 def short(text: str) -> str:
-    """Harmless to a terminal, and not wider than a cell."""
+    """Escaped, and cut to the width of a cell."""
     return fitted(escaped(text), _LONGEST)
 
 
 def fitted(text: str, most: int) -> str:
-    """Not wider than that on a screen; what was cut ends in a mark that says so."""
+    """Cut to ``most`` cells; … marks a cut."""
     if width(text) <= most:
         return text
-    kept = text[: max(0, most - 1)]
-    while kept and width(kept) > most - 1:
-        kept = kept[:-1]
-    return kept + _CUT
+    cut = text[: max(0, most - 1)]
+    while cut and width(cut) > most - 1:
+        cut = cut[:-1]
+    return cut + _CUT
 
 
-# A check over the last runs: a small chart, and its two ends in words.
+# Trend of a check over the last runs.
 
 Height = Callable[[CheckPoint], float | None]
 
 
 def trend_line(trend: CheckTrend | None, screen: Screen) -> str | None:
-    """Nothing where there was no run before, or where no number was ever measured."""
+    """A chart with its first and last value; None without earlier runs or numbers."""
     if trend is None or len(trend.points) < 2:
         return None
     rows = any(point.failed_rows is not None for point in trend.points)
@@ -165,7 +165,7 @@ def trend_line(trend: CheckTrend | None, screen: Screen) -> str | None:
 
 
 def _chart(points: Sequence[CheckPoint], height: Height, screen: Screen, *, from_zero: bool) -> str:
-    """The oldest left; counts of failing rows rise from nothing, other numbers from the least."""
+    """Oldest first; failing rows are scaled from 0, other numbers from their minimum."""
     heights = [height(point) for point in points]
     known = [value for value in heights if value is not None]
     least, most = (0.0 if from_zero else min(known)), max(known)
@@ -176,7 +176,7 @@ def _chart(points: Sequence[CheckPoint], height: Height, screen: Screen, *, from
 
 
 def _mark(value: float, least: float, most: float, marks: str) -> str:
-    """By halves: the whole way from the least to the most may be more than a float holds."""
+    """Computed on halves, because the full range may overflow a float."""
     span = most / 2 - least / 2
     if span == 0:
         return marks[0]
@@ -200,7 +200,7 @@ def _words(point: CheckPoint, rows: bool) -> str:
 
 
 def _share(point: CheckPoint) -> float | None:
-    """Of the rows that were looked at: batches differ in size."""
+    """Share of the checked rows, because batches differ in size."""
     if point.failed_rows is None:
         return None
     return point.failed_rows / point.scope_rows if point.scope_rows else float(point.failed_rows)
@@ -211,7 +211,7 @@ def _observed(point: CheckPoint) -> float | None:
 
 
 def _finite(value: MeasureValue) -> float | None:
-    """A number, also where it is told as text; what is none, or beyond a float, has no height."""
+    """The value as a finite float, else None."""
     try:
         found = float(value) if value is not None else None
     except (ValueError, OverflowError):
@@ -219,35 +219,35 @@ def _finite(value: MeasureValue) -> float | None:
     return found if found is not None and isfinite(found) else None
 
 
-# What a run had to say beside its verdict: how it changed the table, and its own notes.
+# Facts of a run besides its verdict: changes of the table, and build notes.
 
 _LONGEST_FACT = 160
 
 
 def facts_rows(facts: RunFacts | None) -> list[tuple[str, str]]:
-    """What the load did, and how many lines were quarantined; nothing where nothing is known."""
+    """Row changes, rejected lines and quarantined rows."""
     if facts is None:
         return []
     rows = [("changes", _changes_text(facts.changes))] if facts.changes else []
     if facts.rejected:
-        rows.append(("quarantined", plural(facts.rejected, "malformed line")))
+        rows.append(("rejected", plural(facts.rejected, "malformed line")))
     if facts.quarantined:
-        rows.append(("quarantined", plural(facts.quarantined, "row") + " that rules kept out"))
+        rows.append(("quarantined", plural(facts.quarantined, "row")))
     return rows
 
 
 def _changes_text(changes: Changes) -> str:
-    """``120 inserted, 3 updated``; only what there is any of."""
+    """``120 inserted, 3 updated``; counts of 0 are left out."""
     counts = [(name, getattr(changes, name)) for name in type(changes).model_fields]
-    told = [f"{number(count)} {name}" for name, count in counts if count]
-    return ", ".join(told) or "none"
+    parts = [f"{number(count)} {name}" for name, count in counts if count]
+    return ", ".join(parts) or "none"
 
 
 def notes_lines(notes: Mapping[str, Any]) -> list[str]:
-    """A line for each note, in the order of their names."""
+    """One line per note, sorted by name."""
     return columns([(escaped(name), escaped(_text(notes[name]))) for name in sorted(notes)])
 
 
 def _text(value: Any) -> str:
-    told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return told if len(told) <= _LONGEST_FACT else f"{told[:_LONGEST_FACT]}…"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_FACT else f"{text[:_LONGEST_FACT]}…"

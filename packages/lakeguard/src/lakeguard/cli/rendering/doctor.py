@@ -1,4 +1,4 @@
-"""The doctor's list: what is there, what is missing, the command that fixes it."""
+"""Rendering of health checks."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def doctor_lines(findings: Sequence[Finding]) -> list[str]:
     ]
     missing = [finding for finding in findings if not finding.ok]
     if not missing:
-        return [*columns(rows), "", "Everything is there."]
+        return [*columns(rows), "", "All checks passed."]
     fixes = [f"Next: {escaped(finding.fix)}" for finding in missing if finding.fix]
-    return [*columns(rows), "", f"{plural(len(missing), 'thing')} missing", *fixes]
+    return [*columns(rows), "", f"{plural(len(missing), 'check')} failed", *fixes]

@@ -30,13 +30,13 @@ _MARKS = {
     Standing.CAUGHT_UP: ("✓ CAUGHT UP", Tone.GOOD),
     Standing.NOT_AFFECTED: ("NOT AFFECTED", Tone.QUIET),
     Standing.READY: ("! BEHIND", Tone.WARN),
-    Standing.WAITING: ("WAITS", Tone.WARN),
+    Standing.WAITING: ("WAITING", Tone.WARN),
 }
 _ENDS = {End.DONE: ("✓ DONE", Tone.GOOD), End.WITHDRAWN: ("WITHDRAWN", Tone.QUIET)}
 
 
 def invalidations_lines(rows: Sequence[InvalidationRow], now: datetime) -> list[str]:
-    """Newest first, as the ledger gives them."""
+    """Newest first."""
     cells = [
         [
             row.invalidation_id,
@@ -51,17 +51,17 @@ def invalidations_lines(rows: Sequence[InvalidationRow], now: datetime) -> list[
     ]
     headers = ("INVALIDATION", "DATASET", "WHAT", "REASON", "STATE", "SINCE", "BY")
     if not cells:
-        return ["everybody has caught up"]
+        return ["all datasets have caught up"]
     return [*table(headers, cells), *_next(rows)]
 
 
 def invalidation_lines(row: InvalidationRow) -> list[str]:
     head = f"{_state(row)}  {strong(row.dataset)}{GAP}{escaped(_shortened(row.reach.told()))}"
-    said = f": {escaped(row.why)}" if row.why else ""
-    since = f"{row.reason.value}{said}, {moment(row.created_at)}, by {escaped(row.created_by)}"
-    cause = [f"brought about by run {row.caused_by}"] if row.caused_by else []
+    why = f": {escaped(row.why)}" if row.why else ""
+    since = f"{row.reason.value}{why}, {moment(row.created_at)}, by {escaped(row.created_by)}"
+    cause = [f"caused by run {row.caused_by}"] if row.caused_by else []
     followers = [
-        [toned(*_MARKS[item.standing]), item.dataset, escaped(_told(item))]
+        [toned(*_MARKS[item.standing]), item.dataset, escaped(_progress(item))]
         for item in row.followers
     ]
     return [
@@ -86,7 +86,7 @@ def partitions_lines(rows: Sequence[PartitionRow]) -> list[str]:
         for row in rows
     ]
     headers = ("PARTITION", "SINCE", "MADE", "ROWS", "BYTES", "RUN")
-    return table(headers, cells, right=frozenset({3, 4})) if cells else ["no partitions on record"]
+    return table(headers, cells, right=frozenset({3, 4})) if cells else ["no partitions recorded"]
 
 
 def _state(row: InvalidationRow) -> str:
@@ -102,15 +102,15 @@ def _end(row: InvalidationRow) -> list[str]:
     return [
         f"withdrawn {moment(row.ended_at)}, by {escaped(row.ended_by)}{why}",
         *(f"task {task_id} was canceled with it" for task_id in row.canceled),
-        *(f"task {task_id} was launched for it, and goes on" for task_id in row.going_on),
+        *(f"task {task_id} was launched for it and still runs" for task_id in row.going_on),
     ]
 
 
-def _told(item: Follower) -> str:
+def _progress(item: Follower) -> str:
     if item.standing is Standing.CAUGHT_UP:
         return "" if item.version is None else f"v{item.version}"
     if item.standing is Standing.WAITING:
-        return f"for {', '.join(item.waits_for) or 'the end of its first build'}"
+        return f"for {', '.join(item.waits_for) or 'its first build'}"
     if item.standing is Standing.NOT_AFFECTED:
         return ""
     if item.task_id is not None:
@@ -121,7 +121,7 @@ def _told(item: Follower) -> str:
 
 
 def _next(rows: Sequence[InvalidationRow]) -> Iterator[str]:
-    """What somebody has to do who waits for no dispatcher."""
+    """The command to run without a dispatcher."""
     for row in rows:
         for item in row.behind:
             if item.standing is Standing.READY and item.task_id is None:

@@ -1,4 +1,4 @@
-"""Jobs as people read them: what starts each, whether it may start, and how it went."""
+"""Rendering of jobs and of deployed graphs."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ _LONGEST = 40
 
 
 def jobs_lines(rows: Sequence[JobRow], now: datetime) -> list[str]:
-    """In the order of their names."""
+    """Sorted by name."""
     cells = [
         [
             strong(row.job),
             _kind(row),
             escaped(row.dataset or "-"),
-            _short("; ".join(_starts(row.controls)) or "by hand"),
+            _short("; ".join(_starts(row.controls)) or "manually"),
             _standing(row),
             "-" if row.next_at is None else moment(row.next_at),
             "-" if row.last_state is None else state_mark(row.last_state),
@@ -61,24 +61,24 @@ def jobs_lines(rows: Sequence[JobRow], now: datetime) -> list[str]:
 
 
 def no_jobs_lines(found: Unapplied) -> list[str]:
-    """Where none is applied: those that the files define, or how to define one."""
+    """No job is applied: lists those the files define, or how to define one."""
     if found.jobs or found.mistakes:
         return ["no jobs are applied", *unapplied_lines(found)]
     return ["no jobs", "Next: write definitions/jobs/NAME.yaml, then: lakeguard apply"]
 
 
 def job_lines(row: JobRow, tasks: Sequence[TaskRow], now: datetime) -> list[str]:
-    """What is set, with every default, and what became of it last."""
+    """Settings including defaults, and the last tasks."""
     facts = [
         ["type", _kind(row)],
         ["dataset", escaped(row.dataset or "-")],
-        ["starts", escaped("; ".join(_starts(row.controls)) or "by hand")],
+        ["starts", escaped("; ".join(_starts(row.controls)) or "manually")],
         ["next", "-" if row.next_at is None else moment(row.next_at)],
         ["switched", "-" if row.switched is None else _switch(row.switched)],
         *_manner(row.controls),
     ]
-    said = [fact for fact in facts if fact[1] not in ("-", "")]
-    lines = [f"{strong(row.job)}{GAP}{_standing(row)}", "", *indented(columns(said)), ""]
+    shown = [fact for fact in facts if fact[1] not in ("-", "")]
+    lines = [f"{strong(row.job)}{GAP}{_standing(row)}", "", *indented(columns(shown)), ""]
     lines += tasks_lines(tasks, now) if tasks else ["it has not been started yet"]
     return [*lines, f"Next: {way_to_start(row) or f'lakeguard jobs trigger {row.job}'}"]
 
@@ -86,14 +86,14 @@ def job_lines(row: JobRow, tasks: Sequence[TaskRow], now: datetime) -> list[str]
 def switch_lines(row: JobRow) -> list[str]:
     lines = [f"{_standing(row)}  {strong(row.job)}"]
     if row.enabled and not row.active:
-        lines.append("its definition still says no: set active: true, then: lakeguard apply")
+        lines.append("its definition is inactive: set active: true, then: lakeguard apply")
     return lines
 
 
 def launch_lines(launched: Launch) -> list[str]:
-    """The task that the wish came to, or why there is none."""
+    """The task of the launch, or why it was refused."""
     name = strong(escaped(launched.job))
-    again = "" if launched.new or not launched.task_id else f"{GAP}the same was started before"
+    again = "" if launched.new or not launched.task_id else f"{GAP}already started"
     if launched.state is TaskState.BLOCKED:
         mark = toned("✗ REFUSED", Tone.BAD)
         lines = [f"{mark}  {name}{GAP}{launched.code}: {escaped(launched.reason)}{again}"]
@@ -116,26 +116,26 @@ def _way_out(refused: Launch) -> str:
 
 
 def ended_lines(task: TaskRow, ended: Ended) -> list[str]:
-    """How an attempt ended that was run here."""
+    """Result of an attempt that ran in this process."""
     version = "" if ended.version is None else f"{GAP}v{ended.version}"
     lines = [f"{state_mark(task.state)}  {strong(escaped(task.job))}{GAP}{task.task_id}{version}"]
     if ended.ending is Ending.TAKEN:
-        lines.append("somebody else has it, or as many of its tasks run as its settings allow")
+        lines.append("another worker has it, or its job is at its concurrency limit")
     if ended.error is not None:
         lines.append(f"  {ended.error.code}: {escaped(ended.error.message)}")
     look = f"Next: lakeguard tasks show {task.task_id}"
     if task.state is not TaskState.FAILED or task.due_at is None:
         return [*lines, look]
-    lines.append(f"it is due again at {moment(task.due_at)}, for a worker")
+    lines.append(f"a worker retries it at {moment(task.due_at)}")
     return [*lines, look, f"Next: lakeguard tasks cancel {task.task_id}"]
 
 
 def _kind(row: JobRow) -> str:
-    return toned("nothing runs it", Tone.QUIET) if row.kind is None else row.kind.value
+    return toned("no runner", Tone.QUIET) if row.kind is None else row.kind.value
 
 
 def _standing(row: JobRow) -> str:
-    """The first reason for which it would not start."""
+    """Whether it can start, else the first reason why not."""
     if not row.active:
         return toned("✗ inactive", Tone.QUIET)
     if not row.enabled:
@@ -152,21 +152,21 @@ def _switch(switch: Switch) -> str:
 
 
 def _starts(controls: JobControls) -> list[str]:
-    """Each trigger in a few words."""
-    said = []
+    """One phrase per trigger."""
+    triggers = []
     if controls.cron is not None:
         zone = "" if controls.cron.time_zone == "UTC" else f" {controls.cron.time_zone}"
-        said.append(f"at {controls.cron.schedule}{zone}")
+        triggers.append(f"at {controls.cron.schedule}{zone}")
     if controls.updates is not None:
         word = "any of " if controls.updates.any and len(controls.updates.datasets) > 1 else ""
-        said.append(f"on {word}{', '.join(controls.updates.datasets)}")
+        triggers.append(f"on {word}{', '.join(controls.updates.datasets)}")
     if controls.files:
-        said.append(f"on files {controls.files}")
+        triggers.append(f"on files {controls.files}")
     if controls.event is not None:
-        said.append(f"on events {json.dumps(controls.event, ensure_ascii=False)}")
+        triggers.append(f"on events {json.dumps(controls.event, ensure_ascii=False)}")
     if controls.after:
-        said.append(f"after {', '.join(controls.after)}")
-    return said
+        triggers.append(f"after {', '.join(controls.after)}")
+    return triggers
 
 
 def _manner(controls: JobControls) -> list[list[str]]:
@@ -182,16 +182,16 @@ def _manner(controls: JobControls) -> list[list[str]]:
         ["labels", ", ".join(controls.labels)],
         [
             "attempts",
-            "as the settings say" if controls.attempts is None else f"{controls.attempts}",
+            "as in the settings" if controls.attempts is None else f"{controls.attempts}",
         ],
         ["timeout", "" if controls.kind is TaskKind.BUILD else f"{controls.timeout_seconds} s"],
     ]
 
 
 def way_to_start(row: JobRow) -> str:
-    """What has to be done before it may start; empty where nothing has."""
+    """What enables it to start; empty if nothing is missing."""
     if not row.active:
-        return "write active: true in its definition, then: lakeguard apply"
+        return "set active: true in its definition, then: lakeguard apply"
     if not row.enabled:
         return f"lakeguard jobs enable {row.job}"
     if not row.deployed:
@@ -203,21 +203,20 @@ def _short(text: str) -> str:
     return escaped(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
 
 
-# Graphs of jobs and datasets, as people read of them.
+# Deployed graphs.
 
 
 def deployed_lines(
     done: Deployed, unapplied: Sequence[str] = (), *, dry_run: bool = False
 ) -> list[str]:
-    """What changed or would change, one line each; what is not applied yet comes before all that
-    is to be done next."""
+    """One line per change; unapplied definitions come before the next command."""
     short = _short_hash(done.dag_hash)
     if not done.changed:
-        lines = [f"{toned('= UNCHANGED', Tone.GOOD)}  this graph is active already ({short})"]
+        lines = [f"{toned('= UNCHANGED', Tone.GOOD)}  this graph is already active ({short})"]
         return [*lines, *_withdrawn(done), *unapplied]
-    lines = [f"  {toned('+', Tone.GOOD)} {escaped(said)}" for said in done.added]
-    lines += [f"  {toned('-', Tone.BAD)} {escaped(said)}" for said in done.removed]
-    lines += [f"  {toned('~', Tone.WARN)} {escaped(said)}" for said in done.altered]
+    lines = [f"  {toned('+', Tone.GOOD)} {escaped(change)}" for change in done.added]
+    lines += [f"  {toned('-', Tone.BAD)} {escaped(change)}" for change in done.removed]
+    lines += [f"  {toned('~', Tone.WARN)} {escaped(change)}" for change in done.altered]
     if dry_run:
         return [*lines, "nothing was changed", *(unapplied or ["Next: lakeguard deploy"])]
     mark = toned("✓ DEPLOYED", Tone.GOOD)
@@ -226,14 +225,14 @@ def deployed_lines(
 
 
 def _withdrawn(done: Deployed) -> list[str]:
-    """What became of the work of newer versions."""
+    """What happened to tasks of newer versions."""
     lines = []
     if done.canceled:
         many, some = plural(len(done.canceled), "task"), ", ".join(done.canceled[:3])
         lines.append(f"{many} of newer versions canceled: {some}{_more(done)}")
-    lines += [f"{toned('!', Tone.BAD)} {escaped(said)}" for said in done.problems]
+    lines += [f"{toned('!', Tone.BAD)} {escaped(problem)}" for problem in done.problems]
     if done.problems:
-        lines.append("a dispatcher tries that again at each turn")
+        lines.append("the dispatcher retries this at each poll")
     return lines
 
 
@@ -243,7 +242,7 @@ def _more(done: Deployed) -> str:
 
 
 def versions_lines(versions: Sequence[DagVersion]) -> list[str]:
-    """The newest first."""
+    """Newest first."""
     if not versions:
         return ["no graph is deployed yet", "Next: lakeguard deploy"]
     rows = [
@@ -273,12 +272,12 @@ _MOST_NAMED = 5
 
 
 def unapplied_lines(found: Unapplied) -> list[str]:
-    """One line of what is not the registry's, and the next command; none where all is."""
+    """One line about unapplied definitions, and the next command; empty if there are none."""
     mark = toned("!", Tone.WARN)
     if found.mistakes:
-        many = plural(found.mistakes, "mistake")
-        said = f"{mark} the files have {many}; what they change is not applied"
-        return [said, "Next: lakeguard validate"]
+        many = plural(found.mistakes, "error")
+        summary = f"{mark} the files have {many}; their changes are not applied"
+        return [summary, "Next: lakeguard validate"]
     if not found.definitions:
         return []
     named = ", ".join(map(escaped, found.definitions[:_MOST_NAMED]))
@@ -287,6 +286,6 @@ def unapplied_lines(found: Unapplied) -> list[str]:
     many = plural(len(found.definitions), "definition")
     verb = "is" if len(found.definitions) == 1 else "are"
     return [
-        f"{mark} {many} of the files {verb} not applied: {named}{more}",
+        f"{mark} {many} in the files {verb} not applied: {named}{more}",
         "Next: lakeguard apply, then: lakeguard deploy",
     ]

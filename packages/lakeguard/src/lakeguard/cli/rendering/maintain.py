@@ -1,4 +1,4 @@
-"""What maintenance did, or would do, to each table."""
+"""Rendering of maintenance results."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 @dataclass(frozen=True)
 class Upkeep:
-    """One dataset: what was done, or what kept it from being done."""
+    """Result for one dataset, or its error."""
 
     dataset: DatasetName
     maintained: Maintained | None = None
     merged: int = 0
     unmerged: int = 0
-    """Small files that were looked at, and of which no two can be one."""
+    """Small files that cannot be compacted with another."""
     error: LakeGuardError | None = None
     failure: Failure | None = None
 
@@ -46,16 +46,16 @@ class Upkeep:
         }
 
 
-def maintain_lines(kept: Sequence[Upkeep], *, dry_run: bool) -> list[str]:
-    """A line for each table with something to say, then what is left to know."""
-    rows = [_cells(item, dry_run) for item in kept if item.problem or _busy(item)]
+def maintain_lines(results: Sequence[Upkeep], *, dry_run: bool) -> list[str]:
+    """One line per table with changes or problems."""
+    rows = [_cells(item, dry_run) for item in results if item.problem or _busy(item)]
     if not rows:
-        return ["every table is as it should be" if kept else "there is nothing to maintain"]
-    headers = ("DATASET", "FILES MERGED", "FILES REMOVED", "BYTES", "VERSIONS GONE", "WHY NOT")
+        return ["nothing to do" if results else "no datasets"]
+    headers = ("DATASET", "COMPACTED", "REMOVED", "BYTES", "VERSIONS REMOVED", "PROBLEM")
     lines = table(headers, rows, right=frozenset({1, 2, 3}))
-    told = plural(len(rows), "table")
+    count = plural(len(rows), "table")
     if dry_run:
-        return [*lines, "", f"nothing was changed; {told} would be", "Next: lakeguard maintain"]
+        return [*lines, "", f"nothing was changed; {count} would be", "Next: lakeguard maintain"]
     return lines
 
 
@@ -79,14 +79,14 @@ def _cells(item: Upkeep, dry_run: bool) -> list[str]:
 
 
 def _to_merge(small: int) -> str:
-    """Whether two files hold their columns alike is only seen when they are opened."""
+    """An upper bound: whether files are compatible is only known once they are opened."""
     return f"up to {number(small)}" if small else "0"
 
 
 def _unmerged(item: Upkeep) -> str:
     if not item.unmerged:
         return ""
-    return f"no two of {item.unmerged:,} small files hold their columns alike"
+    return f"no two of {item.unmerged:,} small files have compatible columns"
 
 
 def _size(size: float) -> str:

@@ -1,4 +1,4 @@
-"""How far channels have got, as lines."""
+"""Rendering of alerts, events and their delivery."""
 
 from __future__ import annotations
 
@@ -31,59 +31,59 @@ _TONES = {
 
 def turns_lines(turns: Sequence[ChannelTurn], noun: str) -> list[str]:
     if not turns:
-        return ["lakeguard.toml names no channel"]
+        return ["lakeguard.toml defines no channel"]
     return [line for turn in turns for line in _turn(turn, noun)]
 
 
-def told(tellings: Sequence[Telling], waiting: Sequence[str] = ()) -> str:
-    """What each channel that tried came to, and which have still to."""
+def delivery_text(tellings: Sequence[Telling], waiting: Sequence[str] = ()) -> str:
+    """Delivery result of each channel, and pending channels."""
     words = [toned(f"{each.channel} {each.outcome}", _TONES[each.outcome]) for each in tellings]
-    words += [toned(f"{channel} waits", Tone.WARN) for channel in waiting]
+    words += [toned(f"{channel} pending", Tone.WARN) for channel in waiting]
     return ", ".join(words) or toned("-", Tone.QUIET)
 
 
 def way_out(tellings: Iterable[Telling], noun: str) -> list[str]:
-    """Where something was given up, the command that tries it again."""
+    """The command that retries exhausted deliveries."""
     dead = sum(telling.outcome is TellingOutcome.DEAD for telling in tellings)
     if not dead:
         return []
-    return ["", f"{plural(dead, noun)} given up. Next: lakeguard {noun}s send --again"]
+    return ["", f"{plural(dead, noun)} undeliverable. Next: lakeguard {noun}s send --again"]
 
 
 def _turn(turn: ChannelTurn, noun: str) -> list[str]:
     mark = toned("✗", Tone.BAD) if turn.problem else toned("✓", Tone.GOOD)
-    said = f"{plural(turn.sent, noun)} sent"
-    said += f", {turn.failed:,} failed" if turn.failed else ""
-    said += f", {turn.waiting:,} waiting" if turn.waiting else ""
+    summary = f"{plural(turn.sent, noun)} sent"
+    summary += f", {turn.failed:,} failed" if turn.failed else ""
+    summary += f", {turn.waiting:,} pending" if turn.waiting else ""
     problem = [f"  {escaped(turn.problem)}"] if turn.problem else []
-    return [f"{mark} {strong(turn.channel)}  {said}", *problem]
+    return [f"{mark} {strong(turn.channel)}  {summary}", *problem]
 
 
-# Alerts as lists: what was raised, and what became of it.
+# Alerts.
 
 
 def alerts_lines(rows: Sequence[AlertRow]) -> list[str]:
-    """The latest first; what was given up comes with the command that tries it again."""
+    """Newest first; ends with the retry command if a delivery is exhausted."""
     if not rows:
-        return ["nothing was raised"]
+        return ["no alerts"]
     cells = [
         [
             moment(row.alert.raised_at),
             _kind(row.alert),
             row.alert.dataset,
-            told(row.tellings),
+            delivery_text(row.tellings),
             escaped(row.alert.message),
         ]
         for row in rows
     ]
-    lines = table(("RAISED", "KIND", "DATASET", "TOLD", "MESSAGE"), cells)
+    lines = table(("RAISED", "KIND", "DATASET", "DELIVERY", "MESSAGE"), cells)
     tellings = [telling for row in rows for telling in row.tellings]
     return [*lines, *way_out(tellings, "alert")]
 
 
 def swept_lines(found: Sequence[Alert]) -> list[str]:
     if not found:
-        return ["nothing new is late"]
+        return ["no new SLA breaches"]
     return [f"{_kind(alert)}  {strong(alert.dataset)}: {escaped(alert.message)}" for alert in found]
 
 
@@ -92,23 +92,23 @@ def _kind(alert: Alert) -> str:
     return toned(alert.kind.value, tone)
 
 
-# Events as a list: what happened, and which channel has told it.
+# Events.
 
 
 def events_lines(rows: Sequence[EventRow]) -> list[str]:
-    """The latest first; what was given up comes with the command that tries it again."""
+    """Newest first; ends with the retry command if a delivery is exhausted."""
     if not rows:
-        return ["no event is kept: they are from the moment on that a channel is open"]
+        return ["no events: they are recorded once a channel is configured"]
     cells = [
         [
             moment(row.event.happened_at),
             row.event.kind.value,
             escaped(row.event.subject),
-            told(row.tellings, row.waiting),
+            delivery_text(row.tellings, row.waiting),
             row.event.event_id,
         ]
         for row in rows
     ]
-    lines = table(("HAPPENED", "KIND", "SUBJECT", "TOLD", "ID"), cells)
+    lines = table(("HAPPENED", "KIND", "SUBJECT", "DELIVERY", "ID"), cells)
     tellings = [telling for row in rows for telling in row.tellings]
     return [*lines, *way_out(tellings, "event")]

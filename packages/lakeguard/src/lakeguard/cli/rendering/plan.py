@@ -1,4 +1,4 @@
-"""Plans as people read them, and what applying one did."""
+"""Rendering of plans and of applied plans."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from lakeguard_sdk.model.plan import Applied, Change, Plan
 
 
 def plan_lines(
-    plan: Plan, kept: Path | None = None, *, follow: str = "lakeguard apply"
+    plan: Plan, saved: Path | None = None, *, follow: str = "lakeguard apply"
 ) -> list[str]:
     if not plan.steps:
-        return ["nothing to do: the registry holds exactly these definitions"]
-    follow = follow if kept is None else f"{follow} {escaped(kept)}"
+        return ["no changes: the registry is up to date"]
+    follow = follow if saved is None else f"{follow} {escaped(saved)}"
     return [*_steps(plan), "", f"{plural(len(plan.steps), 'step')}", f"Next: {follow}"]
 
 
 def applied_lines(plan: Plan, applied: Applied) -> list[str]:
     if applied.apply_id is None:
-        return ["nothing to do: the registry holds exactly these definitions"]
+        return ["no changes: the registry is up to date"]
     done = f"{toned('✓ applied', Tone.GOOD)}  {strong(plural(applied.steps, 'step'))}"
     lines = [*_steps(plan), "", f"{done}   {applied.apply_id}"]
     defined = (step.definition for step in plan.steps)
@@ -43,7 +43,7 @@ def applied_lines(plan: Plan, applied: Applied) -> list[str]:
 
 
 def _steps(plan: Plan) -> list[str]:
-    """A line per step, what changed below it; all in the order in which apply goes."""
+    """One line per step with its changes below, in the order of apply."""
     described = describe(plan)
     heads = columns(
         [[_sign(line), line.kind, escaped(line.name), escaped(line.summary)] for line in described]

@@ -1,4 +1,4 @@
-"""A profile for people: one line per column, with a small chart."""
+"""Rendering of profiles: one line per column, with a small chart."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from lakeguard_sdk.model.profile import (
 _WIDEST = 24
 _NAMED = 3
 _BARS = 8
-_HEADERS = ("COLUMN", "TYPE", "EMPTY", "DISTINCT", "LEAST", "MIDDLE", "GREATEST", "", "")
+_HEADERS = ("COLUMN", "TYPE", "NULL", "DISTINCT", "MIN", "MEDIAN", "MAX", "", "")
 
 
 def profile_lines(profile: Profile, screen: Screen) -> list[str]:
@@ -48,14 +48,22 @@ def _row(column: ColumnProfile, rows: int, screen: Screen) -> list[str]:
     name, data_type = escaped(column.column), column.type
     empty = share_words(column.nulls, rows)
     if column.masked:
-        return [name, data_type, empty, "", toned("masked: it carries a tag", Tone.QUIET)]
+        return [name, data_type, empty, "", toned("masked: tagged column", Tone.QUIET)]
     distinct = "" if column.distinct is None else number(column.distinct)
     ends = [short(column.least), short(column.quantiles.get("0.5")), short(column.greatest)]
-    return [name, data_type, empty, distinct, *ends, chart(column, screen), _told(column, rows)]
+    return [
+        name,
+        data_type,
+        empty,
+        distinct,
+        *ends,
+        chart(column, screen),
+        _most_frequent(column, rows),
+    ]
 
 
 def share_words(part: int, rows: int) -> str:
-    """Nothing where it is nothing; never 0 % of something, never 100 % of less than all."""
+    """Empty for 0 rows; never rounded to 0 % or 100 %."""
     if not part:
         return ""
     if part == rows:
@@ -64,8 +72,8 @@ def share_words(part: int, rows: int) -> str:
 
 
 def chart(column: ColumnProfile, screen: Screen) -> str:
-    """Of many numbers and times how densely they lie from least to greatest; else how many rows
-    have each of the most frequent values."""
+    """A histogram for numbers and times with many values, else counts of the most frequent
+    values."""
     places = [_place(value) for value in column.quantiles.values()]
     known = [place for place in places if place is not None]
     many = (column.distinct or 0) > _BARS
@@ -75,7 +83,7 @@ def chart(column: ColumnProfile, screen: Screen) -> str:
 
 
 def _density(shares: Sequence[float], places: Sequence[float], screen: Screen) -> str:
-    """Bars of equal width between the outermost quantiles, each as high as the rows in it."""
+    """Equal-width histogram between the outermost quantiles."""
     if len(shares) != len(places):
         return ""
     low, high = places[0], places[-1]
@@ -85,7 +93,7 @@ def _density(shares: Sequence[float], places: Sequence[float], screen: Screen) -
 
 
 def _share_below(edge: float, shares: Sequence[float], places: Sequence[float]) -> float:
-    """Between two quantiles the rows are taken to lie evenly."""
+    """Interpolates linearly between two quantiles."""
     found = shares[0]
     for index in range(1, len(places)):
         before, after = places[index - 1], places[index]
@@ -116,7 +124,7 @@ def _place(value: MeasureValue) -> float | None:
 
 
 def _number(text: str) -> float | None:
-    """Of a number that is told as text: too large for JSON, or a decimal."""
+    """Parses a number stored as text: a decimal, or too large for JSON."""
     try:
         found = float(text)
     except ValueError:
@@ -124,8 +132,8 @@ def _number(text: str) -> float | None:
     return found if abs(found) < float("inf") else None
 
 
-def _told(column: ColumnProfile, rows: int) -> str:
-    """What else there is to say in a line: what is most frequent, else how texts are written."""
+def _most_frequent(column: ColumnProfile, rows: int) -> str:
+    """The most frequent values, else the most frequent text patterns."""
     nans = f"{share_words(column.nans, rows)} NaN" if column.nans else ""
     listed = [each for each in column.top if each.rows > 1] or column.patterns
     named = ", ".join(_frequent(each, rows) for each in listed[:_NAMED])
@@ -137,28 +145,28 @@ def _frequent(each: Frequent, rows: int) -> str:
 
 
 def short(value: MeasureValue) -> str:
-    """A value that does not fill the screen."""
+    """The value, shortened."""
     text = "" if value is None else number(value).replace(".000000", "")
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 
 
-# Two versions side by side: the columns that differ much first, each with what it was and is.
+# Comparison of two profiles: columns with large differences first.
 
 _MARK = "!"
 _CHANGED = 5
 
 
 def profile_diff_lines(diff: ProfileDiff, *, every: bool) -> list[str]:
-    """Columns of which no figure differs are left out, if not ``every`` is asked for."""
+    """Columns without differences are left out unless ``every``."""
     before, after = diff.before, diff.after
     ordered = sorted(diff.columns, key=lambda change: not change.much)
     shown = [(change, list(_facts(change, diff))) for change in ordered]
-    told = [part for part in shown if part[1] or part[0].much or every]
+    listed = [part for part in shown if part[1] or part[0].much or every]
     lines = [
         f"{_name(before)} → {_name(after)}   {_rows(diff)}",
-        *(line for change, facts in told for line in _column(change, facts)),
+        *(line for change, facts in listed for line in _column(change, facts)),
     ]
-    same = len(shown) - len(told)
+    same = len(shown) - len(listed)
     return [*lines, "", f"{plural(same, 'column')} the same"] if same else lines
 
 
@@ -167,8 +175,8 @@ def _name(profile: Profile) -> str:
 
 
 def _rows(diff: ProfileDiff) -> str:
-    said = f"{number(diff.before.rows)} → {plural(diff.after.rows, 'row')}"
-    return toned(f"{_MARK} {said}", Tone.WARN) if diff.much else said
+    row_counts = f"{number(diff.before.rows)} → {plural(diff.after.rows, 'row')}"
+    return toned(f"{_MARK} {row_counts}", Tone.WARN) if diff.much else row_counts
 
 
 def _column(change: ColumnChange, facts: list[tuple[str, str]]) -> list[str]:
@@ -179,7 +187,7 @@ def _column(change: ColumnChange, facts: list[tuple[str, str]]) -> list[str]:
 
 
 def _facts(change: ColumnChange, diff: ProfileDiff) -> Iterator[tuple[str, str]]:
-    """What differs, as it was and as it is."""
+    """Differing figures, before and after."""
     pair = [_of(change.column, profile) for profile in (diff.before, diff.after)]
     old, new = pair
     if old is None or new is None:
@@ -187,12 +195,12 @@ def _facts(change: ColumnChange, diff: ProfileDiff) -> Iterator[tuple[str, str]]
     empty = [
         share_words(c.nulls, p.rows) or "0%" for c, p in ((old, diff.before), (new, diff.after))
     ]
-    yield from _differing("empty", *empty)
+    yield from _differing("null", *empty)
     yield from _differing("distinct", _count(old), _count(new))
-    for label, field in (("least", "least"), ("greatest", "greatest"), ("mean", "mean")):
+    for label, field in (("min", "least"), ("max", "greatest"), ("mean", "mean")):
         yield from _differing(label, short(getattr(old, field)), short(getattr(new, field)))
-    middle = (short(column.quantiles.get("0.5")) for column in (old, new))
-    yield from _differing("middle", *middle)
+    median = (short(column.quantiles.get("0.5")) for column in (old, new))
+    yield from _differing("median", *median)
     if change.psi:
         yield "PSI", number(change.psi)
     for label, values in (("new", change.new_values), ("gone", change.gone_values)):

@@ -1,4 +1,4 @@
-"""Quarantined rows, as people read of them."""
+"""Rendering of quarantined rows."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _STATES = {
     QuarantineState.QUARANTINED: ("QUARANTINED", Tone.WARN),
     QuarantineState.REPLAYED: ("REPLAYED", Tone.GOOD),
     QuarantineState.DISCARDED: ("DISCARDED", Tone.QUIET),
-    QuarantineState.REPLACED: ("READ ANEW", Tone.QUIET),
+    QuarantineState.REPLACED: ("REREAD", Tone.QUIET),
     QuarantineState.UNDONE: ("UNDONE", Tone.QUIET),
 }
 
 
-def quarantine_lines(kept: Sequence[QuarantineEntry], now: datetime) -> list[str]:
-    """A line for what each run filed under each rule, then how much waits, and what to type."""
-    if not kept:
-        return ["nothing waits in quarantine"]
+def quarantine_lines(entries: Sequence[QuarantineEntry], now: datetime) -> list[str]:
+    """One line per run and rule, the total, and the next command."""
+    if not entries:
+        return ["no rows in quarantine"]
     rows = [
         [
             row.dataset,
@@ -52,10 +52,10 @@ def quarantine_lines(kept: Sequence[QuarantineEntry], now: datetime) -> list[str
             toned(*_STATES[row.state]),
             escaped(row.reason or row.replayed_by or ""),
         ]
-        for row in kept
+        for row in entries
     ]
     headers = ("DATASET", "RUN", "RULE", "ROWS", "SINCE", "STATE", "")
-    quarantined = [row for row in kept if row.state is QuarantineState.QUARANTINED]
+    quarantined = [row for row in entries if row.state is QuarantineState.QUARANTINED]
     lines = [*table(headers, rows, right=frozenset({3})), ""]
     many = plural(sum(row.rows for row in quarantined), "row")
     lines.append(f"{many} in quarantine")
@@ -66,25 +66,28 @@ def quarantine_lines(kept: Sequence[QuarantineEntry], now: datetime) -> list[str
 
 def balance_line(balance: QuarantineBalance) -> str:
     """``bronze.x v7: 5 read = 2 published + 3 quarantined + 0 discarded + 0 malformed``"""
-    shown = "nothing published" if balance.version is None else f"v{balance.version}"
+    version = "nothing published" if balance.version is None else f"v{balance.version}"
     parts = [
         f"{number(balance.published)} published",
-        f"{number(balance.quarantined)} waiting",
+        f"{number(balance.quarantined)} quarantined",
         f"{number(balance.discarded)} discarded",
         f"{number(balance.malformed)} malformed",
     ]
-    said = f"{balance.dataset} {shown}: {number(balance.read)} read = {' + '.join(parts)}"
+    equation = f"{balance.dataset} {version}: {number(balance.read)} read = {' + '.join(parts)}"
     if balance.adds_up:
-        return said
-    return f"{said}  {toned('✗ DOES NOT ADD UP', Tone.BAD)}; next: lakeguard verify"
+        return equation
+    return f"{equation}  {toned('✗ DOES NOT ADD UP', Tone.BAD)}; next: lakeguard verify"
 
 
 def listing_lines(
     listed: QuarantineListing, screen: Screen, choice: QuarantineSelection
 ) -> list[str]:
-    """A line for each row, none wider than the screen."""
+    """One line per row, cut to the screen width."""
     if not listed.rows:
-        return ["no such rows wait", f"Next: lakeguard quarantine list {listed.dataset} --all"]
+        return [
+            "no such rows in quarantine",
+            f"Next: lakeguard quarantine list {listed.dataset} --all",
+        ]
     headers = [
         short(name) + (" (masked)" if name in listed.masked else "") for name in listed.columns
     ]
@@ -106,25 +109,25 @@ def _way_on(listed: QuarantineListing, choice: QuarantineSelection) -> str:
     return escaped(replay_command(listed.dataset, order))
 
 
-def quarantined_lines(kept: Sequence[QuarantineEntry]) -> list[str]:
-    """What a run kept out of the table, and what to type to see it; nothing where it kept none."""
-    if not kept:
+def quarantined_lines(quarantined: Sequence[QuarantineEntry]) -> list[str]:
+    """Rows that a run quarantined, and how to show them; empty if there are none."""
+    if not quarantined:
         return []
-    by_rule = ", ".join(f"{escaped(row.rule_id)} {number(row.rows)}" for row in kept)
-    many = plural(sum(row.rows for row in kept), "row")
-    first = kept[0]
+    by_rule = ", ".join(f"{escaped(row.rule_id)} {number(row.rows)}" for row in quarantined)
+    many = plural(sum(row.rows for row in quarantined), "row")
+    first = quarantined[0]
     return [
         f"  {toned('quarantined', Tone.WARN)}: {many}, by rule: {by_rule}",
         f"Next: lakeguard quarantine show {first.dataset} --run {first.run_id}",
     ]
 
 
-def unmoved_lines(name: DatasetName, rows: int, published: int | None) -> list[str]:
-    """Where no row that was replayed passed."""
+def unchanged_lines(name: DatasetName, rows: int, published: int | None) -> list[str]:
+    """A replay in which no row passed."""
     mark = toned("= UNCHANGED", Tone.GOOD)
-    none = f"none of {plural(rows, 'row')} passed: they wait as before"
+    none = f"none of {plural(rows, 'row')} passed; they stay in quarantine"
     if rows == 1:
-        none = "the row did not pass: it waits as before"
+        none = "the row did not pass; it stays in quarantine"
     stays = "nothing is published yet" if published is None else f"v{published} stays"
     lines = [f"{mark}  {strong(name)}{GAP}{none}; {stays}"]
     return [*lines, f"Next: lakeguard quarantine show {name}"]

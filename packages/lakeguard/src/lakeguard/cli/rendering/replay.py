@@ -1,4 +1,4 @@
-"""A replay as people read it: the same, or where it differs."""
+"""Rendering of replays and rebuilds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _difference(result: ReplayResult) -> list[str]:
 
 
 def _spread(text: str) -> list[str]:
-    """Canonical JSON over lines; text that is not JSON stays one line."""
+    """JSON pretty-printed; other text as one line."""
     try:
         return json.dumps(json.loads(text), indent=1, sort_keys=True).splitlines()
     except ValueError:
@@ -47,11 +47,11 @@ def _spread(text: str) -> list[str]:
 
 
 def replays_lines(found: Replays) -> list[str]:
-    """How many, and every one that differs."""
+    """The count, and every decision that differs."""
     count = plural(found.decisions, "decision")
     if found.identical:
-        return [f"{toned('✓ IDENTICAL', Tone.GOOD)}  {count} made again, each the same"]
-    head = f"{toned('✗ DIFFERS', Tone.BAD)}  {len(found.differences):,} of {count} made again"
+        return [f"{toned('✓ IDENTICAL', Tone.GOOD)}  {count} repeated, all identical"]
+    head = f"{toned('✗ DIFFERS', Tone.BAD)}  {len(found.differences):,} of {count}"
     rows = [
         [escaped(item.run_id), item.dataset, moment(item.decided_at), escaped(item.message)]
         for item in found.differences
@@ -60,7 +60,7 @@ def replays_lines(found: Replays) -> list[str]:
     return [head, *lines, f"Next: lakeguard replay {escaped(found.differences[0].run_id)}"]
 
 
-# A run that was built again, as people read it: the same rows, or which are not.
+# Rebuilt runs: the same rows, or how they differ.
 
 _CHANCE = re.compile(
     r"\b(current_timestamp|current_date|localtimestamp)\b"
@@ -68,7 +68,7 @@ _CHANCE = re.compile(
     r"|first|last|any_value|collect_list|row_number)\s*\(",
     re.IGNORECASE,
 )
-"""What gives another answer another time, or in another order of rows."""
+"""Functions that depend on time, randomness or row order."""
 
 
 def rebuild_lines(found: Rebuilt, plan: RunPlan) -> list[str]:
@@ -78,27 +78,25 @@ def rebuild_lines(found: Rebuilt, plan: RunPlan) -> list[str]:
         mark = toned("✓ SAME ROWS", Tone.GOOD)
         return [f"{mark}  {name}{GAP}{plural(found.rows, 'row')}"]
     lines = [f"{toned('✗ DIFFERS', Tone.BAD)}  {name}"]
-    said = [f"{plural(found.rows, 'row')} then, {found.rows_now:,} now"]
+    details = [f"{plural(found.rows, 'row')} then, {found.rows_now:,} now"]
     if found.missing or found.extra:
-        said.append(
-            f"{plural(found.missing, 'row')} of then are not there now, {found.extra:,} are new"
-        )
+        details.append(f"{plural(found.missing, 'row')} missing, {found.extra:,} extra")
     if found.columns:
-        said.append(f"columns that differ: {', '.join(map(escaped, found.columns))}")
-    said += map(escaped, found.schema_changes)
+        details.append(f"differing columns: {', '.join(map(escaped, found.columns))}")
+    details += map(escaped, found.schema_changes)
     if found.removed_otherwise:
-        said.append("it would replace other files of its base")
-    said.append(_why(plan))
-    return [*lines, *indented(said), f"Next: lakeguard why {escaped(found.run_id)}"]
+        details.append("it would replace other files of its base version")
+    details.append(_why(plan))
+    return [*lines, *indented(details), f"Next: lakeguard why {escaped(found.run_id)}"]
 
 
 def _why(plan: RunPlan) -> str:
-    """What is known to make rows differ: the clock and chance are not recorded."""
+    """Known causes of differences: time and randomness are not recorded."""
     build = plan.build
     if isinstance(build, PythonBuild):
-        return "its build is Python: one that uses the clock, chance or the network differs"
+        return "its build is Python, which differs if it uses the clock, randomness or the network"
     text = f"{build.text if isinstance(build, SqlBuild) else ''} {plan.transform}"
     used = sorted({(bare or called).lower() for bare, called in _CHANCE.findall(text)})
     if used:
-        return f"its SQL uses {', '.join(used)}: the clock, chance and order are not recorded"
-    return "its build uses no clock and no chance that is known of"
+        return f"its SQL uses {', '.join(used)}: time, randomness and row order are not recorded"
+    return "its build uses no known time or random function"

@@ -1,4 +1,4 @@
-"""The end of a run as people read it: what happened, why, what now."""
+"""Rendering of run results."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from lakeguard_sdk.model.run import RunResult
 
 
 def run_lines(result: RunResult, published: int | None, again: str = "") -> list[str]:
-    """``published`` is the version that readers see now that the run is over; ``again`` what to
-    type for another try, where that is no plain run."""
+    """``published`` is the version visible after the run; ``again`` the command that repeats it,
+    if that is not a plain run."""
     match result.status:
         case RunStatus.BLOCKED:
             return _blocked(result, published)
@@ -52,11 +52,11 @@ def inputs_text(inputs: tuple[InputVersion, ...]) -> str:
 
 def _promoted(result: RunResult) -> list[str]:
     checks = result.decision.ruling.checks if result.decision else ()
-    told = [] if result.rows is None else [plural(result.rows, "row")]
-    told += [tally(checks)] if checks else []
+    parts_of_summary = [] if result.rows is None else [plural(result.rows, "row")]
+    parts_of_summary += [tally(checks)] if checks else []
     parts = [
         f"{toned('✓ PROMOTED', Tone.GOOD)}  {strong(f'{result.dataset} v{result.version}')}",
-        ", ".join(told),
+        ", ".join(parts_of_summary),
         f"from {inputs_text(result.inputs)}" if result.inputs else "",
     ]
     warned = with_outcome(checks, Outcome.WARN)
@@ -79,7 +79,7 @@ def _blocked(result: RunResult, published: int | None) -> list[str]:
 
 
 def failing_lines(decision: Decision | None) -> list[str]:
-    """The checks that blocked, each with its numbers, then the others counted."""
+    """The blocking checks with their numbers, and a count of the others."""
     if decision is None:
         return []
     checks = decision.ruling.checks
@@ -100,10 +100,10 @@ def _failed(result: RunResult, published: int | None, again: str) -> list[str]:
 
 
 def _stays(published: int | None) -> str:
-    return "nothing was visible before" if published is None else f"v{published} stays visible"
+    return "nothing is visible" if published is None else f"v{published} stays visible"
 
 
-# The end of many runs as people read it: what went wrong first, then a line for each.
+# Results of several runs: problems first, then one line each.
 
 Published = Mapping[DatasetName, int | None]
 
@@ -121,27 +121,21 @@ _ILL = (BuildOutcome.BLOCKED, BuildOutcome.FAILED)
 def many_lines(
     ended: Sequence[Ended], published: Published, left_out: Mapping[DatasetName, str]
 ) -> list[str]:
-    """``published`` are the versions that readers see now that all runs are over."""
-    left_out_lines = [f"left out: {name}, {why}" for name, why in sorted(left_out.items())]
+    """``published`` are the versions visible after all runs."""
+    skipped = [f"skipped: {name}, {why}" for name, why in sorted(left_out.items())]
     if not ended:
-        return [*left_out_lines, "there is nothing to run", "Next: lakeguard status"]
+        return [*skipped, "nothing to run", "Next: lakeguard status"]
     rows = [_cells(item, published) for item in ended]
     headers = ("OUTCOME", "DATASET", "VISIBLE", "ROWS", "TOOK", "WHY")
     lines = [line for item in ended for line in _ill_lines(item, published)]
-    return [
-        *lines,
-        *table(headers, rows, right=frozenset({3, 4})),
-        "",
-        *left_out_lines,
-        *_summary(ended),
-    ]
+    return [*lines, *table(headers, rows, right=frozenset({3, 4})), "", *skipped, *_summary(ended)]
 
 
 def ended_line(item: Ended) -> str:
-    """For who waits: one dataset is over."""
+    """Progress line of one finished dataset."""
     version = item.result.version if item.result else None
-    told = f"v{version}" if version is not None else _told(item)
-    return f"{item.dataset} {_WORDS[item.outcome]}{f': {told}' if told else ''}"
+    detail = f"v{version}" if version is not None else _reason(item)
+    return f"{item.dataset} {_WORDS[item.outcome]}{f': {detail}' if detail else ''}"
 
 
 def _ill_lines(item: Ended, published: Published) -> list[str]:
@@ -164,11 +158,11 @@ def _cells(item: Ended, published: Published) -> list[str]:
         "-" if version is None else f"v{version}",
         "-" if result is None or result.rows is None else number(result.rows),
         "-" if item.waits_for else f"{item.seconds:.1f} s",
-        _told(item),
+        _reason(item),
     ]
 
 
-def _told(item: Ended) -> str:
+def _reason(item: Ended) -> str:
     if item.waits_for:
         return f"waits for {', '.join(item.waits_for)}"
     error = item.error or (item.result.error if item.result else None)
@@ -187,7 +181,9 @@ def _told(item: Ended) -> str:
 
 def _summary(ended: Sequence[Ended]) -> list[str]:
     counts = {outcome: sum(item.outcome is outcome for item in ended) for outcome in BuildOutcome}
-    told = ", ".join(f"{count:,} {_WORDS[outcome]}" for outcome, count in counts.items() if count)
-    lines = [f"{plural(len(ended), 'dataset')}: {told}"]
+    summary = ", ".join(
+        f"{count:,} {_WORDS[outcome]}" for outcome, count in counts.items() if count
+    )
+    lines = [f"{plural(len(ended), 'dataset')}: {summary}"]
     ill = next((item for item in ended if item.outcome in _ILL), None)
     return [*lines, f"Next: lakeguard why {ill.dataset}"] if ill else lines

@@ -1,4 +1,4 @@
-"""What changed since the last green run, a line for each thing."""
+"""Rendering of comparisons of two runs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _SAID = {
 
 
 def since_lines(since: Since | SideBySide) -> list[str]:
-    """Files first: what arrived is most often what is wrong."""
+    """Files first, because new files are the most likely cause."""
     files = [
         *_files("new {}", since.new_files),
         *_files("{} with other content", since.changed_files),
@@ -56,8 +56,8 @@ def since_lines(since: Since | SideBySide) -> list[str]:
 def _files(words: str, files: NamedFiles | None) -> list[tuple[str, str]]:
     if files is None:
         return []
-    said = plural(files.count, "file").partition(" ")
-    what = f"{said[0]} {words.format(said[2])}"
+    counted = plural(files.count, "file").partition(" ")
+    what = f"{counted[0]} {words.format(counted[2])}"
     names = ", ".join(map(escaped, files.names))
     rest = files.count - len(files.names)
     more = f" and {number(rest)} more" if rest else ""
@@ -74,17 +74,17 @@ def _row(item: Difference) -> tuple[str, str]:
 
 
 def _short(text: str | None) -> str:
-    told = escaped(text or "nothing")
-    return told if len(told) <= _LONGEST else f"{told[:_LONGEST]}…"
+    escaped_text = escaped(text or "nothing")
+    return escaped_text if len(escaped_text) <= _LONGEST else f"{escaped_text[:_LONGEST]}…"
 
 
-# Two runs as people read them: one column each, what differs first.
+# Two runs, one column each, differences first.
 
 
 def side_by_side_lines(found: SideBySide, *, every: bool = False) -> list[str]:
     heads = ("", escaped(found.before.run_id), escaped(found.after.run_id))
     lines = [strong(found.dataset), *indented(table(heads, list(_facts(found, every))))]
-    lines += ["", strong("Given"), *indented(since_lines(found))]
+    lines += ["", strong("Inputs"), *indented(since_lines(found))]
     rows = [_check(pair) for pair in found.checks if every or not pair.same]
     same = sum(pair.same for pair in found.checks)
     title = "Checks" if rows else "Checks: none differs"
@@ -94,7 +94,7 @@ def side_by_side_lines(found: SideBySide, *, every: bool = False) -> list[str]:
         *indented(table(("CHECK", "BEFORE", "AFTER"), rows) if rows else []),
     ]
     if same and not every:
-        lines.append(f"  {plural(same, 'check')} came to the same   (--all shows them)")
+        lines.append(f"  {plural(same, 'check')} the same   (--all shows them)")
     return lines
 
 
@@ -120,4 +120,4 @@ def _check(pair: CheckPair) -> list[str]:
 
 
 def _came_to(check: CheckResult | None) -> str:
-    return "not asked" if check is None else f"{check.outcome.value}  {escaped(check.message)}"
+    return "not evaluated" if check is None else f"{check.outcome.value}  {escaped(check.message)}"

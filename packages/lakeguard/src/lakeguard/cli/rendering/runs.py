@@ -1,4 +1,4 @@
-"""Lists: runs, versions and the history of what was published."""
+"""Rendering of runs, versions and publications."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _RUN_MARKS = {
     RunStatus.FAILED: ("! FAILED", Tone.BAD),
 }
 _QUARANTINED = 5
-"""The column with rows that rules kept out, left away where there are none."""
+"""Index of the column of quarantined rows, left out where there are none."""
 _WITHOUT_INPUTS = {
-    "adoption": "adopted as it was",
-    "frame": "published by a program",
+    "adoption": "an adopted table",
+    "frame": "a program",
     "source": "its source",
 }
 
@@ -38,7 +38,7 @@ def run_mark(status: RunStatus) -> str:
 
 
 def runs_lines(runs: Sequence[RunRow], now: datetime) -> list[str]:
-    """Newest first, as the ledger gives them."""
+    """Newest first."""
     rows = [
         [
             run.run_id,
@@ -56,7 +56,7 @@ def runs_lines(runs: Sequence[RunRow], now: datetime) -> list[str]:
 
 
 def outcome_of(run: RunRow) -> str:
-    """What the run left: its version, nothing, or the code of what stopped it."""
+    """Its version, nothing new, or its error code."""
     if run.version is not None:
         return f"v{run.version}"
     if run.status is RunStatus.SUCCESS:
@@ -65,7 +65,7 @@ def outcome_of(run: RunRow) -> str:
 
 
 def versions_lines(versions: Sequence[VersionRow]) -> list[str]:
-    """Newest first; the version that readers see is marked with a word."""
+    """Newest first; the published version is marked."""
     rows = [
         [
             f"v{row.version}",
@@ -107,7 +107,7 @@ def _without(cells: list[str], place: int) -> list[str]:
 
 
 def _quarantined(versions: Sequence[VersionRow]) -> list[str]:
-    """What to type to see rows that a version's rules kept out."""
+    """How to show the quarantined rows of the newest version that has any."""
     last = max((row for row in versions if row.quarantined), key=_number, default=None)
     return [] if last is None else [f"Next: lakeguard why {last.run_id}"]
 
@@ -117,7 +117,7 @@ def _number(row: VersionRow) -> int:
 
 
 def _built_from(row: VersionRow) -> str:
-    """Versions of datasets; what a program published has none that are known."""
+    """Input versions, else the kind of build."""
     if row.inputs or row.built_by is None:
         return inputs_text(row.inputs)
     return _WITHOUT_INPUTS.get(row.built_by, "")
@@ -130,7 +130,7 @@ def _state(row: VersionRow) -> str:
 
 
 def moves_lines(moves: Sequence[PointerMove]) -> list[str]:
-    """What was published when, by whom and why; newest first."""
+    """Publications with time, actor and reason; newest first."""
     rows = [
         [
             moment(move.moved_at),

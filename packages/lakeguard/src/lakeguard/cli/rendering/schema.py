@@ -1,4 +1,4 @@
-"""Schemas as people read them: what was seen, how it differs, what each profile says."""
+"""Rendering of schemas: what runs found, differences, reactions of each profile."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _FIRST = ("default", "strict", "additive", "backward", "forward", "full", "permi
 
 def diff_lines(name: str, found: SchemaDiff | None) -> list[str]:
     if found is None:
-        return [f"no run of {name} has found a schema yet", f"Next: lakeguard run {name}"]
-    head = f"{strong(name)}   seen by {escaped(found.run_id)}, {moment(found.captured_at)}"
+        return [f"no run of {name} has recorded a schema yet", f"Next: lakeguard run {name}"]
+    head = f"{strong(name)}   found by {escaped(found.run_id)}, {moment(found.captured_at)}"
     if not found.differences:
-        return [head, "exactly the declared columns"]
+        return [head, "as declared"]
     rows = [_difference(item, found.profile) for item in found.differences]
     lines = table(("COLUMN", "CHANGE", "DECLARED", "FOUND", found.profile.upper()), rows)
     blocked = any(i.reactions[found.profile] is Reaction.BLOCK for i in found.differences)
@@ -48,7 +48,7 @@ def diff_lines(name: str, found: SchemaDiff | None) -> list[str]:
 
 def history_lines(name: str, rows: Sequence[SchemaRow], now: datetime) -> list[str]:
     if not rows:
-        return [f"no run of {name} has found a schema yet", f"Next: lakeguard run {name}"]
+        return [f"no run of {name} has recorded a schema yet", f"Next: lakeguard run {name}"]
     cells = [
         [
             escaped(row.run_id),
@@ -59,13 +59,13 @@ def history_lines(name: str, rows: Sequence[SchemaRow], now: datetime) -> list[s
         ]
         for row in rows
     ]
-    return table(("RUN", "SEEN", "ANSWER", "FOUND", "DIFFERENCES"), cells)
+    return table(("RUN", "FOUND", "RESULT", "COLUMNS", "DIFFERENCES"), cells)
 
 
 def approved_lines(made: Approved) -> list[str]:
     done = f"{toned('✓ approved', Tone.GOOD)}  {strong(made.dataset)}"
     declared = [f"{escaped(item.column)}  {_became(item)}" for item in made.differences]
-    place = escaped(made.file) if made.file else "the registry alone: there is no file of it"
+    place = escaped(made.file) if made.file else "the registry only: it has no definition file"
     return [
         f"{done}   {plural(len(made.differences), 'difference')}",
         *indented(declared),
@@ -76,9 +76,9 @@ def approved_lines(made: Approved) -> list[str]:
 
 def _became(item: ClassedDifference) -> str:
     if item.other:
-        return f"is {escaped(item.other)} now"
+        return f"renamed to {escaped(item.other)}"
     if item.found is None:
-        return "is declared no more"
+        return "no longer declared"
     return f"{escaped(item.found)}" + (
         f", was {escaped(item.declared)}" if item.declared else ", new"
     )
@@ -96,14 +96,14 @@ def _difference(item: ClassedDifference, profile: str) -> list[str]:
 
 
 def _profiles(found: SchemaDiff) -> list[str]:
-    """A line for each difference, a column for each profile."""
+    """One line per difference, one column per profile."""
     names = [*_FIRST, *sorted(set(found.differences[0].reactions) - set(_FIRST))]
     rows = [
         [f"{escaped(item.column)} {item.change.value}".strip()]
         + [_toned(item.reactions[name]) for name in names]
         for item in found.differences
     ]
-    return table(("UNDER", *(name.upper() for name in names)), rows)
+    return table(("CHANGE", *(name.upper() for name in names)), rows)
 
 
 def _toned(reaction: Reaction) -> str:

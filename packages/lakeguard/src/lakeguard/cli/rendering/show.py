@@ -1,4 +1,4 @@
-"""Everything known of one dataset, on one page."""
+"""Rendering of ``show``: everything about one dataset."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from lakeguard_sdk.model.read_models import (
 
 @dataclass(frozen=True)
 class DatasetPage:
-    """What the page shows."""
+    """Contents of the page."""
 
     status: DatasetStatus
     definition: DatasetDefinition
@@ -44,10 +44,10 @@ class DatasetPage:
     runs: Sequence[RunRow]
     moves: Sequence[PointerMove]
     facts: RunFacts | None = None
-    """Of the run that made what is published."""
+    """Of the run that built the published version."""
     target: TargetDefinition | None = None
     lineage: Sequence[ColumnLineage] = ()
-    """Of what is published."""
+    """Of the published version."""
 
     def to_data(self) -> dict[str, object]:
         return {
@@ -58,7 +58,7 @@ class DatasetPage:
             "runs": [run.to_data() for run in self.runs],
             "moves": [move.to_data() for move in self.moves],
             "facts": self.facts.to_data() if self.facts else None,
-            "lineage": [arrow.to_data() for arrow in self.lineage],
+            "lineage": [edge.to_data() for edge in self.lineage],
         }
 
 
@@ -74,7 +74,7 @@ def show_lines(page: DatasetPage, now: datetime) -> list[str]:
         *_section("Columns", _columns(page)),
         *_section(plural(len(page.rules), "rule"), _rules(page.rules)),
         *_section("Last runs", runs_lines(page.runs, now)),
-        *_section("What was published", moves_lines(page.moves)),
+        *_section("Publications", moves_lines(page.moves)),
     ]
 
 
@@ -107,7 +107,7 @@ def _build(definition: DatasetDefinition) -> list[tuple[str, str]]:
 
 
 def _target(page: DatasetPage) -> list[tuple[str, str]]:
-    """Where the table lies and who else is served; what has no versions says so."""
+    """The target, and its live table if it is a database."""
     if page.target is None:
         return []
     target, name = page.target, page.status.dataset.dataset_name
@@ -115,15 +115,15 @@ def _target(page: DatasetPage) -> list[tuple[str, str]]:
     table = database_table(target, name)
     if table is None:
         return facts
-    said = f"{escaped(table.full_name)} at {escaped(table.url)}: live and unversioned, follows"
-    return [*facts, ("live table", f"{said} what is published")]
+    location = f"{escaped(table.full_name)} at {escaped(table.url)}: live, unversioned copy of"
+    return [*facts, ("live table", f"{location} the published version")]
 
 
 def _origin(definition: DatasetDefinition) -> str:
     if isinstance(definition.build, FromSource):
         return f"source {definition.build.source}"
     if isinstance(definition.build, FromFrame):
-        return "a frame that a program publishes"
+        return "a DataFrame published by a program"
     return f"{', '.join(definition.parents)} ({escaped(definition.build.file)})"
 
 
@@ -142,18 +142,16 @@ def _columns(page: DatasetPage) -> list[str]:
 
 
 def _made_of(column: str, lineage: Sequence[ColumnLineage]) -> str:
-    """From which columns it came; nothing is said where no column is known to come from any."""
+    """Its input columns; empty without lineage."""
     if not lineage:
         return ""
-    own = [arrow for arrow in lineage if arrow.column == column]
+    own = [edge for edge in lineage if edge.column == column]
     if not own:
         return "from no column"
-    unknown = [arrow.input for arrow in own if arrow.input_column is None]
+    unknown = [edge.input for edge in own if edge.input_column is None]
     if unknown:
-        return f"from {', '.join(unknown)}, not known which columns"
-    return "from " + ", ".join(
-        f"{arrow.input}.{escaped(arrow.input_column or '')}" for arrow in own
-    )
+        return f"from {', '.join(unknown)}, columns unknown"
+    return "from " + ", ".join(f"{edge.input}.{escaped(edge.input_column or '')}" for edge in own)
 
 
 def _rules(rules: Sequence[RuleRow]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Sources as people read them: what a look saw, and what is registered."""
+"""Rendering of sources and of adoptions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def added_lines(
     written: Sequence[str],
     suggested: int = 0,
 ) -> list[str]:
-    looked = f"looked at {seen_text(sketch)}"
+    looked = f"inspected {seen_text(sketch)}"
     return [
         f"{toned('✓ proposed', Tone.GOOD)}  {strong(dataset)}   {_how(sketch)}, {escaped(path)}",
         *indented([looked, _sure(sketch), *columns(_columns(sketch)), ""]),
@@ -46,7 +46,7 @@ def added_lines(
 
 
 def suggested_lines(count: int, sketch: SourceSketch) -> list[str]:
-    """What the file to review has besides keys and columns; nothing where that is nothing."""
+    """Count of suggested rules; empty if there are none."""
     if not count:
         return []
     return [f"{plural(count, 'rule')} suggested from {plural(sketch.rows, 'row')}"]
@@ -68,23 +68,23 @@ def _size(count: int) -> str:
 
 
 def _how(sketch: SourceSketch) -> str:
-    said = [f"{key} {escaped(repr(value))}" for key, value in sorted(sketch.options.items())]
-    return ", ".join([sketch.format.value, *said])
+    options = [f"{key} {escaped(repr(value))}" for key, value in sorted(sketch.options.items())]
+    return ", ".join([sketch.format.value, *options])
 
 
 def _sure(sketch: SourceSketch) -> str:
     if not sketch.rows:
         return _how_unsure(sketch)
     if sketch.whole:
-        return "every row was seen: types and keys hold for all of them"
-    return "not every row was seen: types and keys hold for the first rows of each file"
+        return "all rows inspected: types and keys hold for all of them"
+    return "not all rows inspected: types and keys hold for the first rows of each file"
 
 
 def _how_unsure(sketch: SourceSketch) -> str:
-    """Files that say their types say them without a row, too."""
+    """Typed formats have types even without rows."""
     if sketch.format in TEXTS:
-        return "there is no row: every column is proposed as a string; write their types yourself"
-    return "there is no row: nothing is known of keys"
+        return "no rows: every column is proposed as a string; set the types yourself"
+    return "no rows: keys are unknown"
 
 
 def _columns(sketch: SourceSketch) -> list[list[str]]:
@@ -94,21 +94,21 @@ def _columns(sketch: SourceSketch) -> list[list[str]]:
 
 
 def _remarks(column: SketchColumn, sketch: SourceSketch) -> str:
-    said = ["key" if len(sketch.keys) == 1 else "part of the key"]
-    said = said if column.name in sketch.keys else []
+    remarks = ["key" if len(sketch.keys) == 1 else "part of the key"]
+    remarks = remarks if column.name in sketch.keys else []
     if column.found_as != column.name:
-        said.append(f"from {escaped(repr(column.found_as))}")
+        remarks.append(f"from {escaped(repr(column.found_as))}")
     if column.nulls and column.nulls == sketch.rows:
-        said.append("never a value")
+        remarks.append("always null")
     elif column.nulls:
-        said.append(f"{plural(column.nulls, 'row')} without a value")
-    return ", ".join(said)
+        remarks.append(f"{plural(column.nulls, 'null')}")
+    return ", ".join(remarks)
 
 
 def sources_lines(
     sources: Sequence[SourceDefinition], readers: Mapping[str, Sequence[DatasetName]]
 ) -> list[str]:
-    """A line per source: where it is, and who reads it."""
+    """One line per source, with its readers."""
     if not sources:
         return ["no sources are registered", "Next: lakeguard source add NAME PATTERN"]
     rows = [
@@ -125,20 +125,20 @@ def sources_lines(
     return table(("SOURCE", "FORMAT", "WHERE", "READ BY", "OWNER", "ACTIVE"), rows)
 
 
-# An adoption as people read it: what was proposed, what the gate said, what now.
+# Adoptions.
 
 
 class Adopted(Noun):
-    """Which table was to become which dataset, and what was written for it."""
+    """The adopted table, and the definitions written for it."""
 
     dataset: DatasetName
     location: str
     commit: int
     files: tuple[str, ...] = ()
-    """Definitions that were proposed; none where there was one already."""
+    """Proposed definition files; empty if there was a definition."""
     sketch: SourceSketch | None = None
     suggested: tuple[Suggestion, ...] = ()
-    """Rules in those definitions that the profile of the table speaks for."""
+    """Rules in those definitions that were derived from the table's profile."""
 
 
 def adopted_lines(adopted: Adopted, result: RunResult, published: int | None) -> list[str]:
@@ -151,7 +151,7 @@ def _proposed(adopted: Adopted) -> list[str]:
     head = f"{toned('✓ proposed', Tone.GOOD)}  {strong(adopted.dataset)}"
     return [
         f"{head}{GAP}{escaped(adopted.location)}",
-        *indented([f"looked at {seen_text(adopted.sketch)}"]),
+        *indented([f"inspected {seen_text(adopted.sketch)}"]),
         *indented(suggested_lines(len(adopted.suggested), adopted.sketch)),
         *indented([f"wrote {escaped(name)}" for name in adopted.files]),
     ]
@@ -162,17 +162,17 @@ def _ended(adopted: Adopted, result: RunResult, published: int | None) -> list[s
     again = f"lakeguard adopt {adopted.dataset} {escaped(adopted.location)}"
     if result.status is RunStatus.SUCCESS:
         rows = [] if result.rows is None else [plural(result.rows, "row")]
-        said = ", ".join([*rows, tally(checks)])
+        summary = ", ".join([*rows, tally(checks)])
         head = f"{toned('✓ ADOPTED', Tone.GOOD)}  {strong(f'{adopted.dataset} v{published}')}"
-        return [f"{head}{GAP}{said}", f"Next: lakeguard show {adopted.dataset}"]
+        return [f"{head}{GAP}{summary}", f"Next: lakeguard show {adopted.dataset}"]
     if result.status is RunStatus.BLOCKED:
         head = f"{toned('✗ BLOCKED', Tone.BAD)}  {strong(adopted.dataset)}"
-        way = f"edit its definition or correct the table, then: {again}"
+        way = f"edit its definition or fix the table, then: {again}"
         return [
-            f"{head}{GAP}the table is exactly as it was",
+            f"{head}{GAP}the table is unchanged",
             *indented(failing_lines(result.decision)),
             f"Next: {way}",
         ]
     head = f"{toned('✗ FAILED', Tone.BAD)}  {strong(adopted.dataset)}"
-    told = f"{escaped(result.error.code)}  {escaped(result.error.message)}" if result.error else ""
-    return [f"{head}{GAP}nothing was published", *indented([told]), f"Next: {again}"]
+    error = f"{escaped(result.error.code)}  {escaped(result.error.message)}" if result.error else ""
+    return [f"{head}{GAP}nothing was published", *indented([error]), f"Next: {again}"]

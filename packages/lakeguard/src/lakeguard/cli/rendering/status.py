@@ -1,4 +1,4 @@
-"""The health list: a line per dataset, worst first."""
+"""Rendering of ``status``: one line per dataset, worst first."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lakeguard_sdk.model.read_models import DatasetStatus
 
 
 class Badge(Enum):
-    """Worst first. Word and shape say it all; the colour only repeats them."""
+    """Worst first. Word and symbol carry the meaning; colour only repeats it."""
 
     BLOCKED = ("✗", "BLOCKED", Tone.BAD)
     FAILED = ("!", "FAILED", Tone.BAD)
@@ -59,7 +59,7 @@ class Health:
 
 
 def badge_of(status: DatasetStatus) -> Badge:
-    """One badge: the worst of what is known."""
+    """The worst applicable badge."""
     last = status.last_run
     if not status.dataset.active:
         return Badge.OFF
@@ -89,7 +89,7 @@ def status_lines(healths: Sequence[Health], now: datetime) -> list[str]:
 
 
 def _late(healths: Sequence[Health]) -> list[str]:
-    """What is promised about time and broken, whatever else the badge says."""
+    """SLA breaches, whatever the badge."""
     return [
         f"late: {item.name}  {breach.message}  (policy {breach.policy}: {breach.expression})"
         for item in worst_first(healths)
@@ -98,7 +98,7 @@ def _late(healths: Sequence[Health]) -> list[str]:
 
 
 def _alerts(healths: Sequence[Health]) -> list[str]:
-    """Policies that what is published breaks, and that let it through because they only alert."""
+    """ALERT policies that the published version violates."""
     return [
         f"alert: {item.name} v{item.status.published}  {escaped(alert.message)}"
         f"  (policy {alert.policy}: {escaped(alert.expression)})"
@@ -108,9 +108,9 @@ def _alerts(healths: Sequence[Health]) -> list[str]:
 
 
 def _waiting(healths: Sequence[Health], now: datetime) -> list[str]:
-    """Rows that rules kept out of what is published, with what to type to see them."""
+    """Quarantined rows, with the command that lists them."""
     return [
-        f"quarantine: {item.name}  {plural(item.status.quarantined, 'row')}, the oldest from"
+        f"quarantine: {item.name}  {plural(item.status.quarantined, 'row')}, oldest"
         f" {age(item.status.quarantined_since, now)}; lakeguard quarantine list {item.name}"
         for item in worst_first(healths)
         if item.status.quarantined and item.status.quarantined_since is not None
@@ -133,10 +133,10 @@ def _cells(health: Health, now: datetime) -> list[str]:
 
 def _summary(healths: Sequence[Health]) -> list[str]:
     ill = [item for item in worst_first(healths) if item.badge in (Badge.BLOCKED, Badge.FAILED)]
-    told = plural(len(healths), "dataset")
+    count = plural(len(healths), "dataset")
     if not ill:
-        return [told]
+        return [count]
     return [
-        f"{told}, {len(ill):,} blocked or failed",
+        f"{count}, {len(ill):,} blocked or failed",
         f"Next: lakeguard why {ill[0].name}",
     ]

@@ -1,4 +1,4 @@
-"""Suggestions as a piece of YAML: rules where they would stand, the evidence above each."""
+"""Rendering of suggestions as YAML, with the evidence above each rule."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lakeguard_sdk.core.enums import Outcome, Severity
 
 
 def chosen_of(found: Suggested, *, everything: bool) -> list[Suggestion]:
-    """The strong ones, or all of them, the likeliest first."""
+    """The strong ones, or all, highest confidence first."""
     return ranked(found.suggestions, 0.0 if everything else SURE_ENOUGH)
 
 
@@ -36,7 +36,7 @@ def suggested_data(found: Suggested, chosen: Sequence[Suggestion]) -> dict[str, 
 
 
 def fragment_lines(found: Suggested, chosen: Sequence[Suggestion]) -> list[str]:
-    """Columns first, in the order of their strongest rule, then rules of the whole dataset."""
+    """Column rules first, ordered by their strongest rule, then dataset rules."""
     columns = dict.fromkeys(item.column for item in chosen if item.column)
     lines = [f"# {line}" for line in _head(found, chosen)]
     if columns:
@@ -52,22 +52,22 @@ def fragment_lines(found: Suggested, chosen: Sequence[Suggestion]) -> list[str]:
 
 
 def wrote_lines(found: Suggested, chosen: Sequence[Suggestion], out: Path) -> list[str]:
-    said = f"{plural(len(chosen), 'rule')} for {found.dataset} v{found.version}"
+    summary = f"{plural(len(chosen), 'rule')} for {found.dataset} v{found.version}"
     return [
-        f"{toned('✓ wrote', Tone.GOOD)}  {escaped(out)}   {said}",
-        "Next: edit it, and paste what is meant into the definition",
+        f"{toned('✓ wrote', Tone.GOOD)}  {escaped(out)}   {summary}",
+        "Next: edit it and paste it into the definition",
     ]
 
 
 def _head(found: Suggested, chosen: Sequence[Suggestion]) -> Iterator[str]:
     about = f"{found.dataset} v{found.version}"
-    told = f"{plural(len(chosen), 'rule')} suggested from {plural(found.rows, 'row')}"
-    yield f"{about}: {told}, held against {_versions(found.versions)}."
+    summary = f"{plural(len(chosen), 'rule')} suggested from {plural(found.rows, 'row')}"
+    yield f"{about}: {summary}, tested on {_versions(found.versions)}."
     left = len(found.suggestions) - len(chosen)
     if left:
-        yield f"{plural(left, 'weaker one')} with --all."
+        yield f"{plural(left, 'weaker rule')} with --all."
     if chosen:
-        yield "Nothing was applied: paste what is meant into the definition."
+        yield "Nothing was applied: paste the rules you want into the definition."
 
 
 def _versions(versions: Sequence[int]) -> str:
@@ -85,7 +85,7 @@ def _rule(item: Suggestion, indent: str) -> Iterator[str]:
 
 
 def evidence_lines(item: Suggestion) -> list[str]:
-    """Why, how sure that is, what versions say, and what the rule would catch."""
+    """Reason, confidence, violations per version, and what the rule would catch."""
     sure = f"confidence {item.confidence:.2f}"
     return [
         escaped(f"{item.why}; {sure}"),
@@ -93,16 +93,16 @@ def evidence_lines(item: Suggestion) -> list[str]:
     ]
 
 
-def _held(told: Held) -> str:
-    if told.outcome in (Outcome.ERROR, Outcome.NOT_EVALUATED):
-        return f"v{told.version} {told.message}"
-    if told.failed_rows is not None:
-        return f"v{told.version} {told.failed_rows:,}"
-    return f"v{told.version} {'0' if told.outcome is Outcome.PASS else told.message}"
+def _held(held: Held) -> str:
+    if held.outcome in (Outcome.ERROR, Outcome.NOT_EVALUATED):
+        return f"v{held.version} {held.message}"
+    if held.failed_rows is not None:
+        return f"v{held.version} {held.failed_rows:,}"
+    return f"v{held.version} {'0' if held.outcome is Outcome.PASS else held.message}"
 
 
 def _written(item: Suggestion) -> str:
-    """The rule as it stands below its column, which it then leaves out."""
+    """The rule text; below a column, without its name."""
     rule = parse_rule(item.rule)
     if not item.column:
         return rule_text(rule)
@@ -110,7 +110,7 @@ def _written(item: Suggestion) -> str:
 
 
 def _text(text: str, place: str) -> str:
-    """As it is where YAML reads just that at its place, else in quotes."""
+    """Plain if YAML reads it back unchanged, else quoted."""
     try:
         found = yaml.safe_load(place.format(text))
     except yaml.YAMLError:

@@ -1,4 +1,4 @@
-"""Tasks as people read them: where each stands, who has it, and how it came there."""
+"""Rendering of tasks and their transitions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LONGEST = 100
 
 
 def tasks_lines(rows: Sequence[TaskRow], now: datetime) -> list[str]:
-    """The newest first."""
+    """Newest first."""
     if not rows:
         return ["no tasks"]
     cells = [
@@ -56,8 +56,8 @@ def tasks_lines(rows: Sequence[TaskRow], now: datetime) -> list[str]:
 def task_lines(
     row: TaskRow, transitions: Sequence[Transition], now: datetime, first: str = ""
 ) -> list[str]:
-    """What the task is, its way from state to state as a picture, and what can be done: ``first``
-    that without which it would be refused again."""
+    """Facts about the task, its transitions, and the next commands; ``first`` is what a retry
+    needs before it can succeed."""
     facts = [
         ["kind", row.kind.value],
         ["why", "-" if row.cause is None else escaped(cause_words(row.cause))],
@@ -75,10 +75,10 @@ def task_lines(
         ["lease", _lease(row, now)],
         ["due", "-" if row.due_at is None else moment(row.due_at)],
     ]
-    said = [row_of for row_of in facts if row_of[1] != "-"]
+    shown = [row_of for row_of in facts if row_of[1] != "-"]
     head = f"{strong(row.task_id)}  {strong(name_of(row))}  {state_mark(row.state)}"
     way = indented(_way(transitions))
-    return [head, "", *indented(columns(said)), "", *way, *_next(row, first)]
+    return [head, "", *indented(columns(shown)), "", *way, *_next(row, first)]
 
 
 def state_mark(state: TaskState) -> str:
@@ -86,37 +86,37 @@ def state_mark(state: TaskState) -> str:
 
 
 def name_of(row: TaskRow) -> str:
-    """Its job, else the dataset that it is about."""
+    """Its job, else its dataset."""
     return escaped(row.job or row.dataset or "-")
 
 
 def cause_words(cause: Cause) -> str:
-    """Why a task was launched, in a few words; what is not kept with it is left out."""
-    said = cause.details
+    """Why a task was launched, in one phrase."""
+    details = cause.details
     match cause.kind:
         case CauseKind.CRON:
-            return f"its schedule, due at {said.get('at', '?')}"
+            return f"its schedule, due at {details.get('at', '?')}"
         case CauseKind.UPDATE:
-            versions = said.get("versions", {}).items()
+            versions = details.get("versions", {}).items()
             return f"new versions: {', '.join(f'{name} v{number}' for name, number in versions)}"
         case CauseKind.FILES:
-            return f"file {said.get('path', '?')} of {said.get('size', '?')} bytes"
+            return f"file {details.get('path', '?')} of {details.get('size', '?')} bytes"
         case CauseKind.EVENT:
-            kind = f" ({said['type']})" if said.get("type") else ""
-            return f"event {said.get('id', '?')} of {said.get('source', '?')}{kind}"
+            kind = f" ({details['type']})" if details.get("type") else ""
+            return f"event {details.get('id', '?')} of {details.get('source', '?')}{kind}"
         case CauseKind.AFTER:
-            ended = said.get("tasks", {}).items()
+            ended = details.get("tasks", {}).items()
             return f"after {', '.join(f'{job} ({task})' for job, task in ended)}"
         case CauseKind.MANUAL:
-            return f"started by hand, by {said.get('by', '?')}"
+            return f"started manually by {details.get('by', '?')}"
         case CauseKind.INVALIDATION:
-            return f"invalidated: {', '.join(said.get('invalidations', ()))}"
+            return f"invalidated: {', '.join(details.get('invalidations', ()))}"
 
 
 def _values(row: TaskRow) -> list[list[str]]:
-    """One line for each that the launch set."""
-    said = [escaped(_short(f"{name}={value}")) for name, value in row.parameters.items()]
-    return [["set" if number == 0 else "", text] for number, text in enumerate(said)]
+    """One line per parameter of the launch."""
+    values = [escaped(_short(f"{name}={value}")) for name, value in row.parameters.items()]
+    return [["set" if number == 0 else "", text] for number, text in enumerate(values)]
 
 
 def _window(row: TaskRow) -> str:
@@ -125,7 +125,7 @@ def _window(row: TaskRow) -> str:
 
 
 def _way(transitions: Sequence[Transition]) -> list[str]:
-    """One line for each change, joined by a stem; reasons stand on it."""
+    """One line per transition, connected by a stem; reasons below."""
     cells = [
         [
             f"● {each.to_state}",
@@ -143,8 +143,8 @@ def _way(transitions: Sequence[Transition]) -> list[str]:
 
 
 def _why(each: Transition, stem: str) -> list[str]:
-    said = " ".join(filter(None, (each.code, each.message)))
-    return [f"{stem}   {escaped(said)}"] if said else []
+    reason = " ".join(filter(None, (each.code, each.message)))
+    return [f"{stem}   {escaped(reason)}"] if reason else []
 
 
 def _next(row: TaskRow, first: str) -> list[str]:
@@ -155,11 +155,11 @@ def _next(row: TaskRow, first: str) -> list[str]:
 
 
 def _lease(row: TaskRow, now: datetime) -> str:
-    """How long the attempt may still be silent."""
+    """Remaining lease of the attempt."""
     if row.state is not TaskState.RUNNING or row.lease_expires_at is None:
         return "-"
     left = (row.lease_expires_at - now).total_seconds()
-    return f"{left:.0f} s left" if left > 0 else toned("over", Tone.BAD)
+    return f"{left:.0f} s left" if left > 0 else toned("expired", Tone.BAD)
 
 
 def _worker(row: TaskRow) -> str:
@@ -167,8 +167,8 @@ def _worker(row: TaskRow) -> str:
 
 
 def _reason(last: Transition | None) -> str:
-    said = "" if last is None else " ".join(filter(None, (last.code, last.message)))
-    return escaped(_short(said)) or toned("-", Tone.QUIET)
+    reason = "" if last is None else " ".join(filter(None, (last.code, last.message)))
+    return escaped(_short(reason)) or toned("-", Tone.QUIET)
 
 
 def _short(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A verification as people read it: what was looked at, what was found, what to do about it."""
+"""Rendering of verification reports."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from lakeguard_sdk.model.verification import Finding, FindingKind, VerifyReport
 
 MEANING = {
     FindingKind.ROW: "rows of the database and of the ledger differ",
-    FindingKind.LEDGER: "tables of the ledger are gone, damaged or have rows of nobody",
-    FindingKind.CHAIN: "batches do not hash to the audit chain",
-    FindingKind.TRUNCATED: "the audit chain ends before a head that was told outside",
-    FindingKind.COMMIT: "governed tables show what no decision stands behind",
-    FindingKind.FILE: "data files are not those that were published",
-    FindingKind.DOCUMENT: "what decisions looked at is gone or altered",
-    FindingKind.REPLAY: "decisions come out otherwise when made again",
+    FindingKind.LEDGER: "ledger tables are missing, damaged or contain foreign rows",
+    FindingKind.CHAIN: "batches do not match the hashes of the audit chain",
+    FindingKind.TRUNCATED: "the audit chain ends before a known head",
+    FindingKind.COMMIT: "governed tables have commits without a decision",
+    FindingKind.FILE: "data files differ from what was published",
+    FindingKind.DOCUMENT: "documents used by decisions are missing or altered",
+    FindingKind.REPLAY: "repeated decisions differ",
     FindingKind.HISTORY: "rows of the database contradict each other",
-    FindingKind.DATA: "data databases have what nobody knows, or lack what is published",
-    FindingKind.UNSEEN: "data databases could not be looked at",
+    FindingKind.DATA: "target databases have unknown tables, or lack published ones",
+    FindingKind.UNSEEN: "target databases are unreachable",
 }
 NEXT = {
     FindingKind.ROW: "lakeguard rebuild --replace",
@@ -43,26 +43,26 @@ NEXT = {
     FindingKind.UNSEEN: "lakeguard verify --data",
 }
 WHEN = {
-    FindingKind.ROW: "the database was changed, and the chain is whole",
-    FindingKind.LEDGER: "the files are back from a backup of the lake",
-    FindingKind.CHAIN: "a backup is back, to see whether it is the right one",
-    FindingKind.TRUNCATED: "a backup is back, to see whether it is the right one",
-    FindingKind.COMMIT: "to show an approved version again",
-    FindingKind.FILE: "to show a version whose files are whole",
-    FindingKind.DOCUMENT: "the database was changed, and the chain is whole",
+    FindingKind.ROW: "if the database was changed and the chain is intact",
+    FindingKind.LEDGER: "after restoring the files from a backup of the lake",
+    FindingKind.CHAIN: "after restoring a backup, to check it",
+    FindingKind.TRUNCATED: "after restoring a backup, to check it",
+    FindingKind.COMMIT: "to restore an approved version",
+    FindingKind.FILE: "to restore a version with intact files",
+    FindingKind.DOCUMENT: "if the database was changed and the chain is intact",
     FindingKind.REPLAY: "to see the difference",
-    FindingKind.HISTORY: "the database was changed, and the chain is whole",
-    FindingKind.DATA: "what is published is not delivered; what nobody knows, its owner drops",
-    FindingKind.UNSEEN: "they answer again; until then nothing is known of them",
+    FindingKind.HISTORY: "if the database was changed and the chain is intact",
+    FindingKind.DATA: "to deliver missing tables; unknown ones are dropped by their owner",
+    FindingKind.UNSEEN: "once they are reachable again",
 }
 
 
 def verify_lines(report: VerifyReport, *, replayed: bool) -> list[str]:
-    decided = "made again, all of them" if replayed else "documents only; --replay makes them again"
+    decided = "all repeated" if replayed else "documents only; --replay repeats them"
     counts = [
         ["tables", number(report.tables), "of the ledger, compared with the database"],
         ["rows", number(report.rows), "row by row"],
-        ["batches", number(report.batches), "of the audit chain, computed again"],
+        ["batches", number(report.batches), "of the audit chain, recomputed"],
         ["commits", number(report.commits), "of governed tables"],
         ["files", number(report.files), "of published versions"],
         ["decisions", number(report.decisions), decided],
@@ -73,7 +73,7 @@ def verify_lines(report: VerifyReport, *, replayed: bool) -> list[str]:
 
 def _verdict(findings: Sequence[Finding]) -> Iterator[str]:
     if not findings:
-        yield f"{toned('✓ VERIFIED', Tone.GOOD)}  nothing was found"
+        yield f"{toned('✓ VERIFIED', Tone.GOOD)}  no findings"
         return
     by_kind = {kind: list(group) for kind, group in groupby(findings, lambda item: item.kind)}
     for kind, found in by_kind.items():

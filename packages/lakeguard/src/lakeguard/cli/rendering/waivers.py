@@ -1,4 +1,4 @@
-"""Waivers as a list."""
+"""Rendering of waivers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lakeguard_sdk.model.decision import WaiverRow
 
 
 def waivers_lines(waivers: Sequence[WaiverRow], now: datetime) -> list[str]:
-    """The latest first, as the ledger gives them."""
+    """Newest first."""
     rows = [
         [
             row.waiver.waiver_id,
@@ -30,10 +30,10 @@ def waivers_lines(waivers: Sequence[WaiverRow], now: datetime) -> list[str]:
         for row in waivers
     ]
     headers = ("WAIVER", "DATASET", "CHECK", "STATE", "UNTIL", "APPROVER", "REASON")
-    return table(headers, rows) if rows else ["nothing is waived"]
+    return table(headers, rows) if rows else ["no waivers"]
 
 
 def _state(row: WaiverRow, now: datetime) -> str:
     if row.revoked_at is not None:
-        return toned("TAKEN BACK", Tone.QUIET)
-    return toned("IN FORCE", Tone.WARN) if row.waiver.in_force(now) else toned("OVER", Tone.QUIET)
+        return toned("REVOKED", Tone.QUIET)
+    return toned("ACTIVE", Tone.WARN) if row.waiver.in_force(now) else toned("EXPIRED", Tone.QUIET)

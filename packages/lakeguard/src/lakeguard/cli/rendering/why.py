@@ -1,4 +1,4 @@
-"""One screen that explains a decision: verdict, checks, what changed, the ways out."""
+"""Rendering of ``why``: verdict, checks, changes, next steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lakeguard.cli.terminal.layout import (
     strong,
 )
 from lakeguard.cli.terminal.output import Screen
-from lakeguard.services.explain_decision import TOLD, Explanation
+from lakeguard.services.explain_decision import EXPLAINED, Explanation
 from lakeguard.services.plain_text import escaped, escaped_lines, plural
 from lakeguard_sdk.core.enums import Outcome, RunStatus
 from lakeguard_sdk.model.decision import CheckResult
@@ -29,85 +29,89 @@ _BELOW = 4
 
 
 def why_lines(
-    told: Explanation, screen: Screen | None = None, *, every_check: bool = False
+    explanation: Explanation, screen: Screen | None = None, *, every_check: bool = False
 ) -> list[str]:
     return [
-        *_verdict(told),
-        *_checks(told, screen or Screen(), every_check),
-        *_notes(told),
-        *_changes(told),
-        *_ways_out(told),
+        *_verdict(explanation),
+        *_checks(explanation, screen or Screen(), every_check),
+        *_notes(explanation),
+        *_changes(explanation),
+        *_ways_out(explanation),
     ]
 
 
-def _verdict(told: Explanation) -> list[str]:
-    run = told.run
-    head = f"{run_mark(run.status)}  {strong(run.dataset)}   {_left(told)}"
+def _verdict(explanation: Explanation) -> list[str]:
+    run = explanation.run
+    head = f"{run_mark(run.status)}  {strong(run.dataset)}   {_left(explanation)}"
     facts = [("run", run.run_id), ("ended", moment(run.end_time))]
-    if told.decision is not None:
-        facts.append(("decision", told.decision.decision_id))
-    facts += facts_rows(told.facts)
+    if explanation.decision is not None:
+        facts.append(("decision", explanation.decision.decision_id))
+    facts += facts_rows(explanation.facts)
     lines = [head, *indented(columns(facts))]
-    if run.error_message and told.decision is None:
+    if run.error_message and explanation.decision is None:
         first, *more = escaped_lines(run.error_message)
         lines += ["", f"{escaped(run.error_code or '')}  {first}", *indented(more)]
     return lines
 
 
-def _left(told: Explanation) -> str:
-    """What the run left behind, and what readers see."""
-    now = "nothing is visible" if told.published is None else f"v{told.published} is visible"
-    if told.run.status is not RunStatus.SUCCESS:
+def _left(explanation: Explanation) -> str:
+    """What the run produced, and the visible version."""
+    now = (
+        "nothing is visible"
+        if explanation.published is None
+        else f"v{explanation.published} is visible"
+    )
+    if explanation.run.status is not RunStatus.SUCCESS:
         return f"nothing was published; {now}"
-    return f"{outcome_of(told.run)}; {now}"
+    return f"{outcome_of(explanation.run)}; {now}"
 
 
-def _checks(told: Explanation, screen: Screen, every_check: bool) -> list[str]:
-    if told.decision is None:
-        return ["", "No decision was made: the run ended before the gate was asked."]
-    checks = told.decision.ruling.checks
-    shown = with_outcome(checks, *(tuple(Outcome) if every_check else TOLD))
+def _checks(explanation: Explanation, screen: Screen, every_check: bool) -> list[str]:
+    if explanation.decision is None:
+        return ["", "No decision was made: the run ended before the gate."]
+    checks = explanation.decision.ruling.checks
+    shown = with_outcome(checks, *(tuple(Outcome) if every_check else EXPLAINED))
     lines = [
         line
-        for check, said in zip(shown, check_lines(shown), strict=True)
-        for line in (said, *indented(_below(told, check, screen), _BELOW))
+        for check, line_of_check in zip(shown, check_lines(shown), strict=True)
+        for line in (line_of_check, *indented(_below(explanation, check, screen), _BELOW))
     ]
-    lines = lines or [escaped(reason) for reason in told.decision.ruling.reasons]
+    lines = lines or [escaped(reason) for reason in explanation.decision.ruling.reasons]
     rest = others_line(checks, shown)
     if rest:
         lines.append(f"{rest}   (--all shows them)")
     return ["", strong(plural(len(checks), "check")), *indented(lines)]
 
 
-def _below(told: Explanation, check: CheckResult, screen: Screen) -> list[str]:
-    """How the check fared before, and some of the rows that it is about."""
-    trend = trend_line(told.trend_of(check), screen)
-    rows = example_lines(told.sample_of(check), screen, indent=2 + _BELOW)
+def _below(explanation: Explanation, check: CheckResult, screen: Screen) -> list[str]:
+    """Trend and sample rows of the check."""
+    trend = trend_line(explanation.trend_of(check), screen)
+    rows = example_lines(explanation.sample_of(check), screen, indent=2 + _BELOW)
     return [*([trend] if trend else []), *rows]
 
 
-def _notes(told: Explanation) -> list[str]:
-    if told.facts is None or not told.facts.notes:
+def _notes(explanation: Explanation) -> list[str]:
+    if explanation.facts is None or not explanation.facts.notes:
         return []
-    return ["", strong("Notes"), *indented(notes_lines(told.facts.notes))]
+    return ["", strong("Notes"), *indented(notes_lines(explanation.facts.notes))]
 
 
-def _changes(told: Explanation) -> list[str]:
-    """A run that builds nothing, such as a rollback, is compared with nothing."""
-    if told.since is None:
-        return ["", "There is no earlier green run to compare with."]
-    if not told.since.compared:
+def _changes(explanation: Explanation) -> list[str]:
+    """A run that builds nothing, such as a rollback, has no comparison."""
+    if explanation.since is None:
+        return ["", "There is no earlier successful run to compare with."]
+    if not explanation.since.compared:
         return []
-    title = f"Since v{told.since.version} ({moment(told.since.promoted_at)})"
-    return ["", strong(title), *indented(since_lines(told.since))]
+    title = f"Since v{explanation.since.version} ({moment(explanation.since.promoted_at)})"
+    return ["", strong(title), *indented(since_lines(explanation.since))]
 
 
-def _ways_out(told: Explanation) -> list[str]:
-    if not told.ways_out:
+def _ways_out(explanation: Explanation) -> list[str]:
+    if not explanation.ways_out:
         return []
     lines = [
         line
-        for way in told.ways_out
+        for way in explanation.ways_out
         for line in (f"{escaped(way.when)}:", f"  {escaped(way.command)}")
     ]
-    return ["", strong("Ways out"), *indented(lines)]
+    return ["", strong("Next steps"), *indented(lines)]

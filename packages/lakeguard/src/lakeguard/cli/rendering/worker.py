@@ -1,4 +1,4 @@
-"""What a worker says: a line for each attempt begun and ended, and each task that it refused."""
+"""Log lines of a worker and of a dispatcher."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lakeguard.worker import (
     Attempt,
     Ended,
     Ending,
-    Told,
+    WorkerEvent,
 )
 from lakeguard_sdk.scheduling.jobs import Ticked
 from lakeguard_sdk.scheduling.tasks import RefusedTask
@@ -33,40 +33,44 @@ _MARKS = {
     Ending.BLOCKED: ("✗", Tone.BAD),
     Ending.FAILED: ("!", Tone.BAD),
 }
-_LOST = "it was ended, or taken over, by others"
+_LOST = "another process ended it or took it over"
 
 
 @dataclass
-class TaskTeller:
-    """Lines for people go through ``note``; those for programs are JSON, one object each."""
+class WorkerPrinter:
+    """Text lines go to ``note``; with ``as_json``, one JSON object per line to standard output."""
 
     as_json: bool
     note: Callable[[str], None]
     clock: Callable[[], float] = time.monotonic
-    _begun: dict[str, float] = field(default_factory=dict)
+    _started: dict[str, float] = field(default_factory=dict)
 
     def __call__(
-        self, told: Told, about: Attempt | RefusedTask | None, ended: Ended | None, said: str
+        self,
+        event: WorkerEvent,
+        about: Attempt | RefusedTask | None,
+        ended: Ended | None,
+        message: str,
     ) -> None:
         if isinstance(about, RefusedTask):
             line, data = refused_line(about), refused_data(about)
         else:
-            seconds = self._seconds(told, about)
-            line = told_line(told, about, ended, said, seconds)
-            data = told_data(told, about, ended, said, seconds)
+            seconds = self._seconds(event, about)
+            line = event_line(event, about, ended, message, seconds)
+            data = event_data(event, about, ended, message, seconds)
         if self.as_json:
             click.echo(json.dumps(data))
         else:
             self.note(line)
 
-    def _seconds(self, told: Told, attempt: Attempt | None) -> float | None:
+    def _seconds(self, event: WorkerEvent, attempt: Attempt | None) -> float | None:
         if attempt is None:
             return None
         run_id = attempt.ticket.run_id
-        if told is Told.BEGUN:
-            self._begun[run_id] = self.clock()
+        if event is WorkerEvent.BEGUN:
+            self._started[run_id] = self.clock()
             return None
-        return self.clock() - self._begun.pop(run_id, self.clock())
+        return self.clock() - self._started.pop(run_id, self.clock())
 
 
 def refused_line(task: RefusedTask) -> str:
@@ -78,7 +82,7 @@ def refused_line(task: RefusedTask) -> str:
 
 def refused_data(task: RefusedTask) -> dict[str, object]:
     return {
-        "event": Told.REFUSED.value,
+        "event": WorkerEvent.REFUSED.value,
         "name": task.job,
         "kind": task.kind.value,
         "task": task.task_id,
@@ -86,15 +90,19 @@ def refused_data(task: RefusedTask) -> dict[str, object]:
     }
 
 
-def told_line(
-    told: Told, attempt: Attempt | None, ended: Ended | None, said: str, seconds: float | None
+def event_line(
+    event: WorkerEvent,
+    attempt: Attempt | None,
+    ended: Ended | None,
+    message: str,
+    seconds: float | None,
 ) -> str:
-    if told is Told.AWAY:
-        return f"the control plane is away, trying on: {escaped(said)}"
-    if told is Told.BACK:
-        return "the control plane is back"
+    if event is WorkerEvent.AWAY:
+        return f"control plane unavailable, retrying: {escaped(message)}"
+    if event is WorkerEvent.BACK:
+        return "control plane available again"
     if attempt is None:
-        return f"stopping; {plural(int(said), 'task')} under way"
+        return f"stopping; {plural(int(message), 'task')} running"
     name, ticket = strong(escaped(attempt.name)), attempt.ticket
     if ended is None:
         kind = attempt.assignment.kind
@@ -108,10 +116,14 @@ def told_line(
     return f"{mark} {name}  {word}{version} in {seconds or 0:.1f} s{error}"
 
 
-def told_data(
-    told: Told, attempt: Attempt | None, ended: Ended | None, said: str, seconds: float | None
+def event_data(
+    event: WorkerEvent,
+    attempt: Attempt | None,
+    ended: Ended | None,
+    message: str,
+    seconds: float | None,
 ) -> dict[str, object]:
-    data: dict[str, object] = {"event": told.value}
+    data: dict[str, object] = {"event": event.value}
     if attempt is not None:
         ticket = attempt.ticket
         data |= {
@@ -125,27 +137,27 @@ def told_data(
         error = None if ended.error is None else ended.error.to_data()
         data |= {"ending": ended.ending.value, "version": ended.version, "error": error}
         data |= {"seconds": round(seconds or 0, 3)}
-    return data | ({"message": said} if said else {})
+    return data | ({"message": message} if message else {})
 
 
-# What a dispatcher says: one line for each turn that did something.
+# Dispatcher: one line per tick that did something.
 
 _WORDS = {
     "scheduled": "scheduled",
     "triggered": "triggered",
     "refused": "refused",
-    "retried": "queued again",
-    "reaped": "left behind and ended",
+    "retried": "retried",
+    "reaped": "reaped",
     "dead": "dead",
     "invalidated": "launched to catch up",
-    "told": "told",
+    "told": "sent",
     "delivered": "delivered",
 }
 
 
 @dataclass
-class TurnTeller:
-    """Lines for people go through ``note``; those for programs are JSON, one object each."""
+class TickPrinter:
+    """Text lines go to ``note``; with ``as_json``, one JSON object per line to standard output."""
 
     as_json: bool
     note: Callable[[str], None]
@@ -155,23 +167,23 @@ class TurnTeller:
         if _is_idle(done):
             return
         if self.as_json:
-            said = {"at": self.clock().isoformat(), **done.to_data()}
-            click.echo(json.dumps(said))
+            message = {"at": self.clock().isoformat(), **done.to_data()}
+            click.echo(json.dumps(message))
             return
-        for line in turn_lines(done):
+        for line in tick_lines(done):
             self.note(f"{moment(self.clock())}  {line}")
 
 
 def _is_idle(done: Ticked) -> bool:
-    """Whether the turn found nothing to do and nothing to say; a file that comes is no news yet."""
+    """Whether the tick did nothing; a file still settling does not count."""
     return done == Ticked(settling=done.settling)
 
 
-def turn_lines(done: Ticked) -> list[str]:
+def tick_lines(done: Ticked) -> list[str]:
     counts = [
         f"{getattr(done, name):,} {word}" for name, word in _WORDS.items() if getattr(done, name)
     ]
     lines = [", ".join(counts)] if counts else []
     if done.settling:
-        lines.append(f"{plural(done.settling, 'new file')}, perhaps still being written")
-    return lines + [f"{toned('!', Tone.BAD)} {escaped(said)}" for said in done.problems]
+        lines.append(f"{plural(done.settling, 'new file')}, possibly still being written")
+    return lines + [f"{toned('!', Tone.BAD)} {escaped(message)}" for message in done.problems]

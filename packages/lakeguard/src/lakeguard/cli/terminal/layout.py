@@ -1,4 +1,4 @@
-"""Laying out text for people: tables, numbers, times, colours. Data is escaped here."""
+"""Terminal layout: tables, numbers, times, colours. Data is escaped here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GAP = "   "
 
 
 class Tone(StrEnum):
-    """What a colour means; every toned word also carries its meaning as a word or a shape."""
+    """Meaning of a colour; a word or symbol always repeats it."""
 
     GOOD = "green"
     BAD = "red"
@@ -32,7 +32,7 @@ def strong(text: str) -> str:
 
 
 def width(text: str) -> int:
-    """Columns that the text takes on a terminal, colours not counted."""
+    """Width on a terminal in cells, without colour codes."""
     plain = click.unstyle(text)
     return sum(_cells(character) for character in plain)
 
@@ -44,7 +44,7 @@ def _cells(character: str) -> int:
 
 
 def clipped(text: str, columns: int) -> str:
-    """As much of a text without colours as fits, with … where more follows."""
+    """Uncoloured text cut to ``columns`` cells, ending in … if cut."""
     if width(text) <= columns:
         return text
     while text and width(text) >= columns:
@@ -60,7 +60,7 @@ def padded(text: str, columns: int, *, right: bool = False) -> str:
 def table(
     headers: Sequence[str], rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()
 ) -> list[str]:
-    """Columns as wide as their widest cell; those in ``right`` are aligned to the right."""
+    """Columns as wide as their widest cell; those in ``right`` are right-aligned."""
     everything = [[strong(header) for header in headers], *rows] if headers else list(rows)
     return columns(everything, right=right)
 
@@ -83,8 +83,7 @@ def indented(lines: Sequence[str], by: int = 2) -> list[str]:
 
 
 def number(value: object) -> str:
-    """Thousands are separated; at most six significant digits after a point are shown, and of a
-    huge number as many in all."""
+    """With thousands separators; floats with up to six significant digits."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return escaped(value)
     if isinstance(value, int):
@@ -99,7 +98,7 @@ def moment(instant: datetime) -> str:
 
 
 def age(instant: datetime, now: datetime) -> str:
-    """How long ago, in the largest unit that fits; what is not yet over is ``just now``."""
+    """How long ago in the largest unit that fits; ``just now`` for less than a second."""
     seconds = int((now - instant).total_seconds())
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")):
         if seconds >= size:

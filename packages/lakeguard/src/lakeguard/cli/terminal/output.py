@@ -1,4 +1,4 @@
-"""The two streams: answers on standard output, everything else on standard error."""
+"""Output: results on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lakeguard.cli.options import Call
 
 
 def answer(call: Call, data: Mapping[str, object], lines: Iterable[str]) -> None:
-    """The same answer to a program and to a person."""
+    """Prints the result as JSON or as lines."""
     if call.json:
         write_json(data)
     else:
@@ -23,7 +23,7 @@ def answer(call: Call, data: Mapping[str, object], lines: Iterable[str]) -> None
 
 
 def write_json(data: Mapping[str, object]) -> None:
-    """One document in plain ASCII, so that no character of the data can steer a terminal."""
+    """One ASCII document, so that no character of the data can control a terminal."""
     click.echo(json.dumps(data, indent=2))
 
 
@@ -33,11 +33,11 @@ def write_lines(lines: Iterable[str], *, err: bool = False) -> None:
 
 
 def colour() -> bool | None:
-    """Never with NO_COLOR; otherwise the terminal decides."""
+    """Off with NO_COLOR, else decided by the terminal."""
     return False if os.environ.get("NO_COLOR") else None
 
 
-# What the reader's screen can show.
+# Capabilities of the terminal.
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 _DIGITS = "12345678"
@@ -45,7 +45,7 @@ _DIGITS = "12345678"
 
 @dataclass(frozen=True)
 class Screen:
-    """How wide it is, and the marks of a chart: from the lowest to the highest, then the gap."""
+    """Width, chart marks from lowest to highest, and the mark of a gap."""
 
     width: int = 100
     marks: str = BLOCKS
@@ -53,7 +53,7 @@ class Screen:
 
 
 def this_screen() -> Screen:
-    """Of standard output: plain digits where its encoding has no blocks."""
+    """For standard output; digits instead of blocks if its encoding lacks them."""
     width = shutil.get_terminal_size((100, 40)).columns
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:

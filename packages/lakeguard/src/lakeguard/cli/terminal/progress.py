@@ -1,4 +1,4 @@
-"""Telling people that work is under way, on standard error only."""
+"""Progress output, on standard error only."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from lakeguard_sdk.client import Progress
 
 STAGES = {
     "extract": "reading",
-    "schema": "comparing columns",
+    "schema": "comparing schemas",
     "stage": "writing candidate files",
     "measure": "measuring {rows:,} rows",
-    "decide": "asking the gate",
+    "decide": "deciding",
     "publish": "publishing",
-    "compact": "merging small files",
-    "profile": "taking its profile",
+    "compact": "compacting small files",
+    "profile": "profiling",
     "compare": "comparing rows",
-    "deliver": "writing its {what}",
+    "deliver": "delivering its {what}",
 }
 WARNINGS = {
     "undelivered": "{dataset}: published, but not delivered as its {what}: {reason}",
-    "uncompacted": "{dataset}: published, but its small files were not merged: {reason}",
-    "unprofiled": "{dataset}: no profile of it was taken: {reason}",
+    "uncompacted": "{dataset}: published, but its small files were not compacted: {reason}",
+    "unprofiled": "{dataset}: not profiled: {reason}",
 }
-"""Stages that stay on the screen: what went wrong without stopping the run."""
+"""Stages that are printed permanently: problems that did not stop the run."""
 
 _DOTS = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_SECONDS = 0.1
@@ -45,22 +45,22 @@ _HIDE_CURSOR, _SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 
 @contextmanager
 def working(what: str) -> Iterator[Progress]:
-    """A spinner that names the stage on a terminal, one plain line elsewhere."""
+    """A spinner with the current stage on a terminal, one plain line elsewhere."""
     if not _is_screen():
         click.echo(f"{what} …", err=True)
         yield warn
         return
     with _spinner(f"{what}: starting") as show:
 
-        def tell(stage: str, facts: dict[str, Any]) -> None:
+        def show_stage(stage: str, facts: dict[str, Any]) -> None:
             warn(stage, facts)
             show(f"{what}: {STAGES.get(stage, stage).format(**facts)}")
 
-        yield tell
+        yield show_stage
 
 
 class Board:
-    """What each of many runs is at; a thread that says its run's name is heard under it."""
+    """Current stage of several concurrent runs, one per thread."""
 
     def __init__(self, show: Callable[[str], None] | None) -> None:
         self._show = show
@@ -70,7 +70,7 @@ class Board:
 
     @contextmanager
     def running(self, name: str) -> Iterator[None]:
-        """The run of this thread, from its beginning to its end."""
+        """Registers the run of this thread while the block runs."""
         self._own.name = name
         if self._show is None:
             note(f"running {name} …")
@@ -84,19 +84,19 @@ class Board:
         warn(stage, facts)
         self._put(self._own.name, STAGES.get(stage, stage).format(**facts))
 
-    def _put(self, name: str, said: str | None) -> None:
+    def _put(self, name: str, stage: str | None) -> None:
         with self._changing:
             self._stages.pop(name, None)
-            if said is not None:
-                self._stages[name] = said
+            if stage is not None:
+                self._stages[name] = stage
             if self._show is not None:
-                shown = " · ".join(f"{name}: {said}" for name, said in self._stages.items())
-                self._show(shown or "waiting")
+                text = " · ".join(f"{name}: {stage}" for name, stage in self._stages.items())
+                self._show(text or "waiting")
 
 
 @contextmanager
 def working_on_many() -> Iterator[Board]:
-    """One spinner with the stage of every run on a terminal, a line for each run elsewhere."""
+    """One spinner with the stage of every run on a terminal, one line per run elsewhere."""
     if not _is_screen():
         yield Board(None)
         return
@@ -106,7 +106,7 @@ def working_on_many() -> Iterator[Board]:
 
 @contextmanager
 def _spinner(first: str) -> Iterator[Callable[[str], None]]:
-    """What is shown beside it can be changed; a note meanwhile stands above it."""
+    """Yields a function that changes its text; notes are printed above it."""
     spinner = Spinner(first)
     _notes.append(spinner.print_above)
     try:
@@ -117,7 +117,7 @@ def _spinner(first: str) -> Iterator[Callable[[str], None]]:
 
 
 class Spinner:
-    """One line on standard error that is drawn again and again in place."""
+    """One line on standard error, redrawn in place."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -126,7 +126,7 @@ class Spinner:
 
     @contextmanager
     def turning(self) -> Iterator[None]:
-        """Turns while the block runs, and leaves nothing on the screen."""
+        """Spins while the block runs, then clears its line."""
         stopped = threading.Event()
 
         def turn() -> None:
@@ -176,22 +176,22 @@ def _write(text: str) -> None:
 
 
 def _is_screen() -> bool:
-    """Whether standard error is a terminal on which a line can be drawn again."""
+    """Whether standard error is a terminal that can redraw a line."""
     return sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
 def warn(stage: str, facts: dict[str, Any]) -> None:
-    """Tells a stage that went wrong, under the name of its dataset; of others, nothing."""
+    """Prints a stage of ``WARNINGS``; ignores other stages."""
     if stage in WARNINGS:
         note(escaped(WARNINGS[stage].format(**facts)))
 
 
 _notes: list[Callable[[str], None]] = []
-"""Where notes go while a spinner turns."""
+"""Note printers of active spinners, innermost last."""
 
 
 def note(text: str) -> None:
-    """One line for the person who waits."""
+    """Prints one line to standard error."""
     if _notes:
         _notes[-1](text)
     else:

@@ -1,4 +1,4 @@
-"""From what a shell made of a pattern back to the pattern, relative to the lake."""
+"""Reconstructs a glob pattern from the files a shell expanded it to."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import click
 from lakeguard_sdk.errors import NothingToLookAt
 
 _VARIES = re.compile(r"([-_.]?)[-_.:T0-9]*\Z")
-"""The end of what names have in common that a next file need not have: a date, a number."""
+"""A date or number at the end of the common prefix, which may vary in later files."""
 _ADDRESS = re.compile(r"(jdbc:)?[A-Za-z][A-Za-z0-9+.-]*:/+")
 _NO_FILE = (
-    "it is an address, and only files and folders here are looked at; download one file and add"
-    " that, then write url: in the place of path: in the source's definition"
+    "it is a URL, and only local files and folders can be inspected; download one file and add"
+    " that, then replace path: by url: in the source's definition"
 )
 
 
 def source_path(words: Sequence[str], folder: Path, lake: Path) -> str:
-    """The path of a source: below the lake if that is where the files are, else absolute.
+    """Path of a source: relative to the lake if the files are inside it, else absolute.
 
-    Several words are files that a shell found for a pattern; the pattern is one that finds
-    exactly those here, and leaves room for names yet to come. An address is no file.
+    Several words are files that a shell expanded from a pattern: the result is a pattern that
+    matches exactly those here, and similar names later. URLs are refused.
     """
     for word in words:
         if _ADDRESS.match(word):
@@ -44,12 +44,12 @@ def _pattern(files: Sequence[str], folder: Path) -> str:
         if set(glob.glob(pattern, root_dir=folder)) == set(files):
             return pattern
     raise click.UsageError(
-        "no one pattern finds exactly these files; write it in quotes, such as 'exports/*.csv'"
+        "no single pattern matches exactly these files; quote it, such as 'exports/*.csv'"
     )
 
 
 def _beginning(texts: Sequence[str]) -> str:
-    """What all of them begin with."""
+    """Their common prefix."""
     shared = 0
     for characters in zip(*texts, strict=False):
         if len(set(characters)) > 1:

@@ -1,4 +1,4 @@
-"""Times as people write them: so long ago, a day, or a moment with its zone."""
+"""Time arguments: a duration before now, a day, or a time with its zone."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import click
 
 from lakeguard.gate.grammar.literals import duration, is_duration
 
-_SAID = "write a length such as 90d, a day such as 2026-01-31, or a time with its zone"
+_FORMATS = "write a duration such as 90d, a day such as 2026-01-31, or a time with its zone"
 
 
 class Day(click.ParamType[date]):
-    """A day of the calendar."""
+    """A calendar day."""
 
     name = "day"
 
@@ -25,11 +25,13 @@ class Day(click.ParamType[date]):
         try:
             return datetime.strptime(value, "%Y-%m-%d").replace(tzinfo=UTC).date()
         except ValueError:
-            return self.fail(f"{value[:40]!r} is no day; write one such as 2026-01-31", param, ctx)
+            return self.fail(
+                f"{value[:40]!r} is not a day; write one such as 2026-01-31", param, ctx
+            )
 
 
 class Seconds(click.FloatRange):
-    """So many of them: what is no number is none."""
+    """A finite number of seconds."""
 
     name = "seconds"
 
@@ -38,12 +40,12 @@ class Seconds(click.FloatRange):
     ) -> float:
         found = super().convert(value, param, ctx)
         if not isfinite(found):
-            self.fail(f"{value} is no number of seconds", param, ctx)
+            self.fail(f"{value} is not a number of seconds", param, ctx)
         return found
 
 
 def moment_of(text: str, now: datetime) -> datetime:
-    """The moment that is meant; a day begins at midnight UTC."""
+    """The time it denotes; a day begins at midnight UTC."""
     if is_duration(text):
         try:
             return now - duration(text)
@@ -54,7 +56,7 @@ def moment_of(text: str, now: datetime) -> datetime:
             return datetime.combine(date.fromisoformat(text), time(), UTC)
         found = datetime.fromisoformat(text)
     except ValueError:
-        raise click.BadParameter(f"{text[:40]!r}: {_SAID}") from None
+        raise click.BadParameter(f"{text[:40]!r}: {_FORMATS}") from None
     if found.tzinfo is None:
-        raise click.BadParameter(f"{text[:40]!r}: {_SAID}")
+        raise click.BadParameter(f"{text[:40]!r}: {_FORMATS}")
     return found

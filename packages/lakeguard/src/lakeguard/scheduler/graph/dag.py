@@ -61,7 +61,7 @@ def differences(before: Graph, after: Graph) -> Differences:
         for thing in old.keys() & new.keys()
         if old[thing] != new[thing]
     )
-    was, now = _arrows(before), _arrows(after)
+    was, now = _edges(before), _edges(after)
     return Differences(
         added=(*sorted(new.keys() - old.keys()), *sorted(now - was)),
         removed=(*sorted(old.keys() - new.keys()), *sorted(was - now)),
@@ -79,9 +79,13 @@ def _job_words(job: GraphJob) -> str:
     return f"{job.type} of {job.dataset}" if job.dataset else job.type
 
 
-def _arrows(graph: Graph) -> set[str]:
-    parents = {f"arrow {low} → {name}" for name, all_ in graph.datasets.items() for low in all_}
+def _edges(graph: Graph) -> set[str]:
+    parents = {
+        f"dependency {low} → {name}" for name, all_ in graph.datasets.items() for low in all_
+    }
     after = {
-        f"arrow job {first} → {name}" for name, job in graph.jobs.items() for first in job.after
+        f"dependency job {first} → {name}"
+        for name, job in graph.jobs.items()
+        for first in job.after
     }
     return parents | after

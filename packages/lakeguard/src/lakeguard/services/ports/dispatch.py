@@ -1,4 +1,4 @@
-"""The dispatch port of the embedded control plane: the queue as workers see it."""
+"""The dispatch port of the embedded control plane."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from lakeguard_sdk.scheduling.tasks import (
 from lakeguard_sdk.storage.fault_points import reached
 
 _AT_ONCE = 1_000
-"""Tasks or reports in one set of statements."""
+"""Tasks or reports per transaction."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class EmbeddedDispatch:
     def _reported(
         self, reports: Sequence[tuple[RunTicket, TaskReport]]
     ) -> list[TaskAnswer | LakeGuardError]:
-        """In sets, each with a transaction of its own: what is reported twice is taken once."""
+        """In batches, one transaction each; reports are idempotent."""
         answers: list[TaskAnswer | LakeGuardError] = []
         for piece in in_pieces(reports, _AT_ONCE):
             answers += self._set_reported(piece)

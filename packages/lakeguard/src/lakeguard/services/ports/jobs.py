@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from typing import Any
 
 from lakeguard.dispatch.task_list import list_tasks, list_transitions, show_task
 from lakeguard.ledger.switches import switch_job
-from lakeguard.notifications.events.store import EventMessenger
+from lakeguard.notifications.events.store import EventMessenger, tell_due
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.moves.cancel import cancel_task
 from lakeguard.scheduler.graph.deploy import deploy, plan_deployment
@@ -18,10 +19,10 @@ from lakeguard.scheduler.invalidations.run_cache import KnownRuns
 from lakeguard.scheduler.launch.job_list import list_jobs, require_job, show_job
 from lakeguard.scheduler.launch.manual import trigger
 from lakeguard.scheduler.launch.retry import retry
+from lakeguard.scheduler.loop import other_loops
 from lakeguard.scheduler.triggers.external_events import receive
 from lakeguard.scheduler.triggers.tick import Watch, tick
-from lakeguard.services.ports.loops import other_loops
-from lakeguard.services.users import acting
+from lakeguard.services.users import records_actor
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import SecretReason
 from lakeguard_sdk.scheduling.jobs import (
@@ -39,16 +40,16 @@ from lakeguard_sdk.storage.fault_points import reached
 @dataclass(frozen=True)
 class EmbeddedJobs:
     context: PlaneContext
-    herald: EventMessenger | None = None
+    event_sender: EventMessenger | None = None
     watch: Watch = field(default_factory=Watch, compare=False)
-    """What is remembered from turn to turn."""
+    """State kept between ticks."""
     runs: KnownRuns = field(default_factory=KnownRuns, compare=False)
 
     def deploy_plan(self, to: str | None = None) -> Deployed:
         with self.context.read() as tx:
             return plan_deployment(tx, to)
 
-    @acting
+    @records_actor
     def deploy(self, reason: str = "", *, to: str | None = None) -> Deployed:
         return deploy(self.context, reason, to)
 
@@ -64,7 +65,7 @@ class EmbeddedJobs:
         with self.context.read() as tx:
             return show_job(tx, name)
 
-    @acting
+    @records_actor
     def switch(self, name: str, *, enabled: bool, reason: str = "") -> JobRow:
         context = self.context
         with context.write() as tx:
@@ -72,7 +73,7 @@ class EmbeddedJobs:
             switch_job(tx, job.job_id, enabled=enabled, reason=reason)
         return self.job(name)
 
-    @acting
+    @records_actor
     def trigger(
         self,
         name: str,
@@ -83,9 +84,9 @@ class EmbeddedJobs:
         key: str | None = None,
         here: bool = False,
     ) -> Launch:
-        said: dict[str, Any] = {"day": day, "set_to": set_to, "key": key, "here": here}
+        options: dict[str, Any] = {"day": day, "set_to": set_to, "key": key, "here": here}
         launched = self.context.transact(
-            lambda tx: trigger(tx, self.context, name, triggered_by, **said)
+            lambda tx: trigger(tx, self.context, name, triggered_by, **options)
         )
         reached("task.submitted")
         return launched
@@ -106,7 +107,7 @@ class EmbeddedJobs:
         with self.context.read() as tx:
             return list_transitions(tx, task_id)
 
-    @acting
+    @records_actor
     def retry(self, task_id: str, reason: str = "") -> TaskRow:
         context = self.context
         if holds_secret(reason):
@@ -114,7 +115,7 @@ class EmbeddedJobs:
         context.transact(lambda tx: retry(tx, task_id, reason))
         return self.task(task_id)
 
-    @acting
+    @records_actor
     def cancel(self, task_id: str, reason: str = "") -> TaskRow:
         if holds_secret(reason):
             raise SecretReason()
@@ -125,6 +126,7 @@ class EmbeddedJobs:
         return receive(self.context, body, shape, self.watch)
 
     def tick(self, *, tell: bool = True) -> Ticked:
-        herald = self.herald if tell else None
-        others = tuple(other_loops(self.context, herald, self.runs))
+        event_sender = self.event_sender if tell else None
+        send = None if event_sender is None else partial(tell_due, event_sender)
+        others = tuple(other_loops(self.context, send, self.runs))
         return tick(self.context, self.watch, others)

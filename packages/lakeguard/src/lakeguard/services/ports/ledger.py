@@ -34,8 +34,8 @@ class EmbeddedLedger:
         head: str | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> VerifyReport:
-        """What is told and not delivered yet is no difference, so that it is delivered first; where
-        it cannot be, the proof itself says why."""
+        """Delivers pending rows first, so that they do not count as differences; if that fails,
+        the report shows why."""
         from lakeguard.insight.verification import verify
 
         with suppress(StateOlder, StateForked, LedgerGone, LedgerOlder, LedgerUnreadable):

@@ -28,7 +28,7 @@ from lakeguard.registry.store import require_dataset
 from lakeguard.scheduler.invalidations.invalidate import invalidate
 from lakeguard.scheduler.invalidations.reconcile import reconcile
 from lakeguard.scheduler.invalidations.withdraw import withdraw
-from lakeguard.services.users import acting
+from lakeguard.services.users import records_actor
 from lakeguard_sdk.core.dataset_name import Address, DatasetName
 from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.errors import ReasonNeeded, RollbackBlocked, SecretReason
@@ -48,7 +48,7 @@ from lakeguard_sdk.storage.fault_points import reached
 class EmbeddedOperations:
     context: PlaneContext
 
-    @acting
+    @records_actor
     def submit(
         self,
         name: DatasetName,
@@ -70,9 +70,9 @@ class EmbeddedOperations:
         reached("task.submitted")
         return task_id
 
-    @acting
+    @records_actor
     def requeue(self, task_id: str) -> bool:
-        """Whether the task will be tried again: its failure may pass, and attempts are left."""
+        """Whether the task is retried: its failure is retryable and attempts are left."""
         context = self.context
         with context.write() as tx:
             task = tasks.get_task(tx, task_id)
@@ -83,7 +83,7 @@ class EmbeddedOperations:
             due_at = now + context.dispatch.lease
             return tasks.requeue(tx, task, at=now, due_at=due_at)
 
-    @acting
+    @records_actor
     def submit_replay(
         self,
         name: DatasetName,
@@ -98,7 +98,7 @@ class EmbeddedOperations:
         reached("task.submitted")
         return task_id
 
-    @acting
+    @records_actor
     def discard(
         self, name: DatasetName, choice: QuarantineSelection, reason: str
     ) -> Sequence[QuarantineEntry]:
@@ -110,7 +110,7 @@ class EmbeddedOperations:
     def examine(self, location: str, name: DatasetName | None = None) -> AdoptableTable:
         return examine_for(self.context, location, name)
 
-    @acting
+    @records_actor
     def submit_adoption(self, name: DatasetName, triggered_by: str, key: str | None = None) -> str:
         return order_adoption(self.context, name, triggered_by, key)
 
@@ -120,46 +120,46 @@ class EmbeddedOperations:
     def record_profile(self, profile: Profile) -> Profile:
         return keep_profile(self.context, profile)
 
-    @acting
+    @records_actor
     def maintain(self, name: DatasetName, *, dry_run: bool = False) -> Maintained:
         return maintain(self.context, name, dry_run=dry_run)
 
     def reap(self) -> Sequence[LeftBehind]:
-        """Also brings quarantine tables up to date with the ledger after a crash."""
+        """Also repairs quarantine tables that a crash left out of date."""
         ended = reap(self.context)
         sync_quarantine_tables(self.context)
         return ended
 
-    @acting
+    @records_actor
     def waive(
         self, name: DatasetName, check: str, *, approver: str, reason: str, until: datetime
     ) -> WaiverRow:
         return waive(self.context, name, check, approver=approver, reason=reason, until=until)
 
-    @acting
+    @records_actor
     def revoke_waiver(self, waiver_id: str, reason: str) -> WaiverRow:
         return revoke(self.context, waiver_id, reason)
 
-    @acting
+    @records_actor
     def invalidate(
         self, name: DatasetName, reach: Reach, reason: Reason, why: str = ""
     ) -> InvalidationRow:
-        return self._told(invalidate(self.context, name, reach, reason, why))
+        return self._row(invalidate(self.context, name, reach, reason, why))
 
-    @acting
+    @records_actor
     def withdraw_invalidation(self, invalidation_id: str, why: str) -> InvalidationRow:
         done = withdraw(self.context, invalidation_id, why)
-        return self._told(done.invalidation).model_copy(update={"canceled": done.canceled})
+        return self._row(done.invalidation).model_copy(update={"canceled": done.canceled})
 
     def reconcile(self) -> int:
         return reconcile(self.context)
 
-    def _told(self, made: Invalidation) -> InvalidationRow:
+    def _row(self, made: Invalidation) -> InvalidationRow:
         context = self.context
         reader = StateReader(context, context.lake)
         return reader.invalidation(made.invalidation_id)
 
-    @acting
+    @records_actor
     def rollback(self, name: DatasetName, to: int, reason: str) -> PointerMove:
         if not reason.strip():
             raise ReasonNeeded(dataset=name, version=to)

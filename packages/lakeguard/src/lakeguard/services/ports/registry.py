@@ -11,7 +11,7 @@ from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.store import apply_plan, read_state
 from lakeguard.registry.validation.database_separation import require_apart
-from lakeguard.services.users import acting
+from lakeguard.services.users import records_actor
 from lakeguard_sdk.errors import SecretReason
 from lakeguard_sdk.model.definitions import Definitions
 from lakeguard_sdk.model.plan import Applied, Plan
@@ -24,7 +24,7 @@ class EmbeddedRegistry:
     context: PlaneContext
 
     def definitions(self) -> Definitions:
-        """All that is registered, each kind in the order of names."""
+        """All registered definitions, sorted by kind and name."""
         with self.context.read() as tx:
             state = read_state(tx)
             held = state.open_all(state.entries.values())
@@ -36,9 +36,9 @@ class EmbeddedRegistry:
             current = read_state(tx)
             return make_plan(definitions, current, self.context.lake, keep_drift=keep_drift)
 
-    @acting
+    @records_actor
     def apply(self, plan: Plan, reason: str = "", *, keep_drift: bool = True) -> Applied:
-        """Refused, too, where a move under way brings columns that it leaves no room for."""
+        """Also refused if a move in progress adds columns that the plan does not allow."""
         if holds_secret(reason):
             raise SecretReason()
         context, at = self.context, self.context.clock()

@@ -1,4 +1,4 @@
-"""``lakeguard backfill``: a window or partitions of a dataset, built again."""
+"""``lakeguard backfill``: rebuild a window or partitions of a dataset."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from lakeguard_sdk.model.run import RunResult, Window
 
 @click.command("backfill")
 @click.argument("dataset")
-@click.option("--from", "start", metavar="A", help="The first value of the window.")
-@click.option("--to", "end", metavar="B", help="The last value, included.")
-@click.option("--by", metavar="COLUMN", help="The column that the window is about.")
+@click.option("--from", "start", metavar="A", help="First value of the window.")
+@click.option("--to", "end", metavar="B", help="Last value, inclusive.")
+@click.option("--by", metavar="COLUMN", help="Column of the window.")
 @click.option(
     "--partition",
     "partitions",
     multiple=True,
     metavar="KEY",
-    help="A partition, as column=value; may be given more than once.",
+    help="A partition, as column=value; repeatable.",
 )
-@click.option("--downstream", is_flag=True, help="Then build again what was built from it, too.")
+@click.option("--downstream", is_flag=True, help="Then rebuild its dependents, too.")
 @shared_options
 def backfill_command(
     call: Call,
@@ -47,12 +47,11 @@ def backfill_command(
     partitions: tuple[str, ...],
     downstream: bool,
 ) -> int:
-    """Build again those rows of DATASET that lie from A to B of a column, both included.
+    """Rebuild the rows of DATASET whose column is between A and B, inclusive.
 
-    The column is the only partition column that has an order, else the watermark, unless --by
-    names it. With --partition, each partition is built by a run of its own, in order; the first
-    that does not end well is the last. The gate judges each result as it judges any other run,
-    with the same exit codes.
+    The column is given by --by, else it is the only partition column with an order, else the
+    watermark. With --partition, each partition is built by its own run, in order, until one does
+    not succeed. The gate checks each run as usual; exit codes are those of run.
     """
     _require_one_way(start, end, by, partitions)
     asked = DatasetName(dataset)
@@ -64,16 +63,16 @@ def backfill_command(
         left = len(windows) - len(ran)
         if downstream and ran[-1][0].status is RunStatus.SUCCESS:
             ran += run_downstream(client, name, run)
-        return _tell(call, client, ran, left)
+        return _print_results(call, client, ran, left)
 
 
 def _require_one_way(
     start: str | None, end: str | None, by: str | None, partitions: Sequence[str]
 ) -> None:
     if partitions and (start is not None or end is not None or by is not None):
-        raise click.UsageError("say --partition, or a window with --from and --to")
+        raise click.UsageError("use --partition, or --from and --to")
     if not partitions and (start is None or end is None):
-        raise click.UsageError("say --from and --to, or --partition")
+        raise click.UsageError("use --from and --to, or --partition")
 
 
 def _windows(
@@ -96,7 +95,7 @@ def _runner(call: Call, client: Client) -> Run:
     spark_options = load_settings(project_of(call), call.env).spark
 
     def run(name: DatasetName, window: Window | None) -> RunResult:
-        what = f"filling back {name}, {window_text(window)}" if window else f"running {name}"
+        what = f"backfilling {name}, {window_text(window)}" if window else f"running {name}"
         with working(what) as tell:
             worker = local_worker(client.for_worker(), spark_options=spark_options, progress=tell)
             return run_to_end(client, worker, name, person(), window=window, note=note)
@@ -113,27 +112,27 @@ def _in_order(run: Run, name: DatasetName, windows: Sequence[Window]) -> list[Ra
     return ran
 
 
-def _tell(call: Call, client: Client, ran: Sequence[Ran], left: int) -> int:
-    """One run is told as ever; of several, each with the command that builds the same again."""
+def _print_results(call: Call, client: Client, ran: Sequence[Ran], left: int) -> int:
+    """Prints each run, with the command that repeats it."""
     lines: list[str] = []
-    said: list[dict[str, object]] = []
+    data: list[dict[str, object]] = []
     for result, window in ran:
         published = published_version(client, result.dataset)
         again = escaped(with_env(again_command(result.dataset, window), call.env))
         lines += [f"window: {window_text(window)}"] if window else []
         lines += run_lines(result, published, again)
         kept = window.to_data() if window else None
-        said.append({"run": result.to_data(), "published": published, "window": kept})
-    lines += [f"{plural(left, 'partition')} not begun"] if left else []
-    answer(call, said[0] if len(said) == 1 else {"runs": said}, lines)
+        data.append({"run": result.to_data(), "published": published, "window": kept})
+    lines += [f"{plural(left, 'partition')} not started"] if left else []
+    answer(call, data[0] if len(data) == 1 else {"runs": data}, lines)
     return max((EXIT_CODES[result.status] for result, _ in ran), key=_badness)
 
 
 def _badness(code: int) -> tuple[bool, int]:
-    """One that failed is told before one that was blocked."""
+    """Failed is worse than blocked."""
     return code == EXIT_CODES[RunStatus.FAILED], code
 
 
 def window_text(window: Window) -> str:
-    """``flight_date from 2013-01-01 to 2013-01-31``, harmless to a terminal."""
+    """``flight_date from 2013-01-01 to 2013-01-31``, escaped."""
     return escaped(f"{window.column} from {window.start} to {window.end}")

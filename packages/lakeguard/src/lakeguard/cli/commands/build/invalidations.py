@@ -1,4 +1,4 @@
-"""``lakeguard invalidations``: what has to be built again, and who has caught up."""
+"""``lakeguard invalidations``: what has to be rebuilt, and what has caught up."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REASONS = [reason.value for reason in Reason]
 
 @click.group("invalidations")
 def invalidations_command() -> None:
-    """Say what has to be built again, and see who has caught up."""
+    """Mark data to be rebuilt, and see which datasets have caught up."""
 
 
 @invalidations_command.command("add")
@@ -31,13 +31,13 @@ def invalidations_command() -> None:
     "partitions",
     multiple=True,
     metavar="KEY",
-    help="A partition, as column=value; may be given more than once.",
+    help="A partition, as column=value; repeatable.",
 )
-@click.option("--from", "start", metavar="A", help="The first value of a window.")
-@click.option("--to", "end", metavar="B", help="The last value, included.")
-@click.option("--by", metavar="COLUMN", help="The column that the window is about.")
-@click.option("--reason", type=click.Choice(REASONS), required=True, help="What is the matter.")
-@click.option("--why", default="", help="More of it, in words; it stays in the ledger.")
+@click.option("--from", "start", metavar="A", help="First value of a window.")
+@click.option("--to", "end", metavar="B", help="Last value, inclusive.")
+@click.option("--by", metavar="COLUMN", help="Column of the window.")
+@click.option("--reason", type=click.Choice(REASONS), required=True, help="Kind of reason.")
+@click.option("--why", default="", help="Explanation, recorded in the ledger.")
 @shared_options
 def add(
     call: Call,
@@ -49,14 +49,14 @@ def add(
     reason: str,
     why: str,
 ) -> None:
-    """Say that DATASET, or a part of it, has to be built again, and all that was built from it.
+    """Mark DATASET, or a part of it, and all its dependents to be rebuilt.
 
-    The dispatcher launches jobs of those that may catch up; whoever has no job is shown with the
-    command to run. It is over when all have caught up.
+    The dispatcher launches the jobs of datasets that are ready; for datasets without a job the
+    command to run is shown. An invalidation is done when all of them have caught up.
     """
     window = (start, end, by)
     if (partitions and any(window)) or (start is None) != (end is None) or (by and start is None):
-        raise click.UsageError("say --partition, or a window with --from and --to, or neither")
+        raise click.UsageError("use --partition, or --from and --to, or neither")
     with writing(call) as client:
         name = client.reader.dataset(DatasetName(dataset)).dataset_name
         reach = Reach(partitions=partitions)
@@ -68,10 +68,10 @@ def add(
 
 @invalidations_command.command("list")
 @click.argument("dataset", required=False)
-@click.option("--all", "every", is_flag=True, help="Also those that are over.")
+@click.option("--all", "every", is_flag=True, help="Include closed ones.")
 @shared_options
 def listing(call: Call, dataset: str | None, every: bool) -> None:
-    """List what some have not caught up with, of all datasets or of those that reach DATASET."""
+    """List open invalidations, of all datasets or those that affect DATASET."""
     name = None if dataset is None else DatasetName(dataset)
     rows = client_of(call).reader.invalidations(name, every=every)
     data = {"invalidations": [row.to_data() for row in rows]}
@@ -82,19 +82,19 @@ def listing(call: Call, dataset: str | None, every: bool) -> None:
 @click.argument("invalidation")
 @shared_options
 def show(call: Call, invalidation: str) -> None:
-    """Show one INVALIDATION: who has caught up, who waits for whom, and what to run."""
+    """Show one INVALIDATION: what has caught up, what waits for what, and what to run."""
     row = client_of(call).reader.invalidation(invalidation)
     answer(call, {"invalidation": row.to_data()}, invalidation_lines(row))
 
 
 @invalidations_command.command("withdraw")
 @click.argument("invalidation")
-@click.option("--why", required=True, help="Why; it stays in the ledger.")
+@click.option("--why", required=True, help="Reason, recorded in the ledger.")
 @shared_options
 def withdraw(call: Call, invalidation: str, why: str) -> None:
-    """Take INVALIDATION back: nobody has to catch up with it any more.
+    """Withdraw INVALIDATION: its datasets need no rebuild any more.
 
-    Tasks that wait for it alone are canceled with it; what runs goes on, and is named.
+    Queued tasks that serve only it are canceled; running ones continue and are listed.
     """
     with writing(call) as client:
         row = client.operations.withdraw_invalidation(invalidation, why)

@@ -1,4 +1,4 @@
-"""``lakeguard maintain``: small files merged, and files removed that nothing needs."""
+"""``lakeguard maintain``: compact small files and remove unreferenced ones."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from lakeguard_sdk.errors import LakeGuardError
 
 @click.command("maintain")
 @click.argument("datasets", nargs=-1, metavar="[DATASET]...")
-@click.option("--dry-run", is_flag=True, help="Only say what would be merged and removed.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be compacted and removed.")
 @shared_options
 def maintain_command(call: Call, datasets: tuple[str, ...], dry_run: bool) -> int:
-    """Merge small files of each DATASET, or of all, and remove files that nothing needs.
+    """Compact small files of each DATASET, or of all, and remove unreferenced files.
 
-    No row and no version changes. What is published, what was published within the retention and
-    the last two versions stay whole; so does what a run wrote that is looked at still. All that is
-    removed is told to the ledger first. Exit 1 if a table could not be maintained.
+    No row and no version changes. Files of the published version, of versions published within
+    the retention, of the last two versions and of open runs are never removed. Each removal is
+    recorded in the ledger first. Exit 1 if a table could not be maintained.
     """
     names = [DatasetName(dataset) for dataset in datasets]
     if dry_run:
         client = client_of(call)
-        kept = [_planned(client, name) for name in _chosen(client, names)]
+        results = [_planned(client, name) for name in _chosen(client, names)]
     else:
         with writing(call) as client:
             worker = local_worker(
                 client.for_worker(), spark_options=load_settings(project_of(call), call.env).spark
             )
-            kept = [_kept(client, worker, name) for name in _chosen(client, names)]
-    data = {"dry_run": dry_run, "datasets": [item.to_data() for item in kept]}
-    answer(call, data, maintain_lines(kept, dry_run=dry_run))
-    return 1 if any(item.problem for item in kept) else 0
+            results = [_maintain(client, worker, name) for name in _chosen(client, names)]
+    data = {"dry_run": dry_run, "datasets": [item.to_data() for item in results]}
+    answer(call, data, maintain_lines(results, dry_run=dry_run))
+    return 1 if any(item.problem for item in results) else 0
 
 
 def _chosen(client: Client, names: Sequence[DatasetName]) -> list[DatasetName]:
@@ -62,8 +62,8 @@ def _planned(client: Client, name: DatasetName) -> Upkeep:
         return Upkeep(name, error=error)
 
 
-def _kept(client: Client, worker: Worker, name: DatasetName) -> Upkeep:
-    """First what is small is merged; what that leaves over goes when its time has come."""
+def _maintain(client: Client, worker: Worker, name: DatasetName) -> Upkeep:
+    """Compacts first; the replaced files are removed once their retention is over."""
     operations = client.operations
     merged = unmerged = 0
     try:

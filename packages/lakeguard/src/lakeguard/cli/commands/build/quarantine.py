@@ -1,4 +1,4 @@
-"""``lakeguard quarantine``: rows that rules kept out of a table, and what becomes of them."""
+"""``lakeguard quarantine``: rows that rules kept out of a table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lakeguard.cli.rendering.quarantine import (
     listing_lines,
     quarantine_lines,
     quarantined_lines,
-    unmoved_lines,
+    unchanged_lines,
 )
 from lakeguard.cli.rendering.run import run_lines
 from lakeguard.cli.session import (
@@ -42,21 +42,21 @@ from lakeguard_sdk.model.quarantine import QuarantineSelection, QuarantineState,
 
 _run = click.option("--run", "runs", multiple=True, metavar="RUN", help="Only rows of this run.")
 _rule = click.option(
-    "--rule", "rules", multiple=True, metavar="RULE", help="Only rows filed under this rule."
+    "--rule", "rules", multiple=True, metavar="RULE", help="Only rows that failed this rule."
 )
 
 
 @click.group("quarantine")
 def quarantine_command() -> None:
-    """List, look at, send again or discard rows that rules kept out of a table."""
+    """List, show, replay or discard rows that rules kept out of a table."""
 
 
 @quarantine_command.command("list")
 @click.argument("dataset", required=False)
-@click.option("--all", "every", is_flag=True, help="Also rows that do not wait any more.")
+@click.option("--all", "every", is_flag=True, help="Include rows no longer in quarantine.")
 @shared_options
 def listing(call: Call, dataset: str | None, every: bool) -> None:
-    """List what waits, of all datasets or of DATASET, and that every row is accounted for."""
+    """List quarantined rows, of all datasets or of DATASET, and check that all rows add up."""
     reader = client_of(call).reader
     asked = None if dataset is None else reader.dataset(DatasetName(dataset)).dataset_name
     found = reader.quarantine(asked)
@@ -81,15 +81,15 @@ def listing(call: Call, dataset: str | None, every: bool) -> None:
     type=click.IntRange(1, 1000),
     default=20,
     show_default=True,
-    help="How many rows at most.",
+    help="Maximum number of rows.",
 )
 @shared_options
 def show(
     call: Call, dataset: str, runs: tuple[str, ...], rules: tuple[str, ...], limit: int
 ) -> None:
-    """Show rows of DATASET that wait, with the rules that they fail and since when they wait.
+    """Show quarantined rows of DATASET, with the rules they fail and since when.
 
-    Values of columns that carry a tag, or that a PII policy is about, are masked.
+    Values of tagged columns, and of columns that a PII policy covers, are masked.
     """
     reader = client_of(call).reader
     name = reader.dataset(DatasetName(dataset)).dataset_name
@@ -105,16 +105,16 @@ def show(
 @click.option(
     "--as-newest",
     is_flag=True,
-    help="The rows count as newer than what the table has of their keys.",
+    help="Treat the rows as newer than the table's rows with the same keys.",
 )
 @shared_options
 def replay(
     call: Call, dataset: str, runs: tuple[str, ...], rules: tuple[str, ...], as_newest: bool
 ) -> int:
-    """Send rows of DATASET again that wait: they are judged as any other batch.
+    """Replay quarantined rows of DATASET as a batch through the gate.
 
-    What passes is added to the table, what fails waits again. Where nothing passes there is no
-    version. Exit codes are those of a run.
+    Rows that pass are added to the table, the others stay in quarantine. If none passes, no version
+    is created. Exit codes are those of run.
     """
     asked = DatasetName(dataset)
     spark_options = load_settings(project_of(call), call.env).spark
@@ -122,20 +122,23 @@ def replay(
     with writing(call) as client:
         name = client.reader.dataset(asked).dataset_name
         task_id = client.operations.submit_replay(name, person(), order.choice, as_newest=as_newest)
-        with working(f"sending rows of {name} again") as tell:
+        with working(f"replaying rows of {name}") as tell:
             worker = local_worker(client.for_worker(), spark_options=spark_options, progress=tell)
             result = run_to_end(client, worker, name, person(), task_id=task_id, note=note)
         published = published_version(client, name)
-        kept, sent = quarantined_by(client, result), rows_in_quarantine(client, name, order.choice)
+        quarantined, sent = (
+            quarantined_by(client, result),
+            rows_in_quarantine(client, name, order.choice),
+        )
     data = {
         "run": result.to_data(),
         "published": published,
-        "quarantined": [row.to_data() for row in kept],
+        "quarantined": [row.to_data() for row in quarantined],
     }
     again = escaped(with_env(replay_command(name, order), call.env))
-    lines = [*run_lines(result, published, again), *quarantined_lines(kept)]
+    lines = [*run_lines(result, published, again), *quarantined_lines(quarantined)]
     if result.status is RunStatus.SUCCESS and result.version is None:
-        lines = unmoved_lines(name, sent, published)
+        lines = unchanged_lines(name, sent, published)
     answer(call, data, lines)
     return EXIT_CODES[result.status]
 
@@ -144,12 +147,12 @@ def replay(
 @click.argument("dataset")
 @_run
 @_rule
-@click.option("--reason", required=True, help="Why they are given up; it stays in the ledger.")
+@click.option("--reason", required=True, help="Reason, recorded in the ledger.")
 @shared_options
 def discard(
     call: Call, dataset: str, runs: tuple[str, ...], rules: tuple[str, ...], reason: str
 ) -> None:
-    """Discard rows of DATASET that wait: they are not replayed."""
+    """Discard quarantined rows of DATASET; they cannot be replayed."""
     with writing(call) as client:
         name = client.reader.dataset(DatasetName(dataset)).dataset_name
         choice = QuarantineSelection(runs=runs, rules=rules)

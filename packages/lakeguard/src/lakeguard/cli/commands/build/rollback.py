@@ -1,4 +1,4 @@
-"""``lakeguard rollback``: an earlier version is published again."""
+"""``lakeguard rollback``: publish an earlier version again."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from lakeguard_sdk.core.dataset_name import DatasetName, parse_version
 @click.command("rollback")
 @click.argument("dataset")
 @click.option(
-    "--to", "target", required=True, metavar="VERSION", help="The version to go back to, as v1."
+    "--to", "target", required=True, metavar="VERSION", help="Version to go back to, such as v1."
 )
-@click.option("--reason", required=True, help="Why; it stays in the ledger.")
+@click.option("--reason", required=True, help="Reason, recorded in the ledger.")
 @shared_options
 def rollback_command(call: Call, dataset: str, target: str, reason: str) -> None:
     """Publish an earlier version of DATASET again.
 
-    A move like any other: the policies of today are judged on that version's evidence, one commit
-    restores its rows, and the next publish takes the next number.
+    Current policies are checked against that version's evidence, and one commit restores its rows.
+    The next published version gets the next number.
     """
     name, version = DatasetName(dataset), parse_version(target)
     with writing(call) as client:

@@ -1,4 +1,4 @@
-"""``lakeguard run``: build, stage, measure, decide, publish; one dataset or many."""
+"""``lakeguard run``: build, stage, measure, decide and publish datasets."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ EXIT_CODES = {RunStatus.SUCCESS: 0, RunStatus.FAILED: 1, RunStatus.BLOCKED: 3}
 @click.command("run")
 @click.argument("datasets", nargs=-1, metavar="[DATASET]...")
 @click.option("--all", "everything", is_flag=True, help="Run every dataset, parents first.")
-@click.option("--with-parents", is_flag=True, help="Run what the named ones are built from, too.")
+@click.option("--with-parents", is_flag=True, help="Run their parents, too.")
 @click.option(
     "--jobs",
     type=click.IntRange(1, 64),
     default=1,
     show_default=True,
-    help="How many datasets may run at the same time.",
+    help="Maximum number of concurrent runs.",
 )
 @shared_options
 def run_command(
     call: Call, datasets: tuple[str, ...], everything: bool, with_parents: bool, jobs: int
 ) -> int:
-    """Build each DATASET, show the gate what was staged, and publish it if the gate allows.
+    """Build each DATASET, stage and measure it, and publish it if the gate allows.
 
-    Parents run before their children, and what rules refer to before those rules are judged. One
-    that is blocked or fails stops its own descendants and nothing else. Exit 0 if all were promoted
-    or had nothing new, 1 if one failed, 3 if one was blocked and none failed. A failure that may
-    pass by itself is tried again; a block never is.
+    Parents run before children, and datasets that rules refer to before those rules. A blocked or
+    failed dataset stops only its descendants. Exit 0 if all were promoted or had nothing new, 1 if
+    one failed, 3 if one was blocked and none failed. Retryable failures are retried; a block never
+    is.
     """
     if everything == bool(datasets) or (everything and with_parents):
-        raise click.UsageError("name datasets to run, or say --all")
+        raise click.UsageError("name datasets to run, or use --all")
     names = [DatasetName(dataset) for dataset in datasets]
     with writing(call) as client:
         named = [client.reader.dataset(name).dataset_name for name in names]
@@ -71,10 +71,10 @@ def _one(call: Call, client: Client, name: DatasetName) -> int:
         worker = local_worker(client.for_worker(), spark_options=spark_options, progress=tell)
         result = run_to_end(client, worker, name, person(), note=note)
     published = published_version(client, name)
-    kept = quarantined_by(client, result)
+    quarantined = quarantined_by(client, result)
     data: dict[str, object] = {"run": result.to_data(), "published": published}
-    data |= {"quarantined": [row.to_data() for row in kept]} if kept else {}
-    answer(call, data, [*run_lines(result, published), *quarantined_lines(kept)])
+    data |= {"quarantined": [row.to_data() for row in quarantined]} if quarantined else {}
+    answer(call, data, [*run_lines(result, published), *quarantined_lines(quarantined)])
     return EXIT_CODES[result.status]
 
 

@@ -1,4 +1,4 @@
-"""``lakeguard waive``: somebody answers, for a time, for a check that does not pass."""
+"""``lakeguard waive``: downgrade a failing check to a warning for a limited time."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from lakeguard_sdk.core.dataset_name import DatasetName
     "--until",
     required=True,
     metavar="DATE",
-    help="The last day, UTC, or a time with its zone; at most 90 days from now.",
+    help="Last day (UTC), or a time with its zone; at most 90 days from now.",
 )
-@click.option("--reason", required=True, help="Why; it stays in the ledger.")
-@click.option("--approver", required=True, metavar="NAME", help="Who answers for it.")
+@click.option("--reason", required=True, help="Reason, recorded in the ledger.")
+@click.option("--approver", required=True, metavar="NAME", help="Who approves it.")
 @shared_options
 def waive_command(
     call: Call, dataset: str, check: str, until: str, reason: str, approver: str
 ) -> None:
-    """Let CHECK, a rule of DATASET or an ALERT policy over it, be a warning for a time.
+    """Downgrade CHECK, a rule of DATASET or an ALERT policy, to a warning until DATE.
 
-    Every decision that it touches says who answers for it. A BLOCK policy cannot be waived.
+    Every decision that uses the waiver names its approver. A BLOCK policy cannot be waived.
     """
     end = end_of(until)
     with writing(call) as client:
@@ -45,14 +45,14 @@ def waive_command(
             DatasetName(dataset), check, approver=approver, reason=reason, until=end
         )
     mark = toned("! WAIVED", Tone.WARN)
-    said = f"{row.waiver.check_kind} {row.waiver.check_id}, until {moment(row.waiver.until)}"
+    summary = f"{row.waiver.check_kind} {row.waiver.check_id}, until {moment(row.waiver.until)}"
     revoke = f'lakeguard waivers --revoke {row.waiver.waiver_id} --reason "…"'
-    lines = [f"{mark}  {strong(row.dataset)}{GAP}{said}", f"Next: {revoke}"]
+    lines = [f"{mark}  {strong(row.dataset)}{GAP}{summary}", f"Next: {revoke}"]
     answer(call, {"waiver": row.to_data()}, lines)
 
 
 def end_of(text: str) -> datetime:
-    """The first moment after a day, or the time itself."""
+    """The end of a day, or the time itself."""
     try:
         if "T" not in text:
             return datetime.combine(date.fromisoformat(text) + timedelta(days=1), time(), UTC)
@@ -69,19 +69,19 @@ def end_of(text: str) -> datetime:
     return found
 
 
-# ``lakeguard waivers``: what is waived, by whom and until when.
+# ``lakeguard waivers``
 
 
 @click.command("waivers")
 @click.argument("dataset", required=False)
-@click.option("--all", "every", is_flag=True, help="Also those that are over or were taken back.")
-@click.option("--revoke", metavar="WAIVER", help="Take this waiver back, now.")
-@click.option("--reason", help="Why it is taken back; it stays in the ledger.")
+@click.option("--all", "every", is_flag=True, help="Include expired and revoked ones.")
+@click.option("--revoke", metavar="WAIVER", help="Revoke this waiver now.")
+@click.option("--reason", help="Reason of --revoke, recorded in the ledger.")
 @shared_options
 def waivers_command(
     call: Call, dataset: str | None, every: bool, revoke: str | None, reason: str | None
 ) -> None:
-    """List the waivers in force, of all datasets or of DATASET; or take one back."""
+    """List active waivers, of all datasets or of DATASET; or revoke one."""
     if revoke is not None:
         _revoke(call, revoke, reason)
         return
@@ -100,6 +100,6 @@ def _revoke(call: Call, waiver_id: str, reason: str | None) -> None:
         raise click.UsageError('--revoke needs --reason "…"')
     with writing(call) as client:
         row = client.operations.revoke_waiver(waiver_id, reason)
-    said = f"{row.waiver.check_kind} {row.waiver.check_id} counts again"
-    line = f"{toned('✓ TAKEN BACK', Tone.GOOD)}  {strong(row.dataset)}{GAP}{said}"
+    summary = f"{row.waiver.check_kind} {row.waiver.check_id} applies again"
+    line = f"{toned('✓ REVOKED', Tone.GOOD)}  {strong(row.dataset)}{GAP}{summary}"
     answer(call, {"waiver": row.to_data()}, [line])

@@ -1,4 +1,4 @@
-"""``lakeguard adopt``: a Delta table that is there already becomes a governed dataset."""
+"""``lakeguard adopt``: turn an existing Delta table into a governed dataset."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from lakeguard.cli.session import person, project_of, writing
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import working
 from lakeguard.services.adopt_table import (
+    basic_rules,
     definition_of,
     proposed_definition,
     register,
-    rules_kept,
 )
-from lakeguard.services.draft_rules import look_and_suggest
+from lakeguard.services.draft_rules import inspect_and_suggest
 from lakeguard.services.propose_definition import write_new
 from lakeguard.services.run_task import published_version
 from lakeguard.settings import load_settings
@@ -35,15 +35,15 @@ from lakeguard_sdk.model.definitions import Definitions
 @click.command("adopt")
 @click.argument("dataset")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--owner", metavar="OWNER", help="Who answers for it; by default you.")
-@click.option("--domain", default=UNASSIGNED, show_default=True, help="What it is about.")
+@click.option("--owner", metavar="OWNER", help="Owner; default: your user name.")
+@click.option("--domain", default=UNASSIGNED, show_default=True, help="Business domain.")
 @shared_options
 def adopt_command(call: Call, dataset: str, path: Path, owner: str | None, domain: str) -> int:
-    """Make the Delta table at PATH the governed DATASET, if the gate allows it as it is.
+    """Adopt the Delta table at PATH as the governed DATASET, if the gate allows it.
 
-    Writes a definition with rules that the table keeps now, unless there is one already, registers
-    it, and has every row of the table judged. Allowed, one commit that changes no file makes it
-    version 1. Blocked, exit 3, the table is exactly as it was: edit the definition and adopt again.
+    Writes a definition with rules that the table satisfies, unless there is one, registers it, and
+    checks every row. If allowed, one commit that changes no data file makes the table version 1. If
+    blocked (exit 3), the table is unchanged: edit the definition and adopt again.
     """
     name, location = DatasetName(dataset), str(path.resolve())
     folder = project_of(call)
@@ -71,7 +71,7 @@ def _refuse_governed(client: Client, name: DatasetName) -> None:
 def _defined(
     call: Call, client: Client, name: DatasetName, location: str, owner: str, domain: str
 ) -> Adopted:
-    """The definition that is there, or one made by a look at every row."""
+    """The existing definition, or one proposed from all rows of the table."""
     folder = project_of(call)
     known = definition_of(folder, client, name)
     if known is not None and known.location != location:
@@ -80,9 +80,9 @@ def _defined(
     table = client.operations.examine(location, name)
     if known is not None:
         return Adopted(dataset=name, location=location, commit=table.commit)
-    with working(f"looking at {location}"):
-        sketch, found = look_and_suggest(
-            location, location, rules_kept, datetime.now(UTC), whole=True
+    with working(f"inspecting {location}"):
+        sketch, found = inspect_and_suggest(
+            location, location, basic_rules, datetime.now(UTC), whole=True
         )
     definition = proposed_definition(
         name, table, sketch, owner=owner, domain=domain, suggested=found

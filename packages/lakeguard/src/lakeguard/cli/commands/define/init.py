@@ -1,4 +1,4 @@
-"""``lakeguard init``: a folder to start from."""
+"""``lakeguard init``: create a project folder."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.errors import AlreadyThere
 
 _HIDDEN = {"gitignore": ".gitignore"}
-"""Names that would act on the package itself if the template bore them."""
+"""Template files stored under another name, because the package itself would obey them."""
 
 _BARE = frozenset({".gitignore", "lakeguard.toml"})
-"""What a lake has before there is anything in it."""
+"""Files of an empty project."""
 
 NEXT = ("lakeguard plan", "lakeguard apply", "lakeguard run --all", "lakeguard status")
 
 
 @click.command("init")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--example", is_flag=True, help="With a small commented example that runs.")
+@click.option("--example", is_flag=True, help="Include a small, commented, runnable example.")
 @json_option
 @click.pass_obj
 def init_command(call: Call, folder: Path, example: bool, as_json: bool) -> None:
-    """Make FOLDER with the settings of a lake, and room for what you bring.
+    """Create FOLDER with the settings of a new project.
 
-    A folder that already holds something is refused, and nothing in it is changed.
+    A folder that is not empty is refused and left unchanged.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise AlreadyThere(place=str(folder), command="init ANOTHER-FOLDER")
@@ -47,7 +47,7 @@ def init_command(call: Call, folder: Path, example: bool, as_json: bool) -> None
 
 
 def write_template(folder: Path, *, example: bool) -> list[Path]:
-    """Writes the settings, or all of the example; the paths written, relative to the folder."""
+    """Writes the settings, or the whole example; returns the paths relative to the folder."""
     written = []
     for relative, source in sorted(_template_files(files("lakeguard.cli") / "template")):
         if not example and str(relative) not in _BARE:
@@ -68,8 +68,9 @@ def _template_files(folder: Traversable, under: Path = Path()) -> list[tuple[Pat
 
 
 def _lines(folder: Path, written: list[str], follow: list[str]) -> list[str]:
+    count = plural(len(written), "file")
     return [
-        f"{toned('✓ made', Tone.GOOD)}  {strong(escaped(folder))}   {plural(len(written), 'file')}",
+        f"{toned('✓ created', Tone.GOOD)}  {strong(escaped(folder))}   {count}",
         *indented(written),
         "",
         "Next:",

@@ -36,7 +36,7 @@ from lakeguard_sdk.model.plan import KeptPlan, Plan
     "--out",
     type=click.Path(path_type=Path, dir_okay=False, writable=True),
     metavar="FILE",
-    help="Keep the plan, to apply exactly it: lakeguard apply FILE.",
+    help="Save the plan, to apply exactly it: lakeguard apply FILE.",
 )
 @shared_options
 def plan_command(call: Call, out: Path | None) -> None:
@@ -49,7 +49,7 @@ def plan_command(call: Call, out: Path | None) -> None:
     answer(call, {"plan": plan.to_data()}, plan_lines(plan, out))
 
 
-# ``lakeguard apply``: definitions become the registry's, all or none.
+# ``lakeguard apply``
 
 
 @click.command("apply")
@@ -58,23 +58,23 @@ def plan_command(call: Call, out: Path | None) -> None:
 )
 @shared_options
 def apply_command(call: Call, file: Path | None) -> None:
-    """Make the definitions the registry's, in one transaction.
+    """Apply definitions to the registry, in one transaction.
 
-    With FILE exactly the plan kept there is applied; it is refused if the registry has moved since.
-    The same definitions again change nothing.
+    With FILE, applies exactly the saved plan; refused if the registry has changed since. Applying
+    the same definitions again changes nothing.
     """
     with with_source_lines(project_of(call)), writing(call) as client:
-        plan = _fresh(client, call) if file is None else _kept(file)
+        plan = _current(client, call) if file is None else _saved(file)
         applied = client.registry.apply(plan)
     data = {"applied": applied.to_data(), "plan": plan.to_data()}
     answer(call, data, applied_lines(plan, applied))
 
 
-def _fresh(client: Client, call: Call) -> Plan:
+def _current(client: Client, call: Call) -> Plan:
     return client.registry.plan(load_folder(project_of(call)))
 
 
-def _kept(file: Path) -> Plan:
+def _saved(file: Path) -> Plan:
     try:
         return KeptPlan.from_json(file.read_bytes()).opened()
     except ValidationError:
@@ -83,16 +83,16 @@ def _kept(file: Path) -> Plan:
         ) from None
 
 
-# ``lakeguard validate``: what apply would refuse, quick enough for a hook before each commit.
+# ``lakeguard validate``: finds what apply would refuse; fast enough for a pre-commit hook.
 
 
 @click.command("validate")
 @shared_options
 def validate_command(call: Call) -> None:
-    """Check every definition; each mistake is shown where it stands. Exit 2 if there is one.
+    """Check every definition and show each error with its source line. Exit 2 on errors.
 
-    What definitions name has to be defined or registered. A registry that cannot be asked is told
-    of, and the files are checked alone.
+    Every reference must be defined or registered. If the registry is unavailable, a note says so
+    and only the files are checked.
     """
     folder = project_of(call)
     with with_source_lines(folder):
@@ -102,14 +102,14 @@ def validate_command(call: Call) -> None:
             require_apart(definitions.targets, make_url(settings.database.server))
         unasked = _compare(definitions, settings)
     if unasked:
-        note(f"only the files were checked, for the registry was not asked: {escaped(unasked)}")
+        note(f"only the files were checked; the registry is unavailable: {escaped(unasked)}")
     data = {"valid": True, "registry_asked": not unasked, "counts": counts_of(definitions)}
     answer(call, data, [f"{toned('✓ valid', Tone.GOOD)}  {counted(definitions)}"])
 
 
 def _compare(definitions: Definitions, settings: Settings) -> str:
-    """Refuse what apply would refuse, changing nothing. The answer says why the registry could
-    not be asked; where there is no State yet, nothing is registered."""
+    """Raises what apply would raise, changing nothing. Returns why the registry is unavailable,
+    else an empty string; a missing State counts as an empty registry."""
     database = open_state(settings)
     try:
         if database.revision() is None:

@@ -1,4 +1,4 @@
-"""``lakeguard schema``: what runs found, how it differs from what is approved, and approving it."""
+"""``lakeguard schema``: compare and approve the schemas that runs found."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from lakeguard_sdk.core.dataset_name import DatasetName
 
 @click.group("schema")
 def schema_command() -> None:
-    """Look at the schemas that runs found, and approve one."""
+    """Compare the schemas that runs found, and approve one."""
 
 
 @schema_command.command("diff")
 @click.argument("dataset")
 @shared_options
 def diff(call: Call, dataset: str) -> None:
-    """Show how the schema that was seen last differs from what DATASET declares.
+    """Show how the latest schema found differs from what DATASET declares.
 
-    Every difference with its class, and what each schema profile would answer to it.
+    Each difference is shown with its class and the reaction of each schema profile.
     """
     reader = client_of(call).reader
     name = reader.dataset(DatasetName(dataset)).dataset_name
@@ -36,10 +36,12 @@ def diff(call: Call, dataset: str) -> None:
 
 @schema_command.command("history")
 @click.argument("dataset")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="How many.")
+@click.option(
+    "--limit", default=20, show_default=True, type=click.IntRange(1), help="Maximum number."
+)
 @shared_options
 def history(call: Call, dataset: str, limit: int) -> None:
-    """List the schemas that runs of DATASET found, the latest first, with their answers."""
+    """List the schemas that runs of DATASET found, newest first, and whether they were accepted."""
     rows = client_of(call).reader.schemas(DatasetName(dataset), limit)
     data = {"schemas": [row.to_data() for row in rows]}
     answer(call, data, history_lines(dataset, rows, datetime.now(UTC)))
@@ -47,16 +49,18 @@ def history(call: Call, dataset: str, limit: int) -> None:
 
 @schema_command.command("approve")
 @click.argument("dataset")
-@click.option("--reason", required=True, help="Why; it is recorded with the revision.")
-@click.option("--column", "columns", multiple=True, metavar="NAME", help="Only this one; again.")
+@click.option("--reason", required=True, help="Reason, recorded with the revision.")
+@click.option(
+    "--column", "columns", multiple=True, metavar="NAME", help="Only this column; repeatable."
+)
 @shared_options
 def approve_command(call: Call, dataset: str, reason: str, columns: tuple[str, ...]) -> None:
-    """Declare the schema that was seen last, or some COLUMNs of it, and apply that.
+    """Declare the latest schema found, or only the given columns, and apply it.
 
-    The definition file is edited where there is one; all else in it stays as it is.
+    The definition file, if there is one, is edited in place; the rest of it is unchanged.
     """
     if not reason.strip():
-        raise click.UsageError("say why: --reason TEXT")
+        raise click.UsageError("give a reason: --reason TEXT")
     with with_source_lines(project_of(call)), writing(call) as client:
         made = approve(client, project_of(call), DatasetName(dataset), columns, reason)
     answer(call, made.to_data(), approved_lines(made))

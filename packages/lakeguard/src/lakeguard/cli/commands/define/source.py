@@ -1,4 +1,4 @@
-"""``lakeguard source``: where rows come from."""
+"""``lakeguard source``: add and list sources."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from lakeguard.cli.session import client_of, project_of
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import working
 from lakeguard.cli.terminal.shell_patterns import source_path
-from lakeguard.services.draft_rules import look_and_suggest
-from lakeguard.services.propose_definition import propose, rules_of_keys, write_new
+from lakeguard.services.draft_rules import inspect_and_suggest
+from lakeguard.services.propose_definition import key_rules, propose, write_new
 from lakeguard.settings import load_settings
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Layer
@@ -27,27 +27,28 @@ UNASSIGNED = "unassigned"
 
 @click.group("source")
 def source_command() -> None:
-    """Add a source by looking at its files, or list those that are registered."""
+    """Add a source from its files, or list registered sources."""
 
 
 @source_command.command("add")
 @click.argument("name")
 @click.argument("pattern", nargs=-1, required=True)
-@click.option("--owner", metavar="OWNER", help="Who answers for it; by default you.")
-@click.option("--domain", default=UNASSIGNED, show_default=True, help="What it is about.")
+@click.option("--owner", metavar="OWNER", help="Owner; default: your user name.")
+@click.option("--domain", default=UNASSIGNED, show_default=True, help="Business domain.")
 @shared_options
 def add(call: Call, name: str, pattern: tuple[str, ...], owner: str | None, domain: str) -> None:
-    """Look at the files of PATTERN and write the definitions of a source and bronze.NAME.
+    """Inspect the files of PATTERN and write definitions of a source and of bronze.NAME.
 
-    CSV, JSON lines, Parquet, or the folder of a Delta table. Rules that the rows seen keep are
-    suggested in the file. Nothing is registered yet, and no file is overwritten.
+    PATTERN matches CSV, JSON lines or Parquet files, or is the folder of a Delta table. The
+    definition includes rules that all inspected rows satisfy. Nothing is registered yet, and no
+    file is overwritten.
     """
     dataset = DatasetName(f"{Layer.BRONZE}.{name}")
     folder = project_of(call)
     lake = local_path(load_settings(folder, call.env).lake)
     path = source_path(pattern, Path.cwd(), Path(lake))
-    with working(f"looking at {path}"):
-        sketch, found = look_and_suggest(path, lake, rules_of_keys, datetime.now(UTC))
+    with working(f"inspecting {path}"):
+        sketch, found = inspect_and_suggest(path, lake, key_rules, datetime.now(UTC))
     definitions = propose(
         dataset, path, sketch, owner=owner or getpass.getuser(), domain=domain, suggested=found
     )

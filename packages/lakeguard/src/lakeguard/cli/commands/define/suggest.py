@@ -30,23 +30,23 @@ VERSIONS = 5
     default=VERSIONS,
     show_default=True,
     type=click.IntRange(1),
-    help="How many versions to hold each rule against, the published one first.",
+    help="Number of versions to test each rule on, newest first.",
 )
-@click.option("--all", "everything", is_flag=True, help="Weak suggestions too.")
+@click.option("--all", "everything", is_flag=True, help="Include weak suggestions.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write the YAML there; a file that is there already stays.",
+    help="Write the YAML to FILE, which must not exist.",
 )
 @shared_options
 def suggest_command(
     call: Call, dataset: str, versions: int, everything: bool, out: Path | None
 ) -> None:
-    """Draft rules for DATASET from the profile of what is published, with the evidence for each.
+    """Suggest rules for DATASET from the profile of the published version, with evidence.
 
-    Every one of them is kept by every row that is published. Nothing is applied: the answer is YAML
-    to edit, and to paste into the definition.
+    Every published row satisfies each suggested rule. Nothing is applied: the output is YAML to
+    edit and paste into the definition.
     """
     if out is not None and out.exists():
         raise AlreadyThere(place=str(out), command=f"suggest {dataset} --out ANOTHER-FILE")

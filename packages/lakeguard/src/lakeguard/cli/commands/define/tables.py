@@ -1,4 +1,4 @@
-"""``lakeguard load``: rows of tables become the registry's definitions, all or none."""
+"""``lakeguard load``: load definitions from table rows, atomically."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from lakeguard_sdk.model.plan import Plan
 
 @click.command("load")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would change without changing it.")
 @shared_options
 def load_command(call: Call, files: tuple[Path, ...], dry_run: bool) -> None:
-    """Make the rows of FILES definitions of the registry, in one transaction.
+    """Load definitions from the table rows in FILES, in one transaction.
 
-    FILES are .sql files of INSERT statements, which are read and never run, .csv files named after
-    their table, .json and .jsonl files. Rows may say a part of what is registered: the rest stays.
-    The same rows again change nothing.
+    FILES are .sql files with INSERT statements, which are parsed and never executed, .csv files
+    named after their table, .json and .jsonl files. Rows may cover a part of the registry; the rest
+    is unchanged. Loading the same rows again changes nothing.
     """
     with _shown_at_rows():
         rows = _rows(files)
@@ -56,7 +56,7 @@ def load_command(call: Call, files: tuple[Path, ...], dry_run: bool) -> None:
 
 
 def _rows(files: Iterable[Path]) -> list[Row]:
-    """What cannot be read is told before anything is held against it."""
+    """Syntax errors are reported before any validation."""
     findings = Findings()
     rows = read_rows(list(files), findings)
     findings.raise_if_any()
@@ -76,16 +76,16 @@ def _plan(client: Client, rows: list[Row]) -> Plan:
 
 @contextmanager
 def _shown_at_rows() -> Iterator[None]:
-    """Whatever mistakes are raised inside carry the lines of the files they stand in."""
+    """Errors raised inside carry the offending lines of the row files."""
     try:
         yield
     except InvalidDefinitions as invalid:
-        told = InvalidRows(invalid.errors)
-        told.add_note("\n".join(render_row_errors(invalid.errors)))
-        raise told from None
+        error = InvalidRows(invalid.errors)
+        error.add_note("\n".join(render_row_errors(invalid.errors)))
+        raise error from None
 
 
-# ``lakeguard export``: the registry's definitions as files or as table rows.
+# ``lakeguard export``
 
 _WRITERS = {"yaml": definition_files, "rows": csv_files}
 
@@ -98,13 +98,13 @@ _WRITERS = {"yaml": definition_files, "rows": csv_files}
     type=click.Choice(sorted(_WRITERS)),
     default="yaml",
     show_default=True,
-    help="Definition files with their SQL, or a CSV file for each table.",
+    help="Definition files with their SQL, or one CSV file per table.",
 )
 @shared_options
 def export_command(call: Call, dest: Path, form: str) -> None:
-    """Write all that is registered to the folder DEST, which is made or empty.
+    """Export the registry to the folder DEST, which must be new or empty.
 
-    The files applied, or the rows loaded, where they come from change nothing.
+    Applying or loading the exported files into the same registry changes nothing.
     """
     if dest.exists() and (not dest.is_dir() or any(dest.iterdir())):
         raise AlreadyThere(place=str(dest), command="export ANOTHER-FOLDER")

@@ -1,4 +1,4 @@
-"""``lakeguard backtest``: what a draft of rules would have made of past runs."""
+"""``lakeguard backtest``: test draft rules against past runs."""
 
 from __future__ import annotations
 
@@ -25,35 +25,37 @@ from lakeguard_sdk.model.history import Backtest
 from lakeguard_sdk.ports import Memory
 
 _BLOCKED = 3
-_NOT_ASKED = 4
+_NO_DATA = 4
 
 
 @click.command("backtest")
 @click.argument("file", type=click.Path(path_type=Path, exists=True))
-@click.option("--since", default="90d", show_default=True, help="A length such as 90d, or a time.")
-@click.option("--dataset", metavar="DATASET", help="Only this one of the datasets of FILE.")
-@click.option("--scan", is_flag=True, help="Measure published versions where evidence lacks it.")
+@click.option(
+    "--since", default="90d", show_default=True, help="A duration such as 90d, or a time."
+)
+@click.option("--dataset", metavar="DATASET", help="Only this dataset of FILE.")
+@click.option("--scan", is_flag=True, help="Measure published versions where evidence is missing.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["table", "json", "markdown"]),
     default="table",
     show_default=True,
-    help="How to answer; markdown is for a merge request.",
+    help="Output format; markdown suits a merge request.",
 )
 @click.option(
     "--check",
     is_flag=True,
-    help="Exit 3 if it would have blocked a run that was fine, 4 if a new rule was asked in none.",
+    help="Exit 3 if it would have blocked a good run, 4 if a new rule has no recorded data.",
 )
 @shared_options
 def backtest_command(
     call: Call, file: Path, since: str, dataset: str | None, scan: bool, form: str, check: bool
 ) -> int:
-    """Decide past runs again with the rules of FILE.
+    """Repeat past decisions with the rules of FILE.
 
-    FILE is a definition of a dataset, several of them, or a folder; nothing of it is applied. Each
-    decision that had evidence is made with these rules, and all else as it was then.
+    FILE is a file with one or more dataset definitions, or a folder; nothing is applied. Each
+    decision that has evidence is repeated with these rules and everything else unchanged.
     """
     start = moment_of(since, datetime.now(UTC))
     project = project_of(call)
@@ -61,12 +63,12 @@ def backtest_command(
         drafts = _chosen(load_draft(file, project), dataset)
     memory = client_of(call).memory
     found = [_tested(memory, draft, start, scan=scan) for draft in drafts]
-    _tell(found, "json" if call.json else form)
+    _print_results(found, "json" if call.json else form)
     return _checked(found) if check else 0
 
 
 def _checked(found: Sequence[Backtest]) -> int:
-    """Nothing passes that was asked of no run while a scan could ask it."""
+    """Fails where a rule has no recorded data although ``--scan`` could provide it."""
     if any(test.spoils for test in found):
         return _BLOCKED
     unasked = [test for test in found if test.to_scan]
@@ -74,18 +76,18 @@ def _checked(found: Sequence[Backtest]) -> int:
         return 0
     for test in unasked:
         names = ", ".join(map(escaped, test.to_scan))
-        write_lines([f"asked in no run: {names} of {test.dataset}"], err=True)
+        write_lines([f"no recorded data: {names} of {test.dataset}"], err=True)
     write_lines(["Next: lakeguard backtest FILE --check --scan"], err=True)
-    return _NOT_ASKED
+    return _NO_DATA
 
 
 def _tested(memory: Memory, draft: DatasetDefinition, since: datetime, *, scan: bool) -> Backtest:
-    with working(f"back-testing {draft.dataset}") as tell:
+    with working(f"backtesting {draft.dataset}") as tell:
         return memory.backtest(
             draft,
             since,
             remeasure=remeasure if scan else None,
-            progress=lambda said: tell(said, {}),
+            progress=lambda stage: tell(stage, {}),
         )
 
 
@@ -101,7 +103,7 @@ def _chosen(
     return chosen
 
 
-def _tell(found: list[Backtest], form: str) -> None:
+def _print_results(found: list[Backtest], form: str) -> None:
     if form == "json":
         write_json({"backtests": [_data(test) for test in found]})
         return

@@ -1,4 +1,4 @@
-"""``lakeguard diff``: two runs side by side, or two versions."""
+"""``lakeguard diff``: compare two runs, or two versions."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _RUN = "run_"
 @click.command("diff")
 @click.argument("before", metavar="RUN|DATASET@vN")
 @click.argument("after", metavar="RUN|DATASET@vN")
-@click.option("--all", "every", is_flag=True, help="List what is the same, too.")
+@click.option("--all", "every", is_flag=True, help="Include what is the same.")
 @shared_options
 def diff_command(call: Call, before: str, after: str, every: bool) -> None:
-    """Show two runs of a dataset side by side, differences first, or the profiles of two versions.
+    """Compare two runs of a dataset, differences first, or the profiles of two versions.
 
-    Of runs: rows, checks with both values, rules, policies, inputs, columns, build and verdict. Of
-    versions: rows and what the values of each column look like; a profile that is missing is taken.
+    Runs: row counts, checks with both values, rules, policies, inputs, columns, build and verdict.
+    Versions: row counts and column profiles; a missing profile is computed.
     """
     if before.startswith(_RUN) and after.startswith(_RUN):
         _runs(call, before, after, every=every)

@@ -1,4 +1,4 @@
-"""``lakeguard replay``: recorded decisions decided again, or a run built again."""
+"""``lakeguard replay``: repeat recorded decisions, or rebuild a run."""
 
 from __future__ import annotations
 
@@ -19,19 +19,18 @@ from lakeguard_sdk.core.dataset_name import DatasetName
 
 @click.command("replay")
 @click.argument("run", required=False)
-@click.option("--all", "every", is_flag=True, help="Decide everything again that was ever decided.")
-@click.option("--since", metavar="TIME", help="With --all: a length such as 90d, or a time.")
+@click.option("--all", "every", is_flag=True, help="Repeat every recorded decision.")
+@click.option("--since", metavar="TIME", help="With --all: a duration such as 90d, or a time.")
 @click.option("--dataset", metavar="DATASET", help="With --all: only decisions on this dataset.")
-@click.option("--rebuild", is_flag=True, help="Build the run again, and compare its rows.")
+@click.option("--rebuild", is_flag=True, help="Rebuild the run and compare its rows.")
 @shared_options
 def replay_command(
     call: Call, run: str | None, every: bool, since: str | None, dataset: str | None, rebuild: bool
 ) -> int:
-    """Decide RUN again from its recorded evidence, rules and policies; with --all, every run.
+    """Repeat the decision on RUN from its recorded evidence, rules and policies; --all: every run.
 
-    With --rebuild the rows of RUN are made again from its pinned inputs and the files that it
-    read, in a place that nothing shows, and compared. Exit 0 if all is the same; 1 if something
-    differs, with the difference.
+    With --rebuild, the rows of RUN are rebuilt from its pinned inputs and source files in a scratch
+    folder, and compared. Exit 0 if identical, 1 with the difference if not.
     """
     _check_call(run, every=every, narrowed=bool(since or dataset), rebuild=rebuild)
     if every:
@@ -41,11 +40,11 @@ def replay_command(
 
 def _check_call(run: str | None, *, every: bool, narrowed: bool, rebuild: bool) -> None:
     if every == (run is not None):
-        raise click.UsageError("name a run, or say --all")
+        raise click.UsageError("name a run, or use --all")
     if narrowed and not every:
         raise click.UsageError("--since and --dataset go with --all")
     if rebuild and every:
-        raise click.UsageError("--rebuild needs a run: one is built at a time")
+        raise click.UsageError("--rebuild needs a single run")
 
 
 def _replay(call: Call, run: str) -> int:
@@ -59,7 +58,7 @@ def _replay_all(call: Call, since: str | None, dataset: str | None) -> int:
     name = None if dataset is None else DatasetName(dataset)
     memory = client_of(call).memory
     with working("replaying") as tell:
-        found = memory.replay_all(name, since=start, progress=lambda said: tell(said, {}))
+        found = memory.replay_all(name, since=start, progress=lambda stage: tell(stage, {}))
     data = {"replays": {**found.to_data(), "identical": found.identical}}
     answer(call, data, replays_lines(found))
     return 0 if found.identical else 1
@@ -69,7 +68,7 @@ def _rebuild(call: Call, run: str) -> int:
     client = client_of(call)
     plan = client.memory.rebuild_plan(run)
     settings = load_settings(project_of(call), call.env)
-    with working(f"building {run} again") as tell:
+    with working(f"rebuilding {run}") as tell:
         worker = local_worker(client.for_worker(), spark_options=settings.spark, progress=tell)
         found = worker.rebuild(plan)
     data = {"rebuild": {**found.to_data(), "same": found.same}}

@@ -1,4 +1,4 @@
-"""``lakeguard show``: one dataset, whole."""
+"""``lakeguard show``: everything about one dataset."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LAST_RUNS = 5
 @click.argument("dataset")
 @shared_options
 def show_command(call: Call, dataset: str) -> None:
-    """Show what DATASET is: definition, columns, rules, version, last runs, what was published."""
+    """Show DATASET: definition, columns, rules, version, last runs, publications."""
     page = page_of(client_of(call), DatasetName(dataset))
     answer(call, page.to_data(), show_lines(page, datetime.now(UTC)))
 
@@ -60,7 +60,7 @@ def _target(client: Client, name: str | None) -> TargetDefinition | None:
     return next((t for t in client.registry.definitions().targets if t.target == name), None)
 
 
-# ``lakeguard status``: the health list.
+# ``lakeguard status``
 
 
 @click.command("status")
@@ -72,18 +72,18 @@ def status_command(call: Call) -> None:
     answer(call, data, status_lines(healths, datetime.now(UTC)))
 
 
-# ``lakeguard profile``: what the values of a version look like.
+# ``lakeguard profile``
 
 
 @click.command("profile")
 @click.argument("dataset", metavar="DATASET[@vN]")
-@click.option("--again", is_flag=True, help="Take it anew, though there is one.")
+@click.option("--again", is_flag=True, help="Compute it again even if there is one.")
 @shared_options
 def profile_command(call: Call, dataset: str, again: bool) -> None:
-    """Show what the values of DATASET look like, column by column, in what is published or in vN.
+    """Show the column profiles of DATASET, of the published version or of vN.
 
-    A profile that was taken before is shown; otherwise it is taken from the files, without Spark,
-    and kept. Columns that carry a tag today are only counted, whenever it was kept.
+    A stored profile is shown if there is one; else it is computed from the files, without Spark,
+    and stored. Of columns that are tagged today only counts are shown.
     """
     with writing(call) as client:
         profile = profile_of(client, parse_address(dataset), again=again, working=working)

@@ -1,4 +1,4 @@
-"""``lakeguard runs``: what ran."""
+"""``lakeguard runs`` and ``lakeguard versions``."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from lakeguard_sdk.core.dataset_name import DatasetName
     type=click.IntRange(1, 10_000),
     default=20,
     show_default=True,
-    help="How many runs to list.",
+    help="Maximum number of runs.",
 )
 @shared_options
 def runs_command(call: Call, dataset: str | None, limit: int) -> None:
-    """List the runs that ended, newest first; of DATASET, or of all."""
+    """List finished runs, newest first; of DATASET, or of all."""
     reader = client_of(call).reader
     name = None if dataset is None else reader.dataset(DatasetName(dataset)).dataset_name
     runs = reader.runs(name, limit)
@@ -33,15 +33,15 @@ def runs_command(call: Call, dataset: str | None, limit: int) -> None:
     answer(call, data, runs_lines(runs, datetime.now(UTC)))
 
 
-# ``lakeguard versions``: every state that was ever approved.
+# ``lakeguard versions``
 
 
 @click.command("versions")
 @click.argument("dataset")
-@click.option("--partitions", is_flag=True, help="What is published of each partition instead.")
+@click.option("--partitions", is_flag=True, help="List the published partitions instead.")
 @shared_options
 def versions_command(call: Call, dataset: str, partitions: bool) -> None:
-    """List the versions of DATASET, newest first, with the input versions they were built from."""
+    """List the versions of DATASET, newest first, with their input versions."""
     reader = client_of(call).reader
     name = reader.dataset(DatasetName(dataset)).dataset_name
     if partitions:

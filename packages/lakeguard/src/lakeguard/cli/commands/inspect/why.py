@@ -1,4 +1,4 @@
-"""``lakeguard why``: a decision explained."""
+"""``lakeguard why``: explain a decision."""
 
 from __future__ import annotations
 
@@ -23,23 +23,27 @@ from lakeguard_sdk.ports import Reader
 
 @click.command("why")
 @click.argument("subject", metavar="DATASET|RUN")
-@click.option("--all", "every_check", is_flag=True, help="List the checks that passed, too.")
+@click.option("--all", "every_check", is_flag=True, help="Include passed checks.")
 @shared_options
 def why_command(call: Call, subject: str, every_check: bool) -> None:
-    """Explain the last run of DATASET, or one RUN: verdict, checks, changes, ways out."""
+    """Explain the last run of DATASET, or a RUN: verdict, checks, changes, next steps."""
     reader = client_of(call).reader
-    run = _run_meant(reader, subject)
+    run = _find_run(reader, subject)
     if run is None:
         text = f"{subject} has not run yet"
         build = way_to_build(reader.definition(DatasetName(subject)))
         answer(call, {"run": None}, [text, f"Next: {build}"])
         return
-    told = explain(reader, run, datetime.now(UTC))
-    told = replace(told, ways_out=tuple(as_called(way, call) for way in told.ways_out))
-    answer(call, told.to_data(), why_lines(told, this_screen(), every_check=every_check))
+    explanation = explain(reader, run, datetime.now(UTC))
+    explanation = replace(
+        explanation, ways_out=tuple(with_call_options(way, call) for way in explanation.ways_out)
+    )
+    answer(
+        call, explanation.to_data(), why_lines(explanation, this_screen(), every_check=every_check)
+    )
 
 
-def _run_meant(reader: Reader, subject: str) -> RunRow | None:
+def _find_run(reader: Reader, subject: str) -> RunRow | None:
     if subject.startswith("run_"):
         return reader.run(subject)
     name = reader.dataset(DatasetName(subject)).dataset_name
@@ -47,8 +51,8 @@ def _run_meant(reader: Reader, subject: str) -> RunRow | None:
     return next((item.last_run for item in found), None)
 
 
-def as_called(way: WayOut, call: Call) -> WayOut:
-    """The way in the environment and the project of the call that asked for it."""
+def with_call_options(way: WayOut, call: Call) -> WayOut:
+    """The command with ``--env`` and ``--project`` of this call."""
     command = with_env(way.command, call.env)
     if call.project is not None:
         named = f"lakeguard --project {shlex.quote(str(call.project))} "

@@ -1,4 +1,4 @@
-"""``lakeguard alerts``: what somebody should hear of, and whether he did."""
+"""``lakeguard alerts``: list alerts, send pending ones, test a channel."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ KINDS = [kind.value for kind in AlertKind if kind is not AlertKind.TEST]
 
 @click.group("alerts")
 def alerts_command() -> None:
-    """Look at alerts, send those that wait, and try a channel."""
+    """List alerts, send pending ones, test a channel."""
 
 
 @alerts_command.command("list")
-@click.option("--since", metavar="TIME", help="Raised since 7d ago, since a day, or since a time.")
-@click.option("--kind", type=click.Choice(KINDS), help="Only of this kind.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="How many.")
+@click.option("--since", metavar="TIME", help="A duration such as 7d, a day, or a time.")
+@click.option("--kind", type=click.Choice(KINDS), help="Only this kind.")
+@click.option(
+    "--limit", default=50, show_default=True, type=click.IntRange(1), help="Maximum number."
+)
 @shared_options
 def listing(call: Call, since: str | None, kind: str | None, limit: int) -> None:
-    """List what was raised, the latest first, and what became of it by each channel."""
+    """List alerts, newest first, with their delivery by each channel."""
     begin = None if since is None else moment_of(since, datetime.now(UTC))
     chosen = None if kind is None else AlertKind(kind)
     rows = client_of(call).alerts.rows(since=begin, kind=chosen, limit=limit)
@@ -36,12 +38,12 @@ def listing(call: Call, since: str | None, kind: str | None, limit: int) -> None
 
 
 @alerts_command.command("send")
-@click.option("--again", is_flag=True, help="Also what was given up after many attempts.")
+@click.option("--again", is_flag=True, help="Also retry those whose attempts are exhausted.")
 @shared_options
 def send(call: Call, again: bool) -> int:
-    """Send what waits, now. Exit 1 if a channel did not take all of it.
+    """Send pending alerts now. Exit 1 if a channel did not accept all of them.
 
-    Every command sends what it raised before it ends; this one is for when that failed.
+    Every command sends its own alerts before it exits; use this if that failed.
     """
     turns = client_of(call).alerts.send(again=again)
     answer(call, {"channels": [turn.to_data() for turn in turns]}, turns_lines(turns, "alert"))
@@ -51,9 +53,9 @@ def send(call: Call, again: bool) -> int:
 @alerts_command.command("sweep")
 @shared_options
 def sweep(call: Call) -> None:
-    """Raise an alert for each promise about time that is broken and was not told of yet.
+    """Raise an alert for each new SLA breach.
 
-    Every command that writes does so too; where none comes, a timer may call this one.
+    Every command that writes does this, too; if none runs, call it from cron.
     """
     with writing(call, sweep=False) as client:
         found = client.alerts.sweep()
@@ -64,7 +66,7 @@ def sweep(call: Call) -> None:
 @click.argument("channel")
 @shared_options
 def test(call: Call, channel: str) -> None:
-    """Send a test alert by CHANNEL, whatever its filters; it is kept nowhere."""
+    """Send a test alert through CHANNEL, ignoring its filters; it is not stored."""
     delivery = client_of(call).alerts.test(channel)
     data = {"channel": channel, "delivery": delivery}
     answer(call, data, [f"{toned('✓ SENT', Tone.GOOD)}  {strong(channel)} took {delivery}"])

@@ -1,4 +1,4 @@
-"""``lakeguard deploy``: the graph of what is defined becomes the active one."""
+"""``lakeguard deploy``: activate the graph of datasets and jobs."""
 
 from __future__ import annotations
 
@@ -18,24 +18,27 @@ from lakeguard_sdk.errors import NothingToDeploy
 
 
 @click.command("deploy")
-@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
-@click.option("--to", metavar="VERSION", help="Go back to this version of the graph.")
-@click.option("--reason", default="", help="Why; it stays beside the change.")
-@click.option("--list", "listing", is_flag=True, help="List the versions there are.")
+@click.option("--dry-run", is_flag=True, help="Show what would change without changing it.")
+@click.option("--to", metavar="VERSION", help="Roll back to this version of the graph.")
+@click.option("--reason", default="", help="Reason, recorded with the change.")
+@click.option("--list", "listing", is_flag=True, help="List deployed versions.")
 @click.option(
-    "--limit", default=50, show_default=True, type=click.IntRange(1), help="How many to list."
+    "--limit",
+    default=50,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Maximum number of versions.",
 )
 @shared_options
 def deploy_command(
     call: Call, dry_run: bool, to: str | None, reason: str, listing: bool, limit: int
 ) -> None:
-    """Make the graph of the datasets and jobs that are applied the active one.
+    """Activate the graph of the applied datasets and jobs.
 
-    Definitions of the files that are not applied are no part of it, and are named. The same
-    content is the same version, and deploying it again changes nothing. Only jobs of the
-    active graph are started. Going back with --to cancels work of newer versions, and results of
-    it that come late are not taken. VERSION is an id, or at least 8
-    characters of a hash.
+    Definitions in files that are not applied are left out and listed. The same content is the same
+    version, so deploying it again changes nothing. Only jobs of the active graph are started.
+    Rolling back with --to cancels tasks of newer versions; their late results are rejected. VERSION
+    is an id, or at least 8 characters of a hash.
     """
     if listing:
         versions = client_of(call).jobs.dag_versions(limit=limit)
@@ -55,8 +58,7 @@ def deploy_command(
 
 @contextmanager
 def _compared(call: Call, client: Client, to: str | None) -> Iterator[Unapplied]:
-    """Whoever goes back asks for no files. Where there is nothing to deploy, it is told first
-    what there would be."""
+    """Unapplied definitions; none for a rollback. Noted before ``NothingToDeploy`` is raised."""
     found = Unapplied() if to is not None else unapplied(client, project_of(call))
     try:
         yield found

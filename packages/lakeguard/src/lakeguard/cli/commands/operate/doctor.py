@@ -1,4 +1,4 @@
-"""``lakeguard doctor``: what is there, what is missing."""
+"""``lakeguard doctor``: check the installation and the project."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from lakeguard.services.doctor import examine
 @click.command("doctor")
 @shared_options
 def doctor_command(call: Call) -> int:
-    """Look at Java, Spark, the Delta jars, definitions, database and lake.
+    """Check Java, Spark, the Delta jars, definitions, database and lake.
 
-    Each thing that is missing comes with the command that fixes it. Exit 1 if anything is missing.
+    Each failed check is shown with the command that fixes it. Exit 1 if any check fails.
     """
     findings = examine(call.project or Path.cwd(), call.env, open_state)
     well = all(finding.ok for finding in findings)

@@ -1,4 +1,4 @@
-"""``lakeguard events``: what other systems hear of, and whether they did."""
+"""``lakeguard events``: list events, send pending ones, test a channel."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ KINDS = [kind.value for kind in EventKind if kind is not EventKind.TEST]
 
 @click.group("events")
 def events_command() -> None:
-    """Look at events, send those that wait, and try a channel."""
+    """List events, send pending ones, test a channel."""
 
 
 @events_command.command("list")
-@click.option("--since", metavar="TIME", help="Since 7d ago, since a day, or since a time.")
-@click.option("--kind", type=click.Choice(KINDS), help="Only of this kind.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="How many.")
+@click.option("--since", metavar="TIME", help="A duration such as 7d, a day, or a time.")
+@click.option("--kind", type=click.Choice(KINDS), help="Only this kind.")
+@click.option(
+    "--limit", default=50, show_default=True, type=click.IntRange(1), help="Maximum number."
+)
 @shared_options
 def listing(call: Call, since: str | None, kind: str | None, limit: int) -> None:
-    """List what happened, the latest first, and what became of it by each channel."""
+    """List events, newest first, with their delivery by each channel."""
     begin = None if since is None else moment_of(since, datetime.now(UTC))
     chosen = None if kind is None else EventKind(kind)
     rows = client_of(call).events.rows(since=begin, kind=chosen, limit=limit)
@@ -36,12 +38,12 @@ def listing(call: Call, since: str | None, kind: str | None, limit: int) -> None
 
 
 @events_command.command("send")
-@click.option("--again", is_flag=True, help="Also what was given up after many attempts.")
+@click.option("--again", is_flag=True, help="Also retry those whose attempts are exhausted.")
 @shared_options
 def send(call: Call, again: bool) -> int:
-    """Send what waits, now. Exit 1 if a channel did not take all of it.
+    """Send pending events now. Exit 1 if a channel did not accept all of them.
 
-    Every command sends what it did before it ends, and the dispatcher what is due.
+    Every command sends its own events before it exits, and the dispatcher sends those due.
     """
     turns = client_of(call).events.send(again=again)
     answer(call, {"channels": [turn.to_data() for turn in turns]}, turns_lines(turns, "event"))
@@ -52,7 +54,7 @@ def send(call: Call, again: bool) -> int:
 @click.argument("channel")
 @shared_options
 def test(call: Call, channel: str) -> None:
-    """Send a test event by CHANNEL, whatever its filters; it is kept nowhere."""
+    """Send a test event through CHANNEL, ignoring its filters; it is not stored."""
     made = client_of(call).events.test(channel)
     data = {"channel": channel, "event_id": made}
     answer(call, data, [f"{toned('✓ SENT', Tone.GOOD)}  {strong(channel)} took {made}"])

@@ -1,4 +1,4 @@
-"""``lakeguard jobs``: what each job does and when, its switch, and starting one by hand."""
+"""``lakeguard jobs``: list jobs, switch them on or off, start one."""
 
 from __future__ import annotations
 
@@ -51,18 +51,18 @@ _EARLIER_EXIT_CODES = {
 }
 """Exit codes where the task was started before, so nothing runs here."""
 
-_reason_option = click.option("--reason", default="", help="Why; it stays beside the change.")
+_reason_option = click.option("--reason", default="", help="Reason, recorded with the change.")
 
 
 @click.group("jobs")
 def jobs_command() -> None:
-    """Look at jobs, switch one off or on, or start one by hand."""
+    """List jobs, switch one on or off, or start one."""
 
 
 @jobs_command.command("list")
 @shared_options
 def listing(call: Call) -> None:
-    """List jobs: what starts each, whether it may start, when next, and how it ended last."""
+    """List jobs: triggers, whether each is on, next start, last result."""
     client = client_of(call)
     rows = client.jobs.jobs()
     if not rows:
@@ -77,7 +77,7 @@ def listing(call: Call) -> None:
 @click.argument("job")
 @shared_options
 def show(call: Call, job: str) -> None:
-    """Show JOB: its settings with every default, and its last tasks."""
+    """Show JOB: its settings including defaults, and its last tasks."""
     jobs = client_of(call).jobs
     row, tasks = jobs.job(job), jobs.tasks(job=job, limit=_SHOWN_TASKS)
     data = {"job": row.to_data(), "tasks": [task.to_data() for task in tasks]}
@@ -89,7 +89,7 @@ def show(call: Call, job: str) -> None:
 @_reason_option
 @shared_options
 def enable(call: Call, job: str, reason: str) -> None:
-    """Let JOB start again, if its definition lets it."""
+    """Switch JOB on; its definition must be active, too."""
     with writing(call) as client:
         row = client.jobs.switch(job, enabled=True, reason=reason)
     answer(call, {"job": row.to_data()}, switch_lines(row))
@@ -100,7 +100,7 @@ def enable(call: Call, job: str, reason: str) -> None:
 @_reason_option
 @shared_options
 def disable(call: Call, job: str, reason: str) -> None:
-    """Refuse every start of JOB, by name, until it is enabled again."""
+    """Switch JOB off: every start is refused until it is enabled."""
     with writing(call) as client:
         row = client.jobs.switch(job, enabled=False, reason=reason)
     answer(call, {"job": row.to_data()}, switch_lines(row))
@@ -113,23 +113,30 @@ def disable(call: Call, job: str, reason: str) -> None:
     "day",
     metavar="DAY",
     type=Day(),
-    help="The day that it is for, as in 2026-01-31.",
+    help="Logical day of the run, such as 2026-01-31.",
 )
-@click.option("--set", "said", multiple=True, metavar="KEY=VALUE", help="A parameter of the job.")
-@click.option("--key", help="What makes two calls the same; one task is made for a key.")
-@click.option("--here", is_flag=True, help="Run it to its end in this process.")
+@click.option(
+    "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="A parameter of the job."
+)
+@click.option("--key", help="Idempotency key: one task per key.")
+@click.option("--here", is_flag=True, help="Run it in this process.")
 @shared_options
 def trigger(
-    call: Call, job: str, day: date | None, said: tuple[str, ...], key: str | None, here: bool
+    call: Call,
+    job: str,
+    day: date | None,
+    assignments: tuple[str, ...],
+    key: str | None,
+    here: bool,
 ) -> int:
-    """Start JOB by hand: a worker takes its task, or this process with --here.
+    """Start JOB manually: a worker runs its task, or this process with --here.
 
-    The same key, or without one the same --date and parameters, start it once; without both, each
-    call starts it anew. A key that was used with another day or other parameters is refused. Exit
-    3 where a gate refuses the start; with --here, also of one that was started before, 1 where it
-    failed, was canceled or somebody else has it, and 3 where it was blocked.
+    The same key, or without a key the same --date and parameters, starts it once; without either,
+    each call starts it again. A key that was used with another day or other parameters is refused.
+    Exit 3 if the start is refused. With --here, also for a task started before: exit 1 if it
+    failed, was canceled or runs elsewhere, 3 if it was blocked.
     """
-    values = _values(job, said)
+    values = _values(job, assignments)
     with writing(call) as client:
         launched = client.jobs.trigger(job, person(), day=day, set_to=values, key=key, here=here)
         if not here or launched.state is not TaskState.QUEUED:
@@ -149,9 +156,9 @@ def _run_here(call: Call, client: Client, task_id: str) -> Ended:
     return run_task_locally(client, settings, task_id, progress=warn, on_stop=stopping)
 
 
-def _values(job: str, said: tuple[str, ...]) -> dict[str, str]:
+def _values(job: str, assignments: tuple[str, ...]) -> dict[str, str]:
     values: dict[str, str] = {}
-    for text in said:
+    for text in assignments:
         name, mark, value = text.partition("=")
         if not mark or name in values:
             problem = f"{name[:80]} is set twice" if mark else "write --set NAME=VALUE"

@@ -1,4 +1,4 @@
-"""``lakeguard verify``: proof that database, ledger and tables agree."""
+"""``lakeguard verify``, ``sync`` and ``rebuild``."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from lakeguard_sdk.model.verification import Finding
 
 
 def checked_head(text: str | None) -> str | None:
-    """A hash as ``verify`` and ``sync`` print it; another text would be a false alarm."""
+    """A hash as ``verify`` and ``sync`` print it; anything else would raise a false alarm."""
     if text is not None and not re.fullmatch(r"sha256:[0-9a-f]{64}", text):
         raise click.BadParameter("write a head as verify prints it: sha256: and 64 digits")
     return text
 
 
 def _scanned(call: Call) -> Sequence[Finding]:
-    """What lies in data databases and should not, or should and does not; nothing is changed."""
+    """Unexpected and missing tables in target databases. Read-only."""
     client = client_of(call)
     places = client.ledger.data_places()
     if not places:
@@ -37,21 +37,21 @@ def _scanned(call: Call) -> Sequence[Finding]:
 
 
 @click.command("verify")
-@click.option("--replay", is_flag=True, help="Make every decision again, too.")
+@click.option("--replay", is_flag=True, help="Also repeat every decision.")
 @click.option(
     "--head",
     metavar="HASH",
     callback=lambda ctx, parameter, value: checked_head(value),
-    help="A head that you kept: the audit chain must still hold it.",
+    help="A head you saved earlier; the audit chain must contain it.",
 )
-@click.option("--data", is_flag=True, help="Look into the databases of targets, too.")
+@click.option("--data", is_flag=True, help="Also check the databases of targets.")
 @shared_options
 def verify_command(call: Call, replay: bool, head: str | None, data: bool) -> int:
     """Prove that the database, the ledger on the lake and the governed tables agree.
 
-    Rows are compared one by one, the audit chain is computed again, every commit needs its
-    decision, every published file its content. Nothing is changed. Exit 0 if nothing was found,
-    otherwise the code of the first kind of finding, from 10.
+    Compares all rows, recomputes the audit chain, and checks that every commit has its decision
+    and every published file its content. Read-only. Exit 0 without findings, else the code of the
+    first kind of finding, from 10.
     """
     with working("verifying") as tell:
         report = verify_embedded(
@@ -59,46 +59,46 @@ def verify_command(call: Call, replay: bool, head: str | None, data: bool) -> in
             env=call.env,
             replay=replay,
             head=head,
-            progress=lambda said: tell(said, {}),
+            progress=lambda stage: tell(stage, {}),
         )
         if data:
-            tell("looking into the databases of targets", {})
+            tell("checking the databases of targets", {})
             found = (*report.findings, *_scanned(call))
             report = report.model_copy(update={"findings": found})
-    told = {**report.to_data(), "exit_code": report.exit_code}
-    answer(call, told, verify_lines(report, replayed=replay))
+    data_of_report = {**report.to_data(), "exit_code": report.exit_code}
+    answer(call, data_of_report, verify_lines(report, replayed=replay))
     return report.exit_code
 
 
-# ``lakeguard sync``: the ledger on the lake, up to date.
+# ``lakeguard sync``
 
 
 @click.command("sync")
 @shared_options
 def sync_command(call: Call) -> None:
-    """Write to the ledger on the lake what the database has and the lake has not.
+    """Write pending rows of the database to the ledger on the lake.
 
-    Every command does so before it ends; this one is for when that failed.
+    Every command does this before it exits; use sync if that failed.
     """
     synced = client_of(call).ledger.sync()
-    told = f"{number(synced.rows)} rows in {plural(synced.batches, 'batch', 'batches')}"
-    lines = [told if synced.batches else "the ledger was up to date", f"head {synced.head}"]
+    summary = f"{number(synced.rows)} rows in {plural(synced.batches, 'batch', 'batches')}"
+    lines = [summary if synced.batches else "the ledger is up to date", f"head {synced.head}"]
     answer(call, synced.to_data(), lines)
 
 
-# ``lakeguard rebuild``: the database from the lake alone.
+# ``lakeguard rebuild``
 
 
 @click.command("rebuild")
 @click.option(
-    "--replace", is_flag=True, help="Forget what the database holds of this organisation."
+    "--replace", is_flag=True, help="Delete this organisation's rows from the database first."
 )
 @shared_options
 def rebuild_command(call: Call, replace: bool) -> None:
-    """Fill an empty database from the ledger on the lake.
+    """Rebuild an empty database from the ledger on the lake.
 
-    For when the database is lost, or was restored from a backup older than the ledger. Tables of
-    others in the same schema are left alone. From then on this database owns the lake.
+    Use it if the database was lost, or restored from a backup older than the ledger. Foreign tables
+    in the same schema are not touched. The rebuilt database then owns the lake.
     """
     rebuilt = rebuild_embedded(project_of(call), env=call.env, replace=replace, progress=note)
     lines = [f"{number(rebuilt.rows)} rows of {number(rebuilt.batches)} batches restored"]
@@ -106,5 +106,5 @@ def rebuild_command(call: Call, replace: bool) -> None:
         lines.append(f"{number(rebuilt.dropped_rows)} rows of an unfinished batch were dropped")
     if rebuilt.undelivered_rows:
         lost = number(rebuilt.undelivered_rows)
-        lines.append(f"{lost} rows that the ledger never got were in the database, and are gone")
+        lines.append(f"{lost} rows of the database had not reached the ledger and are lost")
     answer(call, rebuilt.to_data(), [*lines, f"head {rebuilt.head}", "Next: lakeguard verify"])

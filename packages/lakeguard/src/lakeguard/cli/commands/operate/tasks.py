@@ -1,4 +1,4 @@
-"""``lakeguard tasks``: what waits, what runs, what failed and why."""
+"""``lakeguard tasks``: list, show, retry and cancel tasks; show logs."""
 
 from __future__ import annotations
 
@@ -26,22 +26,24 @@ from lakeguard_sdk.scheduling.tasks import Jobs, TaskRow
 
 STATES = [state.value for state in TaskState]
 _OF_THE_JOB = (JobOff.code, NotDeployed.code)
-"""Refusals for which there is something to do about the job itself."""
-_reason_option = click.option("--reason", default="", help="Why; it stays beside the change.")
+"""Refusals that are fixed at the job."""
+_reason_option = click.option("--reason", default="", help="Reason, recorded with the change.")
 
 
 @click.group("tasks")
 def tasks_command() -> None:
-    """Look at tasks, their attempts and their logs; try one again, or cancel it."""
+    """List tasks, their attempts and logs; retry or cancel one."""
 
 
 @tasks_command.command("list")
-@click.option("--state", type=click.Choice(STATES), help="Only those in this state.")
-@click.option("--job", metavar="JOB", help="Only those of this job.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="How many.")
+@click.option("--state", type=click.Choice(STATES), help="Only tasks in this state.")
+@click.option("--job", metavar="JOB", help="Only tasks of this job.")
+@click.option(
+    "--limit", default=50, show_default=True, type=click.IntRange(1), help="Maximum number."
+)
 @shared_options
 def listing(call: Call, state: str | None, job: str | None, limit: int) -> None:
-    """List tasks, the newest first: attempts, lease, worker, and why each is where it is."""
+    """List tasks, newest first: state, attempts, lease, worker, last reason."""
     chosen = None if state is None else TaskState(state)
     rows = client_of(call).jobs.tasks(state=chosen, job=job, limit=limit)
     data = {"tasks": [row.to_data() for row in rows]}
@@ -52,9 +54,9 @@ def listing(call: Call, state: str | None, job: str | None, limit: int) -> None:
 @click.argument("task")
 @shared_options
 def show(call: Call, task: str) -> None:
-    """Show TASK: why it was started, with what, and every change of its state.
+    """Show TASK: why it was started, its parameters, and its state transitions.
 
-    TASK is its id, or the id of one of its runs.
+    TASK is a task id, or the id of one of its runs.
     """
     jobs = client_of(call).jobs
     row, transitions = jobs.task(task), jobs.transitions(task)
@@ -67,9 +69,9 @@ def show(call: Call, task: str) -> None:
 @_reason_option
 @shared_options
 def retry(call: Call, task: str, reason: str) -> None:
-    """Queue TASK for one more attempt, whatever ended the last one."""
+    """Queue TASK for one more attempt, whatever its last result."""
     with writing(call) as client:
-        _tell(call, client.jobs.retry(task, reason))
+        _print_task(call, client.jobs.retry(task, reason))
 
 
 @tasks_command.command("cancel")
@@ -77,19 +79,19 @@ def retry(call: Call, task: str, reason: str) -> None:
 @_reason_option
 @shared_options
 def cancel(call: Call, task: str, reason: str) -> None:
-    """Withdraw TASK; an attempt under way is ended, and what it did comes to nothing.
+    """Cancel TASK; a running attempt is ended and its work is discarded.
 
-    A version that it has published by then stays.
+    A version that it has already published stays.
     """
     with writing(call) as client:
-        _tell(call, client.jobs.cancel(task, reason))
+        _print_task(call, client.jobs.cancel(task, reason))
 
 
 @tasks_command.command("log")
 @click.argument("task")
 @shared_options
 def log(call: Call, task: str) -> None:
-    """Show what the last attempt of TASK printed, if it was a job in Python."""
+    """Show the output of the last attempt of TASK, a Python job."""
     client = client_of(call)
     row = client.jobs.task(task)
     text = _log_of(client, row)
@@ -98,22 +100,22 @@ def log(call: Call, task: str) -> None:
 
 
 def _first(jobs: Jobs, row: TaskRow) -> str:
-    """What its job needs before the task can be tried again."""
+    """The command its job needs before a retry can succeed."""
     if row.state is not TaskState.BLOCKED or row.job is None or row.last is None:
         return ""
     return way_to_start(jobs.job(row.job)) if row.last.code in _OF_THE_JOB else ""
 
 
-def _tell(call: Call, row: TaskRow) -> None:
+def _print_task(call: Call, row: TaskRow) -> None:
     line = f"{state_mark(row.state)}  {strong(row.task_id)}  {name_of(row)}"
     answer(call, {"task": row.to_data()}, [line])
 
 
 def _log_of(client: Client, row: TaskRow) -> str:
     if row.kind is not TaskKind.PYTHON:
-        raise NoLog(task=row.task_id, reason=f"it is of kind {row.kind}, not a job in Python")
+        raise NoLog(task=row.task_id, reason=f"it is a {row.kind} task, not a Python job")
     if row.run_id is None:
-        raise NoLog(task=row.task_id, reason="no attempt of it has begun")
+        raise NoLog(task=row.task_id, reason="no attempt has started")
     try:
         return log_place(client.lake, row.run_id).read_text("utf-8", "replace")
     except OSError as error:

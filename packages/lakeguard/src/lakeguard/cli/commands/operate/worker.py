@@ -1,4 +1,4 @@
-"""``lakeguard worker``: takes tasks that are due, and runs each to its end."""
+"""``lakeguard worker``: claims and runs queued tasks."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections import Counter
 import click
 
 from lakeguard.cli.options import Call, shared_options
-from lakeguard.cli.rendering.worker import TaskTeller
+from lakeguard.cli.rendering.worker import WorkerPrinter
 from lakeguard.cli.session import project_of, stopping, writing
 from lakeguard.cli.terminal.progress import note, warn
 from lakeguard.cli.terminal.time_arguments import Seconds
 from lakeguard.settings import Settings, hide_secrets, load_settings
 from lakeguard.worker import (
     Ending,
-    Manner,
     TaskRunner,
+    WorkerOptions,
     WorkLoop,
-    seclude,
+    isolate_process,
 )
 from lakeguard_sdk.client import Client, local_worker
 from lakeguard_sdk.core.dataset_name import check_word
@@ -25,16 +25,18 @@ from lakeguard_sdk.errors import BadName
 from lakeguard_sdk.scheduling.process_identity import this_process
 
 
-def _words(
-    _context: click.Context, _option: click.Parameter, said: tuple[str, ...]
+def _labels(
+    _context: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> frozenset[str]:
-    for label in said:
+    for label in values:
         try:
             check_word(label)
         except BadName:
-            problem = f"{label[:40]!r} is no label; write small letters, digits and underscores"
+            problem = (
+                f"{label[:40]!r} is not a label; use lower-case letters, digits and underscores"
+            )
             raise click.BadParameter(problem) from None
-    return frozenset(said)
+    return frozenset(values)
 
 
 @click.command("worker")
@@ -43,19 +45,23 @@ def _words(
     type=click.IntRange(1, 64),
     default=1,
     show_default=True,
-    help="How many tasks may run at the same time.",
+    help="Maximum number of concurrent tasks.",
 )
 @click.option(
-    "--label", "labels", multiple=True, callback=_words, help="What this worker has, such as spark."
+    "--label",
+    "labels",
+    multiple=True,
+    callback=_labels,
+    help="A capability of this worker, such as spark; repeatable.",
 )
-@click.option("--drain", is_flag=True, help="End when nothing is due and nothing runs.")
+@click.option("--drain", is_flag=True, help="Exit when no task is due or running.")
 @click.option(
     "--poll",
     metavar="SECONDS",
     type=Seconds(0.05, 300),
     default=2.0,
     show_default=True,
-    help="How often to look while nothing is due.",
+    help="Poll interval while no task is due.",
 )
 @click.option(
     "--grace",
@@ -63,22 +69,22 @@ def _words(
     type=Seconds(0, 86_400),
     default=30.0,
     show_default=True,
-    help="What running tasks have once it is told to stop.",
+    help="Time for running tasks to finish after a stop signal.",
 )
 @shared_options
 def worker_command(
     call: Call, slots: int, labels: frozenset[str], drain: bool, poll: float, grace: float
 ) -> int:
-    """Take tasks that are due, and run each to its end, until told to stop.
+    """Claim and run queued tasks until stopped.
 
-    Any number of workers may do so, anywhere that the control plane can be reached from. Builds
-    share one warm Spark, which starts with the first of them. Told to stop once, a worker takes
-    nothing more and lets what runs end; told again, or after the grace, it interrupts it, and
-    others take those tasks. With --drain: exit 1 if an attempt failed, 3 if one was blocked, or a
-    task refused, and none failed.
+    Any number of workers may run, wherever the control plane can be reached. Builds share one
+    Spark session, started by the first of them. On the first stop signal a worker claims no
+    more tasks and lets running ones finish; on the second, or after the grace period, it
+    interrupts them, and other workers take them over. With --drain: exit 1 if an attempt
+    failed, 3 if one was blocked, or a task refused, and none failed.
     """
     settings = load_settings(project_of(call), call.env)
-    manner = Manner(
+    options = WorkerOptions(
         slots=slots,
         labels=labels,
         poll_seconds=poll,
@@ -86,16 +92,16 @@ def worker_command(
         grace_seconds=grace,
         drain=drain,
     )
-    seclude()
+    isolate_process()
     hide_secrets(settings)
     with writing(call) as client:
-        loop = _loop(call, client, settings, manner)
+        loop = _loop(call, client, settings, options)
         with stopping(loop.stop):
             tally = loop.run()
     return _exit_code(tally) if drain else 0
 
 
-def _loop(call: Call, client: Client, settings: Settings, manner: Manner) -> WorkLoop:
+def _loop(call: Call, client: Client, settings: Settings, options: WorkerOptions) -> WorkLoop:
     builder = local_worker(client.for_worker(), spark_options=settings.spark, progress=warn)
     runner = TaskRunner(client, builder)
     return WorkLoop(
@@ -103,8 +109,8 @@ def _loop(call: Call, client: Client, settings: Settings, manner: Manner) -> Wor
         identity=this_process("worker"),
         work=runner.work,
         halt=runner.halt,
-        manner=manner,
-        tell=TaskTeller(as_json=call.json, note=note),
+        options=options,
+        notify=WorkerPrinter(as_json=call.json, note=note),
     )
 
 

@@ -1,14 +1,13 @@
-"""The dispatcher's loops beside its triggers: tries again, ends what is dead, tells others."""
+"""Loops of the dispatcher besides its triggers: cleanup, retries, invalidations, events."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from sqlalchemy import func, select
 
 from lakeguard.dispatch.retry import queue_due_retries
-from lakeguard.notifications.events.store import EventMessenger, tell_due
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.moves.reap import end_dead
 from lakeguard.promotion.quarantine.quarantine_tables import sync_quarantine_tables
@@ -26,27 +25,27 @@ RETRIES = "dispatcher:retries"
 
 
 def other_loops(
-    context: PlaneContext, herald: EventMessenger | None, runs: KnownRuns
+    context: PlaneContext, send_events: Callable[[], int] | None, runs: KnownRuns
 ) -> Iterator[Loop]:
-    """All of them, in the order of a turn: what ended is tried again before its dependents are
-    looked at."""
+    """In the order of a tick: ended tasks are retried before invalidations are reconciled.
+    ``send_events`` sends pending events and returns how many; None where others send them."""
     yield "graphs", lambda: _superseded(context)
     yield "ends", lambda: _ended(context)
     yield "retries", lambda: _retried(context)
     yield "invalidations", lambda: Ticked(invalidated=reconcile(context, runs))
     yield "quarantined rows", lambda: _shown(context)
-    if herald is not None:
-        yield "events", lambda: Ticked(told=tell_due(herald))
+    if send_events is not None:
+        yield "events", lambda: Ticked(told=send_events())
 
 
 def _superseded(context: PlaneContext) -> Ticked:
-    """Work of graphs that were left."""
+    """Cancels tasks of superseded graphs."""
     found = cancel_superseded(replace(context, actor=GRAPHS))
     return Ticked(reaped=len(found.canceled), problems=tuple(found.problems))
 
 
 def _ended(context: PlaneContext) -> Ticked:
-    """Attempts that nobody goes on with."""
+    """Ends dead attempts."""
     found = end_dead(replace(context, actor=ENDS))
     dead = sum(task.state is TaskState.DEAD for task in found.reported)
     if found.runs:
@@ -67,12 +66,12 @@ def _ended(context: PlaneContext) -> Ticked:
 
 
 def _retried(context: PlaneContext) -> Ticked:
-    """Failed tasks whose pause is over."""
+    """Queues failed tasks whose backoff is over."""
     queued = context.transact(lambda tx: queue_due_retries(tx, RETRIES))
     return Ticked(retried=len(queued))
 
 
 def _shown(context: PlaneContext) -> Ticked:
-    """Tables of quarantined rows, where a crash left one behind."""
+    """Repairs quarantine tables that a crash left out of date."""
     sync_quarantine_tables(context)
     return Ticked()
