@@ -73,7 +73,7 @@ def test_every_channel_tells_an_alert_once(
     (line,) = lines_of(tmp_path / "alerts.jsonl")
     (body,) = hook.bodies
     (record,) = caplog.records
-    assert (record.name, record.levelno) == ("lakeguard.notifications.alerts", logging.ERROR)
+    assert (record.name, record.levelno) == ("lakeguard.alerts", logging.ERROR)
     told = (line, body, json.loads(record.getMessage()))
     assert {(each["kind"], each["run_id"]) for each in told} == {("blocked", run)}
     assert len({each["delivery"] for each in told}) == 3, "each channel has ids of its own"

@@ -193,6 +193,8 @@ def ended(org_id: str, number: int, at: datetime) -> dict[str, Any]:
         "state": "completed",
         "attempt": 1,
         "job_id": f"job_{number % 10}",
+        "priority": 0,
+        "labels": "",
         "changes": 1,
         "ended_at": at + timedelta(minutes=number),
     }

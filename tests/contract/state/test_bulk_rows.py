@@ -45,6 +45,8 @@ def task(number: int, **said: Any) -> dict[str, Any]:
         "state": "queued",
         "attempt": 0,
         "due_at": None,
+        "priority": 0,
+        "labels": "",
         "changes": 1,
         **said,
     }
