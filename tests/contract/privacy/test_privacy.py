@@ -146,7 +146,7 @@ def test_a_new_name_for_a_tagged_column_is_masked(tmp_path: Path, tag: str) -> N
     plan = widened(tmp_path, made, a="long", email="long")
     assert "email" in plan.masked
     assert "email" in plan.private
-    assert "email" in plan.unstated
+    assert "email" in plan.redacted_statistics
 
 
 def under_verdict(folder: Path, definitions: Definitions, **live: str) -> tuple[str, ...]:

@@ -57,17 +57,17 @@ def test_tags_and_patterns_say_which_columns(tmp_path: Path) -> None:
     nested = column("place", "struct<street:string>")
     columns = (column("n", "long"), column("pay", "long", "x"), column("note", "string"), nested)
     client = world(tmp_path, numbers(columns=columns))
-    assert opened(client).unstated == ("pay",)
+    assert opened(client).redacted_statistics == ("pay",)
     revise(client, policies=(PATTERN,))
-    assert opened(client).unstated == ("note", "pay", "place")
+    assert opened(client).redacted_statistics == ("note", "pay", "place")
 
 
 def test_a_text_that_drifts_in_is_unstated_too(tmp_path: Path) -> None:
     client = world(tmp_path, numbers(profile="additive"), policies=(PATTERN,))
     plan = opened(client)
-    assert plan.unstated == ()
+    assert plan.redacted_statistics == ()
     live = TableSchema(columns=(*plan.declared.columns, Column(name="m", type="string")))
-    assert plan.under(client.runs.submit_schema(plan.ticket, live)).unstated == ("m",)
+    assert plan.under(client.runs.submit_schema(plan.ticket, live)).redacted_statistics == ("m",)
 
 
 def test_evidence_that_tells_such_a_value_is_refused_and_not_kept(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_compaction_is_held_to_the_tags_of_today(tmp_path: Path) -> None:
         run_by_hand(client, [number])
     revise(client, TAGGED)
     plan = compaction(client)
-    assert plan.unstated == ("n",)
+    assert plan.redacted_statistics == ("n",)
     compacted = compacted_of(DeltaLake(), plan)
     told = compacted.model_copy(update={"adds": (telling(compacted.adds[0], 1),)})
     with pytest.raises(NotApproved, match="tell values of column n"):

@@ -114,7 +114,7 @@ def test_values_of_tagged_columns_are_in_no_statistics_and_no_reason(tmp_path: P
         tmp_path, Load(type=LoadType.APPEND), {"id": "long", "name": "string"},
         {"name": "not_regex(name, pattern='secret [A-Z][a-z]+')"},
     )  # fmt: skip
-    things.runs.unstated = ("name",)
+    things.runs.redacted_statistics = ("name",)
     things.land({"id": 1, "name": "Ada"}, {"id": 2, "name": "secret Bob"})
     things.run()
     assert "Ada" not in things.evidence.model_dump_json()

@@ -62,7 +62,7 @@ class PlainRuns:
     format: TargetFormat = TargetFormat.DELTA
     window: Window | None = None
     references: tuple[InputPin, ...] = ()
-    unstated: tuple[str, ...] = ()
+    redacted_statistics: tuple[str, ...] = ()
     settings: dict[str, str] = field(default_factory=dict)
     base: TableBase | None = None
     count: int = 0
@@ -103,7 +103,7 @@ class PlainRuns:
             format=self.format,
             window=self.window,
             references=self.references,
-            unstated=self.unstated,
+            redacted_statistics=self.redacted_statistics,
             settings=self.settings,
             as_of=_now(),
         )

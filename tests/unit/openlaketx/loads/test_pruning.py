@@ -20,13 +20,18 @@ from openlaketx.stage.candidate import Candidate, collect_folder
 
 
 def batch(
-    folder: Path, schema: TableSchema, unstated: tuple[str, ...] = (), **columns: list[Any]
+    folder: Path,
+    schema: TableSchema,
+    redacted_statistics: tuple[str, ...] = (),
+    **columns: list[Any],
 ) -> Candidate:
     place = folder / "runs" / "r1"
     place.mkdir(parents=True)
     pq.write_table(pa.table(columns), place / "part-0.parquet")
     storage = storage_for(str(folder))
-    return collect_folder(str(folder), "runs/r1", schema, "bronze.t", storage, unstated=unstated)
+    return collect_folder(
+        str(folder), "runs/r1", schema, "bronze.t", storage, redacted_statistics=redacted_statistics
+    )
 
 
 def table(schema: TableSchema, ranges: dict[str, dict[str, tuple[Any, Any]]]) -> Existing:

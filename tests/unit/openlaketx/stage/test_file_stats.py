@@ -74,7 +74,7 @@ def test_a_column_that_nobody_may_know_has_its_nulls_counted_alone(tmp_path: Pat
     schema = TableSchema(columns=(Column(name="x", type="string"), Column(name="n", type="long")))
     write_rows(tmp_path / "a.parquet", [{"x": "a", "n": 1}, {"x": None, "n": 2}], schema)
     footer = pq.read_metadata(tmp_path / "a.parquet")
-    assert json.loads(delta_stats(footer, schema, unstated=("x",))) == {
+    assert json.loads(delta_stats(footer, schema, redacted_statistics=("x",))) == {
         "numRecords": 2,
         "minValues": {"n": 1},
         "maxValues": {"n": 2},

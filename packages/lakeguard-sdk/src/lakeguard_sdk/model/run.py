@@ -167,7 +167,7 @@ class RunPlan(Noun):
     """Columns, of inputs too, whose values must not appear in messages."""
     masked: tuple[str, ...] = ()
     """Columns of the table whose values must not appear in samples."""
-    unstated: tuple[str, ...] = ()
+    redacted_statistics: tuple[str, ...] = ()
     """Columns of the table without minimum and maximum in file statistics."""
     required: tuple[str, ...] = ()
     """Columns in which rules allow no NULL."""
@@ -189,7 +189,9 @@ class RunPlan(Noun):
                 else verdict.quarantine_rules,
                 "private": tuple(sorted({*self.private, *verdict.private})),
                 "masked": tuple(sorted({*self.masked, *verdict.masked})),
-                "unstated": tuple(sorted({*self.unstated, *verdict.unstated})),
+                "redacted_statistics": tuple(
+                    sorted({*self.redacted_statistics, *verdict.redacted_statistics})
+                ),
             }
         )
 
@@ -241,8 +243,8 @@ class SchemaVerdict(Noun):
     """Added to ``private`` of the plan."""
     masked: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
     """Added to ``masked`` of the plan."""
-    unstated: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
-    """Added to ``unstated`` of the plan."""
+    redacted_statistics: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
+    """Added to ``redacted_statistics`` of the plan."""
     quarantine_rules: tuple[QuarantineRule, ...] | None = Field(
         default=None, exclude_if=lambda rules: rules is None
     )

@@ -59,7 +59,7 @@ class CompactionPlan(Noun):
     """Folder of the attempt, relative to ``location``."""
     table_schema: TableSchema = Field(alias="schema")
     partition_by: tuple[str, ...] = ()
-    unstated: tuple[str, ...] = ()
+    redacted_statistics: tuple[str, ...] = ()
     """Columns without minimum and maximum in file statistics."""
 
 

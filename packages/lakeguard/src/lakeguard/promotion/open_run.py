@@ -32,7 +32,7 @@ from lakeguard.promotion.opening.load_checks import (
 )
 from lakeguard.promotion.opening.pinned_rules import asked_measures, pin_rules, read_by
 from lakeguard.promotion.opening.run_settings import Bundle, find_bundle
-from lakeguard.promotion.opening.statistics_redaction import unstated_columns
+from lakeguard.promotion.opening.statistics_redaction import columns_to_redact
 from lakeguard.promotion.opening.table_ownership import live_table
 from lakeguard.promotion.opening.windows import check_window, known_watermark, task_window
 from lakeguard.promotion.privacy.private_columns import private_columns, tagged_above
@@ -278,7 +278,7 @@ def _plan(tx: Transaction, context: PlaneContext, opening: Opening, build: Build
         references=opening.references,
         private=private,
         masked=masked,
-        unstated=unstated_columns(definition.table_schema, opening.pinned, masked),
+        redacted_statistics=columns_to_redact(definition.table_schema, opening.pinned, masked),
         quarantine_rules=quarantine_rules(opening.pinned.rules, definition.declared),
     )
 

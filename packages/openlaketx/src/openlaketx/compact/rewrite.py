@@ -160,7 +160,7 @@ def _sealed(plan: CompactionPlan, storage: Storage) -> Candidate:
         plan.dataset,
         storage,
         plan.partition_by,
-        unstated=plan.unstated,
+        redacted_statistics=plan.redacted_statistics,
     )
     return seal(candidate, plan, storage).result()
 

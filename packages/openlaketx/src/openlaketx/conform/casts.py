@@ -72,8 +72,8 @@ def lossless_cast(value: Column, name: str, found: str, declared: str) -> Column
     if not has_cast(found, declared):
         return _only_null(value, name, declared)
     cast = try_cast(value, spark_type(declared))
-    kept = cast.cast(spark_type(found)).eqNullSafe(value)
-    return F.when(kept, cast).otherwise(_refuse(value.cast("string"), name, declared))
+    unchanged = cast.cast(spark_type(found)).eqNullSafe(value)
+    return F.when(unchanged, cast).otherwise(_refuse(value.cast("string"), name, declared))
 
 
 def text_guard(declared: str) -> str | None:

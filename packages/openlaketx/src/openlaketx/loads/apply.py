@@ -111,7 +111,7 @@ def _load_plain(
     schema = with_time(plan.table_schema, plan)
     read = staged = stage(frame, batch, plan, storage, schema=schema)
     if carries_time(plan):
-        staged = split_rows(staged, schema, existing).kept
+        staged = split_rows(staged, schema, existing).passed
     elif plan.load.type is LoadType.PARTITION and plan.window is None:
         staged = _split_partitions(staged, plan, existing, split_rows)
     if plan.window is not None:
@@ -126,10 +126,10 @@ def _split_partitions(
     passing row is retained, so the other rows are checked against its rows too."""
     while True:
         gone = _replaced(staged, plan, existing)
-        kept = split_rows(staged, plan.table_schema, existing.beside(gone)).kept
-        if _replaced(kept, plan, existing) == gone:
-            return kept
-        staged = kept
+        passed = split_rows(staged, plan.table_schema, existing.beside(gone)).passed
+        if _replaced(passed, plan, existing) == gone:
+            return passed
+        staged = passed
 
 
 # Loads that add staged files without rewriting any: FULL, APPEND, PARTITION.

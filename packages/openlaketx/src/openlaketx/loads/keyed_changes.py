@@ -49,8 +49,8 @@ def changed_rows(incoming: Incoming, existing: DataFrame, plan: RunPlan) -> Data
         keys = new.select(*(_new(name) for name in plan.load.keys))
         old = old.join(small_side(keys, incoming.rows), _same_key(plan), "left_semi")
     joined = new.join(old, _same_key(plan), how)
-    judged = joined.withColumn(OP, _operation(plan))
-    return judged.filter(F.col(OP) != NOTHING).select(*_table_row(plan), OP, FILE)
+    changed = joined.withColumn(OP, _operation(plan))
+    return changed.filter(F.col(OP) != NOTHING).select(*_table_row(plan), OP, FILE)
 
 
 def _renamed(existing: DataFrame) -> DataFrame:
@@ -70,8 +70,8 @@ def _operation(plan: RunPlan) -> SparkColumn:
         case LoadType.APPEND:
             return F.when(there, F.lit(NOTHING)).otherwise(F.lit(INSERT))
         case LoadType.SNAPSHOT:
-            kept = F.when(~here & _old(_STAYS), F.lit(NOTHING))
-            return _upsert(plan, there, kept.when(~here, _deletion(plan)))
+            held = F.when(~here & _old(_STAYS), F.lit(NOTHING))
+            return _upsert(plan, there, held.when(~here, _deletion(plan)))
         case LoadType.CDC:
             gone = deletes_row(plan.load)
             unknown = INSERT if plan.load.deletes is Deletes.SOFT else NOTHING

@@ -85,7 +85,7 @@ def load_by_key(
     schema = with_time(incoming_schema(plan), plan)
     read = stage(rows, batch, plan, storage, schema=schema, folder=INCOMING)
     split = split_rows(read, schema, existing)
-    staged = split.kept
+    staged = split.passed
     again = partial(_staged_with_places, frame, batch, plan, existing, storage, split_rows)
     incoming = read_incoming(session, staged, plan, _identity(plan), again if batch.order else None)
     held = quarantined_keys(session, split, plan)
@@ -124,14 +124,14 @@ def _staged_with_places(
 ) -> DataFrame:
     """Stage the rows again with their files' rank; only needed if rows of a key conflict."""
     place = Column(name=PLACE, type="long")
-    staged_schema, kept_schema = (
+    staged_schema, passed_schema = (
         TableSchema(columns=(*schema.columns, place))
         for schema in (with_time(incoming_schema(plan), plan), incoming_schema(plan))
     )
     rows = with_places(frame, files_in_turn(batch, plan))
     staged = stage(rows, batch, plan, storage, schema=staged_schema, folder=PLACED)
     return read_staged(
-        frame.sparkSession, split_rows(staged, staged_schema, existing).kept, kept_schema
+        frame.sparkSession, split_rows(staged, staged_schema, existing).passed, passed_schema
     )
 
 

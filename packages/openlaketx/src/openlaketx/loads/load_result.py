@@ -52,18 +52,18 @@ class Loaded:
         """Whether the table would not change."""
         return self.changes is not None and not self.candidate.files and not self.removes
 
-    def without_quarantined(self, kept: Candidate) -> Loaded:
+    def without_quarantined(self, passed: Candidate) -> Loaded:
         """The result with fewer rows, for a load that adds the staged files unchanged."""
-        gone = {file.path for file in self.arrived.files} - {file.path for file in kept.files}
-        new = {file.path for file in kept.files} - {file.path for file in self.arrived.files}
-        known = kept.without({file.path for file in kept.files} - new)
-        fewer = self.arrived.rows - kept.rows
+        gone = {file.path for file in self.arrived.files} - {file.path for file in passed.files}
+        new = {file.path for file in passed.files} - {file.path for file in self.arrived.files}
+        known = passed.without({file.path for file in passed.files} - new)
+        fewer = self.arrived.rows - passed.rows
         changes = self.changes and self.changes.model_copy(
             update={"inserted": self.changes.inserted - fewer}
         )
         candidate = self.candidate.without(gone).joined(known)
         batch = self.batch - fewer
-        return replace(self, candidate=candidate, arrived=kept, changes=changes, batch=batch)
+        return replace(self, candidate=candidate, arrived=passed, changes=changes, batch=batch)
 
     def with_files(self, candidate: Candidate) -> Loaded:
         return replace(self, candidate=candidate)
@@ -76,7 +76,7 @@ class Loaded:
 class SplitBatch:
     """Files with the rows that pass, and locations of those that do not."""
 
-    kept: Candidate
+    passed: Candidate
     quarantined: tuple[str, ...] = ()
 
 

@@ -107,8 +107,8 @@ def _difference(states: DataFrame, known: DataFrame, plan: RunPlan) -> DataFrame
         .when(unmoved, F.lit(NOTHING))
         .otherwise(F.lit(UPDATE))
     )
-    judged = joined.withColumn(OP, operation).filter(F.col(OP) != NOTHING)
-    return judged.select(*_table_row(plan, named), OP, FILE)
+    changed = joined.withColumn(OP, operation).filter(F.col(OP) != NOTHING)
+    return changed.select(*_table_row(plan, named), OP, FILE)
 
 
 def _table_row(plan: RunPlan, named: tuple[str, ...]) -> list[SparkColumn]:

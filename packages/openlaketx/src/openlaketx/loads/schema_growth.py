@@ -37,14 +37,14 @@ def with_new_columns(
     """The same rows, in a commit that removes every live file and adds it again."""
     wider = not set(existing.schema.columns) <= set(plan.table_schema.columns)
     if wider and loaded.stays:
-        kept = _rewritten(loaded, session, plan, existing, storage)
+        retained = _rewritten(loaded, session, plan, existing, storage)
     else:
         linked = [_linked(file.path, plan, existing, storage) for file in loaded.stays]
         files = tuple(staged for staged, _ in linked)
-        kept = Candidate(plan.location, files, tuple(footer for _, footer in linked))
+        retained = Candidate(plan.location, files, tuple(footer for _, footer in linked))
     return replace(
         loaded,
-        candidate=loaded.candidate.joined(kept),
+        candidate=loaded.candidate.joined(retained),
         removes=tuple(sorted(existing.files)),
         stays=(),
         changes=loaded.changes or Changes(inserted=loaded.rows),
@@ -81,7 +81,9 @@ def _linked(
         size=facts.size,
         rows=footer.num_rows,
         modified_ms=facts.modified_ms,
-        stats=delta_stats(footer, held, leave_out=partition, unstated=plan.unstated),
+        stats=delta_stats(
+            footer, held, leave_out=partition, redacted_statistics=plan.redacted_statistics
+        ),
         partition=partition,
     )
     return staged, footer

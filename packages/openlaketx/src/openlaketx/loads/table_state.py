@@ -105,8 +105,8 @@ def existing_table(plan: RunPlan) -> Existing:
             )
     ranges, partitions = _known(table, _ranged(plan))
     own = schema_of(table)
-    kept = [own.only({name}).columns for name in plan.table_schema.names]
-    had = TableSchema(columns=tuple(column for found in kept for column in found))
+    columns = [own.only({name}).columns for name in plan.table_schema.names]
+    had = TableSchema(columns=tuple(column for found in columns for column in found))
     return Existing(plan.location, had, files, ranges, partitions)
 
 

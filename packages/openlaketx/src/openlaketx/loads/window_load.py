@@ -41,8 +41,10 @@ def load_window(
     candidate = staged
     if quarantined_rows:
         rows = read_existing(session, plan, existing, removes).filter(~in_window(plan)).drop(FILE)
-        kept = write_files(rows, plan, plan.table_schema, explain_load(plan), storage, folder=KEPT)
-        candidate = staged.joined(kept)
+        retained = write_files(
+            rows, plan, plan.table_schema, explain_load(plan), storage, folder=KEPT
+        )
+        candidate = staged.joined(retained)
     return Loaded(
         candidate=candidate,
         arrived=staged,

@@ -90,10 +90,10 @@ def _split(
     run: RunPlan, loaded: Loaded, splitter: QuarantineSplitter, session: SparkSession
 ) -> Loaded:
     """The load without the rows that fail a quarantine rule, as in the run."""
-    asked = [measure for rule in run.quarantine_rules for measure in (rule.failed, rule.scope)]
-    while asked:
+    measures = [measure for rule in run.quarantine_rules for measure in (rule.failed, rule.scope)]
+    while measures:
         subject = subject_of(run, loaded)
-        measured = take_measures(asked, subject, measure_options(run), session)
+        measured = take_measures(measures, subject, measure_options(run), session)
         left = splitter.split_loaded(loaded, subject, measured)
         if left is None:
             break

@@ -300,10 +300,10 @@ def submit_row_samples(
     if not counted or decision.ruling.discard:
         return
     texts = untold_texts(decision.ruling, plan.table_schema)
-    asked = SampleRequest(counted, plan.load.keys, tuple({*plan.masked, *plan.private, *texts}))
+    request = SampleRequest(counted, plan.load.keys, tuple({*plan.masked, *plan.private, *texts}))
     seconds = SECONDS_BEFORE_PUBLISH if decision.allowed else SECONDS_WHEN_BLOCKED
     try:
-        samples = draw_samples(asked, subject(), measure_options(plan), seconds, session)
+        samples = draw_samples(request, subject(), measure_options(plan), seconds, session)
         runs.submit_samples(plan.ticket, samples)
     except Exception:  # noqa: BLE001 - samples are optional, the decision is recorded
         return

@@ -57,7 +57,7 @@ def split(
         plan.dataset,
         storage,
         plan.partition_by,
-        unstated=plan.unstated,
+        redacted_statistics=plan.redacted_statistics,
     )
     wanted = sum(file.rows - failing[file.path].rows for file in split_up)
     if rewritten.rows != wanted:

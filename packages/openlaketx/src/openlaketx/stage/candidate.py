@@ -97,8 +97,8 @@ class Candidate:
     def without(self, paths: Container[str]) -> Candidate:
         """The files that are not in ``paths``."""
         pairs = zip(self.files, self.footers, strict=True)
-        kept = [pair for pair in pairs if pair[0].path not in paths]
-        files, footers = (tuple(pair[at] for pair in kept) for at in (0, 1))
+        left = [pair for pair in pairs if pair[0].path not in paths]
+        files, footers = (tuple(pair[at] for pair in left) for at in (0, 1))
         return Candidate(self.location, files, footers)
 
     def with_hashes(self, hashes: Sequence[str]) -> Candidate:
@@ -116,12 +116,18 @@ def collect(
     storage: Storage,
     partition_by: tuple[str, ...] = (),
     *,
-    unstated: Container[str] = (),
+    redacted_statistics: Container[str] = (),
 ) -> Candidate:
     """The files of a finished write; fails the run for any irregularity."""
     check_finished(join(location, staging), dataset, storage)
     return collect_folder(
-        location, staging, declared, dataset, storage, partition_by, unstated=unstated
+        location,
+        staging,
+        declared,
+        dataset,
+        storage,
+        partition_by,
+        redacted_statistics=redacted_statistics,
     )
 
 
@@ -138,11 +144,11 @@ def collect_folder(
     storage: Storage,
     partition_by: tuple[str, ...] = (),
     *,
-    unstated: Container[str] = (),
+    redacted_statistics: Container[str] = (),
 ) -> Candidate:
     """The files of one folder of a finished write; none if the folder does not exist.
 
-    Their statistics omit the values of columns in ``unstated``.
+    Their statistics omit the values of columns in ``redacted_statistics``.
     """
     folder = join(location, staging)
     files, footers = [], []
@@ -160,7 +166,9 @@ def collect_folder(
                 partition = _partition_values(footer, declared, partition_by)
             except NoPartition as error:
                 raise StagingFailed(dataset=dataset, reason=str(error)) from None
-            stats = delta_stats(footer, declared, leave_out=partition, unstated=unstated)
+            stats = delta_stats(
+                footer, declared, leave_out=partition, redacted_statistics=redacted_statistics
+            )
             files.append(_staged(facts, join(staging, name), footer.num_rows, stats, partition))
             footers.append(footer)
     return Candidate(location, tuple(files), tuple(footers))

@@ -34,12 +34,12 @@ def delta_stats(
     declared: TableSchema,
     leave_out: Container[str] = (),
     *,
-    unstated: Container[str] = (),
+    redacted_statistics: Container[str] = (),
 ) -> str:
     """``numRecords``, ``minValues``, ``maxValues`` and ``nullCount`` as JSON text.
 
     Omits partition columns, whose values are in the log, and nested columns, for which a footer has
-    no row-level NULL count. Values of columns in ``unstated`` are redacted.
+    no row-level NULL count. Values of columns in ``redacted_statistics`` are redacted.
     """
     low: dict[str, str] = {}
     high: dict[str, str] = {}
@@ -51,7 +51,7 @@ def delta_stats(
         found = column_range([footer], places[column.name], raw=column.type in _RAW)
         if found.nulls is not None:
             nulls[column.name] = str(found.nulls)
-        omitted = column.type in _WITHOUT or column.name in unstated
+        omitted = column.type in _WITHOUT or column.name in redacted_statistics
         if omitted or found.lowest is None:
             continue
         if column.type == "string":

@@ -95,7 +95,7 @@ def write_kinds(
             plan.dataset,
             storage,
             plan.partition_by,
-            unstated=plan.unstated,
+            redacted_statistics=plan.redacted_statistics,
         )
         for name in kinds
     }

@@ -21,7 +21,7 @@ from lakeguard.ledger.openings import opened_revision
 from lakeguard.ledger.versions import require_version
 from lakeguard.promotion.context import OpenRun, PinnedRules, PlaneContext
 from lakeguard.promotion.opening.pinned_rules import asked_measures, pin_drift, read_by
-from lakeguard.promotion.opening.statistics_redaction import unstated_columns
+from lakeguard.promotion.opening.statistics_redaction import columns_to_redact
 from lakeguard.promotion.privacy.private_columns import private_in
 from lakeguard.promotion.privacy.row_samples import masked_columns
 from lakeguard.promotion.privacy.tag_propagation import possible_tags
@@ -72,7 +72,7 @@ def judge_schema(
         pinned=put_document(tx, pinned.to_data(), tx.now()),
         private=private,
         masked=masked,
-        unstated=unstated_columns(definition.table_schema, pinned, masked),
+        redacted_statistics=columns_to_redact(definition.table_schema, pinned, masked),
         quarantine_rules=quarantine_rules(pinned.rules, declared),
     )
 

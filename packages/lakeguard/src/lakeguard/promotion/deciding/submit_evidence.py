@@ -13,7 +13,7 @@ from lakeguard.promotion.deciding.record_decision import Case, decide_and_record
 from lakeguard.promotion.deciding.row_balance import check_rows
 from lakeguard.promotion.deciding.schema_verdict import judge_schema
 from lakeguard.promotion.opening.eligibility import Findings
-from lakeguard.promotion.opening.statistics_redaction import told_extremes
+from lakeguard.promotion.opening.statistics_redaction import disclosed_statistics
 from lakeguard.promotion.quarantine.record_rows import check_quarantined, damaged_files, quarantined
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.state.transaction import Transaction
@@ -103,7 +103,7 @@ def _check_evidence(
     Raises ``NotApproved`` if it contains a private value, which a finding would store for ever.
     """
     plan = run.plan
-    if told := told_extremes(evidence.files, plan.unstated):
+    if told := disclosed_statistics(evidence.files, plan.redacted_statistics):
         raise NotApproved(run=plan.ticket.run_id, reason=told)
     base = None
     if plan.base is not None:

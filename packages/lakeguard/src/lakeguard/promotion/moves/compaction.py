@@ -14,7 +14,10 @@ from lakeguard.ledger.versions import Pointer, StoredVersion, pointer, require_v
 from lakeguard.promotion.context import PinnedRules, PlaneContext
 from lakeguard.promotion.deciding.record_decision import Case, decide_and_record
 from lakeguard.promotion.opening.eligibility import Findings, find_rogue_commit
-from lakeguard.promotion.opening.statistics_redaction import told_extremes, unstated_in_version
+from lakeguard.promotion.opening.statistics_redaction import (
+    disclosed_statistics,
+    redacted_in_version,
+)
 from lakeguard.promotion.publishing.begin_move import hold_table, take_number
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.promotion.records.version_facts import approved_evidence, filed_under
@@ -100,9 +103,9 @@ def open_compaction(
         if published is None or not groups:
             return end_unmerged(tx, context, task)
         stored = require_version(tx, dataset.dataset_id, published.version)
-        unstated = unstated_in_version(tx, dataset, stored)
+        redacted_statistics = redacted_in_version(tx, dataset, stored)
     plan = _plan(context, dataset, ticket, published, stored, groups)
-    return plan.model_copy(update={"unstated": unstated})
+    return plan.model_copy(update={"redacted_statistics": redacted_statistics})
 
 
 def end_unmerged(tx: Transaction, context: PlaneContext, task: Task) -> RunResult:
@@ -132,7 +135,7 @@ def submit_compaction(context: PlaneContext, ticket: RunTicket, compacted: Compa
         intent = _intent(context, dataset, ticket, compacted, stored)
         why = _why_not_neutral(
             compacted, live, _staging(ticket), stored.table_schema, intent.partition_by
-        ) or told_extremes(compacted.adds, unstated_in_version(tx, dataset, stored))
+        ) or disclosed_statistics(compacted.adds, redacted_in_version(tx, dataset, stored))
         if task.kind is not TaskKind.COMPACTION or why is not None:
             raise NotApproved(run=ticket.run_id, reason=why or "it is no compaction")
         decision = _decide(tx, context, ticket, dataset, stored, compacted)

@@ -24,7 +24,7 @@ from lakeguard_sdk.types.schema import TableSchema
 _EXTREMES = ("minValues", "maxValues")
 
 
-def unstated_columns(
+def columns_to_redact(
     schema: TableSchema, pinned: PinnedRules, masked: Iterable[str]
 ) -> tuple[str, ...]:
     """Columns masked in samples, and all texts if a policy searches texts for a pattern."""
@@ -34,7 +34,7 @@ def unstated_columns(
     return tuple(sorted(found))
 
 
-def unstated_in_version(
+def redacted_in_version(
     tx: Transaction, dataset: RegisteredDataset, stored: StoredVersion
 ) -> tuple[str, ...]:
     """Redacted columns of the version's run, plus those of today's tags and policies."""
@@ -43,13 +43,15 @@ def unstated_in_version(
     policies = current_policies(tx)
     private = private_in(dataset.definition, policies, pinned, ())
     masked = masked_columns(dataset.definition, pinned, private, ())
-    then = opening_of(tx, stored.run_id).plan.unstated
-    return unstated_columns(stored.table_schema, pinned, {*masked, *then})
+    then = opening_of(tx, stored.run_id).plan.redacted_statistics
+    return columns_to_redact(stored.table_schema, pinned, {*masked, *then})
 
 
-def told_extremes(files: Iterable[StagedFile], unstated: Iterable[str]) -> str | None:
+def disclosed_statistics(
+    files: Iterable[StagedFile], redacted_statistics: Iterable[str]
+) -> str | None:
     """Files with statistics of private columns, without the values."""
-    hidden = {name.casefold() for name in unstated}
+    hidden = {name.casefold() for name in redacted_statistics}
     for file in files:
         told = sorted(name for name in _bounded(file.stats) if name.casefold() in hidden)
         if told:

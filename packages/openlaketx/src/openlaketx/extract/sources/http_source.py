@@ -149,13 +149,13 @@ def land_download(
     if plan.load.type in NEW_ROWS_ONLY and file.sha256 in (before.sha256 for before in known):
         return None
     # APPEND must never read the same content twice; other loads may return to an old state.
-    kept = known if plan.load.type is LoadType.APPEND else ()
+    retained = known if plan.load.type is LoadType.APPEND else ()
     return Selection(
         source=build.source,
         dataset=str(plan.dataset),
         root=lake,
         files=(file,),
-        position=SourcePosition(files=(*kept, file)),
+        position=SourcePosition(files=(*retained, file)),
         places={name: str(landing.place(name))},
         landed=True,
     )

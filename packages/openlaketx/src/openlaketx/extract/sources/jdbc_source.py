@@ -61,13 +61,13 @@ class Database:
         url, table = self._filled(self.build.url), f"({query}) AS lg_rows"
         read = self.session.read.jdbc
         if predicates:
-            return self._asked(
+            return self._query(
                 lambda: read(url, table, predicates=predicates, properties=self._properties())
             )
-        return self._asked(lambda: read(url, table, properties=self._properties()))
+        return self._query(lambda: read(url, table, properties=self._properties()))
 
     def answer(self, query: str) -> list[Row]:
-        return self._asked(self.frame(query).collect)
+        return self._query(self.frame(query).collect)
 
     def unreadable(self, why: str) -> SourceUnreadable:
         reason = without(why, self.secrets.values())
@@ -78,7 +78,7 @@ class Database:
             return JarsMissing(reason=f"this Spark was started without {_DRIVER}")
         return self.unreadable(reason(error))
 
-    def _asked(self, ask: Callable[[], Answer]) -> Answer:
+    def _query(self, ask: Callable[[], Answer]) -> Answer:
         try:
             return ask()
         except SPARK_ERRORS as error:
@@ -223,8 +223,8 @@ def _frame(database: Database, columns: list[DatabaseColumn], rows: str) -> Data
     if sliced is None:
         return database.frame(f"SELECT {', '.join(selected)} {rows}")
     column, slices = sliced
-    asked = database.answer(bounds_query(column, slices, rows))
-    inner = [row["bound"] for row in sorted(asked, key=lambda row: int(row["i"]))]
+    answer = database.answer(bounds_query(column, slices, rows))
+    inner = [row["bound"] for row in sorted(answer, key=lambda row: int(row["i"]))]
     bounds = dict.fromkeys(bound for bound in inner if bound is not None)
     selected.append(f"{identifier(column.name)} AS {SLICE}")
     return database.frame(f"SELECT {', '.join(selected)} {rows}", predicates(column, bounds))
