@@ -6,63 +6,62 @@ from lakeguard.gate.schema.profiles import BUILT_IN, FLAGS, POSSIBLE
 from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
 
 _MEANS = {
-    SchemaChange.ADD_NULLABLE: "a column that is not declared",
-    SchemaChange.ADD_REQUIRED: "the same, and its source says that it is never NULL",
-    SchemaChange.DROP_NULLABLE: "a declared column is not there",
-    SchemaChange.DROP_REQUIRED: "the same, and it is declared `required` or `nullable: false`",
-    SchemaChange.RENAME: "one column is gone, and a new one of its type has a name like it",
-    SchemaChange.CASE_RENAME: "a name differs in upper and lower case alone",
-    SchemaChange.WIDEN: "a type became a wider one, along the arrows below",
-    SchemaChange.NARROW: "a type whose every value the declared one holds",
-    SchemaChange.DECIMAL_SIZE: "a decimal of which neither size holds the other",
+    SchemaChange.ADD_NULLABLE: "a new column",
+    SchemaChange.ADD_REQUIRED: "a new column that the source declares NOT NULL",
+    SchemaChange.DROP_NULLABLE: "a declared column is missing",
+    SchemaChange.DROP_REQUIRED: "a missing column, `required` or `nullable: false`",
+    SchemaChange.RENAME: "a missing column, and a new one with its type and a similar name",
+    SchemaChange.CASE_RENAME: "a name differs only in case",
+    SchemaChange.WIDEN: "a wider type, see below",
+    SchemaChange.NARROW: "a narrower type, which the declared one can hold",
+    SchemaChange.DECIMAL_SIZE: "a decimal that is neither wider nor narrower",
     SchemaChange.TIMEZONE: "`timestamp` and `timestamp_ntz`",
     SchemaChange.INCOMPATIBLE_TYPE: "any other type",
-    SchemaChange.RELAX_NULLABILITY: "NULL can be there, and is declared `nullable: false`",
-    SchemaChange.TIGHTEN_NULLABILITY: "the source says never NULL, and the definition does not",
-    SchemaChange.REORDER: "columns stand in another order",
-    SchemaChange.NESTED_ADD: "a field of a struct that is not declared",
-    SchemaChange.NESTED_DROP: "a declared field of a struct is not there",
-    SchemaChange.NESTED_CASE_RENAME: "the name of a field differs in case alone",
+    SchemaChange.RELAX_NULLABILITY: "nullable, but declared `nullable: false`",
+    SchemaChange.TIGHTEN_NULLABILITY: "NOT NULL in the source, but not in the definition",
+    SchemaChange.REORDER: "columns in a different order",
+    SchemaChange.NESTED_ADD: "a new field of a struct",
+    SchemaChange.NESTED_DROP: "a declared field of a struct is missing",
+    SchemaChange.NESTED_CASE_RENAME: "the name of a field differs only in case",
     SchemaChange.NESTED_WIDEN: "a part of a struct, array or map became wider",
-    SchemaChange.NESTED_NARROW: "a part of one became narrower",
-    SchemaChange.NESTED_TYPE: "a part of one has any other type",
-    SchemaChange.KEY_CHANGE: "other keys, or a key that is gone, renamed or wider",
-    SchemaChange.PARTITION_CHANGE: "the same of what a table is partitioned by",
-    SchemaChange.COMMENT: "a column is described otherwise since the last version",
-    SchemaChange.TAG: "a column has other tags since the last version",
+    SchemaChange.NESTED_NARROW: "a part of a struct, array or map became narrower",
+    SchemaChange.NESTED_TYPE: "a part of a struct, array or map has any other type",
+    SchemaChange.KEY_CHANGE: "different keys, or a key that is missing, renamed or wider",
+    SchemaChange.PARTITION_CHANGE: "the same for partition columns",
+    SchemaChange.COMMENT: "a column's description changed since the last version",
+    SchemaChange.TAG: "the tags of a column changed since the last version",
 }
 
 _DOES = {
-    Reaction.ACCEPT: "the table becomes what was found, as far as that changes it: a new column is"
-    " added, a type is widened and its files are written again, a column that is gone is NULL in"
-    " new rows, a name in another case is read under the declared one",
-    Reaction.ACCEPT_CAST: "the table stays; values are cast, and one that cannot be fails the run",
-    Reaction.LEFT_OUT: "the table stays, and the column does not get into it; a warning",
-    Reaction.QUARANTINE_ROW: "the table stays; values are cast, and rows with one that cannot be"
-    " are quarantined and counted; a warning",
-    Reaction.BLOCK: "the run is BLOCKED before anything is staged; its schema is kept all the same",
+    Reaction.ACCEPT: "the table is changed to match: a new column is added, a type is widened and"
+    " its files are rewritten, a missing column is NULL in new rows, a name in another case is"
+    " mapped to the declared one",
+    Reaction.ACCEPT_CAST: "the table is unchanged; values are cast, a failed cast fails the run",
+    Reaction.LEFT_OUT: "the table is unchanged and the column is ignored, with a warning",
+    Reaction.QUARANTINE_ROW: "the table is unchanged; values are cast, and rows with a failed cast"
+    " are quarantined and counted, with a warning",
+    Reaction.BLOCK: "the run is BLOCKED before anything is staged; its schema is still recorded",
 }
 
 _INTRODUCTION = """\
-# Changes of schema
+# Schema changes
 
 <!-- Generated by make docs (tools/docs); do not edit. -->
 
-Every run compares the schema that it finds with the approved one, which is that of the definition,
-before anything is staged. Each difference has a class, and the dataset's profile answers it:
+Before anything is staged, every run compares the schema of the data with the declared schema. Each
+difference has a class, and the dataset's profile decides how to react:
 
 ```yaml
 schema: {profile: BACKWARD, leave_out: [debug_blob]}
 ```
 
-Both the schema and every difference are kept, of refused runs as well: `schema_history` and
-`schema_change_log`. `lakeguard schema diff DATASET` shows what each profile would say,
-`lakeguard schema approve DATASET --reason WHY` declares what was seen.
+The schema and every difference are recorded in `schema_history` and `schema_change_log`, also for
+blocked runs. `lakeguard schema diff DATASET` shows the reaction of each profile;
+`lakeguard schema approve DATASET --reason WHY` declares the schema that was found.
 
-A `SCHEMA` [policy](policies.md) outranks every profile: what its mode blocks is blocked.
-`leave_out` names columns that never get into the table. Names are compared exactly, and fields of
-structs like columns. From CSV and JSON lines every plain type is read out of text, so that a text
-there is no difference of type.
+A `SCHEMA` [policy](policies.md) takes precedence over every profile. Columns in `leave_out` are
+never added to the table. Names are compared exactly, including the fields of structs. CSV and JSON
+lines hold text from which every simple type is parsed, so text is not a type difference there.
 """
 
 _TYPES = """\
@@ -75,36 +74,36 @@ decimal(p,s) → decimal(p+a,s+b) with a ≥ b ≥ 0
 date → timestamp_ntz
 ```
 
-A whole number becomes a `decimal` or a `double` only where a person declares it; then narrower
-numbers are cast. A table takes `timestamp_ntz` only if it was created with such a column. What a
-table is keyed or partitioned by stays as it is.
+An integer becomes a `decimal` or a `double` only if it is declared so; then narrower numbers are
+cast. A table accepts `timestamp_ntz` only if it was created with such a column. Keys and partition
+columns never change their type.
 """
 
 _DRIFT = """\
-## Columns that came with the data
+## Drifted columns
 
 An accepted column, or a wider type, becomes part of the registered definition in the transaction
-that publishes it, with `origin: drift`, or `widened_from` and the type that was declared. Files
-that lack it do not take it back: `plan` proposes nothing. It is yours once you declare it, and
-gone once `leave_out` names it; a load other than FULL cannot drop what is in the table.
+that publishes it, with `origin: drift`, or `widened_from` and the declared type. Definition files
+without it do not remove it: `plan` shows no change. Declare it to adopt it, or list it in
+`leave_out` to remove it; only a FULL load can drop a column from the table.
 
 A definition that declares a wider type than the table has widens the table with its next run.
 
 ## Quarantined rows
 
-`<lake>/quarantine/<layer>/<name>/execution_id=<run>` holds them as JSON lines, as they came, each
-with `lg_reason`. They are counted in the evidence as rejected. `lakeguard maintain` removes them
-`inspection_days` after the run ended; where a policy forbids to keep the batch, they go with it.
+`<lake>/quarantine/<layer>/<name>/execution_id=<run>` holds them as JSON lines, unchanged, each
+with `lg_reason`. The evidence counts them as rejected. `lakeguard maintain` removes them
+`inspection_days` after the run; if a policy forbids keeping the batch, they are removed with it.
 
-## What is not seen
+## What is not detected
 
-Columns have no default values, lengths of text or collations in definitions, so that a change of
-one is none. Whether a column can be NULL is known of Delta sources alone.
+Definitions have no default values, text lengths or collations, so changes to these are not
+detected. Nullability is known for Delta sources only.
 """
 
 
 def schema_reference() -> str:
-    """The page, the same bytes each time for the same table."""
+    """The page; deterministic."""
     return "\n".join(
         [_INTRODUCTION, _reactions(), _table(), _TYPES, _flags(), _overrides(), _DRIFT]
     )
@@ -112,12 +111,12 @@ def schema_reference() -> str:
 
 def _reactions() -> str:
     rows = [f"| `{reaction}` | {_DOES[reaction]} |" for reaction in Reaction]
-    return "\n".join(["## Answers\n", "| answer | means |", "|---|---|", *rows, ""])
+    return "\n".join(["## Reactions\n", "| reaction | effect |", "|---|---|", *rows, ""])
 
 
 def _table() -> str:
     names = list(BUILT_IN)
-    head = f"| class | is | {' | '.join(name.upper() for name in names)} |"
+    head = f"| change | description | {' | '.join(name.upper() for name in names)} |"
     rows = [
         f"| `{change}` | {_MEANS[change]} |"
         f" {' | '.join(BUILT_IN[name][change] for name in names)} |"
@@ -132,23 +131,23 @@ def _flags() -> str:
         f"| `{flag}` | {', '.join(f'`{change}`: {answer}' for change, answer in opens.items())} |"
         for flag, opens in FLAGS.items()
     ]
-    said = (
-        "A profile of your own has flags. What no flag opens is blocked, but for REORDER, COMMENT"
-        " and TAG.\n"
+    introduction = (
+        "A custom profile has flags. Changes that no flag allows are blocked, except REORDER,"
+        " COMMENT and TAG.\n"
     )
     return "\n".join(
-        ["## Profiles of your own\n", said, "| flag | opens |", "|---|---|", *rows, ""]
+        ["## Custom profiles\n", introduction, "| flag | allows |", "|---|---|", *rows, ""]
     )
 
 
 def _overrides() -> str:
-    said = (
-        "`reactions` answer single classes, whatever the flags say: `reactions: {widen: BLOCK}`."
-        " Possible are:\n"
+    introduction = (
+        "`reactions` override the flags for single changes: `reactions: {widen: BLOCK}`."
+        " Allowed reactions:\n"
     )
     rows = [
         f"| `{change}` | {', '.join(possible)} |"
         for change, possible in POSSIBLE.items()
         if len(possible) > 1
     ]
-    return "\n".join([said, "| class | answers |", "|---|---|", *rows, ""])
+    return "\n".join([introduction, "| change | reactions |", "|---|---|", *rows, ""])

@@ -1,4 +1,4 @@
-"""The registry as rows hold it: names and hashes at once, the rest when it is asked for."""
+"""Loads a registry snapshot from the State; definitions are read on demand."""
 
 from __future__ import annotations
 
@@ -31,33 +31,35 @@ _NOUNS = {kind.word: kind.noun for kind in KINDS}
 
 
 def read_state(tx: Transaction) -> RegistryState:
-    """What is registered now; definitions are read as long as the transaction is open."""
+    """The current registry; definitions can be read while the transaction is open."""
     entries: list[Entry] = []
-    for kind in queries.HELD_WHOLE:
+    for kind in queries.STORED_AS_JSON:
         entries += [
             Entry(kind, row.name, row.key, row.revision, row.definition_hash)
             for row in tx.execute(queries.entries(kind, tx.org_id))
         ]
-    at_hand = dict(_spelled_out(tx))
-    library = StateLibrary(tx, {(entry.kind, entry.name): item for entry, item in at_hand.items()})
-    return RegistryState([*entries, *at_hand], library)
+    loaded = dict(_stored_in_columns(tx))
+    library = StateDefinitions(
+        tx, {(entry.kind, entry.name): item for entry, item in loaded.items()}
+    )
+    return RegistryState([*entries, *loaded], library)
 
 
 @dataclass(frozen=True)
-class StateLibrary:
-    """A library over one transaction on the State."""
+class StateDefinitions:
+    """Definitions read in one transaction on the State."""
 
     tx: Transaction
-    at_hand: Mapping[Key, Opened]
-    """Of the kinds whose rows are their definitions."""
+    loaded: Mapping[Key, Opened]
+    """Definitions of kinds stored in columns, already loaded."""
 
     def open(self, entries: Collection[Entry]) -> Mapping[Key, Opened]:
         found: dict[Key, Opened] = {}
         wanted: dict[str, list[str]] = {}
         for entry in entries:
             key = (entry.kind, entry.name)
-            if key in self.at_hand:
-                found[key] = self.at_hand[key]
+            if key in self.loaded:
+                found[key] = self.loaded[key]
             else:
                 wanted.setdefault(entry.kind, []).append(entry.key)
         for kind, keys in wanted.items():
@@ -133,18 +135,18 @@ def policy_from(row: queries.AnyRow) -> PolicyDefinition:
     )
 
 
-_SPELLED_OUT: tuple[
+_STORED_IN_COLUMNS: tuple[
     tuple[Callable[[str], Select[Any]], Callable[[queries.AnyRow], Definition]], ...
 ] = (
     (queries.current_profiles, profile_from),
     (queries.current_catalogue, catalogue_rule_from),
     (queries.current_policies, policy_from),
 )
-"""Kinds whose columns are the definition; their key is their name."""
+"""Kinds stored in columns instead of JSON; their key is their name."""
 
 
-def _spelled_out(tx: Transaction) -> Iterator[tuple[Entry, Opened]]:
-    for query, noun_from in _SPELLED_OUT:
+def _stored_in_columns(tx: Transaction) -> Iterator[tuple[Entry, Opened]]:
+    for query, noun_from in _STORED_IN_COLUMNS:
         for row in tx.execute(query(tx.org_id)):
             definition = noun_from(row)
             name: str = getattr(definition, definition.kind)

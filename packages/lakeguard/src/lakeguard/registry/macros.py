@@ -44,7 +44,7 @@ class _Call:
 def built_in_rules() -> Mapping[str, CatalogueRule]:
     """Built-in catalogue rules, by name."""
     text = files("lakeguard.registry").joinpath("built_in_rules.toml").read_text("utf-8")
-    return {name: CatalogueRule(rule=name, **said) for name, said in tomllib.loads(text).items()}
+    return {name: CatalogueRule(rule=name, **keys) for name, keys in tomllib.loads(text).items()}
 
 
 class Macros:

@@ -1,4 +1,4 @@
-"""Every SQL statement of the registry, named, with the sentence it answers."""
+"""All SQL statements of the registry."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ from lakeguard_sdk.core.enums import TaskKind
 
 AnyRow = Row[Any]
 
-HELD_WHOLE: dict[str, tuple[Table, Column[Any], Column[Any]]] = {
+STORED_AS_JSON: dict[str, tuple[Table, Column[Any], Column[Any]]] = {
     "source": (source_systems, source_systems.c.source_system_id, source_systems.c.source_name),
     "target": (md_tgt_ctrl, md_tgt_ctrl.c.target_id, md_tgt_ctrl.c.target_name),
     "dataset": (dataset_registry, dataset_registry.c.dataset_id, dataset_registry.c.dataset_name),
     "job": (md_jobs, md_jobs.c.job_id, md_jobs.c.job_name),
 }
-"""Kinds whose rows hold the definition as it was applied: view, key and name."""
+"""Kinds whose rows hold the definition as JSON: view, key and name."""
 
 
 def entries(kind: str, org_id: str) -> Select[Any]:
-    """Key, name, revision and hash of every thing of a kind."""
-    view, key, name = HELD_WHOLE[kind]
+    """Key, name, revision and hash of all definitions of a kind."""
+    view, key, name = STORED_AS_JSON[kind]
     return select(
         name.label("name"), key.label("key"), view.c.revision, view.c.definition_hash
     ).where(view.c.org_id == org_id)
 
 
 def definitions_of(kind: str, org_id: str, keys: Collection[str]) -> Select[Any]:
-    """The definitions of some things of a kind; of datasets also the table's place."""
-    view, key, name = HELD_WHOLE[kind]
+    """Definitions of a kind by key; for datasets also the location."""
+    view, key, name = STORED_AS_JSON[kind]
     location = view.c.location if kind == "dataset" else literal("")
     return select(name.label("name"), view.c.definition, location.label("location")).where(
         view.c.org_id == org_id, key.in_(keys)
@@ -59,19 +59,19 @@ def definitions_of(kind: str, org_id: str, keys: Collection[str]) -> Select[Any]
 
 
 def holding(kind: str, org_id: str, text: str) -> Select[Any]:
-    """The names of things of a kind whose definitions hold this text in quotes."""
+    """Names of a kind whose definitions contain this text in quotes."""
     return containing(kind, org_id, f'"{text}"')
 
 
 def containing(kind: str, org_id: str, text: str) -> Select[Any]:
-    """The names of things of a kind whose definitions hold this text."""
-    view, _, name = HELD_WHOLE[kind]
+    """Names of a kind whose definitions contain this text."""
+    view, _, name = STORED_AS_JSON[kind]
     return select(name).where(view.c.org_id == org_id, view.c.definition.contains(text))
 
 
 def external_ids(kind: str, org_id: str, dialect: str) -> Select[Any]:
-    """Name and external id of everything of a kind that has one."""
-    view, _, name = HELD_WHOLE[kind]
+    """Names and external ids of a kind."""
+    view, _, name = STORED_AS_JSON[kind]
     json_text = JsonSql(dialect).text(f"{view.name}.definition", "external_id")
     external: ColumnClause[str] = literal_column(json_text)
     return select(name.label("name"), external.label("external_id")).where(
@@ -80,7 +80,7 @@ def external_ids(kind: str, org_id: str, dialect: str) -> Select[Any]:
 
 
 def former_names(org_id: str) -> Select[Any]:
-    """Names that datasets had in earlier revisions and have no more."""
+    """Former names of datasets."""
     before = dataset_registry_revisions.c
     return (
         select(before.dataset_name, before.dataset_id)
@@ -91,7 +91,7 @@ def former_names(org_id: str) -> Select[Any]:
 
 
 def locations(org_id: str) -> Select[Any]:
-    """Where every dataset's table lies."""
+    """Locations of all datasets."""
     view = dataset_registry.c
     return select(view.location, view.dataset_name).where(view.org_id == org_id)
 
@@ -103,7 +103,7 @@ def current_profiles(org_id: str) -> Select[Any]:
 
 
 def current_catalogue(org_id: str) -> Select[Any]:
-    """The latest revision of every rule of the catalogue."""
+    """The latest revision of every catalogue rule."""
     view = dq_rule_catalog
     return select(view).where(view.c.org_id == org_id).order_by(view.c.rule_name)
 
@@ -127,7 +127,7 @@ def current_datasets(org_id: str) -> Select[Any]:
 
 
 def current_dataset(org_id: str, name: str) -> Select[Any]:
-    """The latest revision of the dataset of this name."""
+    """The latest revision of the dataset with this name."""
     return current_datasets(org_id).where(dataset_registry.c.dataset_name == name)
 
 
@@ -137,7 +137,7 @@ def dataset_with_id(org_id: str, dataset_id: str) -> Select[Any]:
 
 
 def datasets_of_targets(org_id: str, targets: Collection[str], dialect: str) -> Select[Any]:
-    """The latest revisions of the datasets that name one of these targets, by name."""
+    """The latest revisions of the datasets that use one of these targets, by name."""
     json_text = JsonSql(dialect).text(f"{dataset_registry.name}.definition", "target")
     named: ColumnClause[str] = literal_column(json_text)
     return current_datasets(org_id).where(named.in_(targets))
@@ -150,7 +150,7 @@ def dataset_revision(dataset_id: str, revision: int) -> Select[Any]:
 
 
 def revisions_since(dataset_id: str, revision: int) -> Select[Any]:
-    """The definitions of a dataset from one revision on, in their order."""
+    """The definitions of a dataset from one revision on, in order."""
     row = dataset_registry_revisions.c
     known = select(row.definition).where(row.dataset_id == dataset_id, row.revision >= revision)
     return known.order_by(row.revision)
@@ -163,7 +163,7 @@ def revisions_of_apply(apply_id: str) -> Select[Any]:
 
 
 def revision_in_force(dataset_id: str, at: datetime) -> Select[Any]:
-    """The definition that a dataset had at a moment."""
+    """The definition of a dataset at a point in time."""
     row = dataset_registry_revisions.c
     known = select(row.definition).where(row.dataset_id == dataset_id, row.revised_at <= at)
     return known.order_by(row.revision.desc()).limit(1)
@@ -185,12 +185,12 @@ def current_sources(org_id: str) -> Select[Any]:
 
 
 def current_source(org_id: str, name: str) -> Select[Any]:
-    """The latest revision of the source of this name."""
+    """The latest revision of the source with this name."""
     return current_sources(org_id).where(source_systems.c.source_name == name)
 
 
 def current_target(org_id: str, name: str) -> Select[Any]:
-    """The latest revision of the target of this name."""
+    """The latest revision of the target with this name."""
     view = md_tgt_ctrl.c
     return select(view.definition).where(view.org_id == org_id, view.target_name == name)
 
@@ -221,7 +221,7 @@ def current_policies(org_id: str) -> Select[Any]:
 
 
 def last_ordinal(org_id: str) -> Select[Any]:
-    """How many applies there were."""
+    """The number of applies."""
     return select(func.coalesce(func.max(registry_applies.c.ordinal), 0)).where(
         registry_applies.c.org_id == org_id
     )

@@ -1,4 +1,4 @@
-"""What the registry holds now: names and hashes at once, definitions when they are asked for."""
+"""A snapshot of the registry: names and hashes in memory, definitions loaded on demand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EMPTY_HEAD = "empty"
 
 
 class RegisteredDataset(Noun):
-    """The latest revision of a dataset. ``location`` was fixed when it was registered."""
+    """The latest revision of a dataset. ``location`` is fixed at registration."""
 
     dataset_id: str
     revision: int
@@ -40,67 +40,74 @@ class RegisteredSource(Noun):
 
 
 class Entry(NamedTuple):
-    """The latest revision of one thing, without its definition."""
+    """The latest revision of one definition, without its content."""
 
     kind: str
     name: str
     key: str
-    """What the registry calls it, whatever its name is."""
+    """The registry's id, which does not change with the name."""
     revision: int
     definition_hash: str
 
 
 class Opened(NamedTuple):
-    """An entry's definition; ``location`` is that of a dataset's table, else empty."""
+    """The definition of an entry; ``location`` is set for datasets only."""
 
     definition: Definition
     location: str = ""
 
 
-class Library(Protocol):
-    """What can be asked of the registry beyond names and hashes."""
+class DefinitionSource(Protocol):
+    """Queries of a registry beyond names and hashes."""
 
     def open(self, entries: Collection[Entry]) -> Mapping[Key, Opened]: ...
 
     def former_names(self) -> Mapping[str, str]:
-        """Names that datasets once had and have no more, each with the dataset's key."""
+        """Former names of datasets, with the key of each."""
         ...
 
     def locations(self) -> Mapping[str, str]:
-        """Every place of a table, with the name of its dataset."""
+        """Locations of all tables, with the name of the dataset."""
         ...
 
     def naming(self, text: str) -> Collection[Key]:
-        """Datasets and jobs whose definitions hold this text as a value, and maybe others."""
+        """Datasets and jobs whose definitions contain this value; may include false positives."""
         ...
 
     def referring(self, dataset: str) -> Collection[Key]:
-        """Datasets whose rules refer to this one, and maybe others."""
+        """Datasets whose rules refer to this one; may include false positives."""
         ...
 
     def external_ids(self, kind: str) -> Mapping[str, str]:
-        """The ids under which other systems know things of a kind, each with its name."""
+        """External ids of a kind, with the name of each."""
         ...
 
 
 class RegistryState:
     """Every current definition of one organisation."""
 
-    def __init__(self, entries: Iterable[Entry] = (), library: Library | None = None) -> None:
+    def __init__(
+        self, entries: Iterable[Entry] = (), library: DefinitionSource | None = None
+    ) -> None:
         self.entries: dict[Key, Entry] = {(entry.kind, entry.name): entry for entry in entries}
-        self.library: Library = library or Shelf({})
+        self.library: DefinitionSource = library or InMemoryDefinitions({})
         self._opened: dict[Key, Opened] = {}
 
     @classmethod
-    def of(cls, held: Mapping[Entry, Opened]) -> RegistryState:
+    def of(cls, definitions: Mapping[Entry, Opened]) -> RegistryState:
         """A registry in memory."""
-        return cls(held, Shelf({(entry.kind, entry.name): item for entry, item in held.items()}))
+        return cls(
+            definitions,
+            InMemoryDefinitions(
+                {(entry.kind, entry.name): item for entry, item in definitions.items()}
+            ),
+        )
 
     def find(self, kind: str, name: str) -> Entry | None:
         return self.entries.get((kind, name))
 
     def superseded(self, dataset: DatasetDefinition) -> Entry | None:
-        """What the definition takes the place of: under its name, else under that which it had."""
+        """The entry that the definition replaces, by its name, else by its former name."""
         found = self.find("dataset", dataset.dataset)
         if found is None and dataset.renamed_from is not None:
             return self.find("dataset", dataset.renamed_from)
@@ -110,7 +117,7 @@ class RegistryState:
         return {name for found, name in self.entries if found == kind}
 
     def open_all(self, entries: Iterable[Entry]) -> dict[Key, Opened]:
-        """The definitions of entries, each read once."""
+        """The definitions of entries; each is loaded once."""
         wanted = {(entry.kind, entry.name): entry for entry in entries}
         missing = [entry for key, entry in wanted.items() if key not in self._opened]
         if missing:
@@ -129,48 +136,56 @@ class RegistryState:
         return registry_head(entry.definition_hash for entry in self.entries.values())
 
 
-class Shelf:
-    """A library of definitions that are all at hand; nothing was ever called otherwise."""
+class InMemoryDefinitions:
+    """Definitions in memory, without former names."""
 
-    def __init__(self, held: Mapping[Key, Opened]) -> None:
-        self._held = held
+    def __init__(self, definitions: Mapping[Key, Opened]) -> None:
+        self._definitions = definitions
 
     def open(self, entries: Collection[Entry]) -> Mapping[Key, Opened]:
-        return {(entry.kind, entry.name): self._held[entry.kind, entry.name] for entry in entries}
+        return {
+            (entry.kind, entry.name): self._definitions[entry.kind, entry.name] for entry in entries
+        }
 
     def former_names(self) -> Mapping[str, str]:
         return {}
 
     def locations(self) -> Mapping[str, str]:
-        return {item.location: name for (_, name), item in self._held.items() if item.location}
+        return {
+            item.location: name for (_, name), item in self._definitions.items() if item.location
+        }
 
     def naming(self, text: str) -> Collection[Key]:
-        return [key for key, item in self._held.items() if f'"{text}"' in item.definition.to_json()]
+        return [
+            key
+            for key, item in self._definitions.items()
+            if f'"{text}"' in item.definition.to_json()
+        ]
 
     def referring(self, dataset: str) -> Collection[Key]:
-        said = reference_text(dataset)
-        return [key for key, item in self._held.items() if said in item.definition.to_json()]
+        text = reference_text(dataset)
+        return [key for key, item in self._definitions.items() if text in item.definition.to_json()]
 
     def external_ids(self, kind: str) -> Mapping[str, str]:
         named = {
             getattr(item.definition, "external_id", ""): name
-            for (found, name), item in self._held.items()
+            for (found, name), item in self._definitions.items()
             if found == kind
         }
         return {external: name for external, name in named.items() if external}
 
 
 def reference_text(dataset: str) -> str:
-    """How the rules of a definition begin to speak of a dataset."""
+    """The text of a rule's reference to a dataset."""
     return f"-> {dataset}"
 
 
 def entry_of(definition: Definition, key: str, revision: int) -> Entry:
-    """A definition as it would be registered."""
+    """The entry of a definition."""
     return Entry(*key_of(definition), key, revision, hash_of(definition))
 
 
 def registry_head(hashes: Iterable[str]) -> str:
-    """One name for all that is registered: equal content, equal head, in whatever order."""
+    """A hash of all registered definitions, independent of their order."""
     collected = list(hashes)
     return unordered_hash(collected) if collected else EMPTY_HEAD

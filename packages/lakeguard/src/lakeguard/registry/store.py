@@ -1,7 +1,6 @@
-"""The registry's rows: what is registered now, and the revisions that a plan adds.
+"""Reads registered definitions and applies plans.
 
-Everything here works on a connection whose transaction the caller opened: an apply is whole
-or it did not happen.
+All functions run in the caller's transaction, so an apply is atomic.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ def current_definition(tx: Transaction, name: DatasetName) -> RegisteredDataset 
 
 
 def require_dataset(tx: Transaction, name: DatasetName) -> RegisteredDataset:
-    """The dataset's latest revision; NotRegistered, with the nearest name, if there is none."""
+    """The latest revision of a dataset; NotRegistered, with the nearest name, if missing."""
     found = current_definition(tx, name)
     if found is None:
         names = tx.execute(queries.dataset_names(tx.org_id)).scalars().all()
@@ -88,7 +87,7 @@ def dataset_by_id(tx: Transaction, dataset_id: str) -> RegisteredDataset:
 
 
 def definition_at(tx: Transaction, dataset_id: str, revision: int) -> DatasetDefinition:
-    """What a revision of a dataset said."""
+    """The definition of one revision of a dataset."""
     text = tx.scalar(queries.dataset_revision(dataset_id, revision))
     if text is None:
         raise NotRegistered(dataset=f"{dataset_id}, revision {revision}")
@@ -98,13 +97,13 @@ def definition_at(tx: Transaction, dataset_id: str, revision: int) -> DatasetDef
 def definitions_since(
     tx: Transaction, dataset_id: str, revision: int
 ) -> tuple[DatasetDefinition, ...]:
-    """What a revision of a dataset and all after it said, the oldest first."""
+    """The definitions from one revision on, oldest first."""
     texts = tx.scalars(queries.revisions_since(dataset_id, revision))
     return tuple(map(DatasetDefinition.from_json, texts))
 
 
 def definition_in_force(tx: Transaction, dataset_id: str, at: datetime) -> DatasetDefinition | None:
-    """What the latest revision of a moment said; None before the first."""
+    """The definition in force at a time; None before the first revision."""
     text = tx.scalar(queries.revision_in_force(dataset_id, at))
     return None if text is None else DatasetDefinition.from_json(text)
 
@@ -120,7 +119,7 @@ def current_target(tx: Transaction, name: str) -> TargetDefinition | None:
 
 
 def current_targets(tx: Transaction) -> dict[str, TargetDefinition]:
-    """All of them, by name."""
+    """All targets, by name."""
     found = map(TargetDefinition.from_json, tx.scalars(queries.current_targets(tx.org_id)))
     return {target.target: target for target in found}
 
@@ -151,7 +150,7 @@ def current_catalogue(tx: Transaction) -> tuple[CatalogueRule, ...]:
 
 
 def hold_registry(tx: Transaction) -> None:
-    """Nobody else revises a definition until the transaction ends."""
+    """Lock the registry against other changes until the transaction ends."""
     locks.hold(tx, f"registry:{tx.org_id}")
 
 
@@ -165,11 +164,11 @@ def apply_plan(
     *,
     keep_drift: bool = True,
 ) -> Applied:
-    """Add the revisions that the plan's steps say. An empty plan writes nothing.
+    """Write the revisions of the plan's steps. An empty plan writes nothing.
 
-    Of two at once, one waits for the other. RegistryMoved if the registry is not the one the
-    plan was made against, and PlanChanged if the steps are not exactly what their definitions
-    call for: a plan that was kept in a file is held to every invariant again.
+    Concurrent applies are serialized. RegistryMoved if the registry changed since the plan was
+    made, and PlanChanged if the steps do not match their definitions: a plan loaded from a file
+    is checked again completely.
     """
     hold_registry(tx)
     current = read_state(tx)
@@ -177,8 +176,8 @@ def apply_plan(
         raise RegistryMoved(planned=plan.registry_head, now=current.head)
     if not plan.steps:
         return Applied(apply_id=None, steps=0, registry_head=current.head, applied_at=at)
-    asked = gathered(step.definition for step in plan.steps)
-    if make_plan(asked, current, lake, keep_drift=keep_drift) != plan:
+    definitions = gathered(step.definition for step in plan.steps)
+    if make_plan(definitions, current, lake, keep_drift=keep_drift) != plan:
         raise PlanChanged()
     apply_id = new_id("apl")
     revisions = Revisions(current, tx.org_id, actor, apply_id, at)
@@ -196,7 +195,7 @@ def apply_plan(
 
 
 def _registered(plan: Plan) -> tuple[DatasetName, ...]:
-    """Datasets that are new."""
+    """The new datasets of the plan."""
     return tuple(
         step.definition.dataset
         for step in plan.steps
@@ -205,8 +204,8 @@ def _registered(plan: Plan) -> tuple[DatasetName, ...]:
 
 
 def _superseded(plan: Plan, current: RegistryState) -> bool:
-    """Whether a revision that a step builds on is not the latest: it may have come back to
-    the same content since."""
+    """Whether a step is based on an outdated revision. The head may still be equal, if the content
+    was changed back."""
     known = {(entry.kind, entry.key): entry.revision for entry in current.entries.values()}
     return any(
         known.get((step.definition.kind, step.key)) != step.revision
@@ -216,7 +215,7 @@ def _superseded(plan: Plan, current: RegistryState) -> bool:
 
 
 def _record_apply(tx: Transaction, plan: Plan, revisions: Revisions, reason: str | None) -> None:
-    """One row per apply, numbered; of two at the same time, one gets the number."""
+    """One numbered row per apply; of two concurrent ones, only one gets the number."""
     last: int = tx.execute(queries.last_ordinal(revisions.org_id)).scalar_one()
     row = {
         "apply_id": revisions.apply_id,

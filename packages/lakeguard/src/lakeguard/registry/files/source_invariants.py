@@ -46,8 +46,8 @@ def _placeholder_errors(source: SourceDefinition, locate: Locate) -> Iterator[De
     for name in PLACEHOLDER.findall(source.url):
         if name not in source.secrets:
             place, hint = locate(source, ("url",)), did_you_mean(name, source.secrets)
-            said = {"kind": "secret", "name": name[:80], "hint": hint}
-            yield UnknownReference(place, at=["url"], **said)
+            fields = {"kind": "secret", "name": name[:80], "hint": hint}
+            yield UnknownReference(place, at=["url"], **fields)
 
 
 def _header_problems(source: SourceDefinition) -> Iterator[tuple[str, str]]:
@@ -72,8 +72,8 @@ def _option_problems(source: SourceDefinition) -> Iterator[tuple[str, str]]:
     for key, value in source.options.items():
         if key not in known:
             yield key, f"{source.format} has no option {key[:80]!r}"
-        elif not looks_secret(value) and (said := known[key](value)):
-            yield key, said
+        elif not looks_secret(value) and (problem := known[key](value)):
+            yield key, problem
     if "slices" in source.options and "slice_by" not in source.options:
         yield "slices", "needs slice_by, the column to slice by"
 

@@ -30,7 +30,7 @@ def read_source(document: Document, findings: Findings) -> SourceDefinition | No
     source_format = fields.choice("format", SourceFormat)
     if fields.node("path") is None and fields.node("url") is None:
         fields.missing(PLACE)
-    said = {
+    values = {
         "source": fields.word("source"),
         "format": source_format,
         "path": fields.text("path", limit=LONGEST_PATH) or "",
@@ -46,7 +46,7 @@ def read_source(document: Document, findings: Findings) -> SourceDefinition | No
         "details": read_details(fields, "details"),
         "active": fields.flag("active", True),
     }
-    return None if findings.count > before else SourceDefinition.model_validate(said)
+    return None if findings.count > before else SourceDefinition.model_validate(values)
 
 
 # Targets.
@@ -108,10 +108,10 @@ def _mapping(fields: Fields, node: Node) -> SourceMapping | None:
     if not isinstance(node, Block):
         fields.wrong(node, "sources", f"write a mapping, such as {_MAPPING}")
         return None
-    said = Fields(fields.document, node, fields.findings, MAPPING_KEYS)
-    source, relationship = said.word("source"), said.word("relationship", "ingestion")
-    description = said.text("description", limit=LONGEST_DESCRIPTION) or ""
-    active = said.flag("active", True)
+    mapping = Fields(fields.document, node, fields.findings, MAPPING_KEYS)
+    source, relationship = mapping.word("source"), mapping.word("relationship", "ingestion")
+    description = mapping.text("description", limit=LONGEST_DESCRIPTION) or ""
+    active = mapping.flag("active", True)
     if source is None or relationship is None:
         return None
     return SourceMapping(

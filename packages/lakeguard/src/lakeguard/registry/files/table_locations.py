@@ -77,11 +77,11 @@ def root_of(lake: str) -> str:
 
 
 def nested_places(
-    new: Mapping[str, str], held: Mapping[str, str], root: str | None = None
+    new: Mapping[str, str], registered: Mapping[str, str], root: str | None = None
 ) -> Iterator[tuple[str, str]]:
     """Each new location equal to, inside or around another, with the name found there; also those
     that contain the lake's root, if it is known."""
-    there, mine = _by_disk(held, root), _by_disk(new, root)
+    there, mine = _by_disk(registered, root), _by_disk(new, root)
     for place, name in new.items():
         found = on_disk(place, root)
         if root is not None and _is_below(f"{root}/", found):

@@ -1,4 +1,4 @@
-"""The rows that a plan's steps become: one visitor over the steps that ``plan`` shows."""
+"""Converts the steps of a plan to revision rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lakeguard_sdk.model.plan import Register, Revise
 
 
 class Revisions:
-    """Collects the rows of one apply; ``insert`` writes them, table by table, in bulk."""
+    """Collects the rows of one apply; ``insert`` writes them in bulk."""
 
     def __init__(
         self, current: RegistryState, org_id: str, actor: str, apply_id: str, at: datetime
@@ -46,7 +46,7 @@ class Revisions:
 
     @property
     def head(self) -> str:
-        """Of the registry once the rows are in."""
+        """The registry head after the insert."""
         return registry_head(self._hashes.values())
 
     def insert(self, tx: Transaction) -> None:
@@ -105,14 +105,14 @@ class Revisions:
         revision: int,
         before: tuple[RuleDefinition, ...],
     ) -> None:
-        """New and changed rules, and those that are gone, under the dataset's revision.
+        """New, changed and removed rules, with the dataset's revision.
 
-        A rule that only moved has not changed: its row, and the position in it, stays.
+        A rule that only moved is unchanged: its row keeps the old position.
         """
-        kept = {rule.rule_id for rule in dataset.rules}
-        gone = [(i, rule, True) for i, rule in enumerate(before) if rule.rule_id not in kept]
-        said = [(i, rule, False) for i, rule in enumerate(dataset.rules) if rule not in before]
-        for position, rule, removed in (*gone, *said):
+        current_ids = {rule.rule_id for rule in dataset.rules}
+        gone = [(i, rule, True) for i, rule in enumerate(before) if rule.rule_id not in current_ids]
+        changed = [(i, rule, False) for i, rule in enumerate(dataset.rules) if rule not in before]
+        for position, rule, removed in (*gone, *changed):
             self._rows[quality_rules_revisions].append(
                 {
                     **self._stamp(revision),
@@ -137,6 +137,6 @@ def _rules_of(before: Opened | None) -> tuple[RuleDefinition, ...]:
 
 
 def _only_column(rule: RuleDefinition) -> str | None:
-    """The column that a rule speaks of, where it is one."""
+    """The column of a rule with exactly one column, else None."""
     columns = read_rule(rule.expression).rule.columns
     return columns[0] if len(columns) == 1 else None

@@ -41,8 +41,8 @@ class Assembly:
     """The definitions of a load, with the place of each value."""
 
     def __init__(self, rows: Iterable[Row], registered: Definitions, findings: Findings) -> None:
-        held: Mapping[Key, Definition] = {key_of(item): item for item in every(registered)}
-        self._sheet = Worksheet(accepted(rows, findings), held, findings)
+        known: Mapping[Key, Definition] = {key_of(item): item for item in every(registered)}
+        self._sheet = Worksheet(accepted(rows, findings), known, findings)
         self._read()
         drafts = self._sheet.drafts.drafts
         found = [_finished(self._sheet, draft) for draft in list(drafts.values())]
@@ -51,7 +51,7 @@ class Assembly:
             draft = drafts[key_of(item)]
             for error in definition_errors(item, draft.locate):
                 findings.add(_at_row(error, item, draft))
-        self._check_sql_files(held, findings)
+        self._check_sql_files(known, findings)
 
     def _read(self) -> None:
         """Referenced kinds are read first; details after their owners."""
@@ -74,11 +74,11 @@ class Assembly:
         control_rows.read_jobs(sheet)
         control_rows.read_job_settings(sheet)
 
-    def _check_sql_files(self, held: Mapping[Key, Definition], findings: Findings) -> None:
+    def _check_sql_files(self, known: Mapping[Key, Definition], findings: Findings) -> None:
         """A SQL file must not have two texts, because an export could not write both."""
         defined = {key_of(item): item for item in every(self.definitions)}
         first: dict[str, tuple[Key, str]] = {}
-        for key, item in {**held, **defined}.items():
+        for key, item in {**known, **defined}.items():
             build = getattr(item, "build", None)
             if not isinstance(build, FromSql):
                 continue
@@ -93,9 +93,11 @@ class Assembly:
     def _catalogue(self) -> dict[str, CatalogueRule]:
         """Catalogue rules by name, after this load."""
         drafts = self._sheet.drafts
-        held = [item for (kind, _), item in drafts.registered.items() if kind == "rule"]
+        known = [item for (kind, _), item in drafts.registered.items() if kind == "rule"]
         drafted = [draft.finished({}, Findings()) for draft in drafts.of_kind("rule")]
-        defined = {item.rule: item for item in (*held, *drafted) if isinstance(item, CatalogueRule)}
+        defined = {
+            item.rule: item for item in (*known, *drafted) if isinstance(item, CatalogueRule)
+        }
         return {**built_in_rules(), **defined}
 
     def placed(self, error: DefinitionError) -> DefinitionError:

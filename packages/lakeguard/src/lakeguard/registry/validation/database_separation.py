@@ -27,9 +27,9 @@ def require_apart(targets: Iterable[TargetDefinition], state: URL) -> None:
     if state.get_backend_name() != "postgresql":
         return
     options = {key: str(value) for key, value in state.query.items()}
-    held = place_of(state.host or options.get("host", ""), state.port, state.database or "")
+    state_place = place_of(state.host or options.get("host", ""), state.port, state.database or "")
     for target in targets:
-        if target.format is TargetFormat.POSTGRESQL and _place(target.url) == held:
+        if target.format is TargetFormat.POSTGRESQL and _place(target.url) == state_place:
             raise NotApart(target=target.target)
 
 
