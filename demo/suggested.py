@@ -17,7 +17,7 @@ from deltalake import write_deltalake
 from demo.landing import Landing
 from lakeguard.insight.suggestions import Suggestion
 from lakeguard.services.draft_rules import inspect_and_suggest
-from lakeguard_sdk.model.source_preview import SourceSketch
+from lakeguard_sdk.model.source_preview import SourcePreview
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "suggestions.md"
 LOOKED_AT = datetime(2014, 2, 1, tzinfo=UTC)
@@ -42,12 +42,12 @@ def flights_table(folder: Path) -> str:
     return place
 
 
-def flights_suggestions(place: str) -> tuple[SourceSketch, list[Suggestion]]:
+def flights_suggestions(place: str) -> tuple[SourcePreview, list[Suggestion]]:
     """What adopting the table would suggest, were there no rule yet."""
     return inspect_and_suggest(place, place, lambda _: (), LOOKED_AT, whole=True)
 
 
-def listed(sketch: SourceSketch, found: Sequence[Suggestion]) -> str:
+def listed(sketch: SourcePreview, found: Sequence[Suggestion]) -> str:
     """A sentence and a table."""
     rows = [
         ("rule", "because", "confidence", "fails on"),

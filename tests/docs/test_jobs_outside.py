@@ -13,7 +13,7 @@ import pytest
 
 from lakeguard.http.routes import FRESH_SECONDS, LARGEST, PATHS
 from lakeguard.promotion.context import PlaneContext
-from lakeguard_sdk.errors import BadToken, OutputThere, ReportedOtherwise, ReportRefused
+from lakeguard_sdk.errors import BadToken, OutputExists, ReportConflict, ReportRefused
 from lakeguard_sdk.model.run import Failure
 from lakeguard_sdk.scheduling.task_token import token_of
 from lakeguard_sdk.scheduling.tasks import Output, TaskAnswer, TaskReport
@@ -83,7 +83,7 @@ def test_everything_that_can_be_said_is_on_the_page() -> None:
             assert f"`{name}`" in PAGE, name
     (shown,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
     assert list(json.loads(shown)) == sorted(TaskAnswer.model_fields)
-    for error in (BadToken, OutputThere, ReportedOtherwise, ReportRefused):
+    for error in (BadToken, OutputExists, ReportConflict, ReportRefused):
         assert f"`{error.code}`" in PAGE
     for path in PATHS:
         assert path in PAGE

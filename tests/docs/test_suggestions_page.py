@@ -16,7 +16,7 @@ from lakeguard.gate.rule_types.catalog import RULE_TYPES
 from lakeguard.insight.suggestions import Suggestion, tried
 from lakeguard.insight.suggestions.suggestion import Draft
 from lakeguard_sdk.core.enums import Outcome
-from lakeguard_sdk.model.source_preview import SourceSketch
+from lakeguard_sdk.model.source_preview import SourcePreview
 from openlaketx.engine.delta_table import schema_of
 from tests.support.cases.suggestions import Rows
 
@@ -27,7 +27,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def suggested(place: str) -> tuple[SourceSketch, list[Suggestion]]:
+def suggested(place: str) -> tuple[SourcePreview, list[Suggestion]]:
     return flights_suggestions(place)
 
 
@@ -47,13 +47,13 @@ def trial_drafts(found: list[Suggestion]) -> Iterator[Draft]:
 
 
 def test_the_page_lists_what_the_flights_suggest(
-    suggested: tuple[SourceSketch, list[Suggestion]],
+    suggested: tuple[SourcePreview, list[Suggestion]],
 ) -> None:
     assert parts(PAGE.read_text("utf-8"))[1] == listed(*suggested)
 
 
 def test_every_flight_keeps_every_rule_and_each_change_breaks_its_own(
-    suggested: tuple[SourceSketch, list[Suggestion]], flights: Rows, tmp_path: Path
+    suggested: tuple[SourcePreview, list[Suggestion]], flights: Rows, tmp_path: Path
 ) -> None:
     sketch, found = suggested
     trials = tried(trial_drafts(found), flights.schema)

@@ -9,7 +9,7 @@ import pytest
 from lakeguard.plane import open_state
 from lakeguard.settings import load_settings
 from lakeguard_sdk.core.enums import LoadType
-from lakeguard_sdk.errors import DeliveryFailed, NotApart
+from lakeguard_sdk.errors import DeliveryFailed, StateDatabaseShared
 from lakeguard_sdk.model.delivery import ASK, role_mark
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.model.run import RunPlan
@@ -98,7 +98,7 @@ def test_a_target_in_the_state_s_own_database_is_refused_when_planned(
         client = make_project(tmp_path, served_numbers(live.url))
         state = open_state(load_settings(tmp_path)).url.database
         beside = f"postgresql://localhost:{live.server.port}/{state}"
-        with pytest.raises(NotApart, match="target serving"):
+        with pytest.raises(StateDatabaseShared, match="target serving"):
             client.registry.plan(served_numbers(beside))
         task = client.operations.submit(NUMBERS, "test")
         plan = client.runs.open_run(task, this_process("test"))

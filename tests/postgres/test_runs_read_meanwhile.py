@@ -18,7 +18,7 @@ from lakeguard.scheduler.invalidations.run_cache import KnownRuns
 from lakeguard.services.ports.operations import EmbeddedOperations
 from lakeguard.state.connections import is_reading
 from lakeguard_sdk.core.enums import LoadType
-from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.row_ranges import RowRange
 from lakeguard_sdk.model.run import Window
 from lakeguard_sdk.scheduling.invalidations import Reason
 from tests.support.lakes.partitioned_numbers import (
@@ -76,7 +76,7 @@ def test_a_run_that_ends_between_two_statements_is_read_whole(tmp_path: Path, wo
         )
         for name in (BRONZE, SILVER, GOLD):
             publish(client, name, ROWS)
-        reach = Reach(partitions=("month=2026-01",))
+        reach = RowRange(partitions=("month=2026-01",))
         client.operations.invalidate(BRONZE, reach, Reason.CORRECTION)
         publish(client, BRONZE, {"2026-01": [3]}, window=JANUARY)
         assert isinstance(client.operations, EmbeddedOperations)

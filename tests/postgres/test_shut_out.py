@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from lakeguard.state.database import Database
-from lakeguard_sdk.errors import StateShut, StateUnavailable
+from lakeguard_sdk.errors import StateLoginRefused, StateUnavailable
 from tests.support.databases.databases import Server
 from tests.unit.cli.conftest import Shell
 
@@ -45,7 +45,7 @@ def test_who_is_not_let_in_is_told_the_settings(
     user: str, name: str, told: str, clerk: str
 ) -> None:
     address = clerk.replace("clerk@", f"{user}@").replace("/postgres", f"/{name}")
-    with pytest.raises(StateShut, match=told) as shut:
+    with pytest.raises(StateLoginRefused, match=told) as shut:
         Database(address).check()
     data = shut.value.to_data()
     assert (data["code"], data["retryable"]) == ("LG-6006", False)
@@ -59,7 +59,7 @@ def test_a_role_that_may_not_or_is_not_there(may: str, server: Server) -> None:
     if may:
         server.sql(may)
     try:
-        with pytest.raises(StateShut, match='role "idle"'):
+        with pytest.raises(StateLoginRefused, match='role "idle"'):
             Database(server.url.replace("lakeguard@", "idle@")).check()
     finally:
         server.sql("DROP ROLE IF EXISTS idle")

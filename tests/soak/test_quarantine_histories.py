@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from lakeguard_sdk.core.enums import LoadType, RunStatus
-from lakeguard_sdk.errors import AlreadyPublished, NothingWaits
+from lakeguard_sdk.errors import AlreadyPublished, NothingQuarantined
 from lakeguard_sdk.model.definitions import RuleDefinition
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.model.quarantine import QuarantineSelection
@@ -78,7 +78,7 @@ class History:
         base, taken = self.model.shown, list(self.model.quarantined())
         try:
             task = self.table.client.operations.submit_replay(TABLE, "tests", EVERY)
-        except NothingWaits:
+        except NothingQuarantined:
             assert not taken
             return
         ended = create_worker(self.table.client.for_worker(), spark_options={}).run_task(task)

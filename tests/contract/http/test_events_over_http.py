@@ -17,7 +17,7 @@ from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard.settings.settings import SecretReference
 from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
-from lakeguard_sdk.errors import BadPlace, PlaceTaken, SettingsError
+from lakeguard_sdk.errors import BadListenAddress, ListenAddressInUse, SettingsError
 from lakeguard_sdk.model.definitions import Definitions, JobDefinition
 from lakeguard_sdk.scheduling.task_token import token_of
 from lakeguard_sdk.security.signed_webhook import signature
@@ -174,10 +174,10 @@ def test_places() -> None:
     assert not parse_place("localhost.example:80").is_loopback
     assert str(parse_place("[::1]:80")) == "[::1]:80"
     for wrong in ("", "80", "localhost", "a:b", "a:99999", "a:1\n", "http://a:1", "a b:1"):
-        with pytest.raises(BadPlace):
+        with pytest.raises(BadListenAddress):
             parse_place(wrong)
 
 
 def test_a_place_that_is_taken(context: PlaneContext) -> None:
-    with door(context) as inbox, pytest.raises(PlaceTaken), door(context, str(inbox.place)):
+    with door(context) as inbox, pytest.raises(ListenAddressInUse), door(context, str(inbox.place)):
         pass

@@ -36,7 +36,7 @@ HIGH = "range(n, max=10)"
 
 
 def backtest(client: Client, *texts: str, scan: bool = False) -> Backtest:
-    return client.memory.backtest(
+    return client.history.backtest(
         with_rules(*texts), LONG_AGO, remeasure=remeasure if scan else None
     )
 
@@ -149,7 +149,7 @@ def test_no_value_of_a_tagged_column_is_told(tmp_path: Path) -> None:
     client = project(tmp_path, "max(n, max=1000)", "range(n, max=1000)")
     past_run(client, [1, 777])
     draft = with_rules("max(n, max=5)", "range(n, max=5)", tags=("pii",))
-    test = client.memory.backtest(draft, LONG_AGO, remeasure=remeasure)
+    test = client.history.backtest(draft, LONG_AGO, remeasure=remeasure)
     (run,) = test.blocks
     assert sorted(finding.message for finding in run.findings) == [
         "1 of 2 rows",
@@ -167,14 +167,14 @@ def test_no_value_is_told_of_a_column_that_has_its_tag_from_above(tmp_path: Path
     past_run(client, [777])
     past_run(client, [777], DOUBLED)
     draft = silver.model_copy(update={"rules": (rule("max(n, max=5)"),)})
-    assert "777" in client.memory.backtest(draft, LONG_AGO).to_json(), "while there is no tag"
+    assert "777" in client.history.backtest(draft, LONG_AGO).to_json(), "while there is no tag"
     tagged = ColumnDefinition(name="n", type="long", tags=("salary",))
     revise(client, numbers(columns=(tagged,)), silver)
-    assert "777" not in client.memory.backtest(draft, LONG_AGO).to_json()
+    assert "777" not in client.history.backtest(draft, LONG_AGO).to_json()
     revise(client, numbers(), silver)
     policy = promise(PolicyType.PII, "forbid columns [n]", applies_to_layer=Layer.GOLD)
     revise(client, numbers(), silver, policies=(policy,))
-    assert "777" not in client.memory.backtest(draft, LONG_AGO).to_json()
+    assert "777" not in client.history.backtest(draft, LONG_AGO).to_json()
 
 
 def test_a_dataset_that_is_new_has_no_runs(tmp_path: Path) -> None:
@@ -182,10 +182,10 @@ def test_a_dataset_that_is_new_has_no_runs(tmp_path: Path) -> None:
     past_run(client, [1])
     draft = with_rules(HIGH)
     other = DatasetName("bronze.newer")
-    new = client.memory.backtest(draft.model_copy(update={"dataset": other}), LONG_AGO)
+    new = client.history.backtest(draft.model_copy(update={"dataset": other}), LONG_AGO)
     assert (new.dataset, new.new, new.runs, new.added) == (other, True, 0, ("range.n",))
     renamed = draft.model_copy(update={"dataset": other, "renamed_from": NUMBERS})
-    assert client.memory.backtest(renamed, LONG_AGO).runs == 1
+    assert client.history.backtest(renamed, LONG_AGO).runs == 1
 
 
 def test_rules_that_were_asked_of_nothing_are_named(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_only_runs_since_the_time_count(tmp_path: Path) -> None:
     client = project(tmp_path, "row_count(min=1)")
     past_run(client, [1])
     soon = datetime.now(UTC) + timedelta(minutes=1)
-    test = client.memory.backtest(with_rules("row_count(min=9)"), soon)
+    test = client.history.backtest(with_rules("row_count(min=9)"), soon)
     assert (test.runs, test.told) == (0, ())
 
 

@@ -20,7 +20,7 @@ def lake(database: Database, tmp_path: Path) -> ProvenLake:
 
 
 def test_all_are_made_again_and_are_the_same(lake: ProvenLake) -> None:
-    found = lake.client.memory.replay_all()
+    found = lake.client.history.replay_all()
     assert (found.decisions, found.differences, found.identical) == (5, (), True)
 
 
@@ -29,7 +29,7 @@ def test_a_ruling_that_was_changed_is_named(lake: ProvenLake) -> None:
     run = lake.value(f"SELECT run_id FROM decisions WHERE decision_id = '{decision}'")
     lake.sql("decisions", f"UPDATE decisions SET verdict = 'BLOCKED', ruling = '{{}}'"
              f" WHERE decision_id = '{decision}'")  # fmt: skip
-    found = lake.client.memory.replay_all(NUMBERS)
+    found = lake.client.history.replay_all(NUMBERS)
     (difference,) = found.differences
     assert (found.decisions, difference.run_id, difference.decision_id) == (5, run, decision)
     assert difference.dataset == NUMBERS
@@ -48,7 +48,7 @@ def test_evidence_that_was_changed_is_named_with_each_run_that_stood_on_it(
         "UPDATE documents SET body = replace(body, '\"rows\":2', '\"rows\":7')"
         f" WHERE content_hash = '{evidence}'",
     )
-    (difference,) = lake.client.memory.replay_all().differences
+    (difference,) = lake.client.history.replay_all().differences
     assert (difference.run_id, difference.message) == (
         run,
         "recorded as ALLOWED, comes out as BLOCKED",
@@ -61,7 +61,7 @@ def test_semantics_of_a_later_version_are_named_as_such(lake: ProvenLake) -> Non
     run = lake.value(f"SELECT run_id FROM decisions {where}")
     later = "replace(ruling, '\"semantics\":', '\"semantics\":99')"
     lake.sql("decisions", f"UPDATE decisions SET semantics = 99, ruling = {later} {where}")
-    (difference,) = lake.client.memory.replay_all().differences
+    (difference,) = lake.client.history.replay_all().differences
     assert difference.run_id == run
     assert "the decision uses semantics 99; this version knows 1" in difference.message
     with pytest.raises(SemanticsUnknown):
@@ -71,14 +71,14 @@ def test_semantics_of_a_later_version_are_named_as_such(lake: ProvenLake) -> Non
 def test_a_document_that_is_gone_is_named(lake: ProvenLake) -> None:
     evidence = lake.value("SELECT max(evidence_hash) FROM decisions")
     lake.sql("documents", f"DELETE FROM documents WHERE content_hash = '{evidence}'")
-    found = lake.client.memory.replay_all().differences
+    found = lake.client.history.replay_all().differences
     assert {item.message for item in found} == {
         f"cannot be made again: document {evidence} is gone"
     }
 
 
 def test_since_a_time_and_of_one_dataset(lake: ProvenLake) -> None:
-    memory = lake.client.memory
+    memory = lake.client.history
     later = datetime.now(UTC) + timedelta(minutes=1)
     assert memory.replay_all(since=later).decisions == 0
     assert memory.replay_all(since=later - timedelta(days=1)).decisions == 5

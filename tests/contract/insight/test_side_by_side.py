@@ -27,7 +27,7 @@ def test_rows_rules_and_checks_of_two_runs(tmp_path: Path) -> None:
     first = past_run(client, [1, 2])
     apply_rules(client, with_rules("range(n, max=5)", "unique(n)"))
     second = past_run(client, [7, 8, 9])
-    found = client.memory.side_by_side(first.run_id, second.run_id)
+    found = client.history.side_by_side(first.run_id, second.run_id)
     assert (found.before.verdict, found.before.version) == (Verdict.ALLOWED, 1)
     assert (found.after.verdict, found.after.status) == (Verdict.BLOCKED, RunStatus.BLOCKED)
     figures = {item.name: (item.before, item.after) for item in found.figures}
@@ -50,7 +50,7 @@ def test_rows_rules_and_checks_of_two_runs(tmp_path: Path) -> None:
 def test_a_run_beside_itself_has_no_difference(tmp_path: Path) -> None:
     client = past_project(tmp_path, with_rules("range(n, max=10)"))
     run_id = past_run(client, [1, 2]).run_id
-    found = client.memory.side_by_side(run_id, run_id)
+    found = client.history.side_by_side(run_id, run_id)
     assert found.differences == ()
     assert all(pair.same for pair in found.checks)
     assert all(item.before == item.after for item in found.figures)
@@ -66,9 +66,9 @@ def test_runs_of_two_datasets_and_runs_that_are_none(tmp_path: Path) -> None:
     first = past_run(client, [1]).run_id
     second = past_run(client, [1], other.dataset).run_id
     with pytest.raises(NotComparable, match="nothing in common"):
-        client.memory.side_by_side(first, second)
+        client.history.side_by_side(first, second)
     with pytest.raises(UnknownRun):
-        client.memory.side_by_side(first, "run_none")
+        client.history.side_by_side(first, "run_none")
     said = Terminal(tmp_path).type(f"lakeguard diff {first} {second}")
     assert (said.code, "LG-1222" in said.err) == (2, True)
     said = Terminal(tmp_path).type(f"lakeguard diff {dataset.dataset}@v1 {other.dataset}@v1")

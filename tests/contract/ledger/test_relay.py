@@ -24,7 +24,7 @@ from lakeguard.state.schema import documents
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.errors import (
     LakeOwned,
-    LedgerGone,
+    LedgerMissing,
     LedgerOlder,
     StateForked,
     StateOlder,
@@ -186,7 +186,7 @@ def test_a_ledger_that_vanished_is_told_and_not_begun_again(
 ) -> None:
     relay_of(database, tmp_path).drain()
     (Path(ledger_root(str(tmp_path), ORG)) / OWNER_FILE).unlink()
-    with pytest.raises(LedgerGone):
+    with pytest.raises(LedgerMissing):
         attach(OrganisationState.of(database, ORG, now), str(tmp_path))
 
 

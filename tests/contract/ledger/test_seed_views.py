@@ -15,7 +15,7 @@ from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.views.view_metadata import view_metadata
 from lakeguard_sdk.core.canonical_json import canonical_json, content_hash
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from tests.support.lakes.recorded_definitions import (
     AIRLINE,
     CURATED,
@@ -47,7 +47,7 @@ SHOWN = canonical_json({"columns": SAMPLE.columns, "masked": SAMPLE.masked, "row
 ODD_RULE = f"accepted_values(`x`, ['{ODD}'])"
 
 
-def whole(revision: int, definition: Noun) -> tuple[int, str, str]:
+def whole(revision: int, definition: FrozenModel) -> tuple[int, str, str]:
     return revision, f"hash {revision}", definition.to_json()
 
 

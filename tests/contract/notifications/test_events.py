@@ -16,7 +16,7 @@ from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import dataset_pointers, events
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.errors import EventNotSent
-from lakeguard_sdk.model.notifications import EventKind, TellingOutcome
+from lakeguard_sdk.model.notifications import DeliveryOutcome, EventKind
 from tests.support.fakes.webhook_receiver import (
     SECRET,
     Receiver,
@@ -165,7 +165,7 @@ def test_after_so_many_attempts_it_is_given_up(tmp_path: Path, turned_clock: Clo
         for _ in range(5):
             drained(client)
             turned_clock.pass_time(400)
-        assert outcomes(client) == [TellingOutcome.DEAD]
+        assert outcomes(client) == [DeliveryOutcome.DEAD]
         assert len(hook.bodies) == 3
         publish(client, 2)
         drained(client)

@@ -9,7 +9,7 @@ import pytest
 
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.model.notifications import EventKind
-from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.row_ranges import RowRange
 from lakeguard_sdk.model.run import Failure, Window
 from lakeguard_sdk.scheduling.invalidations import Reason
 from lakeguard_sdk.scheduling.tasks import TaskReport
@@ -106,7 +106,7 @@ def test_graphs_and_invalidations_are_told(tmp_path: Path) -> None:
     client.registry.apply(client.registry.plan(definitions.model_copy(update={"jobs": jobs})))
     deployed = client.jobs.deploy("more")
     run_by_hand(client, [1])
-    part = Reach(window=Window(column="n", start="1", end="9"))
+    part = RowRange(window=Window(column="n", start="1", end="9"))
     made = client.operations.invalidate(NUMBERS, part, Reason.MANUAL, "a correction")
     client.operations.withdraw_invalidation(made.invalidation_id, "it was none")
     events = told(client, tmp_path)

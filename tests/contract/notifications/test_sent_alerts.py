@@ -20,7 +20,7 @@ from lakeguard.plane import rebuild_embedded
 from lakeguard.relay.delivery_loop import DeliveryLoop
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.errors import AlertNotSent, SettingsError, UnknownChannel
-from lakeguard_sdk.model.notifications import Alert, Telling, TellingOutcome
+from lakeguard_sdk.model.notifications import Alert, ChannelDelivery, DeliveryOutcome
 from tests.faults import killed_sender
 from tests.support.fakes.webhook_receiver import SECRET, Receiver, receiver
 from tests.support.projects.alert_channels import (
@@ -54,7 +54,7 @@ def hook() -> Iterator[Receiver]:
         yield made
 
 
-def tellings(client: Client) -> list[Telling]:
+def tellings(client: Client) -> list[ChannelDelivery]:
     return [telling for row in client.alerts.rows() for telling in row.tellings]
 
 
@@ -159,7 +159,7 @@ def test_after_so_many_attempts_it_is_given_up(tmp_path: Path, turned_clock: Clo
             drained(client)
             turned_clock.pass_time(30_000)
         assert len(hook.bodies) == 3
-        assert outcomes(client) == [TellingOutcome.DEAD]
+        assert outcomes(client) == [DeliveryOutcome.DEAD]
         assert [turn.sent for turn in client.alerts.send()] == [0]
         assert [turn.sent for turn in client.alerts.send(again=True)] == [1]
         assert outcomes(client) == ["sent"]

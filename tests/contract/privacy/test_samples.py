@@ -22,7 +22,7 @@ from lakeguard_sdk.model.row_sample import (
     LONGEST_TEXT,
     MASKED,
     MOST_SAMPLED,
-    untold_texts,
+    text_columns_to_mask,
 )
 from lakeguard_sdk.model.run import Failure
 from tests.support.lakes.lakes import DeltaLake
@@ -225,7 +225,7 @@ def test_no_text_is_told_where_a_forbidden_pattern_may_be_in_it(
             client.runs.submit_samples(plan.ticket, (shown,))
     masked = shown.model_copy(update={"masked": (name,), "rows": (("7", MASKED),)})
     client.runs.submit_samples(plan.ticket, (masked,))
-    assert untold_texts(decision.ruling, plan.table_schema) == ("note", "place")
+    assert text_columns_to_mask(decision.ruling, plan.table_schema) == ("note", "place")
 
 
 def test_texts_are_told_where_no_pattern_was_found(tmp_path: Path) -> None:
@@ -236,4 +236,4 @@ def test_texts_are_told_where_no_pattern_was_found(tmp_path: Path) -> None:
     decision = decide(client, plan, clean)
     shown = WARNS.model_copy(update={"columns": ("note",), "rows": (("some",),)})
     client.runs.submit_samples(plan.ticket, (shown,))
-    assert untold_texts(decision.ruling, plan.table_schema) == ()
+    assert text_columns_to_mask(decision.ruling, plan.table_schema) == ()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk.core.enums import CommitKind, LoadType, MoveKind
-from lakeguard_sdk.errors import BaseMoved
+from lakeguard_sdk.errors import BaseChanged
 from lakeguard_sdk.model.run import Intent
 from lakeguard_sdk.types.schema import Column, TableSchema
 from tests.support.fakes.killed_at import dying_at, meanwhile
@@ -87,12 +87,12 @@ def test_a_publish_takes_the_next_number(lake: Lake, location: str) -> None:
 def test_what_came_in_between_refuses_it(lake: Lake, location: str) -> None:
     early = intent(lake, location)
     lake.write_foreign(location, [8])
-    with pytest.raises(BaseMoved):
+    with pytest.raises(BaseChanged):
         lake.tables.adopt(early)
     late = intent(lake, location)
     with (
         meanwhile("adopt.before_commit", lambda: lake.write_foreign(location, [9])),
-        pytest.raises(BaseMoved),
+        pytest.raises(BaseChanged),
     ):
         lake.tables.adopt(late)
     assert lake.tables.examine(location).seq is None
@@ -103,7 +103,7 @@ def test_a_fence_takes_the_first_number_on_a_table_of_others(lake: Lake, locatio
     fence = lake.tables.fence(dead)
     assert fence.author is not None
     assert (fence.author.kind, fence.seq) == (CommitKind.FENCE, 1)
-    with pytest.raises(BaseMoved):
+    with pytest.raises(BaseChanged):
         lake.tables.adopt(dead)
     assert lake.tables.adopt(intent(lake, location, 2)) == 3
     assert lake.numbers(location, 3) == Counter([7])

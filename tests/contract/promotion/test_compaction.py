@@ -16,7 +16,7 @@ from lakeguard_sdk.core.enums import (
     MoveKind,
     RunStatus,
 )
-from lakeguard_sdk.errors import BaseMoved, Fenced, NotApproved
+from lakeguard_sdk.errors import BaseChanged, Fenced, NotApproved
 from lakeguard_sdk.model.run import Failure, RunPlan, RunResult
 from lakeguard_sdk.model.table_operations import Compacted, CompactionPlan
 from lakeguard_sdk.scheduling.process_identity import this_process
@@ -128,7 +128,7 @@ def test_a_run_that_removes_merged_files_has_to_begin_again(tmp_path: Path) -> N
     client.runs.submit_schema(plan.ticket, plan.declared)
     client.runs.submit_evidence(plan.ticket, evidence_of(DeltaLake(), plan, [9]))
     compact_by_hand(client)
-    with pytest.raises(BaseMoved, match=r"expected v2 at commit 2, found v2 at commit 3"):
+    with pytest.raises(BaseChanged, match=r"expected v2 at commit 2, found v2 at commit 3"):
         client.runs.begin_move(plan.ticket)
 
 
@@ -136,7 +136,7 @@ def test_a_publish_that_came_first_is_not_undone(client: Client, tmp_path: Path)
     plan = opened(client)
     compacted = compacted_of(DeltaLake(), plan)
     run_by_hand(client, [4])
-    with pytest.raises(BaseMoved):
+    with pytest.raises(BaseChanged):
         client.runs.submit_compaction(plan.ticket, compacted)
     client.runs.fail_run(plan.ticket, Failure(code="LG-4002", message="moved"))
     assert shown(tmp_path) == [1, 2, 3, 4]
@@ -182,7 +182,7 @@ def test_files_elsewhere_are_refused(client: Client) -> None:
 def test_only_a_compaction_may_compact(client: Client) -> None:
     run = client.runs.open_run(client.operations.submit(NUMBERS, "test"), this_process("test"))
     assert isinstance(run, RunPlan)
-    with pytest.raises((NotApproved, BaseMoved)):
+    with pytest.raises((NotApproved, BaseChanged)):
         client.runs.submit_compaction(
             run.ticket,
             Compacted(base_commit=3, adds=(), removes=(), rows=0, before="x", after="x"),

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk.core.enums import LoadType, MoveKind
-from lakeguard_sdk.errors import BaseMoved, ForeignTable
+from lakeguard_sdk.errors import BaseChanged, ForeignTable
 from lakeguard_sdk.model.run import Intent
 from lakeguard_sdk.types.schema import Column, TableSchema
 from tests.support.fakes.killed_at import Killed, dying_at, meanwhile
@@ -136,14 +136,14 @@ def test_publishes_follow_each_other(table: Table) -> None:
 @pytest.mark.parametrize("seq", [1, 3])
 def test_a_wrong_number_is_refused(table: Table, seq: int) -> None:
     table.lake.publish(table.intent(1, 0, [1]))
-    with pytest.raises(BaseMoved):
+    with pytest.raises(BaseChanged):
         table.lake.publish(table.intent(seq, 1, [2]))
     assert table.shows() == Counter([1])
 
 
 def test_foreign_data_since_the_base_is_never_absorbed(table: Table) -> None:
     table.lake.write_foreign(table.location, [666])
-    with pytest.raises(BaseMoved):
+    with pytest.raises(BaseChanged):
         table.lake.publish(table.intent(1, 0, [1]))
     assert table.shows() == Counter([666])
 
@@ -152,7 +152,7 @@ def test_a_foreign_commit_between_look_and_commit_wins(table: Table) -> None:
     def stranger() -> None:
         table.lake.write_foreign(table.location, [666])
 
-    with meanwhile("publish.before_commit", stranger), pytest.raises(BaseMoved):
+    with meanwhile("publish.before_commit", stranger), pytest.raises(BaseChanged):
         table.lake.publish(table.intent(1, 0, [1]))
     assert table.shows() == Counter([666])
 
@@ -162,7 +162,7 @@ def test_a_fence_ends_an_intent_for_ever(table: Table) -> None:
     fence = table.lake.tables.fence(intent)
     assert fence.author is not None
     assert (fence.seq, fence.author.kind, fence.data_changing) == (1, "fence", False)
-    with pytest.raises(BaseMoved):
+    with pytest.raises(BaseChanged):
         table.lake.publish(intent)
     assert table.lake.tables.fence(intent) == fence, "fencing again finds the fence"
     assert table.lake.publish(table.intent(2, 0, [2])) == 2, "a fence changes no data"
@@ -181,7 +181,7 @@ def test_a_fence_in_the_last_moment_wins(table: Table) -> None:
     intent = table.intent(1, 0, [1])
     with (
         meanwhile("publish.before_commit", lambda: keep(table.lake.tables.fence(intent))),
-        pytest.raises(BaseMoved),
+        pytest.raises(BaseChanged),
     ):
         table.lake.publish(intent)
     assert table.shows() == Counter()
@@ -220,10 +220,10 @@ def test_a_restore_is_refused_on_another_head_than_it_saw(table: Table) -> None:
     intent = table.restore_intent(3, 2, first)
     with (
         meanwhile("restore.before_commit", lambda: table.lake.write_foreign(table.location, [666])),
-        pytest.raises(BaseMoved),
+        pytest.raises(BaseChanged),
     ):
         table.lake.tables.restore(intent)
-    with pytest.raises(BaseMoved):
+    with pytest.raises(BaseChanged):
         table.lake.tables.restore(intent)
     assert table.shows() == Counter([1, 2, 666])
 

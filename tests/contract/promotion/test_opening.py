@@ -20,7 +20,7 @@ from lakeguard_sdk.core.enums import (
     Severity,
     SourceFormat,
 )
-from lakeguard_sdk.errors import BaseMoved, InvalidDefinitions, RollbackBlocked, TableBusy
+from lakeguard_sdk.errors import BaseChanged, InvalidDefinitions, RollbackBlocked, TableBusy
 from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
@@ -247,7 +247,7 @@ def test_the_second_of_two_runs_finds_the_base_moved(tmp_path: Path) -> None:
     client.runs.submit_schema(plan.ticket, plan.declared)
     client.runs.submit_evidence(plan.ticket, evidence_of(DeltaLake(), plan, [1]))
     run_by_hand(client, [2])
-    with pytest.raises(BaseMoved) as moved:
+    with pytest.raises(BaseChanged) as moved:
         client.runs.begin_move(plan.ticket)
     assert moved.value.retryable
 

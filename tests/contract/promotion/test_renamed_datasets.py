@@ -8,7 +8,7 @@ import pytest
 
 from lakeguard_sdk import DatasetName
 from lakeguard_sdk.core.enums import LoadType
-from lakeguard_sdk.errors import SecretReason
+from lakeguard_sdk.errors import SecretInReason
 from lakeguard_sdk.model.definitions import Definitions
 from lakeguard_sdk.model.schema_changes import ColumnOrigin
 from tests.contract.schema.test_schema_drift import LIVE, numbers, publish, world
@@ -55,7 +55,7 @@ def test_a_reason_that_holds_a_secret_is_not_written(tmp_path: Path) -> None:
     run_by_hand(client, [1])
     run_by_hand(client, [2])
     token = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
-    with pytest.raises(SecretReason) as refused:
+    with pytest.raises(SecretInReason) as refused:
         client.operations.rollback(NUMBERS, 1, f"because of {token}")
     assert token not in str(refused.value)
     assert shown(tmp_path) == [1, 2]

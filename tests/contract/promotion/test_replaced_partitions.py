@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk.core.enums import LoadType
-from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.row_ranges import RowRange
 from lakeguard_sdk.model.run import Failure, Window
 from lakeguard_sdk.scheduling.invalidations import End, InvalidationRow, Reason
 from tests.support.lakes.partitioned_numbers import (
@@ -46,7 +46,7 @@ def test_replaced_partitions_are_invalid_for_those_who_read_them(tmp_path: Path)
     run = publish(client, BRONZE, {"2026-01": [3], "2026-03": [4]})
     row = the_one(client)
     assert (row.dataset, row.reason, row.caused_by) == (BRONZE, Reason.CORRECTION, run.run_id)
-    assert row.reach == Reach(partitions=("month=2026-01",)), "what is new nobody has read"
+    assert row.reach == RowRange(partitions=("month=2026-01",)), "what is new nobody has read"
     assert [item.standing for item in row.followers] == ["caught_up", "ready"]
     publish(client, SILVER, {"2026-01": [3], "2026-02": [2]})
     client.operations.reconcile()
@@ -95,13 +95,13 @@ def test_a_first_build_that_comes_to_nothing_holds_nobody_up(tmp_path: Path) -> 
 def test_a_window_built_again_is_invalid_for_others(tmp_path: Path) -> None:
     client = two(tmp_path, LoadType.APPEND)
     publish(client, BRONZE, {"2026-01": [3]}, window=JANUARY)
-    assert the_one(client).reach == Reach(partitions=("month=2026-01",))
+    assert the_one(client).reach == RowRange(partitions=("month=2026-01",))
 
 
 def test_a_window_of_a_table_without_partitions_is_named_as_it_was(tmp_path: Path) -> None:
     client = two(tmp_path, LoadType.FULL, by=())
     publish(client, BRONZE, {"2026-01": [3], "2026-02": [2]}, window=JANUARY)
-    assert the_one(client).reach == Reach(window=JANUARY)
+    assert the_one(client).reach == RowRange(window=JANUARY)
 
 
 @BOTH
@@ -112,7 +112,7 @@ def test_a_rollback_invalidates_what_differs(tmp_path: Path) -> None:
     client.operations.reconcile()
     client.operations.rollback(BRONZE, 1, "v2 was wrong")
     (row,) = client.reader.invalidations()
-    assert row.reach == Reach(partitions=("month=2026-02",))
+    assert row.reach == RowRange(partitions=("month=2026-02",))
     assert [(item.standing, item.version) for item in row.followers] == [
         ("caught_up", 1),
         ("ready", None),
@@ -125,7 +125,7 @@ def test_a_rollback_invalidates_what_differs(tmp_path: Path) -> None:
 def test_a_build_that_was_asked_for_is_not_told_again(tmp_path: Path) -> None:
     client = two(tmp_path)
     asked = client.operations.invalidate(
-        BRONZE, Reach(partitions=("month=2026-01",)), Reason.CORRECTION
+        BRONZE, RowRange(partitions=("month=2026-01",)), Reason.CORRECTION
     )
     publish(client, BRONZE, {"2026-01": [3]}, window=JANUARY)
     assert the_one(client).invalidation_id == asked.invalidation_id

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import connect
-from lakeguard_sdk.errors import BaseMoved, NothingWaits, TableBusy
+from lakeguard_sdk.errors import BaseChanged, NothingQuarantined, TableBusy
 from lakeguard_sdk.model.quarantine import QuarantineSelection, QuarantineState
 from lakeguard_sdk.model.run import RunPlan
 from tests.contract.quarantine.test_quarantine import balance, in_table
@@ -29,7 +29,7 @@ def discard_each(folder: str, runs: list[str]) -> None:
             try:
                 operations.discard(NUMBERS, QuarantineSelection(runs=(run,)), "test data")
                 break
-            except NothingWaits:
+            except NothingQuarantined:
                 break  # it was replayed
             except TableBusy:
                 continue
@@ -46,11 +46,11 @@ def send_each(folder: str, runs: list[str]) -> None:
             if not isinstance(plan, RunPlan):
                 continue  # it was discarded
             assert world.decide(plan, [abs(n) for n in world.quarantined_in(plan)]).allowed
-        except NothingWaits:
+        except NothingQuarantined:
             continue
         try:
             world.publish(plan)
-        except BaseMoved:
+        except BaseChanged:
             world.fail(plan)
 
 

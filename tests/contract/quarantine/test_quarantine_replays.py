@@ -16,11 +16,11 @@ from lakeguard_sdk.core.enums import (
     RunStatus,
 )
 from lakeguard_sdk.errors import (
-    BaseMoved,
+    BaseChanged,
     DiscardInvalid,
-    NothingWaits,
+    NothingQuarantined,
     NotReplayable,
-    SecretReason,
+    SecretInReason,
     TableBusy,
 )
 from lakeguard_sdk.model.definitions import ColumnDefinition
@@ -83,7 +83,7 @@ def test_a_choice_takes_its_runs_and_rules_alone(tmp_path: Path) -> None:
     world.replay(order(world.client, choice))
     assert [state for *_, state in states(world)] == [SENT, WAITING, WAITING, WAITING]
     assert shown(tmp_path) == [1]
-    with pytest.raises(NothingWaits, match=f"of run {first.run_id}, under {NEGATIVE}"):
+    with pytest.raises(NothingQuarantined, match=f"of run {first.run_id}, under {NEGATIVE}"):
         order(world.client, choice)
 
 
@@ -95,11 +95,11 @@ def test_every_run_and_rule_that_is_named_must_wait(tmp_path: Path) -> None:
         (QuarantineSelection(runs=(good, "run_typo")), "wait of run run_typo$"),
         (QuarantineSelection(rules=(NEGATIVE, LARGE)), f"wait under {LARGE}$"),
     ):
-        with pytest.raises(NothingWaits, match=told):
+        with pytest.raises(NothingQuarantined, match=told):
             operations.discard(NUMBERS, choice, "because")
-        with pytest.raises(NothingWaits, match=told):
+        with pytest.raises(NothingQuarantined, match=told):
             order(world.client, choice)
-        with pytest.raises(NothingWaits, match=told):
+        with pytest.raises(NothingQuarantined, match=told):
             reader.quarantined_rows(NUMBERS, choice)
     assert balance(world) == (2, 1, 1, 0, 0)
 
@@ -170,7 +170,7 @@ def test_rows_discarded_while_they_were_replayed_stay_out(tmp_path: Path) -> Non
     plan = world.opened(order(world.client))
     assert world.decide(plan, [2]).allowed
     world.client.operations.discard(NUMBERS, EVERY, "hopeless")
-    with pytest.raises(BaseMoved, match="do not wait any more"):
+    with pytest.raises(BaseChanged, match="do not wait any more"):
         world.publish(plan)
     assert balance(world) == (2, 1, 0, 1, 0)
 
@@ -328,11 +328,11 @@ def test_what_is_discarded_says_who_and_why(tmp_path: Path) -> None:
 
 def test_what_is_discarded_is_not_discarded_again(tmp_path: Path) -> None:
     world = ByHand.project(tmp_path)
-    with pytest.raises(NothingWaits):
+    with pytest.raises(NothingQuarantined):
         world.client.operations.discard(NUMBERS, EVERY, "there is none")
     world.run([1, -2])
     world.client.operations.discard(NUMBERS, EVERY, "test data")
-    with pytest.raises(NothingWaits, match=r"no quarantined rows of bronze.numbers$") as told:
+    with pytest.raises(NothingQuarantined, match=r"no quarantined rows of bronze.numbers$") as told:
         world.client.operations.discard(NUMBERS, EVERY, "again")
     assert told.value.next_step == f"lakeguard quarantine list {NUMBERS} --all"
 
@@ -362,7 +362,7 @@ def test_nothing_is_discarded_without_a_reason(tmp_path: Path, reason: str) -> N
 def test_no_reason_holds_a_secret(tmp_path: Path) -> None:
     world = ByHand.project(tmp_path)
     world.run([1, -2])
-    with pytest.raises(SecretReason):
+    with pytest.raises(SecretInReason):
         world.client.operations.discard(
             NUMBERS, EVERY, "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
         )

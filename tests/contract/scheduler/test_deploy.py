@@ -14,11 +14,11 @@ from lakeguard.state.schema import dag_activations, dag_versions
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import (
-    BaseMoved,
+    BaseChanged,
     Fenced,
-    GraphLeft,
+    GraphRolledBack,
     NotRetryable,
-    SecretReason,
+    SecretInReason,
     UnknownGraph,
 )
 from lakeguard_sdk.model.run import Failure, RunPlan
@@ -146,7 +146,7 @@ def test_a_report_of_a_graph_that_was_left_comes_too_late(tmp_path: Path) -> Non
     assert client.jobs.task(running.task_id).state is TaskState.CANCELED
 
 
-@pytest.mark.parametrize(("moving", "refused"), [(False, Fenced), (True, BaseMoved)])
+@pytest.mark.parametrize(("moving", "refused"), [(False, Fenced), (True, BaseChanged)])
 def test_a_build_of_a_graph_that_was_left_cannot_become_current(
     tmp_path: Path, moving: bool, refused: type[Exception]
 ) -> None:
@@ -208,7 +208,7 @@ def test_a_build_takes_no_number_as_soon_as_the_graph_is_left(tmp_path: Path) ->
     client.runs.submit_schema(plan.ticket, plan.declared)
     client.runs.submit_evidence(plan.ticket, evidence_of(DeltaLake(), plan, [2]))
     client.jobs.deploy(to=before)
-    with pytest.raises(GraphLeft):
+    with pytest.raises(GraphRolledBack):
         client.runs.begin_move(plan.ticket)
     client.jobs.deploy()  # what is defined is the newer graph
     assert client.runs.begin_move(plan.ticket).seq == 2
@@ -294,7 +294,7 @@ def test_a_beginning_that_two_versions_share_names_both(tmp_path: Path) -> None:
 
 def test_a_reason_with_a_secret_deploys_nothing(tmp_path: Path) -> None:
     client = make_project(tmp_path, world())
-    with pytest.raises(SecretReason):
+    with pytest.raises(SecretInReason):
         client.jobs.deploy("AKIAIOSFODNN7EXAMPLE")
     assert client.jobs.dag_versions() == []
 

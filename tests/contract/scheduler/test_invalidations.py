@@ -12,13 +12,13 @@ from lakeguard.settings import load_settings
 from lakeguard_sdk.core.enums import LoadType, TaskState
 from lakeguard_sdk.errors import (
     InvalidationOver,
-    NeverBuiltAgain,
-    NoSuchReach,
+    NotFullyRebuilt,
     UnknownInvalidation,
-    WhyNeeded,
+    UnknownRowRange,
+    WithdrawalReasonNeeded,
 )
 from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions, JobDefinition
-from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.row_ranges import RowRange
 from lakeguard_sdk.model.run import Failure, Window
 from lakeguard_sdk.scheduling.invalidations import End, InvalidationRow, Reason
 from lakeguard_sdk.scheduling.process_identity import this_process
@@ -36,7 +36,7 @@ from tests.support.projects.triggered_jobs import counted_statements
 
 pytestmark = pytest.mark.usefixtures("each_state")
 WRITING = ("BEGIN IMMEDIATE", "INSERT", "UPDATE")
-JANUARY = Reach(partitions=("month=2026-01",))
+JANUARY = RowRange(partitions=("month=2026-01",))
 THREE = (dataset(BRONZE), dataset(SILVER, BRONZE), dataset(GOLD, SILVER))
 BUILDS = tuple(
     JobDefinition(job=f"build_{name.layer}", dataset=name) for name in (BRONZE, SILVER, GOLD)
@@ -111,8 +111,8 @@ def test_rows_that_are_only_added_put_nothing_right(tmp_path: Path) -> None:
 
 def test_all_of_a_load_that_reads_new_rows_only_is_all_its_partitions(tmp_path: Path) -> None:
     client = built(tmp_path, dataset(BRONZE, load=LoadType.APPEND))
-    row = client.operations.invalidate(BRONZE, Reach(), Reason.CORRECTION)
-    assert row.reach == Reach(partitions=("month=2026-01", "month=2026-02"))
+    row = client.operations.invalidate(BRONZE, RowRange(), Reason.CORRECTION)
+    assert row.reach == RowRange(partitions=("month=2026-01", "month=2026-02"))
     publish(client, BRONZE, {"2026-01": [3], "2026-02": [4]})
     assert now(client, row).end is None
     both = Window(column="month", start="2026-01", end="2026-02")
@@ -122,8 +122,8 @@ def test_all_of_a_load_that_reads_new_rows_only_is_all_its_partitions(tmp_path: 
 
 def test_all_of_what_no_run_builds_again_is_refused(tmp_path: Path) -> None:
     client = built(tmp_path, dataset(BRONZE, load=LoadType.APPEND, by=()))
-    with pytest.raises(NeverBuiltAgain, match="its load, APPEND, reads only new rows"):
-        client.operations.invalidate(BRONZE, Reach(), Reason.CORRECTION)
+    with pytest.raises(NotFullyRebuilt, match="its load, APPEND, reads only new rows"):
+        client.operations.invalidate(BRONZE, RowRange(), Reason.CORRECTION)
     assert client.reader.invalidations() == []
 
 
@@ -131,7 +131,7 @@ def test_a_dependent_without_the_column_is_built_whole(tmp_path: Path) -> None:
     silver = dataset(SILVER, BRONZE, load=LoadType.FULL, by=())
     client = built(tmp_path, dataset(BRONZE), silver)
     row = client.operations.invalidate(BRONZE, JANUARY, Reason.MANUAL)
-    assert row.followers[1].reach == Reach()
+    assert row.followers[1].reach == RowRange()
     publish(client, BRONZE, {"2026-01": [3]})
     january = Window(column="month", start="2026-01", end="2026-01")
     publish(client, SILVER, {"2026-01": [3], "2026-02": [2]}, window=january)
@@ -186,7 +186,7 @@ def test_a_job_that_changed_since_the_deployment_is_not_launched(tmp_path: Path)
 
 def test_windows_of_launched_runs_are_those_of_the_reach(tmp_path: Path) -> None:
     client = built(tmp_path, jobs=BUILDS)
-    both = Reach(partitions=("month=2026-02", "month=2026-01"))
+    both = RowRange(partitions=("month=2026-02", "month=2026-01"))
     client.operations.invalidate(BRONZE, both, Reason.CORRECTION)
     client.operations.reconcile()
     (task,) = client.jobs.tasks(state=TaskState.QUEUED)
@@ -197,7 +197,7 @@ def test_windows_of_launched_runs_are_those_of_the_reach(tmp_path: Path) -> None
 
 def test_what_nobody_heard_of_is_found_by_the_next_turn(tmp_path: Path) -> None:
     client = built(tmp_path, jobs=BUILDS)
-    row = client.operations.invalidate(BRONZE, Reach(), Reason.CORRECTION)
+    row = client.operations.invalidate(BRONZE, RowRange(), Reason.CORRECTION)
     for name in (BRONZE, SILVER, GOLD):  # by hand, and no turn in between
         publish(client, name, {"2026-01": [3], "2026-02": [2]})
     assert client.operations.reconcile() == 0
@@ -267,7 +267,7 @@ def test_a_turn_that_changes_nothing_writes_nothing_and_asks_no_more_for_more_ru
 def test_it_can_be_withdrawn_with_a_reason_and_once(tmp_path: Path) -> None:
     client = built(tmp_path, jobs=BUILDS)
     row = client.operations.invalidate(BRONZE, JANUARY, Reason.MANUAL)
-    with pytest.raises(WhyNeeded):
+    with pytest.raises(WithdrawalReasonNeeded):
         client.operations.withdraw_invalidation(row.invalidation_id, " ")
     ended = client.operations.withdraw_invalidation(row.invalidation_id, "a mistake")
     assert ended.end is End.WITHDRAWN
@@ -280,21 +280,21 @@ def test_it_can_be_withdrawn_with_a_reason_and_once(tmp_path: Path) -> None:
 
 
 REFUSED = [
-    (Reach(partitions=("month=2025-01",)), "v1 has no partition month=2025-01"),
-    (Reach(partitions=("day=1",)), "it is partitioned by month, not by day"),
-    (Reach(partitions=("month",)), "invalid partition"),
-    (Reach(window=Window(column="x", start="1", end="2")), "there is no column 'x'"),
-    (Reach(window=Window(column="n", start="2", end="1")), "before it starts"),
+    (RowRange(partitions=("month=2025-01",)), "v1 has no partition month=2025-01"),
+    (RowRange(partitions=("day=1",)), "it is partitioned by month, not by day"),
+    (RowRange(partitions=("month",)), "invalid partition"),
+    (RowRange(window=Window(column="x", start="1", end="2")), "there is no column 'x'"),
+    (RowRange(window=Window(column="n", start="2", end="1")), "before it starts"),
 ]
 
 
 def test_a_part_that_is_not_there_is_refused(tmp_path: Path) -> None:
     client = project(tmp_path, dataset(BRONZE))
-    with pytest.raises(NoSuchReach, match="no version yet"):
-        client.operations.invalidate(BRONZE, Reach(), Reason.MANUAL)
+    with pytest.raises(UnknownRowRange, match="no version yet"):
+        client.operations.invalidate(BRONZE, RowRange(), Reason.MANUAL)
     publish(client, BRONZE, {"2026-01": [1]})
     for reach, problem in REFUSED:
-        with pytest.raises(NoSuchReach, match=problem):
+        with pytest.raises(UnknownRowRange, match=problem):
             client.operations.invalidate(BRONZE, reach, Reason.MANUAL)
     assert client.reader.invalidations() == []
 

@@ -27,7 +27,7 @@ from lakeguard.state.database import Database
 from lakeguard.state.schema import md_jobs, outbox, tasks
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import PolicyType, TaskKind, TaskState
-from lakeguard_sdk.errors import KeySpent, LaunchInvalid, NothingToDeploy, UnknownJob
+from lakeguard_sdk.errors import KeyAlreadyUsed, LaunchInvalid, NothingToDeploy, UnknownJob
 from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     Definitions,
@@ -259,7 +259,7 @@ def test_a_key_stands_for_what_was_said_first(context: PlaneContext) -> None:
         ({"day": day, "set_to": {**said, "c": ""}}, "--set c was not set and is empty"),
     ]
     for other, difference in others:
-        with pytest.raises(KeySpent, match=difference) as refused:
+        with pytest.raises(KeyAlreadyUsed, match=difference) as refused:
             jobs.trigger("report", "ada", key="mine", **other)
         assert f"job report was already started with key mine as {first.task_id}" in str(
             refused.value
@@ -276,14 +276,14 @@ def test_a_key_of_the_job_that_built_the_dataset_before_is_not_taken_for_ones_ow
     moved = job("load", type="python", config={"call": "a.b:c"})
     other = job("other", dataset=LOAD.dataset)
     jobs = EmbeddedJobs(deployed_heart(database, tmp_path, world(jobs=(moved, other))))
-    with pytest.raises(KeySpent, match=f"{first.task_id}.*the job was load and is other"):
+    with pytest.raises(KeyAlreadyUsed, match=f"{first.task_id}.*the job was load and is other"):
         jobs.trigger("other", "ada", key="mine")
 
 
 def test_a_value_of_any_length_is_told_in_short(context: PlaneContext) -> None:
     jobs = EmbeddedJobs(context)
     jobs.trigger("report", "ada", key="mine", set_to={"a": "x" * 9_000})
-    with pytest.raises(KeySpent) as refused:
+    with pytest.raises(KeyAlreadyUsed) as refused:
         jobs.trigger("report", "ada", key="mine", set_to={"a": "y" * 9_000})
     assert len(str(refused.value)) < 300
 

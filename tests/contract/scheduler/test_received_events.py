@@ -14,7 +14,7 @@ from lakeguard.scheduler.triggers.external_events import receive
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
 from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard.state.schema import received_events
-from lakeguard_sdk.errors import EventDiffers, NoEvent, SecretEvent
+from lakeguard_sdk.errors import EventConflict, InvalidEvent, SecretInEvent
 from lakeguard_sdk.model.definitions import JobDefinition
 from lakeguard_sdk.scheduling.process_identity import this_process
 from lakeguard_sdk.scheduling.tasks import Assignment
@@ -126,7 +126,7 @@ def test_an_event_sent_by_many_at_once_starts_one_job(plane: Plane) -> None:
 def test_the_same_name_with_other_content_is_refused(plane: Plane) -> None:
     plane.apply(job("paid", on_event=PAID))
     receive(plane.context, body())
-    with pytest.raises(EventDiffers, match=r"event e-1 of shop came before"):
+    with pytest.raises(EventConflict, match=r"event e-1 of shop came before"):
         receive(plane.context, body(detail={"state": "paid", "sum": 1.5}))
     receive(plane.context, body(source="other", detail={}))
     assert (len(plane.tasks()), kept(plane)) == (1, 2), "a source has ids of its own"
@@ -216,20 +216,20 @@ def test_a_job_is_told_no_more_than_it_can_bear(plane: Plane) -> None:
     ],
 )
 def test_what_is_no_event_is_refused_and_kept_nowhere(plane: Plane, sent: bytes, said: str) -> None:
-    with pytest.raises(NoEvent, match=said):
+    with pytest.raises(InvalidEvent, match=said):
         receive(plane.context, sent)
     assert kept(plane) == 0
 
 
 def test_an_event_of_another_shape_than_said_is_refused(plane: Plane) -> None:
-    with pytest.raises(NoEvent, match="shape of eventbridge, not of cloudevents"):
+    with pytest.raises(InvalidEvent, match="shape of eventbridge, not of cloudevents"):
         receive(plane.context, body(), shape="cloudevents")
-    with pytest.raises(NoEvent, match="is no shape"):
+    with pytest.raises(InvalidEvent, match="is no shape"):
         receive(plane.context, body(), shape="smoke")
 
 
 def test_an_event_with_a_secret_is_refused_and_kept_nowhere(plane: Plane) -> None:
-    with pytest.raises(SecretEvent) as refused:
+    with pytest.raises(SecretInEvent) as refused:
         receive(plane.context, body(detail={"note": "AKIA" + "ABCDEFGHIJKLMNOP"}))
     assert "AKIA" not in str(refused.value)
     assert kept(plane) == 0
@@ -246,7 +246,7 @@ def test_an_event_with_a_secret_is_refused_and_kept_nowhere(plane: Plane) -> Non
     ],
 )
 def test_an_event_that_names_a_secret_is_refused(plane: Plane, detail: dict[str, Any]) -> None:
-    with pytest.raises(SecretEvent):
+    with pytest.raises(SecretInEvent):
         receive(plane.context, body(detail=detail))
     assert kept(plane) == 0
 

@@ -23,8 +23,8 @@ from lakeguard_sdk.core.enums import RunStatus, TaskKind, TaskState
 from lakeguard_sdk.errors import (
     Fenced,
     NotReported,
-    OutputThere,
-    ReportedOtherwise,
+    OutputExists,
+    ReportConflict,
     ReportRefused,
     UnknownRun,
 )
@@ -213,7 +213,7 @@ def test_another_report_on_the_same_attempt_is_refused(
     first = port.report(ticket, DONE)
     other = TaskReport(success=True, outputs={"swept": Output(location="elsewhere")})
     for report in (other, BROKEN):
-        with pytest.raises(ReportedOtherwise):
+        with pytest.raises(ReportConflict):
             port.report(ticket, report)
     assert port.report(ticket, DONE).to_json() == first.to_json()
     (output,) = rows(context, t.output_materializations)
@@ -303,7 +303,7 @@ def test_an_output_is_there_once_for_each_key(context: PlaneContext, port: Dispa
     one = begun(context, key="day 1")
     two = begun(context, key="day 1", subject="job_other")
     port.report(one, DONE)
-    with pytest.raises(OutputThere, match=one.run_id):
+    with pytest.raises(OutputExists, match=one.run_id):
         port.report(two, DONE)
     assert count(context, t.output_materializations) == 1
     assert state_of(context, two) is TaskState.RUNNING

@@ -14,7 +14,7 @@ from lakeguard.scheduler.invalidations.run_cache import KnownRuns
 from lakeguard.services.ports.operations import EmbeddedOperations
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType
-from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.row_ranges import RowRange
 from lakeguard_sdk.model.run import Window
 from lakeguard_sdk.scheduling.invalidations import Reason
 from tests.support.lakes.partitioned_numbers import (
@@ -47,7 +47,7 @@ def client(tmp_path: Path, turned_clock: Clock) -> Client:
     for name in NAMES:
         publish(client, name, ROWS)
     turned_clock.pass_time(7_200)
-    client.operations.invalidate(BRONZE, Reach(partitions=("month=2026-01",)), Reason.CORRECTION)
+    client.operations.invalidate(BRONZE, RowRange(partitions=("month=2026-01",)), Reason.CORRECTION)
     turned_clock.pass_time(60)
     return client
 

@@ -9,7 +9,7 @@ import pytest
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import TaskCanceled
 from lakeguard_sdk.model.definitions import JobDefinition
-from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.row_ranges import RowRange
 from lakeguard_sdk.model.run import Failure
 from lakeguard_sdk.scheduling.invalidations import End, InvalidationRow, Reason
 from lakeguard_sdk.scheduling.process_identity import this_process
@@ -22,7 +22,7 @@ from tests.support.lakes.partitioned_numbers import (
 )
 
 pytestmark = pytest.mark.usefixtures("each_state")
-JANUARY = Reach(partitions=("month=2026-01",))
+JANUARY = RowRange(partitions=("month=2026-01",))
 
 
 @pytest.fixture

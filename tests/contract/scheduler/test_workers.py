@@ -18,7 +18,7 @@ from lakeguard.worker.job_log import log_place
 from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.enums import TaskState
-from lakeguard_sdk.errors import StateShut, StateUnavailable
+from lakeguard_sdk.errors import StateLoginRefused, StateUnavailable
 from lakeguard_sdk.model.definitions import JobDefinition
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.scheduling.process_identity import this_process
@@ -224,7 +224,7 @@ class Away:
         return getattr(self.client.dispatch, name)
 
 
-on_each_absence = pytest.mark.parametrize("kind", [StateUnavailable, StateShut])
+on_each_absence = pytest.mark.parametrize("kind", [StateUnavailable, StateLoginRefused])
 """A State that was there is asked again, also where it lets nobody in."""
 
 

@@ -16,7 +16,7 @@ from lakeguard.settings import load_settings
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk import Client
 from lakeguard_sdk.core.enums import LoadType, RunStatus
-from lakeguard_sdk.errors import ColumnsUnderWay, DefinitionMoved
+from lakeguard_sdk.errors import ColumnsInFlight, DefinitionChanged
 from lakeguard_sdk.model.definitions import ColumnDefinition, Definitions
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.model.run import Failure, Intent, RunPlan
@@ -61,7 +61,7 @@ def test_a_move_is_refused_that_the_definition_no_longer_takes(tmp_path: Path) -
     client = world(tmp_path, ADDITIVE)
     plan = decided(client)
     revise(client, HASHED)
-    with pytest.raises(DefinitionMoved, match=r"bronze\.numbers .*row_hash") as refusal:
+    with pytest.raises(DefinitionChanged, match=r"bronze\.numbers .*row_hash") as refusal:
         client.runs.begin_move(plan.ticket)
     assert refusal.value.retryable
     assert refusal.value.next_step == "lakeguard run bronze.numbers"
@@ -93,7 +93,7 @@ def test_no_definition_takes_a_column_from_a_move_under_way(tmp_path: Path) -> N
     client = world(tmp_path, ADDITIVE)
     plan = decided(client)
     intent = client.runs.begin_move(plan.ticket)
-    with pytest.raises(ColumnsUnderWay, match="is publishing row_hash of") as refusal:
+    with pytest.raises(ColumnsInFlight, match="is publishing row_hash of") as refusal:
         revise(client, HASHED)
     assert refusal.value.retryable
     assert client.reader.definition(NUMBERS) == ADDITIVE, "nothing of it was written"

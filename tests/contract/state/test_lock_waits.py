@@ -16,7 +16,7 @@ from lakeguard_sdk.model.definitions import (
     PolicyDefinition,
     SourceDefinition,
 )
-from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.row_ranges import RowRange
 from lakeguard_sdk.model.run import Failure
 from lakeguard_sdk.scheduling.invalidations import InvalidationRow, Reason
 from tests.support.lakes.partitioned_numbers import (
@@ -33,7 +33,7 @@ from tests.support.projects.planes import Clock
 from tests.support.projects.triggered_jobs import counted_statements
 
 pytestmark = pytest.mark.usefixtures("each_state")
-JANUARY = Reach(partitions=("month=2026-01",))
+JANUARY = RowRange(partitions=("month=2026-01",))
 ROWS = {"2026-01": [1], "2026-02": [2]}
 WRITING = ("BEGIN IMMEDIATE", "INSERT", "UPDATE")
 FREEZE = PolicyDefinition(

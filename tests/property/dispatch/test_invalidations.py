@@ -16,7 +16,7 @@ from lakeguard.scheduler.invalidations.catch_up import (
     follow,
     undecided,
 )
-from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.row_ranges import RowRange
 from lakeguard_sdk.model.run import Window
 from lakeguard_sdk.scheduling.invalidations import Standing
 from lakeguard_sdk.types.schema import Column, TableSchema
@@ -28,10 +28,10 @@ JANUARY, FEBRUARY, YEAR = (
     for start, end in (("01", "01"), ("02", "02"), ("01", "12"))
 )
 REACHES = (
-    Reach(),
-    Reach(partitions=("month=01",)),
-    Reach(partitions=("month=01", "month=02")),
-    Reach(window=JANUARY),
+    RowRange(),
+    RowRange(partitions=("month=01",)),
+    RowRange(partitions=("month=01", "month=02")),
+    RowRange(window=JANUARY),
 )
 ROOT = "d0"
 
@@ -101,7 +101,7 @@ class World:
         above = [one for one in self.parents[name] if self.reached(one)]
         return name != ROOT and any(self.asks_for_all(one) for one in above)
 
-    def saw_repair(self, reach: Reach) -> dict[str, set[int]]:
+    def saw_repair(self, reach: RowRange) -> dict[str, set[int]]:
         """By definition, version by version, for each month that was wrong."""
         months = [key.removeprefix("month=") for key in reach.partitions] or ["01"]
 
@@ -131,7 +131,7 @@ class World:
     def _passes_on(self, name: str) -> bool:
         return self.reached(name) and self.affected(name)
 
-    def _repairs(self, name: str, look: Look, reach: Reach, month: str) -> bool:
+    def _repairs(self, name: str, look: Look, reach: RowRange, month: str) -> bool:
         whole = reach.whole or self.asks_for_all(name)
         if look.window is not None:
             return not whole and look.window.start <= month <= look.window.end
@@ -142,7 +142,7 @@ class World:
 
 
 @st.composite
-def worlds(draw: st.DrawFn, *, rolls_back: bool = True) -> tuple[World, Reach]:
+def worlds(draw: st.DrawFn, *, rolls_back: bool = True) -> tuple[World, RowRange]:
     names = [f"d{index}" for index in range(draw(st.integers(1, 6)))]
     parents = {
         name: tuple(draw(st.lists(st.sampled_from(names[:index]), unique=True, max_size=3)))
@@ -174,7 +174,7 @@ def worlds(draw: st.DrawFn, *, rolls_back: bool = True) -> tuple[World, Reach]:
 
 @given(worlds())
 def test_who_has_caught_up_is_who_has_a_version_that_saw_the_repair(
-    drawn: tuple[World, Reach],
+    drawn: tuple[World, RowRange],
 ) -> None:
     world, reach = drawn
     followed = follow(Stale(ROOT, reach, world.since), world.nodes())
@@ -191,7 +191,7 @@ def test_who_has_caught_up_is_who_has_a_version_that_saw_the_repair(
 
 
 @given(worlds(rolls_back=False))
-def test_whoever_may_catch_up_does_with_one_whole_run(drawn: tuple[World, Reach]) -> None:
+def test_whoever_may_catch_up_does_with_one_whole_run(drawn: tuple[World, RowRange]) -> None:
     world, reach = drawn
     world.reads_all[ROOT] = True
     for _ in world.parents:
@@ -206,7 +206,7 @@ def test_whoever_may_catch_up_does_with_one_whole_run(drawn: tuple[World, Reach]
 
 @given(worlds(), st.integers(1, 5))
 def test_what_a_version_put_right_by_itself_is_sound_from_then_on(
-    drawn: tuple[World, Reach], repaired: int
+    drawn: tuple[World, RowRange], repaired: int
 ) -> None:
     world, reach = drawn
     if ROOT not in world.shown:
@@ -226,7 +226,7 @@ def test_what_a_version_put_right_by_itself_is_sound_from_then_on(
 
 @given(worlds(), st.data())
 def test_runs_that_nobody_asks_for_change_nothing(
-    drawn: tuple[World, Reach], data: st.DataObject
+    drawn: tuple[World, RowRange], data: st.DataObject
 ) -> None:
     world, reach = drawn
     stale = Stale(ROOT, reach, world.since, data.draw(st.sampled_from((None, 1))))
@@ -257,7 +257,7 @@ def test_below_what_was_never_put_right_no_run_is_asked_for() -> None:
     world.since = world.now
     for name in names * 3:
         world.run(name, None, False, frozenset())
-    stale = Stale(ROOT, Reach(), world.since)
+    stale = Stale(ROOT, RowRange(), world.since)
     assert undecided(stale, world.nodes(), ()) == {ROOT}
     put_right = replace(stale, repaired=world.shown[ROOT] - 1)
     assert undecided(put_right, world.nodes(), {ROOT, "d1"}) == set(names)

@@ -34,7 +34,7 @@ from lakeguard_sdk.errors import (
     LakeGuardError,
     NotCancelable,
     NotRetryable,
-    ReportedOtherwise,
+    ReportConflict,
 )
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.scheduling.tasks import TaskAnswer, TaskReport
@@ -160,7 +160,7 @@ class Lifecycle(RuleBasedStateMachine):
         known = self.answers.get(ticket)
         try:
             answer = self.queue.report(ticket, report)
-        except (Fenced, ReportedOtherwise):
+        except (Fenced, ReportConflict):
             assert known is None or known[0] != report
         else:
             assert known is not None

@@ -63,15 +63,15 @@ def test_the_recorded_rules_change_nothing(
             elif len(shown) > 1:
                 shown.pop()
                 client.operations.rollback(NUMBERS, shown[-1], "back")
-        test = client.memory.backtest(dataset, LONG_AGO)
+        test = client.history.backtest(dataset, LONG_AGO)
         assert (test.runs, test.unchanged) == (len(recorded), len(recorded))
         assert (test.blocks, test.lets_through, test.added, test.dropped) == ((), (), (), ())
         assert all(rule.unmeasured == 0 for rule in test.rules)
-        other = client.memory.backtest(with_rules(*chosen(draft)), LONG_AGO)
+        other = client.history.backtest(with_rules(*chosen(draft)), LONG_AGO)
         assert other.runs == len(recorded)
         for run in (*other.blocks, *other.lets_through):
             assert recorded[run.run_id] is run.recorded
             assert run.drafted is not run.recorded
         apply_rules(client, with_rules(*chosen(draft)))
-        assert client.memory.backtest(with_rules(*chosen(draft)), LONG_AGO).added == ()
-        assert client.memory.replay_all().identical
+        assert client.history.backtest(with_rules(*chosen(draft)), LONG_AGO).added == ()
+        assert client.history.replay_all().identical

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lakeguard.notifications.channels.backoff import due, given_up, pause_after
 from lakeguard.settings import ChannelType, EventChannel
-from lakeguard_sdk.model.notifications import Telling, TellingOutcome
+from lakeguard_sdk.model.notifications import ChannelDelivery, DeliveryOutcome
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 CHANNEL = EventChannel(name="hook", type=ChannelType.WEBHOOK)
@@ -23,11 +23,11 @@ class Piece:
     since: datetime
 
 
-def tellings() -> st.SearchStrategy[Telling | None]:
+def tellings() -> st.SearchStrategy[ChannelDelivery | None]:
     tried = st.builds(
-        lambda attempts, ago, dead: Telling(
+        lambda attempts, ago, dead: ChannelDelivery(
             channel="hook",
-            outcome=TellingOutcome.DEAD if dead else TellingOutcome.FAILED,
+            outcome=DeliveryOutcome.DEAD if dead else DeliveryOutcome.FAILED,
             attempts=attempts,
             tried_at=NOW - timedelta(seconds=ago),
         ),
@@ -39,7 +39,7 @@ def tellings() -> st.SearchStrategy[Telling | None]:
 
 
 @st.composite
-def waiting(draw: st.DrawFn) -> list[tuple[Piece, Telling | None]]:
+def waiting(draw: st.DrawFn) -> list[tuple[Piece, ChannelDelivery | None]]:
     ages = sorted(draw(st.lists(st.integers(0, 900), max_size=12)), reverse=True)
     return [
         (
@@ -52,7 +52,7 @@ def waiting(draw: st.DrawFn) -> list[tuple[Piece, Telling | None]]:
 
 @given(waiting())
 def test_nothing_overtakes_what_still_waits_in_its_line(
-    found: list[tuple[Piece, Telling | None]],
+    found: list[tuple[Piece, ChannelDelivery | None]],
 ) -> None:
     chosen = [piece.number for piece, _ in due(CHANNEL, found, NOW)]
     assert chosen == sorted(chosen)
@@ -68,7 +68,7 @@ def test_nothing_overtakes_what_still_waits_in_its_line(
 
 @given(waiting())
 def test_what_was_given_up_is_left_and_holds_up_nobody(
-    found: list[tuple[Piece, Telling | None]],
+    found: list[tuple[Piece, ChannelDelivery | None]],
 ) -> None:
     later = NOW + timedelta(days=1)
     chosen = {piece.number for piece, _ in due(CHANNEL, found, later)}

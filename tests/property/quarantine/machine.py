@@ -21,7 +21,7 @@ from lakeguard.services.ports.operations import EmbeddedOperations
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.enums import Deletes, LoadType, RunStatus
-from lakeguard_sdk.errors import AlreadyPublished, NothingWaits
+from lakeguard_sdk.errors import AlreadyPublished, NothingQuarantined
 from lakeguard_sdk.model.evidence import Changes
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantineSelection, QuarantineState
@@ -106,7 +106,7 @@ class QuarantineMachine(RuleBasedStateMachine):
         submit = self.world.client.operations.submit_replay
         try:
             task = submit(NUMBERS, "machine", chosen, as_newest=True)
-        except NothingWaits:
+        except NothingQuarantined:
             assert not taken
             return
         plan = self.world.opened(task)
@@ -128,7 +128,7 @@ class QuarantineMachine(RuleBasedStateMachine):
         try:
             with dying_at("quarantine.discarded" if dies else None):
                 self.world.client.operations.discard(NUMBERS, chosen, "because")
-        except NothingWaits:
+        except NothingQuarantined:
             assert not gone
             return
         self.model.discarded |= gone

@@ -21,7 +21,7 @@ from lakeguard_sdk.errors import (
     BuildFailed,
     BuiltByProgram,
     BuiltByRuns,
-    DescribeFirst,
+    DefinitionNeeded,
     NameTaken,
     NoteRefused,
     NotPublishable,
@@ -206,7 +206,7 @@ def test_what_cannot_be_published_is_refused_before_anything_is_written(
         tx.read(None, ORDERS)  # type: ignore[arg-type]
     with pytest.raises(WrongArgument, match="in the wrong order"):
         tx.run(theirs, ORDERS)  # type: ignore[arg-type]
-    with pytest.raises(DescribeFirst, match=r"gold\.orders is not registered"):
+    with pytest.raises(DefinitionNeeded, match=r"gold\.orders is not registered"):
         tx.publish("gold.orders", numbers(theirs, 1))
     with pytest.raises(
         NotPublishable, match=r"U\+200B ZERO WIDTH SPACE cannot.*begin or end with a blank"

@@ -37,7 +37,7 @@ def batch(load: Load, *keys: int, n: int = 0) -> list[Row]:
 
 def rebuilt(client: Client, run_id: str) -> Rebuilt:
     worker = create_worker(client.for_worker(), spark_options={})
-    return worker.rebuild(client.memory.rebuild_plan(run_id))
+    return worker.rebuild(client.history.rebuild_plan(run_id))
 
 
 def everything(folder: Path) -> set[str]:

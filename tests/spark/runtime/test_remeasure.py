@@ -81,7 +81,7 @@ def batch(load: Load, *keys: int, n: int = 0) -> list[Row]:
 
 def remeasured(table: LoadedTable, version: int) -> Remeasured:
     assert table.heard.plan is not None
-    return remeasure(table.client.memory.remeasure_plan(TABLE, version, table.heard.plan.measures))
+    return remeasure(table.client.history.remeasure_plan(TABLE, version, table.heard.plan.measures))
 
 
 def agrees(told: Remeasured, evidence: Evidence | None) -> None:
@@ -163,6 +163,6 @@ def test_keys_are_held_against_the_version_that_the_run_had_pinned(tmp_path: Pat
     schema = client.reader.definition(ORDERS).table_schema
     drafted = rules(("foreign_key(code -> bronze.codes(code))",))
     asked = measures_for(drafted, schema)
-    then = remeasure(client.memory.remeasure_plan(ORDERS, 1, asked))
+    then = remeasure(client.history.remeasure_plan(ORDERS, 1, asked))
     assert then.unmeasured == {}
     assert sorted(map(str, then.values.values())) == ["1", "2", "2"]

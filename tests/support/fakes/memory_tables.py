@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from lakeguard.lake.port import LiveFile, Origin
 from lakeguard_sdk.core.canonical_json import content_hash
 from lakeguard_sdk.core.enums import CommitKind, LoadType, MoveKind
-from lakeguard_sdk.errors import BaseMoved, ForeignTable
+from lakeguard_sdk.errors import BaseChanged, ForeignTable
 from lakeguard_sdk.model.delta_log import (
     Commit,
     CommitAuthor,
@@ -81,7 +81,7 @@ class MemoryTables:
     def adopt(self, intent: Intent) -> int:
         head = self.head_version(intent.location)
         if (self._seq(intent.location) or 0) != intent.seq - 1 or head != intent.base_commit:
-            raise BaseMoved(dataset=intent.dataset, expected=intent.base_commit, found=head)
+            raise BaseChanged(dataset=intent.dataset, expected=intent.base_commit, found=head)
         reached("adopt.before_commit")
         landed = self._append(
             intent.location,
@@ -93,7 +93,7 @@ class MemoryTables:
         )
         reached("adopt.committed")
         if landed is None:
-            raise BaseMoved(dataset=intent.dataset, expected=head, found="another commit")
+            raise BaseChanged(dataset=intent.dataset, expected=head, found="another commit")
         return landed
 
     def commit_at(self, location: str, version: int) -> Commit | None:
@@ -134,13 +134,13 @@ class MemoryTables:
                     intent.location, head, CommitAuthor.of(intent, CommitKind.FENCE), seq=intent.seq
                 )
             reached("fence.committed")
-        raise BaseMoved(dataset=intent.dataset, expected=f"seq {intent.seq - 1}", found="another")
+        raise BaseChanged(dataset=intent.dataset, expected=f"seq {intent.seq - 1}", found="another")
 
     def restore(self, intent: Intent) -> int:
         assert intent.target_commit is not None
         head = self.head_version(intent.location)
         if self._seq(intent.location) != intent.seq - 1 or head != intent.base_commit:
-            raise BaseMoved(dataset=intent.dataset, expected=intent.base_commit, found=head)
+            raise BaseChanged(dataset=intent.dataset, expected=intent.base_commit, found=head)
         wanted = self.files_at(intent.location, intent.target_commit)
         shown = self.files_at(intent.location, head)
         reached("restore.before_commit")
@@ -155,7 +155,7 @@ class MemoryTables:
         )
         reached("restore.committed")
         if landed is None:
-            raise BaseMoved(dataset=intent.dataset, expected=head, found="another commit")
+            raise BaseChanged(dataset=intent.dataset, expected=head, found="another commit")
         return landed
 
     def publish(self, intent: Intent) -> int:
@@ -166,7 +166,7 @@ class MemoryTables:
             for commit in self.commits_since(intent.location, intent.base_commit)
         )
         if self._seq(intent.location) != intent.seq - 1 or moved:
-            raise BaseMoved(dataset=intent.dataset, expected=intent.base_commit, found=head)
+            raise BaseChanged(dataset=intent.dataset, expected=intent.base_commit, found=head)
         removes = frozenset(intent.removes)
         if intent.load is LoadType.FULL:
             removes = self.files_at(intent.location, head)
@@ -183,7 +183,7 @@ class MemoryTables:
         )
         reached("publish.committed")
         if landed is None:
-            raise BaseMoved(dataset=intent.dataset, expected=head, found="another commit")
+            raise BaseChanged(dataset=intent.dataset, expected=head, found="another commit")
         return landed
 
     def write_foreign(self, location: str, path: str) -> None:

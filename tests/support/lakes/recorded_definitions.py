@@ -11,7 +11,7 @@ from lakeguard.state import outbox
 from lakeguard.state import schema as t
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import HashStrategy, LoadType, SourceFormat
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
@@ -117,7 +117,7 @@ def add(tx: Transaction, table: Table, *rows: dict[str, Any], at: int = 0) -> No
     outbox.record(tx, table, [{"org_id": ORG, **row} for row in rows], minute(at))
 
 
-def revised(revision: int, definition: Noun | None = None) -> dict[str, Any]:
+def revised(revision: int, definition: FrozenModel | None = None) -> dict[str, Any]:
     whole = {}
     if definition is not None:
         whole = {"definition": definition.to_json(), "definition_hash": f"hash {revision}"}

@@ -16,7 +16,7 @@ from lakeguard_sdk.core.enums import (
     RunStatus,
     Verdict,
 )
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.decision import CheckResult, Ruling
 from lakeguard_sdk.model.row_sample import MASKED, RowSample
 from lakeguard_sdk.model.run import (
@@ -128,7 +128,7 @@ def wait(tx: Transaction) -> None:
     add(tx, t.promotion_status, state)
 
 
-def put(tx: Transaction, document: Noun) -> str:
+def put(tx: Transaction, document: FrozenModel) -> str:
     digest = content_hash(document.to_data())
     row = {"org_id": ORG, "content_hash": digest, "body": document.to_json()}
     outbox.record_once(tx, t.documents, row, minute(0))

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable, write_deltalake
 from sqlalchemy import insert
 
-from lakeguard.insight.history.port import StateMemory
+from lakeguard.insight.history.port import StateHistory
 from lakeguard.insight.reader.reader import StateReader
 from lakeguard.insight.verification import verify
 from lakeguard.lake.delta import DeltaTables
@@ -88,7 +88,7 @@ class ProvenLake:
             ),
             jobs=EmbeddedJobs(context),
             dispatch=EmbeddedDispatch(context),
-            memory=StateMemory(OrganisationState.of(self.database, ORG), context.lake),
+            history=StateHistory(OrganisationState.of(self.database, ORG), context.lake),
             lake=context.lake,
         )
 

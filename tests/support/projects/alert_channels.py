@@ -10,7 +10,7 @@ from lakeguard.notifications.alerts.store import AlertMessenger
 from lakeguard.services.ports.alerts import EmbeddedAlerts
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.core.enums import Enforcement, PolicyType
-from lakeguard_sdk.model.notifications import ChannelTurn
+from lakeguard_sdk.model.notifications import ChannelResult
 from tests.support.lakes.policy_datasets import (
     decided,
     numbers,
@@ -61,7 +61,7 @@ def messenger(client: Client) -> AlertMessenger:
     return client.alerts.messenger
 
 
-def drained(client: Client) -> list[ChannelTurn]:
+def drained(client: Client) -> list[ChannelResult]:
     """As a command does at its end."""
     return messenger(client).drain()
 

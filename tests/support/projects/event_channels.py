@@ -8,7 +8,7 @@ from typing import Any
 from lakeguard.notifications.events.store import EventMessenger
 from lakeguard.services.ports.events import EmbeddedEvents
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.model.notifications import ChannelTurn
+from lakeguard_sdk.model.notifications import ChannelResult
 from tests.support.lakes.policy_datasets import numbers, world
 from tests.support.lakes.published_by_hand import run_by_hand
 from tests.support.projects.alert_channels import SECRET_VARIABLE, entry
@@ -44,6 +44,6 @@ def herald(client: Client) -> EventMessenger:
     return client.events.messenger
 
 
-def drained(client: Client) -> list[ChannelTurn]:
+def drained(client: Client) -> list[ChannelResult]:
     """As a command does at its end."""
     return herald(client).drain()

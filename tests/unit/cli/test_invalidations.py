@@ -10,7 +10,7 @@ from lakeguard.services.windows import partition_windows
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import NoWindow
 from lakeguard_sdk.model.definitions import JobDefinition
-from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.row_ranges import RowRange
 from lakeguard_sdk.model.run import Window
 from lakeguard_sdk.scheduling.invalidations import Reason
 from lakeguard_sdk.scheduling.process_identity import this_process
@@ -69,7 +69,7 @@ def test_who_withdraws_hears_of_what_was_launched_for_it(shell: Shell, tmp_path:
     client.jobs.deploy()
 
     def added() -> str:
-        reach = Reach(partitions=("month=2026-01",))
+        reach = RowRange(partitions=("month=2026-01",))
         return client.operations.invalidate(BRONZE, reach, Reason.MANUAL).invalidation_id
 
     key = added()

@@ -17,7 +17,7 @@ from lakeguard_sdk.model.quarantine import (
     QuarantineBalance,
     QuarantineListing,
     QuarantineSelection,
-    ReplayOrder,
+    ReplayParameters,
 )
 from tests.support.lakes.quarantined_by_hand import LARGE, NEGATIVE, ByHand
 from tests.support.projects.planes import NUMBERS
@@ -80,7 +80,7 @@ def test_rows_are_shown(shell: Shell, world: ByHand, place: tuple[object, ...]) 
     assert (len(data["rows"]), data["quarantined"]) == (1, 2)
     none = shell("quarantine", "show", NUMBERS, "--rule", "other", *place)
     assert (none.code, "LG-1501" in none.err) == (2, True)
-    assert "wait under other\nNext: lakeguard quarantine list" in none.err
+    assert "numbers under other\nNext: lakeguard quarantine list" in none.err
 
 
 def test_the_next_step_is_one_that_works(shell: Shell, tmp_path: Path) -> None:
@@ -151,8 +151,8 @@ def test_other_commands_say_what_was_quarantined(
     [
         (["discard", NUMBERS, "--reason", " "], 2, "it needs a reason"),
         (["discard", NUMBERS], 2, "--reason"),
-        (["discard", NUMBERS, "--rule", "x", "--reason", "y"], 2, "wait under x"),
-        (["replay", NUMBERS, "--run", "run_x"], 2, "wait of run run_x"),
+        (["discard", NUMBERS, "--rule", "x", "--reason", "y"], 2, "numbers under x"),
+        (["replay", NUMBERS, "--run", "run_x"], 2, "numbers of run run_x"),
         (["list", "bronze.nothing"], 2, "bronze.nothing"),
         (["show", NUMBERS, "--limit", "0"], 2, "--limit"),
     ],
@@ -182,7 +182,9 @@ def test_an_account_that_does_not_add_up_says_so() -> None:
 
 
 def test_the_same_replay_can_be_typed_again() -> None:
-    order = ReplayOrder(choice=QuarantineSelection(runs=("run_1",), rules=("a b",)), as_newest=True)
+    order = ReplayParameters(
+        choice=QuarantineSelection(runs=("run_1",), rules=("a b",)), as_newest=True
+    )
     assert replay_command(NUMBERS, order) == (
         f"lakeguard quarantine replay {NUMBERS} --run run_1 --rule 'a b' --as-newest"
     )

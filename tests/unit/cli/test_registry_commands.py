@@ -128,7 +128,7 @@ def test_a_kept_plan_is_refused_once_the_registry_moved(
     shell("apply", "--project", lake)
     said = shell("apply", kept, "--project", lake)
     assert said.code == 2
-    assert said.err.startswith("LG-2100  the registry moved")
+    assert said.err.startswith("LG-2100  the registry changed")
 
 
 def test_a_plan_that_was_edited_is_refused(shell: Shell, lake: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from lakeguard.services.propose_definition import propose, write_new
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, SourceFormat
 from lakeguard_sdk.errors import InvalidDefinitions
-from lakeguard_sdk.model.source_preview import SketchColumn, SourceSketch
+from lakeguard_sdk.model.source_preview import PreviewColumn, SourcePreview
 from tests.unit.cli.conftest import Shell
 
 ORDERS = "order_id;Order Date;amount\n{0};2026-01-0{0};1.50\n"
@@ -32,9 +32,9 @@ def lake(shell: Shell, tmp_path: Path) -> Iterator[Path]:
         yield folder
 
 
-def sketch(*names: str, keys: tuple[str, ...] = (), rows: int = 2) -> SourceSketch:
-    columns = [SketchColumn(name=name, type="long", found_as=name, nulls=0) for name in names]
-    return SourceSketch(
+def sketch(*names: str, keys: tuple[str, ...] = (), rows: int = 2) -> SourcePreview:
+    columns = [PreviewColumn(name=name, type="long", found_as=name, nulls=0) for name in names]
+    return SourcePreview(
         format=SourceFormat.CSV,
         columns=tuple(columns),
         keys=keys,

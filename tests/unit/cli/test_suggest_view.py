@@ -21,7 +21,7 @@ from lakeguard.services.propose_definition import propose, with_reasons, write_n
 from lakeguard.services.suggest_rules import Suggested
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Outcome, Severity, SourceFormat
-from lakeguard_sdk.model.source_preview import SketchColumn, SourceSketch
+from lakeguard_sdk.model.source_preview import PreviewColumn, SourcePreview
 
 RULES = {
     "not_null(`on`)": "on",
@@ -115,9 +115,9 @@ def test_reasons_stand_above_their_rules_in_a_proposal(tmp_path: Path) -> None:
         suggested(f"in_set(code, values=[{long}])", "code", why="nine long ones"),
         suggested("not_null(code)", "code", why="always there"),
     ]
-    sketch = SourceSketch(
+    sketch = SourcePreview(
         format=SourceFormat.CSV,
-        columns=(SketchColumn(name="code", type="string", found_as="code", nulls=0),),
+        columns=(PreviewColumn(name="code", type="string", found_as="code", nulls=0),),
         files=1,
         files_found=1,
         rows=500,

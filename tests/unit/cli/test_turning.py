@@ -12,11 +12,11 @@ import pytest
 
 from lakeguard.cli.rendering.worker import TickPrinter, tick_lines
 from lakeguard.services.dispatcher_loop import BACKOFF, DispatcherLoop, in_background
-from lakeguard_sdk.errors import StateShut, StateUnavailable
+from lakeguard_sdk.errors import StateLoginRefused, StateUnavailable
 from lakeguard_sdk.scheduling.jobs import Ticked
 
 AWAY = StateUnavailable(place="postgresql://there", reason="it is gone")
-SHUT = StateShut(place="postgresql://there", reason="password authentication failed")
+SHUT = StateLoginRefused(place="postgresql://there", reason="password authentication failed")
 BUSY = Ticked(scheduled=2, triggered=1_000, refused=1, problems=("files: no such place",))
 
 

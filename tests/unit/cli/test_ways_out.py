@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from lakeguard.services.ways_out import ways_out_of
 from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
-from lakeguard_sdk.model.quarantine import QuarantineSelection, ReplayOrder
+from lakeguard_sdk.model.quarantine import QuarantineSelection, ReplayParameters
 from tests.unit.cli import nouns
 
 
 def test_no_replay_is_offered_where_a_whole_run_is_needed() -> None:
     check = nouns.check("load", Outcome.FAIL).model_copy(update={"kind": CheckKind.ELIGIBILITY})
-    order = ReplayOrder(choice=QuarantineSelection())
+    order = ReplayParameters(choice=QuarantineSelection())
     blocked = nouns.run_row(RunStatus.BLOCKED).model_copy(update={"replay": order})
     (way,) = ways_out_of(blocked, None, {}, nouns.definition(), nouns.decision(check))
     assert way.command == "lakeguard apply && lakeguard run silver.flights"

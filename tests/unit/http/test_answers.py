@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 
 from lakeguard.http.responses import answer_to
-from lakeguard_sdk.errors import StateShut
+from lakeguard_sdk.errors import StateLoginRefused
 
 
 def test_a_state_that_lets_nobody_in_is_away_for_those_outside() -> None:
-    answer = answer_to(StateShut(place="postgresql://clerk@there/x", reason="password failed"))
+    answer = answer_to(
+        StateLoginRefused(place="postgresql://clerk@there/x", reason="password failed")
+    )
     told = json.loads(answer.body)
     assert (int(answer.status), told["code"], told["retryable"]) == (503, "LG-6003", True)
     assert "Retry-After" in answer.headers

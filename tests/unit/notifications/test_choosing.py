@@ -12,7 +12,13 @@ from lakeguard.notifications.channels.backoff import due, pause_after
 from lakeguard.settings import AlertChannel, ChannelType
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Layer, Severity
-from lakeguard_sdk.model.notifications import Alert, AlertKind, Telling, TellingOutcome, alert_key
+from lakeguard_sdk.model.notifications import (
+    Alert,
+    AlertKind,
+    ChannelDelivery,
+    DeliveryOutcome,
+    alert_key,
+)
 from lakeguard_sdk.security.signed_webhook import signature
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "alerts.md"
@@ -35,9 +41,9 @@ ALERT = Alert(
 
 
 def tried(
-    attempts: int, ago: timedelta, outcome: TellingOutcome = TellingOutcome.FAILED
-) -> Telling:
-    return Telling(channel="hook", outcome=outcome, attempts=attempts, tried_at=NOW - ago)
+    attempts: int, ago: timedelta, outcome: DeliveryOutcome = DeliveryOutcome.FAILED
+) -> ChannelDelivery:
+    return ChannelDelivery(channel="hook", outcome=outcome, attempts=attempts, tried_at=NOW - ago)
 
 
 def test_pauses_grow_and_end_growing() -> None:
@@ -51,7 +57,7 @@ def raised(ago: timedelta) -> Alert:
     return ALERT.model_copy(update={"raised_at": NOW - ago, "alert_id": f"alr_{ago}"})
 
 
-def is_due(last: Telling | None) -> bool:
+def is_due(last: ChannelDelivery | None) -> bool:
     return bool(due(HOOK, [(raised(timedelta(days=4)), last)], NOW))
 
 
@@ -64,11 +70,11 @@ def test_it_is_due_when_its_pause_is_over(attempts: int) -> None:
 
 
 def test_what_was_given_up_is_not_due() -> None:
-    assert not is_due(tried(8, timedelta(days=3), TellingOutcome.DEAD))
+    assert not is_due(tried(8, timedelta(days=3), DeliveryOutcome.DEAD))
 
 
-@pytest.mark.parametrize("outcome", [TellingOutcome.FAILED, TellingOutcome.DEAD])
-def test_a_channel_rests_after_a_failure_but_for_what_is_new(outcome: TellingOutcome) -> None:
+@pytest.mark.parametrize("outcome", [DeliveryOutcome.FAILED, DeliveryOutcome.DEAD])
+def test_a_channel_rests_after_a_failure_but_for_what_is_new(outcome: DeliveryOutcome) -> None:
     second = timedelta(seconds=1)
     failed = (raised(60 * second), tried(9, 20 * second, outcome))
     before, after = (raised(30 * second), None), (raised(10 * second), None)

@@ -7,7 +7,7 @@ from sqlalchemy.engine import make_url
 
 from lakeguard.registry.validation.database_separation import require_apart
 from lakeguard_sdk.core.enums import TargetFormat
-from lakeguard_sdk.errors import NotApart
+from lakeguard_sdk.errors import StateDatabaseShared
 from lakeguard_sdk.model.definitions import TargetDefinition
 
 SERVER, HERE = "postgresql://lakeguard@db.example/governance", "postgresql://u@127.0.0.1/governance"
@@ -37,7 +37,7 @@ def target(url: str) -> TargetDefinition:
     ],
 )
 def test_one_database_is_refused_by_whichever_address(state: str, url: str) -> None:
-    with pytest.raises(NotApart, match="target serving"):
+    with pytest.raises(StateDatabaseShared, match="target serving"):
         require_apart([target(url)], make_url(state))
 
 

@@ -18,7 +18,7 @@ import pytest
 from lakeguard.registry.kinds import KINDS, every, key_of
 from lakeguard.registry.text.error_rendering import render_errors
 from lakeguard.registry.validation.texts import texts_of
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.model.definitions import Definition, Definitions
 from lakeguard_sdk.security.secret_values import (
@@ -56,12 +56,12 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallRegistry
         yield made
 
 
-def text_fields(noun: type[Noun], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def text_fields(noun: type[FrozenModel], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Every field of a noun, and of the nouns in it, that can hold a text."""
     for name, field in noun.model_fields.items():
         kinds = _types(field.annotation)
         for kind in kinds:
-            if isinstance(kind, type) and issubclass(kind, Noun):
+            if isinstance(kind, type) and issubclass(kind, FrozenModel):
                 yield from text_fields(kind, (*path, name))
         texts = [k for k in kinds if isinstance(k, type) and issubclass(k, str)]
         if texts and not all(issubclass(k, Enum) for k in texts):
@@ -95,7 +95,7 @@ def holder(good: Definitions, field: str, path: tuple[str, ...]) -> Definition:
         for step in path[:-1]:
             value = getattr(value, step, None)
             value = value[0] if isinstance(value, tuple) and value else value
-        if isinstance(value, Noun) and path[-1] in type(value).model_fields:
+        if isinstance(value, FrozenModel) and path[-1] in type(value).model_fields:
             return item
     raise AssertionError(f"no example of {field} has {path}")
 

@@ -24,7 +24,7 @@ from lakeguard.registry.store import (
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Enforcement
-from lakeguard_sdk.errors import InvalidDefinitions, NotRegistered, PlanChanged, RegistryMoved
+from lakeguard_sdk.errors import InvalidDefinitions, NotRegistered, PlanChanged, RegistryChanged
 from lakeguard_sdk.model.definitions import DatasetDefinition
 from lakeguard_sdk.model.plan import Plan, Revise
 from tests.support.projects.definitions import (
@@ -97,7 +97,7 @@ def test_a_registry_that_moved_is_refused(registry: SmallRegistry) -> None:
     stale = registry.plan(shop())
     registry.register(shop(datasets=(bronze(),), policies=()))
     rows = [registry.rows(table) for table in TABLES]
-    with pytest.raises(RegistryMoved):
+    with pytest.raises(RegistryChanged):
         registry.apply(stale)
     assert [registry.rows(table) for table in TABLES] == rows
 
@@ -108,7 +108,7 @@ def test_there_and_back_again_is_a_move_too(registry: SmallRegistry) -> None:
     registry.register(shop(datasets=(bronze(owner="between"),)))
     registry.register(shop())
     assert registry.state().head == stale.registry_head
-    with pytest.raises(RegistryMoved):
+    with pytest.raises(RegistryChanged):
         registry.apply(stale)
 
 
@@ -127,7 +127,7 @@ def test_a_plan_that_was_tampered_with_is_refused(registry: SmallRegistry) -> No
     with pytest.raises(InvalidDefinitions):
         registry.apply(plan.model_copy(update={"steps": (step, step)}))
     later = plan.model_copy(update={"steps": (step.model_copy(update={"revision": 7}),)})
-    with pytest.raises(RegistryMoved):
+    with pytest.raises(RegistryChanged):
         registry.apply(later)
 
 

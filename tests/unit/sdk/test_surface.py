@@ -28,7 +28,7 @@ def test_what_the_ports_offer() -> None:
     }
     assert offered == {
         "Ledger": ["data_places", "judge_markers", "sync", "undelivered", "verify"],
-        "Memory": ["backtest", "rebuild_plan", "remeasure_plan", "replay_all", "side_by_side"],
+        "History": ["backtest", "rebuild_plan", "remeasure_plan", "replay_all", "side_by_side"],
         "Reader": [
             "column_lineage",
             "dataset",

@@ -17,8 +17,8 @@ from lakeguard_sdk.model.notifications import Alerts, Events
 from lakeguard_sdk.model.profile import Profile
 from lakeguard_sdk.model.read_models import ResolvedDataset
 from lakeguard_sdk.model.run import RunResult, RunTicket
-from lakeguard_sdk.model.source_preview import SourceSketch
-from lakeguard_sdk.ports import Ledger, Memory, Operations, Reader, Registry, Runs
+from lakeguard_sdk.model.source_preview import SourcePreview
+from lakeguard_sdk.ports import History, Ledger, Operations, Reader, Registry, Runs
 from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
 
 PLANES = "lakeguard_sdk.planes"
@@ -66,7 +66,7 @@ class Client:
     registry: Registry
     operations: Operations
     ledger: Ledger
-    memory: Memory
+    history: History
     alerts: Alerts
     events: Events
     jobs: Jobs
@@ -152,23 +152,23 @@ def local_worker(
     )
 
 
-def look(
+def inspect_source(
     pattern: str,
     root: str,
     *,
     whole: bool = False,
-    ask: Callable[[SourceSketch], Sequence[Measure]] | None = None,
-) -> SourceSketch:
+    ask: Callable[[SourcePreview], Sequence[Measure]] | None = None,
+) -> SourcePreview:
     """Inspects the files that match a pattern, with the installed data plane.
 
-    A relative pattern is resolved against ``root``. Raises ``NothingToLookAt`` if the files cannot
-    be a source. ``whole`` reads every row of a Delta table. With ``ask``, the result has column
-    profiles and the values of the measures that ``ask`` returns.
+    A relative pattern is resolved against ``root``. Raises ``SourceNotInspectable`` if the files
+    cannot be a source. ``whole`` reads every row of a Delta table. With ``ask``, the result has
+    column profiles and the values of the measures that ``ask`` returns.
     """
     found = _load(INSPECTORS, "openlaketx")
     if found is None:
         raise WorkerMissing()
-    return cast(Callable[..., SourceSketch], found)(pattern, root, whole=whole, ask=ask)
+    return cast(Callable[..., SourcePreview], found)(pattern, root, whole=whole, ask=ask)
 
 
 def profile(dataset: ResolvedDataset, *, masked: tuple[str, ...] = ()) -> Profile:

@@ -45,12 +45,12 @@ from lakeguard_sdk.model.read_models import (
     SchemaRow,
     VersionRow,
 )
-from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.row_ranges import RowRange
 from lakeguard_sdk.model.row_sample import RowSample
 from lakeguard_sdk.model.run import (
+    AbandonedAttempt,
     Failure,
     Intent,
-    LeftBehind,
     RunPlan,
     RunResult,
     RunTicket,
@@ -132,7 +132,7 @@ class Reader(Protocol):
     ) -> SchemaDiff | None: ...
 
 
-class Memory(Protocol):
+class History(Protocol):
     """Read-only analysis of past decisions and versions."""
 
     def remeasure_plan(
@@ -254,7 +254,7 @@ class Operations(Protocol):
         ``ProfileNotMasked`` if it contains protected values."""
 
     def maintain(self, name: DatasetName, *, dry_run: bool = False) -> Maintained: ...
-    def reap(self) -> Sequence[LeftBehind]:
+    def reap(self) -> Sequence[AbandonedAttempt]:
         """Ends every attempt whose lease expired or whose local process is dead."""
 
     def rollback(self, name: DatasetName, to: int, reason: str) -> PointerMove: ...
@@ -263,7 +263,7 @@ class Operations(Protocol):
     ) -> WaiverRow: ...
     def revoke_waiver(self, waiver_id: str, reason: str) -> WaiverRow: ...
     def invalidate(
-        self, name: DatasetName, reach: Reach, reason: Reason, why: str = ""
+        self, name: DatasetName, reach: RowRange, reason: Reason, why: str = ""
     ) -> InvalidationRow:
         """Marks a row range, and everything built from it, to be rebuilt."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from lakeguard.access.permission import OwnRun, Refusing
-from lakeguard.insight.history.port import StateMemory
+from lakeguard.insight.history.port import StateHistory
 from lakeguard.insight.reader.reader import StateReader
 from lakeguard.lake.delta import DeltaTables
 from lakeguard.notifications.alerts.store import alert_messenger
@@ -33,7 +33,7 @@ from lakeguard_sdk.errors import StateMissing
 from lakeguard_sdk.model.notifications import Alerts, Events
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.model.verification import Rebuilt, VerifyReport
-from lakeguard_sdk.ports import Ledger, Memory, Operations, Registry, Runs
+from lakeguard_sdk.ports import History, Ledger, Operations, Registry, Runs
 from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
 
 
@@ -108,7 +108,7 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
             events=cast(Events, Refusing(holder, "events")),
             jobs=cast(Jobs, Refusing(holder, "jobs")),
             dispatch=cast(Dispatch, Refusing(holder, "dispatch")),
-            memory=cast(Memory, Refusing(holder, "memory")),
+            history=cast(History, Refusing(holder, "history")),
             lake=settings.lake,
             project=str(settings.folder),
         )
@@ -127,7 +127,7 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
         events=EmbeddedEvents(context, event_sender),
         jobs=EmbeddedJobs(context, event_sender),
         dispatch=EmbeddedDispatch(context),
-        memory=StateMemory(context, settings.lake),
+        history=StateHistory(context, settings.lake),
         lake=settings.lake,
         project=str(settings.folder),
         # The relay comes last: it also delivers what the messengers wrote.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lakeguard_sdk.client import Progress, WorkerClient
 from lakeguard_sdk.core.enums import RunStatus
-from lakeguard_sdk.errors import Fenced, Interrupted, JobTimedOut, SparkEnded, WorkerStopped
+from lakeguard_sdk.errors import Fenced, Interrupted, JobTimedOut, SparkExited, WorkerStopped
 from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
 from lakeguard_sdk.model.history import RebuildPlan, Rebuilt
 from lakeguard_sdk.model.run import RunPlan, RunResult, RunTicket
@@ -223,12 +223,12 @@ class _Queued:
         return Limit(self.within, JobTimedOut(job=plan.dataset, seconds=f"{self.within:g}"))
 
 
-def _spark_ended(plan: RunPlan) -> SparkEnded | None:
+def _spark_ended(plan: RunPlan) -> SparkExited | None:
     """If the JVM has exited, that explains any error of the run."""
     from openlaketx.engine.spark.session import engine_ended
 
     reason = engine_ended()
-    return None if reason is None else SparkEnded(dataset=plan.dataset, reason=reason)
+    return None if reason is None else SparkExited(dataset=plan.dataset, reason=reason)
 
 
 def _ended_by_others(plan: RunPlan, error: Fenced) -> RunResult:

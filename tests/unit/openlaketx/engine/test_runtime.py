@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyspark
 import pytest
 
-from lakeguard_sdk.errors import SparkElsewhere, SparkTooOld
+from lakeguard_sdk.errors import SparkTooOld, UnsupportedSpark
 from openlaketx.engine.spark.runtime import require_new_enough, runtime_of
 
 
@@ -31,10 +31,10 @@ def test_newer_ones_are_not(version: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_spark_connect_before_4_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pyspark, "__version__", "3.5.9")
-    with pytest.raises(SparkElsewhere, match=r"a SparkSession of Spark Connect 3\.5\.9 was given"):
+    with pytest.raises(UnsupportedSpark, match=r"got a SparkSession of Spark Connect 3\.5\.9"):
         runtime_of(SparkSession())  # type: ignore[arg-type]
 
 
 def test_what_is_no_spark_is_refused() -> None:
-    with pytest.raises(SparkElsewhere, match="a list was given"):
+    with pytest.raises(UnsupportedSpark, match="got a list"):
         runtime_of([1, 2])  # type: ignore[arg-type]

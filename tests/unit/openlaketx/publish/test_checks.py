@@ -11,7 +11,7 @@ from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 
 from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import (
-    BaseMoved,
+    BaseChanged,
     ForeignTable,
     LakeGuardError,
     StagedFilesChanged,
@@ -43,7 +43,7 @@ def refused(table: Governed, intent: Intent, kind: type[LakeGuardError], about: 
 @pytest.mark.parametrize("seq", [0, 1, 3, 99])
 def test_only_the_next_number_commits(table: Governed, seq: int) -> None:
     intent = table.intent(table.stage("runs/run_2/a.parquet", [3]), seq=seq)
-    refused(table, intent, BaseMoved, "move")
+    refused(table, intent, BaseChanged, "move")
 
 
 def test_a_missing_file(table: Governed) -> None:
@@ -67,30 +67,30 @@ def test_a_file_written_again(table: Governed) -> None:
 def test_an_overwrite_that_adds_a_live_path(table: Governed) -> None:
     again = table.stage("runs/run_1/a.parquet", [9])
     intent = table.intent(again, load=LoadType.FULL)
-    refused(table, intent, BaseMoved, "in the table already")
+    refused(table, intent, BaseChanged, "in the table already")
 
 
 def test_one_path_added_twice(table: Governed) -> None:
     staged = table.stage("runs/run_2/a.parquet", [3])
-    refused(table, table.intent(staged, staged), BaseMoved, "in the table already")
+    refused(table, table.intent(staged, staged), BaseChanged, "in the table already")
 
 
 def test_removing_what_is_not_there(table: Governed) -> None:
     staged = table.stage("runs/run_2/a.parquet", [3])
     removes = ("runs/run_1/a.parquet", "runs/run_0/gone.parquet")
     intent = table.intent(staged, load=LoadType.FULL, removes=removes)
-    refused(table, intent, BaseMoved, "gone.parquet to be live")
+    refused(table, intent, BaseChanged, "gone.parquet to be live")
 
 
 def test_a_full_load_that_would_leave_a_file(table: Governed) -> None:
     staged = table.stage("runs/run_2/a.parquet", [3])
-    refused(table, table.intent(staged, load=LoadType.FULL, removes=()), BaseMoved, "would stay")
+    refused(table, table.intent(staged, load=LoadType.FULL, removes=()), BaseChanged, "would stay")
 
 
 def test_an_append_that_would_remove(table: Governed) -> None:
     staged = table.stage("runs/run_2/a.parquet", [3])
     intent = table.intent(staged, removes=("runs/run_1/a.parquet",))
-    refused(table, intent, BaseMoved, "removes nothing")
+    refused(table, intent, BaseChanged, "removes nothing")
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_a_partition_of_a_table_that_has_none(table: Governed) -> None:
 
 def test_a_base_that_the_table_has_not_reached(table: Governed) -> None:
     intent = table.intent(table.stage("runs/run_2/a.parquet", [3]), base_commit=5)
-    refused(table, intent, BaseMoved, "commits after 5")
+    refused(table, intent, BaseChanged, "commits after 5")
 
 
 def test_a_torn_commit_since_the_base(table: Governed) -> None:

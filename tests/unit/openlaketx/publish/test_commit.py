@@ -9,7 +9,7 @@ import pytest
 from deltalake.exceptions import DeltaError
 
 from lakeguard_sdk.core.enums import LoadType
-from lakeguard_sdk.errors import BaseMoved, CommitMismatch
+from lakeguard_sdk.errors import BaseChanged, CommitMismatch
 from lakeguard_sdk.model.delta_log import log_file, read_commit
 from lakeguard_sdk.storage.storage import LocalStorage
 from lakeguard_sdk.types.schema import Column, TableSchema
@@ -141,6 +141,6 @@ def test_a_commit_that_was_never_written_is_said_so(tmp_path: Path) -> None:
 def test_the_same_intent_again_is_refused_and_adds_nothing(table: Governed) -> None:
     intent = table.intent(table.stage("runs/run_1/a.parquet", [1]))
     commit_publish(intent)
-    with pytest.raises(BaseMoved):
+    with pytest.raises(BaseChanged):
         commit_publish(intent)
     assert table.handle().version() == 1

@@ -11,7 +11,7 @@ import pytest
 from deltalake import DeltaTable
 
 from lakeguard_sdk.core.enums import LoadType
-from lakeguard_sdk.errors import BaseMoved, MoveError
+from lakeguard_sdk.errors import BaseChanged, MoveError
 from openlaketx.publish import commit_publish
 from tests.support.fakes.killed_at import meanwhile
 from tests.unit.openlaketx.governed import Governed
@@ -77,7 +77,7 @@ def test_a_change_between_the_checks_and_the_commit_wins(
     intent = table.intent(table.stage("runs/run_3/a.parquet", [3]), load=load)
     with (
         meanwhile("publish.before_commit", lambda: change(table)),
-        pytest.raises(BaseMoved) as told,
+        pytest.raises(BaseChanged) as told,
     ):
         commit_publish(intent)
     assert told.value.retryable
@@ -89,7 +89,7 @@ def test_a_change_between_the_checks_and_the_commit_wins(
 def test_a_compaction_is_not_rebased_over(table: Governed, load: LoadType) -> None:
     intent = table.intent(table.stage("runs/run_3/a.parquet", [3]), load=load)
     compact(table)
-    with pytest.raises(BaseMoved):
+    with pytest.raises(BaseChanged):
         commit_publish(intent)
     assert table.numbers() == Counter([1, 2])
 
@@ -97,7 +97,7 @@ def test_a_compaction_is_not_rebased_over(table: Governed, load: LoadType) -> No
 def test_a_fence_with_the_same_number_ends_the_move(table: Governed) -> None:
     intent = table.intent(table.stage("runs/run_3/a.parquet", [3]))
     table.fence(3)
-    with pytest.raises(BaseMoved):
+    with pytest.raises(BaseChanged):
         commit_publish(intent)
     table.published(table.handle().version())
     late = table.intent(table.stage("runs/run_4/a.parquet", [4]))
@@ -117,7 +117,7 @@ def test_of_two_publishers_with_one_number_exactly_one_wins(table: Governed) -> 
         at_the_start.wait()
         try:
             outcomes[intents[number].run_id] = commit_publish(intents[number])
-        except BaseMoved as lost:
+        except BaseChanged as lost:
             outcomes[intents[number].run_id] = lost
 
     threads = [threading.Thread(target=publish, args=(number,)) for number in (0, 1)]

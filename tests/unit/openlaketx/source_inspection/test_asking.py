@@ -14,7 +14,7 @@ from deltalake import write_deltalake
 from lakeguard.gate.rules.compile import compile_text
 from lakeguard_sdk.expressions.measures import Measure, MeasureValue, measure_key
 from lakeguard_sdk.model.profile import ColumnProfile
-from lakeguard_sdk.model.source_preview import SourceSketch
+from lakeguard_sdk.model.source_preview import SourcePreview
 from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.source_inspection import inspect_source
 
@@ -26,7 +26,7 @@ class Asking:
         self.rules = rules
         self.counted: dict[str, str] = {}
 
-    def __call__(self, sketch: SourceSketch) -> Sequence[Measure]:
+    def __call__(self, sketch: SourcePreview) -> Sequence[Measure]:
         schema = TableSchema(
             columns=tuple(Column(name=c.name, type=c.type) for c in sketch.columns)
         )
@@ -37,12 +37,12 @@ class Asking:
             asked += measures
         return asked
 
-    def failed(self, sketch: SourceSketch) -> list[MeasureValue]:
+    def failed(self, sketch: SourcePreview) -> list[MeasureValue]:
         assert sketch.unmeasured == {}
         return [sketch.measured[self.counted[rule]] for rule in self.rules]
 
 
-def profiles(sketch: SourceSketch) -> dict[str, ColumnProfile]:
+def profiles(sketch: SourcePreview) -> dict[str, ColumnProfile]:
     return {column.name: column.profile for column in sketch.columns if column.profile}
 
 
@@ -115,7 +115,7 @@ def test_partitions_of_a_table(tmp_path: Path, whole: bool) -> None:
 def test_without_a_row_nothing_is_asked(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a,b\n")
 
-    def never(sketch: SourceSketch) -> Sequence[Measure]:
+    def never(sketch: SourcePreview) -> Sequence[Measure]:
         raise AssertionError(sketch)
 
     assert profiles(inspect_source("a.csv", str(tmp_path), ask=never)) == {}

@@ -12,15 +12,15 @@ import pytest
 from deltalake import write_deltalake
 
 from lakeguard_sdk.core.enums import SourceFormat
-from lakeguard_sdk.errors import NothingToLookAt
-from lakeguard_sdk.model.source_preview import SourceSketch
+from lakeguard_sdk.errors import SourceNotInspectable
+from lakeguard_sdk.model.source_preview import SourcePreview
 from openlaketx.source_inspection import inspect_source
 from openlaketx.source_inspection.sample_rows import Limits
 
 ORDERS = "order_id,ordered_at,zip,amount\n1,2026-01-05T08:12:00Z,01234,129.90\n2,,98765,-3\n"
 
 
-def types(sketch: SourceSketch) -> dict[str, str]:
+def types(sketch: SourcePreview) -> dict[str, str]:
     return {column.name: column.type for column in sketch.columns}
 
 
@@ -189,7 +189,7 @@ def test_what_no_source_could_be_made_of(
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         write(tmp_path, content, name)
-    with pytest.raises(NothingToLookAt) as refused:
+    with pytest.raises(SourceNotInspectable) as refused:
         inspect_source(pattern, str(tmp_path))
     assert reason in str(refused.value)
 

@@ -11,7 +11,7 @@ from pydantic_core import core_schema
 
 from lakeguard_sdk.core.canonical_json import format_instant
 from lakeguard_sdk.core.enums import Layer
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.errors import BadAddress, BadName
 
 _WORD = re.compile(r"[a-z][a-z0-9_]{0,127}\Z")
@@ -54,7 +54,7 @@ class DatasetName(str):
         return core_schema.no_info_after_validator_function(cls, core_schema.str_schema())
 
 
-class Address(Noun):
+class Address(FrozenModel):
     """``silver.flights``, ``silver.flights@v7`` or ``silver.flights@2026-01-31T00:00Z``."""
 
     dataset: DatasetName

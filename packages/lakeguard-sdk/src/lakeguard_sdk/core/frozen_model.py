@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer
 from lakeguard_sdk.core.canonical_json import canonical_data, data_hash, format_instant
 
 
-class Noun(BaseModel):
+class FrozenModel(BaseModel):
     """An immutable model; equal content has equal canonical bytes and one content hash."""
 
     model_config = ConfigDict(

@@ -7,8 +7,9 @@ LakeGuardError
 │   ├── commands
 │   │     BadName LG-1001, BadAddress LG-1002, NotRegistered LG-1003, UnknownVersion LG-1004,
 │   │     UnknownRun LG-1005, SettingsError LG-1006, NoProject LG-1007, UnknownPlane LG-1008,
-│   │     AlreadyThere LG-1009, BuiltByProgram LG-1201, NoWindow LG-1202, NothingToLookAt LG-1203,
-│   │     AlreadyGoverned LG-1204, OtherTable LG-1205, NothingToApprove LG-1206,
+│   │     AlreadyExists LG-1009, BuiltByProgram LG-1201, NoWindow LG-1202,
+│   │     SourceNotInspectable LG-1203, AlreadyGoverned LG-1204, OtherTable LG-1205,
+│   │     NothingToApprove LG-1206,
 │   │     NotApprovable LG-1207, NotInDraft LG-1220, NothingDrafted LG-1221,
 │   │     NotComparable LG-1222, BadUserName LG-1681
 │   ├── definitions
@@ -20,28 +21,29 @@ LakeGuardError
 │   │     BadSql LG-2019, BadWord LG-2020, SecretValue LG-2021, UnknownRowsFile LG-2022,
 │   │     UnreadableRows LG-2023, TooLarge LG-2024, RaggedRow LG-2025, BadColumns LG-2026,
 │   │     RefusedStatement LG-2027, RefusedValue LG-2028, MissingMapping LG-2029,
-│   │     SecondJob LG-2030, BadRename LG-2031, LookAlike LG-2032, NestedTable LG-2033,
-│   │     LoadedFact LG-2034, DoubledRows LG-2035, TakenColumn LG-2036, BadPython LG-2037,
-│   │     JobCycle LG-2038, RegistryMoved LG-2100, PlanChanged LG-2101
+│   │     DuplicateJob LG-2030, BadRename LG-2031, ConfusableName LG-2032, NestedTable LG-2033,
+│   │     NotLoadable LG-2034, DuplicatedRows LG-2035, ReservedColumn LG-2036, BadPython LG-2037,
+│   │     JobCycle LG-2038, RegistryChanged LG-2100, PlanChanged LG-2101
 │   ├── moves
-│   │     AlreadyPublished LG-1010, ReasonNeeded LG-1011, SecretReason LG-1012
+│   │     AlreadyPublished LG-1010, ReasonNeeded LG-1011, SecretInReason LG-1012
 │   ├── engine
 │   │     NoteRefused LG-1101, NotInRun LG-1102, BuiltByRuns LG-1103, NotPublishable LG-1104,
 │   │     UnknownFrame LG-1105, NameTaken LG-1106, SharedCatalogue LG-1107,
-│   │     PathsForbidden LG-1108, SparkElsewhere LG-1109, SparkTooOld LG-1110,
-│   │     WrongArgument LG-1111, DescribeFirst LG-1112
+│   │     PathsForbidden LG-1108, UnsupportedSpark LG-1109, SparkTooOld LG-1110,
+│   │     WrongArgument LG-1111, DefinitionNeeded LG-1112
 │   ├── scheduling
-│   │     UnknownTask LG-1601, NotRetryable LG-1602, NotCancelable LG-1603, JobStillOff LG-1604,
-│   │     ReportRefused LG-1611, NotReported LG-1612, BadPlace LG-1613, PlaceTaken LG-1614,
+│   │     UnknownTask LG-1601, NotRetryable LG-1602, NotCancelable LG-1603,
+│   │     JobStillDisabled LG-1604, ReportRefused LG-1611, NotReported LG-1612,
+│   │     BadListenAddress LG-1613, ListenAddressInUse LG-1614,
 │   │     NotHandedOver LG-1615, UnknownJob LG-1621, UnknownGraph LG-1622, LaunchInvalid LG-1623,
-│   │     NothingToDeploy LG-1624, NoEvent LG-1641, SecretEvent LG-1642, NoLog LG-1651
+│   │     NothingToDeploy LG-1624, InvalidEvent LG-1641, SecretInEvent LG-1642, NoLog LG-1651
 │   ├── notifications
 │   │     UnknownChannel LG-1401
 │   └── data
 │         UnknownCheck LG-1301, WaiverInvalid LG-1302, UnknownWaiver LG-1303,
-│         NothingWaits LG-1501, DiscardInvalid LG-1502, NoSuchReach LG-1661,
-│         UnknownInvalidation LG-1662, InvalidationOver LG-1663, WhyNeeded LG-1664,
-│         NeverBuiltAgain LG-1665
+│         NothingQuarantined LG-1501, DiscardInvalid LG-1502, UnknownRowRange LG-1661,
+│         UnknownInvalidation LG-1662, InvalidationOver LG-1663, WithdrawalReasonNeeded LG-1664,
+│         NotFullyRebuilt LG-1665
 ├── Refused: the control plane refused: exit 3
 │   ├── commands
 │   │     NotPermitted LG-3001, MaintenanceRefused LG-3004, NotAdoptable LG-3005
@@ -51,31 +53,31 @@ LakeGuardError
 │   ├── engine
 │   │     PublishBlocked LG-3101
 │   ├── state
-│   │     NotApart LG-3381
+│   │     StateDatabaseShared LG-3381
 │   ├── scheduling
-│   │     TaskCanceled LG-3301, BadToken LG-3311, ReportedOtherwise LG-3312, OutputThere LG-3313,
-│   │     LaunchRefused LG-3320, JobOff LG-3321, PartOff LG-3322, NotDeployed LG-3323,
+│   │     TaskCanceled LG-3301, BadToken LG-3311, ReportConflict LG-3312, OutputExists LG-3313,
+│   │     LaunchRefused LG-3320, JobDisabled LG-3321, PartDisabled LG-3322, NotDeployed LG-3323,
 │   │     ParentFailed LG-3324, InputMissing LG-3325, SchemaPending LG-3326, Frozen LG-3327,
-│   │     ParentLate LG-3328, Overlapping LG-3329, NotRunnable LG-3330, GraphLeft LG-3331,
-│   │     KeySpent LG-3332, EventDiffers LG-3341
+│   │     ParentLate LG-3328, Overlapping LG-3329, NotRunnable LG-3330, GraphRolledBack LG-3331,
+│   │     KeyAlreadyUsed LG-3332, EventConflict LG-3341
 │   └── data
 │         NotWaivable LG-3007, SampleRefused LG-3008, SampleNotMasked LG-3009,
 │         ProfileRefused LG-3015, ProfileNotMasked LG-3016, NotReplayable LG-3201,
-│         ReadsAllAnew LG-3202
+│         ReadsWholeSource LG-3202
 ├── MoveError: a move did not happen: exit 1
 │   └── moves
-│         TableBusy LG-4001*, BaseMoved LG-4002*, Fenced LG-4003, CommitMismatch LG-4004,
+│         TableBusy LG-4001*, BaseChanged LG-4002*, Fenced LG-4003, CommitMismatch LG-4004,
 │         TableUnreadable LG-4005, StagedFilesChanged LG-4006, ForeignTable LG-4007,
-│         DefinitionMoved LG-4008*, ColumnsUnderWay LG-4009*
+│         DefinitionChanged LG-4008*, ColumnsInFlight LG-4009*
 ├── EngineError: the data plane failed: exit 1
 │   ├── engine
 │   │     JavaMissing LG-5001, JarsMissing LG-5002, SourceUnreadable LG-5003, BuildFailed LG-5004,
 │   │     StagingFailed LG-5005, WorkerMissing LG-5006, DeliveryFailed LG-5007,
 │   │     SecretMissing LG-5008, SourceUnavailable LG-5009*, LoadFailed LG-5010,
-│   │     Interrupted LG-5011, SparkNotStarted LG-5012, SparkEnded LG-5013,
+│   │     Interrupted LG-5011, SparkNotStarted LG-5012, SparkExited LG-5013,
 │   │     VersionUnreadable LG-5020, NotRebuildable LG-5021, PublishFailed LG-5101
 │   ├── scheduling
-│   │     JobFailed LG-5651, JobAsksAgain LG-5652*, JobUnusable LG-5653, JobCrashed LG-5654*,
+│   │     JobFailed LG-5651, JobRequestedRetry LG-5652*, JobUnusable LG-5653, JobCrashed LG-5654*,
 │   │     JobTimedOut LG-5655*, CallRefused LG-5656, CallFailed LG-5657*, WorkerStopped LG-5658*,
 │   │     ReportOverdue LG-5659*
 │   └── notifications
@@ -83,9 +85,9 @@ LakeGuardError
 └── StateError: the state database or ledger cannot be used: exit 1
     └── state
           StateMissing LG-6001, StateMismatch LG-6002, StateUnavailable LG-6003*,
-          StateRefused LG-6004, SemanticsUnknown LG-6005, StateShut LG-6006, LakeOwned LG-6101,
-          StateOlder LG-6102, StateForked LG-6103, LedgerUnreadable LG-6104, LedgerGone LG-6105,
-          RebuildRefused LG-6106, LedgerOlder LG-6107, LedgerOrphaned LG-6108
+          StateRefused LG-6004, SemanticsUnknown LG-6005, StateLoginRefused LG-6006,
+          LakeOwned LG-6101, StateOlder LG-6102, StateForked LG-6103, LedgerUnreadable LG-6104,
+          LedgerMissing LG-6105, RebuildRefused LG-6106, LedgerOlder LG-6107, LedgerOrphaned LG-6108
 """
 
 # ruff: isort: skip_file
@@ -103,7 +105,7 @@ from lakeguard_sdk.errors.tree import (
 )
 from lakeguard_sdk.errors.commands import (
     AlreadyGoverned as AlreadyGoverned,
-    AlreadyThere as AlreadyThere,
+    AlreadyExists as AlreadyExists,
     BadAddress as BadAddress,
     BadName as BadName,
     BadUserName as BadUserName,
@@ -119,7 +121,7 @@ from lakeguard_sdk.errors.commands import (
     NotRegistered as NotRegistered,
     NothingDrafted as NothingDrafted,
     NothingToApprove as NothingToApprove,
-    NothingToLookAt as NothingToLookAt,
+    SourceNotInspectable as SourceNotInspectable,
     OtherTable as OtherTable,
     SettingsError as SettingsError,
     UnknownPlane as UnknownPlane,
@@ -134,7 +136,7 @@ from lakeguard_sdk.errors.definitions import (
     BadWord as BadWord,
     Cycle as Cycle,
     DefinitionError as DefinitionError,
-    DoubledRows as DoubledRows,
+    DuplicatedRows as DuplicatedRows,
     DuplicateDefinition as DuplicateDefinition,
     DuplicateKey as DuplicateKey,
     DuplicateRule as DuplicateRule,
@@ -143,8 +145,8 @@ from lakeguard_sdk.errors.definitions import (
     InvalidRows as InvalidRows,
     JobCycle as JobCycle,
     LayerChanged as LayerChanged,
-    LoadedFact as LoadedFact,
-    LookAlike as LookAlike,
+    NotLoadable as NotLoadable,
+    ConfusableName as ConfusableName,
     MissingKey as MissingKey,
     MissingMapping as MissingMapping,
     NestedTable as NestedTable,
@@ -156,13 +158,13 @@ from lakeguard_sdk.errors.definitions import (
     RaggedRow as RaggedRow,
     RefusedStatement as RefusedStatement,
     RefusedValue as RefusedValue,
-    RegistryMoved as RegistryMoved,
+    RegistryChanged as RegistryChanged,
     RowsError as RowsError,
     RuleMeaning as RuleMeaning,
     RuleSyntax as RuleSyntax,
-    SecondJob as SecondJob,
+    DuplicateJob as DuplicateJob,
     SecretValue as SecretValue,
-    TakenColumn as TakenColumn,
+    ReservedColumn as ReservedColumn,
     TooLarge as TooLarge,
     UnknownColumn as UnknownColumn,
     UnknownKey as UnknownKey,
@@ -175,10 +177,10 @@ from lakeguard_sdk.errors.definitions import (
 )
 from lakeguard_sdk.errors.moves import (
     AlreadyPublished as AlreadyPublished,
-    BaseMoved as BaseMoved,
-    ColumnsUnderWay as ColumnsUnderWay,
+    BaseChanged as BaseChanged,
+    ColumnsInFlight as ColumnsInFlight,
     CommitMismatch as CommitMismatch,
-    DefinitionMoved as DefinitionMoved,
+    DefinitionChanged as DefinitionChanged,
     Fenced as Fenced,
     FilesRemoved as FilesRemoved,
     ForeignTable as ForeignTable,
@@ -186,7 +188,7 @@ from lakeguard_sdk.errors.moves import (
     PromotionRefused as PromotionRefused,
     ReasonNeeded as ReasonNeeded,
     RollbackBlocked as RollbackBlocked,
-    SecretReason as SecretReason,
+    SecretInReason as SecretInReason,
     StagedFilesChanged as StagedFilesChanged,
     TableBusy as TableBusy,
     TableUnreadable as TableUnreadable,
@@ -195,7 +197,7 @@ from lakeguard_sdk.errors.engine import (
     BuildFailed as BuildFailed,
     BuiltByRuns as BuiltByRuns,
     DeliveryFailed as DeliveryFailed,
-    DescribeFirst as DescribeFirst,
+    DefinitionNeeded as DefinitionNeeded,
     Interrupted as Interrupted,
     JarsMissing as JarsMissing,
     JavaMissing as JavaMissing,
@@ -212,8 +214,8 @@ from lakeguard_sdk.errors.engine import (
     SharedCatalogue as SharedCatalogue,
     SourceUnavailable as SourceUnavailable,
     SourceUnreadable as SourceUnreadable,
-    SparkElsewhere as SparkElsewhere,
-    SparkEnded as SparkEnded,
+    UnsupportedSpark as UnsupportedSpark,
+    SparkExited as SparkExited,
     SparkNotStarted as SparkNotStarted,
     SparkTooOld as SparkTooOld,
     StagingFailed as StagingFailed,
@@ -224,11 +226,11 @@ from lakeguard_sdk.errors.engine import (
 )
 from lakeguard_sdk.errors.state import (
     LakeOwned as LakeOwned,
-    LedgerGone as LedgerGone,
+    LedgerMissing as LedgerMissing,
     LedgerOlder as LedgerOlder,
     LedgerOrphaned as LedgerOrphaned,
     LedgerUnreadable as LedgerUnreadable,
-    NotApart as NotApart,
+    StateDatabaseShared as StateDatabaseShared,
     RebuildRefused as RebuildRefused,
     SemanticsUnknown as SemanticsUnknown,
     StateForked as StateForked,
@@ -236,29 +238,29 @@ from lakeguard_sdk.errors.state import (
     StateMissing as StateMissing,
     StateOlder as StateOlder,
     StateRefused as StateRefused,
-    StateShut as StateShut,
+    StateLoginRefused as StateLoginRefused,
     StateUnavailable as StateUnavailable,
 )
 from lakeguard_sdk.errors.scheduling import (
-    BadPlace as BadPlace,
+    BadListenAddress as BadListenAddress,
     BadToken as BadToken,
     CallFailed as CallFailed,
     CallRefused as CallRefused,
-    EventDiffers as EventDiffers,
+    EventConflict as EventConflict,
     Frozen as Frozen,
-    GraphLeft as GraphLeft,
+    GraphRolledBack as GraphRolledBack,
     InputMissing as InputMissing,
-    JobAsksAgain as JobAsksAgain,
+    JobRequestedRetry as JobRequestedRetry,
     JobCrashed as JobCrashed,
     JobFailed as JobFailed,
-    JobOff as JobOff,
-    JobStillOff as JobStillOff,
+    JobDisabled as JobDisabled,
+    JobStillDisabled as JobStillDisabled,
     JobTimedOut as JobTimedOut,
     JobUnusable as JobUnusable,
-    KeySpent as KeySpent,
+    KeyAlreadyUsed as KeyAlreadyUsed,
     LaunchInvalid as LaunchInvalid,
     LaunchRefused as LaunchRefused,
-    NoEvent as NoEvent,
+    InvalidEvent as InvalidEvent,
     NoLog as NoLog,
     NotCancelable as NotCancelable,
     NotDeployed as NotDeployed,
@@ -267,17 +269,17 @@ from lakeguard_sdk.errors.scheduling import (
     NotRetryable as NotRetryable,
     NotRunnable as NotRunnable,
     NothingToDeploy as NothingToDeploy,
-    OutputThere as OutputThere,
+    OutputExists as OutputExists,
     Overlapping as Overlapping,
     ParentFailed as ParentFailed,
     ParentLate as ParentLate,
-    PartOff as PartOff,
-    PlaceTaken as PlaceTaken,
+    PartDisabled as PartDisabled,
+    ListenAddressInUse as ListenAddressInUse,
     ReportOverdue as ReportOverdue,
     ReportRefused as ReportRefused,
-    ReportedOtherwise as ReportedOtherwise,
+    ReportConflict as ReportConflict,
     SchemaPending as SchemaPending,
-    SecretEvent as SecretEvent,
+    SecretInEvent as SecretInEvent,
     TaskCanceled as TaskCanceled,
     UnknownGraph as UnknownGraph,
     UnknownJob as UnknownJob,
@@ -291,20 +293,20 @@ from lakeguard_sdk.errors.notifications import (
 )
 from lakeguard_sdk.errors.data import (
     InvalidationOver as InvalidationOver,
-    NeverBuiltAgain as NeverBuiltAgain,
-    NoSuchReach as NoSuchReach,
+    NotFullyRebuilt as NotFullyRebuilt,
+    UnknownRowRange as UnknownRowRange,
     NotReplayable as NotReplayable,
     NotWaivable as NotWaivable,
-    NothingWaits as NothingWaits,
+    NothingQuarantined as NothingQuarantined,
     ProfileNotMasked as ProfileNotMasked,
     ProfileRefused as ProfileRefused,
-    ReadsAllAnew as ReadsAllAnew,
+    ReadsWholeSource as ReadsWholeSource,
     SampleNotMasked as SampleNotMasked,
     SampleRefused as SampleRefused,
     UnknownCheck as UnknownCheck,
     UnknownInvalidation as UnknownInvalidation,
     UnknownWaiver as UnknownWaiver,
     WaiverInvalid as WaiverInvalid,
-    WhyNeeded as WhyNeeded,
+    WithdrawalReasonNeeded as WithdrawalReasonNeeded,
     DiscardInvalid as DiscardInvalid,
 )

@@ -75,7 +75,7 @@ class UnknownPlane(UsageError):
     next_command = "pip install lakeguard"
 
 
-class AlreadyThere(UsageError):
+class AlreadyExists(UsageError):
     """Choose another path, or remove the existing one."""
 
     code = "LG-1009"
@@ -99,7 +99,7 @@ class NoWindow(UsageError):
     next_command = "lakeguard backfill {dataset} --from A --to B --by COLUMN"
 
 
-class NothingToLookAt(UsageError):
+class SourceNotInspectable(UsageError):
     """Name existing files that share one format and schema; nothing was written."""
 
     code = "LG-1203"

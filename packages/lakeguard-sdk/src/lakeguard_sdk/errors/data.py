@@ -29,7 +29,7 @@ class UnknownWaiver(UsageError):
     next_command = "lakeguard waivers"
 
 
-class NothingWaits(UsageError):
+class NothingQuarantined(UsageError):
     """Name a run and a rule with quarantined rows, or neither."""
 
     code = "LG-1501"
@@ -45,7 +45,7 @@ class DiscardInvalid(UsageError):
     next_command = 'lakeguard quarantine discard {dataset} --reason "…"'
 
 
-class NoSuchReach(UsageError):
+class UnknownRowRange(UsageError):
     """Name partitions of the dataset as ``versions --partitions`` lists them, or a window on one
     of its columns; nothing was written."""
 
@@ -70,7 +70,7 @@ class InvalidationOver(UsageError):
     next_command = "lakeguard invalidations show {invalidation}"
 
 
-class WhyNeeded(UsageError):
+class WithdrawalReasonNeeded(UsageError):
     """Give a reason: the ledger records it."""
 
     code = "LG-1664"
@@ -78,7 +78,7 @@ class WhyNeeded(UsageError):
     next_command = 'lakeguard invalidations withdraw {invalidation} --why "…"'
 
 
-class NeverBuiltAgain(UsageError):
+class NotFullyRebuilt(UsageError):
     """Name the window to correct, or change the load to FULL."""
 
     code = "LG-1665"
@@ -138,7 +138,7 @@ class NotReplayable(Refused):
     next_command = "lakeguard quarantine replay {dataset} --as-newest"
 
 
-class ReadsAllAnew(NotReplayable):
+class ReadsWholeSource(NotReplayable):
     """Run the dataset: its load reads every row again, including the quarantined ones."""
 
     code = "LG-3202"

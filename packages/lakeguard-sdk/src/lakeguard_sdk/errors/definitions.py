@@ -282,7 +282,7 @@ class MissingMapping(DefinitionError):
     what = "{dataset} reads {source} and writes to {target}, which has no mapping from {source}"
 
 
-class SecondJob(DefinitionError):
+class DuplicateJob(DefinitionError):
     """At most one job builds a dataset."""
 
     code = "LG-2030"
@@ -296,7 +296,7 @@ class BadRename(DefinitionError):
     what = "{name}: {problem}"
 
 
-class LookAlike(DefinitionError):
+class ConfusableName(DefinitionError):
     """Two names that people or some file systems cannot tell apart."""
 
     code = "LG-2032"
@@ -310,21 +310,21 @@ class NestedTable(DefinitionError):
     what = "the table of {name} at {location} would overlap the table of {other}"
 
 
-class LoadedFact(RowsError):
+class NotLoadable(RowsError):
     """Load definitions only: LakeGuard alone writes recorded events."""
 
     code = "LG-2034"
     what = "{table} records events, not definitions, and cannot be loaded"
 
 
-class DoubledRows(DefinitionError):
+class DuplicatedRows(DefinitionError):
     """Rows that are read again must be matched with existing ones: give the load ``keys``."""
 
     code = "LG-2035"
     what = "{key}: rows would be duplicated: {problem}"
 
 
-class TakenColumn(DefinitionError):
+class ReservedColumn(DefinitionError):
     """The load writes its own columns: rename this one."""
 
     code = "LG-2036"
@@ -338,7 +338,7 @@ class BadPython(DefinitionError):
     what = "{problem}{hint}"
 
 
-class RegistryMoved(UsageError):
+class RegistryChanged(UsageError):
     """The registry changed after the plan was made: plan again and review it."""
 
     code = "LG-2100"

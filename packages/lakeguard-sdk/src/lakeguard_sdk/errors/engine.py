@@ -69,7 +69,7 @@ class PathsForbidden(UsageError):
     next_command = 'tx.read(spark, "silver.orders").createOrReplaceTempView("orders")'
 
 
-class SparkElsewhere(UsageError):
+class UnsupportedSpark(UsageError):
     """The argument is not a session or frame, or comes from Spark Connect before 4.0."""
 
     code = "LG-1109"
@@ -93,7 +93,7 @@ class WrongArgument(UsageError):
     next_command = "{call}"
 
 
-class DescribeFirst(UsageError):
+class DefinitionNeeded(UsageError):
     """A frame has columns, but not the parents that a gold dataset must name."""
 
     code = "LG-1112"
@@ -211,7 +211,7 @@ class SparkNotStarted(EngineError):
     next_command = "lakeguard doctor"
 
 
-class SparkEnded(EngineError):
+class SparkExited(EngineError):
     """The JVM of the run exited, most often because it ran out of memory."""
 
     code = "LG-5013"

@@ -23,7 +23,7 @@ class ReasonNeeded(UsageError):
     next_command = 'lakeguard rollback {dataset} --to v{version} --reason "…"'
 
 
-class SecretReason(UsageError):
+class SecretInReason(UsageError):
     """The ledger is permanent, and everybody can read it."""
 
     code = "LG-1012"
@@ -85,7 +85,7 @@ class TableBusy(MoveError):
     what = "{dataset} is busy: {holder} is moving it"
 
 
-class BaseMoved(MoveError):
+class BaseChanged(MoveError):
     """The table changed during the run; the next attempt starts from its current version."""
 
     code = "LG-4002"
@@ -132,7 +132,7 @@ class ForeignTable(MoveError):
     next_command = "move it away, then: lakeguard run {dataset}"
 
 
-class DefinitionMoved(MoveError):
+class DefinitionChanged(MoveError):
     """The run adds columns that the current definition does not accept. The definition was applied
     first: the next attempt uses it."""
 
@@ -141,7 +141,7 @@ class DefinitionMoved(MoveError):
     what = "the definition of {dataset} does not accept {columns}, added by {run}: {problem}"
 
 
-class ColumnsUnderWay(MoveError):
+class ColumnsInFlight(MoveError):
     """A run is adding columns that the new definition does not accept. The run came first, and
     nothing was applied: its columns will soon be part of the definition."""
 

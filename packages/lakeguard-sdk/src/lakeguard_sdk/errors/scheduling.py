@@ -29,7 +29,7 @@ class NotCancelable(UsageError):
     next_command = "lakeguard tasks list"
 
 
-class JobStillOff(NotRetryable):
+class JobStillDisabled(NotRetryable):
     """The task is refused because its job is disabled."""
 
     code = "LG-1604"
@@ -52,7 +52,7 @@ class NotReported(UsageError):
     next_command = "lakeguard tasks list"
 
 
-class BadPlace(UsageError):
+class BadListenAddress(UsageError):
     """Write ``127.0.0.1:8600``, or ``0.0.0.0:8600`` to accept other machines."""
 
     code = "LG-1613"
@@ -60,7 +60,7 @@ class BadPlace(UsageError):
     next_command = "lakeguard dispatcher --listen 127.0.0.1:8600"
 
 
-class PlaceTaken(UsageError):
+class ListenAddressInUse(UsageError):
     """Another program uses the port, or the address does not belong to this machine."""
 
     code = "LG-1614"
@@ -114,7 +114,7 @@ class NothingToDeploy(UsageError):
     next_command = "lakeguard apply, then: lakeguard deploy"
 
 
-class NoEvent(UsageError):
+class InvalidEvent(UsageError):
     """Send one CloudEvents 1.0 or EventBridge event, as a JSON object."""
 
     code = "LG-1641"
@@ -122,7 +122,7 @@ class NoEvent(UsageError):
     next_command = "lakeguard jobs list, which shows the expected events"
 
 
-class SecretEvent(UsageError):
+class SecretInEvent(UsageError):
     """Send the event without the secret: events are stored, and readers can see them."""
 
     code = "LG-1642"
@@ -154,7 +154,7 @@ class BadToken(Refused):
     next_command = "send the token received with the task: Authorization: Bearer TOKEN"
 
 
-class ReportedOtherwise(Refused):
+class ReportConflict(Refused):
     """An attempt ends once: its first report counts."""
 
     code = "LG-3312"
@@ -162,7 +162,7 @@ class ReportedOtherwise(Refused):
     next_command = "lakeguard tasks list"
 
 
-class OutputThere(Refused):
+class OutputExists(Refused):
     """A job writes each output once per key."""
 
     code = "LG-3313"
@@ -181,14 +181,14 @@ class LaunchRefused(Refused):
         super().__init__(problem=problem)
 
 
-class JobOff(LaunchRefused):
+class JobDisabled(LaunchRefused):
     """The job is disabled, by an operator or by its definition."""
 
     code = "LG-3321"
     next_command = "lakeguard jobs enable JOB, or active: true in its definition"
 
 
-class PartOff(LaunchRefused):
+class PartDisabled(LaunchRefused):
     """The job's dataset, source, target or mapping is disabled."""
 
     code = "LG-3322"
@@ -251,7 +251,7 @@ class NotRunnable(LaunchRefused):
     next_command = "lakeguard jobs show JOB"
 
 
-class GraphLeft(Refused):
+class GraphRolledBack(Refused):
     """The graph was rolled back to an earlier version: tasks of newer versions are canceled."""
 
     code = "LG-3331"
@@ -259,7 +259,7 @@ class GraphLeft(Refused):
     next_command = "lakeguard deploy --list"
 
 
-class KeySpent(Refused):
+class KeyAlreadyUsed(Refused):
     """Each key starts a job once: use another key for another start."""
 
     code = "LG-3332"
@@ -267,7 +267,7 @@ class KeySpent(Refused):
     next_command = "lakeguard tasks show {task}, or use another --key"
 
 
-class EventDiffers(Refused):
+class EventConflict(Refused):
     """Give a different event its own id: received events are immutable."""
 
     code = "LG-3341"
@@ -283,7 +283,7 @@ class JobFailed(EngineError):
     next_command = "lakeguard tasks log TASK, correct the job, lakeguard tasks retry TASK"
 
 
-class JobAsksAgain(EngineError):
+class JobRequestedRetry(EngineError):
     """The job requested a retry."""
 
     code = "LG-5652"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lakeguard_sdk.errors.tree import Refused, StateError
 
 
-class NotApart(Refused):
+class StateDatabaseShared(Refused):
     """A target's database is the state database. Published data and control plane state are kept
     separate: give the target its own database and role."""
 
@@ -55,7 +55,7 @@ class SemanticsUnknown(StateError):
     next_command = "lakeguard doctor"
 
 
-class StateShut(StateUnavailable):
+class StateLoginRefused(StateUnavailable):
     """The server refused the login: wrong password, or an unknown role or database. Retrying does
     not help."""
 
@@ -84,7 +84,7 @@ class StateOlder(StateError):
     backup."""
 
     code = "LG-6102"
-    what = "{place} is older than the ledger on the lake: batch {known} here, {told} there"
+    what = "{place} is older than the ledger on the lake: batch {known} here, {ledger} there"
     next_command = "lakeguard rebuild --replace"
 
 
@@ -104,7 +104,7 @@ class LedgerUnreadable(StateError):
     next_command = "lakeguard verify"
 
 
-class LedgerGone(StateError):
+class LedgerMissing(StateError):
     """The state database has delivered rows to a ledger that no longer exists."""
 
     code = "LG-6105"
@@ -124,7 +124,7 @@ class LedgerOlder(StateError):
     """The ledger on the lake was restored from a backup and lost delivered batches."""
 
     code = "LG-6107"
-    what = "the ledger at {location} is older than the state: batch {told} there, {known} here"
+    what = "the ledger at {location} is older than the state: batch {ledger} there, {known} here"
     next_command = "restore a newer copy of {location}, then: lakeguard verify"
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.expressions.conditions import Arithmetic, Comparison
 
 Held = int | float | str | Decimal | None
@@ -27,21 +27,21 @@ _WORDS: dict[str, Standing] = {
 }
 
 
-class Total(Noun):
+class Total(FrozenModel):
     """One of the aggregates, by its place."""
 
     node: Literal["total"] = "total"
     term: int
 
 
-class Figure(Noun):
+class Figure(FrozenModel):
     """A number as it is written."""
 
     node: Literal["figure"] = "figure"
     text: str
 
 
-class Reckoned(Noun):
+class Reckoned(FrozenModel):
     node: Literal["reckoned"] = "reckoned"
     op: Arithmetic
     left: TotalValue
@@ -103,29 +103,29 @@ def _combined(op: Arithmetic, one: Fraction, other: Fraction) -> Fraction | None
 # Conditions over the aggregates of a group: TRUE, FALSE or NULL, reckoned exactly.
 
 
-class TotalCompare(Noun):
+class TotalCompare(FrozenModel):
     node: Literal["compare"] = "compare"
     op: Comparison
     left: TotalValue
     right: TotalValue
 
 
-class TotalMissing(Noun):
+class TotalMissing(FrozenModel):
     node: Literal["missing"] = "missing"
     of: TotalValue
 
 
-class TotalNot(Noun):
+class TotalNot(FrozenModel):
     node: Literal["not"] = "not"
     item: TotalCondition
 
 
-class TotalAnd(Noun):
+class TotalAnd(FrozenModel):
     node: Literal["and"] = "and"
     items: tuple[TotalCondition, ...]
 
 
-class TotalOr(Noun):
+class TotalOr(FrozenModel):
     node: Literal["or"] = "or"
     items: tuple[TotalCondition, ...]
 

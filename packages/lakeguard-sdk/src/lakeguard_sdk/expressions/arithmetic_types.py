@@ -21,7 +21,7 @@ _DIGITS = {"byte": 3, "short": 5, "integer": 10, "long": 19}
 
 
 @dataclass(frozen=True)
-class Reckoning:
+class ArithmeticTypes:
     """The types that the operands are cast to, and that of the result."""
 
     left: str
@@ -29,7 +29,7 @@ class Reckoning:
     result: str
 
 
-class NotReckoned(ValueError):
+class NotExact(ValueError):
     """The operation has no exact result; the message says why."""
 
 
@@ -45,48 +45,48 @@ def exact_type(whole: int, scale: int) -> str:
     return f"decimal({max(1, whole + scale)},{scale})"
 
 
-def reckoning(op: Arithmetic, left: str, right: str) -> Reckoning:
-    """How two numbers are reckoned with; NotReckoned where one is none, or 38 digits too few."""
+def reckoning(op: Arithmetic, left: str, right: str) -> ArithmeticTypes:
+    """How two numbers are reckoned with; NotExact where one is none, or 38 digits too few."""
     for data_type in (left, right):
         if data_type not in FLOATS and exact_size(data_type) is None:
-            raise NotReckoned(f"{op} is for numbers, and this is {data_type}")
+            raise NotExact(f"{op} is for numbers, and this is {data_type}")
     one, other = exact_size(left), exact_size(right)
     if op is Arithmetic.DIVIDE or one is None or other is None:
-        return Reckoning("double", "double", "double")
+        return ArithmeticTypes("double", "double", "double")
     if op is Arithmetic.MULTIPLY:
         return _product(one, other)
     whole, scale = max(one[0], other[0]), max(one[1], other[1])
     if op is Arithmetic.REMAINDER:
         same = exact_type(min(whole, WIDEST - scale), scale)
-        return Reckoning(same, same, same)
+        return ArithmeticTypes(same, same, same)
     # one digit is kept for the carry: an engine would take it from behind the point
     room = WIDEST - 1 - scale
     if room < min(whole, _FEWEST):
         raise _too_fine(scale)
     whole = min(whole, room)
     operand = exact_type(whole, scale)
-    return Reckoning(operand, operand, exact_type(whole + 1, scale))
+    return ArithmeticTypes(operand, operand, exact_type(whole + 1, scale))
 
 
-def _product(one: tuple[int, int], other: tuple[int, int]) -> Reckoning:
+def _product(one: tuple[int, int], other: tuple[int, int]) -> ArithmeticTypes:
     """Whole digits are given up where there are more of them; whole numbers need not."""
     scale = one[1] + other[1]
     left, right = one[0], other[0]
     if scale == 0:
         result = exact_type(min(left + right + 1, WIDEST), 0)
-        return Reckoning(exact_type(left, 0), exact_type(right, 0), result)
+        return ArithmeticTypes(exact_type(left, 0), exact_type(right, 0), result)
     room = WIDEST - 1 - scale
     if room < min(left, _FEWEST) + min(right, _FEWEST):
         raise _too_fine(scale)
     while left + right > room:
         left, right = (left - 1, right) if left >= right else (left, right - 1)
-    return Reckoning(
+    return ArithmeticTypes(
         exact_type(left, one[1]), exact_type(right, other[1]), exact_type(left + right + 1, scale)
     )
 
 
 def absolute_type(data_type: str) -> str:
-    """The type in which the sign of a number is dropped; NotReckoned where it is too fine."""
+    """The type in which the sign of a number is dropped; NotExact where it is too fine."""
     size = exact_size(data_type)
     if size is None:
         return "double"
@@ -97,8 +97,8 @@ def absolute_type(data_type: str) -> str:
     return exact_type(min(whole, room), scale)
 
 
-def _too_fine(scale: int) -> NotReckoned:
-    return NotReckoned(
+def _too_fine(scale: int) -> NotExact:
+    return NotExact(
         f"{scale} digits behind the point leave too few of {WIDEST} before it:"
         " round first, or reckon with double()"
     )

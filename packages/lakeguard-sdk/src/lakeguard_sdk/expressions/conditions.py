@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.types.schema import DataType
 
 
@@ -80,13 +80,13 @@ class Predicate(StrEnum):
     """Whether the text is written as an IBAN, and leaves 1 when it is divided by 97."""
 
 
-class ColumnRef(Noun):
+class ColumnRef(FrozenModel):
     node: Literal["column"] = "column"
     name: str
     type: DataType
 
 
-class FieldRef(Noun):
+class FieldRef(FrozenModel):
     """A field of a struct; NULL where a struct on the way to it is."""
 
     node: Literal["field"] = "field"
@@ -95,14 +95,14 @@ class FieldRef(Noun):
     type: DataType
 
 
-class Element(Noun):
+class Element(FrozenModel):
     """The element of an array that an ``ElementCount`` looks at."""
 
     node: Literal["element"] = "element"
     type: DataType
 
 
-class Value(Noun):
+class Value(FrozenModel):
     """A literal as text of its type: ``1.5``, ``true``, ``2013-12-31``, ``2013-12-31T00:00Z``."""
 
     node: Literal["value"] = "value"
@@ -110,14 +110,14 @@ class Value(Noun):
     text: str
 
 
-class Length(Noun):
+class Length(FrozenModel):
     """Code points of a string, as an integer."""
 
     node: Literal["length"] = "length"
     of: Operand
 
 
-class Calculation(Noun):
+class Calculation(FrozenModel):
     """As ``reckoning`` has it: exact numbers stay exact, and too many digits raise.
 
     ``/`` is a double; it and ``%`` are NULL where the divisor is 0.
@@ -130,14 +130,14 @@ class Calculation(Noun):
     type: DataType
 
 
-class Call(Noun):
+class Call(FrozenModel):
     node: Literal["call"] = "call"
     function: Function
     arguments: tuple[Operand, ...]
     type: DataType
 
 
-class Choice(Noun):
+class Choice(FrozenModel):
     """``then`` where the condition is TRUE, ``otherwise`` where it is FALSE or NULL."""
 
     node: Literal["choice"] = "choice"
@@ -147,7 +147,7 @@ class Choice(Noun):
     type: DataType
 
 
-class ElementCount(Noun):
+class ElementCount(FrozenModel):
     """Elements of an array for which the condition is TRUE, as an integer."""
 
     node: Literal["element_count"] = "element_count"
@@ -161,32 +161,32 @@ Scalar = (
 Operand = Annotated[Scalar, Field(discriminator="node")]
 
 
-class Compare(Noun):
+class Compare(FrozenModel):
     node: Literal["compare"] = "compare"
     op: Comparison
     left: Operand
     right: Operand
 
 
-class IsNull(Noun):
+class IsNull(FrozenModel):
     node: Literal["is_null"] = "is_null"
     of: Operand
 
 
-class IsNan(Noun):
+class IsNan(FrozenModel):
     """TRUE for NaN; only over floats and doubles."""
 
     node: Literal["is_nan"] = "is_nan"
     of: Operand
 
 
-class InSet(Noun):
+class InSet(FrozenModel):
     node: Literal["in_set"] = "in_set"
     of: Operand
     values: tuple[Value, ...]
 
 
-class Matches(Noun):
+class Matches(FrozenModel):
     """Full match of a pattern from the subset that means the same in every engine."""
 
     node: Literal["matches"] = "matches"
@@ -194,7 +194,7 @@ class Matches(Noun):
     pattern: str
 
 
-class Test(Noun):
+class Test(FrozenModel):
     """``argument`` is the text, pattern, type or format that the predicate is about."""
 
     __test__ = False
@@ -205,17 +205,17 @@ class Test(Noun):
     argument: str = ""
 
 
-class Not(Noun):
+class Not(FrozenModel):
     node: Literal["not"] = "not"
     item: Condition
 
 
-class And(Noun):
+class And(FrozenModel):
     node: Literal["and"] = "and"
     items: tuple[Condition, ...]
 
 
-class Or(Noun):
+class Or(FrozenModel):
     node: Literal["or"] = "or"
     items: tuple[Condition, ...]
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Scope
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.expressions.aggregates import TotalCondition
 from lakeguard_sdk.expressions.conditions import ColumnRef, Condition, Operand
 from lakeguard_sdk.types.plain_types import TIMES, is_numeric
@@ -29,7 +29,7 @@ class AggregateFunction(StrEnum):
     """Of a sample; there is none of fewer than two values."""
 
 
-class RowCount(Noun):
+class RowCount(FrozenModel):
     """Rows in scope: all of them, or those for which ``where`` is TRUE."""
 
     measure: Literal["row_count"] = "row_count"
@@ -37,7 +37,7 @@ class RowCount(Noun):
     where: Condition | None = None
 
 
-class CountIf(Noun):
+class CountIf(FrozenModel):
     """Rows for which ``condition`` is TRUE, among those for which ``where`` is TRUE."""
 
     measure: Literal["count_if"] = "count_if"
@@ -45,7 +45,7 @@ class CountIf(Noun):
     where: Condition | None = None
 
 
-class DuplicateRows(Noun):
+class DuplicateRows(FrozenModel):
     """Every row of every group of equal keys with more than one row; keys with a NULL pass."""
 
     measure: Literal["duplicate_rows"] = "duplicate_rows"
@@ -54,7 +54,7 @@ class DuplicateRows(Noun):
     where: Condition | None = None
 
 
-class Aggregate(Noun):
+class Aggregate(FrozenModel):
     """One value over the non-NULL values; the mean of integers and decimals is a double.
 
     What is aggregated is a column, or reckoned out of columns."""
@@ -65,7 +65,7 @@ class Aggregate(Noun):
     where: Condition | None = None
 
 
-class Quantile(Noun):
+class Quantile(FrozenModel):
     """The value below which a share ``q`` of the non-NULL values lies, between two of them where
     it must; numbers are taken as doubles."""
 
@@ -76,7 +76,7 @@ class Quantile(Noun):
     where: Condition | None = None
 
 
-class DistinctCount(Noun):
+class DistinctCount(FrozenModel):
     """Different keys; a key with a NULL in it is none."""
 
     measure: Literal["distinct_count"] = "distinct_count"
@@ -85,7 +85,7 @@ class DistinctCount(Noun):
     where: Condition | None = None
 
 
-class MostCommonRows(Noun):
+class MostCommonRows(FrozenModel):
     """Rows that have the key which most rows have; 0 where no row has one. A key with a NULL in
     it is none."""
 
@@ -95,7 +95,7 @@ class MostCommonRows(Noun):
     where: Condition | None = None
 
 
-class DistinctValues(Noun):
+class DistinctValues(FrozenModel):
     """The different values of a column as digests, sorted, with commas between; of more than
     ``most`` there is no answer. No value leaves the data plane."""
 
@@ -106,7 +106,7 @@ class DistinctValues(Noun):
     where: Condition | None = None
 
 
-class Distribution(Noun):
+class Distribution(FrozenModel):
     """How the values of a column are spread, as canonical JSON: ``rows`` that have one, and beside
     them what its type allows. NaN is no value here.
 
@@ -126,7 +126,7 @@ class Distribution(Noun):
         return is_numeric(self.column.type) or self.column.type in TIMES
 
 
-class UnmatchedRows(Noun):
+class UnmatchedRows(FrozenModel):
     """Rows whose key the pinned version of another dataset does not have; with ``found``, rows
     whose key it has. A key with a NULL in it is neither."""
 
@@ -147,7 +147,7 @@ class ComparedPart(StrEnum):
     ALL = "all"
 
 
-class ComparedRows(Noun):
+class ComparedRows(FrozenModel):
     """The rows of the table beside those of the pinned version of another dataset, as often as
     each has them. NULL equals NULL here, and NaN equals NaN."""
 
@@ -165,7 +165,7 @@ class ComparedRows(Noun):
         return None
 
 
-class JsonFaults(Noun):
+class JsonFaults(FrozenModel):
     """Rows whose text ``json_texts`` cannot read, or whose value is none that it must be: an object
     with every ``required`` key and none but ``allowed`` ones, or a value that fits a schema. NULL
     is no text."""
@@ -179,7 +179,7 @@ class JsonFaults(Noun):
     where: Condition | None = None
 
 
-class SequenceGaps(Noun):
+class SequenceGaps(FrozenModel):
     """Rows whose value is more than a step above the next lower one, group by group."""
 
     measure: Literal["sequence_gaps"] = "sequence_gaps"
@@ -191,7 +191,7 @@ class SequenceGaps(Noun):
     where: Condition | None = None
 
 
-class OutOfOrder(Noun):
+class OutOfOrder(FrozenModel):
     """Rows whose value is below (``descending``: above) that of the row before them along another
     column, group by group; with ``strict`` also equal to it. Of rows at the same place the one
     that fits better comes first. Rows with a NULL in either column are left out."""
@@ -211,7 +211,7 @@ class IntervalFault(StrEnum):
     GAP = "gap"
 
 
-class IntervalFaults(Noun):
+class IntervalFaults(FrozenModel):
     """Rows that start before (a gap: after) the end of every earlier interval of their group.
     An end that is NULL never comes; a row without a start is left out."""
 
@@ -235,7 +235,7 @@ class GroupPart(StrEnum):
 GroupValue = Annotated[RowCount | Aggregate | Quantile, Field(discriminator="measure")]
 
 
-class GroupBreach(Noun):
+class GroupBreach(FrozenModel):
     """Groups whose value lies beyond the bounds, or that have none; NULL is a group of its own."""
 
     measure: Literal["group_breach"] = "group_breach"
@@ -254,7 +254,7 @@ class GroupBreach(Noun):
 GroupTerm = RowCount | CountIf | Aggregate
 
 
-class GroupFaults(Noun):
+class GroupFaults(FrozenModel):
     """Rows of groups for which a condition over their ``terms`` is not TRUE; NULL is a group of
     its own."""
 
@@ -268,7 +268,7 @@ class GroupFaults(Noun):
 SAMPLED_VALUES = 10_000
 
 
-class SampleMatches(Noun):
+class SampleMatches(FrozenModel):
     """Of the batch's distinct values, those ``sample`` with the lowest MD5: how many hold the
     pattern anywhere. Which values they are does not depend on the order of rows."""
 

@@ -10,11 +10,11 @@ from pydantic import Field
 
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import CheckKind, Outcome, PromotionState, Verdict
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.expressions.measures import MeasureValue
 
 
-class CheckResult(Noun):
+class CheckResult(FrozenModel):
     """The result of one check; ``message`` explains it to a person."""
 
     kind: CheckKind
@@ -36,7 +36,7 @@ class CheckResult(Noun):
     """Key of the measure that counted the failing rows, for row rules."""
 
 
-class Ruling(Noun):
+class Ruling(FrozenModel):
     """The result of ``decide``, without ids; a replay returns the same bytes."""
 
     verdict: Verdict
@@ -48,7 +48,7 @@ class Ruling(Noun):
     """Whether the staged files must be deleted at once because they may not be stored."""
 
 
-class CaseHashes(Noun):
+class CaseHashes(FrozenModel):
     """Content hashes of all inputs of a decision."""
 
     facts: str
@@ -58,7 +58,7 @@ class CaseHashes(Noun):
     history: str
 
 
-class Decision(Noun):
+class Decision(FrozenModel):
     """A recorded ruling. A run may publish only with one that is ALLOWED."""
 
     decision_id: str
@@ -118,7 +118,7 @@ def may_follow(step: Step, before: PromotionState | None, after: PromotionState)
 LONGEST_WAIVER_DAYS = 90
 
 
-class Waiver(Noun):
+class Waiver(FrozenModel):
     """Waives a FAIL rule or an ALERT policy of one dataset; BLOCK policies cannot be waived."""
 
     waiver_id: str
@@ -136,7 +136,7 @@ class Waiver(Noun):
         return self.granted_at <= at < self.until
 
 
-class WaiverRow(Noun):
+class WaiverRow(FrozenModel):
     """A waiver as recorded in the ledger."""
 
     dataset: DatasetName

@@ -22,7 +22,7 @@ from lakeguard_sdk.core.enums import (
     SourceFormat,
     TargetFormat,
 )
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.load import LoadField, load_columns
 from lakeguard_sdk.model.schema_changes import ColumnOrigin, Reaction, SchemaChange
 from lakeguard_sdk.types.schema import Column, DataType, TableSchema
@@ -30,7 +30,7 @@ from lakeguard_sdk.types.schema import Column, DataType, TableSchema
 Details = dict[str, str]
 
 
-class SourceDefinition(Noun):
+class SourceDefinition(FrozenModel):
     """A data source; datasets name the object in it that they read."""
 
     kind: Literal["source"] = "source"
@@ -55,7 +55,7 @@ class SourceDefinition(Noun):
     active: bool = True
 
 
-class SourceMapping(Noun):
+class SourceMapping(FrozenModel):
     """Allows datasets that read the source to write to the target."""
 
     source: Word
@@ -64,7 +64,7 @@ class SourceMapping(Noun):
     active: bool = True
 
 
-class TargetDefinition(Noun):
+class TargetDefinition(FrozenModel):
     """Where and how tables are written: ``<location>/<layer>/<name>``."""
 
     kind: Literal["target"] = "target"
@@ -87,7 +87,7 @@ class TargetDefinition(Noun):
     active: bool = True
 
 
-class JobDefinition(Noun):
+class JobDefinition(FrozenModel):
     """A named workload with its settings; at most one job builds a dataset."""
 
     kind: Literal["job"] = "job"
@@ -103,7 +103,7 @@ class JobDefinition(Noun):
     active: bool = True
 
 
-class ProfileDefinition(Noun):
+class ProfileDefinition(FrozenModel):
     """Which schema differences are compatible."""
 
     kind: Literal["profile"] = "profile"
@@ -121,7 +121,7 @@ class ProfileDefinition(Noun):
     active: bool = True
 
 
-class CatalogueRule(Noun):
+class CatalogueRule(FrozenModel):
     """A reusable rule: ``{column}`` and ``{parameter}`` in ``expression`` are filled in where it
     is used."""
 
@@ -133,7 +133,7 @@ class CatalogueRule(Noun):
     active: bool = True
 
 
-class ColumnDefinition(Noun):
+class ColumnDefinition(FrozenModel):
     name: str
     type: DataType
     tags: tuple[str, ...] = ()
@@ -147,7 +147,7 @@ class ColumnDefinition(Noun):
     """The declared type, if a run has since accepted a wider one."""
 
 
-class RuleDefinition(Noun):
+class RuleDefinition(FrozenModel):
     """``expression`` is canonical rule text that names its column."""
 
     rule_id: str
@@ -157,7 +157,7 @@ class RuleDefinition(Noun):
     active: bool = True
 
 
-class FromSource(Noun):
+class FromSource(FrozenModel):
     """Reads ``object`` of a source, a path below the source's path; empty means all of it."""
 
     build: Literal["source"] = "source"
@@ -166,7 +166,7 @@ class FromSource(Noun):
     external_id: str = ""
 
 
-class FromSql(Noun):
+class FromSql(FrozenModel):
     """``text`` is the SELECT itself, so that an applied definition needs no project folder."""
 
     build: Literal["sql"] = "sql"
@@ -174,7 +174,7 @@ class FromSql(Noun):
     text: str
 
 
-class FromPython(Noun):
+class FromPython(FrozenModel):
     """A function ``(spark, inputs) -> DataFrame``; the run refuses a file with another hash."""
 
     build: Literal["python"] = "python"
@@ -184,7 +184,7 @@ class FromPython(Noun):
     sha256: str
 
 
-class FromFrame(Noun):
+class FromFrame(FrozenModel):
     """A program publishes a frame; no run builds the dataset."""
 
     build: Literal["frame"] = "frame"
@@ -193,7 +193,7 @@ class FromFrame(Noun):
 PROFILE_EVERY = r"^(version|[1-9][0-9]{0,5}[smhdw])?$"
 
 
-class DatasetDefinition(Noun):
+class DatasetDefinition(FrozenModel):
     kind: Literal["dataset"] = "dataset"
     dataset: DatasetName
     renamed_from: DatasetName | None = None
@@ -230,7 +230,7 @@ class DatasetDefinition(Noun):
         return TableSchema(columns=self.declared.columns + load_columns(self.load))
 
 
-class PolicyDefinition(Noun):
+class PolicyDefinition(FrozenModel):
     """Applies to the datasets of a layer, of a domain, or with a tagged column. Several selectors
     are combined with AND; without any, it applies to every dataset."""
 
@@ -257,7 +257,7 @@ Definition = Annotated[
 ]
 
 
-class Definitions(Noun):
+class Definitions(FrozenModel):
     """All definitions of a folder or a set of rows."""
 
     profiles: tuple[ProfileDefinition, ...] = ()

@@ -7,7 +7,7 @@ from pydantic import Field
 from lakeguard_sdk.core.canonical_json import content_hash
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import TargetFormat
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.definitions import TargetDefinition
 from lakeguard_sdk.model.load import LoadField
 
@@ -17,7 +17,7 @@ SCHEMA_DETAIL = "schema"
 DEFAULT_SCHEMA = "public"
 
 
-class DatabaseTable(Noun):
+class DatabaseTable(FrozenModel):
     """A live table: it shows the last delivered version and has no versions itself."""
 
     url: str
@@ -50,7 +50,7 @@ def database_table(target: TargetDefinition | None, name: DatasetName) -> Databa
     )
 
 
-class DataPlace(Noun):
+class DataPlace(FrozenModel):
     """A schema of a target database."""
 
     target: str
@@ -60,7 +60,7 @@ class DataPlace(Noun):
     schema_name: str
 
 
-class Marker(Noun):
+class Marker(FrozenModel):
     """The version that a delivered table shows; its LakeGuard ids are unverified."""
 
     table_name: str
@@ -74,7 +74,7 @@ class Marker(Noun):
     table_there: bool = True
 
 
-class PlaceMarkers(Noun):
+class PlaceMarkers(FrozenModel):
     """The markers of a schema, or why they cannot be read."""
 
     place: DataPlace
@@ -82,7 +82,7 @@ class PlaceMarkers(Noun):
     problem: str = ""
 
 
-class Delivery(Noun):
+class Delivery(FrozenModel):
     """A dataset and the live table that follows it."""
 
     dataset: DatasetName

@@ -17,7 +17,7 @@ from pydantic import Field, ValidationError
 
 from lakeguard_sdk.core.canonical_json import canonical_json, hash_bytes
 from lakeguard_sdk.core.enums import CommitKind, MoveKind
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.run import Intent
 from lakeguard_sdk.storage.storage import Storage, join
 
@@ -41,7 +41,7 @@ _KINDS = {
 }
 
 
-class CommitAuthor(Noun):
+class CommitAuthor(FrozenModel):
     """The author of a LakeGuard commit, recorded in the commit for every engine to see."""
 
     dataset_id: str
@@ -66,7 +66,7 @@ class CommitAuthor(Noun):
         return {**fields, "userMetadata": canonical_json(fields)}
 
 
-class CommittedFile(Noun):
+class CommittedFile(FrozenModel):
     """A file added by a commit."""
 
     path: str
@@ -75,7 +75,7 @@ class CommittedFile(Noun):
     partition: dict[str, str | None] = Field(default_factory=dict)
 
 
-class Commit(Noun):
+class Commit(FrozenModel):
     """The contents of one commit file.
 
     Any file, schema or protocol action counts as a data change: a rewrite with

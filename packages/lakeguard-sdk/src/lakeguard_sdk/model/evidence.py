@@ -10,7 +10,7 @@ from pydantic import Field
 
 from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.errors import NoteRefused
 from lakeguard_sdk.expressions.measures import MeasureValue
 from lakeguard_sdk.model.quarantine import QuarantinedRows
@@ -18,7 +18,7 @@ from lakeguard_sdk.security.secret_values import holds_secret, is_reference, is_
 from lakeguard_sdk.types.schema import TableSchema
 
 
-class StagedFile(Noun):
+class StagedFile(FrozenModel):
     """A staged file; ``path`` is relative to the table's root and not URL-encoded."""
 
     path: str
@@ -33,7 +33,7 @@ class StagedFile(Noun):
     """The value of each partition column, as in Delta's log."""
 
 
-class InputVersion(Noun):
+class InputVersion(FrozenModel):
     """The exact version of a dataset that a run read."""
 
     dataset: DatasetName
@@ -41,7 +41,7 @@ class InputVersion(Noun):
     version: int
 
 
-class SourceFile(Noun):
+class SourceFile(FrozenModel):
     """A source file as it was when it was read."""
 
     path: str
@@ -51,7 +51,7 @@ class SourceFile(Noun):
     """Hex digest of the content, if files are tracked: a touched file is not read again."""
 
 
-class SourcePosition(Noun):
+class SourcePosition(FrozenModel):
     """How far a version has read its source."""
 
     files: tuple[SourceFile, ...] = ()
@@ -61,7 +61,7 @@ class SourcePosition(Noun):
     """Source and column of the watermark."""
 
 
-class Changes(Noun):
+class Changes(FrozenModel):
     """Row counts of a load by key; unchanged, late and duplicate rows are not staged."""
 
     inserted: int = 0
@@ -74,7 +74,7 @@ class Changes(Noun):
     """Rows replaced by a later row of the same key and batch."""
 
 
-class Evidence(Noun):
+class Evidence(FrozenModel):
     """Measures and facts of exactly the files to be published."""
 
     run_id: str

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Outcome, Severity, Verdict
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.expressions.measures import Measure, MeasureValue
 from lakeguard_sdk.model.evidence import Evidence, StagedFile
 from lakeguard_sdk.model.run import InputPin, RunPlan, SchemaVerdict, TableSnapshot
@@ -16,7 +16,7 @@ NOT_MEASURED = "not measured"
 """Reason for a rule that the evidence of a run cannot answer; ``--scan`` may help."""
 
 
-class ReplayedDifference(Noun):
+class ReplayedDifference(FrozenModel):
     """A recorded decision whose replay differs."""
 
     run_id: str
@@ -26,7 +26,7 @@ class ReplayedDifference(Noun):
     message: str
 
 
-class Replays(Noun):
+class Replays(FrozenModel):
     """The number of replayed decisions, and those that differ."""
 
     decisions: int
@@ -37,7 +37,7 @@ class Replays(Noun):
         return not self.differences
 
 
-class DraftFinding(Noun):
+class DraftFinding(FrozenModel):
     """Result of a drafted rule in one run; values of tagged columns are redacted."""
 
     rule_id: str
@@ -47,7 +47,7 @@ class DraftFinding(Noun):
     scope_rows: int | None = None
 
 
-class BacktestedRun(Noun):
+class BacktestedRun(FrozenModel):
     """A past run with its recorded verdict and the draft's verdict."""
 
     run_id: str
@@ -85,7 +85,7 @@ class BacktestedRun(Noun):
         return self.blocks and not self.rolled_back
 
 
-class BacktestedRule(Noun):
+class BacktestedRule(FrozenModel):
     """A drafted rule over all runs."""
 
     rule_id: str
@@ -107,7 +107,7 @@ class BacktestedRule(Noun):
         return self.failed / self.judged if self.judged else 0.0
 
 
-class Backtest(Noun):
+class Backtest(FrozenModel):
     """A draft against all runs with evidence since a given time."""
 
     dataset: DatasetName
@@ -159,7 +159,7 @@ class Backtest(Noun):
 # Rebuilding a past run, and comparing its rows.
 
 
-class RebuildPlan(Noun):
+class RebuildPlan(FrozenModel):
     """The inputs and the result of a past run."""
 
     run: RunPlan
@@ -168,7 +168,7 @@ class RebuildPlan(Noun):
     version: int | None = None
 
 
-class Rebuilt(Noun):
+class Rebuilt(FrozenModel):
     """Comparison of the rows of a past run with those of its rebuild."""
 
     run_id: str
@@ -202,7 +202,7 @@ class Rebuilt(Noun):
 # Remeasuring: measures of an already published version.
 
 
-class RemeasurePlan(Noun):
+class RemeasurePlan(FrozenModel):
     """What to measure in which version. Batch-scoped measures use the rows of its commit,
     table-scoped ones the whole table."""
 
@@ -219,7 +219,7 @@ class RemeasurePlan(Noun):
     """Rows of its run."""
 
 
-class Remeasured(Noun):
+class Remeasured(FrozenModel):
     """Values and failure reasons by measure key."""
 
     rows: int

@@ -24,7 +24,7 @@ from lakeguard_sdk.core.enums import (
     LoadType,
     NullWatermark,
 )
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.types.schema import Column
 
 ROW_HASH = "row_hash"
@@ -49,7 +49,7 @@ GAINED_ROWS_ONLY = NEW_ROWS_ONLY - {LoadType.PARTITION}
 _LAG = re.compile(r"([0-9]{1,9})(?:\s+(second|minute|hour|day)s?)?")
 
 
-class Load(Noun):
+class Load(FrozenModel):
     """How a batch is loaded into the table."""
 
     type: LoadType

@@ -12,12 +12,12 @@ from pydantic import Field
 from lakeguard_sdk.core.canonical_json import content_hash, format_instant
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Layer, Severity
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 
 # Delivery of a notification by a channel.
 
 
-class TellingOutcome(StrEnum):
+class DeliveryOutcome(StrEnum):
     """Outcome of one delivery attempt."""
 
     SENT = "sent"
@@ -27,17 +27,17 @@ class TellingOutcome(StrEnum):
     """The channel's attempts are exhausted."""
 
 
-class Telling(Noun):
+class ChannelDelivery(FrozenModel):
     """Delivery state of one notification in one channel."""
 
     channel: str
-    outcome: TellingOutcome
+    outcome: DeliveryOutcome
     attempts: int
     tried_at: Instant
     error: str | None = None
 
 
-class ChannelTurn(Noun):
+class ChannelResult(FrozenModel):
     """Result of one delivery pass of a channel."""
 
     channel: str
@@ -68,7 +68,7 @@ class AlertKind(StrEnum):
     """Test of a channel."""
 
 
-class Alert(Noun):
+class Alert(FrozenModel):
     """A notification about a dataset. It contains no row values."""
 
     alert_id: str
@@ -105,11 +105,11 @@ def alert_key(kind: AlertKind, *parts: str) -> str:
     return content_hash([kind.value, *parts])
 
 
-class AlertRow(Noun):
+class AlertRow(FrozenModel):
     """An alert and its deliveries; channels that have not tried yet are absent."""
 
     alert: Alert
-    tellings: tuple[Telling, ...] = ()
+    tellings: tuple[ChannelDelivery, ...] = ()
 
 
 class Alerts(Protocol):
@@ -123,7 +123,7 @@ class Alerts(Protocol):
     def sweep(self) -> Sequence[Alert]:
         """Raises an alert for each SLA violation that has none yet."""
 
-    def send(self, *, again: bool = False) -> Sequence[ChannelTurn]:
+    def send(self, *, again: bool = False) -> Sequence[ChannelResult]:
         """Sends waiting alerts now; with ``again``, dead ones too."""
 
     def test(self, channel: str) -> str:
@@ -164,7 +164,7 @@ class EventKind(StrEnum):
     """Test of a channel."""
 
 
-class Event(Noun):
+class Event(FrozenModel):
     """It contains no row values."""
 
     event_id: str
@@ -203,11 +203,11 @@ def event_id(organisation: str, kind: EventKind, *parts: str) -> str:
     return f"evt_{digest[:32]}"
 
 
-class EventRow(Noun):
+class EventRow(FrozenModel):
     """An event with its deliveries and waiting channels."""
 
     event: Event
-    tellings: tuple[Telling, ...] = ()
+    tellings: tuple[ChannelDelivery, ...] = ()
     waiting: tuple[str, ...] = ()
     """Channels that have not tried to send it yet."""
 
@@ -223,7 +223,7 @@ class Events(Protocol):
     def tell(self) -> int:
         """Sends due events, for a few seconds at most; returns how many were sent."""
 
-    def send(self, *, again: bool = False) -> Sequence[ChannelTurn]:
+    def send(self, *, again: bool = False) -> Sequence[ChannelResult]:
         """Sends waiting events now; with ``again``, dead ones too."""
 
     def test(self, channel: str) -> str:

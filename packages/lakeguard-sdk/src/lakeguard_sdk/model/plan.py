@@ -7,12 +7,12 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.errors import PlanChanged
 from lakeguard_sdk.model.definitions import Definition
 
 
-class Change(Noun):
+class Change(FrozenModel):
     """One changed field, for display."""
 
     field: str
@@ -20,14 +20,14 @@ class Change(Noun):
     after: str | None
 
 
-class Register(Noun):
+class Register(FrozenModel):
     """Registers a new definition."""
 
     step: Literal["register"] = "register"
     definition: Definition
 
 
-class Revise(Noun):
+class Revise(FrozenModel):
     """Changes a registered definition, possibly under a new name.
 
     ``revision`` is the one that the step supersedes, as a precondition.
@@ -44,14 +44,14 @@ class Revise(Noun):
 Step = Annotated[Register | Revise, Field(discriminator="step")]
 
 
-class Plan(Noun):
+class Plan(FrozenModel):
     """``registry_head`` is the registry it was made for; apply refuses any other."""
 
     registry_head: str
     steps: tuple[Step, ...]
 
 
-class KeptPlan(Noun):
+class SavedPlan(FrozenModel):
     """A plan in a file, with a hash that detects edits."""
 
     plan: Plan
@@ -67,7 +67,7 @@ class KeptPlan(Noun):
         return self.plan
 
 
-class Applied(Noun):
+class Applied(FrozenModel):
     apply_id: str | None
     """None if there was nothing to do."""
     steps: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.expressions.measures import MeasureValue
 from lakeguard_sdk.model.read_models import ResolvedDataset
 
@@ -13,14 +13,14 @@ SHARES = ("0.01", "0.05", "0.1", "0.25", "0.5", "0.75", "0.9", "0.95", "0.99")
 """The quantiles of a profile."""
 
 
-class ProfilePlan(Noun):
+class ProfilePlan(FrozenModel):
     """What to profile, and which columns are masked."""
 
     dataset: ResolvedDataset
     masked: tuple[str, ...] = ()
 
 
-class Sketch(Noun):
+class Sketch(FrozenModel):
     """A mergeable sketch; only sketches with the same ``type_tag`` can be merged."""
 
     kind: str
@@ -30,14 +30,14 @@ class Sketch(Noun):
     """Base64 of the sketch's bytes."""
 
 
-class Frequent(Noun):
+class Frequent(FrozenModel):
     """A value or pattern, and its row count."""
 
     value: str | None
     rows: int
 
 
-class ColumnProfile(Noun):
+class ColumnProfile(FrozenModel):
     """Statistics of a column; a masked one has no values and no sketches."""
 
     column: str
@@ -65,7 +65,7 @@ class ColumnProfile(Noun):
     masked: bool = False
 
 
-class Profile(Noun):
+class Profile(FrozenModel):
     """Profile of all columns of one version."""
 
     dataset: DatasetName
@@ -76,7 +76,7 @@ class Profile(Noun):
     taken_at: Instant
 
 
-class ColumnChange(Noun):
+class ColumnChange(FrozenModel):
     """Differences of a column between two versions."""
 
     column: str
@@ -89,7 +89,7 @@ class ColumnChange(Noun):
     """Descriptions of large differences."""
 
 
-class ProfileDiff(Noun):
+class ProfileDiff(FrozenModel):
     """Two profiles side by side, without their sketches."""
 
     before: Profile

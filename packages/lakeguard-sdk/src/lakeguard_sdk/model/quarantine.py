@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import Field
 
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.expressions.measures import Measure, MeasureValue
 
 RUN = "lg_run_id"
@@ -28,7 +28,7 @@ QUARANTINE_COLUMNS = {
 """Columns of a quarantined row after those of its batch, by name and type."""
 
 
-class QuarantineRule(Noun):
+class QuarantineRule(FrozenModel):
     """A rule whose failing rows are quarantined, with its two measures."""
 
     rule_id: str
@@ -37,7 +37,7 @@ class QuarantineRule(Noun):
     scope: Measure
 
 
-class StagedQuarantineFile(Noun):
+class StagedQuarantineFile(FrozenModel):
     """Quarantined rows of one rule; ``path`` is relative to the lake, not URL-encoded."""
 
     rule_id: str
@@ -50,7 +50,7 @@ class StagedQuarantineFile(Noun):
     """When its oldest row was first quarantined."""
 
 
-class QuarantinedRows(Noun):
+class QuarantinedRows(FrozenModel):
     """The quarantined rows of a run, and the measures of the batch before the split."""
 
     rows: int
@@ -59,7 +59,7 @@ class QuarantinedRows(Noun):
     """Measures of all quarantine rules over the whole batch, by key."""
 
 
-class QuarantineFile(Noun):
+class QuarantineFile(FrozenModel):
     """A file of quarantined rows: ``path`` is relative to the lake, ``run_id`` quarantined them."""
 
     run_id: str
@@ -69,7 +69,7 @@ class QuarantineFile(Noun):
     sha256: str
 
 
-class QuarantineBuild(Noun):
+class QuarantineBuild(FrozenModel):
     """A batch of quarantined rows, each with the time when it was first quarantined."""
 
     build: Literal["quarantine"] = "quarantine"
@@ -89,7 +89,7 @@ class QuarantineState(StrEnum):
     """The version that quarantined them was rolled back: its batch is read again."""
 
 
-class QuarantineEntry(Noun):
+class QuarantineEntry(FrozenModel):
     """Quarantined rows of one run and rule."""
 
     dataset: DatasetName
@@ -109,7 +109,7 @@ class QuarantineEntry(Noun):
     actor: str = ""
 
 
-class QuarantineSelection(Noun):
+class QuarantineSelection(FrozenModel):
     """Selects quarantined rows by run and rule; empty means all."""
 
     runs: tuple[str, ...] = ()
@@ -119,7 +119,7 @@ class QuarantineSelection(Noun):
         return (not self.runs or run_id in self.runs) and (not self.rules or rule_id in self.rules)
 
 
-class ReplayOrder(Noun):
+class ReplayParameters(FrozenModel):
     """The parameters of a replay."""
 
     choice: QuarantineSelection
@@ -127,7 +127,7 @@ class ReplayOrder(Noun):
     """Whether the rows count as newer than the table's rows of their keys."""
 
 
-class QuarantineListing(Noun):
+class QuarantineListing(FrozenModel):
     """Some quarantined rows, as text; None is NULL."""
 
     dataset: DatasetName
@@ -144,7 +144,7 @@ class QuarantineListing(Noun):
     """Whether they cannot be replayed because every run reads the whole source."""
 
 
-class QuarantineBalance(Noun):
+class QuarantineBalance(FrozenModel):
     """``read`` equals ``published + quarantined + discarded + malformed`` at every version.
 
     Counted over the ancestors of the published version, since the last that read everything.

@@ -15,9 +15,9 @@ from lakeguard_sdk.core.enums import (
     RunStatus,
     Severity,
 )
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.model.evidence import Changes, InputVersion
-from lakeguard_sdk.model.quarantine import ReplayOrder
+from lakeguard_sdk.model.quarantine import ReplayParameters
 from lakeguard_sdk.model.run import SchemaReaction, Window
 from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
 from lakeguard_sdk.types.schema import TableSchema
@@ -25,7 +25,7 @@ from lakeguard_sdk.types.schema import TableSchema
 BuildKind = Literal["source", "sql", "python", "frame", "adoption"]
 
 
-class DatasetRow(Noun):
+class DatasetRow(FrozenModel):
     """A row of ``dataset_registry`` (seed 000), with its current revision."""
 
     dataset_id: str
@@ -40,7 +40,7 @@ class DatasetRow(Noun):
     definition_hash: str
 
 
-class RuleRow(Noun):
+class RuleRow(FrozenModel):
     rule_id: str
     dataset_id: str
     layer: Layer
@@ -50,7 +50,7 @@ class RuleRow(Noun):
     active: bool
 
 
-class PolicyRow(Noun):
+class PolicyRow(FrozenModel):
     policy_id: str
     applies_to_layer: Layer | None = None
     policy_type: PolicyType
@@ -61,7 +61,7 @@ class PolicyRow(Noun):
     applies_to_tag: str = ""
 
 
-class RunRow(Noun):
+class RunRow(FrozenModel):
     run_id: str
     dataset_id: str
     dataset: DatasetName
@@ -78,7 +78,7 @@ class RunRow(Noun):
     version: int | None
     window: Window | None = Field(default=None, exclude_if=lambda window: window is None)
     """The window of a backfill."""
-    replay: ReplayOrder | None = Field(default=None, exclude_if=lambda order: order is None)
+    replay: ReplayParameters | None = Field(default=None, exclude_if=lambda order: order is None)
     """The parameters of a quarantine replay."""
     move: MoveKind = Field(
         default=MoveKind.PUBLISH, exclude_if=lambda move: move is MoveKind.PUBLISH
@@ -88,7 +88,7 @@ class RunRow(Noun):
     """The job that launched it, if any."""
 
 
-class VersionRow(Noun):
+class VersionRow(FrozenModel):
     dataset_id: str
     version: int
     snapshot_ref: str
@@ -111,7 +111,7 @@ class VersionRow(Noun):
     """A published frame names no inputs."""
 
 
-class RunFacts(Noun):
+class RunFacts(FrozenModel):
     """Facts about a run's batch, published or not."""
 
     rows: int
@@ -122,7 +122,7 @@ class RunFacts(Noun):
     notes: dict[str, Any] = Field(default_factory=dict)
 
 
-class ColumnLineage(Noun):
+class ColumnLineage(FrozenModel):
     """A column of a version, and an input column that it is derived from."""
 
     column: str
@@ -131,7 +131,7 @@ class ColumnLineage(Noun):
     """None if the input columns are unknown."""
 
 
-class PointerMove(Noun):
+class PointerMove(FrozenModel):
     """A change of the published version."""
 
     kind: MoveKind
@@ -142,7 +142,7 @@ class PointerMove(Noun):
     decision_id: str
 
 
-class Breach(Noun):
+class Breach(FrozenModel):
     """A current policy violation of a dataset."""
 
     policy: str
@@ -151,7 +151,7 @@ class Breach(Noun):
     message: str
 
 
-class DatasetStatus(Noun):
+class DatasetStatus(FrozenModel):
     """One row of ``lakeguard status``."""
 
     dataset: DatasetRow
@@ -169,7 +169,7 @@ class DatasetStatus(Noun):
     quarantined_since: Instant | None = Field(default=None, exclude_if=lambda since: since is None)
 
 
-class ResolvedDataset(Noun):
+class ResolvedDataset(FrozenModel):
     """An address resolved to a commit of a table."""
 
     dataset: DatasetName
@@ -181,7 +181,7 @@ class ResolvedDataset(Noun):
     table_schema: TableSchema
 
 
-class ReplayResult(Noun):
+class ReplayResult(FrozenModel):
     run_id: str
     decision_id: str
     identical: bool
@@ -191,7 +191,7 @@ class ReplayResult(Noun):
     """Canonical JSON of the replayed ruling."""
 
 
-class SchemaRow(Noun):
+class SchemaRow(FrozenModel):
     """A schema observed by a run, and the verdict on it."""
 
     run_id: str
@@ -202,7 +202,7 @@ class SchemaRow(Noun):
     differences: tuple[SchemaReaction, ...]
 
 
-class ClassedDifference(Noun):
+class ClassedDifference(FrozenModel):
     """One difference between observed and declared schema, with each profile's reaction."""
 
     column: str
@@ -214,7 +214,7 @@ class ClassedDifference(Noun):
     reactions: dict[str, Reaction]
 
 
-class SchemaDiff(Noun):
+class SchemaDiff(FrozenModel):
     """The last observed schema against the currently declared columns."""
 
     dataset: DatasetName

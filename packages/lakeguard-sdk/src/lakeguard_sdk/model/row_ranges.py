@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.partitions import LONGEST_KEY, partition_key, partition_values
 from lakeguard_sdk.model.run import Window
 from lakeguard_sdk.model.windows import WINDOW_TYPES, window_bounds
 from lakeguard_sdk.types.schema import TableSchema
 
 
-class Reach(Noun):
+class RowRange(FrozenModel):
     """Partitions or a window; with neither, the whole dataset."""
 
     partitions: tuple[str, ...] = ()
@@ -25,22 +25,22 @@ class Reach(Noun):
         return not self.partitions and self.window is None
 
     @property
-    def pieces(self) -> tuple[Reach, ...]:
+    def pieces(self) -> tuple[RowRange, ...]:
         """Ranges that can be rebuilt independently."""
         if len(self.partitions) < 2:
             return (self,)
-        return tuple(Reach(partitions=(key,)) for key in self.partitions)
+        return tuple(RowRange(partitions=(key,)) for key in self.partitions)
 
-    def told(self) -> str:
+    def describe(self) -> str:
         if self.window is not None:
             return f"{self.window.column} from {self.window.start} to {self.window.end}"
         return ", ".join(self.partitions) or "all of it"
 
 
-WHOLE = Reach()
+WHOLE = RowRange()
 
 
-def lies_within(inner: Reach, outer: Reach, schema: TableSchema) -> bool:
+def lies_within(inner: RowRange, outer: RowRange, schema: TableSchema) -> bool:
     """Whether every row of ``inner`` is in ``outer``."""
     if outer.whole:
         return True
@@ -49,7 +49,7 @@ def lies_within(inner: Reach, outer: Reach, schema: TableSchema) -> bool:
     return all(_piece_within(piece, outer, schema) for piece in inner.pieces)
 
 
-def carried_over(reach: Reach, partition_by: Sequence[str], watermark: str) -> Reach:
+def carried_over(reach: RowRange, partition_by: Sequence[str], watermark: str) -> RowRange:
     """The range in a dependent dataset: on the same column, otherwise all rows."""
     if reach.window is not None:
         known = reach.window.column in (*partition_by, watermark)
@@ -57,10 +57,10 @@ def carried_over(reach: Reach, partition_by: Sequence[str], watermark: str) -> R
     pieces = [_carried(key, partition_by) for key in reach.partitions]
     if not all(pieces):
         return WHOLE
-    return Reach(partitions=tuple(sorted({str(key) for key in pieces})))
+    return RowRange(partitions=tuple(sorted({str(key) for key in pieces})))
 
 
-def window_over(reach: Reach, schema: TableSchema) -> Window | None:
+def window_over(reach: RowRange, schema: TableSchema) -> Window | None:
     """The smallest window that covers the range; None if there is none."""
     if reach.whole or reach.window is not None:
         return reach.window
@@ -73,17 +73,17 @@ def window_over(reach: Reach, schema: TableSchema) -> Window | None:
     return None
 
 
-def joined(reaches: Iterable[Reach]) -> Reach:
+def joined(reaches: Iterable[RowRange]) -> RowRange:
     """The union; several ranges with a window among them become the whole dataset."""
     found = list(dict.fromkeys(reaches))
     if len(found) == 1:
         return found[0]
     if any(reach.whole or reach.window for reach in found):
         return WHOLE
-    return Reach(partitions=tuple(sorted({key for reach in found for key in reach.partitions})))
+    return RowRange(partitions=tuple(sorted({key for reach in found for key in reach.partitions})))
 
 
-def _piece_within(piece: Reach, outer: Reach, schema: TableSchema) -> bool:
+def _piece_within(piece: RowRange, outer: RowRange, schema: TableSchema) -> bool:
     if outer.window is None:
         return bool(piece.partitions) and piece.partitions[0] in outer.partitions
     if piece.window is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lakeguard_sdk.core.enums import CheckKind, Outcome
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.decision import Ruling
 from lakeguard_sdk.types.schema import TableSchema, leaf_types
 
@@ -16,7 +16,7 @@ _FORBIDS_PATTERN = "forbid pattern "
 """Start of the canonical expression of such a policy."""
 
 
-class RowSample(Noun):
+class RowSample(FrozenModel):
     """At most ``MOST_SAMPLED`` failing rows of one rule, as text; None is NULL.
 
     Samples are taken after the decision, which does not depend on them.
@@ -29,7 +29,7 @@ class RowSample(Noun):
     """Masked columns."""
 
 
-def untold_texts(ruling: Ruling, schema: TableSchema) -> tuple[str, ...]:
+def text_columns_to_mask(ruling: Ruling, schema: TableSchema) -> tuple[str, ...]:
     """All text columns if a policy that forbids a pattern did not pass, since some of them may
     contain it; otherwise none."""
     passed = all(

@@ -16,7 +16,7 @@ from lakeguard_sdk.core.enums import (
     TargetFormat,
     TaskState,
 )
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.expressions.measures import Measure
 from lakeguard_sdk.model.decision import Decision
@@ -28,7 +28,7 @@ from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
 from lakeguard_sdk.types.schema import TableSchema
 
 
-class WorkerIdentity(Noun):
+class WorkerIdentity(FrozenModel):
     """Identity of a worker process; host, pid and start mark reveal a dead local one."""
 
     name: str
@@ -37,7 +37,7 @@ class WorkerIdentity(Noun):
     process_mark: str
 
 
-class RunTicket(Noun):
+class RunTicket(FrozenModel):
     """Credential of an attempt: it opens the run port for this attempt only."""
 
     run_id: str
@@ -46,7 +46,7 @@ class RunTicket(Noun):
     lease_token: str
 
 
-class TableSnapshot(Noun):
+class TableSnapshot(FrozenModel):
     """An immutable state of a table: root location and Delta commit."""
 
     location: str
@@ -54,7 +54,7 @@ class TableSnapshot(Noun):
     commit: int
 
 
-class TableBase(Noun):
+class TableBase(FrozenModel):
     """The published version when the run opens; the move must start from it."""
 
     version: int
@@ -64,7 +64,7 @@ class TableBase(Noun):
     inputs: tuple[InputVersion, ...] = ()
 
 
-class InputPin(Noun):
+class InputPin(FrozenModel):
     """An input pinned to a version."""
 
     input: InputVersion
@@ -74,7 +74,7 @@ class InputPin(Noun):
     """For incremental reads: the batch is the rows added after this snapshot."""
 
 
-class SourceBuild(Noun):
+class SourceBuild(FrozenModel):
     """Reads a source; a relative glob is resolved against the lake's root."""
 
     build: Literal["source"] = "source"
@@ -93,7 +93,7 @@ class SourceBuild(Noun):
     landing: bool = False
 
 
-class SqlBuild(Noun):
+class SqlBuild(FrozenModel):
     """One SELECT over views, each bound to a pinned input."""
 
     build: Literal["sql"] = "sql"
@@ -101,7 +101,7 @@ class SqlBuild(Noun):
     views: dict[str, InputPin]
 
 
-class PythonBuild(Noun):
+class PythonBuild(FrozenModel):
     """A function over inputs by dataset name, each pinned."""
 
     build: Literal["python"] = "python"
@@ -111,7 +111,7 @@ class PythonBuild(Noun):
     inputs: dict[str, InputPin]
 
 
-class FrameBuild(Noun):
+class FrameBuild(FrozenModel):
     """A program passes the frame."""
 
     build: Literal["frame"] = "frame"
@@ -123,7 +123,7 @@ Build = Annotated[
 ]
 
 
-class Window(Noun):
+class Window(FrozenModel):
     """A backfill window: rows from ``start`` to ``end`` of a column, both inclusive."""
 
     column: str
@@ -131,7 +131,7 @@ class Window(Noun):
     end: str
 
 
-class RunPlan(Noun):
+class RunPlan(FrozenModel):
     """Everything a data plane needs for one run, fixed when the run opens."""
 
     ticket: RunTicket
@@ -214,7 +214,7 @@ class RunPlan(Noun):
         return ()
 
 
-class SchemaReaction(Noun):
+class SchemaReaction(FrozenModel):
     """One difference between live and declared schema, and the reaction to it."""
 
     column: str
@@ -228,7 +228,7 @@ class SchemaReaction(Noun):
     """The reason, if it is not the profile."""
 
 
-class SchemaVerdict(Noun):
+class SchemaVerdict(FrozenModel):
     accepted: bool
     differences: tuple[SchemaReaction, ...]
     result: RunResult | None = None
@@ -251,7 +251,7 @@ class SchemaVerdict(Noun):
     """Replaces the quarantine rules of the plan; None if unchanged."""
 
 
-class Failure(Noun):
+class Failure(FrozenModel):
     code: str
     message: str
     retryable: bool = False
@@ -262,7 +262,7 @@ def failure_of(error: LakeGuardError) -> Failure:
     return Failure(code=error.code, message=str(error), retryable=error.retryable)
 
 
-class Intent(Noun):
+class Intent(FrozenModel):
     """The permission to make one commit: number ``seq`` of the table, on top of ``base_commit``."""
 
     intent_id: str
@@ -285,7 +285,7 @@ class Intent(Noun):
     """For a rollback: the commit to restore."""
 
 
-class RunResult(Noun):
+class RunResult(FrozenModel):
     """How a run ended; completing again returns the same result."""
 
     run_id: str
@@ -299,7 +299,7 @@ class RunResult(Noun):
     ended_at: Instant
 
 
-class LeftBehind(Noun):
+class AbandonedAttempt(FrozenModel):
     """An abandoned attempt that was ended."""
 
     task_id: str

@@ -13,12 +13,12 @@ from lakeguard_sdk.core.enums import (
     RunStatus,
     Verdict,
 )
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.expressions.measures import MeasureValue
 from lakeguard_sdk.model.decision import CheckResult
 
 
-class CheckPoint(Noun):
+class CheckPoint(FrozenModel):
     """Result of a check in one run; NOT_EVALUATED if the run did not have it."""
 
     run_id: str
@@ -29,7 +29,7 @@ class CheckPoint(Noun):
     observed: MeasureValue = None
 
 
-class CheckTrend(Noun):
+class CheckTrend(FrozenModel):
     """One check over the last runs, oldest first."""
 
     kind: CheckKind
@@ -53,7 +53,7 @@ class Subject(StrEnum):
     FIGURE = "figure"
 
 
-class Difference(Noun):
+class Difference(FrozenModel):
     """A changed value by name; None if it is absent on that side."""
 
     subject: Subject
@@ -62,7 +62,7 @@ class Difference(Noun):
     after: str | None
 
 
-class NamedFiles(Noun):
+class NamedFiles(FrozenModel):
     """A group of files: their number, the first names, and their total size."""
 
     count: int
@@ -70,7 +70,7 @@ class NamedFiles(Noun):
     bytes: int
 
 
-class RunSide(Noun):
+class RunSide(FrozenModel):
     """One of two compared runs."""
 
     run_id: str
@@ -81,7 +81,7 @@ class RunSide(Noun):
     """None if there was no decision."""
 
 
-class CheckPair(Noun):
+class CheckPair(FrozenModel):
     """One check in two runs; None if a run did not have it."""
 
     kind: CheckKind
@@ -97,7 +97,7 @@ class CheckPair(Noun):
         return _result(self.before) == _result(self.after)
 
 
-class SideBySide(Noun):
+class SideBySide(FrozenModel):
     """Two runs of one dataset side by side, from the ledger."""
 
     dataset: DatasetName
@@ -118,7 +118,7 @@ def _result(check: CheckResult) -> tuple[object, ...]:
     return check.outcome, check.failed_rows, check.scope_rows, check.observed, check.limit
 
 
-class Since(Noun):
+class Since(FrozenModel):
     """Differences between a run and the last successful run before it, from the ledger."""
 
     version: int

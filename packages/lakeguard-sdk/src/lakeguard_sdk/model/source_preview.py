@@ -5,13 +5,13 @@ from __future__ import annotations
 from pydantic import Field
 
 from lakeguard_sdk.core.enums import SourceFormat
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.expressions.measures import MeasureValue
 from lakeguard_sdk.model.profile import ColumnProfile
 from lakeguard_sdk.types.schema import DataType
 
 
-class SketchColumn(Noun):
+class PreviewColumn(FrozenModel):
     """A column, under its cleaned name."""
 
     name: str
@@ -25,12 +25,12 @@ class SketchColumn(Noun):
     """If requested."""
 
 
-class SourceSketch(Noun):
+class SourcePreview(FrozenModel):
     """Preview of files of one format."""
 
     format: SourceFormat
     options: dict[str, str] = Field(default_factory=dict)
-    columns: tuple[SketchColumn, ...]
+    columns: tuple[PreviewColumn, ...]
     keys: tuple[str, ...] = ()
     """One or two columns that are unique and not null in the inspected rows."""
     files: int

@@ -7,14 +7,14 @@ from enum import StrEnum
 from pydantic import Field
 
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.delta_log import CommittedFile
 from lakeguard_sdk.model.evidence import StagedFile
 from lakeguard_sdk.model.run import RunPlan, RunTicket, TableBase
 from lakeguard_sdk.types.schema import TableSchema
 
 
-class AdoptableTable(Noun):
+class AdoptableTable(FrozenModel):
     """An existing Delta table at one commit that can become a governed dataset."""
 
     location: str
@@ -29,7 +29,7 @@ class AdoptableTable(Noun):
     """The last ``seq`` of a LakeGuard commit; None if there is none."""
 
 
-class AdoptionPlan(Noun):
+class AdoptionPlan(FrozenModel):
     """Everything a data plane needs to measure an existing table."""
 
     run: RunPlan
@@ -44,7 +44,7 @@ class AdoptionPlan(Noun):
 # Compaction: merges small files without changing a row.
 
 
-class CompactionPlan(Noun):
+class CompactionPlan(FrozenModel):
     """Everything a data plane needs to merge files of one table, fixed when the run opens."""
 
     ticket: RunTicket
@@ -63,7 +63,7 @@ class CompactionPlan(Noun):
     """Columns without minimum and maximum in file statistics."""
 
 
-class Compacted(Noun):
+class Compacted(FrozenModel):
     """The merged files, with evidence that no row changed."""
 
     base_commit: int
@@ -88,7 +88,7 @@ class RemovalKind(StrEnum):
     """Files of quarantined rows."""
 
 
-class Removal(Noun):
+class Removal(FrozenModel):
     """Files to remove, relative to the table's root; quarantine files are relative to the lake."""
 
     kind: RemovalKind
@@ -100,7 +100,7 @@ class Removal(Noun):
     """Versions that cannot be restored without them."""
 
 
-class Maintained(Noun):
+class Maintained(FrozenModel):
     """Planned or completed maintenance of a dataset's table."""
 
     dataset: DatasetName

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 
 
 class FindingKind(StrEnum):
@@ -38,7 +38,7 @@ class FindingKind(StrEnum):
         return 10 + list(FindingKind).index(self)
 
 
-class Finding(Noun):
+class Finding(FrozenModel):
     """One problem and its location."""
 
     kind: FindingKind
@@ -46,7 +46,7 @@ class Finding(Noun):
     message: str
 
 
-class VerifyReport(Noun):
+class VerifyReport(FrozenModel):
     """``head`` is the current head of the chain: stored elsewhere, it detects truncation."""
 
     findings: tuple[Finding, ...]
@@ -63,7 +63,7 @@ class VerifyReport(Noun):
         return min((finding.kind.exit_code for finding in self.findings), default=0)
 
 
-class Synced(Noun):
+class Synced(FrozenModel):
     """Batches and rows delivered to the ledger."""
 
     batches: int
@@ -71,7 +71,7 @@ class Synced(Noun):
     head: str
 
 
-class Rebuilt(Noun):
+class Rebuilt(FrozenModel):
     rows: int
     batches: int
     head: str

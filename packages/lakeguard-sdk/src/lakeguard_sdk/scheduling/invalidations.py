@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.core.frozen_model import Instant, Noun
-from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
+from lakeguard_sdk.model.row_ranges import RowRange
 from lakeguard_sdk.model.run import Window
 
 
@@ -33,12 +33,12 @@ class End(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-class Follower(Noun):
+class Follower(FrozenModel):
     """A dataset that an invalidation reaches, itself or through what it is built from."""
 
     dataset: DatasetName
     standing: Standing
-    reach: Reach
+    reach: RowRange
     window: Window | None = None
     """What a run has to build again; None where it is all of it."""
     waits_for: tuple[DatasetName, ...] = ()
@@ -52,12 +52,12 @@ class Follower(Noun):
     task_id: str | None = None
 
 
-class InvalidationRow(Noun):
+class InvalidationRow(FrozenModel):
     """An invalidation as it stands now."""
 
     invalidation_id: str
     dataset: DatasetName
-    reach: Reach
+    reach: RowRange
     reason: Reason
     why: str | None = None
     caused_by: str | None = None
@@ -85,7 +85,7 @@ class InvalidationRow(Noun):
         return tuple(item for item in self.followers if item.standing in late)
 
 
-class PartitionRow(Noun):
+class PartitionRow(FrozenModel):
     """What a version shows of one partition, and the version that brought or replaced it last."""
 
     partition: str

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from lakeguard_sdk.errors import JobAsksAgain, JobFailed, JobUnusable
+from lakeguard_sdk.errors import JobFailed, JobRequestedRetry, JobUnusable
 from lakeguard_sdk.scheduling.python_job import (
     Job,
     JobOrder,
@@ -66,7 +66,7 @@ def called(order: JobOrder) -> str:
         return TaskReport.failed(error).to_json()
     except Retry as error:
         traceback.print_exc()
-        again = JobAsksAgain(job=order.job, reason=_line(error) or "it does not say why")
+        again = JobRequestedRetry(job=order.job, reason=_line(error) or "it does not say why")
         return TaskReport.failed(again).to_json()
     except BaseException as error:  # noqa: BLE001 - whatever it was, it is reported
         traceback.print_exc()

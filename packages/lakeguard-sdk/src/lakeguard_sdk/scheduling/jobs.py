@@ -9,7 +9,7 @@ from pydantic import Field
 
 from lakeguard_sdk.core.dataset_name import DatasetName, Word
 from lakeguard_sdk.core.enums import TaskKind, TaskState
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 
 SIGNING_SECRET = "signing_secret"  # noqa: S105 - the name of a parameter
 """The detail of a job of type ``http`` that names what its calls are signed with, ``env:NAME`` or
@@ -31,20 +31,20 @@ class Overlap(StrEnum):
     SKIP = "skip"
 
 
-class CronTrigger(Noun):
+class CronTrigger(FrozenModel):
     schedule: str
     time_zone: str = "UTC"
     catch_up: CatchUp = CatchUp.LATEST
 
 
-class UpdateTrigger(Noun):
+class UpdateTrigger(FrozenModel):
     """Versions of datasets: of all of them since the last launch, or of any."""
 
     datasets: tuple[DatasetName, ...]
     any: bool = False
 
 
-class JobControls(Noun):
+class JobControls(FrozenModel):
     """What the dispatcher needs to know of a job, with every default filled in."""
 
     kind: TaskKind | None = None
@@ -72,7 +72,7 @@ class JobControls(Noun):
     """What a success has to bring, by name."""
 
 
-class Switch(Noun):
+class Switch(FrozenModel):
     """An operator's word on whether a job may start."""
 
     enabled: bool
@@ -81,7 +81,7 @@ class Switch(Noun):
     reason: str = ""
 
 
-class JobRow(Noun):
+class JobRow(FrozenModel):
     """A job as it stands now."""
 
     job_id: str
@@ -102,7 +102,7 @@ class JobRow(Noun):
     last_at: Instant | None = None
 
 
-class DagVersion(Noun):
+class DagVersion(FrozenModel):
     """A graph of jobs and datasets under its hash."""
 
     dag_version_id: str
@@ -113,7 +113,7 @@ class DagVersion(Noun):
     active: bool
 
 
-class Deployed(Noun):
+class Deployed(FrozenModel):
     """What a deployment came to, or would come to."""
 
     dag_version_id: str
@@ -128,7 +128,7 @@ class Deployed(Noun):
     """What of those tasks could not be ended: a dispatcher goes on trying."""
 
 
-class Launch(Noun):
+class Launch(FrozenModel):
     """What became of a wish to start a job."""
 
     job: Word
@@ -141,7 +141,7 @@ class Launch(Noun):
     """Why a gate refused it."""
 
 
-class Ticked(Noun):
+class Ticked(FrozenModel):
     """What one turn of the dispatcher's loops did."""
 
     scheduled: int = 0

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.scheduling.tasks import Output
 
 
@@ -27,7 +27,7 @@ class Retry(Exception):
     """A later attempt may succeed where this one cannot."""
 
 
-class JobOrder(Noun):
+class JobOrder(FrozenModel):
     """All that the process of a job is told."""
 
     job: str

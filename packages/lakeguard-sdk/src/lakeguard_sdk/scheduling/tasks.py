@@ -15,7 +15,7 @@ from lakeguard_sdk.core.enums import (
     TaskKind,
     TaskState,
 )
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.model.run import (
     Failure,
@@ -33,7 +33,7 @@ from lakeguard_sdk.scheduling.jobs import (
 )
 
 
-class Assignment(Noun):
+class Assignment(FrozenModel):
     """An attempt that a worker was given, with all that it may know."""
 
     ticket: RunTicket
@@ -52,7 +52,7 @@ class Assignment(Noun):
     lease_seconds: float
 
 
-class RefusedTask(Noun):
+class RefusedTask(FrozenModel):
     """A task that waited, and is blocked since a worker would have taken it."""
 
     task_id: str
@@ -62,7 +62,7 @@ class RefusedTask(Noun):
     error: Failure
 
 
-class Output(Noun):
+class Output(FrozenModel):
     """Something that an attempt brought forth outside of any governed table."""
 
     location: str | None = None
@@ -71,7 +71,7 @@ class Output(Noun):
     notes: dict[str, Any] = Field(default_factory=dict)
 
 
-class TaskReport(Noun):
+class TaskReport(FrozenModel):
     """What an attempt says of its own end."""
 
     success: bool
@@ -84,7 +84,7 @@ class TaskReport(Noun):
         return cls(success=False, error=failure_of(error))
 
 
-class TaskAnswer(Noun):
+class TaskAnswer(FrozenModel):
     """What the dispatcher made of a report; the same report again gets the same bytes."""
 
     run_id: str
@@ -97,7 +97,7 @@ class TaskAnswer(Noun):
     ended_at: Instant
 
 
-class Transition(Noun):
+class Transition(FrozenModel):
     number: int
     attempt: int
     from_state: TaskState | None
@@ -108,14 +108,14 @@ class Transition(Noun):
     message: str | None = None
 
 
-class Cause(Noun):
+class Cause(FrozenModel):
     """Why a task was launched; it is kept with the task."""
 
     kind: CauseKind
     details: dict[str, Any] = Field(default_factory=dict)
 
 
-class TaskRow(Noun):
+class TaskRow(FrozenModel):
     """A task as it stands now, and why it was started with what."""
 
     task_id: str

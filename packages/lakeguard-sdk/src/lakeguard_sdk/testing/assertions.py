@@ -30,9 +30,11 @@ def assert_promoted(lake: Lake, name: str, version: int | None = None) -> None:
     wanted = "a version" if version is None else f"v{version}"
     promoted = found.run.version
     if promoted is None or (version is not None and promoted != version):
-        fail(f"{name} was not promoted to {wanted}\n{found.told()}")
+        fail(f"{name} was not promoted to {wanted}\n{found.describe()}")
     if promoted != found.published:
-        fail(f"v{promoted} of {name} was promoted, but {shown(found.published)}\n{found.told()}")
+        fail(
+            f"v{promoted} of {name} was promoted, but {shown(found.published)}\n{found.describe()}"
+        )
 
 
 def assert_blocked(
@@ -52,7 +54,7 @@ def assert_blocked(
     found = judged(lake, name)
     named = _named(lake, found, rule, policy, check)
     if found.run.status is not RunStatus.BLOCKED:
-        fail(f"{name} was not blocked\n{found.told()}")
+        fail(f"{name} was not blocked\n{found.describe()}")
     blocking = {Outcome.FAIL} if check is None else {Outcome.FAIL, Outcome.ERROR}
     _hold(found, named, blocking, "block", failed_rows)
 
@@ -74,7 +76,7 @@ def assert_warned(
     found = judged(lake, name)
     named = _named(lake, found, rule, policy, check)
     if named is None and all(item.outcome is not Outcome.WARN for item in found.checks):
-        fail(f"no check of {name} warned\n{found.told()}")
+        fail(f"no check of {name} warned\n{found.describe()}")
     _hold(found, named, {Outcome.WARN}, "warn", failed_rows)
 
 
@@ -83,9 +85,9 @@ def assert_failed(lake: Lake, name: str, code: str | None = None) -> None:
     __tracebackhide__ = True
     found = judged(lake, name)
     if found.run.status is not RunStatus.FAILED:
-        fail(f"{name} did not fail\n{found.told()}")
+        fail(f"{name} did not fail\n{found.describe()}")
     if code is not None and found.run.error_code != code:
-        fail(f"{name} did not fail with {code}\n{found.told()}")
+        fail(f"{name} did not fail with {code}\n{found.describe()}")
 
 
 def assert_quarantined(
@@ -109,8 +111,11 @@ def assert_quarantined(
         return
     under = "" if rule is None else f" under {rule}"
     wanted = "rows" if rows is None else counted(rows, "row")
-    told = ", ".join(f"{each} ({counted(rows, 'row')})" for each, rows in kept.items()) or "none"
-    fail(f"{name} was expected to quarantine {wanted}{under}; quarantined: {told}\n{found.told()}")
+    listed = ", ".join(f"{each} ({counted(rows, 'row')})" for each, rows in kept.items()) or "none"
+    fail(
+        f"{name} was expected to quarantine {wanted}{under}; quarantined: {listed}"
+        f"\n{found.describe()}"
+    )
 
 
 def _named(
@@ -148,7 +153,7 @@ def _sought(
         listed = ", ".join(sorted(judged_here)) or "none"
         fail(
             f"the {word} {name} was not judged in the last run; judged were: {listed}"
-            f"\n{found.told()}"
+            f"\n{found.describe()}"
         )
     return judged_here[name]
 
@@ -170,8 +175,8 @@ def _hold(
             )
         return
     if named.outcome not in outcomes:
-        fail(f"{named.check_id} did not {verb}\n{check_line(named)}\n{found.told()}")
+        fail(f"{named.check_id} did not {verb}\n{check_line(named)}\n{found.describe()}")
     if failed_rows is not None and named.failed_rows != failed_rows:
         broken = "none was counted" if named.failed_rows is None else f"it was {named.failed_rows}"
         wanted = counted(failed_rows, "row")
-        fail(f"{named.check_id} was expected to fail for {wanted}, {broken}\n{found.told()}")
+        fail(f"{named.check_id} was expected to fail for {wanted}, {broken}\n{found.describe()}")

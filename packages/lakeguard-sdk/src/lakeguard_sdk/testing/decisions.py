@@ -30,7 +30,7 @@ class Judged:
     checks: tuple[CheckResult, ...]
     published: int | None
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """What happened, with every check that did not pass."""
         lines = [f"{self.run.dataset}: {self._ended()} ({self.run.run_id})"]
         lines += [check_line(check) for check in self.checks if check.outcome is not Outcome.PASS]

@@ -9,7 +9,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field
 
 from lakeguard_sdk.core.canonical_json import canonical_json, content_hash
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.types.plain_types import (
     FLOATS,
     INTEGERS,
@@ -51,14 +51,14 @@ __all__ = [
 DataType = Annotated[str, AfterValidator(normal_type)]
 
 
-class Column(Noun):
+class Column(FrozenModel):
     name: str
     type: DataType
     nullable: bool | None = Field(default=None, exclude_if=lambda value: value is None)
     """Nullability as the source declares it; None if unknown."""
 
 
-class TableSchema(Noun):
+class TableSchema(FrozenModel):
     """Ordered columns. Names are case-sensitive."""
 
     columns: tuple[Column, ...]

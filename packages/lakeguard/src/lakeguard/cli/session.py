@@ -15,7 +15,7 @@ from lakeguard.services.plain_text import escaped
 from lakeguard.settings import find_project
 from lakeguard_sdk.client import Client, connect
 from lakeguard_sdk.errors import LakeGuardError, StateError
-from lakeguard_sdk.model.run import LeftBehind
+from lakeguard_sdk.model.run import AbandonedAttempt
 
 
 def project_of(call: Call) -> Path:
@@ -54,7 +54,7 @@ def _report_late(client: Client) -> None:
         note(f"could not check SLAs: {escaped(error)}")
 
 
-def reaped_line(ended: LeftBehind) -> str:
+def reaped_line(ended: AbandonedAttempt) -> str:
     """One line about a reaped attempt: worker, start, reason, and the task's new state."""
     worker, until = ended.worker, ended.lease_expires_at
     by = "" if worker is None else f" by {escaped(worker.host)}:{worker.pid}"

@@ -25,7 +25,7 @@ from lakeguard.settings.settings import DispatchSettings
 from lakeguard.state.locks import hold_all, try_hold_all
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskKind, TaskState
-from lakeguard_sdk.errors import JobOff, LaunchRefused, NotRunnable
+from lakeguard_sdk.errors import JobDisabled, LaunchRefused, NotRunnable
 from lakeguard_sdk.model.run import (
     Failure,
     RunTicket,
@@ -252,7 +252,7 @@ def _blocked(task: Task, error: Failure, actor: str) -> Change:
 def _reason(task: Task, job: Assigned | None) -> LaunchRefused:
     """Why a launch would be refused now, in gate order."""
     if job is None:
-        return JobOff(problem=f"job {task.job_id} is no longer defined")
+        return JobDisabled(problem=f"job {task.job_id} is no longer defined")
     if job.wrong:
         return NotRunnable(problem=job.wrong)
-    return JobOff(problem=f"job {job.name} was switched off since this was launched")
+    return JobDisabled(problem=f"job {job.name} was switched off since this was launched")

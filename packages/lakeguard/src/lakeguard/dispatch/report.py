@@ -29,12 +29,12 @@ from lakeguard_sdk.core.canonical_json import canonical_json, data_hash
 from lakeguard_sdk.core.enums import RunStatus, TaskState
 from lakeguard_sdk.errors import (
     Fenced,
-    GraphLeft,
+    GraphRolledBack,
     LakeGuardError,
     NoteRefused,
     NotReported,
-    OutputThere,
-    ReportedOtherwise,
+    OutputExists,
+    ReportConflict,
     ReportRefused,
     UnknownRun,
 )
@@ -151,7 +151,7 @@ def _judge(
         raise UnknownRun(run=ticket.task_id)
     _require(task, ticket, reported=before is not None and before[0] != "")
     if report.success and task.dag_version_id in known.left:
-        raise GraphLeft(version=known.left[task.dag_version_id])
+        raise GraphRolledBack(version=known.left[task.dag_version_id])
     problem = outputs_problem(report, known.expected.get(ticket.run_id, ()))
     if problem is not None:
         raise ReportRefused(run=ticket.run_id, reason=problem)
@@ -169,7 +169,7 @@ def _require(task: Task, ticket: RunTicket, *, reported: bool) -> None:
     if task.kind not in REPORTED_KINDS:
         raise NotReported(run=ticket.run_id, kind=task.kind)
     if reported:
-        raise ReportedOtherwise(run=ticket.run_id)
+        raise ReportConflict(run=ticket.run_id)
     if task.state is not TaskState.RUNNING:
         raise Fenced(run=ticket.run_id, reason=f"it is {task.state}")
 
@@ -327,7 +327,7 @@ def _brought_before(tx: Transaction, brought: Sequence[Brought]) -> dict[str, La
         )
     )
     return {
-        keys[job, output, key]: OutputThere(output=output, key=key, run=run)
+        keys[job, output, key]: OutputExists(output=output, key=key, run=run)
         for job, output, key, run in there
         if (job, output, key) in keys
     }

@@ -11,14 +11,14 @@ from lakeguard.state.connections import is_reading
 from lakeguard.state.schema import tasks
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskKind, TaskState
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.model.run import WorkerIdentity
 
 DATE = "date"
 """The parameter with a task's logical date."""
 
 
-class Task(Noun):
+class Task(FrozenModel):
     task_id: str
     org_id: str
     kind: TaskKind

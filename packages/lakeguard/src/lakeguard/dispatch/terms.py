@@ -15,11 +15,11 @@ from lakeguard.ledger.documents import put_document
 from lakeguard.state.caches import Remembered
 from lakeguard.state.schema import documents
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.scheduling.jobs import JobControls
 
 
-class JobTerms(Noun):
+class JobTerms(FrozenModel):
     """A job's settings when the attempt started."""
 
     controls: JobControls

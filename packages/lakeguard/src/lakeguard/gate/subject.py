@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 
 
-class Travelled(Noun):
+class Travelled(FrozenModel):
     """A tag that came down to a column from a column that carries it."""
 
     column: str
@@ -17,7 +17,7 @@ class Travelled(Noun):
     """Functions that every value passed on the way, in lower case."""
 
 
-class ReadInput(Noun):
+class ReadInput(FrozenModel):
     """A version that the run reads."""
 
     dataset: DatasetName
@@ -25,7 +25,7 @@ class ReadInput(Noun):
     promoted_at: Instant
 
 
-class Subject(Noun):
+class Subject(FrozenModel):
     """What is known of a dataset without its data. None is what does not arise: a rollback reads
     no inputs, and a first version has none before it."""
 

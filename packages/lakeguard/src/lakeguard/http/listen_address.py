@@ -6,7 +6,7 @@ import ipaddress
 import re
 from typing import NamedTuple
 
-from lakeguard_sdk.errors import BadPlace
+from lakeguard_sdk.errors import BadListenAddress
 
 _PLACE = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):([0-9]{1,5})\Z", re.ASCII)
 
@@ -34,5 +34,5 @@ def parse_place(text: str) -> Place:
     """``127.0.0.1:8600``, ``[::1]:8600``; port 0 picks a free one."""
     match = _PLACE.match(text)
     if match is None or int(match[2]) > 65_535:
-        raise BadPlace(place=text)
+        raise BadListenAddress(place=text)
     return Place(match[1].strip("[]"), int(match[2]))

@@ -14,17 +14,17 @@ from pydantic import ValidationError
 from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.errors import (
     BadToken,
-    EventDiffers,
+    EventConflict,
     Fenced,
     LakeGuardError,
     MoveError,
     NotPermitted,
-    OutputThere,
+    OutputExists,
     Refused,
-    ReportedOtherwise,
+    ReportConflict,
     SettingsError,
     StateError,
-    StateShut,
+    StateLoginRefused,
     StateUnavailable,
     UnknownRun,
     UsageError,
@@ -41,9 +41,9 @@ _STATUS: tuple[tuple[type[LakeGuardError], HTTPStatus], ...] = (
     (NotPermitted, HTTPStatus.FORBIDDEN),
     (UnknownRun, HTTPStatus.NOT_FOUND),
     (Fenced, HTTPStatus.CONFLICT),
-    (ReportedOtherwise, HTTPStatus.CONFLICT),
-    (OutputThere, HTTPStatus.CONFLICT),
-    (EventDiffers, HTTPStatus.CONFLICT),
+    (ReportConflict, HTTPStatus.CONFLICT),
+    (OutputExists, HTTPStatus.CONFLICT),
+    (EventConflict, HTTPStatus.CONFLICT),
     (StateError, HTTPStatus.SERVICE_UNAVAILABLE),
     (SettingsError, HTTPStatus.SERVICE_UNAVAILABLE),
     (UsageError, HTTPStatus.UNPROCESSABLE_ENTITY),
@@ -92,7 +92,7 @@ def answer_to(error: Exception) -> Answer:
 
 
 def _refusal(error: LakeGuardError) -> Answer:
-    if isinstance(error, StateShut):  # for callers, the same as unavailable
+    if isinstance(error, StateLoginRefused):  # for callers, the same as unavailable
         error = StateUnavailable(**error.fields)
     server_error = HTTPStatus.INTERNAL_SERVER_ERROR
     status = next((found for kind, found in _STATUS if isinstance(error, kind)), server_error)

@@ -13,7 +13,7 @@ from lakeguard.http.listen_address import Place, parse_place
 from lakeguard.http.responses import Answer, Declined
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.canonical_json import canonical_json
-from lakeguard_sdk.errors import BadPlace, BadToken, Fenced
+from lakeguard_sdk.errors import BadListenAddress, BadToken, Fenced
 from lakeguard_sdk.expressions.json_values import NotJson, read_json
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.scheduling.task_token import ticket_of
@@ -153,7 +153,7 @@ def _checked_json(request: Request) -> bytes:
 def _names_this_machine(host: str) -> bool:
     try:
         return parse_place(host if host.rpartition("]")[2].count(":") else f"{host}:0").is_loopback
-    except BadPlace:
+    except BadListenAddress:
         return False
 
 

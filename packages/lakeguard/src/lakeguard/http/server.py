@@ -18,7 +18,7 @@ from lakeguard.http.listen_address import Place
 from lakeguard.http.responses import PROBLEM, RETRY_SECONDS, problem
 from lakeguard.http.routes import Routes
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.errors import PlaceTaken
+from lakeguard_sdk.errors import ListenAddressInUse
 
 _log = logging.getLogger(__name__)
 MOST_AT_ONCE = 128
@@ -73,7 +73,7 @@ def _listen(place: Place) -> _Server:
     try:
         return kind((place.host, place.port), Handler)
     except OSError as error:
-        raise PlaceTaken(place=str(place), reason=error.strerror or str(error)) from None
+        raise ListenAddressInUse(place=str(place), reason=error.strerror or str(error)) from None
 
 
 class _Server(ThreadingHTTPServer):

@@ -14,7 +14,7 @@ from deltalake.transaction import create_table_with_add_actions
 from lakeguard.lake.adoptable import examine
 from lakeguard.lake.port import LiveFile, Origin
 from lakeguard_sdk.core.enums import CommitKind, MoveKind
-from lakeguard_sdk.errors import BaseMoved, ForeignTable, TableUnreadable
+from lakeguard_sdk.errors import BaseChanged, ForeignTable, TableUnreadable
 from lakeguard_sdk.model.delta_log import (
     PUBLISH_APP,
     TABLE_PROPERTIES,
@@ -258,9 +258,9 @@ def _last_seq(handle: DeltaTable, intent: Intent) -> int | None:
     return 0 if seq is None and intent.kind is MoveKind.ADOPTION else seq
 
 
-def _moved(intent: Intent, found: str) -> BaseMoved:
+def _moved(intent: Intent, found: str) -> BaseChanged:
     expected = f"commit {intent.base_commit}, seq {intent.seq - 1}"
-    return BaseMoved(dataset=intent.dataset, expected=expected, found=found)
+    return BaseChanged(dataset=intent.dataset, expected=expected, found=found)
 
 
 def _properties(intent: Intent, kind: CommitKind) -> CommitProperties:

@@ -11,7 +11,7 @@ from lakeguard.state import outbox
 from lakeguard.state.schema import governed_tables, intent_outcomes, intents
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.evidence import StagedFile
 from lakeguard_sdk.model.run import Intent
 
@@ -30,7 +30,7 @@ class TableHolder(NamedTuple):
     dataset_id: str
 
 
-class ClosedIntent(Noun):
+class ClosedIntent(FrozenModel):
     intent_id: str
     outcome: IntentOutcome
     commit: int

@@ -18,17 +18,17 @@ from lakeguard.state.schema import (
     version_inputs,
 )
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import UnknownInvalidation
-from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.row_ranges import RowRange
 from lakeguard_sdk.scheduling.invalidations import End, Reason, Standing
 
 
-class Invalidation(Noun):
+class Invalidation(FrozenModel):
     invalidation_id: str
     dataset_id: str
-    reach: Reach
+    reach: RowRange
     reason: Reason
     caused_by: str | None = None
     why: str | None = None
@@ -55,7 +55,7 @@ class Progress(NamedTuple):
 def record_invalidation(
     tx: Transaction,
     dataset_id: str,
-    reach: Reach,
+    reach: RowRange,
     reason: Reason,
     *,
     at: datetime,
@@ -176,7 +176,7 @@ def _all(org_id: str) -> Select[Any]:
 
 
 def _invalidation(row: Row[Any]) -> Invalidation:
-    fields = {**row._mapping, "reach": Reach(**json.loads(row.scope))}
+    fields = {**row._mapping, "reach": RowRange(**json.loads(row.scope))}
     return Invalidation(**{name: fields[name] for name in Invalidation.model_fields})
 
 

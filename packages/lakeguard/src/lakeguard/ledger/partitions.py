@@ -14,10 +14,10 @@ from lakeguard.ledger.versions import StoredVersion
 from lakeguard.state import outbox
 from lakeguard.state.schema import data_versions, partition_versions, run_openings
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 
 
-class PartitionState(Noun):
+class PartitionState(FrozenModel):
     """A partition after a commit; without files it has no rows."""
 
     partition: str

@@ -11,7 +11,7 @@ from lakeguard.state import outbox
 from lakeguard.state.locks import hold
 from lakeguard.state.schema import job_switches
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.errors import SecretReason
+from lakeguard_sdk.errors import SecretInReason
 from lakeguard_sdk.scheduling.jobs import Switch
 from lakeguard_sdk.security.secret_values import holds_secret
 
@@ -20,7 +20,7 @@ def switch_job(tx: Transaction, job_id: str, *, enabled: bool, reason: str) -> N
     """Record a switch; repeating the current state adds no row."""
     at = tx.now()
     if holds_secret(reason):
-        raise SecretReason()
+        raise SecretInReason()
     hold(tx, f"switch:{tx.org_id}:{job_id}")
     last = tx.execute(
         select(job_switches.c.number, job_switches.c.enabled)

@@ -23,7 +23,7 @@ from lakeguard.state.schema import (
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.core.enums import MoveKind
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import UnknownVersion
 from lakeguard_sdk.model.evidence import InputVersion
@@ -32,7 +32,7 @@ from lakeguard_sdk.storage.storage import located
 from lakeguard_sdk.types.schema import TableSchema
 
 
-class Pointer(Noun):
+class Pointer(FrozenModel):
     """The published version of a dataset and its commit."""
 
     version: int
@@ -41,7 +41,7 @@ class Pointer(Noun):
     moved_at: Instant
 
 
-class StoredVersion(Noun):
+class StoredVersion(FrozenModel):
     """A stored version."""
 
     dataset_id: str

@@ -19,7 +19,7 @@ from lakeguard.settings import DispatchSettings, MaintenanceSettings
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskKind
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.model.definitions import PolicyDefinition, RuleDefinition
 from lakeguard_sdk.model.run import RunPlan, RunTicket
@@ -40,7 +40,7 @@ class PlaneContext(OrganisationState):
         return located(self.lake, dataset.location)
 
 
-class PinnedRules(Noun):
+class PinnedRules(FrozenModel):
     """Rules, policies and tags pinned when the run opened; later edits affect the next run.
 
     Columns accepted by the schema verdict are added.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from lakeguard_sdk.core.enums import Layer
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.definitions import (
     CatalogueRule,
     DatasetDefinition,
@@ -24,7 +24,7 @@ from lakeguard_sdk.model.definitions import (
 class Kind(NamedTuple):
     word: str
     """The ``kind`` of a definition; also the key that holds its name."""
-    noun: type[Noun]
+    noun: type[FrozenModel]
     field: str
     """Field of ``Definitions``."""
     folder: str

@@ -10,13 +10,13 @@ from lakeguard.registry.kinds import Key, hash_of, key_of
 from lakeguard_sdk.core.canonical_json import unordered_hash
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Layer
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.definitions import DatasetDefinition, Definition, SourceDefinition
 
 EMPTY_HEAD = "empty"
 
 
-class RegisteredDataset(Noun):
+class RegisteredDataset(FrozenModel):
     """The latest revision of a dataset. ``location`` is fixed at registration."""
 
     dataset_id: str
@@ -32,7 +32,7 @@ class RegisteredDataset(Noun):
         return self.definition.dataset
 
 
-class RegisteredSource(Noun):
+class RegisteredSource(FrozenModel):
     source_id: str
     revision: int
     definition_hash: str

@@ -26,7 +26,7 @@ from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.core.ids import new_id
-from lakeguard_sdk.errors import NotRegistered, PlanChanged, RegistryMoved
+from lakeguard_sdk.errors import NotRegistered, PlanChanged, RegistryChanged
 from lakeguard_sdk.model.definitions import (
     CatalogueRule,
     DatasetDefinition,
@@ -166,14 +166,14 @@ def apply_plan(
 ) -> Applied:
     """Write the revisions of the plan's steps. An empty plan writes nothing.
 
-    Concurrent applies are serialized. RegistryMoved if the registry changed since the plan was
+    Concurrent applies are serialized. RegistryChanged if the registry changed since the plan was
     made, and PlanChanged if the steps do not match their definitions: a plan loaded from a file
     is checked again completely.
     """
     hold_registry(tx)
     current = read_state(tx)
     if current.head != plan.registry_head or _superseded(plan, current):
-        raise RegistryMoved(planned=plan.registry_head, now=current.head)
+        raise RegistryChanged(planned=plan.registry_head, now=current.head)
     if not plan.steps:
         return Applied(apply_id=None, steps=0, registry_head=current.head, applied_at=at)
     definitions = gathered(step.definition for step in plan.steps)
@@ -231,7 +231,7 @@ def _record_apply(tx: Transaction, plan: Plan, revisions: Revisions, reason: str
     try:
         outbox.record(tx, registry_applies, [row], revisions.at)
     except IntegrityError:
-        raise RegistryMoved(planned=plan.registry_head, now="another apply") from None
+        raise RegistryChanged(planned=plan.registry_head, now="another apply") from None
 
 
 def _dataset(row: queries.AnyRow) -> RegisteredDataset:

@@ -24,7 +24,7 @@ from lakeguard_sdk.core.canonical_json import format_instant
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import (
     LakeOwned,
-    LedgerGone,
+    LedgerMissing,
     LedgerOlder,
     LedgerOrphaned,
     StateForked,
@@ -39,7 +39,7 @@ def attach(state: OrganisationState, lake: str) -> Ownership:
     if read_owner(root) is None:
         with state.read() as tx:
             if last_link(tx) is not None:
-                raise LedgerGone(location=root)
+                raise LedgerMissing(location=root)
         if holds_ledger(root):
             raise LedgerOrphaned(location=root)
         claim(root, _introduce(state, state.clock()))
@@ -51,7 +51,7 @@ def owned(state: OrganisationState, lake: str) -> Ownership:
     root = ledger_root(lake, state.org_id)
     owner = read_owner(root)  # read before the State, which can then only be ahead
     if owner is None:
-        raise LedgerGone(location=root)
+        raise LedgerMissing(location=root)
     with state.read() as tx:
         state_id, last = identity(tx), last_link(tx)
         link = _link_at(tx, owner.batch)
@@ -65,10 +65,10 @@ def owned(state: OrganisationState, lake: str) -> Ownership:
         )
     if owner.batch > (last.batch if last else 0):
         raise StateOlder(
-            place=state.database.place, known=last.batch if last else 0, told=owner.batch
+            place=state.database.place, known=last.batch if last else 0, ledger=owner.batch
         )
     if owner.batch < sent:
-        raise LedgerOlder(location=root, told=owner.batch, known=sent)
+        raise LedgerOlder(location=root, ledger=owner.batch, known=sent)
     if owner.batch and (link is None or link.head != owner.head):
         raise StateForked(place=state.database.place, batch=owner.batch)
     return owner

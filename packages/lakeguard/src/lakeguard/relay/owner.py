@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from lakeguard.relay.tables import CHAIN
 from lakeguard.state.locks import sole_by_file
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.errors import LedgerUnreadable
 from lakeguard_sdk.model.delta_log import log_file
 from lakeguard_sdk.storage.fault_points import reached
@@ -21,7 +21,7 @@ LEDGER_FOLDER = "_lakeguard"
 OWNER_FILE = "plane.json"
 
 
-class Ownership(Noun):
+class Ownership(FrozenModel):
     """``head`` is the audit chain's head after ``batch``; a copy of it proves truncation."""
 
     organisation: str

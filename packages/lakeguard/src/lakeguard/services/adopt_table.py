@@ -23,7 +23,7 @@ from lakeguard_sdk.model.definitions import (
     RuleDefinition,
 )
 from lakeguard_sdk.model.load import Load
-from lakeguard_sdk.model.source_preview import SourceSketch
+from lakeguard_sdk.model.source_preview import SourcePreview
 from lakeguard_sdk.model.table_operations import AdoptableTable
 
 
@@ -48,7 +48,7 @@ def register(folder: Path, client: Client, name: DatasetName) -> None:
 def proposed_definition(
     name: DatasetName,
     table: AdoptableTable,
-    sketch: SourceSketch,
+    sketch: SourcePreview,
     *,
     owner: str,
     domain: str,
@@ -73,7 +73,7 @@ def proposed_definition(
     )
 
 
-def basic_rules(sketch: SourceSketch) -> Iterator[RuleDefinition]:
+def basic_rules(sketch: SourcePreview) -> Iterator[RuleDefinition]:
     """Rules that need no profile: not-null columns, the key, at least one row."""
     if not sketch.rows:
         return

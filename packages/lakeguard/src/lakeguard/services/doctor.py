@@ -21,8 +21,8 @@ from lakeguard.settings import SETTINGS_FILE, Settings, find_project, load_setti
 from lakeguard.state.database import Database
 from lakeguard.state.health_check import examine_database
 from lakeguard.state.organisation import OrganisationState
-from lakeguard_sdk.core.frozen_model import Noun
-from lakeguard_sdk.errors import LakeGuardError, StateShut
+from lakeguard_sdk.core.frozen_model import FrozenModel
+from lakeguard_sdk.errors import LakeGuardError, StateLoginRefused
 from lakeguard_sdk.storage.storage import local_path
 
 DOCTORS = "lakeguard_sdk.doctors"
@@ -33,7 +33,7 @@ Doctor = Callable[[], list[tuple[str, bool, str, str]]]
 OpenState = Callable[[Settings], Database]
 
 
-class Finding(Noun):
+class Finding(FrozenModel):
     """One check; ``fix`` is the command to type where it failed."""
 
     name: str
@@ -92,7 +92,7 @@ def _database(settings: Settings, open_state: OpenState) -> Finding:
     database = open_state(settings)
     try:
         health = examine_database(database)
-    except StateShut as error:
+    except StateLoginRefused as error:
         fix = f"correct env.{settings.env} in {SETTINGS_FILE}, or what its password names"
         return Finding(name="Database", ok=False, detail=str(error), fix=fix)
     except LakeGuardError as error:

@@ -19,26 +19,26 @@ from lakeguard.insight.suggestions import (
     suggestion,
     tried,
 )
-from lakeguard_sdk.client import look
+from lakeguard_sdk.client import inspect_source
 from lakeguard_sdk.core.enums import Severity
 from lakeguard_sdk.expressions.measures import Measure
 from lakeguard_sdk.model.definitions import RuleDefinition
-from lakeguard_sdk.model.source_preview import SourceSketch
+from lakeguard_sdk.model.source_preview import SourcePreview
 from lakeguard_sdk.types.schema import Column, TableSchema
 
-KnownRules = Callable[[SourceSketch], Iterable[RuleDefinition]]
+KnownRules = Callable[[SourcePreview], Iterable[RuleDefinition]]
 """Rules that are proposed in any case."""
 
 
 def inspect_and_suggest(
     pattern: str, root: str, known: KnownRules, at: datetime, *, whole: bool = False
-) -> tuple[SourceSketch, list[Suggestion]]:
+) -> tuple[SourcePreview, list[Suggestion]]:
     """The preview, and rules it suggests besides ``known`` ones, highest confidence first."""
 
-    def ask(sketch: SourceSketch) -> tuple[Measure, ...]:
+    def ask(sketch: SourcePreview) -> tuple[Measure, ...]:
         return asked_measures(_trials(sketch, known, at))
 
-    sketch = look(pattern, root, whole=whole, ask=ask)
+    sketch = inspect_source(pattern, root, whole=whole, ask=ask)
     schema = _schema(sketch)
     answers = Answers(
         version=0,
@@ -57,7 +57,7 @@ def defined(item: Suggestion, severity: Severity | None = None) -> RuleDefinitio
     return define_rule(parse_rule(item.rule), rule_id=None, severity=severity or item.severity)
 
 
-def _trials(sketch: SourceSketch, known: KnownRules, at: datetime) -> list[Trial]:
+def _trials(sketch: SourcePreview, known: KnownRules, at: datetime) -> list[Trial]:
     seen = Seen(
         table_schema=_schema(sketch),
         rows=sketch.rows,
@@ -69,13 +69,13 @@ def _trials(sketch: SourceSketch, known: KnownRules, at: datetime) -> list[Trial
     return tried(drafts(seen), seen.table_schema)
 
 
-def _bare(sketch: SourceSketch) -> SourceSketch:
+def _bare(sketch: SourcePreview) -> SourcePreview:
     """Without row values; the suggestions contain what matters."""
     columns = tuple(column.model_copy(update={"profile": None}) for column in sketch.columns)
     return sketch.model_copy(update={"columns": columns, "measured": {}, "unmeasured": {}})
 
 
-def _schema(sketch: SourceSketch) -> TableSchema:
+def _schema(sketch: SourcePreview) -> TableSchema:
     return TableSchema(
         columns=tuple(Column(name=column.name, type=column.type) for column in sketch.columns)
     )

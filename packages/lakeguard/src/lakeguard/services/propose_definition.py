@@ -20,7 +20,7 @@ from lakeguard.services.draft_rules import defined
 from lakeguard.services.plain_text import escaped
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, Severity
-from lakeguard_sdk.errors import AlreadyThere
+from lakeguard_sdk.errors import AlreadyExists
 from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
@@ -30,13 +30,13 @@ from lakeguard_sdk.model.definitions import (
     SourceDefinition,
 )
 from lakeguard_sdk.model.load import Load
-from lakeguard_sdk.model.source_preview import SourceSketch
+from lakeguard_sdk.model.source_preview import SourcePreview
 
 
 def propose(
     dataset: DatasetName,
     path: str,
-    sketch: SourceSketch,
+    sketch: SourcePreview,
     *,
     owner: str,
     domain: str,
@@ -73,7 +73,7 @@ def propose(
     )
 
 
-def key_rules(sketch: SourceSketch) -> list[RuleDefinition]:
+def key_rules(sketch: SourcePreview) -> list[RuleDefinition]:
     """Rules for the detected key, and at least one row."""
     texts = [f"not_null({column_text(name)})" for name in sketch.keys]
     if sketch.keys:
@@ -90,7 +90,7 @@ def write_new(
     instead: str = "source add ANOTHER-NAME PATTERN",
     suggested: Sequence[Suggestion] = (),
 ) -> list[str]:
-    """Writes the definition files, all or none; ``AlreadyThere`` if one exists.
+    """Writes the definition files, all or none; ``AlreadyExists`` if one exists.
 
     Nothing is written if loading them fails or ``accept`` raises. ``instead`` is the suggested
     command if a file exists. Suggested rules get their reason as a comment.
@@ -101,7 +101,7 @@ def write_new(
     }
     for name in texts:
         if (folder / name).exists():
-            raise AlreadyThere(place=name, command=instead)
+            raise AlreadyExists(place=name, command=instead)
     with tempfile.TemporaryDirectory(prefix="proposed-") as trial:
         _write(Path(trial), texts)
         with with_source_lines(Path(trial)):

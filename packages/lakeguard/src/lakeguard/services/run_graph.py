@@ -12,7 +12,7 @@ from threading import Thread
 from lakeguard.dispatch.schedule import Schedule
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import RunStatus
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.model.run import Failure, RunResult
 
@@ -35,7 +35,7 @@ class Outcome(StrEnum):
 WELL = (Outcome.PROMOTED, Outcome.UNCHANGED)
 
 
-class Ended(Noun):
+class Ended(FrozenModel):
     """Result of one dataset's run, or why there is none."""
 
     dataset: DatasetName

@@ -30,7 +30,7 @@ from lakeguard.services.profile_version import Working, profile_of
 from lakeguard_sdk.client import Client, remeasure
 from lakeguard_sdk.core.dataset_name import Address, DatasetName
 from lakeguard_sdk.core.enums import Outcome
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.errors import VersionUnreadable
 from lakeguard_sdk.expressions.conditions import ColumnRef
 from lakeguard_sdk.expressions.measures import (
@@ -50,7 +50,7 @@ OF_A_RUN = ("rows", "age", "gaps")
 """Subjects of rules about the rows of one run; other rules must hold for the whole table."""
 
 
-class Suggested(Noun):
+class Suggested(FrozenModel):
     """Suggestions for a version, unordered."""
 
     dataset: DatasetName
@@ -224,7 +224,7 @@ class Remeasurer:
         self, row: VersionRow, measures: Sequence[Measure], *, whole: bool
     ) -> tuple[Remeasured, TableSchema]:
         """With ``whole``, all rows of the table count as rows of the run."""
-        plan = self.client.memory.remeasure_plan(self.dataset, row.version, measures)
+        plan = self.client.history.remeasure_plan(self.dataset, row.version, measures)
         if whole:
             plan = plan.model_copy(update={"rows": row.table_rows})
         return remeasure(plan), plan.table_schema

@@ -8,11 +8,11 @@ from lakeguard.registry.load_folder import load_folder
 from lakeguard.registry.planning.describe import describe
 from lakeguard.registry.text.definition_positions import DEFINITIONS
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.core.frozen_model import Noun
-from lakeguard_sdk.errors import InvalidDefinitions, NotApart
+from lakeguard_sdk.core.frozen_model import FrozenModel
+from lakeguard_sdk.errors import InvalidDefinitions, StateDatabaseShared
 
 
-class Unapplied(Noun):
+class Unapplied(FrozenModel):
     """``+ job report`` for what is new, ``~ dataset silver.orders`` for what differs."""
 
     definitions: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ def unapplied(client: Client, folder: Path) -> Unapplied:
         plan = client.registry.plan(load_folder(folder))
     except InvalidDefinitions as invalid:
         return Unapplied(mistakes=len(invalid.errors))
-    except NotApart:
+    except StateDatabaseShared:
         return Unapplied(mistakes=1)
     return Unapplied(
         definitions=tuple(f"{line.sign} {line.kind} {line.name}" for line in describe(plan))

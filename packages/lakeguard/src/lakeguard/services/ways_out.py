@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from lakeguard.services.windows import backfill_command
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.errors import BuiltByProgram, error_classes
 from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame
-from lakeguard_sdk.model.quarantine import ReplayOrder
+from lakeguard_sdk.model.quarantine import ReplayParameters
 from lakeguard_sdk.model.read_models import RunFacts, RunRow, VersionRow
 from lakeguard_sdk.model.run import Failure
 
@@ -23,7 +23,7 @@ _DEFINED = {
 """When to change a definition, by kind of failed check."""
 
 
-class WayOut(Noun):
+class WayOut(FrozenModel):
     """A command, and when to use it."""
 
     command: str
@@ -161,7 +161,7 @@ def _filled(command: str, dataset: DatasetName, run_id: str) -> str:
         return f"lakeguard why {dataset}"
 
 
-def replay_command(name: DatasetName, order: ReplayOrder) -> str:
+def replay_command(name: DatasetName, order: ReplayParameters) -> str:
     """The command that repeats the replay."""
     options = [f"--run {shlex.quote(run)}" for run in order.choice.runs]
     options += [f"--rule {shlex.quote(rule)}" for rule in order.choice.rules]

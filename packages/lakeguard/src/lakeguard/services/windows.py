@@ -10,7 +10,7 @@ from lakeguard.promotion.opening.load_checks import partition_columns
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import NoWindow
 from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions
-from lakeguard_sdk.model.row_ranges import Reach, window_over
+from lakeguard_sdk.model.row_ranges import RowRange, window_over
 from lakeguard_sdk.model.run import Window
 from lakeguard_sdk.model.windows import window_bounds, window_problem
 from lakeguard_sdk.types.schema import INTEGERS
@@ -36,7 +36,7 @@ def partition_windows(dataset: DatasetDefinition, keys: Sequence[str]) -> list[W
     windows = []
     for key in keys:
         try:
-            window = window_over(Reach(partitions=(key,)), dataset.declared)
+            window = window_over(RowRange(partitions=(key,)), dataset.declared)
         except ValueError as error:
             raise NoWindow(dataset=dataset.dataset, reason=str(error)) from None
         if window is None:

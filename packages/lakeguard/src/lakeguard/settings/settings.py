@@ -10,14 +10,14 @@ from urllib.parse import urlsplit
 
 from lakeguard_sdk.core.dataset_name import Word
 from lakeguard_sdk.core.enums import Layer, Severity
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.errors import SettingsError
 from lakeguard_sdk.model.notifications import AlertKind, EventKind
 
 # Leases, heartbeats, retries and backoff.
 
 
-class DispatchSettings(Noun):
+class DispatchSettings(FrozenModel):
     lease_seconds: int = 120
     """An attempt expires this long after its last heartbeat."""
     heartbeat_seconds: int = 30
@@ -40,7 +40,7 @@ class DispatchSettings(Noun):
 DEFAULT_SCHEMA = "lakeguard"
 
 
-class SecretReference(Noun):
+class SecretReference(FrozenModel):
     """A reference to a secret; the secret itself never appears in settings, messages or logs."""
 
     settings_file: str
@@ -71,7 +71,7 @@ def hold_variable(name: str) -> None:
         _held[name] = value
 
 
-class DatabaseSettings(Noun):
+class DatabaseSettings(FrozenModel):
     """The State database: a SQLite ``file``, or a schema of a PostgreSQL ``server``."""
 
     file: Path | None = None
@@ -80,7 +80,7 @@ class DatabaseSettings(Noun):
     password: SecretReference | None = None
 
 
-class MaintenanceSettings(Noun):
+class MaintenanceSettings(FrozenModel):
     """Retention and compaction."""
 
     retention_days: int = 30
@@ -99,7 +99,7 @@ class ChannelType(StrEnum):
     WEBHOOK = "webhook"
 
 
-class ChannelSettings(Noun):
+class ChannelSettings(FrozenModel):
     """Destination and retries of a channel."""
 
     name: Word
@@ -150,14 +150,14 @@ class EventChannel(ChannelSettings):
     subjects: tuple[str, ...] = ()
 
 
-class InboxSettings(Noun):
+class InboxSettings(FrozenModel):
     """The HTTP endpoint of ``dispatcher --listen``."""
 
     secret: SecretReference | None = None
     """Signing secret of events; without it, only events from this machine are accepted."""
 
 
-class Settings(Noun):
+class Settings(FrozenModel):
     """One environment of one project; all paths are absolute."""
 
     folder: Path

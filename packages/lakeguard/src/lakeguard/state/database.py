@@ -36,10 +36,10 @@ from lakeguard.state.locks import sole_by_file, sole_by_session
 from lakeguard.state.schema_revision import SCHEMA_HEAD
 from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.errors import (
+    StateLoginRefused,
     StateMismatch,
     StateMissing,
     StateRefused,
-    StateShut,
     StateUnavailable,
 )
 
@@ -149,7 +149,7 @@ class Database:
             if getattr(error.orig, "sqlstate", None) == _NO_RIGHT:
                 raise StateRefused(place=self.place, reason=_first_line(error.orig)) from error
             if _lets_nobody_in(error.orig):
-                raise StateShut(place=self.place, reason=_first_line(error.orig)) from error
+                raise StateLoginRefused(place=self.place, reason=_first_line(error.orig)) from error
             passing = type(error) in (DatabaseError, OperationalError)
             if not passing and not error.connection_invalidated:
                 raise

@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError
 
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import TargetFormat
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.read_models import ResolvedDataset
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.ports import Reader
@@ -39,7 +39,7 @@ from openlaketx.engine.duckdb_reader import DuckdbReader, duckdb_reader
 MANIFEST = "manifest.json"
 
 
-class DeliveredFile(Noun):
+class DeliveredFile(FrozenModel):
     """``path`` is relative to the folder of the manifest."""
 
     path: str
@@ -48,7 +48,7 @@ class DeliveredFile(Noun):
     sha256: str
 
 
-class FileSet(Noun):
+class FileSet(FrozenModel):
     """The manifest: the version, its decision, and every file."""
 
     dataset: DatasetName

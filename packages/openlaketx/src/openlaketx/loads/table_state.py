@@ -13,7 +13,7 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lakeguard_sdk.errors import BaseMoved, ForeignTable
+from lakeguard_sdk.errors import BaseChanged, ForeignTable
 from lakeguard_sdk.model.delta_log import written_whole
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.storage.storage import join, local_path
@@ -98,7 +98,7 @@ def existing_table(plan: RunPlan) -> Existing:
     files = live_files(table)
     for file in files.values():
         if file.rows is None:
-            raise BaseMoved(
+            raise BaseChanged(
                 dataset=plan.dataset,
                 expected="row counts for every live file",
                 found=f"none for {file.path}",

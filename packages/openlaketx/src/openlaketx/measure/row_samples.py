@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from lakeguard_sdk.core.canonical_json import canonical_json
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.expressions.conditions import ColumnRef, FieldRef
 from lakeguard_sdk.expressions.measures import AnyMeasure, MeasureValue
 from lakeguard_sdk.model.row_sample import LONGEST_TEXT, MASKED, RowSample
@@ -130,7 +130,7 @@ def _columns(measure: AnyMeasure, keys: Iterable[str], schema: TableSchema) -> d
 def _named(part: object) -> Iterator[Named]:
     if isinstance(part, ColumnRef | FieldRef):
         yield part
-    elif isinstance(part, Noun):
+    elif isinstance(part, FrozenModel):
         for field in type(part).model_fields:
             yield from _named(getattr(part, field))
     elif isinstance(part, tuple):

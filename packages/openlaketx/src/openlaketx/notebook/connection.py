@@ -36,7 +36,7 @@ import getpass
 from pyspark.sql import DataFrame
 
 from lakeguard_sdk.core.enums import Layer, LoadType
-from lakeguard_sdk.errors import DescribeFirst, WrongArgument
+from lakeguard_sdk.errors import DefinitionNeeded, WrongArgument
 from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
@@ -266,7 +266,7 @@ def _definitions_of(dataset: DatasetName, frame: DataFrame) -> Definitions:
     Not for gold datasets, which declare their parents.
     """
     if dataset.layer is Layer.GOLD:
-        raise DescribeFirst(dataset=dataset)
+        raise DefinitionNeeded(dataset=dataset)
     try:
         live = live_schema(frame.schema)
     except UnsupportedType as error:

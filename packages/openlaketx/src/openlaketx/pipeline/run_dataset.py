@@ -15,7 +15,7 @@ from lakeguard_sdk.expressions.measures import AnyMeasure, measure_key
 from lakeguard_sdk.model.decision import CheckResult, Decision
 from lakeguard_sdk.model.evidence import Evidence, SourcePosition
 from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantinedRows
-from lakeguard_sdk.model.row_sample import untold_texts
+from lakeguard_sdk.model.row_sample import text_columns_to_mask
 from lakeguard_sdk.model.run import (
     FrameBuild,
     RunPlan,
@@ -299,7 +299,7 @@ def submit_row_samples(
     counted = _counted(plan, decision)
     if not counted or decision.ruling.discard:
         return
-    texts = untold_texts(decision.ruling, plan.table_schema)
+    texts = text_columns_to_mask(decision.ruling, plan.table_schema)
     request = SampleRequest(counted, plan.load.keys, tuple({*plan.masked, *plan.private, *texts}))
     seconds = SECONDS_BEFORE_PUBLISH if decision.allowed else SECONDS_WHEN_BLOCKED
     try:

@@ -15,7 +15,7 @@ from deltalake.transaction import AddAction, RemoveAction
 
 from lakeguard_sdk.core.enums import LoadType, MoveKind
 from lakeguard_sdk.errors import (
-    BaseMoved,
+    BaseChanged,
     CommitMismatch,
     ForeignTable,
     MoveError,
@@ -49,8 +49,8 @@ from openlaketx.engine.delta_table import (
 def commit_publish(intent: Intent, storage: Storage | None = None) -> int:
     """The version of the intent's commit, durable and read back.
 
-    Raises ``BaseMoved`` if the table is not at the intent's base or another writer won; changes of
-    other writers are never merged.
+    Raises ``BaseChanged`` if the table is not at the intent's base or another writer won; changes
+    of other writers are never merged.
     """
     storage = storage or storage_for(intent.location)
     table = _open(intent)
@@ -132,7 +132,7 @@ def _confirm(intent: Intent, version: int, storage: Storage, error: Exception | 
             difference=f"the commit was not written ({message})",
         )
     if not carries_out(commit, intent, commit_kind(intent)):
-        raise BaseMoved(
+        raise BaseChanged(
             dataset=intent.dataset,
             expected=f"commit {version} to be move {intent.seq}",
             found=f"{commit.operation or 'a commit'} of another writer",
@@ -257,4 +257,4 @@ def _foreign(intent: Intent, difference: str) -> MoveError:
 
 
 def _moved(intent: Intent, expected: str, found: str) -> MoveError:
-    return BaseMoved(dataset=intent.dataset, expected=expected, found=found)
+    return BaseChanged(dataset=intent.dataset, expected=expected, found=found)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import IO, cast
 
-from lakeguard_sdk.errors import NothingToLookAt
+from lakeguard_sdk.errors import SourceNotInspectable
 from openlaketx.extract.batch import name_problem
 from openlaketx.extract.sources.csv_dialect import CsvDialect, DialectProblem
 from openlaketx.source_inspection.sample_rows import Limits, SampleRows
@@ -37,7 +37,7 @@ def inspect_csv(files: Sequence[str], rows: SampleRows, limits: Limits) -> TextT
         try:
             found, ended = _take(file, dialect, header, rows, limits)
         except (DialectProblem, UnicodeDecodeError, OSError, EOFError) as problem:
-            raise NothingToLookAt(pattern=file, reason=str(problem)) from None
+            raise SourceNotInspectable(pattern=file, reason=str(problem)) from None
         header, whole = found, whole and ended
     return TextTable(tuple(header), whole, options)
 
@@ -58,11 +58,11 @@ def _take(
     _, first = next(records, (0, []))
     found = [name or "" for name in first]
     if not found:
-        raise NothingToLookAt(pattern=file, reason="it is empty and has no header")
+        raise SourceNotInspectable(pattern=file, reason="it is empty and has no header")
     if problem := name_problem(tuple(found)):
-        raise NothingToLookAt(pattern=file, reason=problem)
+        raise SourceNotInspectable(pattern=file, reason=problem)
     if header and sorted(found) != sorted(header):
-        raise NothingToLookAt(
+        raise SourceNotInspectable(
             pattern=file, reason="its header differs from that of the other files"
         )
     places = [found.index(name) for name in header or found]
@@ -75,7 +75,7 @@ def _take(
         for line, record in chunk:
             if len(record) != len(found):
                 fields = f"line {line} has {len(record)} fields instead of {len(found)}"
-                raise NothingToLookAt(pattern=file, reason=fields)
+                raise SourceNotInspectable(pattern=file, reason=fields)
         columns = list(zip(*(record for _, record in chunk), strict=True))
         rows.add_texts([columns[place] for place in places])
         taken += len(chunk)
@@ -89,7 +89,7 @@ def _encoding(files: Sequence[str], limits: Limits) -> str:
         with opened(file) as lines:
             for line in islice(lines, limits.rows):
                 if b"\0" in line:
-                    raise NothingToLookAt(pattern=file, reason="it is not a text file")
+                    raise SourceNotInspectable(pattern=file, reason="it is not a text file")
                 while not _reads(line, left[0]):
                     del left[0]
     return left[0]

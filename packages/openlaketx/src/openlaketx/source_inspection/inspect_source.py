@@ -11,8 +11,8 @@ from typing import Any
 
 from lakeguard_sdk.core.dataset_name import clean_column
 from lakeguard_sdk.core.enums import SourceFormat
-from lakeguard_sdk.errors import NothingToLookAt
-from lakeguard_sdk.model.source_preview import SketchColumn, SourceSketch
+from lakeguard_sdk.errors import SourceNotInspectable
+from lakeguard_sdk.model.source_preview import PreviewColumn, SourcePreview
 from lakeguard_sdk.storage.storage import local_path
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.extract.batch import name_problem
@@ -74,10 +74,10 @@ def inspect_source(
     *,
     whole: bool = False,
     ask: Ask | None = None,
-) -> SourceSketch:
+) -> SourcePreview:
     """Describes the files of the pattern, within the limits.
 
-    A relative pattern is below ``root``. ``NothingToLookAt`` names a file that does not fit a
+    A relative pattern is below ``root``. ``SourceNotInspectable`` names a file that does not fit a
     source of one format. ``whole`` reads every row of a Delta table. With ``ask`` the columns are
     profiled too, and its measures are taken on the sampled rows.
     """
@@ -101,15 +101,15 @@ def inspect_source(
 def _files(pattern: str, root: str, limits: Limits) -> Files:
     if Path(local_path(root), pattern).is_dir():
         reason = "it is a folder; give a file pattern, such as *.csv"
-        raise NothingToLookAt(pattern=pattern, reason=reason)
+        raise SourceNotInspectable(pattern=pattern, reason=reason)
     there = [str(Path(local_path(root), path)) for path in matching(pattern, root)]
     if not there:
-        raise NothingToLookAt(pattern=pattern, reason="no file matches")
+        raise SourceNotInspectable(pattern=pattern, reason="no file matches")
     formats = [_format_of(file) for file in there]
     for file, kind in zip(there, formats, strict=True):
         if kind is not formats[0]:
             reason = f"{file} is {kind}, and {there[0]} is {formats[0]}"
-            raise NothingToLookAt(pattern=pattern, reason=reason)
+            raise SourceNotInspectable(pattern=pattern, reason=reason)
     return Files(formats[0], there[: limits.files], len(there))
 
 
@@ -153,10 +153,10 @@ def _nulls(rows: SampleRows, width: int) -> list[int]:
     return [int(count) for count in rows.ask(f"SELECT {asked} FROM seen")[0]]  # noqa: S608
 
 
-def _sketch(files: Files, found: Found, rows: SampleRows, ask: Ask | None) -> SourceSketch:
+def _sketch(files: Files, found: Found, rows: SampleRows, ask: Ask | None) -> SourcePreview:
     names = _declared_names(found.names, files.chosen[0] if files.chosen else "the table")
     columns = [
-        SketchColumn(name=name, type=data_type, found_as=raw, nulls=nulls)
+        PreviewColumn(name=name, type=data_type, found_as=raw, nulls=nulls)
         for name, data_type, raw, nulls in zip(
             names, found.types, found.names, found.nulls, strict=True
         )
@@ -166,7 +166,7 @@ def _sketch(files: Files, found: Found, rows: SampleRows, ask: Ask | None) -> So
         for place, column in zip(found.places, columns, strict=True)
         if place is not None and not column.nulls
     ]
-    sketch = SourceSketch(
+    sketch = SourcePreview(
         format=files.format,
         options=found.options,
         columns=tuple(columns),
@@ -210,7 +210,7 @@ def _format_of(file: str) -> SourceFormat:
         with opened(file) as content:
             head = content.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n")
     except (OSError, EOFError) as error:
-        raise NothingToLookAt(pattern=file, reason=str(error)) from None
+        raise SourceNotInspectable(pattern=file, reason=str(error)) from None
     if head.startswith(_PARQUET):
         return SourceFormat.PARQUET
     return SourceFormat.JSONL if head.startswith(b"{") else SourceFormat.CSV
@@ -226,7 +226,7 @@ def _declared_names(found: Sequence[str], file: str) -> list[str]:
         if name in names[:at]:
             twin = found[names.index(name)]
             reason = f"columns {twin!r} and {found[at]!r} would both be named {name!r}"
-            raise NothingToLookAt(pattern=file, reason=reason)
+            raise SourceNotInspectable(pattern=file, reason=reason)
     return names
 
 
@@ -275,12 +275,12 @@ def _inspect_json(files: Sequence[str], rows: SampleRows, limits: Limits) -> Tex
         try:
             whole = _take(file, columns, rows, limits) and whole
         except (TextProblem, OSError) as problem:
-            raise NothingToLookAt(pattern=file, reason=str(problem)) from None
+            raise SourceNotInspectable(pattern=file, reason=str(problem)) from None
     names = tuple(columns.kinds)
     if not names:
-        raise NothingToLookAt(pattern=files[0], reason="no object has a key")
+        raise SourceNotInspectable(pattern=files[0], reason="no object has a key")
     if problem_text := name_problem(names):
-        raise NothingToLookAt(pattern=files[0], reason=problem_text)
+        raise SourceNotInspectable(pattern=files[0], reason=problem_text)
     return TextTable(names, whole, offered=columns.offered())
 
 
@@ -303,7 +303,7 @@ def _object(file: str, at: int, line: str) -> dict[str, Any]:
         return read_object(line, _CODEC, _DECODER)
     except (ValueError, RecursionError) as error:
         reason = f"line {at}: {fault_reason(error)}; write each row as an object on its own line"
-        raise NothingToLookAt(pattern=file, reason=reason) from None
+        raise SourceNotInspectable(pattern=file, reason=reason) from None
 
 
 def _kind(value: Any) -> set[str]:

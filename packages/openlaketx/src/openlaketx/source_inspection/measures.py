@@ -11,7 +11,7 @@ from lakeguard_sdk.core.enums import Scope
 from lakeguard_sdk.expressions.measures import AnyMeasure
 from lakeguard_sdk.model.evidence import StagedFile
 from lakeguard_sdk.model.profile import ColumnProfile
-from lakeguard_sdk.model.source_preview import SourceSketch
+from lakeguard_sdk.model.source_preview import SourcePreview
 from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.delta_table import Values
 from openlaketx.engine.duckdb_reader import DuckdbReader, duckdb_reader
@@ -22,13 +22,13 @@ from openlaketx.profile.column_profile import column_profile
 from openlaketx.source_inspection.sample_rows import SampleColumn, SampleRows
 from openlaketx.stage import Candidate
 
-Ask = Callable[[SourceSketch], Sequence[AnyMeasure]]
+Ask = Callable[[SourcePreview], Sequence[AnyMeasure]]
 """Given a source preview, returns the measures to take on the same rows."""
 
 
 def asked_of_seen(
-    sketch: SourceSketch, rows: SampleRows, columns: Sequence[SampleColumn], ask: Ask
-) -> SourceSketch:
+    sketch: SourcePreview, rows: SampleRows, columns: Sequence[SampleColumn], ask: Ask
+) -> SourcePreview:
     """The preview with a profile of each column and the measured values.
 
     The rows are written to a file in the proposed types.
@@ -38,22 +38,22 @@ def asked_of_seen(
 
 
 def asked_of_table(
-    sketch: SourceSketch,
+    sketch: SourcePreview,
     columns: Sequence[SampleColumn],
     ask: Ask,
     *,
     location: str,
     paths: Sequence[str],
     lacking: Values,
-) -> SourceSketch:
+) -> SourcePreview:
     """The same for a whole table, read from its own files."""
     subject = _subject(location, tuple(paths), sketch.rows, columns, lacking)
     return _answered(sketch, columns, subject, ask)
 
 
 def _answered(
-    sketch: SourceSketch, columns: Sequence[SampleColumn], subject: Subject, ask: Ask
-) -> SourceSketch:
+    sketch: SourcePreview, columns: Sequence[SampleColumn], subject: Subject, ask: Ask
+) -> SourcePreview:
     profiles = column_profiles(columns, subject)
     told = tuple(
         column.model_copy(update={"profile": profiles.get(column.name)})

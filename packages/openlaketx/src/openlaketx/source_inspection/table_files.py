@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from lakeguard_sdk.core.enums import SourceFormat
-from lakeguard_sdk.errors import NotAdoptable, NothingToLookAt
-from lakeguard_sdk.model.source_preview import SketchColumn, SourceSketch
+from lakeguard_sdk.errors import NotAdoptable, SourceNotInspectable
+from lakeguard_sdk.model.source_preview import PreviewColumn, SourcePreview
 from lakeguard_sdk.storage.storage import join
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.engine.delta_table import (
@@ -45,15 +45,15 @@ def parquet_schema(files: Sequence[str]) -> TableSchema:
         try:
             found = table_schema(pq.read_metadata(file))
         except (UnsupportedColumn, pa.ArrowException, OSError) as problem:
-            raise NothingToLookAt(pattern=file, reason=str(problem)) from None
+            raise SourceNotInspectable(pattern=file, reason=str(problem)) from None
         if problem_text := name_problem(found.names):
-            raise NothingToLookAt(pattern=file, reason=problem_text)
+            raise SourceNotInspectable(pattern=file, reason=problem_text)
         if first is not None and set(found.columns) != set(first.columns):
             reason = "its columns differ from those of the other files"
-            raise NothingToLookAt(pattern=file, reason=reason)
+            raise SourceNotInspectable(pattern=file, reason=reason)
         first = first or found
     if first is None:
-        raise NothingToLookAt(pattern="*.parquet", reason="no file matches")
+        raise SourceNotInspectable(pattern="*.parquet", reason="no file matches")
     return first
 
 
@@ -65,9 +65,9 @@ def delta_files(folder: str) -> DeltaFiles:
         schema = schema_of(table)
     except (DeltaError, TableNotFoundError, ValueError) as error:
         line = next(iter(str(error).splitlines()), type(error).__name__)
-        raise NothingToLookAt(pattern=folder, reason=line) from None
+        raise SourceNotInspectable(pattern=folder, reason=line) from None
     if problem:
-        raise NothingToLookAt(pattern=folder, reason=problem)
+        raise SourceNotInspectable(pattern=folder, reason=problem)
     return DeltaFiles(schema, tuple(join(folder, path) for path in sorted(live_files(table))))
 
 
@@ -87,7 +87,7 @@ def take_rows(
 _WAY_OUT = "restore the file, or delete its rows from the table, then adopt again"
 
 
-def inspect_table(folder: str, rows: SampleRows, ask: Ask | None = None) -> SourceSketch:
+def inspect_table(folder: str, rows: SampleRows, ask: Ask | None = None) -> SourcePreview:
     """The table's columns, including partition columns; nothing is copied.
 
     ``NotAdoptable`` names the file that cannot be read.
@@ -117,7 +117,7 @@ def _unreadable(files: Sequence[str]) -> str | None:
     return None
 
 
-def _sketch(folder: str, table: DeltaFiles, rows: SampleRows, ask: Ask | None) -> SourceSketch:
+def _sketch(folder: str, table: DeltaFiles, rows: SampleRows, ask: Ask | None) -> SourcePreview:
     paths = [file.removeprefix(f"{folder.rstrip('/')}/") for file in table.files]
     texts = partition_texts(open_table(folder))
     lacking = {path: texts[path] for path in paths}
@@ -129,10 +129,10 @@ def _sketch(folder: str, table: DeltaFiles, rows: SampleRows, ask: Ask | None) -
         for at, column in enumerate(table.schema.columns)
     ]
     filled = [KeyColumn(one.at, one.name, one.type) for one in seen if not one.nulls]
-    sketch = SourceSketch(
+    sketch = SourcePreview(
         format=SourceFormat.DELTA,
         columns=tuple(
-            SketchColumn(name=one.name, type=one.type, found_as=one.name, nulls=one.nulls)
+            PreviewColumn(name=one.name, type=one.type, found_as=one.name, nulls=one.nulls)
             for one in seen
         ),
         keys=find_keys(rows, filled),

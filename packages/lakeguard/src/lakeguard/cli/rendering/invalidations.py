@@ -41,7 +41,7 @@ def invalidations_lines(rows: Sequence[InvalidationRow], now: datetime) -> list[
         [
             row.invalidation_id,
             row.dataset,
-            escaped(_shortened(row.reach.told())),
+            escaped(_shortened(row.reach.describe())),
             row.reason.value,
             _state(row),
             age(row.created_at, now),
@@ -56,7 +56,7 @@ def invalidations_lines(rows: Sequence[InvalidationRow], now: datetime) -> list[
 
 
 def invalidation_lines(row: InvalidationRow) -> list[str]:
-    head = f"{_state(row)}  {strong(row.dataset)}{GAP}{escaped(_shortened(row.reach.told()))}"
+    head = f"{_state(row)}  {strong(row.dataset)}{GAP}{escaped(_shortened(row.reach.describe()))}"
     why = f": {escaped(row.why)}" if row.why else ""
     since = f"{row.reason.value}{why}, {moment(row.created_at)}, by {escaped(row.created_by)}"
     cause = [f"caused by run {row.caused_by}"] if row.caused_by else []

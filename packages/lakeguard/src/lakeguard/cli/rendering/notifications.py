@@ -16,41 +16,41 @@ from lakeguard_sdk.core.enums import Severity
 from lakeguard_sdk.model.notifications import (
     Alert,
     AlertRow,
-    ChannelTurn,
+    ChannelDelivery,
+    ChannelResult,
+    DeliveryOutcome,
     EventRow,
-    Telling,
-    TellingOutcome,
 )
 
 _TONES = {
-    TellingOutcome.SENT: Tone.GOOD,
-    TellingOutcome.FAILED: Tone.WARN,
-    TellingOutcome.DEAD: Tone.BAD,
+    DeliveryOutcome.SENT: Tone.GOOD,
+    DeliveryOutcome.FAILED: Tone.WARN,
+    DeliveryOutcome.DEAD: Tone.BAD,
 }
 
 
-def turns_lines(turns: Sequence[ChannelTurn], noun: str) -> list[str]:
+def turns_lines(turns: Sequence[ChannelResult], noun: str) -> list[str]:
     if not turns:
         return ["lakeguard.toml defines no channel"]
     return [line for turn in turns for line in _turn(turn, noun)]
 
 
-def delivery_text(tellings: Sequence[Telling], waiting: Sequence[str] = ()) -> str:
+def delivery_text(tellings: Sequence[ChannelDelivery], waiting: Sequence[str] = ()) -> str:
     """Delivery result of each channel, and pending channels."""
     words = [toned(f"{each.channel} {each.outcome}", _TONES[each.outcome]) for each in tellings]
     words += [toned(f"{channel} pending", Tone.WARN) for channel in waiting]
     return ", ".join(words) or toned("-", Tone.QUIET)
 
 
-def way_out(tellings: Iterable[Telling], noun: str) -> list[str]:
+def way_out(tellings: Iterable[ChannelDelivery], noun: str) -> list[str]:
     """The command that retries exhausted deliveries."""
-    dead = sum(telling.outcome is TellingOutcome.DEAD for telling in tellings)
+    dead = sum(telling.outcome is DeliveryOutcome.DEAD for telling in tellings)
     if not dead:
         return []
     return ["", f"{plural(dead, noun)} undeliverable. Next: lakeguard {noun}s send --again"]
 
 
-def _turn(turn: ChannelTurn, noun: str) -> list[str]:
+def _turn(turn: ChannelResult, noun: str) -> list[str]:
     mark = toned("✗", Tone.BAD) if turn.problem else toned("✓", Tone.GOOD)
     summary = f"{plural(turn.sent, noun)} sent"
     summary += f", {turn.failed:,} failed" if turn.failed else ""

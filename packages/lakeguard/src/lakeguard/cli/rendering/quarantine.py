@@ -26,7 +26,7 @@ from lakeguard_sdk.model.quarantine import (
     QuarantineListing,
     QuarantineSelection,
     QuarantineState,
-    ReplayOrder,
+    ReplayParameters,
 )
 
 _STATES = {
@@ -105,7 +105,7 @@ def listing_lines(
 def _way_on(listed: QuarantineListing, choice: QuarantineSelection) -> str:
     if listed.read_anew:
         return f"lakeguard run {listed.dataset}"
-    order = ReplayOrder(choice=choice, as_newest=bool(listed.refused))
+    order = ReplayParameters(choice=choice, as_newest=bool(listed.refused))
     return escaped(replay_command(listed.dataset, order))
 
 

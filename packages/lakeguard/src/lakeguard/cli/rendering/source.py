@@ -20,10 +20,10 @@ from lakeguard.insight.suggestions import Suggestion
 from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import RunStatus, SourceFormat
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.definitions import SourceDefinition
 from lakeguard_sdk.model.run import RunResult
-from lakeguard_sdk.model.source_preview import SketchColumn, SourceSketch
+from lakeguard_sdk.model.source_preview import PreviewColumn, SourcePreview
 
 TEXTS = (SourceFormat.CSV, SourceFormat.JSONL)
 
@@ -31,7 +31,7 @@ TEXTS = (SourceFormat.CSV, SourceFormat.JSONL)
 def added_lines(
     dataset: DatasetName,
     path: str,
-    sketch: SourceSketch,
+    sketch: SourcePreview,
     written: Sequence[str],
     suggested: int = 0,
 ) -> list[str]:
@@ -45,14 +45,14 @@ def added_lines(
     ]
 
 
-def suggested_lines(count: int, sketch: SourceSketch) -> list[str]:
+def suggested_lines(count: int, sketch: SourcePreview) -> list[str]:
     """Count of suggested rules; empty if there are none."""
     if not count:
         return []
     return [f"{plural(count, 'rule')} suggested from {plural(sketch.rows, 'row')}"]
 
 
-def seen_text(sketch: SourceSketch) -> str:
+def seen_text(sketch: SourcePreview) -> str:
     """``3 files, 120,000 rows, 9.4 MB``."""
     files = plural(sketch.files, "file")
     if sketch.files < sketch.files_found:
@@ -67,12 +67,12 @@ def _size(count: int) -> str:
     return f"{number(count)} bytes"
 
 
-def _how(sketch: SourceSketch) -> str:
+def _how(sketch: SourcePreview) -> str:
     options = [f"{key} {escaped(repr(value))}" for key, value in sorted(sketch.options.items())]
     return ", ".join([sketch.format.value, *options])
 
 
-def _sure(sketch: SourceSketch) -> str:
+def _sure(sketch: SourcePreview) -> str:
     if not sketch.rows:
         return _how_unsure(sketch)
     if sketch.whole:
@@ -80,20 +80,20 @@ def _sure(sketch: SourceSketch) -> str:
     return "not all rows inspected: types and keys hold for the first rows of each file"
 
 
-def _how_unsure(sketch: SourceSketch) -> str:
+def _how_unsure(sketch: SourcePreview) -> str:
     """Typed formats have types even without rows."""
     if sketch.format in TEXTS:
         return "no rows: every column is proposed as a string; set the types yourself"
     return "no rows: keys are unknown"
 
 
-def _columns(sketch: SourceSketch) -> list[list[str]]:
+def _columns(sketch: SourcePreview) -> list[list[str]]:
     return [
         [escaped(column.name), column.type, _remarks(column, sketch)] for column in sketch.columns
     ]
 
 
-def _remarks(column: SketchColumn, sketch: SourceSketch) -> str:
+def _remarks(column: PreviewColumn, sketch: SourcePreview) -> str:
     remarks = ["key" if len(sketch.keys) == 1 else "part of the key"]
     remarks = remarks if column.name in sketch.keys else []
     if column.found_as != column.name:
@@ -128,7 +128,7 @@ def sources_lines(
 # Adoptions.
 
 
-class Adopted(Noun):
+class Adopted(FrozenModel):
     """The adopted table, and the definitions written for it."""
 
     dataset: DatasetName
@@ -136,7 +136,7 @@ class Adopted(Noun):
     commit: int
     files: tuple[str, ...] = ()
     """Proposed definition files; empty if there was a definition."""
-    sketch: SourceSketch | None = None
+    sketch: SourcePreview | None = None
     suggested: tuple[Suggestion, ...] = ()
     """Rules in those definitions that were derived from the table's profile."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from lakeguard_sdk.errors import NothingToLookAt
+from lakeguard_sdk.errors import SourceNotInspectable
 
 _VARIES = re.compile(r"([-_.]?)[-_.:T0-9]*\Z")
 """A date or number at the end of the common prefix, which may vary in later files."""
@@ -29,7 +29,7 @@ def source_path(words: Sequence[str], folder: Path, lake: Path) -> str:
     """
     for word in words:
         if _ADDRESS.match(word):
-            raise NothingToLookAt(pattern=word, reason=_NO_FILE)
+            raise SourceNotInspectable(pattern=word, reason=_NO_FILE)
     path = words[0] if len(words) == 1 else _pattern(words, folder)
     full = Path(os.path.normpath(folder / path))
     return str(full.relative_to(lake)) if full.is_relative_to(lake) else str(full)

@@ -6,14 +6,14 @@ from pydantic import Field
 
 from lakeguard.gate.subject import Subject
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.expressions.measures import MeasureValue
 from lakeguard_sdk.model.decision import CheckResult, Waiver
 from lakeguard_sdk.model.run import SchemaReaction
 from lakeguard_sdk.types.schema import TableSchema
 
 
-class Quarantined(Noun):
+class Quarantined(FrozenModel):
     """Rows of the dataset that were quarantined and wait, as seen from what is published."""
 
     rows: int
@@ -25,7 +25,7 @@ class Quarantined(Noun):
     """Whether the run reads everything anew, so that nothing of before waits after it."""
 
 
-class CaseFacts(Noun):
+class CaseFacts(FrozenModel):
     """The dataset as it is defined, and what was found out before the gate was asked."""
 
     dataset: DatasetName
@@ -43,7 +43,7 @@ class CaseFacts(Noun):
     """What waited when the run was decided on; None where no policy asks."""
 
 
-class EarlierVersion(Noun):
+class EarlierVersion(FrozenModel):
     """What was measured of a version when it was decided on."""
 
     version: int
@@ -52,7 +52,7 @@ class EarlierVersion(Noun):
     """By measure, and only of those that a rule looks back at."""
 
 
-class History(Noun):
+class History(FrozenModel):
     """Earlier values that rules are held against, the published version first.
 
     What was never published is not in it, and neither is what is being decided on.

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 
 EXACT = Context(prec=500)
 """Wide enough for every number that the grammar admits: nothing is rounded by accident."""
@@ -18,19 +18,19 @@ MOST_DIGITS = 60
 MOST_EXPONENT = 400
 
 
-class Number(Noun):
+class Number(FrozenModel):
     literal: Literal["number"] = "number"
     value: Decimal
 
 
-class Text(Noun):
+class Text(FrozenModel):
     """A quoted text; a bare date, time or duration is one too."""
 
     literal: Literal["text"] = "text"
     value: str
 
 
-class Flag(Noun):
+class Flag(FrozenModel):
     literal: Literal["flag"] = "flag"
     value: bool
 

@@ -20,25 +20,25 @@ from lakeguard.gate.grammar.syntax_tree import Where, Written, columns_in
 from lakeguard.gate.grammar.unparse import column_text, where_text, written_text
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Scope
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.expressions.conditions import Comparison
 
 
-class Listed(Noun):
+class Listed(FrozenModel):
     """Literals in brackets, in the order they were written."""
 
     literal: Literal["list"] = "list"
     items: tuple[AnyLiteral, ...]
 
 
-class Percent(Noun):
+class Percent(FrozenModel):
     """A share, as in ``min=95%``."""
 
     literal: Literal["percent"] = "percent"
     value: Decimal
 
 
-class Reference(Noun):
+class Reference(FrozenModel):
     """Columns of another dataset, as in ``-> silver.carriers(code)``; all where none is named."""
 
     literal: Literal["reference"] = "reference"
@@ -46,21 +46,21 @@ class Reference(Noun):
     columns: tuple[str, ...]
 
 
-class Said(Noun):
+class Said(FrozenModel):
     """A condition as an argument, as in ``sql_row(a < b)``."""
 
     literal: Literal["condition"] = "condition"
     tree: Where
 
 
-class Totalled(Noun):
+class Totalled(FrozenModel):
     """A value of all rows as an argument, as in ``sql_agg(sum(a) / count(*))``."""
 
     literal: Literal["aggregate"] = "aggregate"
     tree: Written
 
 
-class Operator(Noun):
+class Operator(FrozenModel):
     """The comparison of ``compare(a <= b)``."""
 
     literal: Literal["operator"] = "operator"
@@ -71,12 +71,12 @@ ParameterValue = Literal_ | Listed | Percent | Reference | Said | Totalled | Ope
 AnyParameterValue = Annotated[ParameterValue, Field(discriminator="literal")]
 
 
-class Parameter(Noun):
+class Parameter(FrozenModel):
     name: str
     value: AnyParameterValue
 
 
-class Threshold(Noun):
+class Threshold(FrozenModel):
     """When a rule warns or fails: of failing rows (or per cent of them), or of the value."""
 
     op: Comparison
@@ -87,7 +87,7 @@ class Threshold(Noun):
         return f"{self.op} {number_text(self.number)}{'%' if self.percent else ''}"
 
 
-class Rule(Noun):
+class Rule(FrozenModel):
     """``scope`` is None where the type's own scope holds. Equal rules mean the same."""
 
     rule_type: str

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lakeguard.gate.grammar.literals import AnyLiteral
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.expressions.conditions import Arithmetic, Comparison
 
 OPPOSITES = {
@@ -28,7 +28,7 @@ OPPOSITES = {
 AggregateWord = Literal["sum", "min", "max", "avg", "count"]
 
 
-class Named(Noun):
+class Named(FrozenModel):
     """A column, by name, or a field of a struct by its path."""
 
     node: Literal["named"] = "named"
@@ -36,14 +36,14 @@ class Named(Noun):
     path: tuple[str, ...] = ()
 
 
-class Calculated(Noun):
+class Calculated(FrozenModel):
     node: Literal["calculated"] = "calculated"
     op: Arithmetic
     left: Written
     right: Written
 
 
-class Called(Noun):
+class Called(FrozenModel):
     """A function over values; it is a condition where the function is a predicate."""
 
     node: Literal["called"] = "called"
@@ -51,7 +51,7 @@ class Called(Noun):
     arguments: tuple[Written, ...]
 
 
-class Chosen(Noun):
+class Chosen(FrozenModel):
     """``if(condition, then, otherwise)``"""
 
     node: Literal["chosen"] = "chosen"
@@ -60,7 +60,7 @@ class Chosen(Noun):
     otherwise: Written
 
 
-class Aggregated(Noun):
+class Aggregated(FrozenModel):
     """One value of all rows: of what is named, or of the rows themselves as in ``count(*)``."""
 
     node: Literal["aggregated"] = "aggregated"
@@ -69,7 +69,7 @@ class Aggregated(Noun):
     distinct: bool = False
 
 
-class Compared(Noun):
+class Compared(FrozenModel):
     """A value against a literal or another value."""
 
     node: Literal["compared"] = "compared"
@@ -78,20 +78,20 @@ class Compared(Noun):
     right: Written
 
 
-class NullTest(Noun):
+class NullTest(FrozenModel):
     node: Literal["null_test"] = "null_test"
     of: Written
     negated: bool = False
 
 
-class Membership(Noun):
+class Membership(FrozenModel):
     node: Literal["membership"] = "membership"
     of: Written
     values: tuple[AnyLiteral, ...]
     negated: bool = False
 
 
-class Between(Noun):
+class Between(FrozenModel):
     """Both ends belong to it."""
 
     node: Literal["between"] = "between"
@@ -101,24 +101,24 @@ class Between(Noun):
     negated: bool = False
 
 
-class Likened(Noun):
+class Likened(FrozenModel):
     node: Literal["likened"] = "likened"
     of: Written
     pattern: str
     negated: bool = False
 
 
-class Negation(Noun):
+class Negation(FrozenModel):
     node: Literal["negation"] = "negation"
     item: Where
 
 
-class AllOf(Noun):
+class AllOf(FrozenModel):
     node: Literal["all_of"] = "all_of"
     items: tuple[Where, ...]
 
 
-class AnyOf(Noun):
+class AnyOf(FrozenModel):
     node: Literal["any_of"] = "any_of"
     items: tuple[Where, ...]
 

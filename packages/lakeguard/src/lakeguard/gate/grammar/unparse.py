@@ -29,7 +29,7 @@ from lakeguard.gate.grammar.syntax_tree import (
     WhereNode,
     WrittenNode,
 )
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.expressions.conditions import Arithmetic
 
 __all__ = ["RESERVED", "Where", "column_text", "where_text", "written_text"]
@@ -126,6 +126,6 @@ def _not(negated: bool) -> str:
     return "not " if negated else ""
 
 
-def _bracketed(tree: WhereNode, *looser: type[Noun]) -> str:
+def _bracketed(tree: WhereNode, *looser: type[FrozenModel]) -> str:
     text = where_text(tree)
     return f"({text})" if isinstance(tree, looser) else text

@@ -13,7 +13,7 @@ from lakeguard.gate.evaluation.case import CaseFacts
 from lakeguard.gate.grammar.cursor import Cursor
 from lakeguard.gate.subject import Subject
 from lakeguard_sdk.core.enums import PolicyType
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.expressions.measures import Measure
 from lakeguard_sdk.model.evidence import Evidence
 from lakeguard_sdk.types.schema import TableSchema
@@ -78,7 +78,7 @@ class Judged:
     message: str
 
 
-class PolicyForm(Noun):
+class PolicyForm(FrozenModel):
     """A policy as it was read. Its text reads back as the same policy."""
 
     needs: ClassVar[Needs] = Needs.METADATA

@@ -18,7 +18,7 @@ from lakeguard.gate.grammar.tokens import (
     WORD,
     Lexicon,
 )
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 
 POLICY_TOKENS: Lexicon = (
     ("label", re.compile(r"[A-Za-z_][A-Za-z0-9_]*:[^\s,()\[\]']*")),
@@ -43,7 +43,7 @@ _SIZES = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _QUANTITY = re.compile(r"([0-9]{1,15})([A-Za-z]+)")
 
 
-class Span(Noun):
+class Span(FrozenModel):
     """A length of time: minutes, hours or days."""
 
     amount: int
@@ -57,7 +57,7 @@ class Span(Noun):
         return f"{self.amount}{self.unit}"
 
 
-class Size(Noun):
+class Size(FrozenModel):
     """A number of bytes; a unit is a power of 1,000."""
 
     amount: int

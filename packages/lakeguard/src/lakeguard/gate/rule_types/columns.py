@@ -14,7 +14,7 @@ from lakeguard.gate.typecheck.comparability import comparable, orderable
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard.gate.typecheck.typed_conditions import INWARD
 from lakeguard.gate.typecheck.typed_values import NoSuchValue, Rounding, typed_value
-from lakeguard_sdk.expressions.arithmetic_types import NotReckoned, absolute_type, reckoning
+from lakeguard_sdk.expressions.arithmetic_types import NotExact, absolute_type, reckoning
 from lakeguard_sdk.expressions.conditions import (
     And,
     Arithmetic,
@@ -82,7 +82,7 @@ def _beyond(read: ReadRule, left: ColumnRef, right: ColumnRef, relation: Compari
     try:
         distance = _distance(*sides, signed=relation is not Comparison.EQ)
         limit = typed_value(tolerance, distance.type, Rounding.DOWN)
-    except (NotReckoned, NoSuchValue) as reason:
+    except (NotExact, NoSuchValue) as reason:
         raise read.error("parameter tolerance", str(reason)) from None
     return Compare(op=Comparison.GT, left=distance, right=limit)
 

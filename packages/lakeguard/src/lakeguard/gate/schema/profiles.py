@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from pydantic import Field
 
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.definitions import ProfileDefinition
 from lakeguard_sdk.model.run import SchemaReaction
 from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
@@ -137,7 +137,7 @@ def guaranteed(
 DEFAULT = "default"
 
 
-class SchemaTerms(Noun):
+class SchemaTerms(FrozenModel):
     """What the profile answers to each class of difference, and what the definition adds."""
 
     profile: str = DEFAULT

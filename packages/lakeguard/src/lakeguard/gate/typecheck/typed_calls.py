@@ -11,7 +11,7 @@ from lakeguard.gate.grammar.pattern import check_pattern
 from lakeguard.gate.grammar.pattern_shape import PatternError
 from lakeguard.gate.typecheck.comparability import shared_type
 from lakeguard_sdk.expressions.arithmetic_types import (
-    NotReckoned,
+    NotExact,
     absolute_type,
     exact_size,
     exact_type,
@@ -115,7 +115,7 @@ def _result(function: Function, values: Sequence[Scalar], places: Sequence[int])
         case Function.ABS:
             try:
                 return absolute_type(own)
-            except NotReckoned as reason:
+            except NotExact as reason:
                 raise BadArgument(0, str(reason)) from None
         case Function.ROUND:
             whole, scale = exact_size(own) or (0, 0)

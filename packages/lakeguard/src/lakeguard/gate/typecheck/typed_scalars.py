@@ -33,7 +33,7 @@ from lakeguard.gate.typecheck.typed_calls import (
     typed_call,
 )
 from lakeguard.gate.typecheck.typed_values import NoSuchValue, literal_type, typed_value
-from lakeguard_sdk.expressions.arithmetic_types import NotReckoned, reckoning
+from lakeguard_sdk.expressions.arithmetic_types import NotExact, reckoning
 from lakeguard_sdk.expressions.conditions import (
     Calculation,
     Choice,
@@ -135,7 +135,7 @@ class ScalarTyper(ABC):
         settled = [self._operand(one, other) for one, other in ((left, right), (right, left))]
         try:
             found = reckoning(node.op, type_of(settled[0]), type_of(settled[1]))
-        except NotReckoned as reason:
+        except NotExact as reason:
             raise self._read.error(part, str(reason)) from None
         made = Calculation(op=node.op, left=settled[0], right=settled[1], type=found.result)
         if self._read.fresh and divides_by_zero(made):

@@ -41,7 +41,7 @@ from lakeguard_sdk.model.run_comparison import SideBySide
 
 
 @dataclass(frozen=True)
-class StateMemory:
+class StateHistory:
     """Read-only; answers from the State alone."""
 
     state: OrganisationState

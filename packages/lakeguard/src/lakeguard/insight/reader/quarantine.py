@@ -21,7 +21,7 @@ from lakeguard.promotion.quarantine.replay import why_not_replayable
 from lakeguard.registry.store import current_policies, dataset_by_id, require_dataset
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.errors import NotReplayable, ReadsAllAnew, TableUnreadable
+from lakeguard_sdk.errors import NotReplayable, ReadsWholeSource, TableUnreadable
 from lakeguard_sdk.model.quarantine import (
     QUARANTINE_COLUMNS,
     QuarantineBalance,
@@ -133,7 +133,7 @@ def read_listing(order: ListingOrder, lake: str, limit: int) -> QuarantineListin
         masked=masked,
         quarantined=sum(item.rows for item in order.holdings),
         refused=str(order.problem.fields["reason"]) if order.problem else "",
-        read_anew=isinstance(order.problem, ReadsAllAnew),
+        read_anew=isinstance(order.problem, ReadsWholeSource),
     )
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Outcome, Severity
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.expressions.measures import MeasureValue
 from lakeguard_sdk.model.definitions import RuleDefinition
 from lakeguard_sdk.model.profile import ColumnProfile
@@ -24,7 +24,7 @@ class MutationKind(StrEnum):
     KEEP = "keep"
 
 
-class Mutation(Noun):
+class Mutation(FrozenModel):
     """A change of the data that makes the rule fail."""
 
     kind: MutationKind
@@ -59,7 +59,7 @@ def one_set(column: ColumnProfile, value: MeasureValue) -> Mutation:
     return Mutation(kind=kind, column=column.column, type=column.type, value=value)
 
 
-class Held(Noun):
+class Held(FrozenModel):
     """The rule's exact result on one version."""
 
     version: int
@@ -69,7 +69,7 @@ class Held(Noun):
     """None if the rule counts no rows or could not be measured."""
 
 
-class Draft(Noun):
+class Draft(FrozenModel):
     """A rule drafted from a profile, not yet checked."""
 
     rule: str
@@ -87,7 +87,7 @@ class Draft(Noun):
     mutation: Mutation
 
 
-class Suggestion(Noun):
+class Suggestion(FrozenModel):
     """A draft that holds, with its results on earlier versions, latest first."""
 
     rule: str
@@ -104,7 +104,7 @@ class Suggestion(Noun):
 # Input of suggestions: a profile and other facts, but no rows.
 
 
-class OtherKey(Noun):
+class OtherKey(FrozenModel):
     """A key column of another dataset."""
 
     dataset: DatasetName
@@ -112,7 +112,7 @@ class OtherKey(Noun):
     type: str
 
 
-class Earlier(Noun):
+class Earlier(FrozenModel):
     """An earlier version: row count and newest values."""
 
     version: int
@@ -122,7 +122,7 @@ class Earlier(Noun):
     """By column, without redacted ones."""
 
 
-class Seen(Noun):
+class Seen(FrozenModel):
     """The profile and other known facts."""
 
     table_schema: TableSchema = Field(alias="schema")

@@ -21,7 +21,7 @@ from lakeguard.state.schema import alert_channels, alert_deliveries, alerts
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.core.enums import Severity
-from lakeguard_sdk.model.notifications import Alert, AlertKind, AlertRow, Telling
+from lakeguard_sdk.model.notifications import Alert, AlertKind, AlertRow, ChannelDelivery
 
 _PAYLOAD = ("dataset", "layer", "domain", "owner", "details")
 """The alert's JSON body."""
@@ -87,7 +87,7 @@ def untold(
     *,
     kinds: Sequence[AlertKind] = (),
     severities: Sequence[Severity] = (),
-) -> list[tuple[Alert, Telling | None]]:
+) -> list[tuple[Alert, ChannelDelivery | None]]:
     """Undelivered alerts of the channel with their last attempt, oldest first, optionally only of
     these kinds and severities."""
     first = begun(tx, alert_channels, channel, since)
@@ -105,7 +105,7 @@ def untold(
     return [(one, next(iter(tried.get(one.alert_id, ())), None)) for one in found]
 
 
-def record_telling(tx: Transaction, alert_id: str, telling: Telling) -> None:
+def record_telling(tx: Transaction, alert_id: str, telling: ChannelDelivery) -> None:
     row = telling_row(tx.org_id, _KEY, alert_id, telling)
     outbox.record(tx, alert_deliveries, [row], telling.tried_at)
 

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Table, select
 from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.schema import plane_identity
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.model.notifications import Telling, TellingOutcome
+from lakeguard_sdk.model.notifications import ChannelDelivery, DeliveryOutcome
 
 
 def known_channels(tx: Transaction, channels: Table) -> frozenset[str]:
@@ -48,13 +48,13 @@ def is_told(
         .where(
             deliveries.c[key] == news,
             deliveries.c.channel == channel,
-            deliveries.c.outcome == TellingOutcome.SENT.value,
+            deliveries.c.outcome == DeliveryOutcome.SENT.value,
         )
         .exists()
     )
 
 
-def telling_row(org_id: str, key: str, news_id: str, telling: Telling) -> dict[str, Any]:
+def telling_row(org_id: str, key: str, news_id: str, telling: ChannelDelivery) -> dict[str, Any]:
     """Record an attempt; constraints refuse a duplicate number and a second success."""
     return {
         key: news_id,
@@ -73,22 +73,22 @@ def last_tellings(
     key: str,
     ids: Sequence[str],
     channel: str | None = None,
-) -> dict[str, list[Telling]]:
+) -> dict[str, list[ChannelDelivery]]:
     """The last attempt per channel, by notification."""
-    table, latest = deliveries.c, dict[tuple[str, str], Telling]()
+    table, latest = deliveries.c, dict[tuple[str, str], ChannelDelivery]()
     for piece in in_pieces(ids):
         query = select(deliveries).where(table[key].in_(piece))
         if channel is not None:
             query = query.where(table.channel == channel)
         for row in tx.execute(query.order_by(table.channel, table.attempt)).mappings():
-            latest[row[key], row["channel"]] = Telling(
+            latest[row[key], row["channel"]] = ChannelDelivery(
                 channel=row["channel"],
                 outcome=row["outcome"],
                 attempts=row["attempt"],
                 tried_at=row["tried_at"],
                 error=row["error"],
             )
-    found: dict[str, list[Telling]] = {}
+    found: dict[str, list[ChannelDelivery]] = {}
     for (news_id, _), telling in latest.items():
         found.setdefault(news_id, []).append(telling)
     return found

@@ -21,7 +21,13 @@ from lakeguard.state.bulk_writes import insert_into
 from lakeguard.state.schema import event_channels, event_deliveries, events
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import canonical_json
-from lakeguard_sdk.model.notifications import Event, EventKind, EventRow, Telling, TellingOutcome
+from lakeguard_sdk.model.notifications import (
+    ChannelDelivery,
+    DeliveryOutcome,
+    Event,
+    EventKind,
+    EventRow,
+)
 
 REFRESH_SECONDS = 5.0
 """Seconds until a process notices a channel opened by another."""
@@ -79,7 +85,7 @@ def untold_events(
     kinds: Sequence[EventKind] = (),
     is_for: Callable[[Event], bool] = lambda _: True,
     most: int | None = None,
-) -> list[tuple[Event, Telling | None]]:
+) -> list[tuple[Event, ChannelDelivery | None]]:
     """Undelivered events of the channel in order, with their last attempt.
 
     Stops soon after the first ``most`` that no failure holds up.
@@ -91,7 +97,7 @@ def untold_events(
     query = select(events).where(events.c.org_id == tx.org_id, events.c.happened_at >= first, ~told)
     if kinds:
         query = query.where(events.c.type.in_([kind.value for kind in kinds]))
-    found, held, free = list[tuple[Event, Telling | None]](), set[str](), 0
+    found, held, free = list[tuple[Event, ChannelDelivery | None]](), set[str](), 0
     for page in _pages(tx, query):
         chosen = [event for event in page if is_for(event)]
         ids = [event.event_id for event in chosen]
@@ -99,7 +105,7 @@ def untold_events(
         for one in chosen:
             last = next(iter(tried.get(one.event_id, ())), None)
             found.append((one, last))
-            if last is not None and last.outcome is TellingOutcome.FAILED:
+            if last is not None and last.outcome is DeliveryOutcome.FAILED:
                 held.add(one.line)
             free += last is None and one.line not in held
         if most is not None and free >= most:
@@ -126,7 +132,7 @@ def _pages(tx: Transaction, query: Select[Any]) -> Iterator[list[Event]]:
         page = [_event(row) for row in tx.execute(rest)]
 
 
-def record_event_telling(tx: Transaction, event_id: str, telling: Telling) -> None:
+def record_event_telling(tx: Transaction, event_id: str, telling: ChannelDelivery) -> None:
     row = telling_row(tx.org_id, _KEY, event_id, telling)
     tx.execute(insert(event_deliveries), [row])
 

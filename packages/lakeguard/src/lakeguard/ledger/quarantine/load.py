@@ -23,7 +23,7 @@ from lakeguard.state.schema import data_versions, documents, run_openings
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, MoveKind
-from lakeguard_sdk.errors import NothingWaits
+from lakeguard_sdk.errors import NothingQuarantined
 from lakeguard_sdk.model.evidence import Evidence
 from lakeguard_sdk.model.load import KEYED_LOADS
 from lakeguard_sdk.model.quarantine import QuarantineSelection
@@ -121,7 +121,7 @@ def _reads_anew(plan: dict[str, Any]) -> bool:
 def chosen_of(
     dataset: DatasetName, quarantined: Sequence[Holding], choice: QuarantineSelection
 ) -> tuple[Holding, ...]:
-    """Raises ``NothingWaits`` if the named run or rule has no quarantined rows."""
+    """Raises ``NothingQuarantined`` if the named run or rule has no quarantined rows."""
     chosen = tuple(item for item in quarantined if choice.takes(item.run_id, item.rule_id))
     if not chosen:
         missing = _words(choice.runs, choice.rules)
@@ -132,7 +132,7 @@ def chosen_of(
             [rule for rule in choice.rules if rule not in rules],
         )
     if missing:
-        raise NothingWaits(dataset=dataset, choice=f" {missing}")
+        raise NothingQuarantined(dataset=dataset, choice=f" {missing}")
     return chosen
 
 

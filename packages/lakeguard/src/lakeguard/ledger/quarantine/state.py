@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import MoveKind
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.model.evidence import Evidence
 from lakeguard_sdk.model.quarantine import (
     QuarantineBalance,
@@ -30,7 +30,7 @@ Key = tuple[str, str]
 """The run and rule of quarantined rows."""
 
 
-class Holding(Noun):
+class Holding(FrozenModel):
     """Rows that one run quarantined under one rule."""
 
     run_id: str

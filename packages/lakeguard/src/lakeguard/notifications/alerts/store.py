@@ -17,7 +17,7 @@ from lakeguard.settings import AlertChannel
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import alert_channels
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.model.notifications import Alert, Telling
+from lakeguard_sdk.model.notifications import Alert, ChannelDelivery
 
 AlertMessenger = Messenger[Alert, AlertChannel]
 
@@ -39,7 +39,7 @@ class AlertBook:
         found = untold(tx, channel.name, since, kinds=channel.kinds, severities=channel.severities)
         return [(alert, last) for alert, last in found if _is_for(channel, alert)]
 
-    def record(self, tx: Transaction, news: Alert, telling: Telling) -> None:
+    def record(self, tx: Transaction, news: Alert, telling: ChannelDelivery) -> None:
         record_telling(tx, news.alert_id, telling)
 
     def message(self, news: Alert, channel: str) -> Message:

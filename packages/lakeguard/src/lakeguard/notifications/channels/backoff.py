@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from lakeguard.notifications.channels.store import Told, Waiting
 from lakeguard.settings import ChannelSettings
 from lakeguard_sdk.backoff import Backoff
-from lakeguard_sdk.model.notifications import Telling, TellingOutcome
+from lakeguard_sdk.model.notifications import ChannelDelivery, DeliveryOutcome
 
 KEPT = timedelta(days=7)
 """Notifications older than this are given up."""
@@ -27,7 +27,7 @@ def due(channel: ChannelSettings, waiting: Waiting[Told], now: datetime) -> Wait
     """
     troubled = max((last.tried_at for _, last in waiting if last is not None), default=None)
     resting = troubled is not None and now < troubled + pause_after(channel, 1)
-    held, found = set[str](), list[tuple[Told, Telling | None]]()
+    held, found = set[str](), list[tuple[Told, ChannelDelivery | None]]()
     for news, last in waiting:
         rests = resting and troubled is not None and news.since <= troubled
         if news.line not in held and not rests and _is_due(channel, last, now):
@@ -37,13 +37,13 @@ def due(channel: ChannelSettings, waiting: Waiting[Told], now: datetime) -> Wait
     return found
 
 
-def given_up(last: Telling | None) -> bool:
-    return last is not None and last.outcome is TellingOutcome.DEAD
+def given_up(last: ChannelDelivery | None) -> bool:
+    return last is not None and last.outcome is DeliveryOutcome.DEAD
 
 
-def _is_due(channel: ChannelSettings, last: Telling | None, now: datetime) -> bool:
+def _is_due(channel: ChannelSettings, last: ChannelDelivery | None, now: datetime) -> bool:
     """Whether it was never tried, or its delay has passed."""
     if last is None:
         return True
     paused = now < last.tried_at + pause_after(channel, last.attempts)
-    return last.outcome is TellingOutcome.FAILED and not paused
+    return last.outcome is DeliveryOutcome.FAILED and not paused

@@ -21,7 +21,7 @@ from lakeguard.notifications.channels.store import (
 from lakeguard.notifications.channels.transports import Carrier, NotCarried, carrier_of
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.errors import SettingsError
-from lakeguard_sdk.model.notifications import ChannelTurn, Telling, TellingOutcome
+from lakeguard_sdk.model.notifications import ChannelDelivery, ChannelResult, DeliveryOutcome
 from lakeguard_sdk.storage.fault_points import reached
 
 BESIDE_SECONDS = 10.0
@@ -63,7 +63,7 @@ class Messenger(Generic[Told, Channel]):
         """Whether no channel has anything to try now."""
         return not any(self._due(channel) for channel in self.channels)
 
-    def drain(self, threads: int = 1, until: float | None = None) -> list[ChannelTurn]:
+    def drain(self, threads: int = 1, until: float | None = None) -> list[ChannelResult]:
         """Send what is due within a time limit; the rest waits for the next call."""
         seconds = BESIDE_SECONDS if until is None else min(BESIDE_SECONDS, until - time.monotonic())
         if seconds <= 0 or self.is_idle():
@@ -72,7 +72,7 @@ class Messenger(Generic[Told, Channel]):
 
     def send(
         self, *, again: bool = False, seconds: float = ASKED_SECONDS, asked: bool = True
-    ) -> list[ChannelTurn]:
+    ) -> list[ChannelResult]:
         """Send what waits. ``asked`` ignores pauses; ``again`` also retries what was given up."""
         deadline = time.monotonic() + seconds
 
@@ -105,9 +105,9 @@ class Messenger(Generic[Told, Channel]):
 
     def _turn_of(
         self, channel: Channel, chosen: Callable[[Channel], Waiting[Told]], deadline: float
-    ) -> ChannelTurn:
+    ) -> ChannelResult:
         """One process at a time: a second one finds the first one's attempts recorded."""
-        turn = ChannelTurn(channel=channel.name)
+        turn = ChannelResult(channel=channel.name)
         name = f"{self.book.noun}s-{self.state.org_id}-{channel.name}"
         patience = max(0.0, min(channel.timeout_seconds, deadline - time.monotonic()))
         try:
@@ -121,15 +121,15 @@ class Messenger(Generic[Told, Channel]):
             turn = _but(turn, problem=str(error))
         return turn
 
-    def _counted(self, channel: Channel, turn: ChannelTurn, asked: bool) -> ChannelTurn:
+    def _counted(self, channel: Channel, turn: ChannelResult, asked: bool) -> ChannelResult:
         waiting = self.waiting(channel, None if asked else MOST_AT_ONCE)
         return _but(turn, waiting=sum(not given_up(last) for _, last in waiting))
 
     def _tell(
         self, channel: Channel, carrier: Carrier, waiting: Waiting[Told], deadline: float
-    ) -> ChannelTurn:
+    ) -> ChannelResult:
         """Send in order. A refusal holds up its own sequence; any other failure, the channel."""
-        turn, held = ChannelTurn(channel=channel.name), set[str]()
+        turn, held = ChannelResult(channel=channel.name), set[str]()
         for news, last in waiting:
             if news.line in held:
                 continue
@@ -146,7 +146,12 @@ class Messenger(Generic[Told, Channel]):
         return turn
 
     def _try(
-        self, channel: Channel, carrier: Carrier, news: Told, last: Telling | None, deadline: float
+        self,
+        channel: Channel,
+        carrier: Carrier,
+        news: Told,
+        last: ChannelDelivery | None,
+        deadline: float,
     ) -> NotCarried | None:
         attempt = 1 if last is None else last.attempts + 1
         message = self.book.message(news, channel.name)
@@ -167,11 +172,11 @@ class Messenger(Generic[Told, Channel]):
     def _mark(self, channel: Channel, news: Told, attempt: int, failure: NotCarried | None) -> bool:
         """Record the attempt; False if another process, having taken the channel over, recorded it
         first."""
-        outcome = TellingOutcome.SENT
+        outcome = DeliveryOutcome.SENT
         if failure is not None:
             spent = attempt >= channel.attempts
-            outcome = TellingOutcome.DEAD if spent else TellingOutcome.FAILED
-        telling = Telling(
+            outcome = DeliveryOutcome.DEAD if spent else DeliveryOutcome.FAILED
+        telling = ChannelDelivery(
             channel=channel.name,
             outcome=outcome,
             attempts=attempt,
@@ -187,5 +192,5 @@ class Messenger(Generic[Told, Channel]):
         return True
 
 
-def _but(turn: ChannelTurn, **changed: object) -> ChannelTurn:
+def _but(turn: ChannelResult, **changed: object) -> ChannelResult:
     return turn.model_copy(update=changed)

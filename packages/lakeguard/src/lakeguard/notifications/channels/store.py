@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from lakeguard.notifications.channels.message import Message
 from lakeguard.settings import ChannelSettings
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.model.notifications import Telling
+from lakeguard_sdk.model.notifications import ChannelDelivery
 
 
 class News(Protocol):
@@ -34,7 +34,7 @@ Channel = TypeVar("Channel", bound=ChannelSettings)
 Found = TypeVar("Found", bound=News, covariant=True)
 Asked = TypeVar("Asked", bound=ChannelSettings, contravariant=True)
 
-Waiting = Sequence[tuple[Told, Telling | None]]
+Waiting = Sequence[tuple[Told, ChannelDelivery | None]]
 """Unsent notifications of a channel, each with its last attempt."""
 
 
@@ -50,5 +50,5 @@ class Book(Protocol[Found, Asked]):
     def untold(
         self, tx: Transaction, channel: Asked, since: datetime, most: int | None = None
     ) -> Waiting[Found]: ...
-    def record(self, tx: Transaction, news: Any, telling: Telling) -> None: ...
+    def record(self, tx: Transaction, news: Any, telling: ChannelDelivery) -> None: ...
     def message(self, news: Any, channel: str) -> Message: ...

@@ -23,7 +23,7 @@ from lakeguard.settings import EventChannel
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import event_channels
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.model.notifications import Event, EventRow, Telling
+from lakeguard_sdk.model.notifications import ChannelDelivery, Event, EventRow
 
 EventMessenger = Messenger[Event, EventChannel]
 TELLING_SECONDS = 10.0
@@ -52,7 +52,7 @@ class EventBook:
             most=most,
         )
 
-    def record(self, tx: Transaction, news: Event, telling: Telling) -> None:
+    def record(self, tx: Transaction, news: Event, telling: ChannelDelivery) -> None:
         record_event_telling(tx, news.event_id, telling)
 
     def message(self, news: Event, channel: str) -> Message:

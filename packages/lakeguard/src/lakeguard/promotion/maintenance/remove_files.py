@@ -26,7 +26,7 @@ from lakeguard.registry.store import RegisteredDataset, require_dataset
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Outcome, TaskKind
-from lakeguard_sdk.errors import BaseMoved, MaintenanceRefused, TableBusy
+from lakeguard_sdk.errors import BaseChanged, MaintenanceRefused, TableBusy
 from lakeguard_sdk.model.delta_log import STAGING, Commit, CommittedFile
 from lakeguard_sdk.model.table_operations import Maintained, Removal, RemovalKind
 from lakeguard_sdk.scheduling.scratch_folders import remove_left_scratch
@@ -220,7 +220,9 @@ def _check_unmoved(tx: Transaction, dataset: RegisteredDataset, published: Point
     if holders:
         raise TableBusy(dataset=dataset.name, holder=holders[0])
     if pointer(tx, dataset.dataset_id) != published:
-        raise BaseMoved(dataset=dataset.name, expected="no move", found="one since it was planned")
+        raise BaseChanged(
+            dataset=dataset.name, expected="no move", found="one since it was planned"
+        )
 
 
 def _small_files(

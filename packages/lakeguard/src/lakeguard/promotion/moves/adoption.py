@@ -53,7 +53,7 @@ from lakeguard_sdk.core.enums import (
     TaskKind,
 )
 from lakeguard_sdk.core.ids import new_id
-from lakeguard_sdk.errors import AlreadyGoverned, BaseMoved, NotAdoptable, NotApproved
+from lakeguard_sdk.errors import AlreadyGoverned, BaseChanged, NotAdoptable, NotApproved
 from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.evidence import Evidence
 from lakeguard_sdk.model.run import (
@@ -276,7 +276,7 @@ def _judged_table(context: PlaneContext, run: OpenRun, evidence: Evidence) -> Ad
     location = context.location_of(run.dataset)
     table = context.tables.examine(location)
     if table.commit != evidence.base_commit:
-        raise BaseMoved(
+        raise BaseChanged(
             dataset=run.dataset.name,
             expected=f"commit {evidence.base_commit}, which was judged",
             found=f"commit {table.commit}",

@@ -15,7 +15,7 @@ from lakeguard.promotion.moves.reap import end_move, end_without_move
 from lakeguard.state.locks import hold_shared
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskState
-from lakeguard_sdk.errors import GraphLeft, NotCancelable, TaskCanceled
+from lakeguard_sdk.errors import GraphRolledBack, NotCancelable, TaskCanceled
 from lakeguard_sdk.model.run import Failure, Intent, RunResult
 from lakeguard_sdk.storage.fault_points import reached
 
@@ -57,7 +57,9 @@ def cancel_left(context: PlaneContext, task_id: str) -> Task | None:
         task = require_task(tx, task_id)
         among = set() if task.dag_version_id is None else {task.dag_version_id}
         for active in left_graphs(tx, among).values():
-            return task, Failure(code=GraphLeft.code, message=str(GraphLeft(version=active)))
+            return task, Failure(
+                code=GraphRolledBack.code, message=str(GraphRolledBack(version=active))
+            )
         raise _LeftNoMore
 
     try:

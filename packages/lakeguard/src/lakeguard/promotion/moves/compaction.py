@@ -33,7 +33,7 @@ from lakeguard_sdk.core.enums import (
     TaskState,
 )
 from lakeguard_sdk.core.ids import new_id
-from lakeguard_sdk.errors import BaseMoved, NotApproved
+from lakeguard_sdk.errors import BaseChanged, NotApproved
 from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.partitions import partition_difference
 from lakeguard_sdk.model.run import (
@@ -214,7 +214,7 @@ def _same(known: Intent, compacted: Compacted) -> Intent:
 def _base(tx: Transaction, dataset: RegisteredDataset, compacted: Compacted) -> Pointer:
     published = pointer(tx, dataset.dataset_id)
     if published is None or published.commit != compacted.base_commit:
-        raise BaseMoved(
+        raise BaseChanged(
             dataset=dataset.name,
             expected=f"commit {compacted.base_commit}",
             found=f"commit {published.commit}" if published else "no version",

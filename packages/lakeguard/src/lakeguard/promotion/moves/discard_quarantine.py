@@ -11,7 +11,7 @@ from lakeguard.promotion.quarantine.quarantine_tables import sync_quarantine_tab
 from lakeguard.promotion.quarantine.replay import chosen_holdings
 from lakeguard.registry.store import require_dataset
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.errors import DiscardInvalid, SecretReason, TableBusy
+from lakeguard_sdk.errors import DiscardInvalid, SecretInReason, TableBusy
 from lakeguard_sdk.model.quarantine import QuarantineEntry, QuarantineSelection
 from lakeguard_sdk.security.secret_values import holds_secret
 from lakeguard_sdk.storage.fault_points import reached
@@ -49,4 +49,4 @@ def _check(name: DatasetName, reason: str) -> None:
         problem = f"a reason is at most {LONGEST_REASON:,} characters that can be seen, on one line"
         raise DiscardInvalid(dataset=name, problem=problem)
     if holds_secret(reason):
-        raise SecretReason()
+        raise SecretInReason()

@@ -22,9 +22,9 @@ from lakeguard_sdk.core.enums import RunStatus, TaskState
 from lakeguard_sdk.errors import CommitMismatch, Fenced, LakeGuardError, StateError
 from lakeguard_sdk.model.delta_log import Commit
 from lakeguard_sdk.model.run import (
+    AbandonedAttempt,
     Failure,
     Intent,
-    LeftBehind,
     RunResult,
     RunTicket,
     failure_of,
@@ -53,7 +53,7 @@ class Reaped:
     problems: list[str] = field(default_factory=list)
 
 
-def reap(context: PlaneContext) -> list[LeftBehind]:
+def reap(context: PlaneContext) -> list[AbandonedAttempt]:
     """Like ``end_dead``, and reports what was ended."""
     found = end_dead(context)
     if not found.builds and not found.reported:
@@ -68,10 +68,10 @@ def reap(context: PlaneContext) -> list[LeftBehind]:
         ]
 
 
-def _left_behind(tx: Transaction, task: Task, version: int | None = None) -> LeftBehind:
+def _left_behind(tx: Transaction, task: Task, version: int | None = None) -> AbandonedAttempt:
     row = show_task(tx, task.task_id)
     run_id = str(task.run_id)
-    return LeftBehind(
+    return AbandonedAttempt(
         task_id=task.task_id,
         run_id=run_id,
         name=row.job or row.dataset or task.dataset_id,

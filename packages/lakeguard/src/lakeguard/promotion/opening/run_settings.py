@@ -20,7 +20,7 @@ from lakeguard.registry.store import (
     job_of_dataset,
 )
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.definitions import (
     DatasetDefinition,
     FromSource,
@@ -30,7 +30,7 @@ from lakeguard_sdk.model.definitions import (
 )
 
 
-class Bundle(Noun):
+class Bundle(FrozenModel):
     """Settings with their origin; secrets are references."""
 
     values: dict[str, str] = Field(default_factory=dict)

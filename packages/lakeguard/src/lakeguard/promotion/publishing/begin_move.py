@@ -26,10 +26,10 @@ from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import LoadType, MoveKind
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import (
-    BaseMoved,
+    BaseChanged,
     Fenced,
     ForeignTable,
-    GraphLeft,
+    GraphRolledBack,
     NotApproved,
     TableBusy,
     TableUnreadable,
@@ -79,7 +79,7 @@ def take_number(tx: Transaction, task: Task, intent: Intent) -> None:
     if task.dag_version_id is not None:
         left = left_graphs(tx, {task.dag_version_id})
         if task.dag_version_id in left:
-            raise GraphLeft(version=left[task.dag_version_id])
+            raise GraphRolledBack(version=left[task.dag_version_id])
     under_way = open_intent(tx, intent.dataset_id)
     if under_way is not None:
         raise TableBusy(dataset=intent.dataset, holder=under_way.run_id)
@@ -126,7 +126,7 @@ def _publish_intent(tx: Transaction, run: OpenRun, table_id: str) -> Intent:
     published = pointer(tx, run.dataset.dataset_id)
     base = run.plan.base
     if not _stands_on(base, published, evidence):
-        raise BaseMoved(
+        raise BaseChanged(
             dataset=run.dataset.name,
             expected=f"v{base.version} at commit {base.commit}" if base else "no version",
             found=f"v{published.version} at commit {published.commit}"
@@ -197,7 +197,7 @@ def _approved(tx: Transaction, run: OpenRun) -> Evidence:
 
 
 def _require_quarantined(tx: Transaction, plan: RunPlan) -> None:
-    """``BaseMoved`` where rows that the run has read were discarded meanwhile."""
+    """``BaseChanged`` where rows that the run has read were discarded meanwhile."""
     if not isinstance(plan.build, QuarantineBuild):
         return
     quarantine = quarantine_of(tx, plan.dataset_id)
@@ -206,7 +206,7 @@ def _require_quarantined(tx: Transaction, plan: RunPlan) -> None:
     }
     taken = {(file.run_id, file.rule_id) for file in plan.build.files}
     if not taken <= quarantined:
-        raise BaseMoved(
+        raise BaseChanged(
             dataset=plan.dataset,
             expected="the rows that it sends again",
             found="some that do not wait any more",

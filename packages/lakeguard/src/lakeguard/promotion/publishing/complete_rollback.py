@@ -11,12 +11,12 @@ from lakeguard.promotion.records.alerts import tell_rollback
 from lakeguard.promotion.records.move_pointer import show_version
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.delta_log import Commit
 from lakeguard_sdk.model.run import Intent, RunResult
 
 
-class RollbackOrder(Noun):
+class RollbackOrder(FrozenModel):
     """The operator's request, stored as task parameters."""
 
     version: int

@@ -29,7 +29,7 @@ from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import LoadType, TaskKind
 from lakeguard_sdk.model.definitions import DatasetDefinition
 from lakeguard_sdk.model.quarantine import QuarantineBuild
-from lakeguard_sdk.model.row_ranges import WHOLE, Reach, lies_within
+from lakeguard_sdk.model.row_ranges import WHOLE, RowRange, lies_within
 from lakeguard_sdk.scheduling.invalidations import Reason, Standing
 from lakeguard_sdk.types.schema import TableSchema
 
@@ -74,20 +74,20 @@ def tell_restored(
         _tell(tx, dataset, task, version, reach, Reason.CORRECTION)
 
 
-def _replaced(run: OpenRun, found: Partitions | None) -> Reach | None:
+def _replaced(run: OpenRun, found: Partitions | None) -> RowRange | None:
     window, load = run.plan.window, run.plan.load
     if isinstance(run.plan.build, QuarantineBuild):
         return None
     if found is None:
-        return None if window is None else Reach(window=window)
+        return None if window is None else RowRange(window=window)
     if window is None and load.type is not LoadType.PARTITION:
         return None
     return _named(found.replaced) if found.replaced else None
 
 
-def _named(keys: Iterable[str]) -> Reach:
+def _named(keys: Iterable[str]) -> RowRange:
     partitions = tuple(sorted(keys))
-    return Reach(partitions=partitions) if len(partitions) <= MOST_NAMED else WHOLE
+    return RowRange(partitions=partitions) if len(partitions) <= MOST_NAMED else WHOLE
 
 
 def _breaks(before: TableSchema, after: TableSchema) -> bool:
@@ -101,7 +101,7 @@ def _tell(
     dataset: RegisteredDataset,
     task: Task,
     version: int,
-    reach: Reach,
+    reach: RowRange,
     reason: Reason,
 ) -> None:
     """Not if the version was built for an invalidation, which cascades by itself."""
@@ -129,12 +129,12 @@ def _has_readers(tx: Transaction, dataset: RegisteredDataset) -> bool:
     return any(dataset.name in definition.parents for definition in found)
 
 
-def _is_asked_for(tx: Transaction, dataset: RegisteredDataset, task: Task, reach: Reach) -> bool:
+def _is_asked_for(tx: Transaction, dataset: RegisteredDataset, task: Task, reach: RowRange) -> bool:
     cause = json.loads(task.cause) if task.cause else {}
     asked = [cause["details"]["reach"]] if cause.get("kind") == "invalidation" else []
     found = open_invalidations(tx, dataset.dataset_id)
     known = progress_of(tx, [one.invalidation_id for one in found])
-    reaches = [Reach(**one) for one in asked]
+    reaches = [RowRange(**one) for one in asked]
     reaches += [one.reach for one in found if dataset.dataset_id not in known[one.invalidation_id]]
     declared = dataset.definition.declared
     return any(lies_within(reach, outer, declared) for outer in reaches)

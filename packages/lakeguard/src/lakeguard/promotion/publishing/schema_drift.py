@@ -23,7 +23,7 @@ from lakeguard.registry.store import (
     read_state,
 )
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.errors import ColumnsUnderWay, DefinitionMoved, InvalidDefinitions
+from lakeguard_sdk.errors import ColumnsInFlight, DefinitionChanged, InvalidDefinitions
 from lakeguard_sdk.model.plan import Plan
 from lakeguard_sdk.types.schema import TableSchema
 
@@ -44,7 +44,7 @@ def record_drift(
         return
     try:
         plan = _plan(tx, context, now, run_id, found)
-    except DefinitionMoved:
+    except DefinitionChanged:
         return
     reason = f"{run_id} brought {', '.join(found.names)}"
     apply_plan(tx, plan, "drift", tx.now(), context.lake, reason)
@@ -53,7 +53,7 @@ def record_drift(
 def require_room(
     tx: Transaction, context: PlaneContext, dataset: RegisteredDataset, run_id: str
 ) -> None:
-    """Raises ``DefinitionMoved`` if the current definition does not accept the run's columns.
+    """Raises ``DefinitionChanged`` if the current definition does not accept the run's columns.
 
     Otherwise the definition is locked until the transaction ends.
     """
@@ -63,14 +63,14 @@ def require_room(
 
 
 def require_room_for_moves(tx: Transaction, context: PlaneContext) -> None:
-    """After an apply: raises ``ColumnsUnderWay`` if a definition rejects the columns of an open
+    """After an apply: raises ``ColumnsInFlight`` if a definition rejects the columns of an open
     move."""
     for run_id, dataset_id in open_publishes(tx):
         dataset = dataset_by_id(tx, dataset_id)
         try:
             require_room(tx, context, dataset, run_id)
-        except DefinitionMoved as error:
-            raise ColumnsUnderWay(**error.fields) from None
+        except DefinitionChanged as error:
+            raise ColumnsInFlight(**error.fields) from None
 
 
 def follow_shown(
@@ -130,6 +130,6 @@ def _plan(
         return make_plan(gathered([definition]), read_state(tx), context.lake)
     except InvalidDefinitions as error:
         columns, problem = ", ".join(found.names), str(error.errors[0])
-        raise DefinitionMoved(
+        raise DefinitionChanged(
             dataset=dataset.name, columns=columns, run=run_id, problem=problem
         ) from None

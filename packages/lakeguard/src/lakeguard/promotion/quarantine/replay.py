@@ -21,9 +21,9 @@ from lakeguard_sdk.core.enums import (
     LateRows,
     LoadType,
 )
-from lakeguard_sdk.errors import NothingWaits, NotReplayable, ReadsAllAnew
+from lakeguard_sdk.errors import NothingQuarantined, NotReplayable, ReadsWholeSource
 from lakeguard_sdk.model.load import KEYED_LOADS, Load
-from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantineSelection, ReplayOrder
+from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantineSelection, ReplayParameters
 
 _ADDS = {
     LoadType.FULL: LoadType.APPEND,
@@ -37,7 +37,7 @@ def order_replay(
     context: PlaneContext,
     name: DatasetName,
     triggered_by: str,
-    order: ReplayOrder,
+    order: ReplayParameters,
     key: str | None = None,
 ) -> str:
     """Submit a replay; refused where nothing chosen waits, or nothing orders the rows."""
@@ -54,20 +54,20 @@ def order_replay(
         )
 
 
-def task_replay(task: Task) -> ReplayOrder | None:
+def task_replay(task: Task) -> ReplayParameters | None:
     kept = json.loads(task.parameters).get("replay")
-    return None if kept is None else ReplayOrder.model_validate(kept)
+    return None if kept is None else ReplayParameters.model_validate(kept)
 
 
 def replayable_holdings(
-    tx: Transaction, dataset: RegisteredDataset, order: ReplayOrder
+    tx: Transaction, dataset: RegisteredDataset, order: ReplayParameters
 ) -> tuple[Holding, ...]:
     """``NotReplayable``, with the way out, where it is not known which rows are newer, or whether
     the table has them already."""
     load, name = dataset.definition.load, dataset.name
     if load.type is LoadType.FULL and load.hash is HashStrategy.KEY_HASH:
         reason = "a FULL load with a key_hash adds no rows; it reads them all again"
-        raise ReadsAllAnew(dataset=name, reason=reason)
+        raise ReadsWholeSource(dataset=name, reason=reason)
     problem = None if order.as_newest else _unordered(load)
     if problem is not None:
         raise NotReplayable(dataset=name, reason=problem)
@@ -84,7 +84,7 @@ def why_not_replayable(
 ) -> NotReplayable | None:
     """What a replay of what waits and is chosen would be refused with; None if it would not."""
     try:
-        replayable_holdings(tx, dataset, ReplayOrder(choice=choice))
+        replayable_holdings(tx, dataset, ReplayParameters(choice=choice))
     except NotReplayable as error:
         return error
     return None
@@ -93,7 +93,7 @@ def why_not_replayable(
 def chosen_holdings(
     tx: Transaction, dataset: RegisteredDataset, choice: QuarantineSelection
 ) -> tuple[Holding, ...]:
-    """What waits and is chosen; ``NothingWaits`` where that is nothing."""
+    """What waits and is chosen; ``NothingQuarantined`` where that is nothing."""
     return _chosen(quarantine_of(tx, dataset.dataset_id), dataset, choice)
 
 
@@ -103,7 +103,7 @@ def _chosen(
     quarantined = quarantine.quarantined(quarantine.published)
     chosen = chosen_of(dataset.name, quarantined, choice)
     if not chosen:
-        raise NothingWaits(dataset=dataset.name, choice="")
+        raise NothingQuarantined(dataset=dataset.name, choice="")
     return chosen
 
 
@@ -111,13 +111,13 @@ def plan_replay(
     tx: Transaction,
     dataset: RegisteredDataset,
     published: Pointer | None,
-    order: ReplayOrder,
+    order: ReplayParameters,
     findings: Findings,
 ) -> QuarantineBuild | None:
     """The files of what waits and is chosen, pinned; None, and why in the findings, if none is."""
     try:
         chosen = replayable_holdings(tx, dataset, order)
-    except (NotReplayable, NothingWaits) as error:
+    except (NotReplayable, NothingQuarantined) as error:
         findings.refuse("quarantine", f"{error}; {error.next_step}")
         return None
     rows = sum(item.rows for item in chosen)

@@ -10,7 +10,7 @@ from lakeguard.registry.text.yaml_nodes import Path
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.errors import (
     DefinitionError,
-    TakenColumn,
+    ReservedColumn,
     UnknownColumn,
     WrongValue,
 )
@@ -100,8 +100,8 @@ def _taken(load: Load, declared: TableSchema, at: At) -> Iterator[DefinitionErro
     for name in declared.names:
         if look_alike(name) in written:
             path: Path = ("columns", name)
-            yield TakenColumn(at(path), column=name, hint="", at=list(path))
+            yield ReservedColumn(at(path), column=name, hint="", at=list(path))
     operation = load.operation
     if operation not in declared.names and look_alike(operation) in written:
         path = ("load", "operation")
-        yield TakenColumn(at(path), column=operation, hint="", at=list(path))
+        yield ReservedColumn(at(path), column=operation, hint="", at=list(path))

@@ -14,7 +14,7 @@ from lakeguard_sdk.core.enums import (
     LoadType,
     NullWatermark,
 )
-from lakeguard_sdk.errors import DefinitionError, DoubledRows, WrongValue
+from lakeguard_sdk.errors import DefinitionError, DuplicatedRows, WrongValue
 from lakeguard_sdk.model.load import KEYED_LOADS, Load, parse_lag
 from lakeguard_sdk.types.schema import is_numeric
 
@@ -43,7 +43,7 @@ def load_errors(context: LoadContext, at: At) -> Iterator[DefinitionError]:
     for field in _read_again(context):
         path = ("load", field)
         problem = "without keys APPEND would duplicate rows that are read again; set keys"
-        yield DoubledRows(at(path), key=field, problem=problem, at=list(path))
+        yield DuplicatedRows(at(path), key=field, problem=problem, at=list(path))
 
 
 def _needs(context: LoadContext) -> Iterator[Problem]:

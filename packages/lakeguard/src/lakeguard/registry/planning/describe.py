@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sized
 
 from lakeguard.registry.kinds import name_of
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.definitions import (
     CatalogueRule,
     DatasetDefinition,
@@ -24,7 +24,7 @@ from lakeguard_sdk.model.plan import (
 )
 
 
-class PlanLine(Noun):
+class PlanLine(FrozenModel):
     """``+ dataset bronze.orders  9 columns, 6 rules``, with ``changes`` indented below."""
 
     sign: str

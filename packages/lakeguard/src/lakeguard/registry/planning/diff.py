@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from lakeguard_sdk.core.enums import HashStrategy, Severity
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
@@ -67,7 +67,7 @@ def _differences(before: Mapping[str, str], after: Mapping[str, str]) -> Iterato
             yield Change(field=field, before=old, after=new)
 
 
-def _words(definition: Noun) -> dict[str, str]:
+def _words(definition: FrozenModel) -> dict[str, str]:
     """Display text by field; members of mappings and named items are separate."""
     words: dict[str, str] = {}
     for field in type(definition).model_fields:
@@ -76,7 +76,7 @@ def _words(definition: Noun) -> dict[str, str]:
             continue
         if isinstance(value, dict):
             words |= {f"{_SINGULAR[field]} {key}": value[key] for key in sorted(value)}
-        elif isinstance(value, tuple) and value and isinstance(value[0], Noun):
+        elif isinstance(value, tuple) and value and isinstance(value[0], FrozenModel):
             words |= {f"{_SINGULAR[field]} {name}": text for name, text in _items(value)}
         else:
             words[label] = _word(value)
@@ -152,7 +152,7 @@ def _less_common_words(load: Load) -> dict[str, str]:
     }
 
 
-def _sql_change(before: Noun, after: Noun) -> Iterator[Change]:
+def _sql_change(before: FrozenModel, after: FrozenModel) -> Iterator[Change]:
     if not isinstance(before, FromSql) or not isinstance(after, FromSql):
         return
     if before.text == after.text:

@@ -10,7 +10,7 @@ from lakeguard.registry.text.problems import Findings
 from lakeguard.state.schema import metadata
 from lakeguard.state.views.view_metadata import view_metadata
 from lakeguard_sdk.core.did_you_mean import did_you_mean
-from lakeguard_sdk.errors import LoadedFact, UnknownKey, UnknownReference
+from lakeguard_sdk.errors import NotLoadable, UnknownKey, UnknownReference
 
 TABLES: dict[str, tuple[str, ...]] = {
     "dataset_registry": (
@@ -108,8 +108,8 @@ def is_fact(table: str) -> bool:
     return table in {name.rpartition(".")[2] for name in facts}
 
 
-def _refused_table(row: Row) -> LoadedFact | UnknownReference:
+def _refused_table(row: Row) -> NotLoadable | UnknownReference:
     if is_fact(row.table):
-        return LoadedFact(row.place, table=row.table)
+        return NotLoadable(row.place, table=row.table)
     hint = did_you_mean(row.table, TABLES)
     return UnknownReference(row.place, kind="table", name=shown(row.table), hint=hint)

@@ -19,7 +19,7 @@ from lakeguard.registry.rows.source_details import source_details
 from lakeguard.registry.rows.tables import TABLES
 from lakeguard.registry.text.characters import flag_of
 from lakeguard_sdk.core.enums import Severity
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
@@ -94,7 +94,7 @@ def _all_rows(definitions: Definitions) -> Iterator[tuple[str, Written]]:
         yield from _job(job, jobs[job.job])
 
 
-def _rest(noun: Noun, table: str) -> Written:
+def _rest(noun: FrozenModel, table: str) -> Written:
     """Fields with a column of the same name."""
     return {key: value for key, value in noun.to_data().items() if key in TABLES[table]}
 

@@ -39,12 +39,12 @@ from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.errors import (
     BadRename,
+    ConfusableName,
     DefinitionError,
     DuplicateDefinition,
+    DuplicateJob,
     LayerChanged,
-    LookAlike,
     NestedTable,
-    SecondJob,
     UnknownReference,
     WrongValue,
 )
@@ -283,7 +283,7 @@ def _job_errors(merged: MergedRegistry) -> Iterator[DefinitionError]:
     for job in sorted(jobs, key=lambda job: (job.job in mine, job.job)):
         owner = first.setdefault(str(job.dataset), job.job)
         if owner != job.job:
-            yield SecondJob(
+            yield DuplicateJob(
                 by_file(job, ()), job=job.job, dataset=job.dataset, first=owner, at=["dataset"]
             )
 
@@ -344,7 +344,7 @@ def _look_alike_errors(merged: MergedRegistry) -> Iterator[DefinitionError]:
         twins = {seen.setdefault(form, name) for form in forms} - {name}
         if twins:
             place, twin = by_file(item, ()), min(twins)
-            yield LookAlike(place, kind=item.kind, name=name, twin=twin, at=[item.kind])
+            yield ConfusableName(place, kind=item.kind, name=name, twin=twin, at=[item.kind])
     yield from _external_ids(merged)
 
 
@@ -372,7 +372,7 @@ def _doubly_claimed(
         if owner != name_of(item):
             place = by_file(item, ())
             kind = f"{item.kind} with external_id"
-            yield LookAlike(place, kind=kind, name=external, twin=owner, at=["external_id"])
+            yield ConfusableName(place, kind=kind, name=external, twin=owner, at=["external_id"])
 
 
 def _of_kind(definitions: Iterable[Definition], kind: str) -> list[Definition]:

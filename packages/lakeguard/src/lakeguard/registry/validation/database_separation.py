@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from sqlalchemy import URL
 
 from lakeguard_sdk.core.enums import TargetFormat
-from lakeguard_sdk.errors import NotApart
+from lakeguard_sdk.errors import StateDatabaseShared
 from lakeguard_sdk.model.definitions import TargetDefinition
 
 DEFAULT_PORT = 5432
@@ -23,14 +23,14 @@ Place = tuple[str, int, str]
 
 
 def require_apart(targets: Iterable[TargetDefinition], state: URL) -> None:
-    """Raise ``NotApart`` for the first target at the State's address."""
+    """Raise ``StateDatabaseShared`` for the first target at the State's address."""
     if state.get_backend_name() != "postgresql":
         return
     options = {key: str(value) for key, value in state.query.items()}
     state_place = place_of(state.host or options.get("host", ""), state.port, state.database or "")
     for target in targets:
         if target.format is TargetFormat.POSTGRESQL and _place(target.url) == state_place:
-            raise NotApart(target=target.target)
+            raise StateDatabaseShared(target=target.target)
 
 
 def place_of(host: str, port: int | None, database: str) -> Place:

@@ -12,7 +12,7 @@ from lakeguard.registry.text.definition_positions import Locate
 from lakeguard.registry.text.fields import LONGEST_DESCRIPTION, LONGEST_PATH, LONGEST_TEXT
 from lakeguard.registry.text.sql_lexing import MAX_CHARACTERS
 from lakeguard.registry.text.yaml_nodes import Path
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.errors import DefinitionError, Place, SecretValue, WrongValue
 from lakeguard_sdk.model.definitions import DatasetDefinition, Definition, FromSql
 from lakeguard_sdk.security.secret_values import (
@@ -50,7 +50,7 @@ _HARMLESS = 10
 """Shorter texts are never taken for a secret."""
 
 
-def texts_of(noun: Noun) -> Iterator[tuple[Path, str]]:
+def texts_of(noun: FrozenModel) -> Iterator[tuple[Path, str]]:
     """Every text with its path, including keys of mappings."""
     for field in type(noun).model_fields:
         yield from _texts((field,), getattr(noun, field))
@@ -97,7 +97,7 @@ def written_path(definition: Definition, path: Path) -> Path:
 def _texts(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
     if isinstance(value, str) and not isinstance(value, Enum):
         yield path, value
-    elif isinstance(value, Noun):
+    elif isinstance(value, FrozenModel):
         for field in type(value).model_fields:
             yield from _texts((*path, field), getattr(value, field))
     elif isinstance(value, Mapping):

@@ -11,11 +11,11 @@ from typing import Any
 from pydantic import Field
 
 from lakeguard.registry.files.job_settings import controls_of
-from lakeguard_sdk.core.frozen_model import Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.definitions import JobDefinition
 
 
-class GraphJob(Noun):
+class GraphJob(FrozenModel):
     """A job node of the graph."""
 
     type: str
@@ -23,13 +23,13 @@ class GraphJob(Noun):
     after: tuple[str, ...] = ()
 
 
-class Graph(Noun):
+class Graph(FrozenModel):
     datasets: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Datasets with their parents, ordered by name."""
     jobs: dict[str, GraphJob] = Field(default_factory=dict)
 
 
-class Differences(Noun):
+class Differences(FrozenModel):
     """The difference between two graphs: added, removed, changed."""
 
     added: tuple[str, ...] = ()

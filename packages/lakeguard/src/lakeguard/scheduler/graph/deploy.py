@@ -38,11 +38,11 @@ from lakeguard.state.schema import tasks
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import (
-    GraphLeft,
+    GraphRolledBack,
     LakeGuardError,
     NotCancelable,
     NothingToDeploy,
-    SecretReason,
+    SecretInReason,
     StateError,
 )
 from lakeguard_sdk.scheduling.jobs import Deployed
@@ -74,7 +74,7 @@ def plan_deployment(tx: Transaction, to: str | None = None) -> Deployed:
 def deploy(context: PlaneContext, reason: str = "", to: str | None = None) -> Deployed:
     """Concurrent deployments are serialised."""
     if holds_secret(reason):
-        raise SecretReason()
+        raise SecretInReason()
     with context.write() as tx:
         hold(tx, graph_lock(tx.org_id))
         at = tx.now()
@@ -138,8 +138,8 @@ def _withdraw(tx: Transaction, active: StoredGraph) -> list[str]:
             task,
             TaskState.CANCELED,
             tx.actor,
-            code=GraphLeft.code,
-            message=str(GraphLeft(version=active.dag_version_id)),
+            code=GraphRolledBack.code,
+            message=str(GraphRolledBack(version=active.dag_version_id)),
         )
         for task in waiting
     ]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from lakeguard.ledger.invalidations import Progress
-from lakeguard_sdk.model.row_ranges import Reach, carried_over, lies_within
+from lakeguard_sdk.model.row_ranges import RowRange, carried_over, lies_within
 from lakeguard_sdk.model.run import Window
 from lakeguard_sdk.scheduling.invalidations import Standing
 from lakeguard_sdk.types.schema import TableSchema
@@ -61,7 +61,7 @@ class Stale:
     """What is invalid since when; ``repaired`` is the version that repaired its own dataset."""
 
     dataset_id: str
-    reach: Reach
+    reach: RowRange
     since: datetime
     repaired: int | None = None
 
@@ -71,7 +71,7 @@ class Followed:
     """A dataset's progress, and its invalid range."""
 
     made: Progress
-    reach: Reach
+    reach: RowRange
     waits_for: tuple[str, ...] = ()
 
 
@@ -177,7 +177,7 @@ def _parents(stale: Stale, nodes: Mapping[str, Node], order: Sequence[str]) -> d
     return {**found, stale.dataset_id: []}
 
 
-def _reaches(stale: Stale, nodes: Mapping[str, Node], order: Sequence[str]) -> dict[str, Reach]:
+def _reaches(stale: Stale, nodes: Mapping[str, Node], order: Sequence[str]) -> dict[str, RowRange]:
     """The invalid range of each dataset."""
     found = {stale.dataset_id: stale.reach}
     for dataset_id in order:
@@ -190,7 +190,7 @@ def _reaches(stale: Stale, nodes: Mapping[str, Node], order: Sequence[str]) -> d
             if parent in found
         ]
         same = len(set(over)) == 1
-        found[dataset_id] = over[0] if same else Reach()
+        found[dataset_id] = over[0] if same else RowRange()
     return found
 
 
@@ -239,7 +239,7 @@ def _with_followers(good: set[int | None], looks: Sequence[Look]) -> frozenset[i
     return frozenset(found)
 
 
-def _covers(look: Look, node: Node, reach: Reach, own: bool) -> bool:
+def _covers(look: Look, node: Node, reach: RowRange, own: bool) -> bool:
     """Whether a run rebuilt everything invalid.
 
     A run without a window reads what its inputs gained, repairs included. For the invalidated
@@ -248,7 +248,7 @@ def _covers(look: Look, node: Node, reach: Reach, own: bool) -> bool:
     if not look.builds:
         return False
     if look.window is not None:
-        return lies_within(reach, Reach(window=look.window), node.schema)
+        return lies_within(reach, RowRange(window=look.window), node.schema)
     if not own:
         return True
     if look.version is None:

@@ -13,21 +13,21 @@ from lakeguard.promotion.publishing.invalidate_replaced import MOST_NAMED
 from lakeguard.registry.store import RegisteredDataset, current_target, require_dataset
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.errors import NeverBuiltAgain, NoSuchReach, SecretReason
+from lakeguard_sdk.errors import NotFullyRebuilt, SecretInReason, UnknownRowRange
 from lakeguard_sdk.model.load import NEW_ROWS_ONLY
 from lakeguard_sdk.model.partitions import partition_key, partition_values
-from lakeguard_sdk.model.row_ranges import WHOLE, Reach
+from lakeguard_sdk.model.row_ranges import WHOLE, RowRange
 from lakeguard_sdk.model.windows import window_problem
 from lakeguard_sdk.scheduling.invalidations import Reason
 from lakeguard_sdk.security.secret_values import holds_secret
 
 
 def invalidate(
-    context: PlaneContext, name: DatasetName, reach: Reach, reason: Reason, why: str
+    context: PlaneContext, name: DatasetName, reach: RowRange, reason: Reason, why: str
 ) -> Invalidation:
     """Invalidate a range and everything built from it."""
     if holds_secret(why):
-        raise SecretReason()
+        raise SecretInReason()
     with context.write() as tx:
         dataset = require_dataset(tx, name)
         return record_invalidation(
@@ -41,16 +41,16 @@ def invalidate(
         )
 
 
-def checked_reach(tx: Transaction, dataset: RegisteredDataset, reach: Reach) -> Reach:
-    """The range with partitions in the ledger's spelling. Raises ``NoSuchReach`` if the dataset has
-    none such, ``NeverBuiltAgain`` if no run could ever repair it."""
+def checked_reach(tx: Transaction, dataset: RegisteredDataset, reach: RowRange) -> RowRange:
+    """The range with partitions in the ledger's spelling. Raises ``UnknownRowRange`` if the
+    dataset has none such, ``NotFullyRebuilt`` if no run could ever repair it."""
     published = pointer(tx, dataset.dataset_id)
     if published is None:
-        raise NoSuchReach(dataset=dataset.name, problem="it has no version yet")
+        raise UnknownRowRange(dataset=dataset.name, problem="it has no version yet")
     if reach.window is not None and (
         problem := window_problem(reach.window, dataset.definition.declared)
     ):
-        raise NoSuchReach(dataset=dataset.name, problem=problem)
+        raise UnknownRowRange(dataset=dataset.name, problem=problem)
     if reach.window is not None:
         return reach
     target = current_target(tx, dataset.definition.target or "")
@@ -61,30 +61,30 @@ def checked_reach(tx: Transaction, dataset: RegisteredDataset, reach: Reach) -> 
     keys = {_spelled(dataset, columns, key) for key in reach.partitions}
     missing = sorted(keys - known.keys())
     if missing and known:
-        raise NoSuchReach(
+        raise UnknownRowRange(
             dataset=dataset.name, problem=f"v{published.version} has no partition {missing[0]}"
         )
-    return Reach(partitions=tuple(sorted(keys)))
+    return RowRange(partitions=tuple(sorted(keys)))
 
 
-def _all_of(dataset: RegisteredDataset, partitions: Collection[str]) -> Reach:
+def _all_of(dataset: RegisteredDataset, partitions: Collection[str]) -> RowRange:
     """A load that reads only new rows can be repaired by partition, if at all."""
     load = dataset.definition.load.type
     if load not in NEW_ROWS_ONLY:
         return WHOLE
     if not 0 < len(partitions) <= MOST_NAMED:
-        raise NeverBuiltAgain(dataset=dataset.name, load=load)
-    return Reach(partitions=tuple(sorted(partitions)))
+        raise NotFullyRebuilt(dataset=dataset.name, load=load)
+    return RowRange(partitions=tuple(sorted(partitions)))
 
 
 def _spelled(dataset: RegisteredDataset, columns: tuple[str, ...], key: str) -> str:
     if not columns:
-        raise NoSuchReach(dataset=dataset.name, problem="it is not partitioned")
+        raise UnknownRowRange(dataset=dataset.name, problem="it is not partitioned")
     try:
         values = partition_values(key)
     except ValueError as error:
-        raise NoSuchReach(dataset=dataset.name, problem=str(error)) from None
+        raise UnknownRowRange(dataset=dataset.name, problem=str(error)) from None
     if set(values) != set(columns):
         problem = f"it is partitioned by {', '.join(columns)}, not by {', '.join(values)}"
-        raise NoSuchReach(dataset=dataset.name, problem=problem)
+        raise UnknownRowRange(dataset=dataset.name, problem=problem)
     return partition_key(values, columns)

@@ -56,7 +56,7 @@ from lakeguard_sdk.errors import (
 )
 from lakeguard_sdk.model.definitions import DatasetDefinition
 from lakeguard_sdk.model.load import NEW_ROWS_ONLY
-from lakeguard_sdk.model.row_ranges import WHOLE, Reach, joined, window_over
+from lakeguard_sdk.model.row_ranges import WHOLE, RowRange, joined, window_over
 from lakeguard_sdk.model.run import Window
 from lakeguard_sdk.scheduling.invalidations import End, Standing
 
@@ -74,7 +74,7 @@ class Histories(NamedTuple):
     def name(self, dataset_id: str) -> DatasetName:
         return self.definitions[dataset_id].dataset
 
-    def window(self, dataset_id: str, reach: Reach, *, own: bool) -> Window | None:
+    def window(self, dataset_id: str, reach: RowRange, *, own: bool) -> Window | None:
         """The window that rebuilds the range; None if only a full run does.
 
         A windowed APPEND reads its inputs only as far as before, to avoid duplicates: it repairs

@@ -21,7 +21,12 @@ from lakeguard.state.locks import hold
 from lakeguard.state.schema import tasks
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskState
-from lakeguard_sdk.errors import InvalidationOver, SecretReason, TaskCanceled, WhyNeeded
+from lakeguard_sdk.errors import (
+    InvalidationOver,
+    SecretInReason,
+    TaskCanceled,
+    WithdrawalReasonNeeded,
+)
 from lakeguard_sdk.scheduling.invalidations import End
 from lakeguard_sdk.scheduling.tasks import Cause
 from lakeguard_sdk.security.secret_values import holds_secret
@@ -40,9 +45,9 @@ def withdraw(context: PlaneContext, invalidation_id: str, why: str) -> Withdrawn
     Queued tasks that only it needs are canceled in the same transaction; running ones continue.
     """
     if not why.strip():
-        raise WhyNeeded(invalidation=invalidation_id[:80])
+        raise WithdrawalReasonNeeded(invalidation=invalidation_id[:80])
     if holds_secret(why):
-        raise SecretReason()
+        raise SecretInReason()
     with context.write() as tx:
         hold(tx, f"invalidations:{tx.org_id}")
         found, ended = require_invalidation(tx, invalidation_id)

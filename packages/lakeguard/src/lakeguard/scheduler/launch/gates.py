@@ -25,14 +25,14 @@ from lakeguard_sdk.core.enums import (
 from lakeguard_sdk.errors import (
     Frozen,
     InputMissing,
-    JobOff,
+    JobDisabled,
     LaunchRefused,
     NotDeployed,
     NotRunnable,
     Overlapping,
     ParentFailed,
     ParentLate,
-    PartOff,
+    PartDisabled,
     SchemaPending,
 )
 from lakeguard_sdk.model.definitions import PolicyDefinition
@@ -50,7 +50,7 @@ def refusal(job: CurrentJob, facts: GateFacts) -> LaunchRefused | None:
         return None
     standing = facts.datasets.get(dataset)
     if standing is None:
-        return PartOff(problem=f"dataset {dataset} is not registered")
+        return PartDisabled(problem=f"dataset {dataset} is not registered")
     return next(_of_dataset(standing, facts), None)
 
 
@@ -69,9 +69,9 @@ def _runnable(job: CurrentJob, facts: GateFacts) -> LaunchRefused | None:
 
 def _switched_on(job: CurrentJob, facts: GateFacts) -> LaunchRefused | None:
     if not job.active:
-        return JobOff(problem=f"job {job.name} is disabled (active: false)")
+        return JobDisabled(problem=f"job {job.name} is disabled (active: false)")
     if not job.enabled:
-        return JobOff(problem=f"job {job.name} is switched off")
+        return JobDisabled(problem=f"job {job.name} is switched off")
     return None
 
 
@@ -88,9 +88,9 @@ def _deployed(job: CurrentJob, facts: GateFacts) -> LaunchRefused | None:
 
 def _of_dataset(standing: Standing, facts: GateFacts) -> Iterator[LaunchRefused]:
     if not standing.active:
-        yield PartOff(problem=f"dataset {standing.name} is disabled (active: false)")
+        yield PartDisabled(problem=f"dataset {standing.name} is disabled (active: false)")
     if standing.name in facts.off:
-        yield PartOff(problem=facts.off[standing.name])
+        yield PartDisabled(problem=facts.off[standing.name])
     yield from _schema(standing, facts)
     yield from _parents(standing, facts)
     yield from _freeze(standing, facts)
@@ -112,10 +112,10 @@ def _parents(standing: Standing, facts: GateFacts) -> Iterator[LaunchRefused]:
     for name in standing.made.parents:
         parent = facts.datasets.get(name)
         if parent is None:
-            yield PartOff(problem=f"parent {name} is not registered")
+            yield PartDisabled(problem=f"parent {name} is not registered")
             continue
         if not parent.active:
-            yield PartOff(problem=f"parent {name} is disabled (active: false)")
+            yield PartDisabled(problem=f"parent {name} is disabled (active: false)")
         last = facts.runs.get(parent.dataset_id)
         if last is not None and last.status is not RunStatus.SUCCESS:
             word = "was blocked" if last.status is RunStatus.BLOCKED else "failed"

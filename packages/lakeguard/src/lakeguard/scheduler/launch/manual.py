@@ -17,7 +17,7 @@ from lakeguard.state.schema import md_jobs, tasks
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import content_hash
 from lakeguard_sdk.core.ids import new_id
-from lakeguard_sdk.errors import KeySpent, LaunchInvalid
+from lakeguard_sdk.errors import KeyAlreadyUsed, LaunchInvalid
 from lakeguard_sdk.scheduling.jobs import Launch
 from lakeguard_sdk.security.secret_values import (
     holds_secret,
@@ -77,7 +77,9 @@ def _require_same(tx: Transaction, job: CurrentJob, wish: Wish, task_id: str) ->
     now = {"the job": job.name, **_said(parameters_text(wish))}
     if before != now:
         key = wish.key.removeprefix(_PREFIX)
-        raise KeySpent(job=job.name, key=key, task=task_id, difference=_difference(before, now))
+        raise KeyAlreadyUsed(
+            job=job.name, key=key, task=task_id, difference=_difference(before, now)
+        )
 
 
 def _said(parameters: str) -> dict[str, str | None]:

@@ -14,9 +14,9 @@ from lakeguard.state.locks import hold, hold_shared
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import (
-    GraphLeft,
-    JobOff,
-    JobStillOff,
+    GraphRolledBack,
+    JobDisabled,
+    JobStillDisabled,
     LaunchRefused,
     NotRetryable,
     NotRunnable,
@@ -35,17 +35,17 @@ def retry(tx: Transaction, task_id: str, reason: str) -> Task:
     return retry_task(tx, task, reason)
 
 
-def _refused(tx: Transaction, task: Task, job_id: str) -> LaunchRefused | GraphLeft | None:
+def _refused(tx: Transaction, task: Task, job_id: str) -> LaunchRefused | GraphRolledBack | None:
     if task.dag_version_id is not None:
         left = left_graphs(tx, {task.dag_version_id})
         if task.dag_version_id in left:
-            return GraphLeft(version=left[task.dag_version_id])
+            return GraphRolledBack(version=left[task.dag_version_id])
     job = current_jobs(tx, {job_id}).get(job_id)
     if job is None:
         return NotRunnable(problem=f"there is no job {job_id}")
     refused = _by_gates(tx, task, job)
-    if isinstance(refused, JobOff) and not job.enabled:
-        raise JobStillOff(task=task.task_id, reason=str(refused), job=job.name)
+    if isinstance(refused, JobDisabled) and not job.enabled:
+        raise JobStillDisabled(task=task.task_id, reason=str(refused), job=job.name)
     return refused
 
 

@@ -23,7 +23,7 @@ from lakeguard.state.schema import received_events
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import data_hash, hash_bytes
 from lakeguard_sdk.core.enums import TaskState
-from lakeguard_sdk.errors import EventDiffers, NoEvent, SecretEvent
+from lakeguard_sdk.errors import EventConflict, InvalidEvent, SecretInEvent
 from lakeguard_sdk.expressions.json_values import NotJson, read_json
 from lakeguard_sdk.scheduling.event_patterns import matches
 from lakeguard_sdk.scheduling.jobs import Launch
@@ -84,18 +84,18 @@ class Event:
 
 
 def _read_event(body: bytes, shape: str | None = None) -> Event:
-    """Parse an event; raises NoEvent with the reason."""
+    """Parse an event; raises InvalidEvent with the reason."""
     if len(body) > MOST_BYTES:
-        raise NoEvent(reason=f"it has more than {MOST_BYTES:,} bytes")
+        raise InvalidEvent(reason=f"it has more than {MOST_BYTES:,} bytes")
     try:
         text = body.decode()
         content = read_json(text)
     except UnicodeDecodeError:
-        raise NoEvent(reason="it is not written in UTF-8") from None
+        raise InvalidEvent(reason="it is not written in UTF-8") from None
     except NotJson as problem:
-        raise NoEvent(reason=f"it is not JSON: {problem}") from None
+        raise InvalidEvent(reason=f"it is not JSON: {problem}") from None
     if not isinstance(content, dict):
-        raise NoEvent(reason="it is not one object of JSON")
+        raise InvalidEvent(reason="it is not one object of JSON")
     found = _shape_of(content, shape)
     source, event_id, kind = _names(content, found)
     return Event(found, source, event_id, kind, text, content)
@@ -103,19 +103,19 @@ def _read_event(body: bytes, shape: str | None = None) -> Event:
 
 def _shape_of(content: Mapping[str, Any], said: str | None) -> Shape:
     if said is not None and said not in set(Shape):
-        raise NoEvent(reason=f"{said!r:.40} is no shape ({', '.join(Shape)})")
+        raise InvalidEvent(reason=f"{said!r:.40} is no shape ({', '.join(Shape)})")
     if "specversion" in content:
         if content["specversion"] != "1.0":
-            raise NoEvent(reason="it is of another version of CloudEvents than 1.0")
+            raise InvalidEvent(reason="it is of another version of CloudEvents than 1.0")
         found = Shape.CLOUDEVENTS
     elif "detail-type" in content:
         found = Shape.EVENTBRIDGE
     else:
-        raise NoEvent(reason="it has neither the specversion of CloudEvents nor a detail-type")
+        raise InvalidEvent(reason="it has neither the specversion of CloudEvents nor a detail-type")
     if said is not None and said != found:
-        raise NoEvent(reason=f"it has the shape of {found}, not of {said}")
+        raise InvalidEvent(reason=f"it has the shape of {found}, not of {said}")
     if found is Shape.EVENTBRIDGE and not isinstance(content.get("detail"), dict):
-        raise NoEvent(reason="its detail is no object")
+        raise InvalidEvent(reason="its detail is no object")
     return found
 
 
@@ -123,9 +123,11 @@ def _names(content: Mapping[str, Any], shape: Shape) -> tuple[str, str, str]:
     for key in _REQUIRED[shape]:
         value = content.get(key)
         if not isinstance(value, str) or not value.strip():
-            raise NoEvent(reason=f"it has no {key}")
+            raise InvalidEvent(reason=f"it has no {key}")
         if len(value) > _LONGEST_NAME or not value.isprintable():
-            raise NoEvent(reason=f"its {key} is longer than {_LONGEST_NAME} or cannot be shown")
+            raise InvalidEvent(
+                reason=f"its {key} is longer than {_LONGEST_NAME} or cannot be shown"
+            )
     event_id, source, kind = (str(content[key]) for key in _REQUIRED[shape])
     return source, event_id, kind
 
@@ -169,7 +171,7 @@ def receive(
     same id with other content is refused."""
     event, watch = _read_event(body, shape), watch or Watch()
     if holds_secret(event.text) or _names_secret(event.content):
-        raise SecretEvent()
+        raise SecretInEvent()
 
     def work(tx: Transaction) -> list[Launch]:
         watch.roster = roster = read_roster(tx, watch.roster)
@@ -213,7 +215,7 @@ def _store(tx: Transaction, event: Event) -> bool:
     known = tx.execute(found).first()
     if known is not None:
         if known.body_hash != event.digest:
-            raise EventDiffers(event=event.event_id, source=event.source)
+            raise EventConflict(event=event.event_id, source=event.source)
         return False
     last: int = tx.execute(queries.last_ordinal(tx.org_id)).scalar_one()
     at = tx.now()

@@ -15,7 +15,7 @@ from lakeguard.notifications.alerts.test_message import trial
 from lakeguard.notifications.channels.test_message import named_channel, try_channel
 from lakeguard.promotion.context import PlaneContext
 from lakeguard_sdk.errors import AlertNotSent
-from lakeguard_sdk.model.notifications import Alert, AlertKind, AlertRow, ChannelTurn
+from lakeguard_sdk.model.notifications import Alert, AlertKind, AlertRow, ChannelResult
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class EmbeddedAlerts:
         context = self.context
         return sweep(context, context.clock(), broken_promises)
 
-    def send(self, *, again: bool = False) -> Sequence[ChannelTurn]:
+    def send(self, *, again: bool = False) -> Sequence[ChannelResult]:
         return self.messenger.send(again=again)
 
     def test(self, channel: str) -> str:

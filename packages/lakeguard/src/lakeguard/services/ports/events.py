@@ -12,7 +12,7 @@ from lakeguard.notifications.events.message import message_of, trial
 from lakeguard.notifications.events.store import EventMessenger, tell_due, with_waiting
 from lakeguard.promotion.context import PlaneContext
 from lakeguard_sdk.errors import EventNotSent
-from lakeguard_sdk.model.notifications import ChannelTurn, EventKind, EventRow
+from lakeguard_sdk.model.notifications import ChannelResult, EventKind, EventRow
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class EmbeddedEvents:
     def tell(self) -> int:
         return tell_due(self.messenger)
 
-    def send(self, *, again: bool = False) -> Sequence[ChannelTurn]:
+    def send(self, *, again: bool = False) -> Sequence[ChannelResult]:
         return self.messenger.send(again=again)
 
     def test(self, channel: str) -> str:

@@ -24,7 +24,7 @@ from lakeguard.scheduler.triggers.external_events import receive
 from lakeguard.scheduler.triggers.tick import Watch, tick
 from lakeguard.services.users import records_actor
 from lakeguard_sdk.core.enums import TaskState
-from lakeguard_sdk.errors import SecretReason
+from lakeguard_sdk.errors import SecretInReason
 from lakeguard_sdk.scheduling.jobs import (
     DagVersion,
     Deployed,
@@ -111,14 +111,14 @@ class EmbeddedJobs:
     def retry(self, task_id: str, reason: str = "") -> TaskRow:
         context = self.context
         if holds_secret(reason):
-            raise SecretReason()
+            raise SecretInReason()
         context.transact(lambda tx: retry(tx, task_id, reason))
         return self.task(task_id)
 
     @records_actor
     def cancel(self, task_id: str, reason: str = "") -> TaskRow:
         if holds_secret(reason):
-            raise SecretReason()
+            raise SecretInReason()
         cancel_task(self.context, task_id, self.context.actor, None, reason)
         return self.task(task_id)
 

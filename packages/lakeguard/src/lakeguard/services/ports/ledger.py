@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.relay.relay import Relay
 from lakeguard_sdk.errors import (
-    LedgerGone,
+    LedgerMissing,
     LedgerOlder,
     LedgerUnreadable,
     StateForked,
@@ -38,7 +38,7 @@ class EmbeddedLedger:
         the report shows why."""
         from lakeguard.insight.verification import verify
 
-        with suppress(StateOlder, StateForked, LedgerGone, LedgerOlder, LedgerUnreadable):
+        with suppress(StateOlder, StateForked, LedgerMissing, LedgerOlder, LedgerUnreadable):
             self.relay.drain()
         context = self.context
         return verify(

@@ -31,13 +31,13 @@ from lakeguard.scheduler.invalidations.withdraw import withdraw
 from lakeguard.services.users import records_actor
 from lakeguard_sdk.core.dataset_name import Address, DatasetName
 from lakeguard_sdk.core.enums import RunStatus
-from lakeguard_sdk.errors import ReasonNeeded, RollbackBlocked, SecretReason
+from lakeguard_sdk.errors import ReasonNeeded, RollbackBlocked, SecretInReason
 from lakeguard_sdk.model.decision import WaiverRow
 from lakeguard_sdk.model.profile import Profile, ProfilePlan
-from lakeguard_sdk.model.quarantine import QuarantineEntry, QuarantineSelection, ReplayOrder
+from lakeguard_sdk.model.quarantine import QuarantineEntry, QuarantineSelection, ReplayParameters
 from lakeguard_sdk.model.read_models import PointerMove
-from lakeguard_sdk.model.row_ranges import Reach
-from lakeguard_sdk.model.run import LeftBehind, Window
+from lakeguard_sdk.model.row_ranges import RowRange
+from lakeguard_sdk.model.run import AbandonedAttempt, Window
 from lakeguard_sdk.model.table_operations import AdoptableTable, Maintained
 from lakeguard_sdk.scheduling.invalidations import InvalidationRow, Reason
 from lakeguard_sdk.security.secret_values import holds_secret
@@ -93,7 +93,7 @@ class EmbeddedOperations:
         as_newest: bool = False,
         key: str | None = None,
     ) -> str:
-        order = ReplayOrder(choice=choice, as_newest=as_newest)
+        order = ReplayParameters(choice=choice, as_newest=as_newest)
         task_id = order_replay(self.context, name, triggered_by, order, key)
         reached("task.submitted")
         return task_id
@@ -124,7 +124,7 @@ class EmbeddedOperations:
     def maintain(self, name: DatasetName, *, dry_run: bool = False) -> Maintained:
         return maintain(self.context, name, dry_run=dry_run)
 
-    def reap(self) -> Sequence[LeftBehind]:
+    def reap(self) -> Sequence[AbandonedAttempt]:
         """Also repairs quarantine tables that a crash left out of date."""
         ended = reap(self.context)
         sync_quarantine_tables(self.context)
@@ -142,7 +142,7 @@ class EmbeddedOperations:
 
     @records_actor
     def invalidate(
-        self, name: DatasetName, reach: Reach, reason: Reason, why: str = ""
+        self, name: DatasetName, reach: RowRange, reason: Reason, why: str = ""
     ) -> InvalidationRow:
         return self._row(invalidate(self.context, name, reach, reason, why))
 
@@ -164,7 +164,7 @@ class EmbeddedOperations:
         if not reason.strip():
             raise ReasonNeeded(dataset=name, version=to)
         if holds_secret(reason):
-            raise SecretReason()
+            raise SecretInReason()
         reap(self.context)
         result = roll_back(self.context, name, to, reason)
         if result.status is not RunStatus.SUCCESS:

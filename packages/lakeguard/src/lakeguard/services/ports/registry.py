@@ -12,7 +12,7 @@ from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.store import apply_plan, read_state
 from lakeguard.registry.validation.database_separation import require_apart
 from lakeguard.services.users import records_actor
-from lakeguard_sdk.errors import SecretReason
+from lakeguard_sdk.errors import SecretInReason
 from lakeguard_sdk.model.definitions import Definitions
 from lakeguard_sdk.model.plan import Applied, Plan
 from lakeguard_sdk.security.secret_values import holds_secret
@@ -40,7 +40,7 @@ class EmbeddedRegistry:
     def apply(self, plan: Plan, reason: str = "", *, keep_drift: bool = True) -> Applied:
         """Also refused if a move in progress adds columns that the plan does not allow."""
         if holds_secret(reason):
-            raise SecretReason()
+            raise SecretInReason()
         context, at = self.context, self.context.clock()
         require_apart(
             gathered(step.definition for step in plan.steps).targets, context.database.url

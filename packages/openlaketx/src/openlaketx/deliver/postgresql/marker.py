@@ -8,7 +8,7 @@ from __future__ import annotations
 from psycopg import sql
 from psycopg.rows import dict_row
 
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.model.delivery import DatabaseTable
 from lakeguard_sdk.model.read_models import ResolvedDataset
 from openlaketx.deliver.postgresql.connection import Connection, hold
@@ -33,7 +33,7 @@ _WRITE = sql.SQL(
 )
 
 
-class Delivered(Noun):
+class Delivered(FrozenModel):
     """The version that a table shows, and its decision; the ids are checked before they are
     written."""
 

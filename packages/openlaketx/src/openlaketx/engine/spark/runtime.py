@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 import pyspark
 from pyspark.sql import DataFrame, SparkSession
 
-from lakeguard_sdk.errors import SparkElsewhere, SparkTooOld
+from lakeguard_sdk.errors import SparkTooOld, UnsupportedSpark
 
 OLDEST = (3, 5)
 _OLDEST_CONNECT = (4, 0)
@@ -75,19 +75,19 @@ class Runtime(Protocol):
 
 
 def runtime_of(thing: SparkSession | DataFrame) -> Runtime:
-    """By session or frame; ``SparkElsewhere`` for anything else."""
+    """By session or frame; ``UnsupportedSpark`` for anything else."""
     if type(thing).__module__.startswith("pyspark.sql.connect."):
         from openlaketx.engine.spark.connect import ConnectSpark
 
         if _numbers(_version()) < _OLDEST_CONNECT:
-            raise SparkElsewhere(kind=f"{type(thing).__name__} of Spark Connect {_version()}")
+            raise UnsupportedSpark(kind=f"{type(thing).__name__} of Spark Connect {_version()}")
         return ConnectSpark()
     if isinstance(thing, SparkSession | DataFrame):
         from openlaketx.engine.spark.classic import ClassicSpark
 
         require_new_enough()
         return ClassicSpark()
-    raise SparkElsewhere(kind=type(thing).__name__)
+    raise UnsupportedSpark(kind=type(thing).__name__)
 
 
 def is_metastore(spark: SparkSession) -> bool:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from lakeguard_sdk.core.frozen_model import Instant, Noun
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.errors import SourceUnavailable, SourceUnreadable
 from lakeguard_sdk.model.evidence import SourceFile
 from lakeguard_sdk.model.run import RunPlan
@@ -32,7 +32,7 @@ _OWN_PARENTS = 3
 _TRIES = 20
 
 
-class Received(Noun):
+class Received(FrozenModel):
     """One landed file; ``origin`` is its source location, without secrets."""
 
     name: str
@@ -42,7 +42,7 @@ class Received(Noun):
     received_at: Instant
 
 
-class Receipt(Noun):
+class Receipt(FrozenModel):
     """Content of ``manifest.json``."""
 
     source: str

@@ -13,7 +13,7 @@ from lakeguard.cli.terminal.output import answer
 from lakeguard.services.windows import chosen_window
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.model.row_ranges import Reach
+from lakeguard_sdk.model.row_ranges import RowRange
 from lakeguard_sdk.scheduling.invalidations import Reason
 
 REASONS = [reason.value for reason in Reason]
@@ -59,7 +59,7 @@ def add(
         raise click.UsageError("use --partition, or --from and --to, or neither")
     with writing(call) as client:
         name = client.reader.dataset(DatasetName(dataset)).dataset_name
-        reach = Reach(partitions=partitions)
+        reach = RowRange(partitions=partitions)
         if start is not None and end is not None:
             reach = _window(client, name, start, end, by)
         row = client.operations.invalidate(name, reach, Reason(reason), why)
@@ -101,6 +101,6 @@ def withdraw(call: Call, invalidation: str, why: str) -> None:
     answer(call, {"invalidation": row.to_data()}, invalidation_lines(row))
 
 
-def _window(client: Client, name: DatasetName, start: str, end: str, by: str | None) -> Reach:
+def _window(client: Client, name: DatasetName, start: str, end: str, by: str | None) -> RowRange:
     definition = client.reader.definition(name)
-    return Reach(window=chosen_window(definition, client.registry.definitions(), start, end, by))
+    return RowRange(window=chosen_window(definition, client.registry.definitions(), start, end, by))

@@ -38,7 +38,7 @@ from lakeguard.settings import load_settings
 from lakeguard_sdk.client import local_worker
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import RunStatus
-from lakeguard_sdk.model.quarantine import QuarantineSelection, QuarantineState, ReplayOrder
+from lakeguard_sdk.model.quarantine import QuarantineSelection, QuarantineState, ReplayParameters
 
 _run = click.option("--run", "runs", multiple=True, metavar="RUN", help="Only rows of this run.")
 _rule = click.option(
@@ -118,7 +118,9 @@ def replay(
     """
     asked = DatasetName(dataset)
     spark_options = load_settings(project_of(call), call.env).spark
-    order = ReplayOrder(choice=QuarantineSelection(runs=runs, rules=rules), as_newest=as_newest)
+    order = ReplayParameters(
+        choice=QuarantineSelection(runs=runs, rules=rules), as_newest=as_newest
+    )
     with writing(call) as client:
         name = client.reader.dataset(asked).dataset_name
         task_id = client.operations.submit_replay(name, person(), order.choice, as_newest=as_newest)

@@ -17,7 +17,7 @@ from lakeguard.cli.terminal.layout import (
 )
 from lakeguard.cli.terminal.output import answer
 from lakeguard.services.plain_text import escaped, plural
-from lakeguard_sdk.errors import AlreadyThere
+from lakeguard_sdk.errors import AlreadyExists
 
 _HIDDEN = {"gitignore": ".gitignore"}
 """Template files stored under another name, because the package itself would obey them."""
@@ -39,7 +39,7 @@ def init_command(call: Call, folder: Path, example: bool, as_json: bool) -> None
     A folder that is not empty is refused and left unchanged.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise AlreadyThere(place=str(folder), command="init ANOTHER-FOLDER")
+        raise AlreadyExists(place=str(folder), command="init ANOTHER-FOLDER")
     written = [str(path) for path in write_template(folder, example=example)]
     follow = [*(() if example else ("lakeguard source add NAME PATTERN",)), *NEXT]
     data = {"folder": str(folder), "files": written, "next": [f"cd {folder}", *follow]}

@@ -28,7 +28,7 @@ from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.errors import SecretMissing, StateError
 from lakeguard_sdk.model.definitions import Definitions
-from lakeguard_sdk.model.plan import KeptPlan, Plan
+from lakeguard_sdk.model.plan import Plan, SavedPlan
 
 
 @click.command("plan")
@@ -45,7 +45,7 @@ def plan_command(call: Call, out: Path | None) -> None:
     with with_source_lines(folder):
         plan = client_of(call).registry.plan(load_folder(folder))
     if out is not None:
-        out.write_text(KeptPlan.of(plan).to_json() + "\n", encoding="utf-8")
+        out.write_text(SavedPlan.of(plan).to_json() + "\n", encoding="utf-8")
     answer(call, {"plan": plan.to_data()}, plan_lines(plan, out))
 
 
@@ -76,7 +76,7 @@ def _current(client: Client, call: Call) -> Plan:
 
 def _saved(file: Path) -> Plan:
     try:
-        return KeptPlan.from_json(file.read_bytes()).opened()
+        return SavedPlan.from_json(file.read_bytes()).opened()
     except ValidationError:
         raise click.UsageError(
             f"{escaped(file)} is not a plan; make one: lakeguard plan --out {escaped(file)}"

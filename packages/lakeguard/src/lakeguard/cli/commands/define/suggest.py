@@ -18,7 +18,7 @@ from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import working
 from lakeguard.services.suggest_rules import rules_for
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.errors import AlreadyThere
+from lakeguard_sdk.errors import AlreadyExists
 
 VERSIONS = 5
 
@@ -49,7 +49,7 @@ def suggest_command(
     edit and paste into the definition.
     """
     if out is not None and out.exists():
-        raise AlreadyThere(place=str(out), command=f"suggest {dataset} --out ANOTHER-FILE")
+        raise AlreadyExists(place=str(out), command=f"suggest {dataset} --out ANOTHER-FILE")
     with writing(call) as client, working(f"suggesting rules for {dataset}") as tell:
         found = rules_for(
             client, DatasetName(dataset), versions, lambda stage: tell(stage, {}), working

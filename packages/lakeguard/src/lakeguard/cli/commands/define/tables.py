@@ -27,7 +27,7 @@ from lakeguard.registry.text.problems import Findings
 from lakeguard.services.definition_counts import counted
 from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.errors import AlreadyThere, InvalidDefinitions, InvalidRows
+from lakeguard_sdk.errors import AlreadyExists, InvalidDefinitions, InvalidRows
 from lakeguard_sdk.model.plan import Plan
 
 
@@ -107,7 +107,7 @@ def export_command(call: Call, dest: Path, form: str) -> None:
     Applying or loading the exported files into the same registry changes nothing.
     """
     if dest.exists() and (not dest.is_dir() or any(dest.iterdir())):
-        raise AlreadyThere(place=str(dest), command="export ANOTHER-FOLDER")
+        raise AlreadyExists(place=str(dest), command="export ANOTHER-FOLDER")
     definitions = client_of(call).registry.definitions()
     written = _WRITERS[form](definitions)
     for name, text in written.items():

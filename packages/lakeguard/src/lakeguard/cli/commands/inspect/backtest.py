@@ -22,7 +22,7 @@ from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import NotInDraft
 from lakeguard_sdk.model.definitions import DatasetDefinition
 from lakeguard_sdk.model.history import Backtest
-from lakeguard_sdk.ports import Memory
+from lakeguard_sdk.ports import History
 
 _BLOCKED = 3
 _NO_DATA = 4
@@ -61,8 +61,8 @@ def backtest_command(
     project = project_of(call)
     with with_source_lines(project):
         drafts = _chosen(load_draft(file, project), dataset)
-    memory = client_of(call).memory
-    found = [_tested(memory, draft, start, scan=scan) for draft in drafts]
+    history = client_of(call).history
+    found = [_tested(history, draft, start, scan=scan) for draft in drafts]
     _print_results(found, "json" if call.json else form)
     return _checked(found) if check else 0
 
@@ -81,9 +81,9 @@ def _checked(found: Sequence[Backtest]) -> int:
     return _NO_DATA
 
 
-def _tested(memory: Memory, draft: DatasetDefinition, since: datetime, *, scan: bool) -> Backtest:
+def _tested(history: History, draft: DatasetDefinition, since: datetime, *, scan: bool) -> Backtest:
     with working(f"backtesting {draft.dataset}") as tell:
-        return memory.backtest(
+        return history.backtest(
             draft,
             since,
             remeasure=remeasure if scan else None,

@@ -41,7 +41,7 @@ def diff_command(call: Call, before: str, after: str, every: bool) -> None:
 
 
 def _runs(call: Call, before: str, after: str, *, every: bool) -> None:
-    found = client_of(call).memory.side_by_side(before, after)
+    found = client_of(call).history.side_by_side(before, after)
     answer(call, {"diff": found.to_data()}, side_by_side_lines(found, every=every))
 
 

@@ -56,7 +56,7 @@ def _replay(call: Call, run: str) -> int:
 def _replay_all(call: Call, since: str | None, dataset: str | None) -> int:
     start = None if since is None else moment_of(since, datetime.now(UTC))
     name = None if dataset is None else DatasetName(dataset)
-    memory = client_of(call).memory
+    memory = client_of(call).history
     with working("replaying") as tell:
         found = memory.replay_all(name, since=start, progress=lambda stage: tell(stage, {}))
     data = {"replays": {**found.to_data(), "identical": found.identical}}
@@ -66,7 +66,7 @@ def _replay_all(call: Call, since: str | None, dataset: str | None) -> int:
 
 def _rebuild(call: Call, run: str) -> int:
     client = client_of(call)
-    plan = client.memory.rebuild_plan(run)
+    plan = client.history.rebuild_plan(run)
     settings = load_settings(project_of(call), call.env)
     with working(f"rebuilding {run}") as tell:
         worker = local_worker(client.for_worker(), spark_options=settings.spark, progress=tell)

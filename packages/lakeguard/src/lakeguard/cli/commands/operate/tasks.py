@@ -21,11 +21,11 @@ from lakeguard.services.plain_text import escaped_lines
 from lakeguard.worker.job_log import log_place
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.enums import TaskKind, TaskState
-from lakeguard_sdk.errors import JobOff, NoLog, NotDeployed
+from lakeguard_sdk.errors import JobDisabled, NoLog, NotDeployed
 from lakeguard_sdk.scheduling.tasks import Jobs, TaskRow
 
 STATES = [state.value for state in TaskState]
-_OF_THE_JOB = (JobOff.code, NotDeployed.code)
+_OF_THE_JOB = (JobDisabled.code, NotDeployed.code)
 """Refusals that are fixed at the job."""
 _reason_option = click.option("--reason", default="", help="Reason, recorded with the change.")
 
