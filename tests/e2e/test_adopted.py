@@ -84,7 +84,7 @@ def test_what_cannot_be_adopted_is_refused_before_anything_is_written(
     shop: Terminal, customers: Path
 ) -> None:
     nothing = shop.type(f"lakeguard adopt silver.customers {customers.parent}")
-    assert (nothing.code, "it is no Delta table" in nothing.err) == (3, True)
+    assert (nothing.code, "it is not a Delta table" in nothing.err) == (3, True)
     DeltaTable(str(customers)).alter.set_table_properties({"delta.appendOnly": "true"})
     refused = shop.type(f"lakeguard adopt silver.customers {customers}")
     assert (refused.code, "it uses appendOnly" in refused.err) == (3, True)

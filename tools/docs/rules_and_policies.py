@@ -28,10 +28,10 @@ _KINDS = {
     "whole": "a whole number from 0",
     "number": "a number",
     "share": "a number from 0 to 1",
-    "percent": "a per cent such as `95%`",
+    "percent": "a percentage such as `95%`",
     "flag": "`true` or `false`",
-    "duration": "a time such as `90s`, `15m`, `24h`, `7d` or `2w`",
-    "step": "a whole number, or a time such as `15m`, `1h` or `1d`",
+    "duration": "a duration such as `90s`, `15m`, `24h`, `7d` or `2w`",
+    "step": "a whole number, or a duration such as `15m`, `1h` or `1d`",
     "reference": "a dataset with its columns in brackets",
     "bound": "a number; for dates and timestamps a quoted date or time",
     "text": "a text in quotes",
@@ -70,7 +70,7 @@ def policies_reference() -> str:
 
 
 def _overview() -> str:
-    lines = ["| rule | says | column |", "|---|---|---|"]
+    lines = ["| rule | meaning | column |", "|---|---|---|"]
     for found in RULE_TYPES:
         first = found.summary.partition(". ")[0].removesuffix(".")
         lines.append(f"| [`{found.name}`](#{found.name}) | {first} | {found.takes} |")
@@ -87,12 +87,12 @@ def _rule_type(found: RuleType) -> str:
         lines.append("- Scope: " + ", ".join(_scope(scope, found) for scope in found.scopes) + ".")
     if found.groups:
         lines.append("- Groups: `by` and columns; NULL is a group of its own.")
-    lines.append("- Engine: every engine counts alike.\n")
+    lines.append("- Engine: every engine gives the same result.\n")
     return "\n".join(lines)
 
 
 def _functions() -> str:
-    lines = ["| function | means |", "|---|---|"]
+    lines = ["| function | meaning |", "|---|---|"]
     lines += [f"| `{spec.example}` | {spec.meaning} |" for spec in FUNCTIONS.values()]
     lines.append(f"| `{IF_EXAMPLE}` | {IF_MEANING} |")
     return "\n".join(lines) + "\n"
@@ -112,7 +112,7 @@ def _number(count: int) -> str:
 def _parameter(spec: ParameterSpec, found: RuleType) -> str:
     notes = ["required"] if spec.required else []
     if found.principal == spec.name:
-        notes.append("its name may be left out")
+        notes.append("name optional")
     tail = f" ({', '.join(notes)})" if notes else ""
     return f"`{spec.name}`: {_KINDS[spec.kind]}; {spec.meaning}{tail}."
 
@@ -123,11 +123,11 @@ def _limits(found: RuleType) -> str:
     if found.spec("min") is None:
         return "its parameters; `severity: WARN` makes it warn."
     words = "on the share, in per cent" if found.judges == "share" else "on the value itself"
-    told = f"`min` and `max`, or `warn_if` and `fail_if` {words}; not both."
+    limits = f"`min` and `max`, or `warn_if` and `fail_if` {words}; not both."
     if found.groups:
-        told += " With `by`, `min` and `max` for every group, and limits on the rows of those that"
-        told += " fail."
-    return told
+        limits += " With `by`, `min` and `max` for every group, and limits on the rows of failing"
+        limits += " groups."
+    return limits
 
 
 def _scope(scope: Scope, found: RuleType) -> str:
@@ -149,8 +149,8 @@ def _policy_type(kind: PolicyKind) -> str:
         lines += [
             f"```\n{form.example}\n```\n",
             f"- Form: `{form.form}`.",
-            f"- Says: {form.says}",
-            f"- Judged: {form.judged}",
+            f"- Meaning: {form.says}",
+            f"- Evaluated: {form.judged}",
             f"- Violated: {form.violated}\n",
         ]
     return "\n".join(lines)

@@ -153,7 +153,7 @@ def test_no_value_of_a_tagged_column_is_told(tmp_path: Path) -> None:
     (run,) = test.blocks
     assert sorted(finding.message for finding in run.findings) == [
         "1 of 2 rows",
-        "does not hold; what was found is not told, because a column that it names is hidden",
+        "does not hold; details are hidden because the rule uses a hidden column",
     ]
     assert "777" not in test.to_json()
 

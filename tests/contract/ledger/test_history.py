@@ -55,7 +55,7 @@ def test_the_first_version_has_nothing_to_be_held_against(tmp_path: Path) -> Non
     decision = decided(client, 5)
     assert check(decision).message == "5 new rows (no earlier version to compare with)"
     assert check(decision, "r1").message == (
-        "5 new rows, limit at least 1 (0 of 3 earlier values that a band needs)"
+        "5 new rows, limit at least 1 (0 of 3 earlier values needed for a band)"
     )
     assert decision.allowed
 

@@ -118,7 +118,7 @@ def test_a_pattern_is_looked_for_in_a_column_that_drifts_in(tmp_path: Path) -> N
     assert promised(decision.ruling.checks).outcome is Outcome.PASS
     assert decision.allowed
     decision = drifting(client, NUMBERS, found=2)
-    assert promised(decision.ruling.checks).message == "rows that hold the pattern: extra (2)"
+    assert promised(decision.ruling.checks).message == "rows that contain the pattern: extra (2)"
 
 
 def test_a_column_that_came_from_a_private_one_is_private(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ FORBIDDEN = promise(PolicyType.PII, "forbid tag:pii", applies_to_layer=Layer.BRO
         (FORBIDDEN, "column m tagged pii"),
         (
             promise(PolicyType.PII, "forbid columns [m]", applies_to_tag="pii"),
-            "column m not allowed by name",
+            "column m forbidden by name",
         ),
     ],
     ids=["about the tag", "over the tag"],

@@ -184,7 +184,7 @@ def test_the_oldest_row_says_since_when(tmp_path: Path) -> None:
         ({"path": "quarantine/bronze/numbers/x/execution_id=run_1/f"}, "is not where the run"),
         ({"path": "bronze/numbers/f"}, "is not where the run quarantines rows"),
         ({"sha256": "x"}, "has no hash of its content"),
-        ({"rule_id": "other"}, "which quarantines none"),
+        ({"rule_id": "other"}, "which does not quarantine rows"),
         ({"rows": 9}, "9 rows are filed"),
     ],
 )
@@ -239,7 +239,7 @@ def test_rows_that_were_not_quarantined_block(tmp_path: Path) -> None:
     measures = {key: 1 if key.startswith("count_if") else n for key, n in whole.measures.items()}
     decision = world.decide(plan, [1, 2], measures=measures)
     assert not decision.allowed
-    assert "fail and were not quarantine" in decision.ruling.reasons[0]
+    assert "fail and were not quarantined" in decision.ruling.reasons[0]
 
 
 # -- budgets ---------------------------------------------------------------------------------------

@@ -106,7 +106,7 @@ def test_the_rows_of_another_dataset(tmp_path: Path, engine: str) -> None:
     once_too_often = run(client, COPIES)
     assert once_too_often.decision is not None
     assert once_too_often.decision.ruling.reasons == (
-        "dataset_equal: 1 of 7 rows of the two (14 %), none allowed",
+        "dataset_equal: 1 of 7 rows of both datasets (14 %), none allowed",
     )
     (tmp_path / "codes" / "2.csv").write_text("code\nB\n")
     assert run(client, CODES).version == 2

@@ -68,7 +68,7 @@ def test_every_term_is_asked_once() -> None:
 )
 def test_values(total: str, told: str, observed: Any) -> None:
     if observed is None:
-        assert "write an aggregate" in refusal(f"sql_agg({total}, min=0)").message
+        assert "use an aggregate" in refusal(f"sql_agg({total}, min=0)").message
         return
     found = judged(f"sql_agg({total}, min=0)", AMOUNTS)
     assert found.outcome is Outcome.PASS
@@ -87,7 +87,7 @@ def test_limits_are_exact_where_the_value_is() -> None:
 def test_no_value_and_no_number_fail() -> None:
     empty = judged("sql_agg(sum(amount) / count(*), min=0)", [])
     assert empty.outcome is Outcome.FAIL
-    assert "no value to judge" in empty.message
+    assert "has no value" in empty.message
     nothing = judged("sql_agg(count(*) / count(amount), min=0)", [row()])
     assert nothing.outcome is Outcome.FAIL
     nan = judged("sql_agg(sum(delay), min=0)", [row(delay=NAN)])
@@ -103,15 +103,15 @@ def test_where_chooses_the_rows() -> None:
 @pytest.mark.parametrize(
     ("text", "at", "message"),
     [
-        ("sql_agg(5, min=0)", "5", "write an aggregate"),
-        ("sql_agg(2 * 3 + sum(amount), min=0)", "2 * 3", "write an aggregate"),
+        ("sql_agg(5, min=0)", "5", "use an aggregate"),
+        ("sql_agg(2 * 3 + sum(amount), min=0)", "2 * 3", "use an aggregate"),
         ("sql_agg(amount, min=0)", "amount", "a number or one of sum, min, max, avg, count"),
         ("sql_agg(sum(sum(amount)), min=0)", "sum", "unknown function"),
         ("sql_agg(sum(5), min=0)", "sum(5", "names no column"),
-        ("sql_agg(sum(name), min=0)", "name", "sum is for numbers here"),
-        ("sql_agg(max(day), min=0)", "day", "max is for numbers here"),
-        ("sql_agg(count(distinct length(name)), min=0)", "length", "is for a column"),
-        ("sql_agg(sum(amoun), min=0)", "amoun", "there is no column amoun"),
+        ("sql_agg(sum(name), min=0)", "name", "sum needs a number here"),
+        ("sql_agg(max(day), min=0)", "day", "max needs a number here"),
+        ("sql_agg(count(distinct length(name)), min=0)", "length", "needs a column"),
+        ("sql_agg(sum(amoun), min=0)", "amoun", "unknown column amoun"),
         ("sql_agg(sum(amount))", "sql_agg", "needs min, max, warn_if or fail_if"),
         ("sql_agg(sum(amount) > 5)", ">", "',' or ')' expected"),
     ],

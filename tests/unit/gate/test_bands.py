@@ -89,7 +89,7 @@ def test_only_the_same_season_counts() -> None:
     assert isinstance(found, Band)
     assert found.low <= 70 <= found.high
     assert band(Past("weekday", least=4, over=100), weekly, CLOCK, whole=False) == NoBand(
-        "3 of 4 earlier values on this weekday that a band needs"
+        "3 of 4 earlier values on this weekday needed for a band"
     )
     hourly = points(*range(1, 25), step=timedelta(hours=1))
     alone = band(Past("hour", least=1, over=100), hourly, CLOCK, whole=False)

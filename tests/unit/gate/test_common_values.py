@@ -27,7 +27,7 @@ def rows(column: str, *values: Any) -> list[dict[str, Any]]:
         ("unique_ratio(delay, min=1%)", "delay", [NAN, NAN, 0.0, -0.0], Outcome.FAIL,
          "share of unique delay is 0 %, limit at least 1 %"),
         ("unique_ratio(name, min=1%)", "name", [None], Outcome.PASS,
-         "share of unique name: there is nothing to have a share of"),
+         "share of unique name: no rows"),
         ("most_common(name, max=50%)", "name", ["a", "a", "b", "c", None], Outcome.PASS,
          "share of the most common name is 50 %, limit at most 50 %"),
         ("most_common(name, max=40%)", "name", ["a", "a", "b", "c", None], Outcome.FAIL,
@@ -37,19 +37,19 @@ def rows(column: str, *values: Any) -> list[dict[str, Any]]:
         ("most_common(delay, min=60%)", "delay", [NAN, NAN, 1.0], Outcome.PASS,
          "share of the most common delay is 67 %, limit at least 60 %"),
         ("most_common(name, value='a')", "name", ["a", "a", "b", None], Outcome.PASS,
-         "2 of 3 rows have 'a', and none is more common"),
+         "2 of 3 rows have 'a', the most common value"),
         ("most_common(name, value='b')", "name", ["a", "b"], Outcome.PASS,
-         "1 of 2 rows have 'b', and none is more common"),
+         "1 of 2 rows have 'b', the most common value"),
         ("most_common(name, value='b')", "name", ["a", "a", "b"], Outcome.FAIL,
-         "1 of 3 rows have 'b', and 2 have another value, which is more common"),
+         "1 of 3 rows have 'b', but 2 have a more common value"),
         ("most_common(name, value='a', max=50%)", "name", ["a", "a", "b"], Outcome.FAIL,
          "share of the most common name is 67 %, limit at most 50 %"),
         ("most_common(name, value='x', min=50%)", "name", ["a", "a", "b"], Outcome.FAIL,
-         "0 of 3 rows have 'x', and 2 have another value, which is more common"),
+         "0 of 3 rows have 'x', but 2 have a more common value"),
         ("most_common(name, value='x')", "name", [None], Outcome.PASS,
-         "0 of 0 rows have 'x', and none is more common"),
+         "0 of 0 rows have 'x', the most common value"),
         ("most_common(count, value=7, min=1%)", "count", [None], Outcome.PASS,
-         "share of the most common count: there is nothing to have a share of"),
+         "share of the most common count: no rows"),
     ],
 )  # fmt: skip
 def test_shares(text: str, column: str, values: list[Any], outcome: Outcome, message: str) -> None:
@@ -86,7 +86,7 @@ def test_only_the_chosen_rows_are_looked_at() -> None:
     found = judged("most_common(name, value='a') where count = 1", data)
     assert (found.outcome, found.message) == (
         Outcome.PASS,
-        "1 of 1 rows where count = 1 have 'a', and none is more common",
+        "1 of 1 rows where count = 1 have 'a', the most common value",
     )
 
 
@@ -104,12 +104,12 @@ def test_without_an_earlier_version_a_band_says_nothing() -> None:
     ("text", "told"),
     [
         ("most_common(name)", "most_common needs min, max, warn_if or fail_if"),
-        ("most_common(name, value=1)", "1 is no string"),
+        ("most_common(name, value=1)", "1 is not a valid string"),
         ("most_common(raw, value='x')", "a binary column cannot be compared"),
         ("most_common(name, value='a', min=90%, max=10%)", "max is less than min"),
         ("most_common(name, count, max=10%)", "most_common takes one column"),
         ("unique_ratio(name)", "unique_ratio needs min, max, warn_if or fail_if"),
-        ("unique_ratio(name, min=0.5)", "min wants a per cent"),
+        ("unique_ratio(name, min=0.5)", "min needs a percentage"),
     ],
 )
 def test_refused(text: str, told: str) -> None:

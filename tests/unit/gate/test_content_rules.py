@@ -68,7 +68,7 @@ def test_check_digits_are_conditions_too() -> None:
     data = names("18", "19", "4111111111111111", "x", None)
     assert judged("sql_row(luhn(name))", data).failed_rows == 2
     assert judged("sql_row(iban(upper(name)))", names("gb82west12345698765432")).failed_rows == 0
-    assert "iban is for a string" in refusal("sql_row(iban(count))").message
+    assert "iban needs a string" in refusal("sql_row(iban(count))").message
 
 
 def test_letters() -> None:
@@ -80,10 +80,10 @@ def test_letters() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("format(name, 'mail')", "kind is one of email, url"),
-        ("format(name, 'Email')", "kind is one of"),
+        ("format(name, 'mail')", "kind must be one of email, url"),
+        ("format(name, 'Email')", "kind must be one of"),
         ("format(count, 'email')", "format needs a string; count is integer"),
-        ("case(name, 'title')", "letters is one of upper, lower"),
+        ("case(name, 'title')", "letters must be one of upper, lower"),
         ("case(name)", "case needs letters"),
         ("map_keys(name, required=['a'])", "map_keys needs a map whose keys are not nested"),
         ("map_keys(name)", "map_keys needs allowed, required or both"),
@@ -115,9 +115,9 @@ def test_keys_of_maps(keys: list[str] | None, fails: bool | None) -> None:
 @pytest.mark.parametrize(
     ("text", "told", "at"),
     [
-        ("map_keys(labels, allowed=['a'], required=['b', 'a'])", "b is required, but not", "'b'"),
-        ("map_keys(labels, allowed=['a', 1])", "1 is no string", "1"),
-        ("map_keys(days, allowed=['2026-01-01'], required=['x'])", "'x' is no date", "'x'"),
+        ("map_keys(labels, allowed=['a'], required=['b', 'a'])", "b is required but not", "'b'"),
+        ("map_keys(labels, allowed=['a', 1])", "1 is not a valid string", "1"),
+        ("map_keys(days, allowed=['2026-01-01'], required=['x'])", "'x' is not a date", "'x'"),
         ("map_keys(odd, required=['a'])", "whose keys are not nested; odd is", "odd"),
     ],
 )

@@ -120,7 +120,7 @@ def test_nothing_wrong_is_allowed_and_warnings_do_not_block() -> None:
 def test_without_evidence_nothing_is_allowed_and_everything_is_listed() -> None:
     ruled = ruling(None, RULES, (NO_PII, STRICT))
     assert ruled.verdict is Verdict.BLOCKED
-    assert ruled.reasons == ("evidence: nothing was measured, so nothing can be allowed",)
+    assert ruled.reasons == ("evidence: nothing was measured, so the run cannot be allowed",)
     assert {check.outcome for check in ruled.checks if check.kind is CheckKind.RULE} == {
         Outcome.NOT_EVALUATED
     }
@@ -135,7 +135,7 @@ def test_a_schema_that_was_refused_decides_without_evidence() -> None:
     assert result_of("schema.key", ruled).outcome is Outcome.FAIL
     assert result_of("strict", ruled).outcome is Outcome.FAIL
     assert ruled.reasons == (
-        "schema.key: column key (string) is missing: not accepted",
+        "schema.key: column key (string) is missing: blocked",
         "strict: column key (string) is missing",
     )
 
@@ -151,8 +151,10 @@ def test_a_cast_is_listed_and_passes() -> None:
     ruled = ruling(evidence_of((), ROWS), case=facts(schema_differences=(cast,)))
     found = result_of("schema.size", ruled)
     assert found.outcome is Outcome.PASS
-    said = "column size is integer, declared long, which is narrower: cast, or the run fails"
-    assert found.message == said
+    assert found.message == (
+        "column size is integer, declared long, which is narrower: cast; the run fails if a value"
+        " does not fit"
+    )
     assert ruled.verdict is Verdict.ALLOWED
 
 
@@ -178,14 +180,14 @@ def test_the_reason_why_a_measure_is_missing_is_told() -> None:
     (key,) = [key for key in whole.measures if key.startswith("count_if")]
     ruled = ruling(changed(whole, measures={BATCH: 2}, unmeasured={key: "out of memory"}), rules)
     assert ruled.reasons == (
-        "evidence: 1 measure could not be taken: out of memory",
+        "evidence: 1 measure failed: out of memory",
         "not_null.name: not measured: out of memory",
     )
 
 
 def test_what_could_not_be_measured_blocks_even_if_no_rule_asks() -> None:
     ruled = ruling(changed(evidence_of((), ROWS), unmeasured={"count_if:0": "no such column"}))
-    assert ruled.reasons == ("evidence: 1 measure could not be taken: no such column",)
+    assert ruled.reasons == ("evidence: 1 measure failed: no such column",)
 
 
 @pytest.mark.parametrize(
@@ -195,14 +197,14 @@ def test_what_could_not_be_measured_blocks_even_if_no_rule_asks() -> None:
         ({"table_rows": 1}, "2 rows in a table of 1"),
         ({"files": ()}, "2 rows, but the files hold 0"),
         ({"files": evidence_of((), ROWS[:1]).files * 2}, "a file is listed twice"),
-        ({"dataset": "silver.other"}, "the evidence is about silver.other"),
+        ({"dataset": "silver.other"}, "the evidence is for silver.other"),
         ({"measures": {}}, "the new rows were not counted"),
         ({"measures": {BATCH: 3}}, "2 rows, but 3 were counted"),
         ({"measures": {BATCH: "2"}}, "2 rows, but '2' were counted"),
         ({"measures": {BATCH: 2, measure_key(RowCount(scope=Scope.TABLE)): 5}}, "but 5 were"),
         ({"unmeasured": {BATCH: "why"}}, "the new rows were not counted"),
         ({"table_schema": schema(key="string")}, "column name, declared string, is missing"),
-        ({"rows": -2}, "a number of rows is negative"),
+        ({"rows": -2}, "a row count is negative"),
     ],
 )
 def test_evidence_that_contradicts_itself_blocks(fields: dict[str, Any], message: str) -> None:
@@ -232,7 +234,7 @@ def test_more_failing_rows_than_rows_is_an_error() -> None:
     found = result_of("not_null.name", ruling(changed(whole, measures=measures), rules))
     assert (found.outcome, found.message) == (
         Outcome.ERROR,
-        "5 failing rows of 2 rows cannot be",
+        "5 failing rows of 2 rows is impossible",
     )
 
 
@@ -241,7 +243,7 @@ def test_more_failing_rows_than_rows_is_an_error() -> None:
     [
         ("uniqe(key)", "UNIQE", "unknown rule type 'uniqe'; did you mean unique?"),
         ("foreign_key(key, silver.x.y)", "FOREIGN_KEY", "expected"),
-        ("not_null(gone)", "NOT_NULL", "there is no column gone"),
+        ("not_null(gone)", "NOT_NULL", "unknown column gone"),
         ("not_null(key", "NOT_NULL", "',' or ')' expected"),
         ("unique(key)", "NOT_NULL", "stored as NOT_NULL"),
     ],
@@ -275,9 +277,7 @@ def test_an_evaluator_that_breaks_blocks(monkeypatch: pytest.MonkeyPatch) -> Non
     rules = (rule("not_null(key)"),)
     monkeypatch.setattr(evaluate, "judge_rows", broken)
     ruled = ruling(evidence_of(rules, ROWS), rules)
-    assert ruled.reasons == (
-        "not_null.key: the rule could not be judged: ZeroDivisionError: by zero",
-    )
+    assert ruled.reasons == ("not_null.key: rule evaluation failed: ZeroDivisionError: by zero",)
 
 
 def test_an_inactive_policy_is_listed_and_other_layers_are_not() -> None:

@@ -143,7 +143,7 @@ def test_values_that_are_spread_otherwise_fail() -> None:
     text = "psi(delay, max=0.2)"
     before = delays(*range(100))
     assert against(text, before, before).message == (
-        "values of delay are spread otherwise by 0 (PSI), limit at most 0.2"
+        "the distribution of values of delay changed by 0 (PSI), limit at most 0.2"
     )
     found = against(text, before, delays(*range(50, 150)))
     assert found.outcome is Outcome.FAIL

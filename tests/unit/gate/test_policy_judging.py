@@ -100,20 +100,20 @@ BARE = Travelled(column="key", tag="PII", source="bronze.raw.email", through=("u
             BROKEN,
             "column key comes from bronze.raw.email, tagged pii",
         ),
-        ("forbid columns [ssn]", {}, HELD, "no column has a name that is not allowed"),
-        ("forbid columns [KEY]", {}, BROKEN, "column key not allowed by name"),
-        ("forbid columns ['?ey', '[k]ey']", {}, HELD, "no column has a name"),
+        ("forbid columns [ssn]", {}, HELD, "no column has a forbidden name"),
+        ("forbid columns [KEY]", {}, BROKEN, "column key forbidden by name"),
+        ("forbid columns ['?ey', '[k]ey']", {}, HELD, "no column has a forbidden name"),
         (
             "forbid columns ['*ount']",
             {},
             BROKEN,
-            "columns amount, count not allowed by name",
+            "columns amount, count forbidden by name",
         ),
         (
             "forbid columns [ssn]",
             {"declared": schema(who="struct<id:long,SSN:string>")},
             BROKEN,
-            "column who has a field SSN not allowed by name",
+            "column who has a field SSN forbidden by name",
         ),
     ],
 )
@@ -209,7 +209,7 @@ def test_an_inactive_policy_asks_for_no_measure() -> None:
             "rules cover keys",
             {"keys": ("key", "day"), "rules": (("key",),)},
             BROKEN,
-            "no active rule names the key day",
+            "no active rule covers the key day",
         ),
         (
             PolicyType.RULE_COVERAGE,
@@ -289,14 +289,14 @@ def test_what_needs_no_data(
     ("type", "text", "evidence", "known", "outcome", "message"),
     [
         (SLA, "duration <= 2h", of_rows(1), {"opened_at": None}, MOOT, "no run builds it"),
-        (SLA, "duration <= 2h", of_rows(1), {}, HELD, "took 0 s up to the decision"),
+        (SLA, "duration <= 2h", of_rows(1), {}, HELD, "took 0 s until the decision"),
         (
             SLA,
             "duration <= 2h",
             of_rows(1),
             {"opened_at": CLOCK - timedelta(minutes=121)},
             BROKEN,
-            "took 2 h 1 m up to the decision, limit 2h",
+            "took 2 h 1 m until the decision, limit 2h",
         ),
         (PolicyType.VOLUME_CAP, "rows <= 5", of_rows(2, before=3), {}, HELD, "5 rows"),
         (PolicyType.VOLUME_CAP, "rows <= 5", of_rows(3, before=3), {}, BROKEN, "6 rows, at most 5"),
@@ -392,4 +392,4 @@ def test_a_freeze_that_begins_while_a_run_works_blocks_its_decision() -> None:
 def test_what_is_not_known_blocks(type: PolicyType, text: str) -> None:
     (found,) = judge_metadata(facts(), (policy(text, type),), CLOCK)
     assert found.outcome is Outcome.ERROR
-    assert "not known" in found.message
+    assert "unknown" in found.message

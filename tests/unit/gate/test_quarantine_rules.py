@@ -100,7 +100,7 @@ def test_a_failing_row_in_the_rest_blocks(severity: Severity | None) -> None:
     evidence = split(TEXT, [GOOD, BAD], [BAD], severity=severity)
     found = check(TEXT, evidence, severity)
     assert found.outcome is Outcome.FAIL
-    assert found.message == "1 of 2 new rows fail and were not quarantine"
+    assert found.message == "1 of 2 new rows fail and were not quarantined"
     assert check(TEXT, evidence_of((rule(TEXT),), [BAD])).outcome is Outcome.FAIL
 
 
@@ -133,7 +133,7 @@ def test_a_key_that_the_table_has_is_quarantined_from_the_batch_alone() -> None:
     found = check(text, evidence)
     assert found.outcome is Outcome.WARN
     assert found.message == (
-        "2 of 4 rows of the table (50 %) fail; 1 new row quarantined, none is left"
+        "2 of 4 rows of the table (50 %) fail; 1 new row quarantined, none remain"
     )
 
 
@@ -143,18 +143,21 @@ def test_a_key_may_be_kept_out_by_another_rule() -> None:
     assert evidence.quarantined is not None
     quarantined = evidence.quarantined.model_copy(update={"files": (file("not_null.name", 1),)})
     found = check(text, evidence.model_copy(update={"quarantined": quarantined}))
-    assert found.message.endswith("fail; other rules quarantine the new ones, none is left")
+    assert found.message.endswith("fail; the new ones were quarantined by other rules, none remain")
 
 
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
         ({"rows": 2}, "2 rows were quarantined, but their files hold 1"),
-        ({"files": (file("other", 1),)}, "rows are filed under other, which quarantines none"),
-        ({"files": (file("not_null.name", 1), file("not_null.name", 0, 1))}, "holds none"),
+        (
+            {"files": (file("other", 1),)},
+            "rows are quarantined for other, which does not quarantine rows",
+        ),
+        ({"files": (file("not_null.name", 1), file("not_null.name", 0, 1))}, "has no rows"),
         ({"rows": 2, "files": (file("not_null.name", 1),) * 2}, "is listed twice"),
-        ({"before": {}}, "before rows were quarantined there is no"),
-        ({"rows": 2, "files": (file("not_null.name", 2),)}, "2 rows are filed under it, but 1"),
+        ({"before": {}}, "has no value from before the quarantine"),
+        ({"rows": 2, "files": (file("not_null.name", 2),)}, "2 rows are quarantined for it, but 1"),
     ],
 )
 def test_evidence_that_contradicts_itself_blocks(changed: dict[str, Any], told: str) -> None:
@@ -176,7 +179,7 @@ def test_the_batch_is_what_is_published_and_what_was_quarantined() -> None:
 def test_a_rule_that_the_run_did_not_quarantine_by_blocks() -> None:
     found = decision(TEXT, evidence_of((rule(TEXT),), [BAD]), quarantine_rule_ids=())
     assert found.verdict is Verdict.BLOCKED
-    assert "no row is quarantined" in found.reasons[0]
+    assert "the rows were not quarantined" in found.reasons[0]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +190,7 @@ def test_a_rule_that_the_run_did_not_quarantine_by_blocks() -> None:
     ],
 )
 def test_a_rule_that_points_at_no_single_rows_quarantines_none(text: str) -> None:
-    with pytest.raises(GrammarError, match="to quarantine: it blocks") as refused:
+    with pytest.raises(GrammarError, match="cannot quarantine: the rule blocks") as refused:
         compile_text(text, SCHEMA)
     assert text[refused.value.offset :] == "on_fail quarantine"
     stored = rule(text)
@@ -207,7 +210,7 @@ def test_a_column_that_only_the_load_writes_quarantines_none() -> None:
 def test_a_column_that_quarantined_rows_have_quarantines_none() -> None:
     named = (*SCHEMA.columns, Column(name="LG_Run_Id", type="string"))
     batch = SCHEMA.model_copy(update={"columns": named})
-    with pytest.raises(GrammarError, match="give the column LG_Run_Id another name"):
+    with pytest.raises(GrammarError, match="rename the column LG_Run_Id"):
         check_quarantine("not_null(key) on_fail quarantine", batch)
     check_quarantine("not_null(key)", batch)
 
@@ -234,17 +237,22 @@ def test_rules_stand_in_the_order_of_their_ids() -> None:
         ("quarantine holds <= 4 rows", {"rows": 3}, Outcome.FAIL, "at most 4"),
         ("quarantine holds <= 2 rows", {"rows": 3, "renews": True}, Outcome.PASS, "2 rows"),
         ("quarantine holds <= 0 rows", {"rows": 3, "exempt": True}, Outcome.NOT_EVALUATED, "new"),
-        ("quarantine holds <= 9 rows", None, Outcome.ERROR, "is not known"),
-        ("quarantine waits <= 7d", {"rows": 3, "days": 7}, Outcome.PASS, "has waited 7 d"),
-        ("quarantine waits <= 7d", {"rows": 3, "days": 8}, Outcome.FAIL, "waited 8 d, limit 7d"),
-        ("quarantine waits <= 7d", {"rows": 3, "days": 8, "renews": True}, Outcome.PASS, "nothing"),
+        ("quarantine holds <= 9 rows", None, Outcome.ERROR, "is unknown"),
+        ("quarantine waits <= 7d", {"rows": 3, "days": 7}, Outcome.PASS, "in quarantine for 7 d"),
+        ("quarantine waits <= 7d", {"rows": 3, "days": 8}, Outcome.FAIL, "for 8 d, limit 7d"),
+        (
+            "quarantine waits <= 7d",
+            {"rows": 3, "days": 8, "renews": True},
+            Outcome.PASS,
+            "is empty",
+        ),
         (
             "quarantine waits <= 7d",
             {"rows": 3, "days": 8, "exempt": True},
             Outcome.NOT_EVALUATED,
             "no new rows",
         ),
-        ("quarantine waits <= 7d", {"rows": 0}, Outcome.PASS, "nothing waits"),
+        ("quarantine waits <= 7d", {"rows": 0}, Outcome.PASS, "the quarantine is empty"),
     ],
 )
 def test_budgets(text: str, waits: dict[str, Any] | None, outcome: Outcome, message: str) -> None:
@@ -271,9 +279,9 @@ def test_rows_that_a_load_deletes_were_not_read() -> None:
 @pytest.mark.parametrize(
     ("before", "outcome", "message"),
     [
-        (1, Outcome.FAIL, "rows that hold the pattern"),
+        (1, Outcome.FAIL, "rows that contain the pattern"),
         (0, Outcome.PASS, "no text"),
-        (None, Outcome.ERROR, "was not looked at before rows were quarantined"),
+        (None, Outcome.ERROR, "was not searched before rows were quarantined"),
     ],
 )
 def test_a_pattern_is_forbidden_in_rows_quarantined_too(

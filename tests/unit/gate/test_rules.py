@@ -68,11 +68,11 @@ def test_a_rule_that_the_grammar_cannot_say_is_not_defined(senseless: Rule) -> N
 @pytest.mark.parametrize(
     ("text", "kind", "at", "message"),
     [
-        ("not_null(kye)", "column", "kye", "there is no column kye"),
-        ("not_null(KEY)", "column", "KEY", "there is no column KEY"),
-        ("unique(key, nam)", "column", "nam", "there is no column nam"),
-        ("compare(count <= siz)", "column", "siz", "there is no column siz"),
-        ("not_null(`no such`)", "column", "`no such`", "there is no column no such"),
+        ("not_null(kye)", "column", "kye", "unknown column kye"),
+        ("not_null(KEY)", "column", "KEY", "unknown column KEY"),
+        ("unique(key, nam)", "column", "nam", "unknown column nam"),
+        ("compare(count <= siz)", "column", "siz", "unknown column siz"),
+        ("not_null(`no such`)", "column", "`no such`", "unknown column no such"),
         ("range(name, min=1)", "meaning", "name", "use length, in_set or regex"),
         ("range(active, min=1)", "meaning", "active", "active is boolean"),
         ("range(raw, min=1)", "meaning", "raw", "raw is binary"),
@@ -97,7 +97,7 @@ def test_a_rule_that_the_grammar_cannot_say_is_not_defined(senseless: Rule) -> N
         ("in_set(count, ['1'])", "meaning", "'1'", "write a number"),
         ("in_set(day, ['2013-01-01', '2013-13-01'])", "meaning", "'2013-13-01'", "calendar"),
         ("in_set(dep, ['2013-01-01 00:00', '2013-01-01T00:00Z'])", "meaning",
-         "'2013-01-01T00:00Z'", "stands twice"),
+         "'2013-01-01T00:00Z'", "duplicate"),
         ("compare(name <= count)", "meaning", "count", "cannot be compared"),
         ("compare(active < raw)", "meaning", "raw", "cannot be compared"),
         ("compare(size = delay)", "meaning", "delay", "cannot be compared"),
@@ -105,10 +105,10 @@ def test_a_rule_that_the_grammar_cannot_say_is_not_defined(senseless: Rule) -> N
         ("mean(day, min=1)", "meaning", "day", "mean needs numbers"),
         ("sum(dep, min=1)", "meaning", "dep", "sum needs numbers"),
         ("max(name, min=1)", "meaning", "name", "numbers, dates or timestamps"),
-        ("max(count, min='x')", "meaning", "'x'", "held against a number"),
+        ("max(count, min='x')", "meaning", "'x'", "need a number as bound"),
         ("max(day, min=5)", "meaning", "5", "5 is no date"),
         ("max(count, min=5, max=1)", "meaning", "1", "max is less than min"),
-        ("row_count(min=0)", "meaning", "0", "always at least 0 rows"),
+        ("row_count(min=0)", "meaning", "0", "there are at least 0 rows"),
         ("row_count(min=2, max=1)", "meaning", "1", "max is less than min"),
     ],
 )  # fmt: skip
@@ -187,7 +187,7 @@ def test_a_second_claim_to_a_name_is_refused_naming_both() -> None:
     class Impostor(NotNull):
         pass
 
-    with pytest.raises(ValueError, match=r"'not_null' is claimed by .*Impostor and by NotNull"):
+    with pytest.raises(ValueError, match=r"'not_null' is defined by .*Impostor and by NotNull"):
         RuleTypes((NotNull(), Impostor()))
 
 

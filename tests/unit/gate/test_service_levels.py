@@ -24,7 +24,7 @@ from tests.unit.gate.cases import CLOCK, policy
             "due by 2026-01-31 06:00 UTC, last promoted 2026-01-30 23:00 UTC",
         ),
         ("duration <= 1m", CLOCK - timedelta(days=900), None),
-        ("arrival by tea", CLOCK, "the policy cannot be read"),
+        ("arrival by tea", CLOCK, "invalid policy"),
     ],
 )
 def test_what_is_late(text: str, promoted_at: datetime | None, message: str | None) -> None:

@@ -73,12 +73,12 @@ def test_times_are_held_against_the_decision() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("column_exists(gone)", "there is no column gone"),
+        ("column_exists(gone)", "unknown column gone"),
         ("column_type(key, 'texty')", "texty"),
         ("column_count()", "needs min, max or both"),
         ("column_exists(key) where count > 1", "takes no where"),
         ("file_count(max=1) fail_if > 2", "takes no fail_if"),
-        ("schema_match([1, 2])", "listed as texts"),
+        ("schema_match([1, 2])", "list columns as texts"),
         ("not_future(name)", "needs dates or timestamps"),
     ],
 )

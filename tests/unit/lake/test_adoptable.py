@@ -130,14 +130,14 @@ def test_a_column_that_no_dataset_could_keep_is_named(tmp_path: Path, word: str)
 
 
 FILES: dict[str, dict[str, Any]] = {
-    "lie outside of it": {"path": "file:/elsewhere/a.parquet"},
+    "are outside of it": {"path": "file:/elsewhere/a.parquet"},
     "such as /x/a.parquet": {"path": "/x/a.parquet"},
     "such as s3://b/a": {"path": "s3://b/a"},
     "such as ../a.parquet": {"path": "../a.parquet"},
-    "where runs would write": {"path": "runs/r/a.parquet"},
-    "how many rows": {"stats": '{"minValues": {}}'},
-    "does not tell": {"stats": None},
-    "in no partition": {"partitionValues": {"p": "x"}},
+    "that runs write to": {"path": "runs/r/a.parquet"},
+    "has no row count": {"stats": '{"minValues": {}}'},
+    "no row count for": {"stats": None},
+    "unsupported partition": {"partitionValues": {"p": "x"}},
     "deletionVectors": {"deletionVector": {"storageType": "u"}},
 }
 
@@ -182,9 +182,9 @@ def checkpoint_otherwise(location: str) -> None:
 
 
 DAMAGE: dict[str, Callable[[str], None]] = {
-    "commit 1 is not there": drop_one,
-    "not readable": tear,
-    "commit 0 is not there": lose_the_checkpoint,
+    "commit 1 is missing": drop_one,
+    "unreadable": tear,
+    "commit 0 is missing": lose_the_checkpoint,
     "its log": checkpoint_otherwise,
 }
 
@@ -197,7 +197,7 @@ def test_a_log_that_does_not_tell_all_is_refused(tmp_path: Path, words: str) -> 
 
 
 def test_a_folder_without_a_log_is_no_table(tmp_path: Path) -> None:
-    with pytest.raises(NotAdoptable, match="it is no Delta table"):
+    with pytest.raises(NotAdoptable, match="it is not a Delta table"):
         examine(str(tmp_path))
     (tmp_path / "_delta_log").mkdir()
     with pytest.raises(NotAdoptable, match="it has no commit"):

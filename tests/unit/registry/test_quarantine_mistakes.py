@@ -25,7 +25,7 @@ CASES = [
          "row_hash is written by the load"),
     case("such a column in a condition",
          "not_null(amount) where «row_hash» <> 'x' on_fail quarantine", "is written by the load"),
-    case("a sequence", "increasing(amount, order_id) «on_fail quarantine»", "points at no single"),
+    case("a sequence", "increasing(amount, order_id) «on_fail quarantine»", "single rows"),
     case("a value", "row_count(min=1) on_fail «quarantine»", "has no rows to quarantine"),
 ]  # fmt: skip
 

@@ -102,7 +102,7 @@ def test_another_edit_is_taken_and_another_rule_is_not(registry: SmallRegistry) 
     with pytest.raises(InvalidDefinitions) as found:
         registry.plan(only(orders(*OLD, NEW)))
     (error,) = found.value.errors
-    assert "this is FALSE for every row that has a value" in str(error)
+    assert "this is FALSE for every row with a value" in str(error)
 
 
 def test_a_renamed_dataset_keeps_its_rules(registry: SmallRegistry) -> None:

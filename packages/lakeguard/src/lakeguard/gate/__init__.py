@@ -1,1 +1,1 @@
-"""The gate: the rule language, what rules ask of data, and the decision. Pure throughout."""
+"""The gate: rule language, measures and the promotion decision. Pure; no I/O."""

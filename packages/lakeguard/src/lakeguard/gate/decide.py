@@ -1,7 +1,7 @@
 """The decision: a pure function of facts, evidence, rules, policies, history and the time.
 
-It fails closed. What is missing, unknown, unreadable or contradictory is an ERROR, and an
-ERROR blocks like a FAIL. All checks are made and listed, whatever the first one came to.
+It fails closed: anything missing, unknown, unreadable or contradictory is an ERROR, and an ERROR
+blocks like a FAIL. Every check runs and is listed, even after one has failed.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from lakeguard_sdk.types.schema import TableSchema
 __all__ = ["SEMANTICS", "CaseFacts", "History", "decide"]
 
 SEMANTICS = 1
-"""The version of what rules, policies and this function mean; every decision records it.
+"""Version of the meaning of rules, policies and this function; recorded in every decision.
 
-From 0.1.0 on, a change of meaning adds a number and keeps the earlier meaning beside it.
+From 0.1.0 on, a change of meaning adds a number and keeps the earlier meaning available.
 """
 
 _KINDS = list(CheckKind)
@@ -56,9 +56,11 @@ def decide(
     history: History,
     clock: datetime,
 ) -> Ruling:
-    """The ruling. It is ALLOWED only with evidence and with no check that is FAIL or ERROR,
-    and does not depend on the order of anything that it is given. Policies over other datasets
-    are not listed."""
+    """Return the ruling: ALLOWED only with evidence and without a FAIL or ERROR check.
+
+    The result does not depend on the order of any argument. Policies that do not govern the dataset
+    are not listed.
+    """
     judged = [policy for policy in policies if governs(policy, facts)]
     look = Look(facts, evidence, clock)
     compiler = _compiler(facts)
@@ -73,7 +75,7 @@ def decide(
     blocking = [check for check in checks if check.outcome in _BLOCKING]
     reasons = [f"{check.check_id}: {check.message}" for check in blocking]
     if evidence is None and not reasons:
-        reasons = ["evidence: nothing was measured, so nothing can be allowed"]
+        reasons = ["evidence: nothing was measured, so the run cannot be allowed"]
     return Ruling(
         verdict=Verdict.BLOCKED if reasons else Verdict.ALLOWED,
         reasons=tuple(reasons),
@@ -90,7 +92,7 @@ def _place(check: CheckResult) -> tuple[int, str, str, str, str]:
 
 
 def _schema_checks(facts: CaseFacts, evidence: Evidence | None) -> list[CheckResult]:
-    """One check for each difference, and one for the evidence as a whole."""
+    """One check per schema difference, and one for the consistency of the evidence."""
     checks = [_reaction_check(item) for item in facts.schema_differences]
     if evidence is None:
         return checks
@@ -101,7 +103,7 @@ def _schema_checks(facts: CaseFacts, evidence: Evidence | None) -> list[CheckRes
     outcome = Outcome.ERROR if problems else Outcome.PASS
     shape = f"{counted(evidence.rows, 'row')}, {counted(len(facts.declared.columns), 'column')}"
     message = "; ".join(problems) or f"{shape}, as declared"
-    checks.append(_schema_check("evidence", "evidence agrees with itself", outcome, message))
+    checks.append(_schema_check("evidence", "evidence is consistent", outcome, message))
     return checks
 
 
@@ -131,7 +133,7 @@ def _with_waiver(
 
 
 def _must_go(policies: list[PolicyDefinition], checks: list[CheckResult]) -> bool:
-    """Whether what was staged holds what a policy says may not even be kept."""
+    """Whether a failed policy requires the staged files to be deleted."""
     failed = {
         check.check_id
         for check in checks
@@ -149,7 +151,7 @@ def _policy_check(look: Look, policy: PolicyDefinition) -> CheckResult:
             check_id=policy.policy,
             expression=policy.expression,
             outcome=Outcome.ERROR,
-            message=f"the policy could not be judged: {_named(error)}",
+            message=f"policy evaluation failed: {_named(error)}",
         )
 
 
@@ -166,7 +168,7 @@ def _rule_check(
 
 
 def _compiler(facts: CaseFacts) -> Callable[[RuleDefinition], CompiledRule]:
-    """Rules over the declared columns, which name the worst value of none that carries a tag."""
+    """A compiler over the declared columns that omits the worst value of tagged columns."""
     compiler = compiler_for(facts.declared)
     tagged = tagged_columns(facts.tags, facts.subject)
     if not tagged:
@@ -183,7 +185,7 @@ def _compiler(facts: CaseFacts) -> Callable[[RuleDefinition], CompiledRule]:
 def _compiled(
     rule: RuleDefinition, compiler: Callable[[RuleDefinition], CompiledRule]
 ) -> CompiledRule | Exception:
-    """Or why it cannot be compiled."""
+    """The compiled rule, or the error that compiling it raised."""
     try:
         return compiler(rule)
     except Exception as error:  # noqa: BLE001 - whatever goes wrong here, the gate stays closed
@@ -194,7 +196,7 @@ def _judged(
     rule: RuleDefinition, compiled: CompiledRule | Exception, grounds: Grounds | None
 ) -> CheckResult:
     if not rule.active:
-        return _rule_result(rule, Outcome.NOT_EVALUATED, "not evaluated: the rule is not active")
+        return _rule_result(rule, Outcome.NOT_EVALUATED, "not evaluated: the rule is inactive")
     if grounds is None:
         return _rule_result(rule, Outcome.NOT_EVALUATED, "not evaluated: no data was measured")
     try:
@@ -202,11 +204,11 @@ def _judged(
             raise compiled
         return evaluate(rule, compiled, grounds)
     except GrammarError as error:
-        return _rule_result(rule, Outcome.ERROR, f"the rule cannot be judged: {error}")
+        return _rule_result(rule, Outcome.ERROR, f"invalid rule: {error}")
     except (Unmeasured, NotAValue) as error:
         return _rule_result(rule, Outcome.ERROR, str(error))
     except Exception as error:  # noqa: BLE001 - whatever goes wrong here, the gate stays closed
-        return _rule_result(rule, Outcome.ERROR, f"the rule could not be judged: {_named(error)}")
+        return _rule_result(rule, Outcome.ERROR, f"rule evaluation failed: {_named(error)}")
 
 
 def _rule_result(rule: RuleDefinition, outcome: Outcome, message: str) -> CheckResult:
@@ -223,14 +225,14 @@ def _named(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-# Waivers on checks: what failed and is answered for becomes a warning that says by whom.
+# Waivers turn a failed check into a warning that names the approver.
 
 
 def _waived(check: CheckResult, waivers: Iterable[Waiver], clock: datetime) -> CheckResult:
-    """The check of a rule, or of an ALERT policy, as it stands with the waivers in force.
+    """Apply the waivers in force to the check of a rule or of an ALERT policy.
 
-    A waiver was given for what the check said then: one that says something else now stands.
-    An ERROR stays: nobody can answer for what could not be judged.
+    A waiver covers the expression it was granted for; a changed expression is not covered. An ERROR
+    cannot be waived.
     """
     if check.outcome not in (Outcome.FAIL, Outcome.WARN):
         return check
@@ -250,7 +252,7 @@ def _waived(check: CheckResult, waivers: Iterable[Waiver], clock: datetime) -> C
 
 
 def _waivable(check: CheckResult, policies: Iterable[PolicyDefinition]) -> bool:
-    """Rules, and policies that only alert; a BLOCK policy is absolute."""
+    """Rules and ALERT policies can be waived; BLOCK policies cannot."""
     if check.kind is CheckKind.RULE:
         return True
     return any(
@@ -259,17 +261,17 @@ def _waivable(check: CheckResult, policies: Iterable[PolicyDefinition]) -> bool:
     )
 
 
-# Evidence against itself and against the definition: it must describe one thing.
+# Consistency of the evidence with itself and with the definition.
 
 _BATCH_ROWS = measure_key(RowCount())
 _TABLE_ROWS = measure_key(RowCount(scope=Scope.TABLE))
 
 
 def _contradictions(facts: CaseFacts, evidence: Evidence) -> list[str]:
-    """What the evidence says of itself that cannot all be true; empty if it is whole."""
+    """Contradictions in the evidence; empty if it is consistent."""
     found = []
     if evidence.dataset != facts.dataset:
-        found.append(f"the evidence is about {evidence.dataset}")
+        found.append(f"the evidence is for {evidence.dataset}")
     found += _schema(evidence.table_schema, facts.declared)
     found += _rows(evidence)
     found += _measures(evidence)
@@ -280,7 +282,7 @@ def _contradictions(facts: CaseFacts, evidence: Evidence) -> list[str]:
 def _schema(staged: TableSchema, declared: TableSchema) -> list[str]:
     found = []
     if len(set(staged.names)) != len(staged.names):
-        found.append("a staged column stands twice")
+        found.append("a staged column is duplicated")
     for column in declared.columns:
         staged_type = staged.type_of(column.name)
         if staged_type != column.type:
@@ -294,7 +296,7 @@ def _rows(evidence: Evidence) -> list[str]:
     found = []
     in_files = sum(file.rows for file in evidence.files)
     if min((evidence.rows, evidence.table_rows, *(file.rows for file in evidence.files))) < 0:
-        found.append("a number of rows is negative")
+        found.append("a row count is negative")
     changes = evidence.changes
     if changes is None:
         if evidence.rows != in_files:
@@ -323,10 +325,10 @@ def _measures(evidence: Evidence) -> list[str]:
     reasons = sorted(set(evidence.unmeasured.values()))
     if reasons:
         measures = counted(len(evidence.unmeasured), "measure")
-        found.append(f"{measures} could not be taken: {'; '.join(reasons[:3])}")
+        found.append(f"{measures} failed: {'; '.join(reasons[:3])}")
     both = sorted(set(evidence.measures) & set(evidence.unmeasured))
     if both:
-        found.append(f"both measured and not: {', '.join(both[:5])}")
+        found.append(f"both measured and unmeasured: {', '.join(both[:5])}")
     return found
 
 
@@ -339,18 +341,18 @@ def _quarantined(facts: CaseFacts, evidence: Evidence) -> list[str]:
     if quarantined.rows != filed:
         found.append(f"{quarantined.rows:,} rows were quarantined, but their files hold {filed:,}")
     if any(file.rows < 1 for file in quarantined.files):
-        found.append("a file of quarantined rows holds none")
+        found.append("a quarantine file has no rows")
     for rule_id in sorted(
         {file.rule_id for file in quarantined.files} - set(facts.quarantine_rule_ids)
     ):
-        found.append(f"rows are filed under {rule_id[:200]}, which quarantines none")
+        found.append(f"rows are quarantined for {rule_id[:200]}, which does not quarantine rows")
     paths = [file.path for file in quarantined.files]
     if len(set(paths)) != len(paths):
-        found.append("a file of quarantined rows is listed twice")
+        found.append("a quarantine file is listed twice")
     batch = quarantined.before.get(_BATCH_ROWS)
     if evidence.changes is None and batch not in (None, evidence.rows + quarantined.rows):
         found.append(
-            f"{evidence.rows:,} rows and {quarantined.rows:,} quarantined,"
-            f" but {batch!r:.60} were counted"
+            f"{evidence.rows:,} rows and {quarantined.rows:,} quarantined, but {batch!r:.60} "
+            "were counted"
         )
     return found

@@ -1,6 +1,6 @@
-"""Policies: guarantees of the platform, above every pipeline.
+"""Policies: platform guarantees above every pipeline.
 
-An expression is one sentence of the forms that its type has; they stand in ``policy_types``.
+An expression is one of the forms of its policy type; see ``policy_types``.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ __all__ = [
 
 @lru_cache(maxsize=1024)
 def parse_policy(type: PolicyType, expression: str) -> PolicyForm:
-    """The policy that the expression says; GrammarError, with the place, if it says none."""
+    """Parse a policy expression; GrammarError, with the span, if it is invalid."""
     kind = POLICY_KINDS.get(type)
     if kind is None:
         message = f"unknown policy type {type!s:.64}"
@@ -67,7 +67,7 @@ def parse_policy(type: PolicyType, expression: str) -> PolicyForm:
 
 
 def policy_text(policy: PolicyForm) -> str:
-    """The one spelling of a policy; it reads back as the same policy."""
+    """Canonical text of a policy; parses back to the same policy."""
     return str(policy)
 
 
@@ -76,8 +76,8 @@ def applies(policy: PolicyDefinition, layer: Layer) -> bool:
 
 
 def governs(policy: PolicyDefinition, facts: CaseFacts) -> bool:
-    """Whether the policy is about the dataset: layer, domain and tag must all hold, as far as
-    they are given. Where the domain is not known, it is."""
+    """Whether the policy governs the dataset: layer, domain and tag must match where given. An
+    unknown domain matches."""
     if policy.applies_to_layer not in (None, facts.dataset.layer):
         return False
     domain, subject = policy.applies_to_domain.lower(), facts.subject
@@ -88,7 +88,7 @@ def governs(policy: PolicyDefinition, facts: CaseFacts) -> bool:
 
 
 def schema_mode(policy: PolicyDefinition, layer: Layer) -> str | None:
-    """The mode that the policy demands of schemas in this layer, by blocking; else None."""
+    """The schema mode that the policy enforces in this layer by blocking, else None."""
     if not applies(policy, layer) or policy.enforcement != Enforcement.BLOCK:
         return None
     parsed = parse_policy(policy.type, policy.expression)
@@ -98,8 +98,8 @@ def schema_mode(policy: PolicyDefinition, layer: Layer) -> str | None:
 def policy_measures(
     policies: Iterable[PolicyDefinition], schema: TableSchema
 ) -> tuple[Measure, ...]:
-    """What must be measured so that the policies can be judged, each measure once. One that
-    cannot be read asks for nothing: the decision blocks on it."""
+    """Measures that the policies need, without duplicates. An invalid policy needs none: the
+    decision blocks on it."""
     asked: dict[str, Measure] = {}
     for policy in policies:
         try:
@@ -114,8 +114,8 @@ def policy_measures(
 def judge_metadata(
     facts: CaseFacts, policies: tuple[PolicyDefinition, ...], clock: datetime
 ) -> tuple[CheckResult, ...]:
-    """The dataset's policies that need no data, judged; an inactive one is listed as not
-    evaluated, one that cannot be read is an ERROR."""
+    """Evaluate the dataset's policies that need no data. Inactive ones are listed as not evaluated,
+    invalid ones as ERROR."""
     look = Look(facts, None, clock)
     results = [
         judge_policy(look, policy)
@@ -126,35 +126,35 @@ def judge_metadata(
 
 
 def judge_policy(look: Look, policy: PolicyDefinition) -> CheckResult:
-    """One policy; never an exception for what its definition says."""
+    """Evaluate one policy; an invalid definition is an ERROR, not an exception."""
     if not policy.active:
-        return _check(policy, Outcome.NOT_EVALUATED, "not evaluated: the policy is not active")
+        return _check(policy, Outcome.NOT_EVALUATED, "not evaluated: the policy is inactive")
     try:
         parsed = parse_policy(policy.type, policy.expression)
     except GrammarError as error:
-        return _check(policy, Outcome.ERROR, f"the policy cannot be read: {error}")
+        return _check(policy, Outcome.ERROR, f"invalid policy: {error}")
     if parsed.needs is Needs.EVIDENCE and look.evidence is None:
-        return _check(policy, Outcome.NOT_EVALUATED, "not evaluated: no data was looked at")
+        return _check(policy, Outcome.NOT_EVALUATED, "not evaluated: no data was measured")
     try:
         return _result(policy, parsed.judge(look))
     except Unjudged as error:
-        return _check(policy, Outcome.ERROR, f"the policy cannot be judged: {error}")
+        return _check(policy, Outcome.ERROR, f"the policy cannot be evaluated: {error}")
 
 
 def discards(policy: PolicyDefinition) -> bool:
-    """Whether staged files that violate the policy must go at once."""
+    """Whether staged files that violate the policy must be deleted at once."""
     return parse_policy(policy.type, policy.expression).discards
 
 
 def forbids_pattern(policy: PolicyDefinition) -> bool:
-    """Whether it looks for a pattern in texts, so that any of them may hold what it forbids."""
+    """Whether it searches texts for a pattern, so that any text may contain what it forbids."""
     if policy.type is not PolicyType.PII:
         return False
     return isinstance(parse_policy(policy.type, policy.expression), ForbidPattern)
 
 
 def _needs(policy: PolicyDefinition) -> Needs:
-    """One that cannot be read is judged as early as possible: it blocks."""
+    """Invalid policies are evaluated as early as possible: they block."""
     try:
         return parse_policy(policy.type, policy.expression).needs
     except GrammarError:
@@ -162,7 +162,7 @@ def _needs(policy: PolicyDefinition) -> Needs:
 
 
 def _tags(facts: CaseFacts) -> set[str]:
-    """Tags of the dataset's columns, and those that came down to them."""
+    """Tags of the dataset's columns, declared and inherited."""
     travelled = () if facts.subject is None else facts.subject.travelled
     declared = (tag for tags in facts.tags.values() for tag in tags)
     return {tag.lower() for tag in (*declared, *(item.tag for item in travelled))}
@@ -187,14 +187,14 @@ def _check(policy: PolicyDefinition, outcome: Outcome, message: str) -> CheckRes
     )
 
 
-# Whether what is promised of time is kept, also where no run comes.
+# SLAs that are due even if no run comes.
 
 
 def breaches(
     policies: Iterable[PolicyDefinition], promoted_at: datetime | None, clock: datetime
 ) -> tuple[Breach, ...]:
-    """What of the policies over a dataset is broken at this time, by when a version of it was
-    promoted last. A policy that cannot be read is broken."""
+    """SLA policies of a dataset that are violated now, given its last promotion. An invalid policy
+    is a violation."""
     found = []
     for policy in policies:
         if policy.type is not PolicyType.SLA or not policy.active:
@@ -216,7 +216,7 @@ def _broken(policy: PolicyDefinition, promoted_at: datetime | None, clock: datet
     try:
         parsed = parse_policy(policy.type, policy.expression)
     except GrammarError as error:
-        return f"the policy cannot be read: {error}"
+        return f"invalid policy: {error}"
     if isinstance(parsed, Freshness | Arrival):
         return parsed.breach(promoted_at, clock)
     return None

@@ -1,4 +1,4 @@
-"""A live schema against the declared one: every difference, and the answer to it."""
+"""Compares a live schema with the declared one and decides on every difference."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def compare_schema(
     *,
     text_source: bool,
 ) -> tuple[SchemaReaction, ...]:
-    """Every difference of names and types once, sorted by column, as the default profile and the
-    policies answer it. The order of columns is no difference."""
+    """All differences of names and types, sorted by column, with the reaction of the profile and
+    the policies. Column order is ignored."""
     found = find_changes(live, Approved(declared), text_source=text_source)
     return tuple(guaranteed(answered(found, BUILT_IN["default"]), policy_modes(policies, layer)))
 
@@ -47,7 +47,7 @@ def answered(found: Iterable[Difference], answers: Answers) -> tuple[SchemaReact
 
 
 def policy_modes(policies: tuple[PolicyDefinition, ...], layer: Layer) -> tuple[str, ...]:
-    """The modes that policies demand here; one that cannot be read forbids what it might have."""
+    """Schema modes that policies enforce here; an invalid policy counts as STRICT."""
     modes = []
     for policy in policies:
         try:
@@ -59,14 +59,14 @@ def policy_modes(policies: tuple[PolicyDefinition, ...], layer: Layer) -> tuple[
 
 
 def demands_declared_columns(policies: tuple[PolicyDefinition, ...], layer: Layer) -> bool:
-    """Whether some policy binds the columns."""
+    """Whether a policy restricts the columns."""
     return bool(policy_modes(policies, layer))
 
 
 def accepted_schema(
     declared: TableSchema, live: TableSchema, differences: Iterable[SchemaReaction]
 ) -> TableSchema:
-    """The declared columns, as wide as was accepted, then those that were accepted as new."""
+    """The declared columns with accepted widenings, then accepted new columns."""
     taken = [item for item in differences if item.reaction is Reaction.ACCEPT]
     names = {item.other: item.column for item in taken if item.change is SchemaChange.CASE_RENAME}
     live_types = {names.get(column.name, column.name): column.type for column in live.columns}

@@ -1,4 +1,4 @@
-"""The dataset in question, as far as policies ask: pinned when a run opens."""
+"""Metadata of the dataset that policies use; pinned when a run opens."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 
 
 class Travelled(FrozenModel):
-    """A tag that came down to a column from a column that carries it."""
+    """A tag that a column inherits along lineage."""
 
     column: str
     tag: str
     source: str
     """``layer.name.column`` where the tag is declared."""
     through: tuple[str, ...] = ()
-    """Functions that every value passed on the way, in lower case."""
+    """Functions that every value passed through, in lower case."""
 
 
 class ReadInput(FrozenModel):
@@ -26,8 +26,8 @@ class ReadInput(FrozenModel):
 
 
 class Subject(FrozenModel):
-    """What is known of a dataset without its data. None is what does not arise: a rollback reads
-    no inputs, and a first version has none before it."""
+    """Metadata of a dataset. None means not applicable: a rollback reads no inputs, and a first
+    version has no predecessor."""
 
     domain: str
     owner: str
@@ -35,11 +35,11 @@ class Subject(FrozenModel):
     parents: tuple[DatasetName, ...]
     keys: tuple[str, ...]
     rules: tuple[tuple[str, ...], ...]
-    """The columns that each active rule names."""
+    """Columns that each active rule names."""
     travelled: tuple[Travelled, ...] = ()
     inputs: tuple[ReadInput, ...] | None = None
     promoted_at: Instant | None = None
-    """When a version of it was promoted last."""
+    """Time of the last promotion."""
     rows_before: int | None = None
-    """Rows of the table as it is published."""
+    """Rows of the published table."""
     opened_at: Instant | None = None

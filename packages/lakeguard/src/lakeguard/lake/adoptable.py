@@ -1,6 +1,6 @@
-"""Whether a table of anybody's making can be governed; what cannot is refused by name.
+"""Checks whether an existing Delta table can be adopted; every obstacle is named.
 
-Refused is what our commits would not keep, what a Parquet file alone does not tell, and what
+Refused: what our commits would not preserve, what a Parquet file alone does not store, and what
 delta-rs does not write. The table is only read.
 """
 
@@ -23,7 +23,7 @@ from lakeguard_sdk.model.table_operations import AdoptableTable
 from lakeguard_sdk.storage.storage import join, local_path, storage_for
 from lakeguard_sdk.types.schema import TableSchema
 
-# A Delta log read as it stands: checkpoint and commits, whoever wrote them.
+# Reads a Delta log from its checkpoint and commits.
 
 _COMMIT = re.compile(r"([0-9]{20})\.json")
 _CHECKPOINT = re.compile(r"([0-9]{20})\.checkpoint(?:\.([0-9]{10})\.([0-9]{10}))?\.parquet")
@@ -32,12 +32,12 @@ _ACTIONS = ("add", "metaData", "protocol", "txn")
 
 
 class LogGap(ValueError):
-    """The log does not hold all that its last version needs."""
+    """The log lacks something that its last version needs."""
 
 
 @dataclass
 class RawTable:
-    """What the actions of a log add up to; ``adds`` by path, as they stand in the log."""
+    """The state that the actions of a log add up to; ``adds`` by path as in the log."""
 
     version: int = -1
     protocol: Mapping[str, Any] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class RawTable:
     adds: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     seq: int | None = None
     other_checkpoints: bool = False
-    """Whether there are checkpoints in a form that is not read here."""
+    """Whether there are checkpoints in an unsupported format."""
 
     @property
     def files(self) -> tuple[CommittedFile, ...]:
@@ -66,12 +66,12 @@ class RawTable:
 
 
 def _read_log(location: str, version: int | None = None) -> RawTable:
-    """The table at a version, else at its last; ``LogGap`` where that cannot be told."""
+    """The table at a version, by default the last; raises ``LogGap`` if that is not possible."""
     folder = join(location, "_delta_log")
     names = [facts.path.rpartition("/")[2] for facts in storage_for(location).files_under(folder)]
     commits = sorted(int(found[1]) for name in names if (found := _COMMIT.fullmatch(name)))
     if not commits:
-        raise LogGap("it has no commit")
+        raise LogGap("it has no commits")
     last = commits[-1] if version is None else version
     table = RawTable(
         other_checkpoints=any(
@@ -84,7 +84,7 @@ def _read_log(location: str, version: int | None = None) -> RawTable:
             table.take(kind, body)
     for number in range(start + 1, last + 1):
         if number not in commits:
-            raise LogGap(f"commit {number} is not there")
+            raise LogGap(f"commit {number} is missing")
         for kind, body in _committed(storage_for(location).read_bytes(log_file(location, number))):
             table.take(kind, body)
     table.version = last
@@ -92,7 +92,7 @@ def _read_log(location: str, version: int | None = None) -> RawTable:
 
 
 def _checkpoint(names: list[str], last: int) -> tuple[int, list[str]]:
-    """The newest whole checkpoint up to ``last``, in all its parts; -1 where there is none."""
+    """The newest complete checkpoint up to ``last``, with all its parts; -1 if there is none."""
     parts: dict[tuple[int, int], list[str]] = {}
     for name in sorted(names):
         if found := _CHECKPOINT.fullmatch(name):
@@ -124,18 +124,20 @@ def _file(add: Mapping[str, Any]) -> CommittedFile:
     )
 
 
-# Features of Delta tables that keep us from governing one, each with the way out of it.
+# Delta features that prevent adoption, each with a remedy.
 
 COPY = "copy its rows: CREATE TABLE delta.`…` AS SELECT * FROM …, then adopt the copy"
 
 _KNOWN = frozenset({"appendOnly", "invariants", "timestampNtz"})
-"""What may stand in the protocol of a governed table: nothing that changes what a file says."""
+"""Features that a governed table may use: none that changes what a file contains."""
 
 _WAYS_OUT = {
     "changeDataFeed": "ALTER TABLE … SET TBLPROPERTIES ('delta.enableChangeDataFeed' = 'false'),"
     " then ALTER TABLE … DROP FEATURE changeDataFeed",
-    "checkConstraints": "ALTER TABLE … DROP CONSTRAINT …, then ALTER TABLE … DROP FEATURE"
-    " checkConstraints; rules say the same here",
+    "checkConstraints": (
+        "ALTER TABLE … DROP CONSTRAINT …, then ALTER TABLE … DROP FEATURE checkConstraints; "
+        "define rules instead"
+    ),
     "checkpointProtection": "ALTER TABLE … DROP FEATURE checkpointProtection TRUNCATE HISTORY",
     "columnMapping": "ALTER TABLE … SET TBLPROPERTIES ('delta.columnMapping.mode' = 'none'), then"
     " ALTER TABLE … DROP FEATURE columnMapping",
@@ -153,25 +155,28 @@ _PROPERTIES = {
 _OFF = "ALTER TABLE … SET TBLPROPERTIES ('{property}' = 'false')"
 _IN_COLUMNS = {
     "delta.generationExpression": ("generated", COPY),
-    "delta.invariants": ("bound by an invariant", COPY),
-    "delta.identity.start": ("an identity", COPY),
-    "CURRENT_DEFAULT": ("given a default", "ALTER TABLE … ALTER COLUMN {column} DROP DEFAULT"),
+    "delta.invariants": ("constrained by an invariant", COPY),
+    "delta.identity.start": ("an identity column", COPY),
+    "CURRENT_DEFAULT": (
+        "a column with a default",
+        "ALTER TABLE … ALTER COLUMN {column} DROP DEFAULT",
+    ),
     "__CHAR_VARCHAR_TYPE_STRING": (
-        "bound to a length",
+        "limited in length",
         "ALTER TABLE … ALTER COLUMN {column} TYPE STRING",
     ),
 }
 
 
 class Obstacle(NamedTuple):
-    """What keeps a table from being governed, and what its owner can do."""
+    """What prevents adoption, and the remedy."""
 
     reason: str
     way_out: str
 
 
 def _obstacles(table: RawTable) -> Iterator[Obstacle]:
-    """Every feature in the way, the most telling first."""
+    """All obstacles, the most specific first."""
     properties: Mapping[str, str] = table.metadata.get("configuration") or {}
     yield from _in_properties(properties)
     yield from _in_schema(str(table.metadata.get("schemaString") or "{}"))
@@ -205,8 +210,10 @@ def _in_schema(schema: str) -> Iterator[Obstacle]:
             if key in told:
                 yield Obstacle(f"its column {name} is {what}", way_out.format(column=name))
         if not column.get("nullable", True):
-            way_out = f"ALTER TABLE … ALTER COLUMN {name} DROP NOT NULL; not_null is a rule here"
-            yield Obstacle(f"its column {name} is NOT NULL, which no rule could relax", way_out)
+            way_out = (
+                f"ALTER TABLE … ALTER COLUMN {name} DROP NOT NULL; use a not_null rule instead"
+            )
+            yield Obstacle(f"its column {name} is NOT NULL, which rules cannot relax", way_out)
 
 
 def _in_protocol(protocol: Mapping[str, Any]) -> Iterator[Obstacle]:
@@ -215,7 +222,7 @@ def _in_protocol(protocol: Mapping[str, Any]) -> Iterator[Obstacle]:
         yield Obstacle(f"it uses {feature}", _WAYS_OUT.get(feature, COPY))
     reader, writer = protocol.get("minReaderVersion"), protocol.get("minWriterVersion")
     if reader not in (1, 3) or writer not in (1, 2, 7):
-        yield Obstacle(f"it needs reader {reader} and writer {writer}", COPY)
+        yield Obstacle(f"it needs reader version {reader} and writer version {writer}", COPY)
 
 
 _REWRITE = "rewrite its files: OPTIMIZE …, or INSERT OVERWRITE TABLE … SELECT * FROM …"
@@ -228,16 +235,16 @@ class _Metadata(NamedTuple):
 
 
 def examine(location: str, version: int | None = None) -> AdoptableTable:
-    """The table as it is now, or at a version; ``NotAdoptable`` with the way out where it must
-    stay as it is."""
+    """The table now, or at a version; raises ``NotAdoptable`` with a remedy if it cannot be
+    adopted."""
     if not storage_for(location).exists(join(location, "_delta_log")):
-        raise _refused(location, Obstacle("it is no Delta table", "lakeguard source add NAME PATH"))
+        raise _refused(
+            location, Obstacle("it is not a Delta table", "lakeguard source add NAME PATH")
+        )
     try:
         raw = _read_log(location, version)
     except (LogGap, ValueError, KeyError, OSError, pa.ArrowException) as error:
-        raise _refused(
-            location, Obstacle(f"its log is not readable: {_line(error)}", COPY)
-        ) from None
+        raise _refused(location, Obstacle(f"its log is unreadable: {_line(error)}", COPY)) from None
     for obstacle in _obstacles(raw):
         raise _refused(location, obstacle)
     metadata = _metadata(location, raw)
@@ -256,7 +263,7 @@ def examine(location: str, version: int | None = None) -> AdoptableTable:
 
 
 def told_rows(file: CommittedFile) -> int | None:
-    """How many rows the log says that a file has."""
+    """The row count of a file according to the log."""
     try:
         told = json.loads(file.stats).get("numRecords")
     except (ValueError, AttributeError):
@@ -280,23 +287,23 @@ def _in_files(
 ) -> Iterator[Obstacle]:
     storage = storage_for(location)
     if storage.exists(join(location, STAGING)) and not _ours(files):
-        reason = f"it has a folder {STAGING!r}, which is where runs would write"
-        yield Obstacle(reason, f"move {join(location, STAGING)} away")
+        reason = f"it has a folder {STAGING!r}, which runs write to"
+        yield Obstacle(reason, f"move {join(location, STAGING)} elsewhere")
     for file in files:
         parts = file.path.split("/")
         if "://" in file.path or file.path.startswith(("/", "file:")) or ".." in parts:
-            yield Obstacle(f"some of its files lie outside of it, such as {file.path}", COPY)
+            yield Obstacle(f"some of its files are outside of it, such as {file.path}", COPY)
         if file.path.startswith(f"{STAGING}/"):
-            yield Obstacle(f"{file.path} lies where runs would write", COPY)
+            yield Obstacle(f"{file.path} is in a folder that runs write to", COPY)
         odd = partition_difference(file.partition, metadata.partition_by, metadata.schema)
         if odd is not None:
-            yield Obstacle(f"{file.path} is in no partition of ours: {odd}", COPY)
+            yield Obstacle(f"{file.path} has an unsupported partition: {odd}", COPY)
         if told_rows(file) is None:
-            yield Obstacle(f"its log does not tell how many rows {file.path} has", _REWRITE)
+            yield Obstacle(f"its log has no row count for {file.path}", _REWRITE)
 
 
 def _ours(files: tuple[CommittedFile, ...]) -> bool:
-    """Such files are refused one by one, each by its own name."""
+    """Such files are refused individually."""
     return any(file.path.startswith(f"{STAGING}/") for file in files)
 
 

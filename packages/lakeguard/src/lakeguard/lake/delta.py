@@ -1,4 +1,4 @@
-"""Governed tables on Delta Lake, by delta-rs: creation, adoption, fences and restores."""
+"""Governed tables on Delta Lake through delta-rs: creation, adoption, fences and restores."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _FILE = ("path", "size_bytes", "num_records", "partition")
 
 
 class DeltaTables:
-    """The control plane's committer. Each commit is made from a fresh handle and read back."""
+    """The control plane's committer. Each commit uses a fresh handle and is read back."""
 
     def exists(self, location: str) -> bool:
-        """A log that was cleaned up has no first commit any more, but a checkpoint."""
+        """After log cleanup the first commit is gone, but there is a checkpoint."""
         storage = storage_for(location)
         return storage.exists(log_file(location, 0)) or storage.exists(
             join(location, "_delta_log", "_last_checkpoint")
@@ -83,7 +83,7 @@ class DeltaTables:
         first = self.commit_at(location, 0)
         difference = None
         if first is None or first.author is None or first.author.dataset_id != dataset_id:
-            difference = "it was created by someone else"
+            difference = "it was created by another writer"
         elif first.partition_by != partition_by:
             difference = f"it is partitioned by ({', '.join(first.partition_by or ())})"
         if first is None or difference is not None:
@@ -115,9 +115,9 @@ class DeltaTables:
         for encoded, size in zip(*columns, strict=True):
             path = unquote(encoded)
             if not storage.exists(join(location, path)):
-                return f"file {path} is gone"
+                return f"file {path} is missing"
             if storage.facts(join(location, path)).size != size:
-                return f"file {path} has another size than the log says"
+                return f"file {path} has a different size than in the log"
         return None
 
     def keeps_properties(self, location: str, version: int) -> bool:
@@ -137,7 +137,7 @@ class DeltaTables:
                 return holder
             failure = self._try_fence(intent)
         raise TableUnreadable(
-            dataset=intent.dataset, location=intent.location, reason=f"no fence holds: {failure}"
+            dataset=intent.dataset, location=intent.location, reason=f"fence failed: {failure}"
         )
 
     def restore(self, intent: Intent) -> int:
@@ -159,7 +159,7 @@ class DeltaTables:
         return self._landed(intent, CommitKind.RESTORE, failure)
 
     def _landed(self, intent: Intent, kind: CommitKind, failure: Exception | None) -> int:
-        """The version of the commit that was tried, if the log has it; it is on disk then."""
+        """The version of the attempted commit, now durable; raises if the log does not have it."""
         landed = self.commit_at(intent.location, intent.base_commit + 1)
         if landed is None:
             raise TableUnreadable(
@@ -192,7 +192,7 @@ class DeltaTables:
                     max_commit_retries=0,
                 ),
             )
-        except DeltaError:  # somebody created it first: the caller looks at whose it is
+        except DeltaError:  # created concurrently: the caller checks whose it is
             if not self.exists(location):
                 raise
         storage = storage_for(location)
@@ -201,12 +201,12 @@ class DeltaTables:
         reached("table.created")
 
     def _holder(self, intent: Intent) -> Commit | None:
-        """The commit that carries the intent's number, if one does."""
+        """The commit with the intent's sequence number, if there is one."""
         later = self.commits_since(intent.location, intent.base_commit)
         return next((commit for commit in later if commit.seq == intent.seq), None)
 
     def _try_fence(self, intent: Intent) -> Exception | None:
-        """One try; what it raised says nothing about whether it landed."""
+        """One attempt; its error does not say whether the commit landed."""
         handle = self._open(intent.location)
         if _last_seq(handle, intent) != intent.seq - 1:
             return None
@@ -227,7 +227,7 @@ class DeltaTables:
 
 @contextmanager
 def _readable(location: str) -> Iterator[None]:
-    """Errors of the engine and torn commits as one error of ours."""
+    """Maps engine errors and torn commits to ``TableUnreadable``."""
     try:
         yield
     except (DeltaError, OSError, ValueError) as error:
@@ -246,14 +246,14 @@ def _live(row: dict[str, Any]) -> LiveFile:
 
 
 def _spelled(value: object) -> str | None:
-    """As the log has it: of the types that may partition a table, each has one spelling."""
+    """As in the log: every type that may partition a table has one spelling."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return None if value is None else str(value)
 
 
 def _last_seq(handle: DeltaTable, intent: Intent) -> int | None:
-    """On a table that was never ours, an adoption takes the first number."""
+    """An adoption takes the first number on a table that was never governed."""
     seq = handle.transaction_version(PUBLISH_APP)
     return 0 if seq is None and intent.kind is MoveKind.ADOPTION else seq
 

@@ -1,6 +1,6 @@
-"""Tables of quarantined rows: each shows exactly the files that the ledger says wait.
+"""Quarantine tables: each lists exactly the files that are in quarantine by the ledger.
 
-They are there to be read; what waits is what the ledger says, whatever such a table shows.
+They are for reading only; the ledger is authoritative.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ShownFile(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What a table shows, and at which commit; -1 where there is none yet."""
+    """The files of a table and its version; -1 if it does not exist yet."""
 
     commit: int
     paths: frozenset[str]
@@ -48,11 +48,11 @@ class QuarantineTables(Protocol):
         adds: Sequence[ShownFile],
         removes: Iterable[str],
     ) -> bool:
-        """One commit on top of ``at``; False where somebody else committed since."""
+        """One commit on top of ``at``; False if another commit came first."""
 
 
 class DeltaQuarantineTables:
-    """Real tables, by delta-rs. The commit is strict: on what was seen, or not at all."""
+    """Delta tables through delta-rs. A commit applies to the version read, or fails."""
 
     def shown(self, location: str) -> Shown:
         try:
@@ -79,7 +79,7 @@ class DeltaQuarantineTables:
             elif not self._commit(location, at, [*added, *map(_remove, removes)]):
                 return False
         except (DeltaError, OSError, ValueError) as error:
-            # an error does not mean "not committed": whoever asked looks again
+            # an error does not mean "not committed": the caller reads the table again
             if self.shown(location).commit == at:
                 raise _unreadable(location, error) from error
             return False
@@ -130,7 +130,7 @@ def _unreadable(location: str, error: Exception) -> TableUnreadable:
 
 
 def unreadable(location: str, reason: str) -> TableUnreadable:
-    """``location`` ends in the layer, the name and the columns of what waits."""
+    """``location`` ends in layer, name and column hash."""
     layer, name, _ = location.rstrip("/").split("/")[-3:]
-    dataset = f"{layer}.{name}, of quarantined rows,"
+    dataset = f"the quarantine of {layer}.{name}"
     return TableUnreadable(dataset=dataset, location=location, reason=reason)

@@ -1,4 +1,4 @@
-"""Which files of a table are worth merging: pure choice over what a version shows."""
+"""Selects small files to merge; pure."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Group = tuple[str, ...]
 
 
 def small_file_groups(files: Iterable[LiveFile], target_bytes: int) -> tuple[Group, ...]:
-    """Groups of at least two files of one partition, each about ``target_bytes`` together.
+    """Groups of at least two files of one partition, each about ``target_bytes`` in total.
 
-    A file that has the size already is left alone, and so is one of which only the table's log
-    tells the partition: its rows cannot. The same files give the same groups.
+    Files that are large enough are skipped, and so are files whose partition values are only in the
+    log and not in their rows. Deterministic.
     """
     partitions: dict[tuple[tuple[str, str | None], ...], list[LiveFile]] = {}
     for file in sorted(files, key=lambda file: (file.size, file.path)):
@@ -31,7 +31,7 @@ def _tells_its_partition(file: LiveFile) -> bool:
 
 
 def _filled(small: list[LiveFile], target_bytes: int) -> Iterator[Group]:
-    """From the smallest up, so that few large files are rewritten for the sake of small ones."""
+    """Smallest first, so that few large files are rewritten for small ones."""
     group: list[str] = []
     held = 0
     for file in small:

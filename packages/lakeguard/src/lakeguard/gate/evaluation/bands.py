@@ -1,4 +1,4 @@
-"""Bounds out of earlier values: pure arithmetic over what history hands in."""
+"""Bounds derived from earlier values; pure arithmetic."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from lakeguard.gate.grammar.literals import EXACT, number_text
 from lakeguard.gate.typecheck.checks import Past
 
 _SPREAD = Decimal("1.4826")
-"""By which the median deviation of normal values is their standard deviation."""
+"""Scale from the median absolute deviation to the standard deviation of normal values."""
 _FLOOR = Decimal("0.01")
-"""Values that never differed may still differ by a hundredth of their median."""
+"""Minimum spread, relative to the median, so that constant history allows small changes."""
 _SHOWN = Context(prec=12)
 _WORDS = {"weekday": " on this weekday", "hour": " in this hour"}
 
 
 @dataclass(frozen=True)
 class Point:
-    """An earlier value, and when it was decided on."""
+    """An earlier value and the time of its decision."""
 
     value: Decimal
     at: datetime
@@ -28,7 +28,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Band:
-    """Both ends belong to it; ``of`` says in words what it is made of."""
+    """Inclusive bounds; ``of`` describes what they were derived from."""
 
     low: Decimal
     high: Decimal
@@ -37,22 +37,22 @@ class Band:
 
 @dataclass(frozen=True)
 class NoBand:
-    """Too little is known; ``reason`` says so."""
+    """There is not enough history for a band; ``reason`` says why."""
 
     reason: str
 
 
 def band(past: Past, points: Sequence[Point], clock: datetime, *, whole: bool) -> Band | NoBand:
-    """The band that the points give, newest first; none of them is the value that is judged.
+    """The band derived from the points, newest first, without the current value.
 
-    ``whole`` values, which are counted, may always differ by one.
+    ``whole`` values (counts) may always differ by one.
     """
     if past.band == "last":
         return _around_last(past, points)
     alike = [point for point in points if _same_season(past, point.at, clock)]
     season = _WORDS.get(past.band, "")
     if len(alike) < past.least:
-        return NoBand(f"{len(alike)} of {past.least} earlier values{season} that a band needs")
+        return NoBand(f"{len(alike)} of {past.least} earlier values{season} needed for a band")
     values = [point.value for point in alike[: past.over]]
     middle = median(values)
     deviation = median([abs(EXACT.subtract(value, middle)) for value in values])
@@ -81,7 +81,7 @@ def _band(middle: Decimal, width: Decimal, of: str) -> Band:
 
 
 def _same_season(past: Past, at: datetime, clock: datetime) -> bool:
-    """Times are UTC: the day of the week, or the hour of the day."""
+    """Whether both times, in UTC, share the weekday or the hour of the day."""
     then, now = at.astimezone(UTC), clock.astimezone(UTC)
     if past.band == "weekday":
         return then.weekday() == now.weekday()
@@ -89,7 +89,7 @@ def _same_season(past: Past, at: datetime, clock: datetime) -> bool:
 
 
 def median(values: Sequence[Decimal]) -> Decimal:
-    """Of at least one value; of an even number the middle of the middle two."""
+    """Of at least one value."""
     ordered = sorted(values)
     half = len(ordered) // 2
     if len(ordered) % 2:

@@ -1,4 +1,4 @@
-"""What a decision looks at besides evidence, rules and policies."""
+"""Inputs of a decision besides evidence, rules and policies."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 class Quarantined(FrozenModel):
-    """Rows of the dataset that were quarantined and wait, as seen from what is published."""
+    """Quarantined rows of the dataset as of the published version."""
 
     rows: int
     oldest: Instant | None = None
     """When the oldest of them was first quarantined."""
     exempt: bool = False
-    """Whether the run brings no new rows: a replay, a rollback, an adoption."""
+    """Whether the run brings no new rows: a replay, a rollback or an adoption."""
     renews: bool = False
-    """Whether the run reads everything anew, so that nothing of before waits after it."""
+    """Whether the run rereads everything, so that it replaces what is in quarantine."""
 
 
 class CaseFacts(FrozenModel):
-    """The dataset as it is defined, and what was found out before the gate was asked."""
+    """The dataset's definition, and what is known before the gate runs."""
 
     dataset: DatasetName
     declared: TableSchema
@@ -35,27 +35,27 @@ class CaseFacts(FrozenModel):
     eligibility: tuple[CheckResult, ...] = ()
     schema_differences: tuple[SchemaReaction, ...] = ()
     subject: Subject | None = None
-    """None where no policy is in question: a compaction keeps rows that were approved."""
+    """None where no policy applies: a compaction rewrites rows that were approved."""
     waivers: tuple[Waiver, ...] = ()
     quarantine_rule_ids: tuple[str, ...] = Field(default=(), exclude_if=lambda rules: not rules)
     """Ids of the rules whose failing rows the run quarantined."""
     quarantine: Quarantined | None = Field(default=None, exclude_if=lambda found: found is None)
-    """What waited when the run was decided on; None where no policy asks."""
+    """The quarantine at decision time; None where no policy needs it."""
 
 
 class EarlierVersion(FrozenModel):
-    """What was measured of a version when it was decided on."""
+    """Measures of a version at its decision."""
 
     version: int
     at: Instant
     values: dict[str, MeasureValue] = Field(default_factory=dict)
-    """By measure, and only of those that a rule looks back at."""
+    """By measure key; only measures that a rule compares with history."""
 
 
 class History(FrozenModel):
-    """Earlier values that rules are held against, the published version first.
+    """Earlier published versions that rules are compared with, newest first.
 
-    What was never published is not in it, and neither is what is being decided on.
+    Unpublished versions and the current candidate are not included.
     """
 
     versions: tuple[EarlierVersion, ...] = ()

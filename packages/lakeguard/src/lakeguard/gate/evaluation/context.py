@@ -1,4 +1,4 @@
-"""What a rule is judged on, and the answers that it finds there."""
+"""The inputs a rule is evaluated on, and access to their measures."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ from lakeguard_sdk.model.evidence import Evidence
 
 
 class Unmeasured(Exception):
-    """A measure that the rule needs is not there, or contradicts another."""
+    """A measure that the rule needs is missing or contradicts another."""
 
 
 @dataclass(frozen=True)
 class Grounds:
-    """The evidence of a run, what was before it, and the time of the decision."""
+    """Evidence of the run, history, and the decision time."""
 
     evidence: Evidence
     history: History
     clock: datetime
     quarantine_rule_ids: frozenset[str] = frozenset()
-    """Rules whose failing rows were quarantined, by id."""
+    """Ids of rules whose failing rows were quarantined."""
 
     def answer(self, asked: Asked) -> MeasureValue:
         if asked.key in self.evidence.unmeasured:
             raise Unmeasured(f"not measured: {self.evidence.unmeasured[asked.key]}")
         if asked.key not in self.evidence.measures:
-            raise Unmeasured(f"not measured: the evidence has no {asked.key}")
+            raise Unmeasured(f"not measured: {asked.key} is missing from the evidence")
         return self.evidence.measures[asked.key]
 
     def answer_before(self, asked: Asked) -> MeasureValue:
-        """What was counted before rows were quarantined; the same where none were."""
+        """The measure including quarantined rows; the same as ``answer`` if there are none."""
         if self.evidence.quarantined is None:
             return self.answer(asked)
         if asked.key not in self.evidence.quarantined.before:
-            raise Unmeasured(f"not measured: before rows were quarantined there is no {asked.key}")
+            raise Unmeasured(f"not measured: {asked.key} has no value from before the quarantine")
         return self.evidence.quarantined.before[asked.key]
 
     def earlier(self, asked: Asked, data_type: str) -> list[Point]:
-        """The numbers that earlier versions had for it, newest first."""
+        """Finite values in earlier versions, newest first."""
         found = []
         for version in self.history.versions:
             value = as_scalar(version.values.get(asked.key), data_type)
@@ -60,7 +60,7 @@ class Grounds:
 
 
 def broken(severity: Severity) -> Outcome:
-    """What a rule without thresholds comes to where it does not hold."""
+    """Outcome of a rule without thresholds that does not hold."""
     return Outcome.FAIL if severity is Severity.FAIL else Outcome.WARN
 
 

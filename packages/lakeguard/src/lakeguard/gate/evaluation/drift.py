@@ -1,4 +1,4 @@
-"""Rules about what changed since the last published version that has rows."""
+"""Rules that compare with the last published version that has rows."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def judge_spread(
     if found is None:
         told = f"{counted(now.rows, 'row')} with {subject}: {_FIRST}"
         return result(definition, Outcome.PASS, told, limit=limit)
-    message = f"{subject} are spread otherwise by {_shown(found)} (PSI), limit {limit}"
+    message = f"the distribution of {subject} changed by {_shown(found)} (PSI), limit {limit}"
     outcome = Outcome.PASS if found <= judged.most else broken(definition.severity)
     return result(definition, outcome, message, observed=_told(found), limit=limit)
 
 
 def _spread_before(judged: SpreadJudged, grounds: Grounds) -> Spread | None:
-    """Of the last version within reach that has values."""
+    """The distribution in the most recent version within reach that has values."""
     for version in _within_reach(judged, grounds):
         value = version.values.get(judged.spread.key)
         found = None if value is None else read_spread(value, judged.data_type)
@@ -58,7 +58,7 @@ def _spread_before(judged: SpreadJudged, grounds: Grounds) -> Spread | None:
 def _within_reach(
     judged: SpreadJudged | GrowthJudged, grounds: Grounds
 ) -> Sequence[EarlierVersion]:
-    """No further than the rule looks back by itself, however far others do."""
+    """Limited to the rule's own lookback, even if other rules load more history."""
     return grounds.history.versions[: looks_back(judged)]
 
 
@@ -70,7 +70,7 @@ def judge_growth(
     subject = f"{judged.subject}{where_words(rule)}"
     limit = f"at most {number_text(judged.most)} points more"
     if now is None or before is None:
-        told = f"{subject}: {'there is nothing to have a share of' if now is None else _FIRST}"
+        told = f"{subject}: {'no rows' if now is None else _FIRST}"
         return result(definition, Outcome.PASS, told, limit=limit)
     grown = EXACT.subtract(now, before)
     message = f"{subject} went from {_per_cent(before)} to {_per_cent(now)}, limit {limit}"
@@ -79,7 +79,7 @@ def judge_growth(
 
 
 def _share_before(judged: GrowthJudged, grounds: Grounds) -> Decimal | None:
-    """Of the last version within reach that has rows to have a share of."""
+    """The share in the most recent version within reach that has rows."""
     for version in _within_reach(judged, grounds):
         part, whole = (version.values.get(asked.key) for asked in judged.asked)
         share = None if part is None or whole is None else _share(part, whole)
@@ -89,10 +89,10 @@ def _share_before(judged: GrowthJudged, grounds: Grounds) -> Decimal | None:
 
 
 def _share(part: MeasureValue, whole: MeasureValue) -> Decimal | None:
-    """In per cent; of nothing there is none."""
+    """In per cent; None for no rows."""
     some, all_of_it = as_count(part), as_count(whole)
     if some > all_of_it:
-        raise Unmeasured(f"{some:,} of {all_of_it:,} cannot be")
+        raise Unmeasured(f"{some:,} of {all_of_it:,} is impossible")
     return EXACT.divide(Decimal(100 * some), Decimal(all_of_it)) if all_of_it else None
 
 

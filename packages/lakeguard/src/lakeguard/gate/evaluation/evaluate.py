@@ -1,4 +1,4 @@
-"""One compiled rule against evidence: what it comes to, and the sentence that says so."""
+"""Evaluate one compiled rule on evidence: the outcome and its message."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ from lakeguard_sdk.types.schema import FLOATS
 
 __all__ = ["Grounds", "Unmeasured", "evaluate"]
 
-NOT_QUARANTINED = "on_fail quarantine blocks: no row is quarantined"
+NOT_QUARANTINED = "on_fail quarantine blocks: the rows were not quarantined"
 
 
 def evaluate(definition: RuleDefinition, compiled: CompiledRule, grounds: Grounds) -> CheckResult:
-    """The rule's result; Unmeasured or NotAValue where the evidence does not carry one."""
+    """The rule's result; raises Unmeasured or NotAValue where the evidence cannot answer it."""
     if definition.rule_id in grounds.quarantine_rule_ids and compiled.rule.on_fail == "quarantine":
         return judge_quarantine(definition, compiled.rule, compiled.judgement, grounds)
     found = _judged(definition, compiled, grounds)
@@ -92,7 +92,7 @@ def _judged(definition: RuleDefinition, compiled: CompiledRule, grounds: Grounds
             return judge_settled(definition, judged)
 
 
-# Rules about a value that is reckoned out of several.
+# Rules about a value computed from several measures.
 
 _SIGNIFICANT = 12
 
@@ -100,13 +100,13 @@ _SIGNIFICANT = 12
 def judge_formula(
     definition: RuleDefinition, rule: Rule, judged: FormulaJudged, grounds: Grounds
 ) -> CheckResult:
-    """Reckoned exactly out of what evidence holds; as evidence would hold it where it has no
-    end, or comes of doubles."""
+    """Computed exactly; rounded to evidence precision where it involves doubles or does not
+    terminate."""
     value = _value(judged, grounds)
     outcome, limit = value_outcome(definition.severity, rule, judged.bounds, value)
     subject = f"{judged.subject}{where_words(rule)}"
     if value is None:
-        message = f"no value to judge: {subject} is empty"
+        message = f"{subject} has no value"
     else:
         message = f"{subject} is {scalar_words(value, judged.bounds.data_type)}"
     observed = _told(value, judged.bounds.data_type)
@@ -114,7 +114,7 @@ def judge_formula(
 
 
 def _value(judged: FormulaJudged, grounds: Grounds) -> Decimal | None:
-    # every value of evidence reads as a double's does: a number, or NaN and infinity in words
+    # evidence spells numbers like doubles: digits, or NaN and infinity as words
     found = [as_scalar(grounds.answer(asked), "double") for asked in judged.asked]
     numbers = [value if isinstance(value, Decimal) else None for value in found]
     try:
@@ -133,7 +133,7 @@ def _held(exact: Fraction, data_type: str) -> Decimal:
     try:
         return Decimal(repr(float(f"{float(exact):.{_SIGNIFICANT}g}")))
     except OverflowError:
-        raise Unmeasured("the value is beyond what a double can hold") from None
+        raise Unmeasured("the value exceeds the range of double") from None
 
 
 def _told(value: Decimal | None, data_type: str) -> MeasureValue:

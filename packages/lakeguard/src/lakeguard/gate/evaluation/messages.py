@@ -1,4 +1,4 @@
-"""Numbers and limits in words; the same on every machine, whatever its locale."""
+"""Numbers and limits formatted for messages, independent of the locale."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def scalar_words(value: Scalar, data_type: str) -> str:
 
 
 def share_words(failed: int, scope: int, limit: Threshold | None) -> str:
-    """``51 %``: as many digits as it takes to stand on the right side of the limit."""
+    """``51 %``, with enough digits to show which side of the limit it is on."""
     if scope == 0:
         return "0 %"
     exact = EXACT.divide(Decimal(100 * failed), Decimal(scope))

@@ -1,4 +1,4 @@
-"""What a check may say where others read it: no value of a column that nobody is to be told of."""
+"""Redacts check messages: no values of hidden columns."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from lakeguard.gate.rules.parse import read_rule
 from lakeguard_sdk.core.enums import CheckKind, Outcome
 from lakeguard_sdk.model.decision import CheckResult, Ruling
 
-_WHY = "what was found is not told, because a column that it names is hidden"
-_OUTCOMES = {Outcome.PASS: "holds", Outcome.ERROR: "could not be judged"}
+_WHY = "details are hidden because the rule uses a hidden column"
+_OUTCOMES = {Outcome.PASS: "holds", Outcome.ERROR: "could not be evaluated"}
 
 
 def said_without_values(check: CheckResult, hidden: Collection[str]) -> str:
-    """The message of the check; where its rule names a hidden column, or cannot be read, only how
-    many rows it is about."""
+    """The check's message, reduced to row counts where its rule uses a hidden column or cannot be
+    parsed."""
     if not hidden or not _gives_away(check, hidden):
         return check.message
     if check.failed_rows is None or check.scope_rows is None:
@@ -26,7 +26,7 @@ def said_without_values(check: CheckResult, hidden: Collection[str]) -> str:
 
 
 def reasons_without_values(ruling: Ruling, hidden: Collection[str]) -> tuple[str, ...]:
-    """Why it blocked, each check as ``said_without_values`` has it."""
+    """The ruling's reasons, each with its message redacted."""
     said = {
         f"{check.check_id}: {check.message}": f"{check.check_id}: "
         f"{said_without_values(check, hidden)}"
@@ -36,17 +36,16 @@ def reasons_without_values(ruling: Ruling, hidden: Collection[str]) -> tuple[str
 
 
 def columns_named(rule: Rule) -> frozenset[str]:
-    """Every column that a rule names, in lower case: those that it is about, those of its
-    condition and of ``where``, and those that make its groups."""
+    """Every column that a rule names, in lower case: arguments, condition, ``where`` and ``by``."""
     narrowed = () if rule.where is None else columns_in(rule.where)
     named = (*rule.columns, *rule.said_columns, *rule.by, *narrowed)
     return frozenset(name.casefold() for name in named)
 
 
 def _gives_away(check: CheckResult, hidden: Collection[str]) -> bool:
-    """Whether a hidden value may stand in its message."""
+    """Whether the message may contain a hidden value."""
     if check.kind is CheckKind.SCHEMA:
-        # evidence that is not whole says why in the words of the engine
+        # an evidence error may quote an engine message, which may contain values
         return check.outcome is Outcome.ERROR
     if check.kind is not CheckKind.RULE:
         return False
@@ -59,6 +58,6 @@ def _gives_away(check: CheckResult, hidden: Collection[str]) -> bool:
 
 
 def _roots(column: str) -> set[str]:
-    """The names that the column of a table can have of which this is a field, or which it is."""
+    """The column itself and every column of which it could be a nested field."""
     parts = column.split(".")
     return {".".join(parts[:end]) for end in range(1, len(parts) + 1)}

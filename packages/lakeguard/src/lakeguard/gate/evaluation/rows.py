@@ -1,4 +1,4 @@
-"""Rules about rows: so many fail of so many."""
+"""Rules that count failing rows."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def judge_rows(
 def judge_groups(
     definition: RuleDefinition, rule: Rule, judged: GroupsJudged, grounds: Grounds
 ) -> CheckResult:
-    """The rows of failing groups; the message names how many groups, and the worst value."""
+    """Rows of failing groups; the message names the number of groups and the worst value."""
     answers = [grounds.answer(asked) for asked in judged.asked]
     counts, groups, worst = counts_of(answers), as_count(answers[2]), answers[3]
     if bool(groups) != bool(counts[0]):
-        raise Unmeasured(f"{counts[0]:,} failing rows in {groups:,} groups cannot be")
+        raise Unmeasured(f"{counts[0]:,} failing rows in {groups:,} groups is impossible")
     told = ""
     if groups:
         value = as_scalar(worst, judged.bounds.data_type)
@@ -66,7 +66,7 @@ def judge_groups(
 def counts_of(answers: list[MeasureValue]) -> tuple[int, int]:
     failed, scope = as_count(answers[0]), as_count(answers[1])
     if failed > scope:
-        raise Unmeasured(f"{failed:,} failing rows of {scope:,} rows cannot be")
+        raise Unmeasured(f"{failed:,} failing rows of {scope:,} rows is impossible")
     return failed, scope
 
 
@@ -98,7 +98,7 @@ def _rows_result(
 def _rows_outcome(
     severity: Severity, rule: Rule, failed: int, scope: int
 ) -> tuple[Outcome, Threshold | None]:
-    """The outcome, and the threshold that it is to be explained by."""
+    """The outcome and the threshold that explains it."""
     if rule.fail_if is not None and reached(rule.fail_if, failed, scope):
         return Outcome.FAIL, rule.fail_if
     if rule.warn_if is not None and reached(rule.warn_if, failed, scope):
@@ -113,7 +113,7 @@ def _rows_outcome(
 def rows_words(rule: Rule, judged: RowsJudged | GroupsJudged) -> str:
     measure = judged.scope.measure
     if isinstance(measure, ComparedRows):
-        return "rows of the two"
+        return "rows of both datasets"
     in_table = isinstance(measure, RowCount) and measure.scope is Scope.TABLE
     rows = "rows of the table" if in_table else "new rows"
     return rows + where_words(rule)
@@ -128,7 +128,7 @@ def rows_message(failed: int, scope: int, rows: str, limit: Threshold | None) ->
 
 
 def _worst(judged: RowsJudged, answers: list[MeasureValue]) -> tuple[Scalar, MeasureValue] | None:
-    """Of the least and the greatest value the one that is farther beyond its bound."""
+    """The extreme value that is farther beyond its bound."""
     if judged.extremes is None or judged.bounds is None:
         return None
     bounds = judged.bounds
@@ -152,23 +152,25 @@ def _distance(value: Scalar, bound: Scalar) -> Decimal:
         return Decimal((value - bound) // timedelta(microseconds=1))
     if isinstance(value, date) and isinstance(bound, date):
         return Decimal(value.toordinal() - bound.toordinal())
-    raise Unmeasured("the extremes are of another type than the bounds")
+    raise Unmeasured("the extremes and the bounds have different types")
 
 
-# Rules that quarantine rows: how many of the batch failed, and that none is left in the rest.
+# Rules that quarantine rows: count the failing rows of the batch and check that none remain.
 
 
 def judge_quarantine(
     definition: RuleDefinition, rule: Rule, judged: Judgement, grounds: Grounds
 ) -> CheckResult:
-    """FAIL where a failing row is left, or more failed than ``fail_if`` allows; limits are held
-    against the batch as it was with the quarantined rows."""
+    """FAIL where a failing row remains or more failed than ``fail_if`` allows.
+
+    Limits apply to the batch including its quarantined rows.
+    """
     if not isinstance(judged, RowsJudged):
-        raise Unmeasured("the rule points at no single rows, so that none can be quarantined")
+        raise Unmeasured("the rule does not identify single rows, so none can be quarantined")
     rows = rows_words(rule, judged)
     left, whole = counts_of([grounds.answer(judged.failed), grounds.answer(judged.scope)])
     if left:
-        message = f"{left:,} of {whole:,} {rows} fail and were not quarantine"
+        message = f"{left:,} of {whole:,} {rows} fail and were not quarantined"
         return result(definition, Outcome.FAIL, message, failed_rows=left, scope_rows=whole)
     failed, scope, filed = _before(definition.rule_id, judged, grounds)
     outcome, limit = _outcome(rule, failed, scope)
@@ -182,7 +184,7 @@ def judge_quarantine(
 
 
 def _before(rule_id: str, judged: RowsJudged, grounds: Grounds) -> tuple[int, int, int]:
-    """Failing rows and all rows, with those that were quarantined; and those that are filed."""
+    """Failing rows and all rows, including quarantined ones, and the rows filed for the rule."""
     answer = grounds.answer_before
     failed, scope = counts_of([answer(judged.failed), answer(judged.scope)])
     quarantined = grounds.evidence.quarantined
@@ -192,12 +194,12 @@ def _before(rule_id: str, judged: RowsJudged, grounds: Grounds) -> tuple[int, in
         else 0
     )
     if filed > failed:
-        raise Unmeasured(f"{filed:,} rows are filed under it, but {failed:,} failed")
+        raise Unmeasured(f"{filed:,} rows are quarantined for it, but {failed:,} failed")
     return failed, scope, filed
 
 
 def _outcome(rule: Rule, failed: int, scope: int) -> tuple[Outcome, Threshold | None]:
-    """The outcome, and the threshold that it is to be explained by."""
+    """The outcome and the threshold that explains it."""
     if rule.fail_if is not None and reached(rule.fail_if, failed, scope):
         return Outcome.FAIL, rule.fail_if
     if rule.warn_if is None:
@@ -207,13 +209,14 @@ def _outcome(rule: Rule, failed: int, scope: int) -> tuple[Outcome, Threshold | 
 
 
 def _became(judged: RowsJudged, failed: int, filed: int) -> str:
-    """Of a key that the table has too only the new rows are quarantined, by whichever rule."""
+    """For a duplicate of a published key, only the new rows are quarantined, possibly by another
+    rule."""
     measure = judged.scope.measure
     if not isinstance(measure, RowCount) or measure.scope is not Scope.TABLE:
         return " quarantined"
     new = (
         f"{counted(filed, 'new row')} quarantined"
         if filed
-        else "other rules quarantine the new ones"
+        else "the new ones were quarantined by other rules"
     )
-    return f" {'fails' if failed == 1 else 'fail'}; {new}, none is left"
+    return f" {'fails' if failed == 1 else 'fail'}; {new}, none remain"

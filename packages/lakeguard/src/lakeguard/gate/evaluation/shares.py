@@ -42,7 +42,7 @@ def judge_share(
     subject = f"{judged.subject}{where_words(rule)}"
     share = _share(counts)
     if share is None:
-        return result(definition, Outcome.PASS, f"{subject}: there is nothing to have a share of")
+        return result(definition, Outcome.PASS, f"{subject}: no rows")
     bounds, told = judged.bounds, ""
     if judged.past is not None:
         bounds, told = past_bounds(judged.past, _earlier(judged, grounds), bounds, grounds)
@@ -56,19 +56,19 @@ def judge_share(
 def _counts(judged: ShareJudged, part: MeasureValue, whole: MeasureValue) -> tuple[int, int]:
     some, all_of_it = as_count(part), as_count(whole)
     if some > all_of_it:
-        raise Unmeasured(f"{some:,} of {all_of_it:,} cannot be")
+        raise Unmeasured(f"{some:,} of {all_of_it:,} is impossible")
     return (all_of_it - some if judged.rest else some), all_of_it
 
 
 def _share(counts: tuple[int, int]) -> Decimal | None:
-    """In per cent; of nothing there is none."""
+    """In per cent; None for no rows."""
     if counts[1] == 0:
         return None
     return EXACT.divide(Decimal(100 * counts[0]), Decimal(counts[1]))
 
 
 def _threshold(bounds: Bounds) -> Threshold | None:
-    """What the share must not be told on the wrong side of."""
+    """The bound that rounding must not move the share across."""
     if isinstance(bounds.low, Decimal):
         return Threshold(op=Comparison.LT, number=bounds.low, percent=True)
     if isinstance(bounds.high, Decimal):
@@ -90,9 +90,9 @@ def _earlier(judged: ShareJudged, grounds: Grounds) -> list[Point]:
 def judge_age(
     definition: RuleDefinition, rule: Rule, judged: AgeJudged, grounds: Grounds
 ) -> CheckResult:
-    """From the newest value to the decision; a date counts from its first moment in UTC.
+    """Age of the newest or oldest value at decision time; a date starts at midnight UTC.
 
-    One beyond the clock tells nothing of the others, and fails.
+    A newest value in the future makes the age meaningless, so the rule fails.
     """
     answer = grounds.answer(judged.newest)
     newest = as_scalar(answer, judged.data_type)
@@ -100,13 +100,13 @@ def judge_age(
     limit = "not in the future" if most is None else f"at most {duration_words(most)}"
     subject = f"{judged.subject}{where_words(rule)}"
     if newest is None:
-        message = f"no value to judge: {subject} is empty, limit {limit}"
+        message = f"{subject} has no value, limit {limit}"
         return result(definition, broken(definition.severity), message, limit=limit)
     age = grounds.clock - _moment(newest)
     early = age < timedelta(0) and judged.which == "newest"
     words = f"{duration_words(age)} old" if age >= timedelta(0) else "in the future"
     if early and most is not None:
-        words += ", so that it says nothing"
+        words += "; cannot check freshness"
     holds = not early and (most is None or age <= most)
     outcome = Outcome.PASS if holds else broken(definition.severity)
     message = f"{judged.which} {subject} is {words}, limit {limit}"
@@ -118,7 +118,7 @@ def _moment(value: object) -> datetime:
         return value
     if isinstance(value, date):
         return datetime.combine(value, time(), UTC)
-    raise Unmeasured("the newest value is no time")
+    raise Unmeasured("the newest value is not a time")
 
 
 def judge_drift(
@@ -148,7 +148,7 @@ def _before(asked: Asked, grounds: Grounds) -> frozenset[str] | None:
 
 def _digests(value: MeasureValue) -> frozenset[str]:
     if not isinstance(value, str):
-        raise Unmeasured(f"{value!r:.60} is no set of values")
+        raise Unmeasured(f"{value!r:.60} is not a set of values")
     return frozenset(value.split(",")) if value else frozenset()
 
 
@@ -167,7 +167,7 @@ def judge_files(
         return result(definition, outcome, message, observed=len(files), limit=limit)
     column, value = judged.partition
     if any(column not in file.partition for file in files):
-        raise Unmeasured(f"{column} is no partition column")
+        raise Unmeasured(f"{column} is not a partition column")
     found = sum(1 for file in files if file.partition[column] == value)
     outcome = Outcome.PASS if found else broken(definition.severity)
     message = f"{counted(found, 'new file')} where {column} is {value!r}"
@@ -179,29 +179,33 @@ def judge_settled(definition: RuleDefinition, judged: Settled) -> CheckResult:
     return result(definition, outcome, judged.found)
 
 
-# Rules about the value that most rows have.
+# Rules about the most common value.
 
 
 def judge_common(
     definition: RuleDefinition, rule: Rule, judged: CommonJudged, grounds: Grounds
 ) -> CheckResult:
-    """As its share is judged, where it is the value that it must be. What is observed is a share
-    in either case: that of the most common value, or of the one that it must be."""
+    """Check that the most common value is the required one, then its share.
+
+    The observed value is a share: of the most common value, or of the required one.
+    """
     most, rows, held = (as_count(grounds.answer(asked)) for asked in judged.asked)
     if held > most:
-        raise Unmeasured(f"{held:,} rows with one value, and {most:,} with the most common")
+        raise Unmeasured(
+            f"{held:,} rows with the required value, but {most:,} with the most common"
+        )
     limit = f"{judged.value!r:.60}"
     if rows and held < most:
         message = (
-            f"{held:,} of {rows:,} rows{where_words(rule)} have {limit}, and {most:,} have another"
-            " value, which is more common"
+            f"{held:,} of {rows:,} rows{where_words(rule)} have {limit}, but {most:,} have a "
+            "more common value"
         )
         failed, share = broken(definition.severity), _most_common_share(held, rows)
         return result(definition, failed, message, observed=share, limit=limit)
     limits = (rule.warn_if, rule.fail_if, judged.share.past)
     if any(limits) or _bounded(judged.share.bounds):
         return judge_share(definition, rule, judged.share, grounds)
-    message = f"{held:,} of {rows:,} rows{where_words(rule)} have {limit}, and none is more common"
+    message = f"{held:,} of {rows:,} rows{where_words(rule)} have {limit}, the most common value"
     return result(
         definition, Outcome.PASS, message, observed=_most_common_share(held, rows), limit=limit
     )
@@ -212,5 +216,5 @@ def _bounded(bounds: Bounds) -> bool:
 
 
 def _most_common_share(held: int, rows: int) -> float | None:
-    """In per cent; of nothing there is none."""
+    """In per cent; None for no rows."""
     return float(f"{EXACT.divide(Decimal(100 * held), Decimal(rows)):.12g}") if rows else None

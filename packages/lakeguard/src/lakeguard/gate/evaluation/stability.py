@@ -1,4 +1,4 @@
-"""How far the spread of values is from what it was: the population stability index. Pure."""
+"""Population stability index (PSI): how much a distribution has changed."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from lakeguard.gate.typecheck.scalars import NotAValue, as_scalar
 from lakeguard_sdk.expressions.measures import MeasureValue
 
 _EXACT = Context(prec=40)
-"""Every step is reckoned in it: that of the thread may be anything."""
+"""Used for every step: the thread's own context may differ."""
 _LEAST = Decimal("0.0001")
-"""The share of a bin that has no rows: the index would be infinite otherwise."""
+"""Share assumed for an empty bin; the index would be infinite otherwise."""
 _BINS = 10
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class Place:
-    """A value, the rows that lie below it, and those up to it."""
+    """A value, the number of rows below it, and the number of rows up to and including it."""
 
     at: Decimal
     below: int
@@ -33,7 +33,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Spread:
-    """Of numbers and times the places, of others the most frequent values by their digests."""
+    """Quantile points of numbers and times, or the digests of the most frequent other values."""
 
     rows: int
     places: tuple[Place, ...] = ()
@@ -41,7 +41,7 @@ class Spread:
 
 
 def read_spread(value: MeasureValue, data_type: str) -> Spread:
-    """What evidence holds of a distribution; NotAValue where it is none."""
+    """Parse a distribution from evidence; raises NotAValue if it is malformed."""
     try:
         told = json.loads(value) if isinstance(value, str) else {}
         places = tuple(
@@ -50,12 +50,12 @@ def read_spread(value: MeasureValue, data_type: str) -> Spread:
         values = tuple((digest, int(rows)) for digest, rows in told.get("values", ()))
         return Spread(int(told["rows"]), places, values)
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise NotAValue(f"{value!r:.60} is no distribution") from None
+        raise NotAValue(f"{value!r:.60} is not a distribution") from None
 
 
 def stability(before: Spread, now: Spread) -> Decimal | None:
-    """0 where both are spread alike; about 0.1 is a small change and 0.25 a large one. None where
-    one of them has no rows."""
+    """0 for equal distributions; about 0.1 is a small change and 0.25 a large one. None where
+    either has no rows."""
     if not before.rows or not now.rows:
         return None
     bins = _bins_of_places if before.places and now.places else _bins_of_values
@@ -70,15 +70,17 @@ def _part(before: Decimal, now: Decimal) -> Decimal:
 
 
 def _bins_of_places(before: Spread, now: Spread) -> Iterable[tuple[Decimal, Decimal]]:
-    """Bins that had about as many rows each; the outermost have no end. A least value that fills
-    its bin has it for itself, so that what is below is seen to be new."""
+    """Bins with about equally many rows before; the outer ones are open.
+
+    A minimum that fills its bin gets a bin of its own, so that new lower values show up.
+    """
     edges = _edges(before)
     least = edges[0] if before.places[0].at == edges[0] else None
     return zip(_shares(before, edges, least), _shares(now, edges, least), strict=True)
 
 
 def _edges(spread: Spread) -> list[Decimal]:
-    """Between the bins; where a value has more rows than a bin, there are fewer."""
+    """Upper edges of the bins; fewer where one value has more rows than a bin."""
     wanted = (spread.rows * step for step in range(1, _BINS))
     places = spread.places
     found = (next(p.at for p in places if p.up_to * _BINS >= rows) for rows in wanted)
@@ -94,7 +96,7 @@ def _shares(spread: Spread, edges: Sequence[Decimal], least: Decimal | None) -> 
 
 
 def _rows_up_to(spread: Spread, edge: Decimal) -> Decimal:
-    """Between two places the rows are taken to lie evenly."""
+    """Interpolates linearly between two points."""
     low: Place | None = None
     for place in spread.places:
         if place.at > edge:
@@ -116,7 +118,7 @@ def _between(low: Place, high: Place, edge: Decimal) -> Decimal:
 
 
 def _bins_of_values(before: Spread, now: Spread) -> Iterable[tuple[Decimal, Decimal]]:
-    """Each value of which both are known, and all others together."""
+    """One bin per value known on both sides, and one for the rest."""
     rest = [before.rows, now.rows]
     for digest in dict.fromkeys(digest for digest, _ in (*before.values, *now.values)):
         one, other = _rows_of(digest, before, now), _rows_of(digest, now, before)
@@ -127,8 +129,11 @@ def _bins_of_values(before: Spread, now: Spread) -> Iterable[tuple[Decimal, Deci
 
 
 def _rows_of(digest: str, spread: Spread, other: Spread) -> int | None:
-    """Of a value that is not listed: none, where all are; else no more than the last that is. That
-    is told only of one that is more frequent on the other side; otherwise it is not known."""
+    """Rows of a value, or an upper estimate if it is not listed; None if unknown.
+
+    An unlisted value has no rows if the list is complete, else at most as many as the last listed
+    one. The estimate is used only if the value is more frequent on the other side.
+    """
     listed = dict(spread.values)
     if digest in listed or _is_whole(spread):
         return listed.get(digest, 0)
@@ -146,8 +151,8 @@ def _share(rows: int, spread: Spread) -> Decimal:
 
 
 def place_of(value: MeasureValue, data_type: str) -> Decimal:
-    """A value as evidence spells it on the line of numbers: dates as days, times as microseconds.
-    NotAValue where it has no place."""
+    """A value from evidence as a number: dates in days, times in microseconds. NotAValue where it
+    has none."""
     scalar: Scalar | None = as_scalar(value, data_type)
     match scalar:
         case Decimal() if not scalar.is_nan():
@@ -157,4 +162,4 @@ def place_of(value: MeasureValue, data_type: str) -> Decimal:
             return Decimal((apart.days * 86_400 + apart.seconds) * 1_000_000 + apart.microseconds)
         case date():
             return Decimal(scalar.toordinal())
-    raise NotAValue(f"{value!r:.60} has no place")
+    raise NotAValue(f"{value!r:.60} cannot be ordered")

@@ -1,4 +1,4 @@
-"""Rules about one value: against bounds, thresholds, or what it was before."""
+"""Rules about one value: compared with bounds, thresholds or history."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def judge_value(
 
 def _value_words(rule: Rule, judged: ValueJudged, value: Scalar | None) -> str:
     if value is None:
-        return f"no value to judge: {judged.subject}{where_words(rule)} is empty"
+        return f"{judged.subject}{where_words(rule)} has no value"
     if isinstance(judged.value.measure, RowCount) and isinstance(value, Decimal):
         return counted(value, judged.subject) + where_words(rule)
     shown = scalar_words(value, judged.bounds.data_type)
@@ -62,7 +62,7 @@ def _value_words(rule: Rule, judged: ValueJudged, value: Scalar | None) -> str:
 def past_bounds(
     past: Past, points: list[Point], static: Bounds, grounds: Grounds
 ) -> tuple[Bounds, str]:
-    """The band that history gives, else the static bounds; and in words which, and why."""
+    """The band from history, or the static bounds, and a text that says which and why."""
     found = band(past, points, grounds.clock, whole=static.data_type in INTEGERS)
     if isinstance(found, NoBand):
         return static, f" ({found.reason})"
@@ -85,7 +85,7 @@ def value_outcome(
 
 def _value_reaches(threshold: Threshold, bounds: Bounds, value: Scalar) -> bool:
     if not isinstance(value, Decimal):
-        raise Unmeasured("a time is not held against a number")
+        raise Unmeasured("a time cannot be compared with a number")
     return value.is_nan() or HOLDS[threshold.op](value, _bound(threshold.number, bounds))
 
 

@@ -1,4 +1,4 @@
-"""Reads a condition into its tree, with the place of everything that it names."""
+"""Parses conditions into syntax trees, with the source span of every part."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _Group = TypeVar("_Group", AllOf, AnyOf)
 
 
 class ConditionParser(ScalarParser):
-    """A literal before a comparison changes sides, and so do their places."""
+    """A literal on the left of a comparison is moved to the right, together with its span."""
 
     def parse(self) -> WhereNode:
         return self._condition()
@@ -81,12 +81,12 @@ class ConditionParser(ScalarParser):
         return self._grouped(AllOf, items, start)
 
     def _grouped(self, group: type[_Group], items: list[WhereNode], start: Span) -> WhereNode:
-        """A bracket inside a bracket of the same kind falls away; opposites are refused."""
+        """Flattens nested groups of the same kind; refuses a condition beside its negation."""
         flat: list[WhereNode] = []
         for item in items:
             flat.extend(item.items if isinstance(item, group) else [item])
         if not {opposite(item) for item in flat}.isdisjoint(flat):
-            message = "a condition stands beside its opposite: together they say nothing"
+            message = "a condition and its negation: the result is constant"
             raise GrammarError(message, self._cursor.since(start), kind="meaning")
         return group(items=tuple(flat))
 
@@ -100,7 +100,7 @@ class ConditionParser(ScalarParser):
         return Negation(item=item)
 
     def _test(self) -> Node:
-        """A value with what is said of it; alone where it stands in brackets or in a function."""
+        """A value with its test; a bare value inside brackets or a function call."""
         cursor = self._cursor
         start, first = cursor.token.span, len(self.places)
         node = self._sum()
@@ -131,7 +131,7 @@ class ConditionParser(ScalarParser):
         if cursor.take_word("like"):
             pattern = self._literal()
             if not isinstance(pattern, Text):
-                raise GrammarError("like wants a text in quotes", self.places[-1], kind="syntax")
+                raise GrammarError("like needs a text in quotes", self.places[-1], kind="syntax")
             return Likened(of=of, pattern=pattern.value, negated=negated)
         raise cursor.error("in, between or like expected after not")
 
@@ -142,7 +142,7 @@ class ConditionParser(ScalarParser):
         right = self.value()
         if left == right and not isinstance(left, _LITERALS):
             raise GrammarError(
-                f"{written_text(right)} is compared with itself, which says nothing",
+                f"{written_text(right)} is compared with itself: the result is constant",
                 self._cursor.since(second),
                 kind="meaning",
             )
@@ -187,18 +187,18 @@ def refuse_repeats(values: list[Literal_], spans: list[Span]) -> None:
     for value, span in zip(values, spans, strict=True):
         if value in seen:
             word = value.value if isinstance(value, Text) else ""
-            raise GrammarError("this value stands twice", span, kind="meaning", word=word)
+            raise GrammarError("duplicate value", span, kind="meaning", word=word)
         seen.add(value)
 
 
-# Reads a value of all rows: aggregates of what rows hold, with arithmetic between them.
+# Aggregates over all rows, with arithmetic between them.
 
 WORDS: tuple[AggregateWord, ...] = get_args(AggregateWord)
 _AFTER_A_COLUMN = (")", "+", "-", "*", "/", "%", ".")
 
 
 class AggregateParser(ConditionParser):
-    """A column stands inside an aggregate, and no aggregate inside another."""
+    """Columns appear only inside aggregates; aggregates cannot be nested."""
 
     def __init__(self, cursor: Cursor) -> None:
         super().__init__(cursor)
@@ -232,7 +232,7 @@ class AggregateParser(ConditionParser):
         raise cursor.error(f"a number or one of {', '.join(WORDS)} expected")
 
     def _bracketed(self) -> Node:
-        """What may stand in brackets outside of an aggregate."""
+        """What brackets may contain outside of an aggregate."""
         return self._sum()
 
     def _aggregate(self, word: AggregateWord) -> Aggregated:
@@ -256,7 +256,7 @@ class AggregateParser(ConditionParser):
         return made
 
     def _distinct(self) -> bool:
-        """Whether the word stands here as a word; it may be a column's name."""
+        """Whether ``distinct`` is the keyword here; it may be a column name."""
         if not self._cursor.at_word("distinct") or any(map(self._cursor.next_is, _AFTER_A_COLUMN)):
             return False
         self._cursor.advance()
@@ -269,7 +269,7 @@ class AggregateParser(ConditionParser):
             raise self._no_aggregate(start)
 
     def _no_aggregate(self, start: Span) -> GrammarError:
-        message = "this is the same whatever the rows hold: write an aggregate, as sum(amount)"
+        message = "this is constant: use an aggregate, such as sum(amount)"
         return GrammarError(message, self._cursor.since(start), kind="meaning")
 
 

@@ -1,4 +1,4 @@
-"""A place in a token list, and the small pieces that every part of the grammar reads."""
+"""Token cursor shared by all parsers of the grammar."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COMPARISONS = frozenset(Comparison)
 
 
 class Cursor:
-    """Reads tokens in order; every refusal carries the place of the token it is about."""
+    """Reads tokens in order; every error carries the span of its token."""
 
     def __init__(self, text: str, lexicon: Lexicon = RULE_TOKENS) -> None:
         self._tokens, self._error = tokenize(text, lexicon)
@@ -50,19 +50,19 @@ class Cursor:
         return token
 
     def since(self, start: Span) -> Span:
-        """From a place up to the end of the last token read."""
+        """From ``start`` to the end of the last token read."""
         last = self._tokens[max(0, self._at - 1)].span
         return Span(start.offset, last.offset + last.length - start.offset)
 
     def at_word(self, *words: str) -> bool:
-        """Whether a keyword stands here; keywords are read in any case."""
+        """Whether the current token is one of the keywords, in any case."""
         return self.token.kind == "word" and self.token.value.lower() in words
 
     def at_mark(self, *marks: str) -> bool:
         return self.token.kind == "mark" and self.token.value in marks
 
     def next_is(self, mark: str) -> bool:
-        """Whether the mark stands after the token here."""
+        """Whether the mark follows the current token."""
         following = self._tokens[min(self._at + 1, len(self._tokens) - 1)]
         return following.kind == "mark" and following.value == mark
 
@@ -73,7 +73,7 @@ class Cursor:
         return self.advance() if self.at_mark(*marks) else None
 
     def take_sign(self) -> Token:
-        """The sign of the number here as a mark of its own; a number without one stays."""
+        """Splits the sign off the number here; a number without a sign is returned as it is."""
         token = self.token
         if token.kind != "number" or token.value[0] not in "+-":
             return token
@@ -96,16 +96,16 @@ class Cursor:
         raise self.error(f"{' or '.join(words)} expected", hint=hint)
 
     def error(self, message: str, *, kind: ErrorKind = "syntax", hint: str = "") -> GrammarError:
-        """The refusal of the token here."""
+        """An error at the current token."""
         found = "" if self.token.kind == "end" else f", found {_shown(self.token)}"
         if self.at_mark("."):
-            found += "; a column with a dot in its name stands in backticks"
+            found += "; write a column name with a dot in backticks"
         return GrammarError(
             message + found, self.token.span, kind=kind, hint=hint, word=self.token.value
         )
 
     def refuse(self, token: Token, message: str, *, hint: str = "") -> GrammarError:
-        """The refusal of a token that was read already, for what it means."""
+        """A semantic error at a token that was already read."""
         return GrammarError(message, token.span, kind="meaning", hint=hint, word=token.value)
 
     @property
@@ -120,8 +120,8 @@ class Cursor:
             return self.advance()
         if self.token.kind == "word":
             raise self.error(
-                f"a column expected; {self.token.value} is a word of the grammar, "
-                f"as a column it is written `{self.token.value}`"
+                f"a column expected; {self.token.value} is a keyword, write it as "
+                f"`{self.token.value}`"
             )
         raise self.error("a column expected")
 
@@ -139,10 +139,10 @@ class Cursor:
                 return Text(value=token.value), token.span
             return Flag(value=token.value.lower() == "true"), token.span
         if self.at_word("null"):
-            raise self.error("NULL is no value; a condition says `is null`")
+            raise self.error("NULL is not a value; use `is null`")
         if self.at_column:
             quoted = f"'{token.value}'"
-            raise self.error(f"a value expected; a text is written {quoted[:42]}")
+            raise self.error(f"a value expected; write a text as {quoted[:42]}")
         raise self.error("a value expected")
 
     def expect_number(self) -> Decimal:

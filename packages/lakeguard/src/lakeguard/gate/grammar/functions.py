@@ -1,4 +1,4 @@
-"""The functions of conditions: what each takes and what it means; whatever else is refused."""
+"""The functions of conditions: their argument types and meaning. Others are refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ MOST_ARGUMENTS = 10
 
 @dataclass(frozen=True)
 class FunctionSpec:
-    """``most`` arguments where the last kind may be repeated; ``predicate`` is TRUE or FALSE."""
+    """``most`` limits the arguments where the last kind repeats; ``predicate`` functions are
+    boolean."""
 
     name: str
     takes: tuple[ArgumentKind, ...]
@@ -39,7 +40,7 @@ class FunctionSpec:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """The fewest and the most arguments."""
+        """Minimum and maximum number of arguments."""
         number = len(self.takes)
         return self.fewest or number, self.most or number
 
@@ -54,32 +55,38 @@ def _predicate(
 
 
 _LISTED = (
-    FunctionSpec(Function.ABS, ("number",), "abs(amount)", "without its sign"),
+    FunctionSpec(Function.ABS, ("number",), "abs(amount)", "absolute value"),
     FunctionSpec(
         Function.ROUND, ("exact", "whole"), "round(amount, 1)",
-        "to so many digits behind the point, half away from zero; of decimals alone",
+        "rounded to that many decimal places, half away from zero; decimals only",
     ),
-    FunctionSpec(Function.DOUBLE, ("number",), "double(amount)", "the nearest double"),
+    FunctionSpec(Function.DOUBLE, ("number",), "double(amount)", "converted to double"),
     FunctionSpec(
-        Function.COALESCE, ("any", "any"), "coalesce(amount, 0)", "the first that is not NULL",
+        Function.COALESCE, ("any", "any"), "coalesce(amount, 0)", (
+            "the first argument that is not NULL"
+        ),
         most=MOST_ARGUMENTS,
     ),
     FunctionSpec(
         Function.NULLIF, ("any", "any"), "nullif(amount, 0)", "NULL where both are equal"
     ),
-    FunctionSpec("length", ("text",), "length(name)", "characters (code points)"),
+    FunctionSpec("length", ("text",), "length(name)", "length in characters (code points)"),
     FunctionSpec(
         Function.TRIM, ("text",), "trim(name)",
-        "without blanks, tabs, line ends and no-break spaces at both ends",
+        "without leading and trailing blanks, tabs, line ends and no-break spaces",
     ),
-    FunctionSpec(Function.LOWER, ("text",), "lower(name)", "A to Z as a to z; other letters stay"),
-    FunctionSpec(Function.UPPER, ("text",), "upper(name)", "a to z as A to Z; other letters stay"),
+    FunctionSpec(Function.LOWER, ("text",), "lower(name)", (
+        "A to Z become a to z; other letters are unchanged"
+    )),
+    FunctionSpec(Function.UPPER, ("text",), "upper(name)", (
+        "a to z become A to Z; other letters are unchanged"
+    )),
     FunctionSpec(
         Function.SUBSTR, ("text", "whole", "whole"), "substr(name, 1, 3)",
-        "from a character, the first being 1, so many characters or up to the end", fewest=2,
+        "substring from a 1-based position, of that length or to the end", fewest=2,
     ),
     FunctionSpec(
-        Function.CONCAT, ("text", "text"), "concat(name, '-', key)", "one after the other",
+        Function.CONCAT, ("text", "text"), "concat(name, '-', key)", "concatenation",
         most=MOST_ARGUMENTS,
     ),
     FunctionSpec(Function.YEAR, ("time",), "year(day)", "of a timestamp in UTC"),
@@ -91,39 +98,47 @@ _LISTED = (
         Function.DAYS_BETWEEN, ("time", "time"), "days_between(dep, arr)",
         "days from the first to the second, in UTC; negative where the second is earlier",
     ),
-    FunctionSpec(Function.SIZE, ("collection",), "size(tags)", "elements of an array or a map"),
-    _predicate("is_nan", ("float",), "is_nan(delay)", "the value is NaN"),
+    FunctionSpec(Function.SIZE, ("collection",), "size(tags)", (
+        "number of elements of an array or a map"
+    )),
+    _predicate("is_nan", ("float",), "is_nan(delay)", "whether the value is NaN"),
     _predicate(
         Predicate.IS_FINITE, ("float",), "is_finite(delay)", "neither NaN nor infinite"
     ),
     _predicate(
-        Predicate.STARTS_WITH, ("text", "word"), "starts_with(name, 'N')", "the text begins so"
+        Predicate.STARTS_WITH, ("text", "word"), "starts_with(name, 'N')", (
+            "whether the text starts with it"
+        )
     ),
-    _predicate(Predicate.ENDS_WITH, ("text", "word"), "ends_with(name, 'x')", "the text ends so"),
-    _predicate(Predicate.CONTAINS, ("text", "word"), "contains(name, '@')", "it stands inside"),
+    _predicate(Predicate.ENDS_WITH, ("text", "word"), "ends_with(name, 'x')", (
+        "whether the text ends with it"
+    )),
+    _predicate(Predicate.CONTAINS, ("text", "word"), "contains(name, '@')", (
+        "whether the text contains it"
+    )),
     _predicate(
         "matches", ("text", "word"), "matches(name, '[A-Z]+')",
         "the whole text matches the pattern (see Patterns)",
     ),
     _predicate(
         Predicate.CASTABLE, ("text", "word"), "castable(name, 'integer')",
-        "the text is written as a value of the type (see castable)",
+        "the text can be cast to the type (see castable)",
     ),
     _predicate(
         Predicate.DATE_FORMAT, ("text", "word"), "date_format(name, 'dd/MM/yyyy')",
-        "the text is a day in that format (see date_format)",
+        "the text is a date in that format (see date_format)",
     ),
     _predicate(
         Predicate.LUHN, ("text",), "luhn(key)",
-        "the text is 2 to 20 digits, the last of them the check digit that cards have",
+        "2 to 20 digits with a valid Luhn check digit",
     ),
     _predicate(
         Predicate.IBAN, ("text",), "iban(key)",
-        "the text is written as an IBAN without blanks, and its check digits are right",
+        "an IBAN without blanks and with valid check digits",
     ),
 )  # fmt: skip
 FUNCTIONS: dict[str, FunctionSpec] = {str(spec.name): spec for spec in _LISTED}
 IF = "if"
 IF_EXAMPLE = "if(active = true, amount, 0)"
-IF_MEANING = "the second where the condition is TRUE, else the third"
+IF_MEANING = "the second argument where the condition is TRUE, else the third"
 EVERY_NAME = (*FUNCTIONS, IF)

@@ -1,4 +1,4 @@
-"""What is wrong with a text of the grammar, and where it stands."""
+"""Grammar errors and their source spans."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _LONGEST_GUESS = 128
 
 @dataclass(frozen=True)
 class Span:
-    """A stretch of the text, counted from 0; never empty, so that it can be underlined."""
+    """A span of the text, 0-based; never empty, so that it can be underlined."""
 
     offset: int
     length: int
 
 
 class GrammarError(Exception):
-    """A text that is not accepted. ``offset`` and ``length`` are the place in that text.
+    """A text that the grammar refuses; ``offset`` and ``length`` locate the error in it.
 
-    ``word`` is the offending word itself, without quotes; ``hint`` is empty or starts
-    with a blank, as in `` did you mean unique?``.
+    ``word`` is the offending word without quotes; ``hint`` is empty or starts with a blank, such as
+    `` did you mean unique?``.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class GrammarError(Exception):
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """`` did you mean unique?`` for the known word closest to this one, or nothing."""
+    """`` did you mean unique?`` for the closest known word, or an empty string."""
     if len(word) > _LONGEST_GUESS:
         return ""
     spelled: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Literals as they are written, before a column gives them a type."""
+"""Literals as written, before a column gives them a type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import Field
 from lakeguard_sdk.core.frozen_model import FrozenModel
 
 EXACT = Context(prec=500)
-"""Wide enough for every number that the grammar admits: nothing is rounded by accident."""
+"""Precise enough for every number that the grammar accepts: nothing is rounded."""
 
 MOST_DIGITS = 60
 MOST_EXPONENT = 400
@@ -24,7 +24,7 @@ class Number(FrozenModel):
 
 
 class Text(FrozenModel):
-    """A quoted text; a bare date, time or duration is one too."""
+    """A quoted text; also an unquoted date, time or duration."""
 
     literal: Literal["text"] = "text"
     value: str
@@ -40,7 +40,7 @@ AnyLiteral = Annotated[Literal_, Field(discriminator="literal")]
 
 
 def number_text(value: Decimal) -> str:
-    """The one spelling of a number: plain digits, or ``1.5e30`` where those would be many."""
+    """Canonical text of a number: plain digits, or ``1.5e30`` where those would be many."""
     if value == 0:
         return "0"
     adjusted = value.adjusted()
@@ -63,7 +63,7 @@ def literal_text(literal: Literal_) -> str:
             return "'" + text.replace("'", "''") + "'"
 
 
-# Lengths of time as rules write them: ``90s``, ``15m``, ``24h``, ``7d``, ``2w``.
+# Durations in rules: ``90s``, ``15m``, ``24h``, ``7d``, ``2w``.
 
 _DURATION = re.compile(r"([0-9]{1,6})([smhdw])\Z")
 _UNITS = {
@@ -76,21 +76,21 @@ _UNITS = {
 
 
 def is_duration(text: str) -> bool:
-    """Whether it is one, and longer than nothing."""
+    """Whether the text is a duration greater than zero."""
     found = _DURATION.match(text)
     return found is not None and int(found[1]) > 0
 
 
 def duration(text: str) -> timedelta:
-    """Of a text that is one."""
+    """The text must be a duration."""
     found = _DURATION.match(text)
     if found is None:
-        raise ValueError(f"{text!r:.40} is no length of time")
+        raise ValueError(f"{text!r:.40} is not a duration")
     return int(found[1]) * _UNITS[found[2]]
 
 
 def duration_words(span: timedelta) -> str:
-    """In the largest two units that say something: ``2 d 3 h``, ``45 s``."""
+    """In the two largest units that are not zero: ``2 d 3 h``, ``45 s``."""
     rest = abs(span) // timedelta(seconds=1)
     told = []
     for unit in ("d", "h", "m", "s"):

@@ -1,7 +1,7 @@
-"""The patterns that mean the same in every engine; whatever else is refused, with what to write.
+"""The subset of regular expressions that every engine matches alike; the rest is refused.
 
-A pattern matches the whole value. It may hold: literal characters, ``\\d \\w \\D \\W``, classes
-without classes inside, ``\\t \\n \\r \\f``, ``\\x41`` and ``\\x{1F600}``, ``\\p{Z}``, groups,
+A pattern matches the whole value. It may contain literal characters, ``\\d \\w \\D \\W``, classes
+without nested classes, ``\\t \\n \\r \\f``, ``\\x41`` and ``\\x{1F600}``, ``\\p{Z}``, groups,
 alternatives, and the quantifiers ``* + ? {m} {m,} {m,n}``, greedy or lazy, up to 1000.
 """
 
@@ -63,7 +63,8 @@ _COUNT = re.compile(r"\{([0-9]{1,4})(?:(,)([0-9]{1,4})?)?\}")
 
 
 def check_pattern(pattern: str) -> None:
-    """PatternError, naming the construct, for what engines read differently or choke on."""
+    """Raises PatternError, naming the construct, for anything that engines match differently or
+    slowly."""
     if not pattern:
         raise EmptyPattern("an empty pattern matches only the empty text: use length(…, max=0)")
     if len(pattern) > LONGEST_PATTERN:
@@ -80,7 +81,7 @@ class _Reader:
     def read(self) -> PatternNode:
         node = self._alternatives()
         if self._at < len(self._pattern):
-            raise PatternError("a ')' without its '('; as a character it is written \\)")
+            raise PatternError("unmatched ')'; write the character as \\)")
         return node
 
     def _rest(self, text: str) -> bool:
@@ -112,25 +113,27 @@ class _Reader:
         if char in "^$":
             raise _anchored(repr(char), f", or write \\{char}")
         if char in "*+?{":
-            raise PatternError(f"{char!r} has nothing to repeat; as a character it is \\{char}")
+            raise PatternError(f"{char!r} has nothing to repeat; write the character as \\{char}")
         if char in "]}":
-            raise PatternError(f"{char!r} stands alone; as a character it is written \\{char}")
+            raise PatternError(f"unmatched {char!r}; write the character as \\{char}")
         self._at += 1
         return Characters(((ord(char), ord(char)),))
 
     def _group(self) -> PatternNode:
         for opening, construct in _REFUSED_GROUPS.items():
             if self._rest(opening):
-                raise PatternError(f"not every engine has {construct}")
+                raise PatternError(f"{construct} is not supported by every engine")
         if self._rest("(?") and not self._rest("(?:"):
-            raise PatternError(f"not every engine has {self._pattern[self._at : self._at + 3]!r}")
+            raise PatternError(
+                f"{self._pattern[self._at : self._at + 3]!r} is not supported by every engine"
+            )
         if self._depth >= DEEPEST_GROUP:
-            raise PatternError(f"groups are nested too deeply: at most {DEEPEST_GROUP}")
+            raise PatternError(f"groups are nested too deeply: at most {DEEPEST_GROUP} levels")
         self._depth += 1
         self._at += 3 if self._rest("(?:") else 1
         inner = self._alternatives()
         if not self._rest(")"):
-            raise PatternError("a '(' without its ')'; as a character it is written \\(")
+            raise PatternError("unmatched '('; write the character as \\(")
         self._at += 1
         self._depth -= 1
         return inner if not isinstance(inner, Characters) else Sequence((inner,))
@@ -140,11 +143,15 @@ class _Reader:
         if (low, high) == (1, 1):
             return atom
         if self._rest("+"):
-            raise PatternError("not every engine has possessive quantifiers: leave the + out")
+            raise PatternError(
+                "possessive quantifiers are not supported by every engine: remove the +"
+            )
         if self._rest("?"):
             self._at += 1
         if self._at < len(self._pattern) and self._pattern[self._at] in "*+?{":
-            raise PatternError("a quantifier follows a quantifier; group what it should repeat")
+            raise PatternError(
+                "a quantifier follows a quantifier; put the repeated part in a group"
+            )
         return Repeated(atom, low, high)
 
     def _quantifier(self) -> tuple[int, int | None]:
@@ -156,11 +163,11 @@ class _Reader:
             return 1, 1
         found = _COUNT.match(self._pattern, self._at)
         if not found:
-            raise PatternError("a quantifier is {m}, {m,} or {m,n}; as a character it is \\{")
+            raise PatternError("a quantifier is {m}, {m,} or {m,n}; write the character as \\{")
         low = int(found[1])
         high = low if not found[2] else int(found[3]) if found[3] else None
         if max(low, high or 0) > MOST_REPEATS or (high is not None and high < max(low, 1)):
-            raise PatternError(f"{found[0]}: counts rise, from 1 to at most {MOST_REPEATS}")
+            raise PatternError(f"{found[0]}: counts must ascend, from 1 to at most {MOST_REPEATS}")
         self._at = found.end()
         return low, high
 
@@ -179,7 +186,7 @@ class _Reader:
         if found := _HEX.match(self._pattern, self._at + 1):
             code = int(found[1] or found[2], 16)
             if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-                raise PatternError(f"\\{found[0]} is no character")
+                raise PatternError(f"\\{found[0]} is not a character")
             self._at = found.end()
             return ((code, code),)
         if char and not char.isalnum() and char.isascii() and char.isprintable() and char != " ":
@@ -208,45 +215,44 @@ class _Reader:
         single = len(low) == 1 == len(high) and low[0][0] == low[0][1] and high[0][0] == high[0][1]
         if not single or high[0][0] < low[0][0]:
             raise PatternError(
-                "a range in a class goes from a lower to a higher character; "
-                "a hyphen is written \\-"
+                "a range in a class goes from a lower to a higher character; write a hyphen as \\-"
             )
         return ((low[0][0], high[0][0]),)
 
     def _class_member(self, *, first: bool) -> Span:
         if self._at >= len(self._pattern):
-            raise PatternError("a '[' without its ']'; as a character it is written \\[")
+            raise PatternError("unmatched '['; write the character as \\[")
         char = self._pattern[self._at]
         if char == "\\":
             return self._escape()
         if char == "[":
-            raise PatternError(
-                "a class inside a class differs between engines; as a character it is written \\["
-            )
+            raise PatternError("nested classes differ between engines; write the character as \\[")
         if char == "]" and first:
-            raise PatternError("an empty class; as a character it is written \\]")
+            raise PatternError("an empty class; write the character as \\]")
         if self._rest("&&"):
             raise PatternError("&& in a class differs between engines; write \\&")
         if char == "-" and not first and not self._rest("-]"):
-            raise PatternError("a hyphen between two members is written \\-")
+            raise PatternError("write a hyphen between two members as \\-")
         self._at += 1
         return ((ord(char), ord(char)),)
 
 
 def _anchored(mark: str, instead: str) -> Anchored:
-    what = f"leave {mark} out{instead}"
+    what = f"remove {mark}{instead}"
     return Anchored(f"a pattern matches the whole value: {what}", what)
 
 
 def _escape_error(char: str) -> PatternError:
     if not char:
-        return PatternError("a backslash at the end; as a character it is written \\\\")
+        return PatternError("a backslash at the end; write the character as \\\\")
     if char in ("A", "z", "Z"):
         return _anchored("\\" + char, "")
     if char in ("p", "P"):
-        return PatternError("Unicode classes differ between engines: only \\p{Z} is the same")
+        return PatternError("Unicode classes differ between engines: only \\p{Z} is portable")
     if char.isdigit():
-        return PatternError("not every engine has back-references and octal characters")
+        return PatternError(
+            "back-references and octal characters are not supported by every engine"
+        )
     instead = _REFUSED_ESCAPES.get(char, "")
     advice = f": write {instead}" if instead else ""
     return PatternError(f"\\{char} differs between engines{advice}")

@@ -1,8 +1,7 @@
-"""The shape of a pattern, and whether matching it stays cheap on every engine.
+"""The structure of a pattern, and whether every engine can match it in bounded time.
 
-Spark's engine tries alternatives one after the other: where two ways to go on start alike,
-and that again and again, a short text can take hours or overflow the stack. Such shapes are
-refused; the advice says how to write the same without the ambiguity.
+Spark's engine backtracks: repeated choices that start alike can take hours on a short text or
+overflow the stack. Such patterns are refused, with advice on an equivalent without the ambiguity.
 """
 
 from __future__ import annotations
@@ -10,19 +9,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-# Why a pattern is refused.
-
 
 class PatternError(Exception):
-    """The pattern is not accepted; the message names the construct and what to write."""
+    """The pattern is refused; the message names the construct and the alternative."""
 
 
 class EmptyPattern(PatternError):
-    """There is no pattern."""
+    """The pattern is empty."""
 
 
 class Anchored(PatternError):
-    """The pattern says where it begins or ends; ``what`` must be left out, whichever is meant."""
+    """The pattern contains an anchor; ``what`` must be removed."""
 
     def __init__(self, message: str, what: str) -> None:
         super().__init__(message)
@@ -30,7 +27,7 @@ class Anchored(PatternError):
 
 
 Span = tuple[tuple[int, int], ...]
-"""Characters, as ranges of code points."""
+"""A set of characters, as ranges of code points."""
 
 _LAST = 0x10FFFF
 DIGITS: Span = ((0x30, 0x39),)
@@ -72,7 +69,7 @@ class Alternatives:
 
 @dataclass(frozen=True)
 class Repeated:
-    """``high`` is None where there is no end to it."""
+    """``high`` is None if unbounded."""
 
     item: PatternNode
     low: int
@@ -94,20 +91,20 @@ def inverted(span: Span) -> Span:
 
 
 def check_shape(node: PatternNode) -> None:
-    """PatternError for a shape that some engine cannot match in bounded time and space."""
+    """Raises PatternError for a pattern that some engine cannot match in bounded time and space."""
     if _size(node) > _LARGEST:
-        raise PatternError(f"the counts make more than {_LARGEST:,} characters")
+        raise PatternError(f"the counts expand to more than {_LARGEST:,} characters")
     if _repeats(node) > _MOST_REPEATS:
-        raise PatternError(f"counts inside counts multiply to more than {_MOST_REPEATS:,}")
+        raise PatternError(f"nested counts multiply to more than {_MOST_REPEATS:,}")
     if _bits(node, ()) > _MOST_BITS:
         raise PatternError(
-            "too many parts that can end in more than one place: let each part end with"
-            " a character that cannot stand in it, as in [^,]*,"
+            "too many parts that can end in more than one place: end each part with a "
+            "character that it cannot contain, as in [^,]*,"
         )
 
 
 def _size(node: PatternNode) -> int:
-    """Characters when every count is written out; nested counts multiply."""
+    """Number of characters with every count expanded; nested counts multiply."""
     match node:
         case Characters():
             return 1
@@ -118,7 +115,7 @@ def _size(node: PatternNode) -> int:
 
 
 def _repeats(node: PatternNode) -> int:
-    """The greatest product of counts inside counts."""
+    """The largest product of nested counts."""
     match node:
         case Characters():
             return 1
@@ -163,7 +160,7 @@ def _first_of(items: tuple[PatternNode, ...], after: Span) -> Span:
 
 
 def _bits(node: PatternNode, after: Span) -> float:
-    """How often, in powers of two, a match may have to try again; ``after`` is what follows."""
+    """Upper bound of backtracking, as a power of two; ``after`` is what follows."""
     match node:
         case Characters():
             return 0
@@ -192,22 +189,23 @@ def _loop_bits(loop: Repeated, after: Span) -> float:
     if loop.high == 1:
         return exits + body
     if _nullable(loop.item):
-        raise PatternError("what is repeated can be empty: let it hold at least one character")
+        raise PatternError("the repeated part can be empty: make it match at least one character")
     if loop.high is None and body:
         raise PatternError(
-            "a quantifier inside a repeated group that can end in more than one place"
-            " takes for ever on some texts: write it without the inner or the outer one"
+            "a quantifier inside a repeated group that can end in more than one place takes "
+            "exponential time: remove the inner or the outer one"
         )
     if not _plain(loop.item) and (loop.high is None or loop.high > _DEEPEST_LOOP):
         raise PatternError(
-            "a repeated group with alternatives or quantifiers overflows Spark's stack on long"
-            f" texts: write a class, as [ab]* for (a|b)*, or an end, as {{0,{_DEEPEST_LOOP}}}"
+            "a repeated group with alternatives or quantifiers overflows Spark's stack on "
+            "long texts: use a class, as [ab]* for (a|b)*, or a limit, as "
+            f"{{0,{_DEEPEST_LOOP}}}"
         )
     return exits + body * (loop.high or 1)
 
 
 def _plain(node: PatternNode) -> bool:
-    """Whether every match is as long as any other, in UTF-16 too, with nothing to choose."""
+    """Whether every match has the same length, in UTF-16 too, without alternatives."""
     match node:
         case Characters(span=span):
             return all(high <= _PLANE for _, high in span) or all(low > _PLANE for low, _ in span)

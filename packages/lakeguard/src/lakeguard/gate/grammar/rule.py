@@ -1,4 +1,4 @@
-"""A rule as it is written: one noun, whatever way it was spelled."""
+"""A rule as written, in normal form."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lakeguard_sdk.expressions.conditions import Comparison
 
 
 class Listed(FrozenModel):
-    """Literals in brackets, in the order they were written."""
+    """Literals in brackets, in source order."""
 
     literal: Literal["list"] = "list"
     items: tuple[AnyLiteral, ...]
@@ -39,7 +39,7 @@ class Percent(FrozenModel):
 
 
 class Reference(FrozenModel):
-    """Columns of another dataset, as in ``-> silver.carriers(code)``; all where none is named."""
+    """Columns of another dataset, as in ``-> silver.carriers(code)``; all if none is named."""
 
     literal: Literal["reference"] = "reference"
     dataset: DatasetName
@@ -54,14 +54,14 @@ class Said(FrozenModel):
 
 
 class Totalled(FrozenModel):
-    """A value of all rows as an argument, as in ``sql_agg(sum(a) / count(*))``."""
+    """An aggregate as an argument, as in ``sql_agg(sum(a) / count(*))``."""
 
     literal: Literal["aggregate"] = "aggregate"
     tree: Written
 
 
 class Operator(FrozenModel):
-    """The comparison of ``compare(a <= b)``."""
+    """The operator of ``compare(a <= b)``."""
 
     literal: Literal["operator"] = "operator"
     op: Comparison
@@ -77,7 +77,7 @@ class Parameter(FrozenModel):
 
 
 class Threshold(FrozenModel):
-    """When a rule warns or fails: of failing rows (or per cent of them), or of the value."""
+    """A limit on failing rows, on their percentage, or on the value."""
 
     op: Comparison
     number: Decimal
@@ -88,13 +88,13 @@ class Threshold(FrozenModel):
 
 
 class Rule(FrozenModel):
-    """``scope`` is None where the type's own scope holds. Equal rules mean the same."""
+    """``scope`` is None for the type's default. Equal rules mean the same."""
 
     rule_type: str
     columns: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     by: tuple[str, ...] = ()
-    """Each group of rows that are equal in these columns is judged by itself."""
+    """The rule is evaluated separately for each group of rows equal in these columns."""
     where: Where | None = None
     warn_if: Threshold | None = None
     fail_if: Threshold | None = None
@@ -103,7 +103,7 @@ class Rule(FrozenModel):
 
     @property
     def said_columns(self) -> tuple[str, ...]:
-        """The columns that its condition or aggregate names, each once."""
+        """Columns named in its condition or aggregate, without duplicates."""
         said = self.parameter("condition") or self.parameter("aggregate")
         found = columns_in(said.tree) if isinstance(said, Said | Totalled) else ()
         return tuple(dict.fromkeys(found))
@@ -113,19 +113,19 @@ class Rule(FrozenModel):
 
 
 def rule_text(rule: Rule) -> str:
-    """The canonical text: one order of clauses, one spelling of everything."""
+    """Canonical text: fixed order of clauses, one spelling of everything."""
     clauses = (f" {word} {text}" for word, text in _clauses(rule).items())
     return f"{rule.rule_type}({_arguments(rule)}){''.join(clauses)}"
 
 
 def given_texts(rule: Rule) -> dict[str, str]:
-    """What the rule says besides its columns: each argument and each clause, by its name."""
+    """Arguments and clauses, besides the columns, by name."""
     arguments = {item.name: value_text(item.value) for item in rule.parameters}
     return {**arguments, **_clauses(rule)}
 
 
 def _clauses(rule: Rule) -> dict[str, str]:
-    """What follows the arguments, in order."""
+    """Clauses after the arguments, in order."""
     said = {
         "by": ", ".join(map(column_text, rule.by)),
         "where": "" if rule.where is None else where_text(rule.where),
@@ -154,7 +154,7 @@ def _arguments(rule: Rule) -> str:
 
 
 def value_text(value: ParameterValue) -> str:
-    """The canonical text of an argument."""
+    """Canonical text of an argument."""
     match value:
         case Operator(op=op):
             return op.value
@@ -173,25 +173,25 @@ def value_text(value: ParameterValue) -> str:
             return literal_text(literal)
 
 
-# A rule together with the text it was read from, so that a refusal can point at its cause.
+# A rule with its source spans, so that errors can point at their cause.
 
 
 @dataclass(frozen=True)
 class ReadRule:
-    """``spans`` names the parts: ``type``, ``column 0``, ``parameter min``, ``values 2`` (the third
-    of that list), ``where 3`` (the fourth operand of the condition), ``warn_if``, ``scope``."""
+    """``spans`` by part: ``type``, ``column 0``, ``parameter min``, ``values 2`` (the third of that
+    list), ``where 3`` (the fourth operand of the condition), ``warn_if``, ``scope``."""
 
     rule: Rule
     text: str
     spans: Mapping[str, Span]
     fresh: bool = False
-    """Whether it is only now being said, so that what says nothing is refused. One that is stored
-    keeps the meaning that it had."""
+    """Whether the rule is being authored: constant conditions are refused then. A stored rule keeps
+    its meaning."""
 
     def error(
         self, part: str, message: str, *, kind: ErrorKind = "meaning", hint: str = ""
     ) -> GrammarError:
-        """The refusal of one part; of the whole rule where the part is not written out."""
+        """An error at one part, or at the whole rule if the part is not in the text."""
         span = self.spans.get(part) or self.spans["type"]
         word = self.text[span.offset : span.offset + span.length].strip("`'")
         return GrammarError(message, span, kind=kind, hint=hint, word=word)

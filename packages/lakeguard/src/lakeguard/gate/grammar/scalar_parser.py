@@ -1,4 +1,4 @@
-"""Reads the values of a condition: columns, literals, arithmetic, functions."""
+"""Parses the values of conditions: columns, literals, arithmetic, functions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from lakeguard_sdk.expressions.conditions import Arithmetic
 
 DEEPEST = 20
 MOST_OPERATIONS = 60
-CONSTANT = "a condition names a column; this one is the same for every row"
+CONSTANT = "a condition must name a column; this one is constant"
 _PRODUCTS = tuple(op for op in Arithmetic if op not in SUMS)
 _VALUES = (Named, Calculated, Chosen, Aggregated, Number, Text, Flag)
 
@@ -38,7 +38,7 @@ Node = WhereNode | WrittenNode
 
 
 def is_value(node: Node) -> TypeGuard[WrittenNode]:
-    """Whether it is a value and not a condition."""
+    """Whether the node is a value rather than a condition."""
     if isinstance(node, Called):
         return not FUNCTIONS[node.function].predicate
     return isinstance(node, _VALUES)
@@ -49,7 +49,7 @@ def is_condition(node: Node) -> TypeGuard[WhereNode]:
 
 
 class ScalarParser(ABC):
-    """``places`` holds the spans of operands, operators and functions as the text has them."""
+    """``places`` collects the spans of operands, operators and functions in source order."""
 
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor
@@ -59,14 +59,14 @@ class ScalarParser(ABC):
 
     @abstractmethod
     def _anything(self) -> Node:
-        """A condition or a value, whichever stands here."""
+        """A condition or a value."""
 
     @abstractmethod
     def _condition(self) -> WhereNode:
-        """A condition; GrammarError where a value stands alone."""
+        """A condition; GrammarError for a bare value."""
 
     def value(self) -> WrittenNode:
-        """A value; GrammarError where a condition stands here."""
+        """A value; GrammarError for a condition."""
         start = self._cursor.token.span
         node = self._sum()
         return self._as_value(node, self._cursor.since(start))
@@ -78,7 +78,7 @@ class ScalarParser(ABC):
         return self._chain(self._primary, _PRODUCTS)
 
     def _chain(self, operand: Callable[[], Node], ops: tuple[Arithmetic, ...]) -> Node:
-        """Operands with operators between them; the left ones belong together."""
+        """Left-associative operands and operators."""
         start = self._cursor.token.span
         node = operand()
         so_far = self._cursor.since(start)
@@ -93,7 +93,7 @@ class ScalarParser(ABC):
         return node
 
     def _operator(self, ops: tuple[Arithmetic, ...]) -> Arithmetic | None:
-        """The operator that stands here; in ``a -1`` the sign of the number is one."""
+        """The operator here; in ``a -1`` the sign of the number counts as one."""
         token = self._cursor.token
         if token.kind == "number" and ops is SUMS:
             token = self._cursor.take_sign()
@@ -122,9 +122,9 @@ class ScalarParser(ABC):
         if cursor.token.kind == "word" and cursor.next_is("("):
             return self._function()
         if cursor.at_mark("-"):
-            raise cursor.error("a minus stands between two values; write 0 - x for -x")
+            raise cursor.error("unary minus is not supported; write 0 - x for -x")
         if cursor.at_word("null"):
-            raise cursor.error("NULL is no value; a condition says `is null`")
+            raise cursor.error("NULL is not a value; use `is null`")
         return self._named()
 
     def _named(self) -> Named:
@@ -171,18 +171,18 @@ class ScalarParser(ABC):
         if len(found) < fewest or self._cursor.at_mark(","):
             wanted = f"{fewest}" if fewest == most else f"{fewest} to {most}"
             values = "value" if wanted == "1" else "values"
-            raise self._cursor.error(f"{spec.name} takes {wanted} {values}, as {spec.example}")
+            raise self._cursor.error(f"{spec.name} takes {wanted} {values}, as in {spec.example}")
         return Called(function=spec.name, arguments=tuple(found))
 
     def _as_value(self, node: Node, place: Span) -> WrittenNode:
         if is_value(node):
             return node
-        message = "a value is wanted here, and this is a condition"
+        message = "a value expected, but this is a condition"
         raise GrammarError(message, place, kind="syntax")
 
     def _refuse_constant(self, node: Node, start: Span) -> None:
         if next(columns_in(node), None) is None:
-            message = "this names no column: write the value that it comes to"
+            message = "this names no column: write its value instead"
             raise GrammarError(message, self._cursor.since(start), kind="meaning")
 
     def _enter(self) -> None:

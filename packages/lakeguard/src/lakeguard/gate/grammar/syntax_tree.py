@@ -1,7 +1,7 @@
-"""The condition of a rule as it is written: columns by name, literals without a type.
+"""Syntax tree of a condition: columns by name, untyped literals.
 
-Nodes are in normal form: a literal stands on the right, ``and`` holds no ``and``, ``or`` no
-``or``. The text of a tree reads back as the same tree.
+Trees are in normal form: literals are on the right, ``and`` contains no ``and``, and ``or`` no
+``or``. The text of a tree parses to the same tree.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ AggregateWord = Literal["sum", "min", "max", "avg", "count"]
 
 
 class Named(FrozenModel):
-    """A column, by name, or a field of a struct by its path."""
+    """A column by name, or a struct field by its path."""
 
     node: Literal["named"] = "named"
     name: str
@@ -44,7 +44,7 @@ class Calculated(FrozenModel):
 
 
 class Called(FrozenModel):
-    """A function over values; it is a condition where the function is a predicate."""
+    """A function call; a condition if the function is a predicate."""
 
     node: Literal["called"] = "called"
     function: str
@@ -61,7 +61,7 @@ class Chosen(FrozenModel):
 
 
 class Aggregated(FrozenModel):
-    """One value of all rows: of what is named, or of the rows themselves as in ``count(*)``."""
+    """An aggregate of a value, or of rows as in ``count(*)``."""
 
     node: Literal["aggregated"] = "aggregated"
     function: AggregateWord
@@ -70,7 +70,7 @@ class Aggregated(FrozenModel):
 
 
 class Compared(FrozenModel):
-    """A value against a literal or another value."""
+    """A comparison with a literal or another value."""
 
     node: Literal["compared"] = "compared"
     op: Comparison
@@ -92,7 +92,7 @@ class Membership(FrozenModel):
 
 
 class Between(FrozenModel):
-    """Both ends belong to it."""
+    """Both bounds are inclusive."""
 
     node: Literal["between"] = "between"
     of: Written
@@ -138,7 +138,7 @@ for _node in (
 
 
 def opposite(tree: WhereNode) -> WhereNode:
-    """The condition that is FALSE where this one is TRUE, and the other way round."""
+    """The logical negation."""
     match tree:
         case Compared(op=op):
             return tree.model_copy(update={"op": OPPOSITES[op]})
@@ -151,7 +151,7 @@ def opposite(tree: WhereNode) -> WhereNode:
 
 
 def columns_in(tree: WhereNode | WrittenNode) -> Iterator[str]:
-    """The columns that a tree names, in the order in which it names them."""
+    """The columns of a tree, in source order."""
     match tree:
         case Named(name=name):
             yield name

@@ -1,4 +1,4 @@
-"""Words, names, numbers and marks of the grammar, each with its place."""
+"""Tokenizer of the grammar; every token has its span."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TokenKind = Literal[
     "word", "name", "number", "text", "mark", "end", "reference", "label", "clock", "quantity"
 ]
 Lexicon = tuple[tuple[TokenKind, re.Pattern[str]], ...]
-"""What the tokens of a language look like; the first pattern that matches is the token."""
+"""Token patterns of a language; the first match wins."""
 
 _BLANK = re.compile(r"[ \t\r\n]+")
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -41,17 +41,17 @@ RULE_TOKENS: Lexicon = (
 )
 _HIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _INSTEAD = {
-    '"': "texts stand in single quotes, odd column names in backticks",
+    '"': "write texts in single quotes and unusual column names in backticks",
     ";": "a rule is one expression",
-    "{": "lists stand in square brackets",
-    "-": "a minus belongs to the number that follows it",
-    ".": "a column with a dot in its name stands in backticks",
+    "{": "write lists in square brackets",
+    "-": "a minus must be followed by a number",
+    ".": "write a column name with a dot in backticks",
 }
 
 
 @dataclass(frozen=True)
 class Token:
-    """``value`` is what the token means: quotes and their escapes are gone."""
+    """``value`` is the meaning of the token: quotes and escapes are removed."""
 
     kind: TokenKind
     value: str
@@ -61,8 +61,10 @@ class Token:
 def tokenize(
     text: str, lexicon: Lexicon = RULE_TOKENS
 ) -> tuple[tuple[Token, ...], GrammarError | None]:
-    """The tokens of a text, the last of them its end, or the place of what is no token:
-    that is an error for whoever reads as far, so that the first mistake is the one told."""
+    """The tokens up to the end or the first invalid character, and the error for the latter.
+
+    The error is raised only when the parser reaches it, so the first mistake is reported.
+    """
     tokens: list[Token] = []
     error = _unreadable(text)
     at = 0
@@ -85,7 +87,7 @@ def _unreadable(text: str) -> GrammarError | None:
         message = f"too long: {len(text):,} characters, at most {LONGEST_TEXT:,}"
         return GrammarError(message, span, kind="syntax")
     if hidden := _HIDDEN.search(text):
-        message = f"a character that cannot be seen, U+{ord(hidden[0]):04X}"
+        message = f"an invisible character, U+{ord(hidden[0]):04X}"
         return GrammarError(message, Span(hidden.start(), 1), kind="syntax")
     return None
 
@@ -109,11 +111,11 @@ def _no_token(text: str, at: int) -> GrammarError:
     if text[at] in "'`":
         kind = "text" if text[at] == "'" else "name"
         span = Span(at, len(text) - at)
-        return GrammarError(f"this {kind} is not closed", span, kind="syntax")
+        return GrammarError(f"unclosed {kind}", span, kind="syntax")
     if found := _LOOKS_NUMERIC.match(text, at):
         return GrammarError(f"{found[0][:40]!r} is not a number", _span(found), kind="syntax")
     instead = _INSTEAD.get(text[at])
-    message = f"{text[at]!r} has no place here" + (f": {instead}" if instead else "")
+    message = f"unexpected {text[at]!r}" + (f": {instead}" if instead else "")
     return GrammarError(message, Span(at, 1), kind="syntax")
 
 

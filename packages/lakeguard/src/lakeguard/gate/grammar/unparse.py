@@ -1,4 +1,4 @@
-"""The text of a condition: one spelling, which reads back as the same tree."""
+"""Canonical text of conditions; parses back to the same tree."""
 
 from __future__ import annotations
 
@@ -52,20 +52,20 @@ RESERVED = frozenset(
         "scope",
     }
 )
-"""Final: a column of such a name stands in backticks in texts that are hashed."""
+"""Final: stored, hashed texts quote columns with these names."""
 SUMS = (Arithmetic.ADD, Arithmetic.SUBTRACT)
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def column_text(name: str) -> str:
-    """A column's name as the grammar writes it: in backticks where it is not a plain word."""
+    """A column name as the grammar writes it, in backticks unless it is a plain word."""
     if _BARE.match(name) and name.lower() not in RESERVED:
         return name
     return "`" + name.replace("`", "``") + "`"
 
 
 def where_text(tree: WhereNode) -> str:
-    """The one spelling of a condition, with no bracket that could be left out."""
+    """Canonical text of a condition, with only the brackets it needs."""
     match tree:
         case AnyOf(items=items):
             return " or ".join(where_text(item) for item in items)
@@ -90,7 +90,7 @@ def where_text(tree: WhereNode) -> str:
 
 
 def written_text(node: WrittenNode) -> str:
-    """The one spelling of a value."""
+    """Canonical text of a value."""
     match node:
         case Number() | Text() | Flag():
             return literal_text(node)
@@ -109,7 +109,7 @@ def written_text(node: WrittenNode) -> str:
 
 
 def _same(op: Arithmetic) -> tuple[Arithmetic, ...]:
-    """What binds as tightly: on the right of it a bracket is needed."""
+    """Operators of the same precedence: as a right operand they need brackets."""
     return SUMS if op in SUMS else tuple(other for other in Arithmetic if other not in SUMS)
 
 

@@ -1,1 +1,1 @@
-"""The types of policy: one file for each."""
+"""Policy types, one module each."""

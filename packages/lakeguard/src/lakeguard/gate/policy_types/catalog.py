@@ -1,4 +1,4 @@
-"""All types of policy that exist."""
+"""All policy types."""
 
 from __future__ import annotations
 
@@ -27,4 +27,4 @@ _KINDS = (
     CHANGE_FREEZE,
 )
 POLICY_KINDS: dict[PolicyType, PolicyKind] = {kind.type: kind for kind in _KINDS}
-"""In the order in which they are documented."""
+"""In documentation order."""

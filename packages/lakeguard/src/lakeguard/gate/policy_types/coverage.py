@@ -46,8 +46,8 @@ class RulesCoverKeys(PolicyForm):
             return Judged(None, "the load has no keys")
         bare = [key for key in keys if key not in _covered(look)]
         if bare:
-            return Judged(False, f"no active rule names the key {', '.join(bare)}")
-        return Judged(True, f"active rules name every key: {', '.join(keys)}")
+            return Judged(False, f"no active rule covers the key {', '.join(bare)}")
+        return Judged(True, f"active rules cover every key: {', '.join(keys)}")
 
     def __str__(self) -> str:
         return "rules cover keys"
@@ -61,7 +61,7 @@ class ColumnsCovered(PolicyForm):
         columns = look.facts.declared.names
         covered = len(_covered(look) & set(columns))
         enough = EXACT.multiply(self.percent, Decimal(len(columns))) <= 100 * covered
-        said = f"active rules name {covered:,} of {len(columns):,} columns"
+        said = f"active rules cover {covered:,} of {len(columns):,} columns"
         return Judged(enough, f"{said}, at least {percent_text(self.percent)}")
 
     def __str__(self) -> str:
@@ -89,26 +89,26 @@ def _read(cursor: Cursor) -> PolicyForm:
 
 RULE_COVERAGE = PolicyKind(
     type=PolicyType.RULE_COVERAGE,
-    summary="How much of a dataset its active rules look at.",
+    summary="How much of a dataset is covered by active rules.",
     read=_read,
     forms=(
         FormReference(
             form="rules >= <number>",
             example="rules >= 3",
-            says="The dataset has at least so many active rules.",
-            violated="it has fewer.",
+            says="The dataset has at least that many active rules.",
+            violated="there are fewer.",
         ),
         FormReference(
             form="rules cover keys",
             example="rules cover keys",
-            says="Every key of the load is named by an active rule.",
-            violated="a key is named by none.",
+            says="Every key of the load is covered by an active rule.",
+            violated="a key is not covered.",
         ),
         FormReference(
             form="columns covered >= <number>%",
             example="columns covered >= 80%",
-            says="At least that share of the table's columns is named by active rules.",
-            violated="it is less.",
+            says="At least that share of the table's columns is covered by active rules.",
+            violated="the share is smaller.",
         ),
     ),
 )

@@ -29,12 +29,12 @@ _MOMENT = re.compile(
 
 
 class FreezeBetween(PolicyForm):
-    """Nothing that a table shows changes from one time to another."""
+    """No table changes between two times."""
 
     policy: Literal["freeze_between"] = "freeze_between"
     start: str
     end: str
-    """Both as they are written: days, which belong to it whole, or times."""
+    """As written: whole days or times."""
 
     def judge(self, look: Look) -> Judged:
         frozen = _begin(self.start) <= look.clock < _finish(self.end)
@@ -46,7 +46,7 @@ class FreezeBetween(PolicyForm):
 
 
 class FreezeDays(PolicyForm):
-    """The same, on days of every week."""
+    """No table changes on these weekdays."""
 
     policy: Literal["freeze_days"] = "freeze_days"
     first: str
@@ -80,13 +80,13 @@ def _read(cursor: Cursor) -> PolicyForm:
 def _moment(cursor: Cursor) -> Token:
     found = _MOMENT.fullmatch(cursor.token.value)
     if cursor.token.kind != "text" or found is None:
-        raise cursor.error("a day or a time expected, such as 2026-12-20 or 2026-12-20T18:00Z")
+        raise cursor.error("a date or a time expected, such as 2026-12-20 or 2026-12-20T18:00Z")
     if not _is_day(found[0]) and found["zone"] is None:
-        raise cursor.error("a time needs its zone, as in 2026-12-20T18:00Z")
+        raise cursor.error("a time needs a zone, as in 2026-12-20T18:00Z")
     try:
         _begin(found[0])
     except ValueError:
-        raise cursor.error("there is no such day or time") from None
+        raise cursor.error("no such date or time") from None
     return cursor.advance()
 
 
@@ -101,7 +101,7 @@ def _begin(text: str) -> datetime:
 
 
 def _finish(text: str) -> datetime:
-    """A day ends when the next one begins; a time belongs to it no more."""
+    """Exclusive end: the start of the next day, or the time itself."""
     if _is_day(text):
         last = date.fromisoformat(text)
         if last == date.max:
@@ -113,8 +113,8 @@ def _finish(text: str) -> datetime:
 CHANGE_FREEZE = PolicyKind(
     type=PolicyType.CHANGE_FREEZE,
     summary=(
-        "When nothing that tables show may change: no build, no adoption and no rollback. To undo "
-        "something in a freeze, revise the policy: that is on record."
+        "When tables must not change: no builds, adoptions or rollbacks. To make an exception "
+        "during a freeze, revise the policy, which is recorded."
     ),
     read=_read,
     forms=(
@@ -122,16 +122,16 @@ CHANGE_FREEZE = PolicyKind(
             form="freeze <day or time>..<day or time>",
             example="freeze 2026-12-20..2027-01-03",
             says=(
-                "From the one to the other. Days are UTC and belong to it whole; a time, such as "
-                "`2026-12-20T18:00Z`, says its zone, and the last one belongs to it no more."
+                "From the first to the second. Days are UTC and included; a time, such as "
+                "`2026-12-20T18:00Z`, needs a zone, and the end time is excluded."
             ),
-            violated="a run opens, or is decided, in between.",
+            violated="a run opens or is decided in that period.",
         ),
         FormReference(
             form="freeze <day of the week>..<day of the week>",
             example="freeze saturday..sunday",
             says="Every week on these days, UTC, both included.",
-            violated="a run opens, or is decided, on one of them.",
+            violated="a run opens or is decided on one of these days.",
         ),
     ),
 )

@@ -24,7 +24,7 @@ from lakeguard_sdk.core.enums import PolicyType
 
 
 class Required(PolicyForm):
-    """The dataset says who owns it, or what it is."""
+    """The dataset has an owner or a description."""
 
     policy: Literal["required"] = "required"
     what: Literal["owner", "description"]
@@ -40,7 +40,7 @@ class Required(PolicyForm):
 
 
 class OwnerIn(PolicyForm):
-    """The owner is one of those listed, written exactly so."""
+    """The owner is one of the list, matched exactly."""
 
     policy: Literal["owner_in"] = "owner_in"
     owners: tuple[str, ...]
@@ -49,7 +49,7 @@ class OwnerIn(PolicyForm):
         owner = look.subject.owner
         if owner in self.owners:
             return Judged(True, f"owned by {owner}")
-        return Judged(False, f"the owner is {owner or 'nobody'}, not one of {len(self.owners):,}")
+        return Judged(False, f"the owner is {owner or 'missing'}, not one of {len(self.owners):,}")
 
     def __str__(self) -> str:
         return f"owner in {list_text(self.owners)}"
@@ -66,20 +66,20 @@ def _read(cursor: Cursor) -> PolicyForm:
 
 OWNERSHIP = PolicyKind(
     type=PolicyType.OWNERSHIP,
-    summary="Who answers for a dataset.",
+    summary="Who owns a dataset.",
     read=_read,
     forms=(
         FormReference(
             form="owner required",
             example="owner required",
-            says="The dataset names an owner.",
-            violated="it names none.",
+            says="The dataset has an owner.",
+            violated="it has none.",
         ),
         FormReference(
             form="owner in [<owner>, …]",
             example="owner in ['finance-team', platform]",
-            says="The owner is one of these, written exactly so.",
-            violated="it is another one, or none.",
+            says="The owner is one of these, matched exactly.",
+            violated="the owner is another one or missing.",
         ),
         FormReference(
             form="description required",
@@ -95,7 +95,7 @@ OWNERSHIP = PolicyKind(
 
 
 class NamesMatch(PolicyForm):
-    """The whole of every name matches."""
+    """Every name matches the pattern in full."""
 
     policy: Literal["names_match"] = "names_match"
     of: Literal["columns", "dataset"]
@@ -118,22 +118,19 @@ def _read_naming(cursor: Cursor) -> NamesMatch:
     place = cursor.token
     pattern = expect_pattern(cursor, "the pattern matches the whole name")
     if "\\p{" in pattern or "\\x{" in pattern:
-        raise cursor.refuse(place, "a pattern of names is written in plain characters")
+        raise cursor.refuse(place, "use plain characters in a naming pattern")
     return NamesMatch.model_validate({"of": word, "pattern": pattern})
 
 
 NAMING = PolicyKind(
     type=PolicyType.NAMING,
-    summary="What names look like.",
+    summary="Naming conventions.",
     read=_read_naming,
     forms=(
         FormReference(
             form="columns match '<pattern>'",
             example="columns match '[a-z][a-z0-9_]*'",
-            says=(
-                "The whole name of every column of the table matches the "
-                "[pattern](rules.md#patterns)."
-            ),
+            says=("The whole name of every column matches the [pattern](rules.md#patterns)."),
             violated="a name does not match.",
         ),
         FormReference(

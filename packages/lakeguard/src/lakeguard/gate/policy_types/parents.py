@@ -18,7 +18,7 @@ from lakeguard_sdk.core.enums import Layer, PolicyType
 
 
 class Parents(PolicyForm):
-    """Whether a dataset is built from others at all."""
+    """Whether a dataset must or must not be built from others."""
 
     policy: Literal["parents"] = "parents"
     must: Literal["required", "forbidden"]
@@ -33,7 +33,7 @@ class Parents(PolicyForm):
 
 
 class ParentsFrom(PolicyForm):
-    """Every parent is of one of the layers, and there is one."""
+    """There are parents, and all of them are in the given layers."""
 
     policy: Literal["parents_from"] = "parents_from"
     layers: tuple[Layer, ...]
@@ -41,11 +41,11 @@ class ParentsFrom(PolicyForm):
     def judge(self, look: Look) -> Judged:
         parents, listed = look.subject.parents, " or ".join(self.layers)
         if not parents:
-            return Judged(False, f"built from no dataset, it needs one of {listed}")
+            return Judged(False, f"built from no dataset, but needs one in {listed}")
         others = [parent for parent in parents if parent.layer not in self.layers]
         if others:
             return Judged(False, f"built from {', '.join(others)}, which is not {listed}")
-        return Judged(True, f"built from {listed} alone")
+        return Judged(True, f"built from {listed} only")
 
     def __str__(self) -> str:
         names = ", ".join(self.layers)
@@ -85,14 +85,14 @@ LINEAGE_PARENT = PolicyKind(
         FormReference(
             form="parents forbidden",
             example="parents forbidden",
-            says="The dataset is built from a source or a frame, and from no other dataset.",
+            says="The dataset is built from a source or a frame, not from other datasets.",
             violated="it declares a parent.",
         ),
         FormReference(
             form="parents from <layer>, or parents from [<layer>, …]",
             example="parents from silver",
-            says="Every parent is of that layer, or of one of those layers, and there is one.",
-            violated="a parent is of another layer, or there is none.",
+            says="There is a parent, and every parent is in one of these layers.",
+            violated="a parent is in another layer, or there is none.",
         ),
     ),
 )

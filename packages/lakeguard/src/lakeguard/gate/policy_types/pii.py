@@ -38,13 +38,13 @@ from lakeguard_sdk.types.schema import TableSchema, field_names, leaf_types
 _TAG = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}\Z")
 _FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _BY_LOAD = (KEY_HASH, ROW_HASH)
-"""Texts that rows have in the table alone."""
+"""Texts that are stored only in the table."""
 _FORBIDDEN = "tag:<name>, columns [<name>, …] or pattern '…'"
 
 
 class ForbidTag(PolicyForm):
-    """No column carries the tag, in whatever case it is written, nor holds what came from a
-    column that does; but what went through one of the functions is masked."""
+    """No column carries the tag (case-insensitive) or derives from one that does, unless masked by
+    one of the functions."""
 
     policy: Literal["forbid_tag"] = "forbid_tag"
     tag: str
@@ -64,7 +64,7 @@ class ForbidTag(PolicyForm):
         return Judged(False, "; ".join([*said, *inherited]))
 
     def _inherited(self, look: Look, tagged: set[str]) -> Iterator[str]:
-        """Columns that carry the tag though they do not say so."""
+        """Columns that inherit the tag."""
         travelled = () if look.facts.subject is None else look.facts.subject.travelled
         sources: dict[str, set[str]] = {}
         for item in travelled:
@@ -73,7 +73,7 @@ class ForbidTag(PolicyForm):
                 sources.setdefault(item.column, set()).add(item.source)
         for column in sorted(sources):
             named = " and ".join(sorted(sources[column]))
-            yield f"column {column} comes from {named}, tagged {self.tag}"
+            yield f"column {column} derives from {named}, tagged {self.tag}"
 
     def __str__(self) -> str:
         masked = f" unless masked by {list_text(self.masked_by)}" if self.masked_by else ""
@@ -81,7 +81,7 @@ class ForbidTag(PolicyForm):
 
 
 class ForbidColumns(PolicyForm):
-    """No column, and no field of a struct, has one of the names; ``*`` is any text."""
+    """No column or struct field has one of the names; ``*`` is a wildcard."""
 
     policy: Literal["forbid_columns"] = "forbid_columns"
     names: tuple[str, ...]
@@ -95,15 +95,15 @@ class ForbidColumns(PolicyForm):
         )
         if found:
             noun = "column" if len(found) == 1 else "columns"
-            return Judged(False, f"{noun} {', '.join(found)} not allowed by name")
-        return Judged(True, "no column has a name that is not allowed")
+            return Judged(False, f"{noun} {', '.join(found)} forbidden by name")
+        return Judged(True, "no column has a forbidden name")
 
     def __str__(self) -> str:
         return f"forbid columns {list_text(self.names)}"
 
 
 class ForbidPattern(PolicyForm):
-    """No text holds the pattern: in a sample of the distinct values, or in every row."""
+    """No text contains the pattern: in a sample of the distinct values, or in any row."""
 
     needs: ClassVar[Needs] = Needs.EVIDENCE
     discards: ClassVar[bool] = True
@@ -136,21 +136,21 @@ class ForbidPattern(PolicyForm):
                 found.append(f"{column.name} ({count:,})")
         if found:
             what = "distinct values" if self.within == "samples" else "rows"
-            return Judged(False, f"{what} that hold the pattern: {', '.join(found)}")
+            return Judged(False, f"{what} that contain the pattern: {', '.join(found)}")
         unseen = sorted(
             column.name
             for column in look.facts.declared.columns
             if column.type != "string" and "string" in leaf_types(column.type)
         )
-        tail = f"; not looked into: {', '.join(unseen)}" if unseen else ""
-        return Judged(True, f"no text in {texts:,} columns holds the pattern{tail}")
+        tail = f"; not searched: {', '.join(unseen)}" if unseen else ""
+        return Judged(True, f"no text in {texts:,} columns contains the pattern{tail}")
 
     def __str__(self) -> str:
         return f"forbid pattern {quoted(self.pattern)} in {self.within}"
 
 
 def _glob(name: str) -> str:
-    """Only ``*`` is more than itself."""
+    """``*`` is the only wildcard."""
     return re.sub(r"([\[?])", r"[\1]", name.lower())
 
 
@@ -161,7 +161,7 @@ def _read(cursor: Cursor) -> PolicyForm:
     word = expect_one_of(cursor, _FORBIDDEN, "columns", "pattern")
     if word == "columns":
         return ForbidColumns(names=expect_list(cursor, "the name of a column"))
-    pattern = expect_pattern(cursor, "the pattern is found anywhere in a text")
+    pattern = expect_pattern(cursor, "the pattern may match anywhere in a text")
     expect_one_of(cursor, "in samples or in values", "in")
     within = expect_one_of(cursor, "samples or values", "samples", "values")
     return ForbidPattern.model_validate({"pattern": pattern, "within": within})
@@ -187,43 +187,44 @@ def _tag(cursor: Cursor) -> ForbidTag:
 
 PII = PolicyKind(
     type=PolicyType.PII,
-    summary="Where personal data may not be.",
+    summary="Where personal data must not be.",
     read=_read,
     forms=(
         FormReference(
             form="forbid tag:<tag> [unless masked by [<function>, …]]",
             example="forbid tag:pii unless masked by [mask_email, sha2]",
             says=(
-                "No column carries the tag, in whatever case it is written, or holds what came "
-                "from a column that carries it. What went through one of the functions is masked, "
-                "and carries the tag no more."
+                "No column carries the tag (case-insensitive) or derives from a column that "
+                "does. Values that passed through one of the functions are masked and do not "
+                "carry the tag."
             ),
             violated=(
-                "a declared column carries the tag, or is made of one that does, however many "
-                "datasets below."
+                "a declared column carries the tag, or derives from one that does, directly "
+                "or through other datasets."
             ),
         ),
         FormReference(
             form="forbid columns [<name>, …]",
             example="forbid columns ['e-mail', 'pass*', ssn]",
             says=(
-                "No column, and no field of a struct, has one of the names. `*` stands for any "
-                "text; upper and lower case are the same."
+                "No column or struct field has one of the names. `*` is a wildcard; case is "
+                "ignored."
             ),
-            violated="a declared column, or a field of one, has such a name.",
+            violated="a declared column or one of its fields has such a name.",
         ),
         FormReference(
             form="forbid pattern '<pattern>' in samples|values",
             example="forbid pattern '[0-9]{3}-[0-9]{2}-[0-9]{4}' in samples",
             says=(
-                "No text holds the pattern anywhere. `samples` looks at up to 10,000 distinct "
-                "values of every string column of the batch, always the same ones; `values` at "
-                "every row. Evidence holds how many were found, never a value. Texts inside "
-                "nested columns are not looked into. Rows that rules quarantine are looked at too."
+                "No text contains the pattern. `samples` searches up to 10,000 distinct "
+                "values of every string column of the batch, chosen deterministically; "
+                "`values` searches every row. Evidence records counts, never values. Texts "
+                "inside nested columns are not searched. Quarantined rows are searched too."
             ),
             violated=(
-                "a value holds it. Then all that the run wrote is deleted at once, and not kept "
-                "for inspection: staged files, rows quarantined, copies of what it received."
+                "a value contains it. Everything the run wrote is then deleted at once rather "
+                "than retained for inspection: staged files, quarantined rows, copies of "
+                "received data."
             ),
             judged=f"{Needs.EVIDENCE}.",
         ),

@@ -1,4 +1,4 @@
-"""What a form of policy is: what it says, when it is judged, and what violates it."""
+"""Policy forms: syntax, evaluation and documentation."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 class Needs(StrEnum):
-    """What must be known before a policy can be judged."""
+    """What must be known before a policy can be evaluated."""
 
-    METADATA = "when the run opens, before the first byte is staged, and again in the decision"
+    METADATA = "when the run opens, before anything is staged, and again in the decision"
     SCHEMA = "when the columns are known, before anything is staged"
-    EVIDENCE = "in the decision, on what was staged and measured"
+    EVIDENCE = "in the decision, on the staged and measured data"
 
 
 class Unjudged(Exception):
-    """What the policy asks for is not known: the gate stays closed."""
+    """The input of the policy is missing: the gate stays closed."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """All that a policy is judged on."""
+    """Everything a policy is evaluated on."""
 
     facts: CaseFacts
     evidence: Evidence | None
@@ -42,7 +42,7 @@ class Look:
     @property
     def subject(self) -> Subject:
         if self.facts.subject is None:
-            raise Unjudged("what it asks of the dataset is not known")
+            raise Unjudged("the dataset's metadata is unknown")
         return self.facts.subject
 
     @property
@@ -52,54 +52,54 @@ class Look:
         return self.evidence
 
     def count(self, key: str, what: str) -> int:
-        """The value of a measure that counts something of ``what``."""
+        """A count measured of ``what``."""
         found = self.measured.measures.get(key)
         if key in self.measured.unmeasured or not isinstance(found, int):
-            why = self.measured.unmeasured.get(key, "it was not known when the run opened")
-            raise Unjudged(f"{what} was not looked at: {why}")
+            why = self.measured.unmeasured.get(key, "it was not requested when the run opened")
+            raise Unjudged(f"{what} was not searched: {why}")
         return found
 
     def count_of_all(self, key: str, what: str) -> int:
-        """The same of every row that the run keeps, in the table or beside it."""
+        """The count including quarantined rows."""
         left, quarantined = self.count(key, what), self.measured.quarantined
         if quarantined is None:
             return left
         found = quarantined.before.get(key)
         if not isinstance(found, int):
-            raise Unjudged(f"{what} was not looked at before rows were quarantined")
+            raise Unjudged(f"{what} was not searched before rows were quarantined")
         return max(left, found)
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Whether the policy holds, and the sentence that says so; None: it does not arise."""
+    """Whether the policy holds, and why; ``holds`` is None if it does not apply."""
 
     holds: bool | None
     message: str
 
 
 class PolicyForm(FrozenModel):
-    """A policy as it was read. Its text reads back as the same policy."""
+    """A parsed policy. Its text parses back to the same policy."""
 
     needs: ClassVar[Needs] = Needs.METADATA
     discards: ClassVar[bool] = False
-    """Whether staged files that violate it may not be kept."""
+    """Whether violating staged files must not be retained."""
 
     @abstractmethod
     def judge(self, look: Look) -> Judged:
-        """What it comes to; Unjudged where what it asks for is missing."""
+        """Raises Unjudged if its input is missing."""
 
     @abstractmethod
     def __str__(self) -> str: ...
 
     def measures(self, schema: TableSchema) -> tuple[Measure, ...]:
-        """What must be measured so that it can be judged."""
+        """Measures it needs."""
         return ()
 
 
 @dataclass(frozen=True)
 class FormReference:
-    """What people read about a form; ``judged`` and ``violated`` are sentences."""
+    """Documentation of a form; ``judged`` and ``violated`` are sentences."""
 
     form: str
     example: str
@@ -110,7 +110,7 @@ class FormReference:
 
 @dataclass(frozen=True)
 class PolicyKind:
-    """A type of policy: how its expressions are read, and every form that they have."""
+    """A policy type: its parser and its forms."""
 
     type: PolicyType
     summary: str

@@ -1,4 +1,4 @@
-"""The pieces that policies are written with, beside those of rules."""
+"""Tokens of policies, in addition to those of rules."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _QUANTITY = re.compile(r"([0-9]{1,15})([A-Za-z]+)")
 
 
 class Span(FrozenModel):
-    """A length of time: minutes, hours or days."""
+    """A duration in minutes, hours or days."""
 
     amount: int
     unit: Literal["m", "h", "d"]
@@ -58,7 +58,7 @@ class Span(FrozenModel):
 
 
 class Size(FrozenModel):
-    """A number of bytes; a unit is a power of 1,000."""
+    """A size in bytes; units are powers of 1,000."""
 
     amount: int
     unit: Literal["", "KB", "MB", "GB", "TB"] = ""
@@ -72,7 +72,7 @@ class Size(FrozenModel):
 
 
 def expect_one_of(cursor: Cursor, wanted: str, *words: str) -> str:
-    """The keyword here, in lower case; ``wanted`` says what could stand here."""
+    """The keyword here, in lower case; ``wanted`` describes what is expected."""
     found = cursor.take_word(*words)
     if found is not None:
         return found.value.lower()
@@ -87,14 +87,14 @@ def expect_text(cursor: Cursor, wanted: str) -> str:
 
 
 def expect_list(cursor: Cursor, wanted: str) -> tuple[str, ...]:
-    """Words or quoted texts in brackets, each once; their order means nothing."""
+    """Words or quoted texts in brackets, without duplicates; order is irrelevant."""
     cursor.expect_mark("[")
     items: dict[str, None] = {}
     while True:
         if cursor.token.kind not in ("word", "text"):
             raise cursor.error(f"{wanted} expected")
         if not cursor.token.value.strip() or cursor.token.value in items:
-            raise cursor.error("each is named once, and none is empty")
+            raise cursor.error("duplicate or empty item")
         if len(items) == MOST_ITEMS:
             raise cursor.error(f"at most {MOST_ITEMS} in a list")
         items[cursor.advance().value] = None
@@ -104,7 +104,7 @@ def expect_list(cursor: Cursor, wanted: str) -> tuple[str, ...]:
 
 
 def list_text(items: tuple[str, ...]) -> str:
-    """Plain words as they are, everything else in quotes."""
+    """Plain words as they are, everything else quoted."""
     return "[" + ", ".join(map(_item_text, items)) + "]"
 
 
@@ -117,7 +117,7 @@ def quoted(text: str) -> str:
 
 
 def expect_pattern(cursor: Cursor, matched: str) -> str:
-    """A pattern that means the same in every engine; ``matched`` says what it is held against."""
+    """A portable pattern; ``matched`` describes what it is matched against."""
     if cursor.token.kind != "text":
         raise cursor.error("a pattern in single quotes expected")
     try:
@@ -155,7 +155,7 @@ def percent_text(number: Decimal) -> str:
 def expect_span(cursor: Cursor) -> Span:
     found = _QUANTITY.fullmatch(cursor.token.value)
     if cursor.token.kind != "quantity" or not found or found[2].lower() not in _TIMES:
-        raise cursor.error("a length of time expected, such as 90m, 24h or 7d")
+        raise cursor.error("a duration expected, such as 90m, 24h or 7d")
     amount = int(found[1])
     if not 0 < amount <= 100_000:
         raise cursor.error("from 1 to 100,000 expected")
@@ -164,7 +164,7 @@ def expect_span(cursor: Cursor) -> Span:
 
 
 def expect_any_span(cursor: Cursor) -> Span:
-    """``7d``, or ``7 days`` with its unit written out."""
+    """``7d``, or ``7 days`` with the unit in full."""
     if cursor.token.kind != "number":
         return expect_span(cursor)
     start = cursor.token

@@ -66,7 +66,7 @@ class ShareQuarantined(PolicyForm):
 
 
 class QuarantineSize(PolicyForm):
-    """What waits after the run, whichever run quarantined it."""
+    """Rows in quarantine after the run, from this run or earlier ones."""
 
     needs: ClassVar[Needs] = Needs.EVIDENCE
     policy: Literal["quarantine_size"] = "quarantine_size"
@@ -85,7 +85,7 @@ class QuarantineSize(PolicyForm):
 
 
 class QuarantineAge(PolicyForm):
-    """How long the oldest of the rows has waited that wait after the run."""
+    """Age of the oldest row in quarantine after the run."""
 
     needs: ClassVar[Needs] = Needs.EVIDENCE
     policy: Literal["quarantine_age"] = "quarantine_age"
@@ -96,9 +96,9 @@ class QuarantineAge(PolicyForm):
         if found.exempt:
             return _NO_NEW_ROWS
         if found.renews or found.oldest is None:
-            return Judged(True, "nothing waits in quarantine")
+            return Judged(True, "the quarantine is empty")
         waited = look.clock - found.oldest
-        said = f"the oldest row in quarantine has waited {duration_words(waited)}"
+        said = f"the oldest row has been in quarantine for {duration_words(waited)}"
         return Judged(waited <= self.limit.delta, f"{said}, limit {self.limit}")
 
     def __str__(self) -> str:
@@ -107,17 +107,17 @@ class QuarantineAge(PolicyForm):
 
 def _quarantined(look: Look) -> Quarantined:
     if look.facts.quarantine is None:
-        raise Unjudged("what waits in quarantine is not known")
+        raise Unjudged("the state of the quarantine is unknown")
     return look.facts.quarantine
 
 
 def _is_exempt(look: Look) -> bool:
-    """Whether all rows that the run may quarantine were counted when they came."""
+    """Whether the rows that the run may quarantine were counted in an earlier run."""
     return look.facts.quarantine is not None and look.facts.quarantine.exempt
 
 
 def _quarantined_rows(evidence: Evidence) -> int:
-    """Lines and values that no column could hold, and rows that rules quarantine."""
+    """Malformed rows and rows quarantined by rules."""
     return evidence.rejected + evidence.rows_quarantined
 
 
@@ -145,41 +145,45 @@ def _read_quarantine_size(cursor: Cursor, about: str) -> PolicyForm:
 QUARANTINE_BUDGET = PolicyKind(
     type=PolicyType.QUARANTINE_BUDGET,
     summary=(
-        "How many rows a run may quarantine and still publish the rest, and how many may wait for"
-        " how long. Rows that rules quarantine count, and those that no column could hold."
+        "How many rows a run may quarantine and still publish the rest, how many may be in "
+        "quarantine, and for how long. Rows quarantined by rules and malformed rows both "
+        "count."
     ),
     read=_read,
     forms=(
         FormReference(
             form="quarantine <= <number>%",
             example="quarantine <= 1%",
-            says="Of all rows that a run read, at most that share was quarantined.",
-            violated="it was more. A replay is never held to it.",
+            says="At most that share of the rows a run reads is quarantined.",
+            violated="the share is larger. Replays are exempt.",
             judged=f"{Needs.EVIDENCE}.",
         ),
         FormReference(
             form="quarantine <= <number> rows",
             example="quarantine <= 1000 rows",
-            says="A run quarantines at most so many rows.",
-            violated="there were more. A replay is never held to it.",
+            says="A run quarantines at most that many rows.",
+            violated="there are more. Replays are exempt.",
             judged=f"{Needs.EVIDENCE}.",
         ),
         FormReference(
             form="quarantine holds <= <number> rows",
             example="quarantine holds <= 10000 rows",
-            says="After a run at most so many rows wait that this run or earlier ones quarantined.",
-            violated="more would wait. A replay is never held to it.",
+            says=(
+                "After a run, at most that many rows are in quarantine, from this run or earlier "
+                "ones."
+            ),
+            violated="there would be more. Replays are exempt.",
             judged=f"{Needs.EVIDENCE}.",
         ),
         FormReference(
             form="quarantine waits <= <time>",
             example="quarantine waits <= 7d",
             says=(
-                "No row waits longer in quarantine; times are `90m`, `24h`, `7d` or `7 days`. It "
-                "says nothing to a load that reads everything in each run, such as FULL or "
-                "SNAPSHOT: its rows wait from the last run on."
+                "No row is in quarantine for longer; durations are `90m`, `24h`, `7d` or `7 "
+                "days`. It does not apply to a load that rereads everything in each run, such "
+                "as FULL or SNAPSHOT: its quarantine starts anew with each run."
             ),
-            violated="the oldest has waited longer. A replay is never held to it.",
+            violated="the oldest row has been there for longer. Replays are exempt.",
             judged=f"{Needs.EVIDENCE}.",
         ),
     ),

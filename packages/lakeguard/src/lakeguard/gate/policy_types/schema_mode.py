@@ -23,7 +23,7 @@ SCHEMA_MODES = ("STRICT", "ADDITIVE", "BACKWARD", "FORWARD", "FULL")
 
 
 class SchemaMode(PolicyForm):
-    """How far a live schema may differ from the declared one: STRICT is not at all."""
+    """How far a live schema may differ from the declared one; STRICT allows no difference."""
 
     needs: ClassVar[Needs] = Needs.SCHEMA
     policy: Literal["schema_mode"] = "schema_mode"
@@ -34,7 +34,7 @@ class SchemaMode(PolicyForm):
         if forbidden:
             return Judged(False, "; ".join(sorted(map(change_text, forbidden))))
         if look.evidence is None:
-            return Judged(None, "no data was looked at")
+            return Judged(None, "no data was read")
         if self.mode == "STRICT":
             return Judged(True, "the columns are exactly those declared")
         return Judged(True, f"the columns differ no more than {self.mode} allows")
@@ -51,24 +51,27 @@ def _read(cursor: Cursor) -> SchemaMode:
     mode = cursor.token.value.upper()
     if mode not in SCHEMA_MODES:
         hint = nearest(cursor.token.value, SCHEMA_MODES)
-        raise cursor.error(f"unknown mode; there is {listed}", hint=hint)
+        raise cursor.error(f"unknown mode; known modes are {listed}", hint=hint)
     cursor.advance()
     return SchemaMode.model_validate({"mode": mode})
 
 
 SCHEMA = PolicyKind(
     type=PolicyType.SCHEMA,
-    summary="How far what a run finds may differ from the declared columns; their order is free.",
+    summary=(
+        "How far the schema that a run finds may differ from the declared one; column order is "
+        "ignored."
+    ),
     read=_read,
     forms=(
         FormReference(
             form="mode STRICT|ADDITIVE|BACKWARD|FORWARD|FULL",
             example="mode STRICT",
             says=(
-                "No difference of schema is accepted that the profile of this name blocks, "
-                "whatever the dataset's own profile says; see below."
+                "Schema differences that the profile of this name blocks are refused, "
+                "whatever the dataset's own profile allows; see below."
             ),
-            violated="what a run finds differs in a way that the mode blocks.",
+            violated="the schema that a run finds differs in a way that the mode blocks.",
             judged=f"{Needs.SCHEMA}.",
         ),
     ),

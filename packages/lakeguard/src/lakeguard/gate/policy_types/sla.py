@@ -21,7 +21,7 @@ from lakeguard_sdk.core.enums import PolicyType
 
 
 class Freshness(PolicyForm):
-    """What is read, and what is shown, was promoted no longer ago than the limit."""
+    """Inputs and published data were promoted within the limit."""
 
     policy: Literal["freshness"] = "freshness"
     limit: Span
@@ -38,11 +38,12 @@ class Freshness(PolicyForm):
         if stale:
             return Judged(False, f"{'; '.join(sorted(stale))}, limit {self.limit}")
         if not inputs:
-            return Judged(True, "it has no inputs that could be old")
+            return Judged(True, "there are no inputs")
         return Judged(True, f"every input was promoted within {self.limit}")
 
     def breach(self, promoted_at: datetime | None, clock: datetime) -> str | None:
-        """Why what is shown is too old, or None; what never was promoted is not yet promised."""
+        """Why the published version is too old, or None; a dataset that was never promoted is not
+        late."""
         if promoted_at is None or clock - promoted_at <= self.limit.delta:
             return None
         return f"last promoted {duration_words(clock - promoted_at)} ago, limit {self.limit}"
@@ -52,7 +53,7 @@ class Freshness(PolicyForm):
 
 
 class Arrival(PolicyForm):
-    """Every day, UTC, a version is promoted by a time."""
+    """Every day, UTC, a version is promoted by a given time."""
 
     policy: Literal["arrival"] = "arrival"
     by: str
@@ -61,11 +62,11 @@ class Arrival(PolicyForm):
     def judge(self, look: Look) -> Judged:
         breach = self.breach(look.subject.promoted_at, look.subject.opened_at or look.clock)
         if look.subject.inputs is None:
-            return Judged(None, "nothing arrives")
+            return Judged(None, "the run promotes nothing new")
         return Judged(breach is None, breach or f"in time for {self.by} UTC")
 
     def breach(self, promoted_at: datetime | None, clock: datetime) -> str | None:
-        """Why the last day that is due has not arrived, or None; the first is never late."""
+        """Why the last due version is late, or None; the first version is never late."""
         if promoted_at is None:
             return None
         due = self._last_due(clock)
@@ -83,7 +84,7 @@ class Arrival(PolicyForm):
 
 
 class Duration(PolicyForm):
-    """A run gets from its opening to its decision within the limit."""
+    """A run gets from opening to decision within the limit."""
 
     needs: ClassVar[Needs] = Needs.EVIDENCE
     policy: Literal["duration"] = "duration"
@@ -94,7 +95,7 @@ class Duration(PolicyForm):
         if opened is None:
             return Judged(None, "no run builds it")
         took = look.clock - opened
-        said = f"took {duration_words(took)} up to the decision, limit {self.limit}"
+        said = f"took {duration_words(took)} until the decision, limit {self.limit}"
         return Judged(took <= self.limit.delta, said)
 
     def __str__(self) -> str:
@@ -121,38 +122,36 @@ def _clock(cursor: Cursor) -> str:
 
 SLA = PolicyKind(
     type=PolicyType.SLA,
-    summary=(
-        "When data must be there. `lakeguard status` shows what is late also where no run comes."
-    ),
+    summary=("When data is due. `lakeguard status` shows late datasets even without a run."),
     read=_read,
     forms=(
         FormReference(
             form="freshness <= <time>",
             example="freshness <= 24h",
             says=(
-                "A run reads no input that was promoted longer ago, and what the dataset shows "
-                "does not get older. Times are `90m`, `24h`, `7d`."
+                "A run reads no input that was promoted longer ago, and the dataset itself is "
+                "promoted at least that often. Durations are `90m`, `24h`, `7d`."
             ),
             violated=(
-                "an input is older when the run opens. In `status`: the dataset's last promotion "
-                "is longer ago."
+                "an input is older when the run opens. In `status`: the dataset's last "
+                "promotion is longer ago."
             ),
         ),
         FormReference(
             form="arrival by <hh:mm>",
             example="arrival by 06:00",
-            says="Every day a version is promoted by that time, UTC.",
+            says="Every day, UTC, a version is promoted by that time.",
             violated=(
-                "the time is past and no version was promoted since midnight; the first version "
-                "is never late. With `BLOCK` what comes too late is not published that day: mostly "
-                "`ALERT` is meant."
+                "the time has passed and no version was promoted since midnight; the first "
+                "version is never late. With `BLOCK`, late data is not published that day, so "
+                "`ALERT` is usually the right choice."
             ),
         ),
         FormReference(
             form="duration <= <time>",
             example="duration <= 2h",
-            says="A run takes no longer from its opening to its decision.",
-            violated="it took longer.",
+            says="A run takes no longer from opening to decision.",
+            violated="it takes longer.",
             judged=f"{Needs.EVIDENCE}.",
         ),
     ),

@@ -63,7 +63,7 @@ class GrowthAtMost(PolicyForm):
     def judge(self, look: Look) -> Judged:
         before, after = look.subject.rows_before, look.measured.table_rows
         if not before:
-            return Judged(None, "there are no rows to grow from")
+            return Judged(None, "the table has no rows to grow from")
         limit = EXACT.multiply(self.percent, Decimal(before))
         said = f"from {before:,} to {counted(after, 'row')}, at most {percent_text(self.percent)}"
         return Judged(100 * (after - before) <= limit, f"{said} more")
@@ -86,13 +86,13 @@ def _read(cursor: Cursor) -> PolicyForm:
 _JUDGED = f"{Needs.EVIDENCE}."
 VOLUME_CAP = PolicyKind(
     type=PolicyType.VOLUME_CAP,
-    summary="How much a dataset may hold, or gain at once.",
+    summary="How much a dataset may hold, or gain in one run.",
     read=_read,
     forms=(
         FormReference(
             form="rows <= <number>",
             example="rows <= 10000000",
-            says="The table, as the publish would leave it, has at most so many rows.",
+            says="The table has at most that many rows after the publish.",
             violated="it would have more.",
             judged=_JUDGED,
         ),
@@ -100,8 +100,8 @@ VOLUME_CAP = PolicyKind(
             form="bytes <= <size>",
             example="bytes <= 5GB",
             says=(
-                "The files that a run brings have at most that size. Sizes are a number of bytes, "
-                "or `KB`, `MB`, `GB`, `TB`, each 1,000 of the one before."
+                "The files of a run have at most that size in total. Sizes are in bytes, or "
+                "in `KB`, `MB`, `GB`, `TB` (powers of 1,000)."
             ),
             violated="they are larger.",
             judged=_JUDGED,
@@ -109,8 +109,8 @@ VOLUME_CAP = PolicyKind(
         FormReference(
             form="growth <= <number>%",
             example="growth <= 300%",
-            says="A run leaves the table with at most that share of rows more than it had.",
-            violated="it would have more. A table without rows can grow to any size.",
+            says="A run adds at most that share of the table's rows.",
+            violated="it would add more. A table without rows may grow to any size.",
             judged=_JUDGED,
         ),
     ),

@@ -1,1 +1,1 @@
-"""The rule types that are code: one file for each family."""
+"""Built-in rule types, one module per family."""

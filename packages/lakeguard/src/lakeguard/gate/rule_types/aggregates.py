@@ -1,4 +1,4 @@
-"""``row_count``, ``mean``, ``min``, ``max``, ``sum``, ``deviation``: one value held to bounds."""
+"""``row_count``, ``mean``, ``min``, ``max``, ``sum``, ``deviation``: one value within bounds."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ from lakeguard_sdk.types.schema import (
     is_numeric,
 )
 
-_NO_VALUES = "NULLs are left out; with no value at all the rule fails. A NaN makes the value NaN, "
+_NO_VALUES = "NULLs are ignored; with no value at all the rule fails. A NaN makes the value NaN, "
 
 
 class NumberOfRows(RuleType):
     name = "row_count"
-    summary = "The run brings as many rows as the bounds allow."
+    summary = "The number of rows that the run brings is within the bounds."
     example = "row_count(min=1)"
-    nulls = "Rows are counted, whatever is in them."
+    nulls = "Every row counts, whatever its values."
     takes = "no column"
     columns = (0, 0)
     parameters = (
-        ParameterSpec("min", "whole", "the fewest rows that pass"),
-        ParameterSpec("max", "whole", "the most rows that pass"),
+        ParameterSpec("min", "whole", "minimum number of rows"),
+        ParameterSpec("max", "whole", "maximum number of rows"),
         *PAST,
     )
     judges = "value"
@@ -57,7 +57,7 @@ class NumberOfRows(RuleType):
     def check(self, read: ReadRule) -> None:
         check_limits(read)
         if not has_past(read.rule) and read.rule.parameter("max") is None and _is_zero(read):
-            raise read.error("parameter min", "there are always at least 0 rows")
+            raise read.error("parameter min", "this always holds: there are at least 0 rows")
 
     def compile(self, read: ReadRule, columns: Resolver) -> ValueJudged | GroupsJudged:
         low, high = (_number(read, name) for name in ("min", "max"))
@@ -71,13 +71,13 @@ class NumberOfRows(RuleType):
 
 
 class AggregateRule(RuleType):
-    """One function over one column; the value is held against bounds that are not rounded."""
+    """One aggregate of one column; the bounds are not rounded."""
 
     function: ClassVar[AggregateFunction]
     judges = "value"
     parameters = (
-        ParameterSpec("min", "bound", "the least value that passes"),
-        ParameterSpec("max", "bound", "the greatest value that passes"),
+        ParameterSpec("min", "bound", "minimum, inclusive"),
+        ParameterSpec("max", "bound", "maximum, inclusive"),
         *PAST,
     )
     groups = True
@@ -101,15 +101,15 @@ class AggregateRule(RuleType):
         if data_type in TIMES:
             for clause in ("warn_if", "fail_if"):
                 if getattr(read.rule, clause) is not None:
-                    message = f"values of type {data_type} are held against min= and max="
+                    message = f"values of type {data_type} need min= or max="
                     raise read.error(clause, message)
-            refuse_past(read, f"values of type {data_type} have no history")
+            refuse_past(read, f"values of type {data_type} cannot be compared with history")
             return columns.bounds(data_type)[2]
         for name in ("min", "max"):
             bound = read.rule.parameter(name)
             if bound is not None and not isinstance(bound, Number):
                 raise read.error(
-                    f"parameter {name}", f"values of type {data_type} are held against a number"
+                    f"parameter {name}", f"values of type {data_type} need a number as bound"
                 )
         low, high = (_number(read, name) for name in ("min", "max"))
         summed = self.function not in (AggregateFunction.MIN, AggregateFunction.MAX)
@@ -130,7 +130,7 @@ _DOUBLES = (AggregateFunction.MEAN, AggregateFunction.DEVIATION)
 
 class Mean(AggregateRule):
     name = "mean"
-    summary = "The mean of the column lies between the bounds."
+    summary = "The mean of the column is within the bounds."
     example = "mean(dep_delay, min=5, max=30)"
     nulls = _NO_VALUES + "which fails."
     takes = "numbers"
@@ -140,16 +140,18 @@ class Mean(AggregateRule):
 
 class Least(AggregateRule):
     name = "min"
-    summary = "The least value of the column lies between the bounds."
+    summary = "The minimum of the column is within the bounds."
     example = "min(flight_date, min='2013-01-01')"
-    nulls = "NULLs are left out; with no value at all the rule fails. NaN is above every number."
+    nulls = (
+        "NULLs are ignored; with no value at all the rule fails. NaN is greater than every number."
+    )
     takes = "numbers, dates, timestamps"
     function = AggregateFunction.MIN
 
 
 class Greatest(AggregateRule):
     name = "max"
-    summary = "The greatest value of the column lies between the bounds."
+    summary = "The maximum of the column is within the bounds."
     example = "max(flight_date, min='2013-12-31')"
     nulls = _NO_VALUES + "which fails."
     takes = "numbers, dates, timestamps"
@@ -158,7 +160,7 @@ class Greatest(AggregateRule):
 
 class Total(AggregateRule):
     name = "sum"
-    summary = "The sum of the column lies between the bounds."
+    summary = "The sum of the column is within the bounds."
     example = "sum(seats, min=1)"
     nulls = _NO_VALUES + "which fails."
     takes = "numbers"
@@ -168,11 +170,11 @@ class Total(AggregateRule):
 
 class Deviation(AggregateRule):
     name = "deviation"
-    summary = "The standard deviation of the column, as of a sample, lies between the bounds."
+    summary = "The sample standard deviation of the column is within the bounds."
     example = "deviation(dep_delay, max=60)"
     nulls = (
-        "NULLs are left out; with fewer than two values the rule fails. NaN and infinities make"
-        " the value NaN, which fails."
+        "NULLs are ignored; with fewer than two values the rule fails. NaN and infinities "
+        "make the value NaN, which fails."
     )
     takes = "numbers"
     parameters = NUMBERS

@@ -30,14 +30,14 @@ from lakeguard_sdk.types.type_tree import ArrayOf, MapOf, type_text
 
 class ArraySize(RuleType):
     name = "array_size"
-    summary = "Every array or map has as many elements as the bounds allow."
+    summary = "The number of elements of every array or map is within the bounds."
     example = "array_size(tags, min=1, max=10)"
-    nulls = "NULL passes. A NULL element is an element."
+    nulls = "NULL passes. NULL elements count."
     takes = "arrays and maps"
     nested = True
     parameters = (
-        ParameterSpec("min", "whole", "the fewest elements that pass"),
-        ParameterSpec("max", "whole", "the most elements that pass"),
+        ParameterSpec("min", "whole", "minimum number of elements"),
+        ParameterSpec("max", "whole", "maximum number of elements"),
     )
 
     def check(self, read: ReadRule) -> None:
@@ -45,7 +45,9 @@ class ArraySize(RuleType):
         if read.rule.parameter("max") is None and read.rule.parameter("min") == Number(
             value=Decimal(0)
         ):
-            raise read.error("parameter min", "every array has at least 0 elements")
+            raise read.error(
+                "parameter min", ("this always holds: every array has at least 0 elements")
+            )
 
     def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
         column = columns.column()
@@ -59,11 +61,16 @@ class ArrayElements(RuleType):
     name = "array_elements"
     summary = "The condition holds for every element of every array; `value` is the element."
     example = "array_elements(tags, length(value) <= 20)"
-    nulls = "A row fails where the condition is FALSE for an element; NULL elements pass."
+    nulls = "A row fails if the condition is FALSE for an element; NULL elements pass."
     takes = "arrays of values that are not nested"
     nested = True
     parameters = (
-        ParameterSpec("condition", "condition", "what holds for every element", required=True),
+        ParameterSpec(
+            "condition",
+            "condition",
+            ("the condition that every element must satisfy"),
+            required=True,
+        ),
     )
     says = True
 
@@ -85,14 +92,14 @@ _NONE = Value(type="integer", text="0")
 
 class MapKeys(RuleType):
     name = "map_keys"
-    summary = "Every map has no keys but those allowed, and has all of those that are required."
+    summary = "Every map has only allowed keys and has every required key."
     example = "map_keys(labels, allowed=['team', 'cost', 'env'], required=['team'])"
-    nulls = "NULL passes. A key whose value is NULL is a key."
-    takes = "maps whose keys are not nested, nor binary"
+    nulls = "NULL passes. A key counts even if its value is NULL."
+    takes = "maps with keys that are neither nested nor binary"
     nested = True
     parameters = (
-        ParameterSpec("allowed", "list", "the keys that may be there"),
-        ParameterSpec("required", "list", "the keys that must be there"),
+        ParameterSpec("allowed", "list", "keys that may be present"),
+        ParameterSpec("required", "list", "keys that must be present"),
     )
 
     def check(self, read: ReadRule) -> None:
@@ -110,7 +117,7 @@ class MapKeys(RuleType):
         allowed, required = (columns.values(name, listed) for name in ("allowed", "required"))
         for index, value in enumerate(required):
             if allowed and value not in allowed:
-                raise read.error(f"required {index}", f"{value.text} is required, but not allowed")
+                raise read.error(f"required {index}", f"{value.text} is required but not allowed")
         keys = Call(
             function=Function.KEYS, arguments=(column,), type=type_text(ArrayOf(element.type))
         )

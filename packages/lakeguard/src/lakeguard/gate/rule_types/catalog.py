@@ -1,4 +1,4 @@
-"""All rule types that exist."""
+"""All built-in rule types."""
 
 from __future__ import annotations
 

@@ -37,16 +37,14 @@ _TOLERANT = (Comparison.EQ, Comparison.LE, Comparison.GE)
 
 class ColumnOrder(RuleType):
     name = "compare"
-    summary = "In every row the two columns stand in the given relation: = <> < <= > >=."
+    summary = "The comparison of the two columns holds in every row: = <> < <= > >=."
     example = "compare(sched_dep_time <= sched_arr_time)"
     nulls = "A row with a NULL on either side passes. NaN on either side fails."
-    takes = "two columns of one kind; booleans only with = and <>; no binary, none nested"
+    takes = "two columns of comparable types; booleans only with = and <>; not binary or nested"
     columns = (2, 2)
     parameters = (
-        ParameterSpec("op", "operator", "the relation, written between the columns"),
-        ParameterSpec(
-            "tolerance", "number", "how far numbers may miss the relation; with = <= and >= alone"
-        ),
+        ParameterSpec("op", "operator", "the comparison, written between the columns"),
+        ParameterSpec("tolerance", "number", "how far numbers may be off; only with = <= and >="),
     )
     compares = True
 
@@ -57,11 +55,13 @@ class ColumnOrder(RuleType):
         if not comparable(left.type, right.type):
             raise read.error(
                 "column 1",
-                f"{left.name} ({left.type}) cannot be compared with "
-                f"{right.name} ({right.type}) alike in every engine",
+                (
+                    f"{left.name} ({left.type}) cannot be compared with {right.name} "
+                    f"({right.type}) consistently in every engine"
+                ),
             )
         if not orderable(left.type, relation):
-            raise read.error("parameter op", f"a {left.type} has no order: use = or <>")
+            raise read.error("parameter op", f"a {left.type} cannot be ordered: use = or <>")
         opposite: Condition = Compare(op=OPPOSITES[relation], left=left, right=right)
         if read.rule.parameter("tolerance") is not None:
             beyond = _beyond(read, left, right, relation)
@@ -70,14 +70,14 @@ class ColumnOrder(RuleType):
 
 
 def _beyond(read: ReadRule, left: ColumnRef, right: ColumnRef, relation: Comparison) -> Condition:
-    """Whether the columns miss the relation by more than the tolerance."""
+    """Whether the comparison is missed by more than the tolerance."""
     tolerance = read.rule.parameter("tolerance")
     if relation not in _TOLERANT:
-        raise read.error("parameter tolerance", "a tolerance goes with = <= and >= alone")
+        raise read.error("parameter tolerance", "a tolerance needs = <= or >=")
     if not is_numeric(left.type):
-        raise read.error("parameter tolerance", f"there is no tolerance between {left.type} values")
+        raise read.error("parameter tolerance", f"{left.type} values do not support a tolerance")
     if not isinstance(tolerance, Number) or tolerance.value <= 0:
-        raise read.error("parameter tolerance", "a tolerance is greater than 0")
+        raise read.error("parameter tolerance", "a tolerance must be greater than 0")
     sides = (right, left) if relation is Comparison.GE else (left, right)
     try:
         distance = _distance(*sides, signed=relation is not Comparison.EQ)
@@ -96,7 +96,7 @@ def _distance(left: ColumnRef, right: ColumnRef, *, signed: bool) -> Calculation
 
 
 def _failing(left: ColumnRef, right: ColumnRef, opposite: Condition) -> Condition:
-    """Engines put NaN above every number; here it stands in no relation to anything."""
+    """Engines order NaN above every number; here every comparison with NaN fails."""
     floats = [column for column in (left, right) if column.type in FLOATS]
     if not floats:
         return opposite
@@ -105,23 +105,24 @@ def _failing(left: ColumnRef, right: ColumnRef, opposite: Condition) -> Conditio
     return And(items=(*present, failing))
 
 
-# ``eq``, ``ne``, ``gt``, ``ge``, ``lt`` and ``le``: every value against one that is given.
+# ``eq``, ``ne``, ``gt``, ``ge``, ``lt`` and ``le``: every value compared with a constant.
 
 
 class ValueComparison(RuleType):
-    """One class for all: a value that the column's type cannot hold moves where it may."""
+    """One class for all; a constant that the column type cannot hold is rounded where that keeps
+    the meaning."""
 
     relation: ClassVar[Comparison]
-    nulls = "NULL passes. NaN fails: it stands in no relation to anything."
-    takes = "any but binary and nested"
-    parameters = (ParameterSpec("value", "literal", "what it is compared with", required=True),)
+    nulls = "NULL passes. NaN fails every comparison."
+    takes = "any type except binary and nested"
+    parameters = (ParameterSpec("value", "literal", "the value to compare with", required=True),)
     principal = "value"
 
     def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
         column = columns.column()
         columns.column_of("a column with values to compare", column.type != "binary")
         if not orderable(column.type, self.relation):
-            message = f"{column.name} is {column.type}, which has no order: use eq or ne"
+            message = f"{column.name} is {column.type}, which cannot be ordered: use eq or ne"
             raise read.error("column 0", message)
         opposite = OPPOSITES[self.relation]
         value = columns.value("value", column, INWARD[self.relation])
@@ -133,42 +134,42 @@ class ValueComparison(RuleType):
 
 class Equal(ValueComparison):
     name = "eq"
-    summary = "Every value equals the one given."
+    summary = "Every value equals the given one."
     example = "eq(currency, value='EUR')"
     relation = Comparison.EQ
 
 
 class NotEqual(ValueComparison):
     name = "ne"
-    summary = "No value equals the one given."
+    summary = "No value equals the given one."
     example = "ne(tail_num, value='UNKNOWN')"
     relation = Comparison.NE
 
 
 class GreaterThan(ValueComparison):
     name = "gt"
-    summary = "Every value is greater than the one given."
+    summary = "Every value is greater than the given one."
     example = "gt(distance, value=0)"
     relation = Comparison.GT
 
 
 class AtLeast(ValueComparison):
     name = "ge"
-    summary = "Every value is the one given or greater."
+    summary = "Every value is greater than or equal to the given one."
     example = "ge(flight_date, value='2013-01-01')"
     relation = Comparison.GE
 
 
 class LessThan(ValueComparison):
     name = "lt"
-    summary = "Every value is less than the one given."
+    summary = "Every value is less than the given one."
     example = "lt(sched_hour, value=24)"
     relation = Comparison.LT
 
 
 class AtMost(ValueComparison):
     name = "le"
-    summary = "Every value is the one given or less."
+    summary = "Every value is less than or equal to the given one."
     example = "le(dep_delay, value=2000)"
     relation = Comparison.LE
 

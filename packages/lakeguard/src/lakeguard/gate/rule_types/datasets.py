@@ -17,22 +17,22 @@ from lakeguard_sdk.types.schema import is_nested
 class DatasetEqual(RuleType):
     name = "dataset_equal"
     summary = (
-        "The table, as the publish would leave it, has exactly the rows that another dataset has,"
-        " each as often as it has it, whatever their order: all columns, or those that are named."
-        " Every row counts that one side has more often than the other. The other dataset is read"
-        " at the version that was published when the run opened, and both are read as a whole."
-        " Where no columns are named and one side has a column that the other has not, the rule"
-        " cannot be judged, and blocks."
+        "The table, as it will be after the publish, has exactly the rows of another dataset, "
+        "including duplicates and in any order; all columns, or those named. Every row that "
+        "one side has more often than the other counts as failing. The other dataset is read "
+        "at the version published when the run opened, and both are read in full. If no "
+        "columns are named and the column sets differ, the rule cannot be evaluated and "
+        "blocks."
     )
     example = "dataset_equal(order_id, amount -> bronze.orders(order_id, amount))"
     nulls = "NULL equals NULL, and NaN equals NaN."
-    takes = "any but nested; of one kind with the other dataset's"
+    takes = "any type except nested; comparable with the other dataset's columns"
     columns = (0, None)
     parameters = (
         ParameterSpec(
             "to",
             "reference",
-            "the dataset, written after `->`, with its columns where some are named",
+            "the dataset, written after `->`, optionally with columns",
             required=True,
         ),
     )
@@ -42,14 +42,14 @@ class DatasetEqual(RuleType):
     def check(self, read: ReadRule) -> None:
         to = _reference(read)
         if len(to.columns) != len(read.rule.columns):
-            message = "name as many columns on either side of ->, or none"
+            message = "name the same number of columns on both sides of ->, or none"
             raise read.error("parameter to", message)
         if len(set(to.columns)) != len(to.columns):
-            raise read.error("parameter to", "a column stands twice")
+            raise read.error("parameter to", "duplicate column")
         if read.rule.where is not None:
-            raise read.error("where 0", "two datasets are compared as a whole: there is no where")
+            raise read.error("where 0", "datasets are compared as a whole: where is not supported")
         if read.rule.on_fail == "quarantine":
-            message = "a row that is missing cannot be quarantined: it blocks"
+            message = "a missing row cannot be quarantined: the rule blocks"
             raise read.error("on_fail", message)
 
     def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
@@ -71,31 +71,36 @@ class DatasetEqual(RuleType):
 def _refuse_nested(read: ReadRule, own: tuple[ColumnRef, ...]) -> None:
     for column in own:
         if is_nested(column.type):
-            message = f"{column.name} is {column.type}: name the columns to compare, without it"
+            message = (
+                f"{column.name} is {column.type}: name the columns to compare, without this one"
+            )
             raise read.error("type", message)
 
 
 def _reference(read: ReadRule) -> Reference:
     to = read.rule.parameter("to")
     if not isinstance(to, Reference):
-        raise read.error("type", "a dataset to compare with is missing")
+        raise read.error("type", "needs a dataset to compare with")
     return to
 
 
 # ``foreign_key(column, … -> dataset(column, …))`` and ``not_in_reference``
 
 _READ_AT = (
-    " The other dataset is read at the version that was published when the run opened; a dataset"
-    " that refers to itself is read as the publish would leave it."
+    " The other dataset is read at the version published when the run opened; a dataset that "
+    "references itself is read as it will be after the publish."
 )
 
 
 class ReferenceRule(RuleType):
-    """Keys that another dataset has, or has not."""
+    """Keys that must, or must not, exist in another dataset."""
 
     found: ClassVar[bool]
-    nulls = "A key with a NULL in it passes."
-    takes = "any but binary, float, double and nested; of one kind with the other dataset's"
+    nulls = "A key with a NULL passes."
+    takes = (
+        "any type except binary, float, double and nested; comparable with the other dataset's "
+        "columns"
+    )
     columns = (1, None)
     parameters = (
         ParameterSpec(
@@ -108,14 +113,14 @@ class ReferenceRule(RuleType):
     def check(self, read: ReadRule) -> None:
         to = _key_reference(read)
         if len(to.columns) != len(read.rule.columns):
-            raise read.error("parameter to", "name as many columns on either side of ->")
+            raise read.error("parameter to", "name the same number of columns on both sides of ->")
         if len(set(to.columns)) != len(to.columns):
-            raise read.error("parameter to", "a column stands twice")
+            raise read.error("parameter to", "duplicate column")
 
     def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
         for index, column in enumerate(columns.every):
             if column.type in ("binary", "float", "double"):
-                message = f"{column.name} is {column.type}, which is no key"
+                message = f"{column.name} is {column.type}, which cannot be a key"
                 raise read.error(f"column {index}", message)
         to, scope = _key_reference(read), read.rule.scope or Scope.TABLE
         measure = UnmatchedRows(
@@ -131,14 +136,14 @@ class ReferenceRule(RuleType):
 
 class ForeignKey(ReferenceRule):
     name = "foreign_key"
-    summary = "Every key is one that another dataset has." + _READ_AT
+    summary = "Every key exists in another dataset." + _READ_AT
     example = "foreign_key(carrier -> silver.carriers(code))"
     found = False
 
 
 class NotInReference(ReferenceRule):
     name = "not_in_reference"
-    summary = "No key is one that another dataset has." + _READ_AT
+    summary = "No key exists in another dataset." + _READ_AT
     example = "not_in_reference(tail_num -> silver.retired_planes(tail_num))"
     found = True
 
@@ -146,5 +151,5 @@ class NotInReference(ReferenceRule):
 def _key_reference(read: ReadRule) -> Reference:
     to = read.rule.parameter("to")
     if not isinstance(to, Reference):
-        raise read.error("type", "a dataset to refer to is missing")
+        raise read.error("type", "needs a dataset to reference")
     return to

@@ -34,19 +34,19 @@ from lakeguard_sdk.types.schema import is_numeric
 class Stability(RuleType):
     name = "psi"
     summary = (
-        "The values are spread as in the last published version: their population stability index"
-        " is at most `max`. A version without values is stepped over, up to"
-        f" {REACH} versions back. About 0.1 is a small change and 0.25 a large one. Numbers and"
-        " times are compared in ten bins that had about as many rows each before, others by the 50"
-        " most frequent values. Evidence keeps about 50 numbers or times as they are, of others"
-        " digests without a salt, so do not ask this of a column that carries a tag. The first"
-        " version passes. With few rows chance alone moves the index: ask it of a thousand and"
-        " more."
+        "The distribution of values is similar to that of the last published version: their "
+        "population stability index (PSI) is at most `max`. Versions without values are "
+        f"skipped, up to {REACH} versions back. About 0.1 is a small change and 0.25 a large "
+        "one. Numbers and times are compared in ten bins that had about equally many rows "
+        "before, other types by the 50 most frequent values. Evidence records about 50 "
+        "numbers or times in plain text, and unsalted digests of other values, so do not use "
+        "this rule on a tagged column. The first version passes. With few rows the index "
+        "moves by chance: use it on a thousand rows or more."
     )
     example = "psi(dep_delay, max=0.2)"
-    nulls = "NULL and NaN are no values; `null_drift` looks at NULL. Of no values it passes."
-    takes = "any but binary and nested"
-    parameters = (ParameterSpec("max", "number", "the greatest index that passes"),)
+    nulls = "NULL and NaN are not counted; see `null_drift` for NULL. Without values it passes."
+    takes = "any type except binary and nested"
+    parameters = (ParameterSpec("max", "number", "maximum index"),)
     judges = "value"
     scopes = (Scope.TABLE, Scope.BATCH)
 
@@ -55,7 +55,10 @@ class Stability(RuleType):
         if not isinstance(most, Number):
             raise read.error("type", "psi needs max")
         if most.value <= 0:
-            raise read.error("parameter max", "an index of 0 or less says that nothing may change")
+            raise read.error(
+                "parameter max",
+                ("the index must be greater than 0: nothing could change otherwise"),
+            )
         _refuse_thresholds(read)
 
     def compile(self, read: ReadRule, columns: Resolver) -> SpreadJudged:
@@ -71,15 +74,15 @@ class Stability(RuleType):
 class NullDrift(RuleType):
     name = "null_drift"
     summary = (
-        "The share of new rows without a value in the column is at most `max` points above that of"
-        " the last published version. A version without rows is stepped over, up to"
-        f" {REACH} versions back. The first version passes."
+        "The share of new rows without a value in the column is at most `max` percentage "
+        "points above that of the last published version. Versions without rows are skipped, "
+        f"up to {REACH} versions back. The first version passes."
     )
     example = "null_drift(tail_num, max=5%)"
-    nulls = "NULL is what is missing. An empty text and NaN are values. Of no rows it passes."
-    takes = "any, also nested"
+    nulls = "NULL counts as missing. An empty text and NaN are values. Without rows it passes."
+    takes = "any type, including nested"
     nested = True
-    parameters = (ParameterSpec("max", "percent", "by how many points the share may grow"),)
+    parameters = (ParameterSpec("max", "percent", "how many percentage points the share may grow"),)
     judges = "value"
 
     def check(self, read: ReadRule) -> None:
@@ -87,7 +90,7 @@ class NullDrift(RuleType):
         if not isinstance(most, Percent):
             raise read.error("type", "null_drift needs max")
         if most.value >= 100:
-            raise read.error("parameter max", "no share grows by more, so that it says nothing")
+            raise read.error("parameter max", "this always holds: no share can grow by more")
         _refuse_thresholds(read)
 
     def compile(self, read: ReadRule, columns: Resolver) -> GrowthJudged:
@@ -105,7 +108,7 @@ class NullDrift(RuleType):
 def _refuse_thresholds(read: ReadRule) -> None:
     for clause in ("warn_if", "fail_if"):
         if getattr(read.rule, clause) is not None:
-            raise read.error(clause, f"{read.rule.rule_type} is held against max=")
+            raise read.error(clause, f"{read.rule.rule_type} needs max=")
 
 
 # ``set_drift(column, new=0, gone=0)``
@@ -116,19 +119,19 @@ _MOST = 1000
 class SetDrift(RuleType):
     name = "set_drift"
     summary = (
-        "Against the last published version the column has at most so many values that are new,"
-        " and lost at most so many. Values are compared by their digests: none of them is"
-        " recorded, but the digests are, and have no salt: who can guess a value can find it, so do"
-        " not ask this of a column that carries a tag. The first version passes; with more"
-        " different values than `most` the rule cannot be judged, and blocks."
+        "Compared with the last published version, the column has at most that many new "
+        "values and lost at most that many. Values are compared by digests; the digests are "
+        "recorded without a salt, so that a value can be guessed: do not use this rule on a "
+        "tagged column. The first version passes; with more distinct values than `most` the "
+        "rule cannot be evaluated and blocks."
     )
     example = "set_drift(carrier, new=2, gone=0)"
-    nulls = "NULL is no value. NaN equals NaN."
-    takes = "any but binary and nested"
+    nulls = "NULL is ignored. NaN equals NaN."
+    takes = "any type except binary and nested"
     parameters = (
         ParameterSpec("new", "whole", "how many values may be new"),
         ParameterSpec("gone", "whole", "how many values may be gone"),
-        ParameterSpec("most", "whole", f"how many values there may be; {_MOST} if not given"),
+        ParameterSpec("most", "whole", f"maximum number of distinct values; {_MOST} by default"),
     )
     judges = "value"
     scopes = (Scope.TABLE, Scope.BATCH)
@@ -139,9 +142,9 @@ class SetDrift(RuleType):
             raise read.error("type", "set_drift needs new, gone or both")
         for clause in ("warn_if", "fail_if"):
             if getattr(rule, clause) is not None:
-                raise read.error(clause, "set_drift is held against new= and gone=")
+                raise read.error(clause, "set_drift needs new= or gone=")
         if not 1 <= (_whole(read, "most") or 1) <= _MOST:
-            raise read.error("parameter most", f"at most {_MOST:,} values are compared")
+            raise read.error("parameter most", f"at most {_MOST:,} values can be compared")
 
     def compile(self, read: ReadRule, columns: Resolver) -> DriftJudged:
         column = columns.column()
@@ -166,17 +169,17 @@ def _whole(read: ReadRule, name: str) -> int | None:
 class QuantileValue(RuleType):
     name = "quantile"
     summary = (
-        "The value below which a share `q` of the values lies is between the bounds. Between two"
-        " values it lies where the share does; numbers are taken as doubles."
+        "The `q` quantile of the values is within the bounds. It is interpolated linearly; "
+        "numbers are converted to doubles."
     )
     example = "quantile(dep_delay, q=0.95, max=120)"
     nulls = (
-        "NULLs are left out; with no value at all the rule fails. NaN and infinities make the"
-        " value NaN, which fails."
+        "NULLs are ignored; with no value at all the rule fails. NaN and infinities make the "
+        "value NaN, which fails."
     )
     takes = "numbers"
     parameters = (
-        ParameterSpec("q", "share", "the share below it; 0.5 is the median", required=True),
+        ParameterSpec("q", "share", "the quantile; 0.5 is the median", required=True),
         *NUMBERS,
     )
     judges = "value"

@@ -14,16 +14,18 @@ from lakeguard_sdk.types.schema import TIMES
 
 
 class AgeRule(RuleType):
-    """The newest or oldest value that a run brings, at the time of the decision."""
+    """The newest or oldest value of the run, compared with the decision time."""
 
     takes = "dates, timestamps"
     judges = "value"
-    nulls = "NULLs are left out; with no value at all the rule fails."
+    nulls = "NULLs are ignored; with no value at all the rule fails."
 
     def check(self, read: ReadRule) -> None:
         for clause in ("warn_if", "fail_if"):
             if getattr(read.rule, clause) is not None:
-                raise read.error(clause, "an age has no other limit; severity: WARN warns")
+                raise read.error(
+                    clause, ("limits are not supported here; use severity: WARN to warn")
+                )
 
     def age(self, read: ReadRule, columns: Resolver, function: AggregateFunction) -> AgeJudged:
         column = columns.column()
@@ -39,12 +41,12 @@ class AgeRule(RuleType):
 class Freshness(AgeRule):
     name = "freshness"
     summary = (
-        "The newest value that the run brings is not older than the limit when it is decided on."
-        " A date counts from its first moment, and a time without a zone is UTC. A value in the"
-        " future says nothing of the others, and fails."
+        "The newest value of the run is not older than the limit at decision time. A date "
+        "starts at midnight, and a time without a zone is UTC. A newest value in the future "
+        "fails: freshness cannot be checked."
     )
     example = "freshness(updated_at, max='24h')"
-    parameters = (ParameterSpec("max", "duration", "how old it may be", required=True),)
+    parameters = (ParameterSpec("max", "duration", "maximum age", required=True),)
     principal = "max"
 
     def compile(self, read: ReadRule, columns: Resolver) -> AgeJudged:
@@ -53,9 +55,9 @@ class Freshness(AgeRule):
 
 class NotOlderThan(AgeRule):
     name = "not_older_than"
-    summary = "No value that the run brings is older than the limit when it is decided on."
+    summary = "No value of the run is older than the limit at decision time."
     example = "not_older_than(event_at, max='30d')"
-    parameters = (ParameterSpec("max", "duration", "how old it may be", required=True),)
+    parameters = (ParameterSpec("max", "duration", "maximum age", required=True),)
     principal = "max"
 
     def compile(self, read: ReadRule, columns: Resolver) -> AgeJudged:
@@ -64,7 +66,7 @@ class NotOlderThan(AgeRule):
 
 class NotFuture(AgeRule):
     name = "not_future"
-    summary = "No value that the run brings lies in the future when it is decided on."
+    summary = "No value of the run is in the future at decision time."
     example = "not_future(event_at)"
 
     def compile(self, read: ReadRule, columns: Resolver) -> AgeJudged:

@@ -14,7 +14,7 @@ from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard_sdk.expressions.json_values import NotJson, read_json
 from lakeguard_sdk.expressions.measures import JsonFaults, RowCount
 
-# JSON Schemas in rules: whether one means something, and where it does not.
+# JSON Schemas in rules: whether one is valid and restricts anything.
 
 _LONGEST = 160
 _SAYING = {
@@ -26,21 +26,21 @@ _SAYING = {
     "dependencies", "dependentRequired", "dependentSchemas", "allOf", "anyOf", "oneOf", "not",
     "if", "then", "else", "$ref", "$dynamicRef", "$recursiveRef",
 }  # fmt: skip
-"""The keywords, of whichever draft, by which a value can fail."""
+"""Keywords of all drafts that can make a value fail."""
 
 
 class BadSchema(Exception):
-    """Says what is wrong with a schema, and at which place of it."""
+    """What is wrong with a schema, and where."""
 
 
 def check_schema(text: str) -> None:
-    """BadSchema unless the text is a schema that says something, and stands by itself."""
+    """Raises BadSchema unless the text is a self-contained schema that restricts something."""
     try:
         schema = read_json(text)
     except NotJson as reason:
-        raise BadSchema(f"the schema is no JSON: {reason}") from None
+        raise BadSchema(f"the schema is not valid JSON: {reason}") from None
     if not isinstance(schema, dict) or not _SAYING & schema.keys():
-        raise BadSchema('a schema is an object that says something: {"type": "object"}')
+        raise BadSchema('a schema must be an object with at least one keyword: {"type": "object"}')
     try:
         jsonschema_rs.validator_for(
             schema,
@@ -53,24 +53,27 @@ def check_schema(text: str) -> None:
 
 
 def _told(error: Any) -> str:
-    """The library's reason without what follows it, behind the place in the schema."""
+    """The library's reason without details, prefixed with the place in the schema."""
     reason = str(error.message)[:_LONGEST]
     if "not present in a registry" in reason:
-        return "the schema refers to another: only what stands in it is read, as '#/$defs/name'"
+        return (
+            "the schema references another one: only local references such as '#/$defs/name' are "
+            "supported"
+        )
     place = "".join(f"/{part}" for part in error.instance_path)
-    return f"the schema is wrong{f' at {place}' if place else ''}: {reason}"
+    return f"invalid schema{f' at {place}' if place else ''}: {reason}"
 
 
 _COST = (
-    " Each different text is brought to the process that runs the load and read there, in parts, so"
-    " that every engine judges alike: with many long texts that takes its time."
+    " Distinct texts are collected in batches to the process that runs the load and parsed "
+    "there, so that every engine gives the same result: many long texts take a while."
 )
 
 
 class JsonRule(RuleType):
-    """Texts that are read as JSON; what cannot be read fails."""
+    """Texts parsed as JSON; a text that is not JSON fails."""
 
-    nulls = "NULL passes. An empty text fails; the text `null` is JSON."
+    nulls = "NULL passes. An empty text fails; the text `null` is valid JSON."
     takes = "strings"
 
     def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
@@ -80,31 +83,30 @@ class JsonRule(RuleType):
         return RowsJudged(ask(faults), ask(RowCount(where=columns.where)))
 
     def asked(self, read: ReadRule) -> dict[str, Any]:
-        """What is asked of the value besides that there is one."""
+        """Requirements on the value besides being valid JSON."""
         return {}
 
 
 class JsonValid(JsonRule):
     name = "json_valid"
     summary = (
-        "Every text is JSON. A key that stands twice in an object, NaN and Infinity, an escaped"
-        " half of a character, more than 200 levels and a number of more than 1,000 digits fail."
-        + _COST
-    )
+        "Every text is valid JSON. Duplicate keys in an object, NaN and Infinity, an escaped "
+        "lone surrogate, more than 200 levels and numbers of more than 1,000 digits fail."
+    ) + _COST
     example = "json_valid(payload)"
 
 
 class JsonKeys(JsonRule):
     name = "json_keys"
     summary = (
-        "Every text is a JSON object that has all keys that are required, and none but those"
-        " allowed. Keys of objects inside of it are not looked at." + _COST
-    )
+        "Every text is a JSON object that has every required key and only allowed keys. Keys "
+        "of nested objects are not checked."
+    ) + _COST
     example = "json_keys(payload, allowed=['id', 'at', 'note'], required=['id', 'at'])"
-    nulls = "NULL passes. An empty text fails; a key whose value is null is a key."
+    nulls = "NULL passes. An empty text fails; a key counts even if its value is null."
     parameters = (
-        ParameterSpec("allowed", "list", "the keys that may be there"),
-        ParameterSpec("required", "list", "the keys that must be there"),
+        ParameterSpec("allowed", "list", "keys that may be present"),
+        ParameterSpec("required", "list", "keys that must be present"),
     )
 
     def check(self, read: ReadRule) -> None:
@@ -113,7 +115,7 @@ class JsonKeys(JsonRule):
             raise read.error("type", "json_keys needs allowed, required or both")
         for index, key in enumerate(asked.get("required", ())):
             if key not in asked.get("allowed", (key,)):
-                raise read.error(f"required {index}", f"{key} is required, but not allowed")
+                raise read.error(f"required {index}", f"{key} is required but not allowed")
 
     def asked(self, read: ReadRule) -> dict[str, Any]:
         return {
@@ -126,17 +128,17 @@ class JsonKeys(JsonRule):
 class JsonSchema(JsonRule):
     name = "json_schema"
     summary = (
-        "Every text is JSON that fits the schema, a JSON Schema of draft 4 to 2020-12; without a"
-        " `$schema` it is one of 2020-12. It stands by itself: a `$ref` to anything outside of it"
-        " is refused. Patterns have no look-around, and `format` is not checked." + _COST
-    )
+        "Every text is JSON that conforms to the schema, a JSON Schema of draft 4 to 2020-12 "
+        "(the default without `$schema`). References outside of the schema are refused, "
+        "patterns do not support look-around, and `format` is not checked."
+    ) + _COST
     example = 'json_schema(payload, schema=\'{"type": "object", "required": ["id"]}\')'
     nulls = "NULL passes. An empty text fails; the text `null` is a value like any other."
     parameters = (ParameterSpec("schema", "text", "the schema", required=True),)
     principal = "schema"
 
     def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
-        # one that is stored was looked at when it was said: another library may see it otherwise
+        # stored schemas were checked when the rule was written; another library version may differ
         if read.fresh:
             try:
                 check_schema(self.asked(read)["fits"])
@@ -152,5 +154,5 @@ class JsonSchema(JsonRule):
 def _texts(read: ReadRule, name: str, listed: Listed) -> tuple[str, ...]:
     for index, item in enumerate(listed.items):
         if not isinstance(item, Text):
-            raise read.error(f"{name} {index}", "keys are listed as texts: ['a', 'b']")
+            raise read.error(f"{name} {index}", "list keys as texts: ['a', 'b']")
     return tuple(item.value for item in listed.items if isinstance(item, Text))

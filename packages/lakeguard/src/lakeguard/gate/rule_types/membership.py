@@ -20,11 +20,11 @@ from lakeguard_sdk.expressions.conditions import (
 
 class MemberOfSet(RuleType):
     name = "in_set"
-    summary = "Every value is one of those listed."
+    summary = "Every value is in the list."
     example = "in_set(origin, values=['EWR', 'JFK', 'LGA'])"
-    nulls = "NULL passes, and cannot be listed. NaN fails."
-    takes = "any but binary and nested"
-    parameters = (ParameterSpec("values", "list", "the values that pass", required=True),)
+    nulls = "NULL passes and cannot be listed. NaN fails."
+    takes = "any type except binary and nested"
+    parameters = (ParameterSpec("values", "list", "allowed values", required=True),)
     principal = "values"
 
     def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
@@ -39,7 +39,7 @@ class MemberOfSet(RuleType):
 
 class FullMatch(RuleType):
     name = "regex"
-    summary = "The whole of every text matches the pattern, in the subset that all engines share."
+    summary = "Every text matches the pattern in full; see Patterns for the portable subset."
     example = "regex(tail_num, pattern='N[0-9]{1,5}[A-Z]{0,2}')"
     nulls = "NULL passes. An empty text is matched like any other."
     takes = "strings"
@@ -64,10 +64,10 @@ class FullMatch(RuleType):
 
 class NotMemberOfSet(MemberOfSet):
     name = "not_in_set"
-    summary = "No value is one of those listed."
+    summary = "No value is in the list."
     example = "not_in_set(origin, values=['XXX', '???'])"
-    nulls = "NULL passes, and cannot be listed. NaN passes."
-    parameters = (ParameterSpec("values", "list", "the values that fail", required=True),)
+    nulls = "NULL passes and cannot be listed. NaN passes."
+    parameters = (ParameterSpec("values", "list", "forbidden values", required=True),)
 
     def failing(self, inside: Condition) -> Condition:
         return inside
@@ -75,9 +75,9 @@ class NotMemberOfSet(MemberOfSet):
 
 class NoMatch(FullMatch):
     name = "not_regex"
-    summary = "No text as a whole matches the pattern, in the subset that all engines share."
+    summary = "No text matches the pattern in full; see Patterns for the portable subset."
     example = "not_regex(tail_num, pattern='N0[0-9]*')"
-    parameters = (ParameterSpec("pattern", "text", "the pattern of what fails", required=True),)
+    parameters = (ParameterSpec("pattern", "text", "the forbidden pattern", required=True),)
 
     def failing(self, matching: Condition) -> Condition:
         return matching

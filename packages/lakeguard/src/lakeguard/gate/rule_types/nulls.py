@@ -13,10 +13,10 @@ from lakeguard_sdk.expressions.measures import CountIf, DuplicateRows, RowCount
 
 class NotNull(RuleType):
     name = "not_null"
-    summary = "Every row has a value in the column."
+    summary = "The column is not NULL in any row."
     example = "not_null(flight_key)"
-    nulls = "A NULL fails. An empty text and NaN are values, and pass."
-    takes = "any, also nested"
+    nulls = "NULL fails. An empty text and NaN are values and pass."
+    takes = "any type, including nested"
     nested = True
 
     def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
@@ -32,10 +32,10 @@ class NotNull(RuleType):
 
 class MustBeNull(RuleType):
     name = "null"
-    summary = "No row has a value in the column."
+    summary = "The column is NULL in every row."
     example = "null(dep_time) where cancelled = true"
-    nulls = "A value fails, and NULL passes. NaN and an empty text are values."
-    takes = "any, also nested"
+    nulls = "Any value fails, including NaN and an empty text. NULL passes."
+    takes = "any type, including nested"
     nested = True
 
     def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
@@ -48,12 +48,12 @@ class MustBeNull(RuleType):
 class Unique(RuleType):
     name = "unique"
     summary = (
-        "No two rows have the same key. Every row of a group of equal keys counts, in the table"
-        " as the publish would leave it, or with `scope batch` among the new rows alone."
+        "No two rows have the same key. Every row with a duplicate key counts, in the table "
+        "as it will be after the publish, or with `scope batch` among the new rows only."
     )
     example = "unique(flight_key)"
-    nulls = "A key with a NULL in it passes. NaN equals NaN."
-    takes = "any but nested"
+    nulls = "A key with a NULL passes. NaN equals NaN."
+    takes = "any type except nested"
     columns = (1, None)
     scopes = (Scope.TABLE, Scope.BATCH)
 
@@ -66,11 +66,11 @@ class Unique(RuleType):
         )
 
 
-# The judgement of every rule that counts rows by a condition.
+# The check of every rule that counts rows by a condition.
 
 
 def failing_rows(failing: Condition, where: Condition | None) -> RowsJudged:
-    """Rows for which ``failing`` is TRUE, of those for which ``where`` is."""
+    """Rows for which ``failing`` is TRUE, among those for which ``where`` is."""
     return RowsJudged(
         failed=ask(CountIf(condition=failing, where=where)), scope=ask(RowCount(where=where))
     )

@@ -1,4 +1,4 @@
-"""What a rule type is: what it takes, what it means, what it asks of the data."""
+"""The interface of rule types: arguments, documentation and compilation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Judges = Literal["rows", "value", "share"]
 
 @dataclass(frozen=True)
 class ParameterSpec:
-    """``bound`` is a number, or a date or time in quotes, as the column's type has it."""
+    """``bound`` is a number, or a quoted date or time, depending on the column type."""
 
     name: str
     kind: ParameterKind
@@ -44,48 +44,48 @@ class ParameterSpec:
 
 
 class RuleType(ABC):
-    """One rule type. The class attributes are its documentation and its argument list."""
+    """One rule type. The class attributes are its documentation and its signature."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
     example: ClassVar[str]
     nulls: ClassVar[str]
     takes: ClassVar[str]
-    """The column types it accepts, in words."""
+    """Accepted column types, for the documentation."""
     columns: ClassVar[tuple[int, int | None]] = (1, 1)
     parameters: ClassVar[tuple[ParameterSpec, ...]] = ()
     judges: ClassVar[Judges] = "rows"
     principal: ClassVar[str | None] = None
     """The parameter that may be given without its name."""
     nested: ClassVar[bool] = False
-    """Whether it can be asked of a column with values in its values."""
+    """Whether it accepts nested columns."""
     compares: ClassVar[bool] = False
-    """Whether the arguments are two columns with a comparison between them."""
+    """Whether the arguments are two columns with a comparison operator between them."""
     says: ClassVar[bool] = False
     """Whether a condition follows its columns."""
     says_totals: ClassVar[bool] = False
-    """Whether that condition is one over aggregates."""
+    """Whether that condition is over aggregates."""
     totals: ClassVar[bool] = False
-    """Whether it begins with a value of all rows."""
+    """Whether its first argument is an aggregate."""
     refers: ClassVar[bool] = False
-    """Whether its columns are followed by those of another dataset."""
+    """Whether its columns are followed by a reference to another dataset."""
     refers_whole: ClassVar[bool] = False
-    """Whether neither side need name its columns, and all are meant."""
+    """Whether the columns may be omitted on both sides, which means all of them."""
     groups: ClassVar[bool] = False
-    """Whether it can be asked of each group of rows by itself."""
+    """Whether it supports ``by``."""
     scopes: ClassVar[tuple[Scope, ...]] = ()
-    """The scopes it can be given, its own first; none where it always looks at the batch."""
+    """Supported scopes, the default first; empty if it always reads the batch."""
 
     def check(self, read: ReadRule) -> None:
-        """Refuses, with a GrammarError, what no schema could give a meaning."""
+        """Raises GrammarError for what is wrong whatever the schema is."""
         return
 
     @abstractmethod
     def compile(self, read: ReadRule, columns: Resolver) -> Judgement:
-        """The measures to take and what they are held against; GrammarError if senseless."""
+        """Measures and their limits; GrammarError if the rule is meaningless for the schema."""
 
     def judges_of(self, rule: Rule) -> Judges:
-        """What limits are about: with ``by``, the rows of the groups that fail."""
+        """What limits apply to: with ``by``, the rows of failing groups."""
         return "rows" if rule.by else self.judges
 
     def spec(self, name: str) -> ParameterSpec | None:
@@ -93,7 +93,7 @@ class RuleType(ABC):
 
 
 class RuleTypes:
-    """The known rule types. A second claim to a name is refused, naming both."""
+    """Registry of rule types by name; a duplicate name raises an error that names both."""
 
     def __init__(self, types: tuple[RuleType, ...]) -> None:
         self._types: dict[str, RuleType] = {}
@@ -101,12 +101,12 @@ class RuleTypes:
             holder = self._types.setdefault(rule_type.name, rule_type)
             if holder is not rule_type:
                 raise ValueError(
-                    f"rule type {rule_type.name!r} is claimed by {type(rule_type).__qualname__}"
-                    f" and by {type(holder).__qualname__}"
+                    f"rule type {rule_type.name!r} is defined by "
+                    f"{type(rule_type).__qualname__} and by {type(holder).__qualname__}"
                 )
 
     def find(self, name: str) -> RuleType | None:
-        """By name, in any case: the seeds write NOT_NULL."""
+        """Case-insensitive: the seeds write NOT_NULL."""
         return self._types.get(name.lower())
 
     def nearest(self, name: str) -> str:

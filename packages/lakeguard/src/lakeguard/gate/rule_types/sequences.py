@@ -26,7 +26,7 @@ _DAY = timedelta(days=1)
 
 
 class SequenceRule(RuleType):
-    """Rows in an order, in the table as the publish would leave it, group by group."""
+    """Ordered rows of the table as it will be after the publish, per group."""
 
     groups = True
     scopes = (Scope.TABLE, Scope.BATCH)
@@ -39,13 +39,15 @@ class SequenceRule(RuleType):
 class NoGaps(SequenceRule):
     name = "gaps"
     summary = (
-        "From each value to the next higher one it is at most a step. The rows after a gap fail;"
-        " with `by`, each group is a sequence of its own."
+        "Consecutive values are at most one step apart. The rows after a gap fail; with `by`, "
+        "each group is a separate sequence."
     )
     example = "gaps(flight_date, step='1d') by origin"
-    nulls = "NULLs are left out."
-    takes = "integers with a number as step, dates with days, timestamps with any time"
-    parameters = (ParameterSpec("step", "step", "how far apart values may be", required=True),)
+    nulls = "NULLs are ignored."
+    takes = "integers with a number as step, dates with whole days, timestamps with any duration"
+    parameters = (
+        ParameterSpec("step", "step", ("maximum distance of consecutive values"), required=True),
+    )
     principal = "step"
 
     def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
@@ -66,33 +68,35 @@ def _step(read: ReadRule, data_type: str) -> int:
     if data_type in INTEGERS:
         if isinstance(step, Number):
             return int(step.value)
-        raise read.error("parameter step", f"values of type {data_type} have a number as step")
+        raise read.error("parameter step", f"values of type {data_type} need a number as step")
     if not isinstance(step, Text):
-        raise read.error("parameter step", f"values of type {data_type} have a time as step: 1d")
+        raise read.error(
+            "parameter step", (f"values of type {data_type} need a duration as step, such as 1d")
+        )
     span = duration(step.value)
     if data_type != "date":
         return span // timedelta(microseconds=1)
     if span % _DAY:
-        raise read.error("parameter step", "dates are whole days apart")
+        raise read.error("parameter step", "a step between dates must be whole days")
     return span // _DAY
 
 
 class Ordered(SequenceRule):
-    """Values along another column."""
+    """Values ordered by another column."""
 
     descending: ClassVar[bool]
-    nulls = "Rows with a NULL in either column are left out. NaN is above every number."
-    takes = "two columns with an order: no boolean, no binary, none nested"
+    nulls = "Rows with a NULL in either column are ignored. NaN is greater than every number."
+    takes = "two columns that can be ordered: not boolean, binary or nested"
     columns = (2, 2)
     parameters = (
-        ParameterSpec("strict", "flag", "whether equal values fail too; false if not given"),
+        ParameterSpec("strict", "flag", "whether equal values fail too; false by default"),
     )
 
     def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
         column, along = columns.every
         for index, one in enumerate(columns.every):
             if one.type in ("boolean", "binary"):
-                message = f"{one.name} is {one.type}, which has no order"
+                message = f"{one.name} is {one.type}, which cannot be ordered"
                 raise read.error(f"column {index}", message)
         strict = read.rule.parameter("strict")
         measure = OutOfOrder(
@@ -110,8 +114,8 @@ class Ordered(SequenceRule):
 class Increasing(Ordered):
     name = "increasing"
     summary = (
-        "Along the second column no value of the first is below the one before it. Rows at the"
-        " same place of the second column may stand in any order."
+        "Ordered by the second column, no value of the first is lower than the previous one. "
+        "Rows with the same value in the second column may come in any order."
     )
     example = "increasing(odometer, read_at) by car"
     descending = False
@@ -120,8 +124,8 @@ class Increasing(Ordered):
 class Decreasing(Ordered):
     name = "decreasing"
     summary = (
-        "Along the second column no value of the first is above the one before it. Rows at the"
-        " same place of the second column may stand in any order."
+        "Ordered by the second column, no value of the first is higher than the previous one. "
+        "Rows with the same value in the second column may come in any order."
     )
     example = "decreasing(stock_left, counted_at, strict=true) by article"
     descending = True
@@ -131,7 +135,7 @@ class Intervals(SequenceRule):
     """Intervals from one column to another."""
 
     fault: ClassVar[IntervalFault]
-    nulls = "Rows without a start are left out. An end that is NULL never comes."
+    nulls = "Rows without a start are ignored. A NULL end means that the interval is open."
     takes = "two columns of one type: integers, dates or timestamps"
     columns = (2, 2)
 
@@ -155,8 +159,7 @@ class Intervals(SequenceRule):
 class NoOverlap(Intervals):
     name = "no_overlap"
     summary = (
-        "No interval starts before an earlier one of its group has ended; the end itself does not"
-        " belong to an interval."
+        "No interval starts before an earlier one of its group has ended; the end is exclusive."
     )
     example = "no_overlap(valid_from, valid_to) by customer"
     fault = IntervalFault.OVERLAP
@@ -164,6 +167,6 @@ class NoOverlap(Intervals):
 
 class NoIntervalGap(Intervals):
     name = "no_interval_gap"
-    summary = "No interval starts later than all earlier ones of its group have ended."
+    summary = "No interval starts after all earlier ones of its group have ended."
     example = "no_interval_gap(valid_from, valid_to) by customer"
     fault = IntervalFault.GAP

@@ -44,10 +44,10 @@ from lakeguard_sdk.expressions.measures import (
 
 class Completeness(RuleType):
     name = "completeness"
-    summary = "The share of rows that have a value in the column lies between the bounds."
+    summary = "The share of rows with a value in the column is within the bounds."
     example = "completeness(tail_num, min=95%)"
-    nulls = "NULL is what is missing. An empty text and NaN are values. Of no rows it passes."
-    takes = "any, also nested"
+    nulls = "NULL counts as missing. An empty text and NaN are values. Without rows it passes."
+    takes = "any type, including nested"
     nested = True
     parameters = PERCENTS
     judges = "share"
@@ -71,16 +71,16 @@ class Completeness(RuleType):
 class Distinct(RuleType):
     name = "distinct"
     summary = (
-        "The number of different keys lies between the bounds, in the table as the publish would"
-        " leave it, or with `scope batch` among the new rows alone."
+        "The number of distinct keys is within the bounds, in the table as it will be after "
+        "the publish, or with `scope batch` among the new rows only."
     )
     example = "distinct(origin, min=3, max=3)"
-    nulls = "A key with a NULL in it is not counted. NaN equals NaN."
-    takes = "any but nested"
+    nulls = "A key with a NULL is not counted. NaN equals NaN."
+    takes = "any type except nested"
     columns = (1, None)
     parameters = (
-        ParameterSpec("min", "whole", "the fewest keys that pass"),
-        ParameterSpec("max", "whole", "the most keys that pass"),
+        ParameterSpec("min", "whole", "minimum number of keys"),
+        ParameterSpec("max", "whole", "maximum number of keys"),
         *PAST,
     )
     judges = "value"
@@ -97,19 +97,17 @@ class Distinct(RuleType):
             high.value if isinstance(high, Number) else None,
         )
         if read.fresh and bounds.high is None and bounds.low == 0 and not has_past(read.rule):
-            raise read.error(
-                "parameter min", "there are always 0 keys or more, so that it says nothing"
-            )
+            raise read.error("parameter min", "this always holds: there are 0 keys or more")
         measure = _keys(read, columns)
         named = ", ".join(read.rule.columns)
         return ValueJudged(f"number of distinct {named}", ask(measure), bounds, past_of(read.rule))
 
 
 class KeyShare(RuleType):
-    """What is judged is a share of the rows that have a key."""
+    """A share of the rows that have a key."""
 
-    nulls = "A row with a NULL in its key is not counted. NaN equals NaN. Of no rows it passes."
-    takes = "any but nested"
+    nulls = "A row with a NULL in its key is not counted. NaN equals NaN. Without rows it passes."
+    takes = "any type except nested"
     columns = (1, None)
     parameters = PERCENTS
     judges = "share"
@@ -122,9 +120,9 @@ class KeyShare(RuleType):
 class DistinctRatio(KeyShare):
     name = "distinct_ratio"
     summary = (
-        "The number of different keys, as a share of the rows that have one, lies between the"
-        " bounds, in the table as the publish would leave it, or with `scope batch` among the new"
-        " rows alone."
+        "The number of distinct keys, as a share of the rows with a key, is within the "
+        "bounds, in the table as it will be after the publish, or with `scope batch` among "
+        "the new rows only."
     )
     example = "distinct_ratio(tail_num, max=5%)"
 
@@ -144,9 +142,9 @@ class DistinctRatio(KeyShare):
 class UniqueRatio(KeyShare):
     name = "unique_ratio"
     summary = (
-        "The share of rows whose key no other row has, among the rows that have one, lies between"
-        " the bounds, in the table as the publish would leave it, or with `scope batch` among the"
-        " new rows alone."
+        "The share of rows with a unique key, among the rows with a key, is within the "
+        "bounds, in the table as it will be after the publish, or with `scope batch` among "
+        "the new rows only."
     )
     example = "unique_ratio(tail_num, min=90%)"
 
@@ -170,7 +168,7 @@ def _keys(read: ReadRule, columns: Resolver) -> DistinctCount:
 
 
 def rows_with(keys: tuple[ColumnRef, ...], where: Condition | None) -> Condition:
-    """Rows whose key has no NULL in it, among those that the rule is about."""
+    """Rows whose key has no NULL, among those that ``where`` selects."""
     items: list[Condition] = [Not(item=IsNull(of=key)) for key in keys]
     if where is not None:
         items.append(where)
@@ -183,14 +181,14 @@ def rows_with(keys: tuple[ColumnRef, ...], where: Condition | None) -> Condition
 class MostCommon(RuleType):
     name = "most_common"
     summary = (
-        "The share of rows that have the most frequent value, among the rows that have one, lies"
-        " between the bounds; with `value` the most frequent value is that one, alone or together"
-        " with others. In the table as the publish would leave it, or with `scope batch` among the"
-        " new rows alone."
+        "The share of rows with the most frequent value, among the rows with a value, is "
+        "within the bounds; with `value`, the most frequent value must be that one, possibly "
+        "tied with others. In the table as it will be after the publish, or with `scope "
+        "batch` among the new rows only."
     )
     example = "most_common(status, value='OPEN', max=80%)"
-    nulls = "NULL is no value. NaN equals NaN. Of no rows it passes."
-    takes = "any but nested; with `value` not binary either"
+    nulls = "NULL is ignored. NaN equals NaN. Without rows it passes."
+    takes = "any type except nested; with `value`, not binary either"
     parameters = (ParameterSpec("value", "literal", "the most frequent value"), *PERCENTS)
     judges = "share"
     scopes = (Scope.TABLE, Scope.BATCH)

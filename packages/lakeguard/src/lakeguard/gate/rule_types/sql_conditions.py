@@ -22,22 +22,23 @@ from lakeguard_sdk.expressions.measures import GroupFaults, RowCount
 class TotalFormula(RuleType):
     name = "sql_agg"
     summary = (
-        "A value of all new rows lies between the bounds: `sum(x)`, `min(x)`, `max(x)`, `avg(x)`,"
-        " `count(x)`, `count(distinct column)` and `count(*)`, with `+` `-` `*` `/` `%` and numbers"
-        " between them. `x` is any number that conditions can reckon; `count` takes any value."
+        "An aggregate over the new rows is within the bounds: `sum(x)`, `min(x)`, `max(x)`, "
+        "`avg(x)`, `count(x)`, `count(distinct column)` and `count(*)`, combined with `+` `-` "
+        "`*` `/` `%` and numbers. `x` is any numeric expression of conditions; `count` takes "
+        "any value."
     )
     example = "sql_agg(sum(amount * quantity) / count(distinct order_id), min=5, max=500)"
     nulls = (
-        "Rows where `x` is NULL are left out. An aggregate without a value, or a divisor that is"
-        " 0, leaves nothing to judge, and the rule fails. A NaN makes the value NaN, which fails."
+        "Rows where `x` is NULL are ignored. An aggregate without a value, or a division by "
+        "0, fails the rule. A NaN makes the value NaN, which fails."
     )
-    takes = "any that it names"
+    takes = "any type that it names"
     columns = (0, 0)
     judges = "value"
     parameters = (
-        ParameterSpec("aggregate", "aggregate", "the value", required=True),
-        ParameterSpec("min", "number", "the least value that passes"),
-        ParameterSpec("max", "number", "the greatest value that passes"),
+        ParameterSpec("aggregate", "aggregate", "the aggregate", required=True),
+        ParameterSpec("min", "number", "minimum, inclusive"),
+        ParameterSpec("max", "number", "maximum, inclusive"),
     )
     totals = True
 
@@ -56,13 +57,13 @@ class TotalFormula(RuleType):
 
 
 def _refuse_idle(read: ReadRule, reach: Reach, low: Decimal | None, high: Decimal | None) -> None:
-    """Bounds that the value always keeps, or never does."""
+    """Refuses bounds that the value always or never satisfies."""
     ends = {Comparison.GE: low, Comparison.LE: high}
     told = [
         compared_reaches(op, reach, Reach(end, end)) for op, end in ends.items() if end is not None
     ]
     if told and (False in told or all(told)):
-        message = "this is the same whatever the rows hold, so that it says nothing"
+        message = "this is constant, whatever the data"
         raise read.error("parameter min" if low is not None else "parameter max", message)
 
 
@@ -82,22 +83,25 @@ def _subject(read: ReadRule) -> str:
 class GroupQuery(RuleType):
     name = "sql_query"
     summary = (
-        "In every group of new rows that are equal in the columns behind `by`, a condition over"
-        " aggregates holds, as in `select … group by … having not (…)`. Aggregates are those of"
-        " `sql_agg` but for `count(distinct …)`; between them stand `+` `-` `*` `/` `%`, numbers,"
-        " comparisons, `between`, `in`, `is null`, `and`, `or` and `not`. All rows of a group that"
-        " fails count. With more than 100,000 groups the rule cannot be judged, and blocks."
+        "A condition over aggregates holds in every group of new rows that are equal in the "
+        "columns after `by`, as in `select … group by … having not (…)`. Aggregates are those "
+        "of `sql_agg` except `count(distinct …)`, combined with `+` `-` `*` `/` `%`, numbers, "
+        "comparisons, `between`, `in`, `is null`, `and`, `or` and `not`. All rows of a "
+        "failing group count. With more than 100,000 groups the rule cannot be evaluated and "
+        "blocks."
     )
     example = "sql_query(sum(paid) = sum(due) and count(*) <= 50) by order_id"
     nulls = (
-        "A group fails where the condition is not TRUE: so does one whose aggregate has no value,"
-        " or that is divided by 0, unless `is null` allows it. NaN and infinity are compared as in"
-        " conditions; what is reckoned with them has no value. NULL is a group of its own."
+        "A group fails unless the condition is TRUE: also if an aggregate has no value or is "
+        "divided by 0, unless `is null` allows it. NaN and infinity compare as in conditions; "
+        "arithmetic with them has no value. NULL is a group of its own."
     )
-    takes = "any that it names"
+    takes = "any type that it names"
     columns = (0, 0)
     parameters = (
-        ParameterSpec("condition", "condition", "what holds in every group", required=True),
+        ParameterSpec(
+            "condition", "condition", ("the condition that every group must satisfy"), required=True
+        ),
     )
     says = True
     says_totals = True
@@ -105,7 +109,7 @@ class GroupQuery(RuleType):
 
     def check(self, read: ReadRule) -> None:
         if not read.rule.by:
-            raise read.error("type", "sql_query is about groups: write by, or ask sql_agg")
+            raise read.error("type", "sql_query needs by; use sql_agg for all rows together")
 
     def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
         condition, terms = columns.said_of_groups()
@@ -119,15 +123,17 @@ class GroupQuery(RuleType):
 class RowCondition(RuleType):
     name = "sql_row"
     summary = (
-        "In every row the condition holds (see Conditions). What is asked of some rows alone"
-        " stands behind `where`: `sql_row(arr is not null) where cancelled = false`."
+        "The condition holds in every row (see Conditions). Use `where` to select rows: "
+        "`sql_row(arr is not null) where cancelled = false`."
     )
     example = "sql_row(amount * 2 <= total and lower(status) in ('a', 'b'))"
-    nulls = "A row fails where the condition is FALSE; where it is NULL the row passes."
-    takes = "any that the condition names"
+    nulls = "A row fails if the condition is FALSE; it passes if the condition is NULL."
+    takes = "any type that the condition names"
     columns = (0, 0)
     parameters = (
-        ParameterSpec("condition", "condition", "what holds in every row", required=True),
+        ParameterSpec(
+            "condition", "condition", ("the condition that every row must satisfy"), required=True
+        ),
     )
     says = True
 

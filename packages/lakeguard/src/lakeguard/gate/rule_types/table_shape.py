@@ -1,4 +1,4 @@
-"""Rules about the table itself: its columns, its files, its partitions."""
+"""Rules about the table itself: columns, files, partitions."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from lakeguard_sdk.types.schema import normal_type
 
 
 class ShapeRule(RuleType):
-    """What the declared columns answer, which the staged ones must equal."""
+    """Answered by the declared columns, which the staged ones must equal."""
 
-    nulls = "No value is looked at."
+    nulls = "Values are not read."
     judges = "value"
     nested = True
 
     def check(self, read: ReadRule) -> None:
         for clause in ("where", "warn_if", "fail_if"):
             if getattr(read.rule, clause) is not None:
-                raise read.error(clause, f"{self.name} holds or not: it takes no {clause}")
+                raise read.error(clause, f"{self.name} does not support {clause}")
 
 
 class ColumnExists(ShapeRule):
     name = "column_exists"
-    summary = "The table has the columns; without them the definition is refused."
+    summary = "The table has the columns; a definition without them is refused."
     example = "column_exists(flight_key, origin)"
-    takes = "any, also nested"
+    takes = "any type, including nested"
     columns = (1, None)
 
     def compile(self, read: ReadRule, columns: Resolver) -> Settled:
-        return Settled(True, f"there is {', '.join(column.name for column in columns.every)}")
+        return Settled(True, f"the table has {', '.join(column.name for column in columns.every)}")
 
 
 class ColumnType(ShapeRule):
     name = "column_type"
     summary = "The column has the type."
     example = "column_type(amount, type='decimal(9,2)')"
-    takes = "any, also nested"
-    parameters = (ParameterSpec("type", "text", "the type, as columns have it", required=True),)
+    takes = "any type, including nested"
+    parameters = (ParameterSpec("type", "text", "the column type", required=True),)
     principal = "type"
 
     def check(self, read: ReadRule) -> None:
@@ -57,13 +57,13 @@ class ColumnType(ShapeRule):
 
 class ColumnCount(ShapeRule):
     name = "column_count"
-    summary = "The table has as many columns as the bounds allow."
+    summary = "The number of columns is within the bounds."
     example = "column_count(min=3, max=40)"
     takes = "no column"
     columns = (0, 0)
     parameters = (
-        ParameterSpec("min", "whole", "the fewest columns that pass"),
-        ParameterSpec("max", "whole", "the most columns that pass"),
+        ParameterSpec("min", "whole", "minimum number of columns"),
+        ParameterSpec("max", "whole", "maximum number of columns"),
     )
 
     def check(self, read: ReadRule) -> None:
@@ -74,14 +74,14 @@ class ColumnCount(ShapeRule):
         count, bounds = len(columns.names), _bounds(read)
         low, high = bounds.low, bounds.high
         holds = (low is None or count >= low) and (high is None or count <= high)  # type: ignore[operator]
-        return Settled(holds, f"there are {count} columns")
+        return Settled(holds, f"the table has {count} columns")
 
 
 class ColumnSequence(ShapeRule):
     name = "column_order"
-    summary = "The columns stand in this order in the table, others between them or not."
+    summary = "The columns have this relative order in the table; other columns may be in between."
     example = "column_order(flight_key, flight_date, origin)"
-    takes = "any, also nested"
+    takes = "any type, including nested"
     columns = (2, None)
 
     def compile(self, read: ReadRule, columns: Resolver) -> Settled:
@@ -91,11 +91,11 @@ class ColumnSequence(ShapeRule):
 
 class SchemaMatch(ShapeRule):
     name = "schema_match"
-    summary = "The table has exactly these columns, whatever their order."
+    summary = "The table has exactly these columns, in any order."
     example = "schema_match(columns=['flight_key', 'origin'])"
     takes = "no column"
     columns = (0, 0)
-    parameters = (ParameterSpec("columns", "list", "the names", required=True),)
+    parameters = (ParameterSpec("columns", "list", "column names", required=True),)
     principal = "columns"
 
     def compile(self, read: ReadRule, columns: Resolver) -> Settled:
@@ -103,22 +103,22 @@ class SchemaMatch(ShapeRule):
         items = listed.items if isinstance(listed, Listed) else ()
         names = [item.value for item in items if isinstance(item, Text)]
         if len(names) != len(items):
-            raise read.error("parameter columns", "columns are listed as texts: ['a', 'b']")
+            raise read.error("parameter columns", "list columns as texts: ['a', 'b']")
         differing = sorted(set(names) ^ set(columns.names))
-        found = f"differing: {', '.join(differing)}" if differing else "the columns are those"
+        found = f"different: {', '.join(differing)}" if differing else "the columns match"
         return Settled(not differing, found)
 
 
 class FileCount(RuleType):
     name = "file_count"
-    summary = "The run brings as many files as the bounds allow."
+    summary = "The number of files of the run is within the bounds."
     example = "file_count(max=200)"
-    nulls = "No value is looked at."
+    nulls = "Values are not read."
     takes = "no column"
     columns = (0, 0)
     parameters = (
-        ParameterSpec("min", "whole", "the fewest files that pass"),
-        ParameterSpec("max", "whole", "the most files that pass"),
+        ParameterSpec("min", "whole", "minimum number of files"),
+        ParameterSpec("max", "whole", "maximum number of files"),
     )
     judges = "value"
 
@@ -132,12 +132,12 @@ class FileCount(RuleType):
 
 class PartitionPresent(RuleType):
     name = "partition_present"
-    summary = "The run brings a file of the partition."
+    summary = "The run adds a file to the partition."
     example = "partition_present(flight_date, value='2013-12-31')"
-    nulls = "No value is looked at."
+    nulls = "Values are not read."
     takes = "partition columns"
     parameters = (
-        ParameterSpec("value", "text", "the value, as Delta's log spells it", required=True),
+        ParameterSpec("value", "text", "the partition value as in the Delta log", required=True),
     )
     principal = "value"
     judges = "value"
@@ -154,7 +154,7 @@ class PartitionPresent(RuleType):
 def _refuse_clauses(read: ReadRule) -> None:
     for clause in ("where", "warn_if", "fail_if"):
         if getattr(read.rule, clause) is not None:
-            message = f"{read.rule.rule_type} is about files: it takes no {clause}"
+            message = f"{read.rule.rule_type} is about files and does not support {clause}"
             raise read.error(clause, message)
 
 

@@ -1,4 +1,4 @@
-"""``like``, ``castable`` and ``date_format``: how every text of a column is written."""
+"""``like``, ``castable`` and ``date_format``: the format of texts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from lakeguard_sdk.expressions.conditions import (
 
 
 class TextForm(RuleType):
-    """One predicate with one text beside it; the text is refused where it says nothing."""
+    """One predicate with one text argument, which is refused where it is constant."""
 
     predicate: ClassVar[Predicate]
     nulls = "NULL passes."
@@ -58,8 +58,8 @@ class TextForm(RuleType):
 class Like(TextForm):
     name = "like"
     summary = (
-        "Every text is like the pattern: `%` stands for any text, `_` for one character, and `!`"
-        " before `%`, `_` or `!` makes it plain."
+        "Every text matches the pattern: `%` matches any text, `_` one character; `!` escapes "
+        "`%`, `_` and `!`."
     )
     example = "like(tail_num, pattern='N%')"
     parameters = (ParameterSpec("pattern", "text", "the pattern", required=True),)
@@ -70,12 +70,12 @@ class Like(TextForm):
 class Castable(TextForm):
     name = "castable"
     summary = (
-        "Every text is written as a value of the type: digits with a sign, a point and, for"
-        " doubles, an exponent; true or false; 2013-12-31; 2013-12-31T10:00:00Z."
+        "Every text can be cast to the type: digits with a sign, a decimal point and, for "
+        "doubles, an exponent; true or false; 2013-12-31; 2013-12-31T10:00:00Z."
     )
     example = "castable(amount_text, type='decimal(9,2)')"
-    nulls = "NULL passes. An empty text, and blanks around a value, fail."
-    parameters = (ParameterSpec("type", "text", "the type, as columns have it", required=True),)
+    nulls = "NULL passes. An empty text, or blanks around a value, fail."
+    parameters = (ParameterSpec("type", "text", "the target type", required=True),)
     principal = "type"
     predicate = Predicate.CASTABLE
 
@@ -83,8 +83,8 @@ class Castable(TextForm):
 class WrittenDate(TextForm):
     name = "date_format"
     summary = (
-        "Every text is a day of the calendar in a format of fixed width, made of yyyy, MM, dd and,"
-        " where it has a time, HH, mm, ss."
+        "Every text is a date in a fixed-width format made of yyyy, MM, dd and, with a time, "
+        "HH, mm, ss."
     )
     example = "date_format(birth_text, format='dd/MM/yyyy')"
     parameters = (ParameterSpec("format", "text", "the format", required=True),)
@@ -92,7 +92,7 @@ class WrittenDate(TextForm):
     predicate = Predicate.DATE_FORMAT
 
 
-# Kinds of texts that are known by their form: addresses, codes, numbers with check digits.
+# Well-known text formats: email addresses, codes, numbers with check digits.
 
 _BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _IPV4 = rf"(?:{_BYTE}[.]){{3}}{_BYTE}"
@@ -101,14 +101,14 @@ _HEX = "[0-9a-fA-F]"
 
 @dataclass(frozen=True)
 class TextKind:
-    """A pattern for the whole text, and a predicate where the form alone proves little."""
+    """A pattern for the whole text, and a predicate where the pattern alone is too weak."""
 
     meaning: str
     pattern: str
     predicate: Predicate | None = None
 
     def condition(self, of: Scalar) -> Condition:
-        """TRUE for texts of the kind."""
+        """TRUE for texts of this kind."""
         form = Matches(of=of, pattern=self.pattern)
         if self.predicate is None:
             return form
@@ -121,32 +121,32 @@ def _kind(meaning: str, pattern: str) -> TextKind:
 
 TEXT_KINDS: Mapping[str, TextKind] = {
     "email": _kind(
-        "an address of e-mail",
+        "an email address",
         "[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}[.]){1,8}[A-Za-z]{2,63}",
     ),
     "url": _kind(
-        "an address of the web",
+        "a URL",
         r"https?://[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?(?:[/?#][^ \t\n\r]*)?",
     ),
     "uuid": _kind("a UUID", f"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}"),
-    "ipv4": _kind("an address of IPv4", _IPV4),
-    "ipv6": _kind("an address of IPv6, written out", f"(?:{_HEX}{{1,4}}:){{7}}{_HEX}{{1,4}}"),
-    "cidr": _kind("a block of addresses of IPv4", f"{_IPV4}/(?:3[0-2]|[12]?[0-9])"),
-    "phone": _kind("an international telephone number without blanks", "[+][1-9][0-9]{6,14}"),
+    "ipv4": _kind("an IPv4 address", _IPV4),
+    "ipv6": _kind("a full IPv6 address", f"(?:{_HEX}{{1,4}}:){{7}}{_HEX}{{1,4}}"),
+    "cidr": _kind("an IPv4 CIDR block", f"{_IPV4}/(?:3[0-2]|[12]?[0-9])"),
+    "phone": _kind("an international phone number without blanks", "[+][1-9][0-9]{6,14}"),
     "iban": TextKind(
-        "an IBAN without blanks, with right check digits",
+        "an IBAN without blanks, with valid check digits",
         "[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}",
         Predicate.IBAN,
     ),
     "card": TextKind(
-        "a card's number of 12 to 19 digits, the last of them the right check digit",
+        "a card number of 12 to 19 digits with a valid Luhn check digit",
         "[0-9]{12,19}",
         Predicate.LUHN,
     ),
-    "country": _kind("a country's code of two letters", "[A-Z]{2}"),
-    "currency": _kind("a currency's code of three letters", "[A-Z]{3}"),
-    "language": _kind("a language's code, with or without a country", "[a-z]{2,3}(?:-[A-Z]{2})?"),
-    "mac": _kind("a network card's address", f"(?:{_HEX}{{2}}:){{5}}{_HEX}{{2}}"),
+    "country": _kind("a two-letter country code", "[A-Z]{2}"),
+    "currency": _kind("a three-letter currency code", "[A-Z]{3}"),
+    "language": _kind("a language code, with or without a country", "[a-z]{2,3}(?:-[A-Z]{2})?"),
+    "mac": _kind("a MAC address", f"(?:{_HEX}{{2}}:){{5}}{_HEX}{{2}}"),
 }
 
 
@@ -156,7 +156,7 @@ _CASES = {"upper": Function.UPPER, "lower": Function.LOWER}
 
 
 class WordRule(RuleType):
-    """One word of a closed set says what every text must be."""
+    """Rules with one word from a closed set."""
 
     known: ClassVar[tuple[str, ...]]
     nulls = "NULL passes."
@@ -165,7 +165,7 @@ class WordRule(RuleType):
     def check(self, read: ReadRule) -> None:
         word = self.word(read)
         if word not in self.known:
-            message = f"{self.principal} is one of {', '.join(self.known)}"
+            message = f"{self.principal} must be one of {', '.join(self.known)}"
             hint = nearest(word, self.known)
             raise read.error(f"parameter {self.principal}", message, hint=hint)
 
@@ -179,19 +179,19 @@ class WordRule(RuleType):
         return given.value if isinstance(given, Text) else ""
 
     def passing(self, word: str, column: ColumnRef) -> Condition:
-        """TRUE for texts that are what the word says."""
+        """TRUE for texts that match the word."""
         return TEXT_KINDS[word].condition(column)
 
 
 class Format(WordRule):
     name = "format"
-    summary = "Every text is of the kind: " + "; ".join(
+    summary = "Every text has the format: " + "; ".join(
         f"`{word}`, {kind.meaning}" for word, kind in TEXT_KINDS.items()
     )
-    summary += ". Codes are known by their form: no list of them is kept."
+    summary += ". Codes are checked by format, not looked up in a list."
     example = "format(mail, kind='email')"
     nulls = "NULL passes. An empty text fails."
-    parameters = (ParameterSpec("kind", "text", "the kind", required=True),)
+    parameters = (ParameterSpec("kind", "text", "the format", required=True),)
     principal = "kind"
     known = tuple(TEXT_KINDS)
 
@@ -199,8 +199,8 @@ class Format(WordRule):
 class LetterCase(WordRule):
     name = "case"
     summary = (
-        "Every letter from A to Z of every text is a capital one, or with `'lower'` a small one;"
-        " other letters and signs pass."
+        "Every letter from A to Z is upper case, or with `'lower'` lower case; other letters "
+        "and characters pass."
     )
     example = "case(country, letters='upper')"
     parameters = (ParameterSpec("letters", "text", "`'upper'` or `'lower'`", required=True),)

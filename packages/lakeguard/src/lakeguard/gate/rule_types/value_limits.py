@@ -1,4 +1,4 @@
-"""What a rule about a value is held against: bounds, thresholds, or earlier versions."""
+"""Limits of rules about a value: bounds, thresholds or history."""
 
 from __future__ import annotations
 
@@ -36,21 +36,25 @@ PAST = (
     ParameterSpec(
         "band",
         "text",
-        "`'mad'`: within `k` spreads of the median of the last 30 published versions;"
-        " `'weekday'` or `'hour'`: of those of the last 100 on the same day of the week, or in the"
-        " same hour of the day, in UTC",
+        (
+            "`'mad'`: within `k` spreads of the median of the last 30 published versions; "
+            "`'weekday'` or `'hour'`: of those of the last 100 on the same weekday, or in the "
+            "same hour of the day, in UTC"
+        ),
     ),
-    ParameterSpec("k", "number", "how many spreads of 1.4826 median deviations; 3 if not given"),
-    ParameterSpec("least", "whole", "how many earlier values a band needs; 8 if not given"),
+    ParameterSpec(
+        "k", "number", ("how many spreads of 1.4826 median absolute deviations; 3 by default")
+    ),
+    ParameterSpec("least", "whole", "minimum number of earlier values for a band; 8 by default"),
 )
 NUMBERS = (
-    ParameterSpec("min", "number", "the least value that passes"),
-    ParameterSpec("max", "number", "the greatest value that passes"),
+    ParameterSpec("min", "number", "minimum, inclusive"),
+    ParameterSpec("max", "number", "maximum, inclusive"),
     *PAST,
 )
 PERCENTS = (
-    ParameterSpec("min", "percent", "the least share that passes"),
-    ParameterSpec("max", "percent", "the greatest share that passes"),
+    ParameterSpec("min", "percent", "minimum share, inclusive"),
+    ParameterSpec("max", "percent", "maximum share, inclusive"),
     *PAST,
 )
 _BANDS = tuple(word for word in get_args(BandKind) if word != "last")
@@ -59,8 +63,8 @@ _RECENT, _SEASONAL = 30, 100
 
 
 def check_limits(read: ReadRule) -> None:
-    """Bounds or thresholds, not both: there is one truth about the value. Groups need bounds,
-    and their thresholds are about rows. Bounds beside a band hold until there is one."""
+    """Bounds or thresholds, not both. Groups need bounds; their thresholds apply to rows. Bounds
+    beside a band apply until there is enough history."""
     rule = read.rule
     low, high = rule.parameter("min"), rule.parameter("max")
     thresholds = rule.warn_if is not None or rule.fail_if is not None
@@ -69,10 +73,10 @@ def check_limits(read: ReadRule) -> None:
     if rule.by:
         if not bounds:
             raise read.error("type", f"{rule.rule_type} of groups needs min, max or both")
-        refuse_past(read, "groups have no history")
+        refuse_past(read, "groups cannot be compared with history")
     elif thresholds and (bounds or past):
         clause = "fail_if" if rule.fail_if else "warn_if"
-        raise read.error(clause, "give min and max, or warn_if and fail_if, not both")
+        raise read.error(clause, "use min and max, or warn_if and fail_if, not both")
     elif not (thresholds or bounds or past):
         _check_past(read)
         raise read.error("type", f"{rule.rule_type} needs min, max, warn_if or fail_if")
@@ -93,16 +97,16 @@ def _check_past(read: ReadRule) -> None:
     if band is None:
         for name in ("k", "least"):
             if rule.parameter(name) is not None:
-                message = f"{name} is said of a band, and there is none: add band="
+                message = f"{name} needs a band: add band="
                 raise read.error(f"parameter {name}", message + " or ".join(_BANDS))
         return
     if rule.parameter("change") is not None:
-        raise read.error("parameter band", "give change or a band, not both")
+        raise read.error("parameter band", "use change or band, not both")
     if not isinstance(band, Text) or band.value not in _BANDS:
-        raise read.error("parameter band", f"a band is one of {', '.join(_BANDS)}")
+        raise read.error("parameter band", f"band must be one of {', '.join(_BANDS)}")
     k, least = rule.parameter("k"), rule.parameter("least")
     if isinstance(k, Number) and k.value <= 0:
-        raise read.error("parameter k", "a band is wider than nothing")
+        raise read.error("parameter k", "k must be greater than 0")
     if isinstance(least, Number) and not 2 <= least.value <= _RECENT:
         raise read.error("parameter least", f"a band needs 2 to {_RECENT} earlier values")
 
@@ -118,7 +122,7 @@ def refuse_past(read: ReadRule, reason: str) -> None:
 
 
 def past_of(rule: Rule) -> Past | None:
-    """What the rule says about earlier versions."""
+    """The rule's comparison with earlier versions."""
     change, band = rule.parameter("change"), rule.parameter("band")
     if isinstance(change, Percent):
         return Past("last", change=change.value)
@@ -145,20 +149,20 @@ def percent_bounds(rule: Rule) -> Bounds:
 
 
 def refuse_idle_share(read: ReadRule) -> None:
-    """Bounds that every share keeps, where nothing else is asked and it is only now being said."""
+    """Refuses bounds that every share satisfies, while the rule is being authored."""
     bounds = percent_bounds(read.rule)
     given = [end for end in (bounds.low, bounds.high) if end is not None]
     if not read.fresh or not given or has_past(read.rule):
         return
     if (bounds.low or 0) == 0 and bounds.high in (None, 100):
         part = "parameter min" if bounds.low is not None else "parameter max"
-        raise read.error(part, "every share lies between 0% and 100%, so that it says nothing")
+        raise read.error(part, "this always holds: every share is between 0% and 100%")
 
 
 def by_groups(
     subject: str, value: RowCount | Aggregate | Quantile, bounds: Bounds, columns: Resolver
 ) -> GroupsJudged:
-    """The value of each group against the bounds."""
+    """The value of each group within the bounds."""
     failed, groups, worst = (
         ask(
             GroupBreach(
@@ -177,7 +181,7 @@ def by_groups(
 
 
 def _told(bound: Scalar | None, bounds: Bounds) -> str | None:
-    """A bound as evidence spells values, so that the two can be compared."""
+    """A bound spelled like a value in evidence, so that the two can be compared."""
     match bound:
         case None:
             return None

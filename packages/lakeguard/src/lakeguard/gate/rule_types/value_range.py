@@ -31,7 +31,7 @@ from lakeguard_sdk.types.schema import FLOATS, TIMES, is_numeric
 
 
 def check_bounds(read: ReadRule) -> None:
-    """At least one bound, and numbers in their order."""
+    """Requires at least one bound, and min <= max."""
     low, high = read.rule.parameter("min"), read.rule.parameter("max")
     if low is None and high is None:
         raise read.error("type", f"{read.rule.rule_type} needs min, max or both")
@@ -40,7 +40,7 @@ def check_bounds(read: ReadRule) -> None:
 
 
 def outside(of: Scalar, low: Value | None, high: Value | None) -> list[Condition]:
-    """The conditions that hold beyond the bounds."""
+    """Conditions that hold outside of the bounds."""
     found: list[Condition] = []
     if low is not None:
         found.append(Compare(op=Comparison.LT, left=of, right=low))
@@ -55,13 +55,13 @@ def any_of(conditions: list[Condition]) -> Condition:
 
 class ValueRange(RuleType):
     name = "range"
-    summary = "Every value lies between the bounds; both bounds belong to the range."
+    summary = "Every value is within the bounds, which are inclusive."
     example = "range(dep_delay, min=-120, max=2000) fail_if > 0.1%"
     nulls = "NULL passes. NaN fails."
     takes = "numbers, dates, timestamps"
     parameters = (
-        ParameterSpec("min", "bound", "the least value that passes"),
-        ParameterSpec("max", "bound", "the greatest value that passes"),
+        ParameterSpec("min", "bound", "minimum, inclusive"),
+        ParameterSpec("max", "bound", "maximum, inclusive"),
     )
 
     def check(self, read: ReadRule) -> None:
@@ -91,13 +91,13 @@ class ValueRange(RuleType):
 
 class TextLength(RuleType):
     name = "length"
-    summary = "Every text has as many characters (code points) as the bounds allow."
+    summary = "The length of every text, in characters (code points), is within the bounds."
     example = "length(tail_num, min=5, max=6)"
     nulls = "NULL passes. An empty text has length 0."
     takes = "strings"
     parameters = (
-        ParameterSpec("min", "whole", "the fewest characters that pass"),
-        ParameterSpec("max", "whole", "the most characters that pass"),
+        ParameterSpec("min", "whole", "minimum number of characters"),
+        ParameterSpec("max", "whole", "maximum number of characters"),
     )
 
     def check(self, read: ReadRule) -> None:
@@ -105,7 +105,9 @@ class TextLength(RuleType):
         if read.rule.parameter("max") is None and read.rule.parameter("min") == Number(
             value=Decimal(0)
         ):
-            raise read.error("parameter min", "every text has at least 0 characters")
+            raise read.error(
+                "parameter min", ("this always holds: every text has at least 0 characters")
+            )
 
     def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
         column = columns.column()
@@ -123,13 +125,13 @@ class TextLength(RuleType):
 
 class OutsideRange(RuleType):
     name = "not_range"
-    summary = "No value lies between the bounds; both bounds belong to what fails."
+    summary = "No value is within the bounds, which are inclusive."
     example = "not_range(seat, min=13, max=13)"
-    nulls = "NULL passes. NaN passes: it lies between no bounds."
+    nulls = "NULL passes. NaN passes: it is never within bounds."
     takes = "numbers, dates, timestamps"
     parameters = (
-        ParameterSpec("min", "bound", "the least value that fails", required=True),
-        ParameterSpec("max", "bound", "the greatest value that fails", required=True),
+        ParameterSpec("min", "bound", "lower end of the forbidden range, inclusive", required=True),
+        ParameterSpec("max", "bound", "upper end of the forbidden range, inclusive", required=True),
     )
 
     def check(self, read: ReadRule) -> None:

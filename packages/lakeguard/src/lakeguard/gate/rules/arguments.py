@@ -1,4 +1,4 @@
-"""Reads the arguments of a rule and holds them against what its type takes."""
+"""Parses the arguments of a rule and checks them against its type."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _WANTED = {
     "whole": "a whole number from 0",
     "number": "a number",
     "share": "a number from 0 to 1",
-    "percent": "a per cent, such as 95%",
+    "percent": "a percentage, such as 95%",
     "bound": "a number, or a date or time in quotes",
     "text": "a text in quotes",
     "flag": "true or false",
-    "duration": "a time such as 90s, 15m, 24h, 7d or 2w",
-    "step": "a whole number from 1, or a time such as 15m, 1h or 1d",
+    "duration": "a duration such as 90s, 15m, 24h, 7d or 2w",
+    "step": "a whole number from 1, or a duration such as 15m, 1h or 1d",
     "list": "a list such as ['A', 'B']",
     "literal": "a value",
 }
@@ -50,7 +50,7 @@ class Arguments:
 
 
 class ArgumentParser:
-    """Notes the place of every argument in ``spans``."""
+    """Records the span of every argument in ``spans``."""
 
     def __init__(
         self, cursor: Cursor, rule_type: RuleType, column: str | None, spans: dict[str, Span]
@@ -95,14 +95,15 @@ class ArgumentParser:
         self._take_column()
 
     def _rest(self) -> None:
-        """Parameters behind what has no name."""
+        """Named parameters after the positional arguments."""
         while self._cursor.take_mark(","):
             if self._cursor.token.kind != "word" or not self._cursor.next_is("="):
-                raise self._cursor.error("the name of a parameter expected")
+                raise self._cursor.error("a parameter name expected")
             self._named()
 
     def _said(self) -> None:
-        """A condition, behind the column that it is about; under that it may be left out."""
+        """A condition, after the column it is about; the column is optional in a column's own
+        rules."""
         if self._type.columns[1] and self._cursor.at_column and self._cursor.next_is(","):
             self._take_column()
             self._cursor.expect_mark(",")
@@ -121,7 +122,7 @@ class ArgumentParser:
         self._store("aggregate", Totalled(tree=tree), self._cursor.since(start))
 
     def _reference(self) -> None:
-        """``a, b -> silver.other(c, d)``; under a column it may be left out."""
+        """``a, b -> silver.other(c, d)``; the column is optional in a column's own rules."""
         if self._cursor.token.kind != "reference":
             self._take_column()
             while self._cursor.take_mark(","):
@@ -133,7 +134,7 @@ class ArgumentParser:
         try:
             dataset = DatasetName(token.value.removeprefix("->").strip())
         except BadName as error:
-            message = f"{token.value[:64]} is no dataset: {error}"
+            message = f"{token.value[:64]} is not a dataset: {error}"
             raise GrammarError(message, token.span, kind="syntax") from None
         names: list[str] = []
         if not (self._type.refers_whole and self._cursor.at_mark(")")):
@@ -149,7 +150,7 @@ class ArgumentParser:
             if principal is None or principal in self._given:
                 names = ", ".join(f"{spec.name}=" for spec in self._type.parameters)
                 raise self._cursor.error(
-                    f"a value needs its name ({names})"
+                    f"a value needs a parameter name ({names})"
                     if names
                     else f"{self._type.name} takes columns only"
                 )
@@ -158,7 +159,7 @@ class ArgumentParser:
             self._named()
         else:
             if self._given:
-                raise self._cursor.error("columns come before values")
+                raise self._cursor.error("columns must come before values")
             self._take_column()
 
     def _named(self) -> None:
@@ -168,7 +169,7 @@ class ArgumentParser:
             takes = f"takes {' and '.join(known)}" if known else "takes no parameter"
             raise self._cursor.error(f"{self._type.name} {takes}", hint=nearest(name, known))
         if name in self._given:
-            raise self._cursor.error(f"{name} stands twice")
+            raise self._cursor.error(f"duplicate {name}")
         self._cursor.advance()
         self._cursor.advance()
         self._value(name)
@@ -179,7 +180,7 @@ class ArgumentParser:
         value = self._list(name) if self._cursor.at_mark("[") else self._literal()
         if spec is None or not _fits(value, spec):
             wanted = _WANTED[spec.kind] if spec else "nothing"
-            raise GrammarError(f"{name} wants {wanted}", start.span, kind="syntax")
+            raise GrammarError(f"{name} needs {wanted}", start.span, kind="syntax")
         self._store(name, value, start.span)
 
     def _literal(self) -> ParameterValue:
@@ -207,27 +208,29 @@ class ArgumentParser:
     def _take_column(self) -> None:
         token = self._cursor.expect_column()
         if token.value in self._columns:
-            message = f"{token.value} stands twice"
+            message = f"duplicate column {token.value}"
             raise GrammarError(message, token.span, kind="meaning", word=token.value)
         self._spans[f"column {len(self._columns)}"] = token.span
         self._columns.append(token.value)
 
     def _settle_columns(self) -> None:
-        """The column that the rule stands under is its column, written again or not."""
+        """In a column's own rules, that column is implied and may be repeated."""
         fewest, most = self._type.columns
         if self._under is not None:
             if most == 0:
                 raise self._error(
                     "type",
-                    f"{self._type.name} is not about a column: write it under the dataset's rules",
+                    f"{self._type.name} is not about a column: move it to the dataset's rules",
                 )
             if not self._columns:
                 self._columns.append(self._under)
             elif self._under not in self._columns:
                 raise self._error(
                     "column 0",
-                    f"this rule stands under {self._under}: leave the column "
-                    "out, or write the rule under the dataset's rules",
+                    (
+                        f"this rule belongs to {self._under}: omit the column, or move the rule "
+                        "to the dataset's rules"
+                    ),
                 )
         if len(self._columns) < fewest:
             raise self._error("type", f"{self._type.name} needs {_columns(fewest)}")

@@ -1,4 +1,4 @@
-"""Rules over a schema: defined, compiled, and what they ask of the data together."""
+"""Compiles rules against a schema into checks and measures."""
 
 from __future__ import annotations
 
@@ -60,16 +60,16 @@ _POINTS_AT_ROWS = (CountIf, JsonFaults, UnmatchedRows, DuplicateRows)
 
 @dataclass(frozen=True)
 class CompiledRule:
-    """A rule over one schema: what it measures and what the answers are held against."""
+    """A rule compiled against one schema: its check and measures."""
 
     rule: Rule
     judgement: Judgement
     fingerprint: str = ""
-    """Content hash of its definition, where it has one."""
+    """Content hash of its definition, if it has one."""
 
     @cached_property
     def told(self) -> dict[str, Any]:
-        """What a result says of the rule that it is of; the same for every decision."""
+        """Fields of every check result of this rule."""
         judged = self.judgement
         counted = judged.failed.key if isinstance(judged, RowsJudged | GroupsJudged) else ""
         given = given_texts(self.rule)
@@ -81,22 +81,22 @@ class CompiledRule:
 
 
 def default_rule_id(rule: Rule) -> str:
-    """``<type>.<columns>``, as in ``unique.flight_key``; the type alone where it has none."""
+    """``<type>.<columns>``, as in ``unique.flight_key``; only the type if there are no columns."""
     return ".".join((rule.rule_type, *(rule.columns or rule.said_columns)))
 
 
 def define_rule(
     rule: Rule, *, rule_id: str | None, severity: Severity | None, active: bool = True
 ) -> RuleDefinition:
-    """The rule as a definition: canonical text, and the severity that its limits imply.
+    """Define a rule: canonical text, and the severity implied by its limits.
 
-    GrammarError, with the place in the canonical text, where severity and limits contradict
-    each other or the rule is none that the grammar could say.
+    GrammarError, with the span in the canonical text, if severity and limits contradict each other
+    or the rule cannot be written in the grammar.
     """
     text = rule_text(rule)
     read = read_rule(text)
     if read.rule != rule:
-        raise read.error("type", "the rule cannot be written down as it is")
+        raise read.error("type", "the rule has no text form")
     return RuleDefinition(
         rule_id=rule_id or default_rule_id(rule),
         rule_type=rule.rule_type.upper(),
@@ -107,24 +107,27 @@ def define_rule(
 
 
 def compile_rule(definition: RuleDefinition, schema: TableSchema) -> CompiledRule:
-    """The definition over a schema; GrammarError, with the place in its expression, if it
-    names no column, means nothing there, or contradicts its own type or severity."""
+    """Compile a definition against a schema. GrammarError, with the span in its expression, for
+    unknown columns, rules that are meaningless for the schema, and a contradictory type or
+    severity."""
     return compiler_for(schema)(definition)
 
 
 def compile_text(text: str, schema: TableSchema, *, column: str | None = None) -> CompiledRule:
-    """Like ``compile_rule`` for a text as its author wrote it: places are places in that text,
-    and conditions that are the same for every row are refused."""
+    """Like ``compile_rule`` for a text being authored: spans refer to that text, and constant
+    conditions are refused."""
     return compile_read(replace(read_rule(text, column=column), fresh=True), schema)
 
 
 def measures_for(
     rules: tuple[RuleDefinition, ...], schema: TableSchema, tagged: Collection[str] = ()
 ) -> tuple[Measure, ...]:
-    """Every measure that the active rules need, once, in an order that no order of rules
-    changes; the batch's row count is the first. A rule that does not compile asks for
-    nothing here: the decision blocks on it. Of columns that are ``tagged`` no extremes are
-    asked only to name the worst value."""
+    """All measures of the active rules, without duplicates and independent of rule order; the row
+    count of the batch comes first.
+
+    Rules that do not compile are skipped: the decision blocks on them. Extremes that only name the
+    worst value are omitted for ``tagged`` columns.
+    """
     batch = ask(RowCount())
     asked = {
         item.key: item.measure
@@ -138,8 +141,8 @@ def measures_for(
 def looked_back_at(
     rules: tuple[RuleDefinition, ...], schema: TableSchema
 ) -> tuple[frozenset[str], int]:
-    """The measures whose earlier values the active rules are held against, and in how many
-    versions at most."""
+    """Keys of the measures that active rules compare with history, and the maximum number of
+    versions."""
     keys: set[str] = set()
     versions = 0
     for judgement in _judgements(rules, schema):
@@ -150,7 +153,7 @@ def looked_back_at(
 
 
 def _judgements(rules: tuple[RuleDefinition, ...], schema: TableSchema) -> Iterator[Judgement]:
-    """Of the active rules that compile."""
+    """Checks of the active rules that compile."""
     compile_definition = compiler_for(schema)
     for definition in rules:
         if definition.active:
@@ -160,7 +163,7 @@ def _judgements(rules: tuple[RuleDefinition, ...], schema: TableSchema) -> Itera
 
 @lru_cache(maxsize=64)
 def compiler_for(schema: TableSchema) -> Callable[[RuleDefinition], CompiledRule]:
-    """``compile_rule`` for many rules over one schema, which is then hashed but once."""
+    """``compile_rule`` for many rules over one schema, so that it is hashed only once."""
 
     @lru_cache(maxsize=8192)
     def compile_definition(definition: RuleDefinition) -> CompiledRule:
@@ -174,14 +177,14 @@ def compiler_for(schema: TableSchema) -> Callable[[RuleDefinition], CompiledRule
 
 
 def points_at_rows(judgement: Judgement) -> bool:
-    """Whether it identifies single failing rows of the batch, which can be quarantined."""
+    """Whether the check identifies single failing rows, which can be quarantined."""
     if not isinstance(judgement, RowsJudged):
         return False
     return isinstance(judgement.failed.measure, _POINTS_AT_ROWS)
 
 
 def compile_read(read: ReadRule, schema: TableSchema) -> CompiledRule:
-    """What was read, over a schema; GrammarError where it means nothing there."""
+    """Compile a parsed rule against a schema; GrammarError if it is meaningless there."""
     rule_type = RULE_TYPES.find(read.rule.rule_type)
     if rule_type is None:
         raise read.error("type", "unknown rule type", kind="rule_type")
@@ -190,12 +193,12 @@ def compile_read(read: ReadRule, schema: TableSchema) -> CompiledRule:
         columns.refuse_nested()
     judgement = rule_type.compile(read, columns)
     if read.fresh and read.rule.on_fail == "quarantine" and not points_at_rows(judgement):
-        message = f"{rule_type.name} points at no single rows to quarantine: it blocks"
+        message = (
+            f"{rule_type.name} does not identify single rows and cannot quarantine: the rule blocks"
+        )
         raise read.error("on_fail", message)
     if read.fresh and _never_fails(judgement):
-        raise read.error(
-            "type", "every value that its column can have passes, so that it says nothing"
-        )
+        raise read.error("type", "this always holds: every value of the column passes")
     return CompiledRule(read.rule, judgement)
 
 
@@ -205,13 +208,13 @@ def _never_fails(judgement: Judgement) -> bool:
 
 
 def _severity(read: ReadRule, given: Severity | None) -> Severity:
-    """Limits are the whole truth: ``fail_if`` is FAIL, ``warn_if`` alone WARN."""
+    """If limits are set, only they decide: ``fail_if`` is FAIL, ``warn_if`` alone WARN."""
     if read.rule.fail_if is not None:
         if given is Severity.WARN:
-            raise read.error("fail_if", "severity WARN contradicts fail_if: drop one of them")
+            raise read.error("fail_if", "severity WARN contradicts fail_if: remove one of them")
         return Severity.FAIL
     if read.rule.warn_if is not None:
         if given is Severity.FAIL:
-            raise read.error("warn_if", "severity FAIL contradicts warn_if alone: write fail_if")
+            raise read.error("warn_if", "severity FAIL contradicts warn_if alone: use fail_if")
         return Severity.WARN
     return given or Severity.FAIL

@@ -48,13 +48,13 @@ from lakeguard.gate.rules.arguments import ArgumentParser, Arguments
 from lakeguard.gate.rules.thresholds import check_thresholds
 from lakeguard_sdk.core.enums import Scope
 
-# Reads a rule: its type, its arguments, its clauses.
+# Parses a rule: type, arguments, clauses.
 
 CLAUSES = ("by", "where", "warn_if", "fail_if", "on_fail", "scope")
 
 
 class RuleParser:
-    """Reads one text once."""
+    """Parses one text; use once."""
 
     def __init__(self, text: str, column: str | None) -> None:
         self._text = text
@@ -98,7 +98,7 @@ class RuleParser:
                 hint = nearest(token.value, CLAUSES) if token.kind == "word" else ""
                 raise self._cursor.error(f"one of {', '.join(CLAUSES)} expected", hint=hint)
             if word in clauses:
-                raise self._cursor.error(f"{word} stands twice")
+                raise self._cursor.error(f"duplicate {word}")
             self._cursor.advance()
             clauses[word] = self._clause(word, token.span, rule_type)
         return clauses
@@ -126,7 +126,7 @@ class RuleParser:
         word = token.value.lower()
         self._spans["on_fail"] = self._cursor.since(start)
         if word == "quarantine" and rule_type.judges != "rows":
-            message = f"{rule_type.name} has no rows to quarantine: it blocks"
+            message = f"{rule_type.name} has no rows to quarantine: the rule blocks"
             raise GrammarError(message, token.span, kind="meaning", word=token.value)
         return word
 
@@ -135,13 +135,13 @@ class RuleParser:
         while not names or self._cursor.take_mark(","):
             token = self._cursor.expect_column()
             if token.value in names:
-                message = f"{token.value} stands twice"
+                message = f"duplicate column {token.value}"
                 raise GrammarError(message, token.span, kind="meaning", word=token.value)
             self._spans[f"by {len(names)}"] = token.span
             names.append(token.value)
         if not rule_type.groups:
             span = self._cursor.since(start)
-            message = f"{rule_type.name} is not asked of groups"
+            message = f"{rule_type.name} does not support by"
             raise GrammarError(message, span, kind="meaning", word="by")
         return tuple(names)
 
@@ -150,7 +150,7 @@ class RuleParser:
         span = self._spans["scope"] = self._cursor.since(start)
         if not rule_type.scopes:
             raise GrammarError(
-                f"{rule_type.name} looks at the batch alone; scope is for {_scoped()}",
+                f"{rule_type.name} always reads the batch; scope is supported by {_scoped()}",
                 span,
                 kind="meaning",
                 word=token.value,
@@ -181,21 +181,21 @@ __all__ = ["GrammarError", "parse_rule", "read_rule", "rule_text"]
 
 
 def parse_rule(text: str, *, column: str | None = None) -> Rule:
-    """The rule that a text says; GrammarError, with the place in the text, if it says none.
+    """Parse a rule; GrammarError, with the span, if the text is invalid.
 
-    ``column`` is the one that the rule stands under: the rule then leaves it out.
+    ``column`` is the column whose rules contain it; the rule then omits it.
     """
     return read_rule(text, column=column).rule
 
 
 @lru_cache(maxsize=4096)
 def read_rule(text: str, *, column: str | None = None) -> ReadRule:
-    """The rule and the places of its parts; its canonical text is always readable again."""
+    """Parse a rule with the spans of its parts; its canonical text always parses."""
     read = RuleParser(text, column).parse()
     canonical = len(rule_text(read.rule))
     if canonical > LONGEST_TEXT:
         raise GrammarError(
-            f"too long: {canonical:,} characters when written out, at most {LONGEST_TEXT:,}",
+            f"too long: {canonical:,} characters in canonical form, at most {LONGEST_TEXT:,}",
             Span(0, max(1, len(text))),
             kind="syntax",
         )

@@ -1,4 +1,4 @@
-"""Which rules can quarantine rows: those whose measure points at single rows of the batch."""
+"""Rules that can quarantine rows: their measures identify single rows of the batch."""
 
 from __future__ import annotations
 
@@ -14,23 +14,25 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 def check_quarantine(text: str, batch: TableSchema, *, column: str | None = None) -> None:
-    """Refuses, with the place in the text, a rule that is to quarantine rows and names a column
-    that only the load writes: there is none yet when rows are quarantined. Or whose batch has a
-    column that rows have which wait."""
+    """Refuses, with the span, a quarantine rule that uses a column written by the load, which does
+    not exist yet when rows are quarantined, or a batch column whose name the quarantine table
+    reserves."""
     read = read_rule(text, column=column)
     if read.rule.on_fail != "quarantine":
         return
     taken = [name for name in batch.names if name.casefold() in QUARANTINE_COLUMNS]
     if taken:
         message = f"quarantined rows have a column {taken[0].casefold()} of their own:"
-        message += f" give the column {taken[0]} another name"
+        message += f" rename the column {taken[0]}"
         raise GrammarError(message, Span(0, len(text)), kind="meaning", word=taken[0])
     try:
         compile_read(replace(read, fresh=True), batch)
     except GrammarError as error:
         if error.kind != "column":
             raise
-        message = f"{error.word} is written by the load, after rows are quarantined: it blocks"
+        message = (
+            f"{error.word} is written by the load, after rows are quarantined: the rule blocks"
+        )
         raise GrammarError(
             message, Span(error.offset, error.length), kind="meaning", word=error.word
         ) from error
@@ -39,9 +41,9 @@ def check_quarantine(text: str, batch: TableSchema, *, column: str | None = None
 def quarantine_rules(
     rules: tuple[RuleDefinition, ...], batch: TableSchema
 ) -> tuple[QuarantineRule, ...]:
-    """The active rules whose failing rows are kept out of the table, in the order of their ids.
+    """Active rules whose failing rows are quarantined, ordered by id.
 
-    One that cannot quarantine over the columns of a batch is left out: it blocks.
+    A rule that cannot quarantine rows of the batch is omitted: it blocks.
     """
     compile_definition = compiler_for(batch)
     found = []

@@ -1,4 +1,4 @@
-"""What ``warn_if`` and ``fail_if`` may say of a rule, and when they hold."""
+"""Validation and evaluation of ``warn_if`` and ``fail_if``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DOWNWARD = (Comparison.LT, Comparison.LE)
 
 
 def reached(threshold: Threshold, failed: int, scope: int) -> bool:
-    """Whether so many failing rows of so many reach it; a share of no rows is nothing."""
+    """Whether that many failing rows reach the threshold; no rows have no share."""
     if threshold.percent:
         return scope > 0 and _over(threshold, failed, scope)
     return HOLDS[threshold.op](Decimal(failed), threshold.number)
@@ -38,7 +38,7 @@ def _over(threshold: Threshold, failed: int, scope: int) -> bool:
 
 
 def check_thresholds(rule_type: RuleType, read: ReadRule) -> None:
-    """Refuses thresholds that mean nothing, always hold or never hold."""
+    """Refuses thresholds that are meaningless, always true or never true."""
     for clause in ("warn_if", "fail_if"):
         threshold: Threshold | None = getattr(read.rule, clause)
         if threshold is None:
@@ -48,35 +48,35 @@ def check_thresholds(rule_type: RuleType, read: ReadRule) -> None:
             raise read.error(clause, problem)
     warn, fail = read.rule.warn_if, read.rule.fail_if
     if warn and fail and _covers(fail, warn):
-        raise read.error("warn_if", f"warn_if {warn} is never seen: fail_if {fail} comes first")
+        raise read.error("warn_if", f"warn_if {warn} never applies: fail_if {fail} comes first")
 
 
 def _of_rows(threshold: Threshold) -> str:
     number = threshold.number
     if threshold.op not in _UPWARD:
-        return "failing rows are held against > or >="
+        return "limits on failing rows need > or >="
     if number < 0 or (number == 0 and threshold.op is Comparison.GE):
-        return "this holds even if no row fails"
+        return "this is true even if no row fails"
     if not threshold.percent and number != number.to_integral_value():
-        return "rows are whole; a share is written with %"
+        return "row counts are whole numbers; write a share with %"
     if threshold.percent and (number > 100 or (number == 100 and threshold.op is Comparison.GT)):
-        return "this never holds: at most 100 % of the rows can fail"
+        return "this is never true: at most 100 % of the rows can fail"
     return ""
 
 
 def _of_value(threshold: Threshold) -> str:
-    return "a value has no per cent: write the number alone" if threshold.percent else ""
+    return "a value has no percentage: write the number alone" if threshold.percent else ""
 
 
 def _of_share(threshold: Threshold) -> str:
-    return "" if threshold.percent else "a share is held against per cent: write the number with %"
+    return "" if threshold.percent else "a share needs a percentage: write the number with %"
 
 
 _PROBLEMS = {"rows": _of_rows, "value": _of_value, "share": _of_share}
 
 
 def _covers(fail: Threshold, warn: Threshold) -> bool:
-    """Whether everything that warns has failed already."""
+    """Whether everything that warns has already failed."""
     if fail.percent != warn.percent:
         return False
     if fail.op in _UPWARD and warn.op in _UPWARD:

@@ -1,6 +1,6 @@
-"""The extremes that name the worst value: of a column that carries a tag nobody asks for them.
+"""The extremes that name a rule's worst value are not measured for tagged columns.
 
-They explain a rule about rows and decide nothing, and what is measured is kept for good.
+They only explain a result, and measures are retained for good.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lakeguard_sdk.expressions.measures import Aggregate
 
 
 def tagged_columns(tags: Mapping[str, Collection[str]], subject: Subject | None) -> tuple[str, ...]:
-    """Columns that carry a tag of whatever kind, their own or one that came down to them."""
+    """Columns with any tag, declared or inherited."""
     found = {name for name, carried in tags.items() if carried}
     if subject is not None:
         found |= {item.column for item in subject.travelled}
@@ -23,7 +23,7 @@ def tagged_columns(tags: Mapping[str, Collection[str]], subject: Subject | None)
 
 
 def without_extremes(judged: Judgement, tagged: Collection[str]) -> Judgement:
-    """The same judgement, which then tells no value of such a column."""
+    """The same check without measures that reveal a value of a tagged column."""
     if not isinstance(judged, RowsJudged) or judged.extremes is None:
         return judged
     hidden = {name.casefold() for name in tagged}
@@ -32,7 +32,7 @@ def without_extremes(judged: Judgement, tagged: Collection[str]) -> Judgement:
 
 
 def _column(measure: object) -> str:
-    """The column of the table that is measured, or a field of which is."""
+    """The measured column, or the column whose field is measured."""
     if isinstance(measure, Aggregate) and isinstance(measure.column, ColumnRef | FieldRef):
         return measure.column.name.casefold()
     return ""

@@ -1,4 +1,4 @@
-"""Every difference between a live schema and the approved one, each with its class."""
+"""Finds and classifies the differences between a live schema and the approved one."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from lakeguard_sdk.model.schema_changes import SchemaChange
 from lakeguard_sdk.types.schema import Column, TableSchema, is_nested
 
 LIKE_ENOUGH = 0.6
-"""Of two names that may be one: the share of their characters that are the same."""
+"""Minimum similarity of two column names to suggest a rename."""
 
 
 @dataclass(frozen=True)
 class Approved:
-    """The schema that a live one is held against."""
+    """The schema that a live one is compared with."""
 
     schema: TableSchema
     required: frozenset[str] = field(default_factory=frozenset)
-    """Columns that may hold no NULL."""
+    """Columns that are not nullable."""
     promised: frozenset[str] = field(default_factory=frozenset)
-    """Columns of which the source itself is to say so."""
+    """Columns that the source itself must declare not nullable."""
     keys: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
 
     def bound(self, column: str, change: SchemaChange) -> SchemaChange:
-        """The change, which is one of keys or partitions where the table rests on the column."""
+        """The change, reported as a key or partition change if the table depends on the column."""
         if column in self.partition_by:
             return SchemaChange.PARTITION_CHANGE
         return SchemaChange.KEY_CHANGE if column in self.keys else change
@@ -36,19 +36,19 @@ class Approved:
 
 @dataclass(frozen=True)
 class Difference:
-    """``column`` is the declared name where there is one, and names a part as ``a.b``."""
+    """``column`` is the declared name if there is one; ``a.b`` for a nested field."""
 
     column: str
     change: SchemaChange
     found: str | None
     declared: str | None
     other: str = ""
-    """What the live schema calls it."""
+    """Its name in the live schema."""
 
 
 def find_changes(live: TableSchema, approved: Approved, *, text_source: bool) -> list[Difference]:
-    """Sorted by column. From a text source every plain type is read out of strings, so that a
-    string there is no difference of type. The order of columns is not looked at."""
+    """Differences sorted by column; column order is ignored. A text source delivers every plain
+    type as a string, so that string is not a type difference there."""
     gone = [column for column in approved.schema.columns if live.type_of(column.name) is None]
     new = [column for column in live.columns if approved.schema.type_of(column.name) is None]
     pairs = _case_pairs(gone, new)
@@ -67,7 +67,7 @@ def find_changes(live: TableSchema, approved: Approved, *, text_source: bool) ->
 
 
 def reordered(live: TableSchema, declared: TableSchema) -> Difference | None:
-    """The first column that stands elsewhere among those that both have."""
+    """The first common column whose relative position differs."""
     wanted = [name for name in declared.names if name in set(live.names)]
     found = [name for name in live.names if name in set(declared.names)]
     for name, other in zip(wanted, found, strict=True):
@@ -103,7 +103,7 @@ def _read_from_text(declared: str, live: str, *, text_source: bool) -> bool:
 
 
 def _nullability(old: Column, now: Column, approved: Approved) -> Iterator[Difference]:
-    """Only where the origin says whether a column can hold NULL."""
+    """Only if the source reports nullability."""
     if now.nullable is True and old.name in approved.promised:
         yield Difference(old.name, SchemaChange.RELAX_NULLABILITY, now.type, old.type)
     if now.nullable is False and old.name not in approved.required:
@@ -132,7 +132,8 @@ def _names(
 def _rename_candidates(
     gone: list[Column], new: list[Column], *, text_source: bool
 ) -> list[tuple[Column, Column]]:
-    """Of one type, and of names that are alike; the likest first, and each column once."""
+    """Pairs of dropped and added columns with the same type and similar names, most similar first,
+    each column once."""
     scored = [
         (_likeness(old.name, now.name), old, now)
         for old in gone
@@ -151,13 +152,14 @@ def _likeness(one: str, other: str) -> float:
     return SequenceMatcher(None, one.casefold(), other.casefold(), autojunk=False).ratio()
 
 
-# What changed between two revisions of a definition, beside the names and types of columns.
+# Differences between two revisions of a definition besides column names and types.
 
 
 def revised_differences(
     before: DatasetDefinition, after: DatasetDefinition, *, rebuilt: bool
 ) -> Iterator[Difference]:
-    """Keys, partitions, descriptions and tags; a table that is ``rebuilt`` takes any keys."""
+    """Differences of keys, partitions, descriptions and tags; a ``rebuilt`` table may change its
+    keys."""
     old, new = before.load, after.load
     if not rebuilt and old.keys and new.keys and set(old.keys) != set(new.keys):
         yield _listed(SchemaChange.KEY_CHANGE, old.keys, new.keys)

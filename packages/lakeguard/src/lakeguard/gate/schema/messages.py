@@ -1,4 +1,4 @@
-"""A difference of schema as a sentence."""
+"""Schema differences as sentences."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
 
 REACTION_WORDS = {
     Reaction.ACCEPT: "accepted",
-    Reaction.ACCEPT_CAST: "cast, or the run fails",
-    Reaction.LEFT_OUT: "left out",
+    Reaction.ACCEPT_CAST: "cast; the run fails if a value does not fit",
+    Reaction.LEFT_OUT: "omitted",
     Reaction.QUARANTINE_ROW: "rows that cannot be cast are quarantined",
-    Reaction.BLOCK: "not accepted",
+    Reaction.BLOCK: "blocked",
 }
 
 _SENTENCES = {
@@ -19,15 +19,15 @@ _SENTENCES = {
     SchemaChange.DROP_NULLABLE: "column {column} ({declared}) is missing",
     SchemaChange.DROP_REQUIRED: "column {column} ({declared}) is missing, and required",
     SchemaChange.RENAME: "column {column} ({declared}) is missing, and {other} may be its new name",
-    SchemaChange.CASE_RENAME: "column {column} is called {other}",
+    SchemaChange.CASE_RENAME: "column {column} is named {other}",
     SchemaChange.RELAX_NULLABILITY: "column {column} may be NULL, declared nullable: false",
     SchemaChange.TIGHTEN_NULLABILITY: "column {column} is never NULL, declared nullable",
-    SchemaChange.REORDER: "column {column} stands elsewhere",
+    SchemaChange.REORDER: "column {column} has another position",
     SchemaChange.NESTED_ADD: "field {column} ({found}) is not declared",
     SchemaChange.NESTED_DROP: "field {column} ({declared}) is missing",
-    SchemaChange.NESTED_CASE_RENAME: "field {column} is spelled in another case",
-    SchemaChange.COMMENT: "column {column} is described otherwise",
-    SchemaChange.TAG: "column {column} has other tags: {found}, before {declared}",
+    SchemaChange.NESTED_CASE_RENAME: "field {column} is spelled with different case",
+    SchemaChange.COMMENT: "column {column} has a different description",
+    SchemaChange.TAG: "column {column} has different tags: {found}, before {declared}",
 }
 _TYPE = "column {column} is {found}, declared {declared}"
 _CLAUSES = {
@@ -35,14 +35,14 @@ _CLAUSES = {
     SchemaChange.NARROW: ", which is narrower",
     SchemaChange.NESTED_WIDEN: ", which is wider",
     SchemaChange.NESTED_NARROW: ", which is narrower",
-    SchemaChange.TIMEZONE: ": one has a time zone",
-    SchemaChange.KEY_CHANGE: ", and the table is keyed by it",
-    SchemaChange.PARTITION_CHANGE: ", and the table is partitioned by it",
+    SchemaChange.TIMEZONE: ": only one has a time zone",
+    SchemaChange.KEY_CHANGE: ", and it is a key of the table",
+    SchemaChange.PARTITION_CHANGE: ", and it partitions the table",
 }
 
 
 def change_text(item: SchemaReaction) -> str:
-    """What differs, and what else than the profile answered it."""
+    """The difference, and the reason if it was not the profile that decided."""
     return f"{_sentence(item)} ({item.why})" if item.why else _sentence(item)
 
 

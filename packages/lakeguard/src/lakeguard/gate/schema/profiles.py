@@ -1,7 +1,7 @@
-"""What each profile answers to each class of difference: one table, and nothing else says so.
+"""The reactions of schema profiles to each class of change, in one table.
 
-A profile of one's own starts from its flags, and answers BLOCK to what no flag allows; then its
-``reactions`` count. Keys and partitions are not for a profile to open.
+A custom profile blocks everything that its flags do not allow; its ``reactions`` override that.
+Profiles cannot allow changes of keys or partitions.
 """
 
 from __future__ import annotations
@@ -90,22 +90,22 @@ def _possible() -> dict[SchemaChange, tuple[Reaction, ...]]:
 
 
 BUILT_IN: dict[str, Answers] = _built_in()
-"""By the name of the profile, in lower case."""
+"""By profile name, in lower case."""
 
 POSSIBLE: dict[SchemaChange, tuple[Reaction, ...]] = _possible()
-"""What can be done at all about a difference."""
+"""Reactions that are possible for each class of change."""
 
 FLAGS: dict[str, dict[SchemaChange, Reaction]] = {
     flag: {SchemaChange(word): Reaction(reaction) for word in words}
     for flag, reaction, *words in _rows(_FLAGS)
 }
-"""What a flag that is set allows."""
+"""Reactions that each flag enables."""
 
 _FREE = (SchemaChange.REORDER, SchemaChange.COMMENT, SchemaChange.TAG)
 
 
 def answers_of(profile: ProfileDefinition) -> Answers:
-    """The answers of a profile that somebody defined."""
+    """Reactions of a custom profile."""
     answers = dict.fromkeys(SchemaChange, Reaction.BLOCK)
     answers |= dict.fromkeys(_FREE, Reaction.ACCEPT)
     for flag, allowed in FLAGS.items():
@@ -113,11 +113,11 @@ def answers_of(profile: ProfileDefinition) -> Answers:
     return {**answers, **profile.reactions}
 
 
-# What a SCHEMA policy demands of differences, whatever the profile of the dataset would say.
+# SCHEMA policies, which override the dataset's profile.
 
 
 def breaches(mode: str, differences: Iterable[SchemaReaction]) -> tuple[SchemaReaction, ...]:
-    """Those that the mode does not accept."""
+    """Differences that the mode blocks."""
     answers = BUILT_IN[mode.lower()]
     return tuple(item for item in differences if answers[item.change] is Reaction.BLOCK)
 
@@ -125,23 +125,21 @@ def breaches(mode: str, differences: Iterable[SchemaReaction]) -> tuple[SchemaRe
 def guaranteed(
     differences: Iterable[SchemaReaction], modes: Collection[str]
 ) -> Iterator[SchemaReaction]:
-    """The differences, with BLOCK as the answer to all that one of the modes does not accept."""
+    """The differences, with BLOCK for everything that one of the modes blocks."""
     for item in differences:
         breached = any(breaches(mode, (item,)) for mode in modes)
         blocked = {"reaction": Reaction.BLOCK, "why": ""}
         yield item.model_copy(update=blocked) if breached else item
 
 
-# How far the schema of a run may differ, as it stood when the run opened.
-
 DEFAULT = "default"
 
 
 class SchemaTerms(FrozenModel):
-    """What the profile answers to each class of difference, and what the definition adds."""
+    """Reactions pinned when a run opens, from the profile and the definition."""
 
     profile: str = DEFAULT
     answers: dict[SchemaChange, Reaction] = Field(default_factory=lambda: dict(BUILT_IN[DEFAULT]))
     promised: tuple[str, ...] = ()
-    """Columns that the source itself is to declare without NULL."""
+    """Columns that the source itself must declare not nullable."""
     leave_out: tuple[str, ...] = ()

@@ -1,13 +1,13 @@
-"""Two types of one column, compared part by part: what changed, and what the one becomes.
+"""Compares two types of one column part by part.
 
-A type widens along these arrows and no others, so that every value keeps its meaning:
+A type widens only as follows, so that every value keeps its meaning:
 
     byte → short → integer → long
     float → double
     decimal(p,s) → decimal(p+a,s+b) with a ≥ b ≥ 0
     date → timestamp_ntz
 
-A whole number becomes a decimal or a double only where a person declares it.
+A whole number becomes a decimal or a double only if a user declares it.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _INSIDE = {
 }
 
 Takes = Callable[[SchemaChange], bool]
-"""Whether a class of change is taken over."""
+"""Whether a class of change is accepted."""
 
 
 class TypeChange(NamedTuple):
-    """``path`` names the column, and within it the part: ``a.b``, ``a[]``, ``a.key``."""
+    """``path`` is the column and the part within it: ``a.b``, ``a[]``, ``a.key``."""
 
     path: str
     change: SchemaChange
@@ -51,13 +51,13 @@ class TypeChange(NamedTuple):
 
 
 def type_changes(name: str, old: str, new: str) -> Iterator[TypeChange]:
-    """Every difference of type of a column, fields of structs by name and in any order."""
+    """All type differences of a column; struct fields match by name, in any order."""
     if old != new:
         yield from _changes(name, parse_type(old), parse_type(new), inside=False)
 
 
 def type_widens(old: str, new: str) -> bool:
-    """Whether the arrows lead from one plain type to another one."""
+    """Whether one plain type widens to another."""
     if old in INTEGERS and new in INTEGERS:
         return INTEGERS.index(old) < INTEGERS.index(new)
     if decimal_size(old) and decimal_size(new):
@@ -66,19 +66,19 @@ def type_widens(old: str, new: str) -> bool:
 
 
 def grown_type(declared: str, live: str, takes: Takes) -> str:
-    """The declared type with every change of the live one that is taken over."""
+    """The declared type with the accepted changes of the live one."""
     if declared == live:
         return declared
     return type_text(_grown(parse_type(declared), parse_type(live), takes, inside=False))
 
 
 def grows_into(old: str, new: str) -> bool:
-    """Whether files with the old type can be read as the new one, every value as it was."""
+    """Whether files with the old type can be read as the new one without changing a value."""
     return old == new or grown_type(old, new, lambda _: True) == new
 
 
 def plain_change(old: str, new: str) -> SchemaChange | None:
-    """What became of a plain type."""
+    """The class of change between plain types; None if equal."""
     if old == new:
         return None
     if type_widens(old, new):
@@ -148,7 +148,7 @@ def _grown(declared: ColumnType, live: ColumnType, takes: Takes, *, inside: bool
 
 
 def _grown_struct(declared: StructOf, live: StructOf, takes: Takes) -> StructOf:
-    """The declared fields under their names and in their order, then those that are new."""
+    """Declared fields in their order, then new ones."""
     found = {name.casefold(): kind for name, kind in live.fields} | dict(live.fields)
     fields = [
         (name, _grown(kind, found.get(name, found.get(name.casefold(), kind)), takes, inside=True))

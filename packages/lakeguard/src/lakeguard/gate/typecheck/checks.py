@@ -1,4 +1,4 @@
-"""What a compiled rule asks of the data, and what the answers are held against."""
+"""Compiled checks: the measures a rule needs and the limits they are compared with."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from lakeguard_sdk.expressions.aggregates import TotalValue
 from lakeguard_sdk.expressions.measures import Measure, measure_key
 
 Scalar = Decimal | date | datetime
-"""An exact value: every number is a Decimal; two scalars of one column compare."""
+"""An exact value: numbers are Decimals; scalars of one column are comparable."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A measure and the name under which evidence answers it."""
+    """A measure and its key in evidence."""
 
     measure: Measure
 
@@ -32,24 +32,24 @@ def ask(measure: Measure) -> Asked:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Both ends belong to it; None is open. ``data_type`` is that of the value held to it."""
+    """Inclusive bounds; None is open. ``data_type`` is the type of the compared value."""
 
     data_type: str
     low: Scalar | None = None
     high: Scalar | None = None
     summed: bool = False
-    """Whether the value comes of adding doubles, which evidence rounds."""
+    """Whether the value is a sum of doubles, which evidence rounds."""
 
     @property
     def crossed(self) -> bool:
-        """Whether nothing can lie between them."""
+        """Whether no value lies within the bounds."""
         low: Any = self.low
         return low is not None and self.high is not None and low > self.high
 
 
 @dataclass(frozen=True)
 class RowsJudged:
-    """So many failing rows of so many rows; the extremes are there to name the worst value."""
+    """Failing rows among the rows in scope; the extremes only name the worst value."""
 
     failed: Asked
     scope: Asked
@@ -66,22 +66,22 @@ BandKind = Literal["last", "mad", "weekday", "hour"]
 
 @dataclass(frozen=True)
 class Past:
-    """Bounds that earlier versions give: the last one's value and a share of it to either side,
-    or the median of many and ``k`` spreads to either side."""
+    """Bounds from history: the last value plus or minus a share of it, or the median plus or minus
+    ``k`` spreads."""
 
     band: BandKind
     change: Decimal = Decimal(0)
     """In per cent of the last value."""
     k: Decimal = Decimal(3)
     least: int = 1
-    """With fewer earlier values there is no band, and the static bounds hold."""
+    """With fewer earlier values there is no band, and the static bounds apply."""
     over: int = 1
-    """How many versions it looks back."""
+    """How many versions to look back."""
 
 
 @dataclass(frozen=True)
 class ValueJudged:
-    """One value against bounds, or against the rule's thresholds where there are none."""
+    """One value compared with bounds, or with thresholds if there are no bounds."""
 
     subject: str
     value: Asked
@@ -95,7 +95,7 @@ class ValueJudged:
 
 @dataclass(frozen=True)
 class ShareJudged:
-    """So much of so much in per cent, or the rest of it; of nothing there is no share."""
+    """A percentage, or its complement; undefined for no rows."""
 
     subject: str
     part: Asked
@@ -111,7 +111,7 @@ class ShareJudged:
 
 @dataclass(frozen=True)
 class CommonJudged:
-    """The value that most rows have must be the one that ``held`` counts, besides its share."""
+    """The most common value must be the one that ``held`` counts; its share is checked too."""
 
     share: ShareJudged
     held: Asked
@@ -124,7 +124,7 @@ class CommonJudged:
 
 @dataclass(frozen=True)
 class GroupsJudged:
-    """The rows of groups whose value is beyond the bounds, of so many rows."""
+    """Rows of the groups whose value is out of bounds."""
 
     subject: str
     failed: Asked
@@ -140,8 +140,8 @@ class GroupsJudged:
 
 @dataclass(frozen=True)
 class AgeJudged:
-    """The time from the greatest or least value to the decision, which may be so long; a most of
-    None asks only that it has begun."""
+    """Age of the newest or oldest value at decision time; without ``most`` it only must not be in
+    the future."""
 
     subject: str
     newest: Asked
@@ -156,7 +156,7 @@ class AgeJudged:
 
 @dataclass(frozen=True)
 class DriftJudged:
-    """Values that the last published version did not have, or that are gone since."""
+    """Values added or removed since the last published version."""
 
     subject: str
     values: Asked
@@ -169,12 +169,12 @@ class DriftJudged:
 
 
 REACH = 5
-"""So many versions back the last one with rows is looked for, which a batch is compared with."""
+"""How many versions back to search for one with rows to compare with."""
 
 
 @dataclass(frozen=True)
 class SpreadJudged:
-    """How far the spread of values is from that of the last published version with values."""
+    """Distance of the distribution from that of the last published version with values."""
 
     subject: str
     spread: Asked
@@ -188,7 +188,7 @@ class SpreadJudged:
 
 @dataclass(frozen=True)
 class GrowthJudged:
-    """By how much, in points of a per cent, a share is above that of the last version with rows."""
+    """Growth of a share, in percentage points, since the last version with rows."""
 
     subject: str
     part: Asked
@@ -202,7 +202,7 @@ class GrowthJudged:
 
 @dataclass(frozen=True)
 class FilesJudged:
-    """The files that a run brings: their number, or whether one is of a partition."""
+    """Files of the run: their number, or whether one belongs to a partition."""
 
     bounds: Bounds
     partition: tuple[str, str] | None = None
@@ -214,7 +214,7 @@ class FilesJudged:
 
 @dataclass(frozen=True)
 class Settled:
-    """What the declared columns alone answer."""
+    """Answered by the declared columns alone."""
 
     holds: bool
     found: str
@@ -226,11 +226,11 @@ class Settled:
 
 @dataclass(frozen=True)
 class FormulaJudged:
-    """A value that is reckoned out of several, against bounds or thresholds."""
+    """A value computed from several measures, compared with bounds or thresholds."""
 
     subject: str
     asked: tuple[Asked, ...]
-    """The terms, in the order in which the formula counts them."""
+    """Terms, in the order that the formula refers to."""
     formula: TotalValue
     bounds: Bounds
 
@@ -252,7 +252,7 @@ Judgement = (
 
 
 def looks_back(judgement: Judgement) -> int:
-    """How many earlier versions it is held against."""
+    """How many earlier versions the check needs."""
     match judgement:
         case ValueJudged(past=Past(over=over)) | ShareJudged(past=Past(over=over)):
             return over

@@ -1,4 +1,4 @@
-"""Which columns can be compared so that every engine gives the same answer."""
+"""Which types every engine compares alike."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _EXACT_IN_DOUBLE = ("byte", "short", "integer", "float", "double")
 
 
 def comparable(left: str, right: str) -> bool:
-    """Whether values of the two types can be compared without losing digits on the way."""
+    """Whether values of the two types can be compared without losing digits."""
     if any(kind == "binary" or is_nested(kind) for kind in (left, right)):
         return False
     if left == right or (left in INTEGERS and right in INTEGERS):
@@ -24,7 +24,7 @@ def comparable(left: str, right: str) -> bool:
 
 
 def shared_type(left: str, right: str) -> str | None:
-    """The type that holds the values of both; None where they cannot be compared either."""
+    """The common type of both; None if they are not comparable."""
     if left == right:
         return "double" if left == "float" else left
     if not comparable(left, right):
@@ -38,5 +38,5 @@ def shared_type(left: str, right: str) -> str | None:
 
 
 def orderable(data_type: str, op: Comparison) -> bool:
-    """Booleans and the like are equal or not; they have no order to rely on."""
+    """Booleans and similar types support equality only."""
     return op in (Comparison.EQ, Comparison.NE) or data_type not in ("boolean", "binary")

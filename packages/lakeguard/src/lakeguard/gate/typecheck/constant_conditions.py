@@ -1,4 +1,4 @@
-"""Conditions that are the same for every row that has a value: they say nothing."""
+"""Detects conditions that are constant."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CLOSED = (Comparison.GE, Comparison.LE, Comparison.EQ)
 
 
 def settled(condition: Condition) -> bool | None:
-    """What the condition is for every row that has values; None where it may be either."""
+    """The condition's value for every row that has values; None if it varies."""
     match condition:
         case Compare(op=op, left=left, right=right):
             return compared_reaches(op, reach_of(left), reach_of(right))
@@ -58,7 +58,7 @@ def settled(condition: Condition) -> bool | None:
 
 
 def _is_there(node: Scalar) -> bool:
-    """Whether it has a value in every row."""
+    """Whether the value is never NULL."""
     match node:
         case Value():
             return True
@@ -70,7 +70,7 @@ def _is_there(node: Scalar) -> bool:
 
 
 def divides_by_zero(node: Calculation) -> bool:
-    """Whether the divisor is written as 0."""
+    """Whether the divisor is the literal 0."""
     divides = node.op in (Arithmetic.DIVIDE, Arithmetic.REMAINDER)
     return divides and isinstance(node.right, Value) and Decimal(node.right.text) == 0
 
@@ -83,7 +83,7 @@ def _all(items: Iterable[Condition]) -> bool | None:
 
 
 def _negated(condition: Condition) -> Condition:
-    """NaN is above every number, so that the opposite of a comparison is a comparison."""
+    """NaN is greater than every number, so the negation of a comparison is a comparison."""
     match condition:
         case Compare(op=op):
             return condition.model_copy(update={"op": OPPOSITES[op]})
@@ -93,7 +93,7 @@ def _negated(condition: Condition) -> Condition:
 
 
 def compared_reaches(op: Comparison, one: Reach, other: Reach) -> bool | None:
-    """What a comparison is wherever the two sides lie; None where it may be either."""
+    """The result of a comparison of two intervals; None if it varies."""
     match op:
         case Comparison.GE:
             return _below(other, one, strict=False)
@@ -110,7 +110,7 @@ def compared_reaches(op: Comparison, one: Reach, other: Reach) -> bool | None:
 
 
 def _below(one: Reach, other: Reach, *, strict: bool) -> bool | None:
-    """Whether every number of the one is below (or not above) every one of the other."""
+    """Whether every number of one is below (or not above) every number of the other."""
     if _before(one.high, other.low, equal=not strict):
         return True
     return False if _before(other.high, one.low, equal=strict) else None
@@ -123,7 +123,7 @@ def _before(high: Decimal | None, low: Decimal | None, *, equal: bool) -> bool:
 
 
 def _contradict(items: Iterable[Condition]) -> bool:
-    """Whether no value of a column lies between all the bounds that it is held against."""
+    """Whether the bounds of a column exclude every value."""
     bounds: dict[Scalar, list[tuple[Comparison, Any]]] = {}
     for item in _flat(items):
         place = _place(item.right) if isinstance(item, Compare) else None
@@ -151,7 +151,7 @@ def _nothing_between(bounds: list[tuple[Comparison, Any]]) -> bool:
 
 
 def _place(value: Scalar) -> Any:
-    """Where a literal stands in the order of its type; None where there is none to rely on."""
+    """A literal as a sortable value; None if its type has no portable order."""
     if not isinstance(value, Value):
         return None
     if value.type == "string":

@@ -1,4 +1,4 @@
-"""The columns and parameters of a rule over a schema; a refusal points at the text."""
+"""Resolves a rule's columns and parameters against a schema; errors point at the text."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ ON_NESTED = (
     "null",
     "null_drift",
 )
-"""Rules that can be asked of a nested column."""
+"""Rule types that accept nested columns."""
 
 
 class Resolver:
-    """Answers in types what the rule says in words."""
+    """Typed access to the arguments of a rule."""
 
     def __init__(self, read: ReadRule, schema: TableSchema) -> None:
         self._read = read
@@ -57,12 +57,13 @@ class Resolver:
         return None if tree is None else ConditionTyper(self._read, self._schema).condition(tree)
 
     def said(self) -> Condition:
-        """The condition that the rule itself is."""
+        """The rule's own condition."""
         tree = self._tree
         return ConditionTyper(self._read, self._schema, "condition").condition(tree)
 
     def said_of_elements(self, element: str) -> Condition:
-        """The same where ``value`` is the element of an array, and no column is in reach."""
+        """The condition over array elements, where ``value`` is the element and columns are not
+        visible."""
         return ElementTyper(self._read, element, "condition").condition(self._tree)
 
     def said_of_groups(self) -> tuple[TotalCondition, tuple[GroupTerm, ...]]:
@@ -72,7 +73,7 @@ class Resolver:
         return condition, typer.terms()
 
     def total(self) -> AggregateTyper:
-        """The value of all rows that the rule is about, with what it asks of the data."""
+        """The aggregate that the rule is about, with its measures."""
         totalled = self._read.rule.parameter("aggregate")
         if not isinstance(totalled, Totalled):
             raise self._read.error("type", f"{self._read.rule.rule_type} needs an aggregate")
@@ -93,24 +94,24 @@ class Resolver:
 
     @cached_property
     def by(self) -> tuple[ColumnRef, ...]:
-        """The columns whose equal values make a group."""
+        """The columns of ``by``."""
         found = []
         for index, name in enumerate(self._read.rule.by):
             column = find_column(self._read, f"by {index}", name, self._schema)
             if is_nested(column.type):
-                message = f"{column.name} is {column.type}: rows are not grouped by nested values"
+                message = f"{column.name} is {column.type}: nested columns cannot be grouped"
                 raise self._read.error(f"by {index}", message)
             found.append(column)
         return tuple(found)
 
     @property
     def whole_row(self) -> tuple[ColumnRef, ...]:
-        """All columns that the table has, typed."""
+        """All columns of the table, typed."""
         return tuple(ColumnRef(name=c.name, type=c.type) for c in self._schema.columns)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All columns that the table has, in their order."""
+        """All column names, in order."""
         return self._schema.names
 
     def column(self, index: int = 0) -> ColumnRef:
@@ -118,7 +119,7 @@ class Resolver:
         return find_column(self._read, f"column {index}", name, self._schema)
 
     def column_of(self, kinds: str, accepted: bool, instead: str = "") -> None:
-        """Refuses the rule's first column where its type is not ``accepted``."""
+        """Refuses the rule's first column unless its type is ``accepted``."""
         if accepted:
             return
         column = self.column()
@@ -126,14 +127,16 @@ class Resolver:
         raise self._read.error("column 0", message + instead)
 
     def refuse_nested(self) -> None:
-        """Engines do not order, compare or count nested values alike."""
+        """Engines do not order, compare or count nested values consistently."""
         asked = f"{', '.join(ON_NESTED[:-1])} and {ON_NESTED[-1]}"
         for index, column in enumerate(self.every):
             if is_nested(column.type):
                 raise self._read.error(
                     f"column {index}",
-                    f"{column.name} is {column.type}: a nested column is asked only {asked};"
-                    " bring the part that counts into a column of its own",
+                    (
+                        f"{column.name} is {column.type}: nested columns support only {asked}; "
+                        "extract the part to check into a column of its own"
+                    ),
                 )
 
     def literal(self, name: str) -> Literal_ | None:
@@ -141,7 +144,7 @@ class Resolver:
         return value if isinstance(value, Number | Text) else None
 
     def bound(self, name: str, data_type: str) -> Value | None:
-        """``min`` or ``max`` as a value of the type, moved inward where the type is coarser."""
+        """``min`` or ``max`` as a value of the type, rounded inward if the type is coarser."""
         literal = self.literal(name)
         if literal is None:
             return None
@@ -157,7 +160,7 @@ class Resolver:
             raise self._read.error(f"parameter {name}", str(reason)) from None
 
     def bounds(self, data_type: str) -> tuple[Value | None, Value | None, Bounds]:
-        """``min`` and ``max`` typed, and as exact scalars; refused where nothing lies between."""
+        """``min`` and ``max``, typed and as exact scalars; refused if nothing lies between them."""
         low, high = self.bound("min", data_type), self.bound("max", data_type)
         bounds = Bounds(data_type, _scalar(low), _scalar(high))
         if bounds.crossed:
@@ -165,25 +168,25 @@ class Resolver:
         return low, high, bounds
 
     def value(self, name: str, column: ColumnRef, rounding: Rounding) -> Value:
-        """One parameter in the type of a column, moved where the type is coarser."""
+        """A parameter in the type of a column, rounded if the type is coarser."""
         literal = self._read.rule.parameter(name)
         if not isinstance(literal, Number | Text | Flag):
             raise self._read.error("type", f"{self._read.rule.rule_type} needs {name}")
         try:
             return typed_value(literal, column.type, rounding)
         except OutOfReach as reason:
-            message = f"{column.name}: {reason}, so every row is judged alike"
+            message = f"{column.name}: {reason}, so the result is the same for every row"
             raise self._read.error(f"parameter {name}", message) from None
         except NoSuchValue as reason:
             raise self._read.error(f"parameter {name}", f"{column.name}: {reason}") from None
 
     def text(self, name: str) -> str:
-        """A parameter that is a text; empty where it is not given."""
+        """A text parameter; empty if not given."""
         literal = self.literal(name)
         return literal.value if isinstance(literal, Text) else ""
 
     def values(self, name: str, column: ColumnRef) -> tuple[Value, ...]:
-        """A list parameter in the type of a column; equal values are refused."""
+        """A list parameter in the type of a column; duplicates are refused."""
         listed = self._read.rule.parameter(name)
         found: list[Value] = []
         for index, item in enumerate(listed.items if isinstance(listed, Listed) else ()):
@@ -192,7 +195,7 @@ class Resolver:
             except NoSuchValue as reason:
                 raise self._read.error(f"{name} {index}", f"{column.name}: {reason}") from None
             if value in found:
-                raise self._read.error(f"{name} {index}", "this value stands twice")
+                raise self._read.error(f"{name} {index}", "duplicate value")
             found.append(value)
         return tuple(found)
 

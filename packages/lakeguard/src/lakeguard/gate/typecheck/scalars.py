@@ -1,4 +1,4 @@
-"""Exact values out of evidence and out of typed literals."""
+"""Exact values from evidence and from typed literals."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ NAN = Decimal("NaN")
 
 
 class NotAValue(Exception):
-    """Evidence holds something that is no value of the measure's type."""
+    """Evidence has a value that does not match the measure's type."""
 
 
 def as_scalar(value: MeasureValue, data_type: str) -> Scalar | None:
-    """The value that evidence holds, exactly; None is no value, NaN a Decimal of its own."""
+    """The exact value of a measure; None is no value, NaN a Decimal."""
     if value is None:
         return None
     try:
@@ -32,19 +32,19 @@ def as_scalar(value: MeasureValue, data_type: str) -> Scalar | None:
             return _time(value)
     except (ValueError, OverflowError, InvalidOperation):
         pass
-    raise NotAValue(f"{value!r:.60} is no {data_type}")
+    raise NotAValue(f"{value!r:.60} is not a valid {data_type}")
 
 
 def as_count(value: MeasureValue) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
-    raise NotAValue(f"{value!r:.60} is no number of rows")
+    raise NotAValue(f"{value!r:.60} is not a row count")
 
 
 def at_evidence_precision(number: Decimal, data_type: str, *, summed: bool) -> Decimal:
-    """A bound as evidence would hold it: sums and means of doubles have 12 significant digits.
+    """A bound at the precision of evidence: sums and means of doubles have 12 significant digits.
 
-    Rounding keeps order, so a value within its bound is never judged to be beyond it.
+    Rounding preserves order, so a value within its bound is never reported as out of bounds.
     """
     value = nearest_float(number, data_type)
     if not math.isfinite(value):
@@ -53,7 +53,7 @@ def at_evidence_precision(number: Decimal, data_type: str, *, summed: bool) -> D
 
 
 def nearest_float(number: Decimal, data_type: str) -> float:
-    """The nearest double, or the nearest float as the double it is; infinite beyond both."""
+    """The nearest double, or the nearest float as a double; infinite out of range."""
     value = float(number)
     if data_type != "float":
         return value
@@ -66,14 +66,14 @@ def nearest_float(number: Decimal, data_type: str) -> float:
 
 def _number(value: int | float | str, data_type: str) -> Decimal:
     if isinstance(value, bool):
-        raise NotAValue(f"{value!r} is no {data_type}")
+        raise NotAValue(f"{value!r} is not a valid {data_type}")
     number = Decimal(repr(value) if isinstance(value, float) else value)
     if not number.is_finite() and data_type not in FLOATS:
-        raise NotAValue(f"{value!r:.60} is no {data_type}")
+        raise NotAValue(f"{value!r:.60} is not a valid {data_type}")
     return NAN if number.is_nan() else number
 
 
 def _time(text: str) -> datetime:
-    """Times without a zone are kept beside UTC: only times of one column are compared."""
+    """Times without a zone are represented as UTC: only times of one column are compared."""
     moment = datetime.fromisoformat(text)
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""A value of all rows over a schema: the measures it asks for and how they are put together."""
+"""Types an aggregate expression: the measures it needs and how to combine them."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ _DIVIDING = (Arithmetic.DIVIDE, Arithmetic.REMAINDER)
 
 
 class AggregateTyper(ConditionTyper):
-    """``measures`` are the terms of ``formula``; ``inexact`` says that a double is among them."""
+    """``measures`` are the terms of ``formula``; ``inexact`` means that a double is among them."""
 
     prefix: ClassVar[str] = "aggregate"
-    """Of the places that it goes through."""
+    """Prefix of the spans of its parts."""
 
     def __init__(self, read: ReadRule, schema: TableSchema, where: Condition | None) -> None:
         super().__init__(read, schema, self.prefix)
@@ -99,7 +99,7 @@ class AggregateTyper(ConditionTyper):
                 part = self._next()
                 other = self._formula(right)
                 if self._read.fresh and op in _DIVIDING and _is_zero(other):
-                    raise self._read.error(part, "nothing is divided by 0: there is no value")
+                    raise self._read.error(part, "division by zero")
                 return Reckoned(op=op, left=one, right=other)
             case Aggregated():
                 return self._term(self._measure(node))
@@ -121,14 +121,14 @@ class AggregateTyper(ConditionTyper):
         if node.function == "count":
             return CountIf(condition=Not(item=IsNull(of=of)), where=self._where)
         if not is_numeric(type_of(of)):
-            message = f"{node.function} is for numbers here, and this is {type_of(of)}"
+            message = f"{node.function} needs a number here, and this is {type_of(of)}"
             raise self._read.error(part, message)
         self.inexact |= type_of(of) in FLOATS or node.function == "avg"
         return Aggregate(function=_FUNCTIONS[node.function], column=of, where=self._where)
 
     def _distinct(self, of: Scalar, part: str) -> Measure:
         if not isinstance(of, ColumnRef) or is_nested(of.type):
-            raise self._read.error(part, "count(distinct …) is for a column that is not nested")
+            raise self._read.error(part, "count(distinct …) needs a column that is not nested")
         return DistinctCount(columns=(of,), scope=Scope.BATCH, where=self._where)
 
 
@@ -136,16 +136,16 @@ def _is_zero(value: TotalValue) -> bool:
     return isinstance(value, Figure) and Decimal(value.text) == 0
 
 
-# A condition over aggregates, over a schema: the terms it needs and how they are compared.
+# Conditions over aggregates: the terms they need and how to compare them.
 
 
 class TotalTyper(AggregateTyper):
-    """Goes through the tree in the order in which the reader noted the places of its parts."""
+    """Visits the tree in the order in which the parser recorded its spans."""
 
     prefix = "condition"
 
     def said(self, tree: WhereNode) -> TotalCondition:
-        """GrammarError where it is no condition over aggregates."""
+        """GrammarError unless it is a condition over aggregates."""
         match tree:
             case AllOf(items=items):
                 return TotalAnd(items=tuple(self.said(item) for item in items))
@@ -175,7 +175,9 @@ class TotalTyper(AggregateTyper):
                 one = self._formula(of)
                 same = tuple(self._same(one, value) for value in values)
                 return _negated(TotalOr(items=same), negated)
-        raise self._read.error(self._here, "aggregates are numbers, and are compared as numbers")
+        raise self._read.error(
+            self._here, ("aggregates are numbers and must be compared with numbers")
+        )
 
     def _same(self, one: TotalValue, value: WrittenNode) -> TotalCompare:
         part, other = self._here, self._formula(value)
@@ -184,23 +186,23 @@ class TotalTyper(AggregateTyper):
 
     def _refuse_if_told(self, part: str, found: bool | None) -> None:
         if self._read.fresh and found is not None:
-            message = "this is the same for every group, so that it says nothing"
+            message = "this is the same for every group"
             raise self._read.error(part, message)
 
     def _foretold(self, op: Comparison, one: TotalValue, other: TotalValue) -> bool | None:
-        """Every group has a row at least."""
+        """Every group has at least one row."""
         reaches = (total_reach(side, self.measures, 1) for side in (one, other))
         return compared_reaches(op, *reaches)
 
     def terms(self) -> tuple[GroupTerm, ...]:
-        """The aggregates that the condition counts by their places."""
+        """The aggregates, in the order that the condition refers to."""
         return tuple(self._term_of(measure) for measure in self.measures)
 
     def _term_of(self, measure: Measure) -> GroupTerm:
         if isinstance(measure, GroupTerm):
             return measure
         what = "count(distinct …)" if isinstance(measure, DistinctCount) else measure.measure
-        raise self._read.error("parameter condition", f"{what} of each group is not asked here")
+        raise self._read.error("parameter condition", f"{what} is not supported per group")
 
 
 def _negated(condition: TotalCondition, negated: bool) -> TotalCondition:

@@ -1,4 +1,4 @@
-"""Functions over typed arguments: the node that is asked of data, or why there is none."""
+"""Types function calls."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ from lakeguard_sdk.types.schema import (
 )
 
 Argument = Scalar | str | int
-"""A value, or a fixed text or number that the function is about."""
+"""A typed value, or a constant text or number argument."""
 _TEXTS = (Function.TRIM, Function.LOWER, Function.UPPER, Function.SUBSTR, Function.CONCAT)
 _CASTS = ("double", "boolean", *TIMES, *INTEGERS)
 
 
 class BadArgument(Exception):
-    """An argument that the function does not take; ``index`` says which."""
+    """An argument that the function does not accept; ``index`` says which."""
 
     def __init__(self, index: int, message: str) -> None:
         self.index = index
@@ -56,7 +56,7 @@ class BadArgument(Exception):
 
 
 def fixed_argument(spec: FunctionSpec, index: int, literal: Literal_ | None) -> str | int:
-    """The text or the whole number that a function wants written out."""
+    """A constant text or whole number argument."""
     kind = spec.kind(index)
     if kind == "word" and isinstance(literal, Text):
         return literal.value
@@ -64,14 +64,14 @@ def fixed_argument(spec: FunctionSpec, index: int, literal: Literal_ | None) -> 
         number = literal.value
         if number >= 0 and number == number.to_integral_value() and number < 10**9:
             return int(number)
-    raise BadArgument(index, f"{spec.name} wants {KIND_WORDS[kind]} here, as {spec.example}")
+    raise BadArgument(index, f"{spec.name} needs {KIND_WORDS[kind]} here, as in {spec.example}")
 
 
 def typed_argument(spec: FunctionSpec, index: int, found: Scalar) -> Scalar:
     kind = spec.kind(index)
     if not _is_kind(type_of(found), kind):
         wanted = KIND_WORDS[kind]
-        raise BadArgument(index, f"{spec.name} is for {wanted}, and this is {type_of(found)}")
+        raise BadArgument(index, f"{spec.name} needs {wanted}, and this is {type_of(found)}")
     return found
 
 
@@ -96,7 +96,7 @@ def _is_kind(data_type: str, kind: ArgumentKind) -> bool:
 
 
 def typed_call(spec: FunctionSpec, arguments: Sequence[Argument]) -> Scalar | Condition:
-    """BadArgument where the arguments have the right kinds, and still mean nothing."""
+    """Raises BadArgument for arguments of the right types that are meaningless."""
     values = [item for item in arguments if not isinstance(item, str | int)]
     fixed = [item for item in arguments if isinstance(item, str | int)]
     if spec.predicate:
@@ -120,19 +120,19 @@ def _result(function: Function, values: Sequence[Scalar], places: Sequence[int])
         case Function.ROUND:
             whole, scale = exact_size(own) or (0, 0)
             if places[0] >= scale:
-                raise BadArgument(1, f"{own} has no more than {scale} digits behind the point")
+                raise BadArgument(1, f"{own} has no more than {scale} decimal places")
             return exact_type(whole + 1, places[0])
         case Function.DOUBLE:
             return "double"
         case Function.COALESCE | Function.NULLIF:
             return _widest(values)
         case Function.SUBSTR if places[0] < 1:
-            raise BadArgument(1, "the first character of a text is 1")
+            raise BadArgument(1, "positions in a text start at 1")
     return "string" if function in _TEXTS else "integer"
 
 
 def _widest(values: Sequence[Scalar]) -> str:
-    """All but the literals have a type in common by now, and that is theirs."""
+    """Arguments share a type at this point; literals take it too."""
     kind = type_of(values[0])
     for value in values:
         kind = shared_type(kind, type_of(value)) or kind
@@ -155,7 +155,7 @@ def _condition(name: str, of: Scalar, argument: str) -> Condition:
 
 
 def checked(predicate: Predicate, argument: str) -> str:
-    """The argument in its one spelling; BadArgument where the predicate is about nothing."""
+    """The argument in canonical form; BadArgument if the predicate would be constant."""
     try:
         match predicate:
             case Predicate.CASTABLE:
@@ -165,7 +165,7 @@ def checked(predicate: Predicate, argument: str) -> str:
             case Predicate.LIKE:
                 _check_like(argument)
             case _ if not argument:
-                raise ValueError("every text has an empty text in it")
+                raise ValueError("every text contains the empty text")
     except ValueError as reason:
         raise BadArgument(1, str(reason)) from None
     return argument
@@ -175,20 +175,21 @@ def _cast_type(text: str) -> str:
     data_type = normal_type(text)
     if data_type in _CASTS or decimal_size(data_type):
         return data_type
-    raise ValueError(f"no text is read as {data_type}")
+    raise ValueError(f"texts cannot be cast to {data_type}")
 
 
-# The patterns of ``like``: ``%`` is any text, ``_`` one character, ``!`` makes them plain.
+# Patterns of ``like``: ``%`` matches any text, ``_`` one character, ``!`` escapes them.
 
 LONGEST_LIKE = 1000
 _PLAIN = re.compile(r"(?:[^!]|![%_!])*\Z", re.DOTALL)
 
 
 def _check_like(pattern: str) -> None:
-    """ValueError, with what to write, for what engines read differently or what says nothing."""
+    """Raises ValueError, with advice, for patterns that engines match differently or that are
+    constant."""
     if len(pattern) > LONGEST_LIKE:
         raise ValueError(f"a pattern has at most {LONGEST_LIKE:,} characters")
     if not _PLAIN.match(pattern):
-        raise ValueError("! stands before %, _ or !: a ! itself is written !!")
+        raise ValueError("! must be followed by %, _ or !: write a ! as !!")
     if pattern and not pattern.strip("%"):
-        raise ValueError("every text is like this")
+        raise ValueError("every text matches this pattern")

@@ -1,4 +1,4 @@
-"""A written condition over a schema: the tree that is asked of data."""
+"""Types a condition against a schema."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from lakeguard_sdk.expressions.conditions import (
 from lakeguard_sdk.types.schema import Column, TableSchema
 
 ELEMENT = "value"
-"""What an element is called in a condition about elements."""
+"""The name of the element in a condition over elements."""
 
 INWARD = {
     Comparison.GT: Rounding.DOWN,
@@ -58,11 +58,11 @@ INWARD = {
     Comparison.EQ: Rounding.NONE,
     Comparison.NE: Rounding.NONE,
 }
-"""``x > 0.5`` and ``x > 0`` are the same of an integer; so a literal moves, never a value."""
+"""For an integer ``x > 0.5`` equals ``x > 0``: the literal is rounded, never the value."""
 
 
 class ConditionTyper(ScalarTyper):
-    """Gives every operand its type, in the order in which the reader noted their places."""
+    """Types every operand, in the order in which the parser recorded their spans."""
 
     def condition(self, tree: WhereNode) -> Condition:
         match tree:
@@ -91,7 +91,7 @@ class ConditionTyper(ScalarTyper):
             case Called():
                 made = self.call(tree)
                 if isinstance(made, Scalar):
-                    raise self._read.error(self._here, f"{tree.function} is no condition")
+                    raise self._read.error(self._here, f"{tree.function} is not a condition")
                 return made
 
     def _membership(self, tree: Membership) -> Condition:
@@ -113,21 +113,19 @@ class ConditionTyper(ScalarTyper):
         high = self._compared(of, name, Comparison.LE, tree.high)
         return _negated(self._says(part, And(items=(low, high))), tree.negated)
 
-    def _says(
-        self, part: str, made: Condition, rows: str = "every row that has a value"
-    ) -> Condition:
-        """Refuses what is only now being said, and is the same for every row."""
+    def _says(self, part: str, made: Condition, rows: str = "every row with a value") -> Condition:
+        """Refuses constant conditions while the rule is being authored."""
         found = settled(made) if self._read.fresh else None
         if found is not None:
             message = f"this is {'TRUE' if found else 'FALSE'} for {rows}"
-            raise self._read.error(part, f"{message}, so that it says nothing")
+            raise self._read.error(part, f"{message}: the condition has no effect")
         return made
 
     def _likened(self, tree: Likened) -> Condition:
         part = self._here
         of = self.scalar(tree.of)
         if type_of(of) != "string":
-            raise self._read.error(part, f"like is for a string, and this is {type_of(of)}")
+            raise self._read.error(part, f"like needs a string, and this is {type_of(of)}")
         part = self._next()
         try:
             pattern = checked(Predicate.LIKE, tree.pattern)
@@ -159,12 +157,12 @@ class ConditionTyper(ScalarTyper):
 
     def _ordered(self, part: str, of: Scalar, name: str, op: Comparison) -> None:
         if not orderable(type_of(of), op):
-            message = f"{name} is {type_of(of)}, which has no order: use = or <>"
+            message = f"{name} is {type_of(of)}, which cannot be ordered: use = or <>"
             raise self._read.error(part, message)
 
 
 class ElementTyper(ConditionTyper):
-    """A condition over the elements of an array, each of which is called ``value``."""
+    """A condition over the elements of an array; the element is called ``value``."""
 
     def __init__(self, read: ReadRule, element: str, prefix: str) -> None:
         column = Column(name=ELEMENT, type=element)
@@ -174,11 +172,11 @@ class ElementTyper(ConditionTyper):
         found = super()._named(node)
         if isinstance(found, ColumnRef):
             return Element(type=found.type)
-        raise self._read.error("condition 0", "only whole elements are asked about")
+        raise self._read.error("condition 0", "only whole elements can be tested")
 
 
 def written_name(node: WrittenNode) -> str:
-    """A value in a message: a column by its name, anything else as it is written."""
+    """A value in a message: a column by name, anything else as written."""
     return node.name if isinstance(node, Named) and not node.path else written_text(node)
 
 

@@ -1,4 +1,4 @@
-"""Values of a condition over a schema: each gets its type, a literal that of its neighbour."""
+"""Types the values of a condition; a literal takes the type of its neighbour."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from lakeguard_sdk.types.type_tree import StructOf, type_text
 
 @dataclass(frozen=True)
 class Pending:
-    """A literal that waits for the type of what stands beside it."""
+    """A literal whose type depends on its neighbour."""
 
     literal: Literal_
     part: str
@@ -60,13 +60,13 @@ def find_column(read: ReadRule, part: str, name: str, schema: TableSchema) -> Co
     data_type = schema.type_of(name)
     if data_type is None:
         raise read.error(
-            part, f"there is no column {name}", kind="column", hint=nearest(name, schema.names)
+            part, f"unknown column {name}", kind="column", hint=nearest(name, schema.names)
         )
     return ColumnRef(name=name, type=data_type)
 
 
 class ScalarTyper(ABC):
-    """Goes through a tree in the order in which the reader noted the places of its parts."""
+    """Visits a tree in the order in which the parser recorded its spans."""
 
     def __init__(self, read: ReadRule, schema: TableSchema, prefix: str = "where") -> None:
         self._read = read
@@ -76,10 +76,10 @@ class ScalarTyper(ABC):
 
     @abstractmethod
     def condition(self, tree: WhereNode) -> Condition:
-        """The condition that is asked of data; GrammarError where it means nothing there."""
+        """The typed condition; GrammarError if it is meaningless for the schema."""
 
     def scalar(self, node: WrittenNode) -> Scalar:
-        """The value that is asked of data, in a type that every engine has."""
+        """The typed value, in a type that every engine supports."""
         return self._settled(self._first(node))
 
     def _next(self) -> str:
@@ -103,7 +103,7 @@ class ScalarTyper(ABC):
             case Called():
                 return self._called(node)
             case Aggregated():
-                raise self._read.error(self._here, "a row has no aggregate")
+                raise self._read.error(self._here, "aggregates are not allowed in a row condition")
 
     def _settled(self, found: Scalar | Pending, data_type: str | None = None) -> Scalar:
         if not isinstance(found, Pending):
@@ -139,7 +139,7 @@ class ScalarTyper(ABC):
             raise self._read.error(part, str(reason)) from None
         made = Calculation(op=node.op, left=settled[0], right=settled[1], type=found.result)
         if self._read.fresh and divides_by_zero(made):
-            raise self._read.error(part, "nothing is divided by 0: it would be NULL in every row")
+            raise self._read.error(part, "division by zero: the result would always be NULL")
         return made
 
     def _operand(self, one: Scalar | Pending, other: Scalar | Pending) -> Scalar:
@@ -155,22 +155,22 @@ class ScalarTyper(ABC):
         return Choice(condition=condition, then=then, otherwise=otherwise, type=kind)
 
     def _alike(self, found: list[Scalar | Pending], part: str) -> list[Scalar]:
-        """All in one type; literals take that of the others."""
+        """All in one type; literals take the type of the others."""
         typed = [item for item in found if not isinstance(item, Pending)]
         kind = _shared(typed or [self._settled(item) for item in found])
         if not kind:
             types = ", ".join(dict.fromkeys(map(type_of, typed))) or "these values"
-            raise self._read.error(part, f"{types} have no type in common")
+            raise self._read.error(part, f"{types} have no common type")
         return [self._settled(item, kind) for item in found]
 
     def _called(self, node: Called) -> Scalar:
         made = self.call(node)
         if not isinstance(made, Scalar):
-            raise self._read.error(self._here, f"{node.function} is a condition and no value")
+            raise self._read.error(self._here, f"{node.function} is a condition, not a value")
         return made
 
     def call(self, node: Called) -> Scalar | Condition:
-        """A function over its arguments: a value, or a condition where it is a predicate."""
+        """A function call: a value, or a condition if it is a predicate."""
         part = self._next()
         spec = FUNCTIONS[node.function]
         places: list[str] = []
@@ -199,7 +199,7 @@ class ScalarTyper(ABC):
 
 
 def _shared(found: list[Scalar]) -> str:
-    """The type that all have in common; empty where they have none."""
+    """The common type; empty if there is none."""
     kind = type_of(found[0])
     for item in found:
         kind = shared_type(kind, type_of(item)) or ""

@@ -1,4 +1,4 @@
-"""Literals in the type of a column: exact, or moved to the nearest value that means the same."""
+"""Literals in the type of a column: exact, or rounded to the nearest equivalent value."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TIME = re.compile(
 
 
 class Rounding(Enum):
-    """Which way a number may move that the type cannot hold."""
+    """Which way to round a number that the type cannot represent."""
 
     NONE = "none"
     UP = ROUND_CEILING
@@ -45,11 +45,11 @@ class Rounding(Enum):
 
 
 class NoSuchValue(Exception):
-    """The literal is no value of the type; the message says why, and what to write."""
+    """The literal is not a value of the type; the message says why, and what to write."""
 
 
 class OutOfReach(NoSuchValue):
-    """The number lies beyond every value of the type; ``above`` says on which side."""
+    """The number is out of the type's range; ``above`` says on which side."""
 
     def __init__(self, message: str, *, above: bool) -> None:
         self.above = above
@@ -57,28 +57,28 @@ class OutOfReach(NoSuchValue):
 
 
 def typed_value(literal: Literal_, data_type: str, rounding: Rounding = Rounding.NONE) -> Value:
-    """The literal as a value of ``data_type``; NoSuchValue if there is none."""
+    """The literal as a value of ``data_type``; NoSuchValue if it is not one."""
     if is_numeric(data_type):
         if not isinstance(literal, Number):
-            raise NoSuchValue(f"{_shown(literal)} is no {data_type}: write a number")
+            raise NoSuchValue(f"{_shown(literal)} is not a valid {data_type}: write a number")
         return Value(type=data_type, text=_number(literal.value, data_type, rounding))
     if data_type == "boolean":
         if not isinstance(literal, Flag):
-            raise NoSuchValue(f"{_shown(literal)} is no boolean: write true or false")
+            raise NoSuchValue(f"{_shown(literal)} is not a valid boolean: write true or false")
         return Value(type=data_type, text=literal_text(literal))
     if data_type == "binary" or is_nested(data_type):
         kind = "binary" if data_type == "binary" else "nested"
         raise NoSuchValue(f"a {kind} column cannot be compared with a value")
     if not isinstance(literal, Text):
         shown = literal_text(literal)
-        raise NoSuchValue(f"{shown} is no {data_type}: write it in quotes, as '{shown}'")
+        raise NoSuchValue(f"{shown} is not a valid {data_type}: write it in quotes, as '{shown}'")
     if data_type == "string":
         return Value(type=data_type, text=literal.value)
     return Value(type=data_type, text=_moment(literal.value, data_type))
 
 
 def literal_type(literal: Literal_) -> str:
-    """The type of a literal that has no neighbour to take it from: numbers are exact."""
+    """The type of a literal without a neighbour; numbers are exact."""
     match literal:
         case Number(value=number):
             whole, _, fraction = format(number.copy_abs(), "f").partition(".")
@@ -93,7 +93,7 @@ def literal_type(literal: Literal_) -> str:
 
 
 def type_limits(data_type: str) -> tuple[Decimal, Decimal]:
-    """The least and the greatest number of an integer or decimal type."""
+    """The minimum and maximum of an integer or decimal type."""
     if data_type in INTEGERS:
         half = 2 ** (_INTEGER_BITS[data_type] - 1)
         return Decimal(-half), Decimal(half - 1)
@@ -112,18 +112,18 @@ def _number(number: Decimal, data_type: str, rounding: Rounding) -> str:
         mode = ROUND_FLOOR if rounding is Rounding.NONE else rounding.value
         moved = number.quantize(quantum, mode, EXACT)
         if rounding is Rounding.NONE and moved != number:
-            raise NoSuchValue(f"no {data_type} is {number_text(number)}")
+            raise NoSuchValue(f"no {data_type} equals {number_text(number)}")
         if low <= moved <= high:
             return format(moved if moved else moved.copy_abs(), "f")
-    message = f"{number_text(number)} is beyond every {data_type}"
+    message = f"{number_text(number)} is out of range for {data_type}"
     raise OutOfReach(message, above=number > 0)
 
 
 def _float_text(number: Decimal, data_type: str) -> str:
-    """The nearest double; for a float column the nearest float, written as the double it is."""
+    """The nearest double; for a float column the nearest float, written as a double."""
     value = nearest_float(number, data_type)
     if math.isinf(value):
-        raise OutOfReach(f"{number_text(number)} is beyond every {data_type}", above=number > 0)
+        raise OutOfReach(f"{number_text(number)} is out of range for {data_type}", above=number > 0)
     return repr(value if value else 0.0)
 
 
@@ -131,24 +131,24 @@ def _moment(text: str, data_type: str) -> str:
     try:
         if data_type == "date":
             if not _DATE.match(text):
-                raise NoSuchValue(f"{text[:40]!r} is no date: write '2013-12-31'")
+                raise NoSuchValue(f"{text[:40]!r} is not a date: write '2013-12-31'")
             return date.fromisoformat(text).isoformat()
         return _time(text, data_type)
     except (ValueError, OverflowError):
-        raise NoSuchValue(f"{text[:40]!r} is no day of the calendar") from None
+        raise NoSuchValue(f"{text[:40]!r} is not a calendar day") from None
 
 
 def _time(text: str, data_type: str) -> str:
-    """A time without a zone is UTC for a timestamp; a timestamp_ntz has no zone at all."""
+    """A time without a zone is UTC for a timestamp; a timestamp_ntz has no zone."""
     zone = "Z" if data_type == "timestamp" else ""
     if _DATE.match(text):
         raise NoSuchValue(f"a {data_type} needs a time of day: write '{text}T00:00:00{zone}'")
     if not _TIME.match(text):
-        raise NoSuchValue(f"{text[:40]!r} is no time: write '2013-12-31T00:00:00{zone}'")
+        raise NoSuchValue(f"{text[:40]!r} is not a time: write '2013-12-31T00:00:00{zone}'")
     moment = datetime.fromisoformat(text)
     if data_type == "timestamp_ntz":
         if moment.tzinfo is not None:
-            raise NoSuchValue("a timestamp_ntz has no zone: leave it out")
+            raise NoSuchValue("a timestamp_ntz has no zone: remove it")
         return moment.isoformat()
     zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return zoned.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"

@@ -1,4 +1,4 @@
-"""How far the numbers of a value can reach, whatever the rows hold."""
+"""Interval arithmetic: the possible values of an expression, whatever the data."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _ZERO, _ONE = Decimal(0), Decimal(1)
 
 
 class Reach(NamedTuple):
-    """Both ends belong to it; None is open, and above every number there is NaN."""
+    """Inclusive ends; None is open. NaN is above every number."""
 
     low: Decimal | None = None
     high: Decimal | None = None
@@ -59,7 +59,7 @@ _PARTS_OF_TIMES = {
 
 
 def reach_of(node: Scalar) -> Reach:
-    """Wider than it is where that is not known; never narrower."""
+    """Never too narrow; wider if the exact interval is unknown."""
     match node:
         case Value(type=kind, text=text) if is_numeric(kind):
             return Reach(Decimal(text), Decimal(text))
@@ -114,7 +114,7 @@ def _either(one: Reach, other: Reach) -> Reach:
 
 
 def _calculated(node: Calculation) -> Reach:
-    """Of exact numbers alone: a double may be rounded, infinite or NaN."""
+    """Exact numbers only: a double may be rounded, infinite or NaN."""
     if node.type in FLOATS:
         return _ANYWHERE
     one, other = reach_of(node.left), reach_of(node.right)
@@ -129,7 +129,7 @@ def _calculated(node: Calculation) -> Reach:
 
 
 def reckoned_reach(op: Arithmetic, one: Reach, other: Reach) -> Reach:
-    """Of two exact numbers that are added, subtracted or multiplied; else anywhere."""
+    """For exact numbers added, subtracted or multiplied; unbounded otherwise."""
     match op:
         case Arithmetic.ADD:
             return Reach(_sum(one.low, other.low), _sum(one.high, other.high))
@@ -156,21 +156,21 @@ def _product(one: Reach, other: Reach) -> Reach:
 
 
 def _remainder(of: Reach, by: Decimal | None, less: Decimal) -> Reach:
-    """It has the sign of what is divided, and is below the divisor."""
+    """The remainder has the sign of the dividend and is smaller than the divisor."""
     most = None if by is None else EXACT.subtract(by, less)
     if of.low is not None and of.low >= 0:
         return Reach(_ZERO, most)
     return Reach(None if most is None else most.copy_negate(), most)
 
 
-# How far a value that is reckoned out of aggregates can reach, whatever the rows hold.
+# Intervals of values computed from aggregates.
 
 _COUNTS = (RowCount, CountIf, DistinctCount)
 _DIVIDING = (Arithmetic.DIVIDE, Arithmetic.REMAINDER)
 
 
 def total_reach(of: TotalValue, terms: Sequence[Measure], rows: int) -> Reach:
-    """Where there are at least so many ``rows``. Wider than it is where that is not known."""
+    """For at least ``rows`` rows; wider if the exact interval is unknown."""
     match of:
         case Figure(text=text):
             return Reach(Decimal(text), Decimal(text))
@@ -186,7 +186,7 @@ def total_reach(of: TotalValue, terms: Sequence[Measure], rows: int) -> Reach:
 
 
 def is_there(of: TotalValue, terms: Sequence[Measure]) -> bool:
-    """Whether it has a value, whatever the rows hold."""
+    """Whether it always has a value."""
     match of:
         case Total(term=term):
             return isinstance(terms[term], _COUNTS)
@@ -197,7 +197,7 @@ def is_there(of: TotalValue, terms: Sequence[Measure]) -> bool:
 
 
 def _is_exact(of: TotalValue, terms: Sequence[Measure]) -> bool:
-    """Whether no term of it can be NaN or infinite."""
+    """Whether none of its terms can be NaN or infinite."""
     match of:
         case Total(term=term):
             measure = terms[term]
