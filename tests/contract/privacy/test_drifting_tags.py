@@ -77,7 +77,7 @@ def test_a_column_that_drifts_in_brings_its_tag(tmp_path: Path) -> None:
     decision = drifting(below(tmp_path, FORBIDDEN))
     assert decision.ruling.verdict is Verdict.BLOCKED
     message = promised(decision.ruling.checks).message
-    assert message == "column extra comes from bronze.numbers.extra, tagged pii"
+    assert message == "column extra derives from bronze.numbers.extra, tagged pii"
 
 
 def test_a_column_that_drifts_in_masked_brings_none(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_a_tag_travels_until_it_is_masked(
     assert check.outcome is outcome, check.message
     assert (refused is not None) is (outcome is Outcome.FAIL)
     if refused is not None:
-        assert "comes from bronze.numbers.n, tagged pii" in check.message
+        assert "derives from bronze.numbers.n, tagged pii" in check.message
         assert not (tmp_path / "gold").exists()
     assert client.reader.replay(run_id).identical
 
@@ -107,7 +107,7 @@ def test_a_tag_stays_with_a_version_that_has_the_column(tmp_path: Path, text: st
     revise(client, numbers(columns=(N,)))
     _, check, _ = decided(client, DOUBLED)
     assert check.outcome is Outcome.FAIL
-    assert check.message == "column m comes from bronze.numbers.m, tagged pii"
+    assert check.message == "column m derives from bronze.numbers.m, tagged pii"
 
 
 def test_a_tag_stays_with_the_versions_that_a_version_was_made_of(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_tag_stays_with_the_versions_that_a_version_was_made_of(tmp_path: Path
     run_by_hand(client, [1], client.operations.submit(DOUBLED, "test"))
     revise(client, numbers(columns=(M,)), built("SELECT m AS n FROM bronze.numbers"))
     _, check, _ = decided(client, TOTALS)
-    assert check.message == "column n comes from bronze.numbers.n, tagged pii"
+    assert check.message == "column n derives from bronze.numbers.n, tagged pii"
 
 
 def test_a_new_tag_counts_for_what_is_published_already(tmp_path: Path) -> None:
@@ -138,4 +138,4 @@ def test_a_column_that_the_select_does_not_show_carries_everything(tmp_path: Pat
     client = world(tmp_path, bronze, silver, policies=(FORBIDDEN,))
     run_by_hand(client, [1])
     _, check, _ = decided(client, DOUBLED)
-    assert check.message == "column other comes from bronze.numbers.m, tagged pii"
+    assert check.message == "column other derives from bronze.numbers.m, tagged pii"

@@ -103,5 +103,5 @@ def test_a_whole_decision() -> None:
     ]
     assert ruled.semantics == SEMANTICS
     assert ruled.content_hash() == (
-        "sha256:76be6318a7e2fa53ea355def0fdfd054a8dedf211507a5918fe39a535e3f189e"
+        "sha256:456600eff74858ff603b1b3382fec9c6ee74a5028be4e8526e0b103ee1363c51"
     )

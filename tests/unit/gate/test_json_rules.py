@@ -55,14 +55,17 @@ def test_values_that_do_not_fit_a_schema() -> None:
             '{"title": "orders", "format": "date"}',
             "a schema must be an object with at least one keyword",
         ),
-        ('{"properties": {"a": {"type": "objekt"}}}', 'wrong at /properties/a/type: "objekt" is'),
+        (
+            '{"properties": {"a": {"type": "objekt"}}}',
+            'invalid schema at /properties/a/type: "objekt" is',
+        ),
         ('{"$ref": "#/$defs/b"}', "invalid schema: Pointer '/$defs/b' does not exist"),
         ('{"$ref": "https://example.org/x.json"}', "the schema references another"),
         ('{"$ref": "other.json"}', "the schema references another"),
         ('{"$ref": "file:///etc/passwd"}', "the schema references another"),
         ('{"$schema": "https://example.org/own", "type": "array"}', "Unknown meta-schema"),
-        ('{"pattern": "(?=a)b"}', 'wrong at /pattern: "(?=a)b" is not a "regex"'),
-        ('{"pattern": "("}', 'wrong at /pattern: "(" is not a "regex"'),
+        ('{"pattern": "(?=a)b"}', 'invalid schema at /pattern: "(?=a)b" is not a "regex"'),
+        ('{"pattern": "("}', 'invalid schema at /pattern: "(" is not a "regex"'),
     ],
 )
 def test_a_wrong_schema_is_refused_where_it_stands(schema: str, told: str) -> None:
@@ -81,7 +84,7 @@ def test_a_wrong_schema_is_refused_where_it_stands(schema: str, told: str) -> No
         ("json_keys(name, allowed=['a'], required=['b'])", "b is required but not allowed"),
         ("json_keys(name, required=[1])", "list keys as texts"),
         ("json_schema(name)", "json_schema needs schema"),
-        ("json_schema(name, schema=1)", "schema wants a text in quotes"),
+        ("json_schema(name, schema=1)", "schema needs a text in quotes"),
     ],
 )
 def test_refused(text: str, told: str) -> None:

@@ -41,8 +41,8 @@ def test_accepted(pattern: str) -> None:
     [
         ("", "use length"),
         ("a.b", r"write [^\n], or \. for a dot"),
-        ("^a", "leave '^' out"),
-        ("a$", "leave '$' out"),
+        ("^a", "remove '^'"),
+        ("a$", "remove '$'"),
         (r"\Aa", r"leave \A out"),
         (r"a\z", r"leave \z out"),
         (r"a\Z", r"leave \Z out"),

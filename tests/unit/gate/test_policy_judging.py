@@ -80,7 +80,7 @@ BARE = Travelled(column="key", tag="PII", source="bronze.raw.email", through=("u
             "forbid tag:pii",
             {"travelled": (BARE,)},
             BROKEN,
-            "column key comes from bronze.raw.email, tagged pii",
+            "column key derives from bronze.raw.email, tagged pii",
         ),
         (
             "forbid tag:pii unless masked by [sha2]",
@@ -92,13 +92,13 @@ BARE = Travelled(column="key", tag="PII", source="bronze.raw.email", through=("u
             "forbid tag:pii unless masked by [md5]",
             {"travelled": (MASKED,)},
             BROKEN,
-            "column name comes from bronze.raw.email, tagged pii",
+            "column name derives from bronze.raw.email, tagged pii",
         ),
         (
             "forbid tag:pii unless masked by [sha2]",
             {"travelled": (MASKED, BARE)},
             BROKEN,
-            "column key comes from bronze.raw.email, tagged pii",
+            "column key derives from bronze.raw.email, tagged pii",
         ),
         ("forbid columns [ssn]", {}, HELD, "no column has a forbidden name"),
         ("forbid columns [KEY]", {}, BROKEN, "column key forbidden by name"),
@@ -230,7 +230,7 @@ def test_an_inactive_policy_asks_for_no_measure() -> None:
         (PolicyType.LINEAGE_PARENT, "parents forbidden", {}, HELD, ""),
         (PolicyType.LINEAGE_PARENT, "parents forbidden", {"parents": (BRONZE,)}, BROKEN, "raw"),
         (PolicyType.LINEAGE_PARENT, "parents from silver", {"parents": (SILVER,)}, HELD, ""),
-        (PolicyType.LINEAGE_PARENT, "parents from silver", {}, BROKEN, "it needs one of silver"),
+        (PolicyType.LINEAGE_PARENT, "parents from silver", {}, BROKEN, "needs one in silver"),
         (
             PolicyType.LINEAGE_PARENT,
             "parents from silver",

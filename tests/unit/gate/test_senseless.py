@@ -159,4 +159,4 @@ def test_bounds_that_say_something_are_taken(text: str) -> None:
 )
 def test_what_is_stored_keeps_its_meaning(text: str) -> None:
     assert compile_rule(rule(text), SCHEMA).measures
-    assert "says nothing" in refusal(text).message
+    assert refusal(text).message.startswith(("this always holds", "this is "))

@@ -80,7 +80,7 @@ def test_aggregates(text: str, column: str, values: list[Any], outcome: Outcome)
 def test_no_value_to_judge_fails(function: str, limit: str) -> None:
     found = judged(f"{function}{limit}", rows("count", None, None))
     assert found.outcome is Outcome.FAIL
-    assert found.message.startswith(f"has no value: {function} of count is empty")
+    assert found.message.startswith(f"{function} of count has no value")
 
 
 def test_no_value_to_judge_only_warns_where_the_rule_only_warns() -> None:

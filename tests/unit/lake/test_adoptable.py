@@ -107,7 +107,7 @@ def test_versions_that_mean_features_are_refused(tmp_path: Path, versions: tuple
     reader, writer = versions
     said = {"minReaderVersion": reader, "minWriterVersion": writer}
     error = refused(table(tmp_path, log(protocol=said)))
-    assert f"reader {reader} and writer {writer}" in str(error)
+    assert f"reader version {reader} and writer version {writer}" in str(error)
 
 
 COLUMNS: dict[str, dict[str, Any]] = {
