@@ -117,7 +117,7 @@ def test_every_form_of_every_type_is_spelled_here() -> None:
             "match anywhere in a text: remove '^'",
             "",
         ),
-        (PII, r"forbid pattern 'a\Z' in values", 15, 5, r"anywhere in a text: leave \Z out", ""),
+        (PII, r"forbid pattern 'a\Z' in values", 15, 5, r"anywhere in a text: remove \Z", ""),
         (PII, "forbid pattern '' in values", 15, 2, "the pattern is empty", ""),
         (
             PII,
