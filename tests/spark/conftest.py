@@ -1,4 +1,4 @@
-"""What a run works in."""
+"""Fixtures of runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every form of policy on real runs: kept, alerted of, and blocking as early as it can."""
+"""Every policy type on real runs: satisfied, alerting, and blocking as early as possible."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ A_DAY_AND_MORE = 31 * 3600
 UNBREAKABLE = {"owned"}
 BROKEN = set(PROMISES) - UNBREAKABLE
 OF_QUARANTINED_ROWS = {QuarantineSize, QuarantineAge}
-"""Broken in tests/contract/quarantine/test_quarantine.py: no row of these files waits."""
+"""Tested in tests/contract/quarantine/test_quarantine.py: these files have no quarantined rows."""
 
 
 def form(name: str) -> PolicyForm:
@@ -62,7 +62,7 @@ def test_every_type_and_every_form_of_policy_has_a_case() -> None:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """It stands at a Thursday."""
+    """Frozen at a Thursday."""
     made = Clock()
     monkeypatch.setattr("lakeguard.plane._clock", lambda _: made)
     return made
@@ -70,7 +70,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.fixture
 def notes(tmp_path: Path, clock: Clock) -> Notes:
-    """One version of each dataset, under no policy yet, and a file more to read."""
+    """One version of each dataset without policies, and a new file to read."""
     made = Notes(tmp_path)
     made.land()
     for layer in (Layer.BRONZE, Layer.SILVER):
@@ -101,7 +101,7 @@ def test_alerts_are_told_and_let_the_run_go_on(notes: Notes, clock: Clock) -> No
 
 
 def refused(notes: Notes, clock: Clock, layer: Layer, broken: set[str]) -> RunResult:
-    """A run that is blocked, by each of the broken policies over its layer and by no other."""
+    """A run that exactly the broken policies of its layer block."""
     with meanwhile("measure.taken", lambda: clock.pass_time(61)):
         result = notes.run(layer)
     assert result.status is RunStatus.BLOCKED, result.error or told(result)

@@ -1,4 +1,4 @@
-"""Every type of rule and every rule of the catalogue on real runs: kept, broken, and warned of."""
+"""Every rule type and catalogue rule on real runs: passing, failing and warning."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def test_every_rule_of_the_catalogue_has_a_case() -> None:
 
 EVERY = {**RULES, **CLAUSES, **MACROS}
 WITH = {"duckdb": EVERY, "spark": {**RULES, **CLAUSES}}
-"""The catalogue is made of the types, which both engines measure."""
+"""The catalogue consists of the types, which both engines measure."""
 
 
 @pytest.fixture(params=WITH)
 def checked(request: pytest.FixtureRequest, tmp_path: Path) -> Checked:
-    """All rules over one dataset, of which two good versions were published."""
+    """All rules on one dataset with two good versions."""
     made = Checked(tmp_path, WITH[request.param], measure_with="duckdb")
     for version in (1, 2):
         made.land(good=True)
@@ -50,14 +50,14 @@ def checked(request: pytest.FixtureRequest, tmp_path: Path) -> Checked:
 
 
 def told(result: RunResult) -> Told:
-    """What each rule came to, by its id."""
+    """Outcome of each rule by id."""
     assert result.decision is not None, result.error
     rules = [each for each in result.decision.ruling.checks if each.kind is CheckKind.RULE]
     return {each.check_id: (each.outcome, each.failed_rows) for each in rules}
 
 
 def expected(checked: Checked, outcome: Outcome) -> Told:
-    """What each rule comes to where all are broken, but for those that no run can break."""
+    """Outcome of each rule if all fail, except those that no run can break."""
     found: Told = dict.fromkeys(REFUSED, (Outcome.PASS, None))
     for name, case in checked.cases.items():
         several = len(case.failed) > 1
@@ -67,7 +67,7 @@ def expected(checked: Checked, outcome: Outcome) -> Told:
 
 
 def recorded(checked: Checked, result: RunResult) -> Told:
-    """What the ledger on the lake tells of the run's rules."""
+    """Rule outcomes of the run in the lake's ledger."""
     checked.client.ledger.sync()
     place = checked.folder / "_lakeguard" / "default" / "data_quality_results"
     rows = DeltaTable(str(place)).to_pyarrow_table().to_pylist()

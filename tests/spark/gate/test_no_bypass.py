@@ -56,7 +56,7 @@ OPTIONS: dict[str, list[str]] = {
     "--version": [],
     "--help": [],
 }
-"""How each option of ``lakeguard run`` is set; the two empty ones run nothing."""
+"""Values for each option of ``lakeguard run``; the two empty ones run nothing."""
 SETTINGS: dict[str, str] = {
     "default_env": 'default_env = "other"\n[env.other]\n',
     "env": "[env.dev]\n[env.other]\n",
@@ -83,7 +83,7 @@ VARIABLES: dict[str, str] = {
     "TZ": "Pacific/Kiritimati",
     "LC_ALL": "tr_TR.UTF-8",
 }
-"""Those that the code reads, and those that change how any Python program behaves."""
+"""Variables that the code reads, and those that change any Python program."""
 
 
 @pytest.fixture
@@ -228,7 +228,7 @@ def test_a_blocked_task_is_not_run_again(folder: Path) -> None:
 
 
 def test_no_variable_of_a_new_process_lets_it_through(folder: Path) -> None:
-    """What Python, Java and Spark read when they start is set before they start."""
+    """Variables of Python, Java and Spark are set before the process starts."""
     (folder / "lakeguard.toml").write_text(SETTINGS["spark"])
     Terminal(folder).type("lakeguard apply")
     started = {name: value for name, value in VARIABLES.items() if value}

@@ -1,4 +1,4 @@
-"""Personal data in real files: found by pattern, and deleted where it may not be kept."""
+"""Personal data in real files is found by pattern, and deleted if it must not be stored."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_batch_with_personal_data_is_blocked_and_deleted(tmp_path: Path, withi
 
 
 def assert_unknown(folder: Path, client: Client) -> None:
-    """Neither the State nor the published ledger has the value, and all is proved."""
+    """Neither the State nor the published ledger contains the value, and verification passes."""
     client.ledger.sync()
     published = [*folder.glob("_lakeguard/**/*.parquet")]
     assert published

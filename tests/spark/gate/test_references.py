@@ -1,4 +1,4 @@
-"""Keys are held against the version of another dataset that was published when the run opened."""
+"""Foreign keys are checked against the referenced version pinned when the run opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Failing rows of real runs: told with the results, masked where they must be, never in the way."""
+"""Samples of failing rows from real runs: reported, masked if required, never blocking a run."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def people(folder: Path, settings: str = "", somewhere: str = "not_null(city)") 
 
 
 def results(folder: Path, run_id: str) -> dict[str, dict[str, Any]]:
-    """What the view tells of the rules of a run."""
+    """Rule results of a run in the view."""
     database = Database(f"sqlite:///{folder}/.lakeguard/state.db")
     shown = data_quality_results.c
     with database.read() as connection:

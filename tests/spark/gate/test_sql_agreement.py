@@ -48,7 +48,7 @@ def texts(chance: Random, count: int) -> Iterator[str]:
 
 
 def relations(spark: SparkSession, text: str) -> set[str] | None:
-    """What Spark's own parser would look up; None for what it cannot read."""
+    """Tables that Spark's parser would resolve; None for invalid SQL."""
     try:
         plan = spark._jsparkSession.sessionState().sqlParser().parsePlan(text)
     except SPARK_ERRORS:
@@ -57,7 +57,7 @@ def relations(spark: SparkSession, text: str) -> set[str] | None:
 
 
 def agreements(spark: SparkSession, chance: Random, count: int) -> int:
-    """How many texts both could read; each of them must mean the same to both."""
+    """Number of texts that both parsers accept; both must agree on each."""
     agreed = 0
     for text in texts(chance, count):
         if check_sql(text, frozenset(VIEWS)):

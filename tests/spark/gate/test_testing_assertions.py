@@ -1,4 +1,4 @@
-"""Each assertion holds where it should; where it should not, it tells what happened instead."""
+"""Each assertion passes when it should; otherwise its message describes what happened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Merged files under Spark: it reads what it wrote, and its children see no news."""
+"""Compacted files under Spark: it reads what it wrote, and children see no new rows."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TYPES = {
 }
 SCHEMA = TableSchema(columns=tuple(Column(name=name, type=kind) for name, kind in TYPES.items()))
 AT = datetime(1500, 1, 1, 1, 2, 3, 456789, tzinfo=UTC)
-"""Before the calendar changed: a reader must know how its writer counted."""
+"""Before the Gregorian calendar: readers must know the writer's calendar."""
 ROWS = [
     (1, "a", b"\x00", 1.5, date(1500, 2, 3), AT, Decimal("1.25"), Decimal("-2.125"),
      Decimal("123456789012345678901234.0625"), 7, (0.5, ["x", None])),
@@ -58,7 +58,7 @@ def told(frame: DataFrame) -> list[str]:
 
 @pytest.fixture
 def merged(tmp_path: Path, session: SparkSession) -> tuple[DataFrame, DataFrame]:
-    """What Spark reads of files that it wrote, and of the one that they became."""
+    """Spark's view of the files it wrote, and of the compacted file."""
     groups = []
     for number, row in enumerate(ROWS):
         folder = tmp_path / "runs" / f"run_{number}"
@@ -92,7 +92,7 @@ def test_spark_reads_the_same_rows(merged: tuple[DataFrame, DataFrame]) -> None:
 def test_spark_skips_no_row_that_it_is_asked_for(
     merged: tuple[DataFrame, DataFrame], condition: str
 ) -> None:
-    """Readers skip row groups by their bounds."""
+    """Readers skip row groups by their statistics."""
     before, after = merged
     assert told(after.where(condition)) == told(before.where(condition)) != []
 

@@ -1,4 +1,4 @@
-"""The samples of rows, loaded into an empty project, run: the feed lands in its zone."""
+"""The sample definition rows, loaded into an empty project, run."""
 
 from __future__ import annotations
 

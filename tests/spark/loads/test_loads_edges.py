@@ -1,4 +1,4 @@
-"""Values and batches at the edge: rare characters, nothing at all, a day that became a time."""
+"""Edge cases of values and batches: rare characters, empty input, a date widened to a timestamp."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_batch_without_rows_changes_nothing(tmp_path: Path, load: Load) -> Non
 
 
 def test_a_back_fill_finds_days_that_became_times(tmp_path: Path) -> None:
-    """Delta takes no first timestamp_ntz later: the table has one from the start."""
+    """Delta cannot add a first timestamp_ntz later: the table has one from the start."""
     project = CsvProject(tmp_path)
     load, midnight = "{type: APPEND, watermark: day}", "2026-01-01T00:00:00"
     project.bronze(load, {"id": "long", "day": "date", "seen": "timestamp_ntz"})

@@ -1,4 +1,4 @@
-"""Which files a load touches: those with a changed row, and no other."""
+"""A load rewrites only files with a changed row."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_batch_that_changes_nothing_makes_no_version(tmp_path: Path, kind: str
 
 
 def test_only_the_file_with_a_changed_row_is_written_again(tmp_path: Path) -> None:
-    """Keys lie apart in three files, so that two of them are not even looked at."""
+    """The three files have disjoint keys, so two of them are not read at all."""
     batches = (rows(1, 2), rows(11, 12), rows(21, 22))
     table = loaded(tmp_path / "project", MERGED, *batches)
     before = table.files()
@@ -118,7 +118,7 @@ def test_a_column_more_leaves_old_files_as_they_are(tmp_path: Path) -> None:
 
 
 def test_columns_in_another_order_keep_their_ranges(tmp_path: Path) -> None:
-    """A wrong range in the log makes readers pass over rows without a word."""
+    """A wrong range in the log makes readers skip rows silently."""
     numbers = {"a": "long", "b": "long"}
     table = LoadedTable(tmp_path / "project", Load(type=LoadType.APPEND), numbers)
     table.land([{"a": 1, "b": 100}])
@@ -134,7 +134,7 @@ def test_columns_in_another_order_keep_their_ranges(tmp_path: Path) -> None:
 
 
 def test_a_window_is_filled_back_from_every_file(tmp_path: Path) -> None:
-    """Also from those that were read before: else the window's rows would be lost."""
+    """Also from files read before: otherwise the window's rows would be lost."""
     table = loaded(tmp_path / "project", Load(type=LoadType.APPEND), rows(1, 2), rows(3, 4))
     table.land(rows(9))
     result = table.run(Window(column="k", start="2", end="3"))

@@ -1,4 +1,4 @@
-"""Hashes of rows and keys: no two different rows have the same, and equal rows always do."""
+"""Row and key hashes: distinct for different rows, equal for equal rows."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_type_of_a_value_counts(session: SparkSession) -> None:
 
 
 def test_a_wider_integer_is_the_same_value(session: SparkSession) -> None:
-    """A column that was widened has no other rows than before."""
+    """Widening a column does not change its rows."""
     assert hashes(session, [(7,)], "integer") == hashes(session, [(7,)], "long")
 
 
@@ -66,7 +66,7 @@ def test_numbers_that_are_equal_have_one_hash(session: SparkSession, data_type: 
 
 
 def test_a_column_more_that_is_null_leaves_the_hash_as_it_was(session: SparkSession) -> None:
-    """Else every row of a table that gains a column would look changed."""
+    """Otherwise every row of a table that gains a column would count as changed."""
     columns = [Column(name=name, type="string") for name in ("b", "c")]
     frame = session.createDataFrame([("x", None)], "b string, c string")
     before, after = frame.select(content_hash(columns[:1]), content_hash(columns)).collect()[0]
@@ -84,7 +84,7 @@ def test_the_order_of_columns_in_the_definition_does_not_count(session: SparkSes
 def test_every_strategy_updates_what_changed(
     tmp_path: Path, spark: SparkSession, strategy: HashStrategy
 ) -> None:
-    """Also the one that hashes keys, which never change, and the one without any hash."""
+    """Including the strategy that hashes keys, which never change, and no hash at all."""
     load = Load(type=LoadType.INCREMENTAL, keys=("k",), hash=strategy)
     table = LoadedTable(tmp_path / "project", load, {"k": "long", "v": "string"})
     table.land([{"k": 1, "v": "old"}, {"k": 2, "v": None}, {"k": 3, "v": "same"}])

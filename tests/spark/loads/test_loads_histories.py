@@ -1,4 +1,4 @@
-"""Histories that nobody thought of: every load against its model, step by step."""
+"""Random histories: every load against its model, step by step."""
 
 from __future__ import annotations
 

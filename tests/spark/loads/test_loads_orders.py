@@ -1,4 +1,4 @@
-"""Orders and times: what comes late does not beat what is newer, and what happened is counted."""
+"""Order and time: late rows do not overwrite newer ones, and all changes are counted."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def counts(table: LoadedTable, *names: str) -> tuple[int, ...]:
 
 
 def test_what_came_before_a_delete_does_not_bring_the_row_back(tmp_path: Path) -> None:
-    """The second delete says nothing new of the row, but from when on it was gone for certain."""
+    """The second delete does not change the row, but proves how long it has been deleted."""
     batches = [event(1, 1)], [event(1, 5, "d")], [event(1, 9, "d")], [event(1, 7)]
     table = loaded(tmp_path, SOFT, COLUMNS, *batches[:3])
     (before,) = table.by_deltalake()
@@ -161,7 +161,7 @@ def test_a_column_more_changes_no_row(tmp_path: Path) -> None:
 
 
 def test_a_delete_of_a_key_that_never_was_keeps_older_events_out(tmp_path: Path) -> None:
-    """However the events of a feed are cut into files."""
+    """However the events of a feed are split into files."""
     load = Load(
         type=LoadType.CDC, keys=("k",), operation="op", order_by=("at",), deletes=Deletes.SOFT
     )
@@ -187,7 +187,7 @@ LATER: dict[str, Load] = {
 
 @pytest.mark.parametrize("load", LATER.values(), ids=LATER)
 def test_the_later_file_counts_where_nothing_orders_rows(tmp_path: Path, load: Load) -> None:
-    """What the files would come to one after the other, and not a run that fails for ever."""
+    """Same result as loading the files one after the other, instead of failing forever."""
     columns = {**COLUMNS, "extra": "string"}
     table = LoadedTable(tmp_path / "project", load, columns)
     for v in ("old", "mid", "new"):
@@ -203,7 +203,7 @@ def test_the_later_file_counts_where_nothing_orders_rows(tmp_path: Path, load: L
 
 
 def test_the_first_file_counts_where_later_keys_add_nothing(tmp_path: Path) -> None:
-    """An APPEND takes only new keys: so would it, were the files to come one after the other."""
+    """An APPEND adds only new keys, as if the files had arrived one after the other."""
     together, apart = (
         LoadedTable(tmp_path / name, Load(type=LoadType.APPEND, keys=("k",)), COLUMNS)
         for name in ("together", "apart")
@@ -251,7 +251,7 @@ def test_files_of_a_snapshot_are_of_one_time(tmp_path: Path) -> None:
 
 
 def test_states_of_one_moment_are_told_apart_by_file(tmp_path: Path) -> None:
-    """Where their times differ, each is a state of its own."""
+    """With different times, each is a version of its own."""
     load = Load(type=LoadType.SCD2, keys=("k",), effective="at")
     table = LoadedTable(tmp_path / "project", load, TIMED)
     table.land([state(5, "last"), state(1, "first told")])

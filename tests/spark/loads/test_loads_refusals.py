@@ -1,4 +1,4 @@
-"""What a load refuses: the run fails, says why, and the table stays as it was."""
+"""Rejected loads: the run fails with a reason, and the table is unchanged."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def row(k: int | None, n: int | None, v: str | None = "x", **more: object) -> Ro
 
 
 def refused(table: LoadedTable, code: str = "LG-5010") -> str:
-    """Why the next run fails; what was shown is shown still."""
+    """Why the next run fails; the published rows are unchanged."""
     before = table.by_deltalake()
     result = table.run()
     assert result.status is RunStatus.FAILED
@@ -121,7 +121,7 @@ def test_a_state_without_its_time_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_table_with_a_key_twice_is_not_merged_into(tmp_path: Path) -> None:
-    """It was loaded otherwise before; whichever row were updated, the other would contradict it."""
+    """Loaded differently before; whichever row is updated, the other contradicts it."""
     table = begun(tmp_path, Load(type=LoadType.APPEND), row(1, 1, "x"), row(1, 1, "y"))
     table.redefine(load=MERGED)
     table.land([row(1, 1, "z")])

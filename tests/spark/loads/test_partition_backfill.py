@@ -1,4 +1,4 @@
-"""A partition that was wrong, filled back from bronze to gold by one command."""
+"""A wrong partition is backfilled from bronze to gold by one command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Partitioned tables: whatever the values are, every engine reads the rows that went in."""
+"""Partitioned tables: for any values, every engine reads the rows that were written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a database from where the last version stopped: the position belongs to the version."""
+"""Incremental reads of a database by watermark: the position belongs to the version."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ columns:
 
 @dataclass
 class Events:
-    """A table of events in a real database, and the dataset that follows it."""
+    """An events table in a real database, and the dataset that reads it."""
 
     folder: Path
     server: Server

@@ -1,4 +1,4 @@
-"""Rows that fail a rule are kept out of the table, and nothing else is."""
+"""Exactly the rows that fail a rule are excluded from the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many rows a load was given, held against the rows that were landed for it."""
+"""The row count of a load, compared with the rows landed for it."""
 
 from __future__ import annotations
 

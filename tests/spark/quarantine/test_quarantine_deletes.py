@@ -1,4 +1,4 @@
-"""Quarantined rows while their key is deleted: no replay brings it back unless that is said."""
+"""Quarantined rows whose key is deleted meanwhile: a replay restores them only on request."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 
 
 def deleted_while_it_waits(folder: Path, deletes: Deletes) -> LoadedTable:
-    """Of key 2 the table never had a row: it waited, then it was deleted."""
+    """The table never had a row of key 2: it was quarantined, then deleted."""
     load = Load(
         type=LoadType.CDC, keys=("id",), order_by=("seq",), operation="op", deletes=deletes
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Rows quarantined where it is easy to take the wrong ones, or to lose what the table has."""
+"""Edge cases of quarantine: wrong rows, or lost rows of the table."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def shown(table: LoadedTable) -> list[tuple[int, int]]:
 
 
 def kept(table: LoadedTable) -> list[str | None]:
-    """Ids of the quarantined rows, in the order in which they are told."""
+    """Ids of the quarantined rows, in the order of the files."""
     listing = table.client.reader.quarantined_rows(TABLE, EVERY, 20)
     return sorted(item[listing.columns.index("id")] or "" for item in listing.rows)
 
@@ -71,7 +71,7 @@ def test_columns_by_the_names_that_places_have(
 def test_nothing_is_published_where_not_every_failing_row_was_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A rule counts two rows, and one of them is pointed at."""
+    """A rule counts two rows, and only one of them is found."""
     find = splitter.failing_rows
 
     def first_alone(rules: Any, subject: Any, *others: Any) -> Any:
@@ -146,7 +146,7 @@ def test_a_partition_of_which_no_row_passed_stays_as_it_is(tmp_path: Path, grown
 
 
 def test_a_key_that_a_staying_partition_has_is_no_new_one(tmp_path: Path) -> None:
-    """That the second partition stays is known only after its row was quarantined."""
+    """That the second partition is retained is known only after its row is quarantined."""
     rules = (STRICT, rule("unique(id)", "unique"))
     table = LoadedTable(tmp_path, PARTITION, COLUMNS, rules)
     table.land(of(table, row(1, 1, 1), row(2, 1, 2)))
@@ -160,7 +160,7 @@ def test_a_key_that_a_staying_partition_has_is_no_new_one(tmp_path: Path) -> Non
 
 
 class Guarded(LoadedTable):
-    """A table of a lake that forbids a pattern."""
+    """A table in a lake that forbids a pattern."""
 
     within = "samples"
 

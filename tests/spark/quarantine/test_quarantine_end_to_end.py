@@ -1,4 +1,4 @@
-"""Rows quarantined by real runs are kept, replayed and accounted for by the real control plane."""
+"""Rows quarantined by real runs are stored, replayed and accounted for by the control plane."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def balance(table: LoadedTable) -> tuple[int, int, int, int]:
 
 
 def waits(table: LoadedTable) -> list[Any]:
-    """Ids that the quarantine tables show."""
+    """Ids in the quarantine tables."""
     places = {log.parent for log in table.folder.glob("quarantine/bronze/things/*/_delta_log")}
     shown = [DeltaTable(str(place)).to_pyarrow_table() for place in places]
     return sorted(value for found in shown for value in found.column("id").to_pylist())

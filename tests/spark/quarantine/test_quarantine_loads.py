@@ -1,4 +1,4 @@
-"""Every load quarantines rows before they meet the table, and takes them for nothing else."""
+"""Every load type quarantines rows before it merges them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def table(folder: Path, rules: dict[str, str] | None = None, **load: Any) -> Sif
 
 
 def dirty(things: SiftedTable, **more: Any) -> list[int]:
-    """The keys that are shown after a clean batch and one with failing rows."""
+    """Keys in the table after a clean batch and one with failing rows."""
     things.land(row(1, **more), row(2, 2, **more))
     assert things.run().status is RunStatus.SUCCESS
     assert things.evidence.quarantined is None
@@ -237,7 +237,7 @@ def test_the_watermark_counts_rows_that_are_quarantined(tmp_path: Path, load: Lo
 
 
 def test_rules_are_known_by_their_number(tmp_path: Path) -> None:
-    """More of them than a machine word has bits."""
+    """More rules than a machine word has bits."""
     rules = {f"r{number:03d}": f"ne(amount, value={number})" for number in range(70)}
     things = table(tmp_path, rules, type=LoadType.APPEND)
     things.land(*(row(number, number) for number in range(-1, 71)))

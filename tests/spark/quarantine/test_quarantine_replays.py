@@ -1,4 +1,4 @@
-"""Quarantined rows are replayed: what passes now is published, the rest waits on."""
+"""Replay of quarantined rows: rows that pass are published, the others remain quarantined."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def row(number: int, amount: int, note: str = "x") -> dict[str, object]:
 
 
 def replay_build(things: SiftedTable) -> QuarantineBuild:
-    """What the last run quarantined, as the next one is to read it."""
+    """Replay of what the last run quarantined."""
     run_id = things.evidence.run_id
     return QuarantineBuild(
         files=tuple(
@@ -108,7 +108,7 @@ def test_a_file_that_was_changed_is_not_believed(tmp_path: Path) -> None:
 
 
 def kept_beside(other: SiftedTable, things: SiftedTable) -> QuarantineBuild:
-    """What another table's run quarantined, in the lake of this one."""
+    """Rows that another table's run quarantined, in the lake of this one."""
     held = replay_build(other)
     for file in held.files:
         (things.folder / file.path).parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Every rule that points at single rows quarantines exactly those, with either engine."""
+"""Every row-level rule quarantines exactly the failing rows, with either engine."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_keys_that_are_no_number_are_one_key(tmp_path: Path, engine: str) -> Non
 
 
 def test_values_that_are_no_number_are_found_behind_bounds(tmp_path: Path, engine: str) -> None:
-    """Statistics know nothing of NaN, neither of what is read nor of what is written."""
+    """Statistics ignore NaN, both when reading and when writing."""
     things = table(tmp_path, engine, high="le(amount, value=5)")
     things.land(row(1), row(2, amount=NAN), row(3, amount=9.0), row(4, amount=NAN, kind=None))
     things.run()

@@ -1,4 +1,4 @@
-"""Values of every type are what they were, in what remains and in what is kept."""
+"""Values of every type are unchanged, in the table and in quarantine."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def bits(value: Any) -> Any:
 
 
 def rows() -> list[Row]:
-    """By turns passing and failing, so that both parts have every value."""
+    """Alternately passing and failing, so that both parts have every value."""
     made = [row(0, at, odd) for at in (OLD, LATE) for odd in ODD] + [empty(0)]
     return [{**item, "id": sign * (at + 1)} for at, item in enumerate(made) for sign in (1, -1)]
 

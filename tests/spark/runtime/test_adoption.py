@@ -1,4 +1,4 @@
-"""Tables that Spark made, adopted: then every way of reading and writing them works."""
+"""Adopted tables that Spark wrote: all reads and writes work afterwards."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SOME = (
 
 @pytest.fixture
 def theirs(spark: SparkSession) -> Iterator[SparkSession]:
-    """A session that writes as Spark does by default."""
+    """A session with Spark's default write settings."""
     session = spark.newSession()
     session.conf.set("spark.sql.parquet.outputTimestampType", "INT96")
     session.conf.set("spark.sql.session.timeZone", "UTC")
@@ -52,7 +52,7 @@ def theirs(spark: SparkSession) -> Iterator[SparkSession]:
 
 @pytest.fixture
 def location(theirs: SparkSession, tmp_path: Path) -> str:
-    """Partitioned, several commits, a column that came late, a checkpoint, a cleaned log."""
+    """Partitioned, with several commits, a column added later, a checkpoint and a cleaned log."""
     place = tmp_path / "their tables" / "customers"
     theirs.conf.set("spark.databricks.delta.properties.defaults.checkpointInterval", "3")
     for low in (0, 20, 40):
@@ -219,7 +219,7 @@ def _child() -> DatasetDefinition:
 def test_small_files_are_merged_and_old_ones_go(
     client: Client, theirs: SparkSession, location: str
 ) -> None:
-    """Files that leave columns to the log stay as they are."""
+    """Files whose partition columns are only in the log are not merged."""
     adopt(client, CUSTOMERS)
     tx = openlaketx.Connection(client)
     for low in (60, 62, 64):

@@ -1,4 +1,4 @@
-"""Builds that a worker took from the queue: each ends, in its time, or for another to take."""
+"""Builds claimed from the queue end in time, or are released to another worker."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 
 
 class Unopened(PlainRuns):
-    """Nothing can be opened."""
+    """No run can be opened."""
 
     error: Exception = NotRegistered(dataset="bronze.gone")
 
@@ -30,7 +30,7 @@ class Unopened(PlainRuns):
 
 
 class Taken(PlainRuns):
-    """Another goes on with whatever is opened."""
+    """Every opened run is fenced by another worker."""
 
     def heartbeat(self, ticket: RunTicket) -> float:
         raise Fenced(run=ticket.run_id, reason="another goes on with it")

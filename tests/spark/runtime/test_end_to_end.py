@@ -1,4 +1,4 @@
-"""The data plane under the real control plane: bronze to silver, incrementally, and back."""
+"""The data plane with the real control plane: bronze to silver, incremental, and rollback."""
 
 from __future__ import annotations
 

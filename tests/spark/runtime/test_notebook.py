@@ -1,4 +1,4 @@
-"""The lake from a notebook: a session of the user's, with settings of theirs."""
+"""The lake from a notebook, on a user's session with its own settings."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ HOSTILE = {
 
 @pytest.fixture
 def theirs(spark: SparkSession) -> Iterator[SparkSession]:
-    """A session as somebody else may have set it; it is the same afterwards."""
+    """A session with foreign settings, which must be unchanged afterwards."""
     session = spark.newSession()
     for key, value in HOSTILE.items():
         session.conf.set(key, value)

@@ -1,4 +1,4 @@
-"""A Spark that somebody else started, as they start it: no Delta, no setting of ours."""
+"""A Spark session started by the user: without Delta and without our settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sketches of a profile are open to Spark's own functions."""
+"""Spark's own functions read the sketches of a profile."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def held(column: ColumnProfile, kind: str) -> bytearray:
 
 
 def test_spark_opens_and_merges_them(spark: SparkSession, tmp_path: Path) -> None:
-    """With those that Spark made of the same values, too: they hash alike."""
+    """Also merged with sketches that Spark built from the same values: they hash alike."""
     found = profiled(tmp_path)
     frame = spark.createDataFrame(
         [(held(found["n"], "hll"), held(found["t"], "hll"), held(found["n"], "kll"))],

@@ -1,4 +1,4 @@
-"""What Spark staged and the committer published is what every engine reads back."""
+"""Every engine reads back what Spark staged and the committer published."""
 
 from __future__ import annotations
 

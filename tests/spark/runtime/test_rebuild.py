@@ -1,4 +1,4 @@
-"""A run of the past built again: the same rows, other rows, or a reason why it cannot be."""
+"""Rebuild of a past run: equal rows, different rows, or a reason why it is impossible."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def rebuilt(client: Client, run_id: str) -> Rebuilt:
 
 
 def everything(folder: Path) -> set[str]:
-    """Every file of a project but those of its State."""
+    """All files of a project except the State."""
     return {
         str(path.relative_to(folder))
         for path in folder.rglob("*")
@@ -193,7 +193,7 @@ def test_a_source_above_the_lake_is_read_and_nothing_is_written_over(tmp_path: P
 
 
 def test_python_and_rows_that_were_quarantined(tmp_path: Path) -> None:
-    """The rows that rules keep out are kept out again; code that is another is told."""
+    """Rows excluded by rules are excluded again; changed code is reported."""
     code = "def totals(spark, inputs):\n    return inputs['bronze.orders']\n"
     totals = str(FILES["definitions/silver/totals.yaml"]).replace(
         "{sql: sql/totals.sql}", "{python: 'builds/totals.py:totals'}"

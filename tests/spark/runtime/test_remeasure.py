@@ -120,7 +120,7 @@ def test_a_back_fill_brought_no_more_than_its_window(tmp_path: Path) -> None:
 
 
 def test_what_only_the_files_of_updates_told_is_not_guessed(tmp_path: Path) -> None:
-    """Rows of the table are measured as before; of the batch there is a reason instead."""
+    """Rows of the table are measured as before; for the batch there is a reason instead."""
     load = VARIANTS[LoadType.INCREMENTAL]["plain"]
     table = LoadedTable(tmp_path / "project", load, COLUMNS, rules(RULES))
     for step in range(2):

@@ -1,4 +1,4 @@
-"""``lakeguard suggest`` over versions that runs published, and what ``source add`` suggests."""
+"""``lakeguard suggest`` over published versions, and the suggestions of ``source add``."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_what_nothing_is_published_of_has_nothing_to_suggest(tmp_path: Path, say
 
 
 def test_a_source_is_proposed_with_rules_that_its_run_keeps(tmp_path: Path, say: Say) -> None:
-    """Through Spark's own reading of the file, and not only that of the look."""
+    """As Spark reads the file, not only the inspection."""
     write_folder(tmp_path, {**SETTINGS, "orders.csv": orders(300)})
     code, out = say("--project", tmp_path, "source", "add", "orders", tmp_path / "orders.csv")
     assert code == 0

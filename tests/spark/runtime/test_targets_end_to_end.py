@@ -1,4 +1,4 @@
-"""Rows of a target drive the write: layout, transform and file sets, under the real plane."""
+"""Target settings drive the write with the real control plane: layout, transform and file sets."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def rows(folder: Path) -> list[tuple[Any, ...]]:
 
 
 def delivered(folder: Path) -> tuple[int, list[tuple[Any, ...]]]:
-    """The version that the manifest names, and its rows as a reader of files sees them."""
+    """The version in the manifest, and its rows as a file reader sees them."""
     root = Path(f"{table(folder)}.files")
     manifest = json.loads((root / "manifest.json").read_bytes())
     found: list[tuple[Any, ...]] = []

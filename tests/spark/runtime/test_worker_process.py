@@ -1,4 +1,4 @@
-"""A worker in a process of its own: one warm Spark for all builds, and nobody sees its secrets."""
+"""A worker in its own process: one warm Spark for all builds, and no leaked secrets."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ FILES: dict[str, str | bytes] = {
 
 @pytest.fixture
 def client(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
-    """Its State asks for a password, which comes by a variable."""
+    """The State requires a password, which is in a variable."""
     server.sql(f"CREATE ROLE worker_state LOGIN PASSWORD '{PASSWORD}'")
     server.sql("GRANT CREATE ON DATABASE postgres TO worker_state")
     monkeypatch.setenv("WORKER_STATE_PASSWORD", PASSWORD)

@@ -1,4 +1,4 @@
-"""A column that a run drops is gone for those who were built from it, and they are built again."""
+"""A column dropped by a run disappears for dependents, which are rebuilt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Casts keep the value or name it."""
+"""Casts are lossless, or fail and name the value."""
 
 from __future__ import annotations
 

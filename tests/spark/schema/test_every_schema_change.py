@@ -1,4 +1,4 @@
-"""Every class of schema change under every profile, and every answer there is, on real runs."""
+"""Every schema change class under every profile and every reaction, on real runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST = max(map(len, POSSIBLE.values()))
 
 
 def own(number: int) -> Answers:
-    """Profiles of one's own, which give every answer that is possible to some class."""
+    """Custom profiles that together use every possible reaction of every class."""
     return {change: may[number % len(may)] for change, may in POSSIBLE.items()}
 
 
@@ -77,7 +77,7 @@ def test_a_profile_blocks_and_takes_in_what_it_says(tmp_path: Path, profile: str
 
 
 def is_blocked(made: Drifting, answers: Answers) -> None:
-    """All changes at once: each is told with its answer, and nothing is staged."""
+    """All changes at once: each is reported with its reaction, and nothing is staged."""
     before = made.rows()
     made.say(PIECES)
     made.land(PIECES, {2: {}})
@@ -119,7 +119,7 @@ def test_a_policy_blocks_what_its_mode_blocks_whatever_the_profile_says(tmp_path
 
 
 def logged(made: Drifting) -> dict[SchemaChange, tuple[str, str]]:
-    """What the ledger on the lake tells of the last run's schema."""
+    """Schema changes of the last run in the lake's ledger."""
     made.client.ledger.sync()
     place = made.folder / "_lakeguard" / "default" / "schema_change_log"
     last = made.client.reader.runs(NAME)[0].run_id
@@ -151,7 +151,7 @@ PAIRS = {f"c{at}": pair for at, pair in enumerate(itertools.permutations(PLAIN, 
 
 @pytest.mark.parametrize("answer", [Reaction.QUARANTINE_ROW, Reaction.ACCEPT_CAST])
 def test_any_type_may_come_in_the_place_of_any_other(tmp_path: Path, answer: Reaction) -> None:
-    """Values of a type that cannot be cast at all are misfits like any other; NULL is none."""
+    """Values of a type that cannot be cast are misfits; NULL is not."""
     changes = ("widen", "narrow", "decimal_size", "timezone", "incompatible_type")
     said = {change: Reaction.ACCEPT_CAST if change == "narrow" else answer for change in changes}
     listed = ", ".join(f"{change}: {each}" for change, each in said.items())

@@ -1,4 +1,4 @@
-"""Whatever shape a table has, every engine reads exactly what was brought."""
+"""Nested tables: every engine reads exactly what was written."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def published(client: Client, name: str) -> RunResult:
 
 
 def shown(table: pa.Table, names: list[str]) -> list[tuple[Any, ...]]:
-    """Rows in one order and one spelling: NaN equals NaN, and -0.0 is not 0.0."""
+    """Rows in one order and format: NaN equals NaN, and -0.0 is not 0.0."""
     rows = [tuple(_spelled(row[name]) for name in names) for row in table.to_pylist()]
     return sorted(rows, key=repr)
 
@@ -152,7 +152,7 @@ def _spelled(value: Any) -> Any:
 
 
 def read_alike(spark: SparkSession, client: Client, name: str, brought: pa.Table) -> str:
-    """Every engine shows the rows that were brought; says where the table is."""
+    """Every engine returns the written rows; returns the location of the table."""
     found = client.reader.resolve(parse_address(name))
     location, names = found.location, list(brought.column_names)
     wanted = shown(brought, names)
@@ -224,7 +224,7 @@ def test_parts_widen_by_name_and_nothing_else_passes(spark: SparkSession, tmp_pa
 
 
 def test_arrays_that_are_made_in_a_build(spark: SparkSession, tmp_path: Path) -> None:
-    """Spark knows that these hold no NULL and writes them so."""
+    """Spark knows that these contain no NULL and writes them so."""
     types = {
         "id": "long",
         "l": "array<long>",
@@ -266,7 +266,7 @@ def test_batches_of_no_rows(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_rows_of_every_shape_are_updated_by_key(spark: SparkSession, tmp_path: Path) -> None:
-    """By keys that need quotes, and only where something in a row differs, however deep."""
+    """By keys that need quoting, and only where a value differs, at any depth."""
     types = {"k = v": "string", "a.b": "long", **NESTED, "whole": "decimal(38,0)"}
     load = '{type: INCREMENTAL, keys: ["k = v", "a.b"], hash: ROW_HASH}'
 
@@ -337,7 +337,7 @@ def test_five_hundred_columns(spark: SparkSession, tmp_path: Path) -> None:
 
 @pytest.fixture
 def small_row_groups(spark: SparkSession) -> Any:
-    """Files in slices, as large ones are: no default may fit a test's data."""
+    """Small row groups: the default does not fit the data of a test."""
     settings = spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[union-attr]
     settings.set("parquet.block.size", str(256 << 10))
     settings.set("parquet.page.row.count.limit", "2000")
@@ -348,7 +348,7 @@ def small_row_groups(spark: SparkSession) -> Any:
 
 @pytest.mark.usefixtures("small_row_groups")
 def test_files_in_slices(spark: SparkSession, tmp_path: Path) -> None:
-    """Several files come of one, each in several row groups, and statistics hold for all."""
+    """One file becomes several, each with several row groups, and statistics hold for all."""
     count = 400_000
     random = np.random.default_rng(7)
     (tmp_path / "in").mkdir()

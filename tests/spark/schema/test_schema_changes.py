@@ -1,4 +1,4 @@
-"""Every class of schema change on real runs: what a profile lets in, and what it keeps out."""
+"""Every schema change class on real runs: what a profile accepts and what it rejects."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ def test_fields_that_are_left_out_and_numbers_that_are_declared(tmp_path: Path) 
 
 
 def test_a_required_column_that_is_gone_fails_its_rule(tmp_path: Path) -> None:
-    """BACKWARD lets the schema in; the rule on the column does not let the rows in."""
+    """BACKWARD accepts the schema; the rule on the column rejects the rows."""
     columns = {**ONE, "s": "string, required: true"}
     things = Things(tmp_path, columns, load="APPEND", schema="{profile: BACKWARD}")
     things.land(ONE_FILE.remove(2), {"id": 1, "n": 1})
@@ -281,7 +281,7 @@ def test_notes_of_a_definition_are_told_once(tmp_path: Path) -> None:
 
 
 def delta(folder: Path, **nullable: bool) -> None:
-    """A Delta table of others, whose columns say whether they can be NULL."""
+    """An external Delta table whose columns declare nullability."""
     fields = [Field(name, PrimitiveType("long"), nullable=may) for name, may in nullable.items()]
     schema = Schema(fields)
     DeltaTable.create(str(folder / "table"), schema, mode="overwrite")

@@ -1,4 +1,4 @@
-"""Tables that gain columns and wider types with the run that finds them, under every load."""
+"""Tables gain columns and wider types with the run that finds them, under every load type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CSV comes through exactly, or the run says which file and line did not."""
+"""CSV is read exactly, or the run reports file and line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def rows(batch: Batch) -> list[tuple[str | None, ...]]:
 
 
 def failure(session: SparkSession, lake: Path, **options: str) -> str:
-    """What the run would be told, whether the fault shows early or while Spark reads."""
+    """The run's error, found by the scan or while Spark reads."""
     try:
         batch = read(session, lake, **options)
         frame = conform(batch.frame, batch.live, schema(a="string"), "bronze.orders")
@@ -204,7 +204,7 @@ def test_the_second_file_is_held_to_the_header_too(session: SparkSession, tmp_pa
 def test_files_under_different_headers_are_read_by_name(
     session: SparkSession, tmp_path: Path
 ) -> None:
-    """Each as it is written: with quotes or without, and its columns in whatever order."""
+    """With or without quotes, and with columns in any order."""
     write_files(
         tmp_path,
         u="a,b\n1,2\n",

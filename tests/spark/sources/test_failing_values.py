@@ -1,4 +1,4 @@
-"""A value that fails a run is named with its place; one of a private column is named by nobody."""
+"""A value that fails a run is reported with its location, and masked in a private column."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def project(tmp_path: Path) -> CsvProject:
 
 
 def told(project: CsvProject, name: str = BRONZE) -> str:
-    """What the ledger keeps of the failure."""
+    """The failure in the ledger."""
     result = project.run(name)
     assert result.status is RunStatus.FAILED
     message = project.client.reader.run(result.run_id).error_message

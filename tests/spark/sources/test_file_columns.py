@@ -1,4 +1,4 @@
-"""Files of one batch with different columns, before a gate that judges what they lack."""
+"""Files of one batch with different columns."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_key_that_no_line_has(
     required: tuple[str, ...],
     names: tuple[str, ...],
 ) -> None:
-    """NULL, where it may be; but a key that nobody declared may be its other spelling."""
+    """NULL if allowed; but an undeclared key may be the misspelt one."""
     write_lines(tmp_path, "x.jsonl", line)
     batch = read(session, tmp_path, JSONL, required=required)
     assert batch.live.names == names

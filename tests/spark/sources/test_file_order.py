@@ -1,4 +1,4 @@
-"""Every row knows the place of its file, wherever and however the file is read."""
+"""Every row has the rank of its file, however the file is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a look at files proposes, a run can read: the same texts, asked of the casts themselves."""
+"""A run can read what the source inspection proposes, verified with the casts themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows quarantined and rows let in are together the rows of the batch, each once."""
+"""Quarantined and accepted rows together are the rows of the batch, each once."""
 
 from __future__ import annotations
 

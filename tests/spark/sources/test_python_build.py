@@ -1,4 +1,4 @@
-"""A function of the project builds a dataset: its own bytes, its neighbours, nothing of ours."""
+"""A project function builds a dataset, with its own modules and nothing of ours."""
 
 from __future__ import annotations
 

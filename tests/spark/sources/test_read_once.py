@@ -1,4 +1,4 @@
-"""No row is missed and none is there twice, whatever was filled back, added or late before."""
+"""No row is missed or duplicated after backfills, additions and late rows."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_a_column_that_a_parent_gains_is_no_loss_of_rows(
 
 @pytest.mark.parametrize("load", ["FULL", "APPEND"])
 def test_a_time_without_a_zone_cannot_come_later(project: CsvProject, load: str) -> None:
-    """Delta would take it, and then nobody could read the table any more."""
+    """Delta would accept it, but the table would be unreadable."""
     project.bronze(load)
     project.apply()
     project.land("a", "id,day", "1,2026-01-01")

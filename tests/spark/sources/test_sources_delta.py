@@ -1,4 +1,4 @@
-"""Delta tables of others, as Spark itself writes them: each row once, at one version."""
+"""External Delta tables as Spark writes them: each row once, at one version."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ ODD = "a b%/é=x"
 
 
 def partitioned_by_spark(spark: SparkSession, lake: Path) -> None:
-    """delta-spark writes the columns into the files, too."""
+    """delta-spark writes partition columns into the files, too."""
     write(
         spark,
         lake,
@@ -102,7 +102,7 @@ def partitioned_by_spark(spark: SparkSession, lake: Path) -> None:
 
 
 def partitioned_by_deltalake(_: SparkSession, lake: Path) -> None:
-    """Here only the folders have them, as is usual."""
+    """Only the folder names contain the values, as usual."""
     columns = {"id": [1, 2], "d": [date(2024, 2, 29), None], "p": [ODD, "007"], "v": ["z", None]}
     write_deltalake(table(lake), pa.table(columns), partition_by=["d", "p"])
 

@@ -1,4 +1,4 @@
-"""Every kind of source under the real control plane, and no secret left anywhere in the lake."""
+"""Every source format with the real control plane, and no secret anywhere in the lake."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def site() -> Iterator[Site]:
 def client(
     tmp_path: Path, server: Server, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Client]:
-    """A project with one dataset for each kind of source."""
+    """A project with one dataset for each source format."""
     for name, value in (("TOKEN", TOKEN), ("USER", ROLE), ("PASSWORD", PASSWORD)):
         monkeypatch.setenv(f"SHOP_{name}", value)
     server.sql(f"CREATE ROLE {ROLE} LOGIN PASSWORD '{PASSWORD}'")
@@ -91,7 +91,7 @@ def rows(client: Client, name: str) -> list[tuple[int | None, str]]:
 
 
 def holding(lake: Path, secret: str) -> list[str]:
-    """Files below the lake, the State included, in which a secret can be read."""
+    """Files in the lake, including the State, that contain a secret."""
     return [
         str(file)
         for file in lake.rglob("*")

@@ -1,4 +1,4 @@
-"""PostgreSQL comes through exactly, in slices or whole; what cannot be is refused by name."""
+"""PostgreSQL is read exactly, in slices or whole; unsupported columns are rejected by name."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ READER = f"reader_{uuid4().hex[:8]}"
 
 @pytest.fixture
 def place(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A schema of the test's own, and a reader with a password."""
+    """A schema for the test, and a reader with a password."""
     name = f"shop {uuid4().hex[:8]}"
     server.sql(f'CREATE SCHEMA "{name}"')
     server.sql(f"CREATE ROLE {READER} LOGIN PASSWORD '{PASSWORD}'")
@@ -110,7 +110,7 @@ MOMENTS = {
     "timestamp": "1500-02-28 23:59:59.999999",
     "timestamptz": "2024-07-01 00:00:00.000001",
 }
-"""As Spark writes them, for Python cannot hold each of them."""
+"""As Spark writes them, because Python cannot represent all of them."""
 
 
 def test_every_type_is_read_exactly(session: SparkSession, server: Server, place: str) -> None:

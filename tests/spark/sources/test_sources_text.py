@@ -1,4 +1,4 @@
-"""Text of every kind comes through exactly; bad lines are refused, or quarantined and counted."""
+"""Text files are read exactly; malformed lines fail the run, or are quarantined and counted."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def folder_of(lake: Path) -> Path:
 
 
 def quarantined(lake: Path) -> list[tuple[str, int, str]]:
-    """File, line and text of what was kept."""
+    """File, line and text of the quarantined lines."""
     lines = (folder_of(lake) / "malformed.jsonl").read_text().splitlines()
     found = [json.loads(line) for line in lines]
     assert all(record["reason"] for record in found)

@@ -27,7 +27,7 @@ def table(tmp_path: Path) -> Governed:
 
 
 def two_versions(lake: Path) -> Governed:
-    """Commit 1 shows 1 and 2, commit 2 also 3."""
+    """Commit 1 contains 1 and 2, commit 2 also 3."""
     table = Governed.at(lake)
     for run, numbers in (("run_1", [1, 2]), ("run_2", [3])):
         staged = table.stage(f"runs/{run}/part 0.parquet", numbers)

@@ -1,4 +1,4 @@
-"""The target's transform changes what is judged and written, from the next run on."""
+"""The target's transform changes what is measured and written, from the next run on."""
 
 from __future__ import annotations
 

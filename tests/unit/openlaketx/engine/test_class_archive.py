@@ -1,4 +1,4 @@
-"""One session leaves the archive, the later ones use it; a damaged one is made again."""
+"""One session creates the archive, later ones use it; a damaged archive is created again."""
 
 from __future__ import annotations
 

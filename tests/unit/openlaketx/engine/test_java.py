@@ -1,4 +1,4 @@
-"""Java is found, or said to be missing in words that help."""
+"""Java is found, or its absence is reported with a fix."""
 
 from __future__ import annotations
 

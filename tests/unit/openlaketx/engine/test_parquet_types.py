@@ -1,4 +1,4 @@
-"""What a Parquet file holds is told exactly, at every depth, or refused by name."""
+"""Parquet types are mapped exactly, at every depth, or rejected by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paths as Spark tells them: escaped as Java escapes the path of an address."""
+"""File paths as Spark reports them, with Java's escaping."""
 
 from __future__ import annotations
 

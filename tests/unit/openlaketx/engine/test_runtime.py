@@ -1,4 +1,4 @@
-"""Which kind of Spark a thing is of; what is too old or none at all is refused."""
+"""The kind of Spark is detected; old versions and foreign objects are rejected."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from openlaketx.engine.spark.runtime import require_new_enough, runtime_of
 
 
 class SparkSession:
-    """As Spark Connect has it, by the place where it says it comes from."""
+    """A class whose module is that of Spark Connect."""
 
 
 SparkSession.__module__ = "pyspark.sql.connect.session"

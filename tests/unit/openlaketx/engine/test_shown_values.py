@@ -1,4 +1,4 @@
-"""Values of rows in messages: short, and never of a private column."""
+"""Row values in messages are short, and masked for private columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spark's complaints become one line that a person can read."""
+"""Spark errors become one readable line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from openlaketx.engine.spark.errors import condition, reason
 
 
 class Java:
-    """A Java exception as py4j shows it."""
+    """A Java exception as py4j exposes it."""
 
     def __init__(self, message: str | None, cause: Java | None = None) -> None:
         self.message, self.cause = message, cause

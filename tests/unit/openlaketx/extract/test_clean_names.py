@@ -1,4 +1,4 @@
-"""Raw names become clean ones where the dataset does not declare them as they are."""
+"""Raw column names are cleaned unless the dataset declares them."""
 
 from __future__ import annotations
 

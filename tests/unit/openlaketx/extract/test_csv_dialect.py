@@ -1,4 +1,4 @@
-"""CSV is looked at before Spark reads it: what Spark would pass over in silence is an error."""
+"""CSV is scanned before Spark reads it: what Spark ignores silently is an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every record that does not fit is found, and only those, wherever quotes break."""
+"""Exactly the malformed records are found, wherever quoting breaks."""
 
 from __future__ import annotations
 

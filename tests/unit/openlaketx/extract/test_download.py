@@ -1,4 +1,4 @@
-"""A download is whole and from the host that was named, and no secret of it is ever told."""
+"""A download is complete and from the configured host, and its secrets never leak."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ def test_a_secret_that_is_not_set_is_named(
     ],
 )
 def test_what_is_read_again(tmp_path: Path, site: Site, load: LoadType, read: str) -> None:
-    """A state that comes back is news to a load by key, and none to an append."""
+    """A state that returns is new to a keyed load, and known to an APPEND."""
     position, told = None, ""
     for number, state in enumerate("AABA"):
         site.pages["/a.csv"] = Page(state.encode())

@@ -1,4 +1,4 @@
-"""Which files may stand beside each other, and that nothing misspelt passes for a column less."""
+"""Files with different columns are reconciled; a misspelt column never counts as a missing one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an incremental read takes of its parent: real logs, walked from one commit to another."""
+"""Incremental reads of a parent, over real Delta logs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REFUSE = (LoadType.APPEND, LoadType.CDC)
 
 @pytest.fixture
 def table(tmp_path: Path) -> Governed:
-    """Commit 1 shows 1, commit 2 also 2."""
+    """Commit 1 contains 1, commit 2 also 2."""
     made = Governed.at(tmp_path)
     add(made, 1)
     add(made, 2)
@@ -36,7 +36,7 @@ def add(table: Governed, number: int) -> None:
 
 
 def compact(table: Governed, name: str, *numbers: int) -> None:
-    """The files of these numbers become one, as a compaction of ours commits it."""
+    """Merge the files of these numbers, as our compaction commits it."""
     staged = table.stage(f"runs/{name}/part.parquet", list(numbers))
     removes = tuple(f"runs/run_{number}/part.parquet" for number in numbers)
     intent = table.intent(staged, kind=MoveKind.COMPACTION, load=None, removes=removes)

@@ -1,4 +1,4 @@
-"""What is no JSON object by itself is found by line, and every key is known before Spark reads."""
+"""Lines that are not JSON objects are found by number, and all keys before Spark reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is received is kept as it came, whole and on record, or not at all."""
+"""Received files are landed unchanged, complete and recorded, or not at all."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_only_empty_folders_go_with_what_was_not_received(tmp_path: Path) -> Non
 
 
 def test_runs_that_land_and_give_up_at_once_do_not_meet(tmp_path: Path) -> None:
-    """One takes empty folders away while the other makes its own in them."""
+    """One run removes empty folders while the other creates its own in them."""
 
     def land_nothing(number: int) -> None:
         with landing(plan_of(tmp_path, f"run_{number}"), "orders", str(tmp_path), STORAGE) as place:

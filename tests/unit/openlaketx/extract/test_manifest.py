@@ -1,4 +1,4 @@
-"""Which files a run reads, and what the version remembers of them."""
+"""The files that a run reads, and the manifest that its version stores."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_only_what_the_base_version_has_not_read_is_read(tmp_path: Path, load: L
 
 
 def test_partitions_are_read_whole_once_a_file_is_new(tmp_path: Path) -> None:
-    """A partition may have rows of several files, and is replaced by all of them."""
+    """A partition may span several files and is replaced with all of them."""
     write(tmp_path, "in/b.csv")
     first = select(tmp_path, LoadType.PARTITION)
     assert select(tmp_path, LoadType.PARTITION, first.position).files == ()
@@ -204,7 +204,7 @@ def test_a_new_file_of_the_time_and_size_of_others_is_read(tmp_path: Path, load:
 
 
 class Restless(LocalStorage):
-    """A place where another process works at the moment of listing."""
+    """Storage that another process changes during listing."""
 
     def __init__(self, lake: Path) -> None:
         self.lake = lake

@@ -1,4 +1,4 @@
-"""Names of columns that no table can have side by side."""
+"""Column names that a table cannot have together."""
 
 from __future__ import annotations
 

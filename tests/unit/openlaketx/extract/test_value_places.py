@@ -1,4 +1,4 @@
-"""A value of a text file is found again by its file and its line."""
+"""A value of a text file is located by file and line."""
 
 from __future__ import annotations
 

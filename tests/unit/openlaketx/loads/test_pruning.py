@@ -1,4 +1,4 @@
-"""Which files can hold a key of the batch, without a look into the table."""
+"""File pruning by key, without reading the table."""
 
 from __future__ import annotations
 

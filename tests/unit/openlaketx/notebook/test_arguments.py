@@ -1,4 +1,4 @@
-"""A call that cannot be meant is answered by the one that was."""
+"""Wrong arguments are reported with the correct call."""
 
 from __future__ import annotations
 

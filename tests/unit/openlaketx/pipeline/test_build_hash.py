@@ -1,4 +1,4 @@
-"""The identity of a build: what it does, and not what it happened to read."""
+"""The build hash covers what a build does, not what it read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where nothing of a run may be kept, nothing is, and nothing of another run goes with it."""
+"""Discarding removes all files of a run, and none of another run."""
 
 from __future__ import annotations
 

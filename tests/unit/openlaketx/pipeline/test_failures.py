@@ -1,4 +1,4 @@
-"""What is told of an error: one line, never endless, and whether to try again."""
+"""Failures have one line of bounded length, and whether to retry."""
 
 from __future__ import annotations
 

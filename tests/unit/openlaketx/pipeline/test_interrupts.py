@@ -1,4 +1,4 @@
-"""Stopping the runs of other threads."""
+"""The stop signal ends runs in other threads."""
 
 from __future__ import annotations
 

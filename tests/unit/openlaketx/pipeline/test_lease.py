@@ -1,4 +1,4 @@
-"""A run keeps its lease while it works, and stops when it lost it."""
+"""A run holds its lease while it works, and stops when the lease is lost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TICKET = RunTicket(run_id="run_1", task_id="task_1", attempt=1, lease_token="x")
 
 
 class Beats:
-    """Answers heartbeats from a list; the last answer stays."""
+    """Returns heartbeat results from a list; the last one repeats."""
 
     def __init__(self, *answers: float | Exception) -> None:
         self.answers = list(answers)

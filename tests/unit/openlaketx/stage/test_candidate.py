@@ -1,4 +1,4 @@
-"""A candidate is exactly what the write left, and only if all of it is as declared."""
+"""A candidate has exactly the files of the write, all as declared."""
 
 from __future__ import annotations
 

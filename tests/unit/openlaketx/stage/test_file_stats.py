@@ -1,4 +1,4 @@
-"""File statistics say what the footer proves, and nothing more."""
+"""File statistics contain what the footer proves, and nothing more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nested columns have several leaves in a file: nothing beside them is taken for another."""
+"""Nested columns have several leaves in a file, which never shift other columns."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_a_leaf_in_another_physical_type_is_refused(tmp_path: Path) -> None:
 
 
 def test_duckdb_has_a_type_for_each(tmp_path: Path) -> None:
-    """An empty table is asked under the types that a file would have."""
+    """An empty table is queried with the types that a file would have."""
     candidate = staged(tmp_path)
     file = str(Path(candidate.location, candidate.files[0].path))
     with duckdb.connect() as connection:

@@ -1,4 +1,4 @@
-"""The partition of a file is what its own footer proves, whatever its folder is called."""
+"""The partition of a file is proven by its footer, whatever its folder name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Before a decision is asked for, everything that it is about is on disk and has its hash."""
+"""Before the decision, all files are on disk and hashed."""
 
 from __future__ import annotations
 
