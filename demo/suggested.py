@@ -29,7 +29,7 @@ _NULL = pyarrow.csv.ConvertOptions(null_values=["NA"], strings_can_be_null=True)
 
 
 def flights_table(folder: Path) -> str:
-    """All flights of 2013 as a Delta table in the folder; where it is."""
+    """Write all flights of 2013 as a Delta table; return its path."""
     landing = Landing(folder)
     landing.receive_year()
     landing.receive_last_day(in_seconds=False)
@@ -43,12 +43,12 @@ def flights_table(folder: Path) -> str:
 
 
 def flights_suggestions(place: str) -> tuple[SourcePreview, list[Suggestion]]:
-    """What adopting the table would suggest, were there no rule yet."""
+    """What adopting the table suggests if there are no rules yet."""
     return inspect_and_suggest(place, place, lambda _: (), LOOKED_AT, whole=True)
 
 
 def listed(sketch: SourcePreview, found: Sequence[Suggestion]) -> str:
-    """A sentence and a table."""
+    """A sentence and a Markdown table."""
     rows = [
         ("rule", "because", "confidence", "fails on"),
         *((f"`{one.rule}`", one.why, f"{one.confidence:.2f}", one.mutation.says) for one in found),
@@ -59,7 +59,7 @@ def listed(sketch: SourcePreview, found: Sequence[Suggestion]) -> str:
 
 
 def parts(page: str) -> tuple[str, str, str]:
-    """The page up to the list, the list, and what follows it."""
+    """The page before, in and after the generated list."""
     before, _, rest = page.partition(_BEGIN)
     between, _, after = rest.partition(_END)
     return before, between.strip(), after
