@@ -105,7 +105,7 @@ def test_schedules_go_on_while_a_receiver_hangs(
         site.answers.clear()
         hung = len(site.came)
         with dispatching(tmp_path) as dispatcher:
-            dispatcher.until("1 told")
+            dispatcher.until("1 sent")
             assert dispatcher.end(signal.SIGTERM) == 0
         assert len(site.came) == hung + 1
         assert len(set(site.deliveries)) == 1, "the same event, told again"

@@ -67,7 +67,7 @@ def test_a_missing_argument_and_an_unknown_option(shell: Shell) -> None:
 def test_no_project(shell: Shell, tmp_path: Path) -> None:
     said = shell("status", "--project", tmp_path)
     assert said.code == 2
-    assert said.err.startswith("LG-1007  there is no lakeguard.toml")
+    assert said.err.startswith("LG-1007  no lakeguard.toml")
     assert said.err.endswith("Next: lakeguard init my-lake\n")
 
 

@@ -160,7 +160,7 @@ def test_a_dataset_without_a_file(tmp_path: Path, client: Client) -> None:
     find(client, FOUND)
     (tmp_path / FILE).unlink()
     said = Terminal(tmp_path).type("lakeguard schema approve bronze.orders --reason r")
-    assert (said.code, "there is no file of it" in said.out) == (0, True), said.err
+    assert (said.code, "it has no definition file" in said.out) == (0, True), said.err
     assert client.reader.definition(ORDERS).declared == FOUND
 
 

@@ -63,7 +63,7 @@ def test_the_column_that_is_meant(definition: DatasetDefinition, by: str, column
     [
         (trips("day", "hour", watermark="at"), {}, "choose a column with --by: day, hour"),
         (trips(), {}, "choose a column with --by: id, day, hour, at"),
-        (trips(), {"by": "nobody"}, "there is no column 'nobody'"),
+        (trips(), {"by": "nobody"}, "column 'nobody' does not exist"),
         (trips("day"), {"start": "January"}, "'January' is not a valid date"),
         (trips("day"), {"end": "2025-12-31"}, "before it starts at 2026-01-01"),
     ],
