@@ -1,4 +1,4 @@
-"""Whatever stands in rows of known tables, the answer is definitions or mistakes, never a crash."""
+"""Any rows of known tables give definitions or errors, never a crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files and rows say the same: whatever is registered can be taken out and put back, unchanged."""
+"""Export to files or rows and import gives the same registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of jobs: whatever can be set can be written, and is read back as it was."""
+"""Job settings survive a round trip through their text form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Load, plan, apply, plan: nothing is left to do, whatever was written and in what order."""
+"""After load, plan and apply, a new plan is empty, for any definitions in any order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses that lead to the State's own database, however they are written."""
+"""Targets at the State's own database are refused, in every spelling of the address."""
 
 from __future__ import annotations
 

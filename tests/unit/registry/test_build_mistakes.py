@@ -1,4 +1,4 @@
-"""Mistakes in name, build, load and parents of a dataset: code, place and words."""
+"""Errors in name, build, load and parents of a dataset: code, place and message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plan says: field by field, in words."""
+"""Differences in a plan, field by field."""
 
 from __future__ import annotations
 

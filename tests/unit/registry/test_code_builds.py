@@ -1,4 +1,4 @@
-"""Builds by a function of Python, and by a program that brings a frame."""
+"""Python builds and DataFrame builds."""
 
 from __future__ import annotations
 

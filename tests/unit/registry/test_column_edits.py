@@ -1,4 +1,4 @@
-"""Columns changed in the text of a definition file: all else stays, character by character."""
+"""Column edits in a definition file leave all other characters unchanged."""
 
 from __future__ import annotations
 

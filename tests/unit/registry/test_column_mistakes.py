@@ -1,4 +1,4 @@
-"""Mistakes in the keys, columns and rules of a dataset: code, place and words."""
+"""Errors in the keys, columns and rules of a dataset: code, place and message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graph of parents."""
+"""Dependency graph: order and cycles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""YAML with positions: what is refused, where, and what every word means."""
+"""YAML with positions: what is refused, and where."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drafts of datasets, read from any file."""
+"""Draft datasets from any file."""
 
 from __future__ import annotations
 

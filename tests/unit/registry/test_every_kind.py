@@ -1,4 +1,4 @@
-"""Every kind of definition: from files to a plan, to rows, and read back."""
+"""Every kind of definition, from files to a plan, to rows and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder of definitions: what is read, what is refused, and all mistakes at once."""
+"""Folders of definitions: what is read, what is refused, and all errors at once."""
 
 from __future__ import annotations
 

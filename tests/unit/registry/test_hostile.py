@@ -1,4 +1,4 @@
-"""Names and values that mean harm: refused with a reason, and nothing but a reason."""
+"""Hostile names and values are refused with an error, and have no other effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a large registry costs: the number of questions does not grow with its datasets."""
+"""The number of queries does not grow with the size of the registry."""
 
 from __future__ import annotations
 

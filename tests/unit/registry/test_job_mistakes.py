@@ -1,4 +1,4 @@
-"""Mistakes in the settings of jobs that a dispatcher or a worker would only meet later."""
+"""Errors in job settings are found at validation, before a dispatcher or worker fails on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What jobs name: other jobs and datasets that exist, without going in circles."""
+"""Jobs refer to existing jobs and datasets, without cycles."""
 
 from __future__ import annotations
 

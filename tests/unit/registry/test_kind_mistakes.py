@@ -1,4 +1,4 @@
-"""Mistakes in targets, jobs, profiles and catalogue rules: code, place and words."""
+"""Errors in targets, jobs, profiles and catalogue rules: code, place and message."""
 
 from __future__ import annotations
 

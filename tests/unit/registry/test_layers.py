@@ -1,4 +1,4 @@
-"""A dataset stays in the layer that it was registered in."""
+"""A dataset cannot change its layer."""
 
 from __future__ import annotations
 

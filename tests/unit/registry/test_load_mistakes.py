@@ -1,4 +1,4 @@
-"""Mistakes in how a load is written: each field where it means something, on fitting columns."""
+"""Errors in loads: fields without effect, and columns of the wrong type."""
 
 from __future__ import annotations
 

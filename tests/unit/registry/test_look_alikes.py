@@ -1,4 +1,4 @@
-"""Names that people or disks take for each other are refused, wherever they stand."""
+"""Easily confused names and file paths are refused."""
 
 from __future__ import annotations
 

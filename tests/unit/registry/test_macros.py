@@ -1,4 +1,4 @@
-"""Rules of the catalogue: what each stands for, and that it stands for rules."""
+"""Catalogue rules expand to valid rules."""
 
 from __future__ import annotations
 

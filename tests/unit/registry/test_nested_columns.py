@@ -1,4 +1,4 @@
-"""Nested columns are refused where their source brings none or their target holds none."""
+"""Nested columns are refused if the source or target does not support them."""
 
 from __future__ import annotations
 

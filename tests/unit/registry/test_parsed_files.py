@@ -1,4 +1,4 @@
-"""A folder read again: the same definitions, whatever became of the cache."""
+"""Reading a folder again gives the same definitions, in any state of the cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A target partitions by columns that its datasets have; a dataset's own word comes first."""
+"""Partition columns of a target exist in its datasets; a dataset may override them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan is data: deterministic, complete, and refused where anything does not hold."""
+"""Plans are deterministic and complete; invalid definitions are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When profiles are taken, said wrongly: the place, what to write, and the next command."""
+"""Errors in profile.every: place, message and next command."""
 
 from __future__ import annotations
 

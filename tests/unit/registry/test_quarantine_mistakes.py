@@ -1,4 +1,4 @@
-"""Rules that are to quarantine rows and cannot: each is refused where it says so."""
+"""Rules that cannot quarantine rows are refused at their position."""
 
 from __future__ import annotations
 

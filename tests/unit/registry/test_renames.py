@@ -1,4 +1,4 @@
-"""Renamed datasets: the same id, place and history, and no name with two owners."""
+"""Renamed datasets keep id, location and history; names are never reused."""
 
 from __future__ import annotations
 

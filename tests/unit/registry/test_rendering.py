@@ -1,4 +1,4 @@
-"""A mistake as a person sees it."""
+"""Rendering of errors with their source line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rules refer to exists and can be compared, or the definition is refused at its place."""
+"""References of rules must exist and be comparable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A character of a value is found again in the file, however the value is quoted."""
+"""Positions in scalars are mapped to the file, for every quoting style."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mistakes in sources and policies: code, place and words."""
+"""Errors in sources and policies: code, place and message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a source lies and what it may do there: paths, downloads, databases, secrets."""
+"""Source locations: paths, downloads, databases, secrets."""
 
 from __future__ import annotations
 

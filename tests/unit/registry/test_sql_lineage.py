@@ -1,4 +1,4 @@
-"""Where the columns of a SELECT come from, and what their values passed on the way."""
+"""Column lineage of a SELECT, with the functions applied."""
 
 from __future__ import annotations
 

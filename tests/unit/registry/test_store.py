@@ -1,4 +1,4 @@
-"""Revisions in, the registry out: whole or not at all."""
+"""Applying plans is atomic, and the registry reads back what was applied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rule that is registered stays, whatever is refused by now to whoever says it anew."""
+"""Registered rules stay valid even if new ones of the same form are refused."""
 
 from __future__ import annotations
 

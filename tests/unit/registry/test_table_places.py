@@ -1,4 +1,4 @@
-"""Where tables lie to each other, however their places are written."""
+"""Overlapping table locations, in every spelling."""
 
 from __future__ import annotations
 

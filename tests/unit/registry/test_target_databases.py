@@ -1,4 +1,4 @@
-"""Targets in PostgreSQL: an address without secrets, references, a schema, or a mistake."""
+"""PostgreSQL targets: URL without secrets, secret references and schema."""
 
 from __future__ import annotations
 

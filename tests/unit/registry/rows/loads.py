@@ -1,4 +1,4 @@
-"""Rows written as inserts, loaded over what is registered, and the mistakes told."""
+"""Loads INSERT rows over registered definitions and returns the errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of rows, written and read back for a test."""
+"""Writes and reads row files for tests."""
 
 from __future__ import annotations
 

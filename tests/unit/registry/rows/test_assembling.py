@@ -1,4 +1,4 @@
-"""Rows of any table become the definitions that a person would write, or a mistake at its place."""
+"""Rows of every table become definitions, or errors at their position."""
 
 from __future__ import annotations
 

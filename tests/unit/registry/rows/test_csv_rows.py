@@ -1,4 +1,4 @@
-"""CSV: what a cell means, where it stands, what is refused."""
+"""CSV rows: values, positions and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a file holds, it ends in rows or in mistakes, soon, and in nothing else."""
+"""Any file content gives rows or errors, in bounded time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON and JSON lines: exact numbers, exact places, and what is refused."""
+"""JSON and JSON lines: exact numbers, positions and errors."""
 
 from __future__ import annotations
 

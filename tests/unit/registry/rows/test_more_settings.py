@@ -1,4 +1,4 @@
-"""What rows say beyond the seeds' columns, and what they leave as it is."""
+"""Columns beyond the seeds, and fields that rows leave unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files by their endings, bounds on them, and nothing secret in a message."""
+"""File extensions, size limits, and no secrets in messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever rows are written, in whatever way, the same rows are read."""
+"""Rows read back equal the rows written, in every format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules as people write them in rows: the gate's own text comes of it, or a refusal."""
+"""Rules in rows are converted to the rule grammar, or refused."""
 
 from __future__ import annotations
 

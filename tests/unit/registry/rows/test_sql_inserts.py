@@ -1,4 +1,4 @@
-"""Inserts of any database: what is read, how, and with which place."""
+"""INSERT statements of any database: values and positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is not a row written out is refused by name, at its place, with the whole file."""
+"""SQL other than literal INSERT rows is refused at its position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows written as files in every way that means the same."""
+"""Writes the same rows in every supported format."""
 
 from __future__ import annotations
 
