@@ -92,8 +92,8 @@ def test_every_run_and_rule_that_is_named_must_wait(tmp_path: Path) -> None:
     good = world.run([1, -1]).run_id
     operations, reader = world.client.operations, world.client.reader
     for choice, told in (
-        (QuarantineSelection(runs=(good, "run_typo")), "wait of run run_typo$"),
-        (QuarantineSelection(rules=(NEGATIVE, LARGE)), f"wait under {LARGE}$"),
+        (QuarantineSelection(runs=(good, "run_typo")), "of run run_typo$"),
+        (QuarantineSelection(rules=(NEGATIVE, LARGE)), f"under {LARGE}$"),
     ):
         with pytest.raises(NothingQuarantined, match=told):
             operations.discard(NUMBERS, choice, "because")
