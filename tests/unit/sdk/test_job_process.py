@@ -44,7 +44,7 @@ def failure(folder: Path, body: str, call: str = ":main") -> Failure:
     [
         ("raise ValueError('no rows\\nfurther')", "LG-5651", "ValueError: no rows", False),
         ("raise Retry('not yet')", "LG-5652", "requested a retry: not yet", True),
-        ("raise Retry()", "LG-5652", "it does not say why", True),
+        ("raise Retry()", "LG-5652", "no reason given", True),
         ("raise SystemExit(3)", "LG-5651", "SystemExit: 3", False),
         ("raise KeyboardInterrupt", "LG-5651", "KeyboardInterrupt", False),
         ("job.output('Not A Word')", "LG-5651", "BadName: 'Not A Word'", False),
@@ -68,7 +68,7 @@ def test_what_is_raised_is_told_in_one_line(
     [
         ("nowhere:main", "ModuleNotFoundError: No module named 'nowhere'"),
         (":other", "AttributeError"),
-        (":__name__", "is no function"),
+        (":__name__", "is not callable"),
     ],
 )
 def test_what_cannot_be_called_is_not_tried_again(tmp_path: Path, call: str, message: str) -> None:

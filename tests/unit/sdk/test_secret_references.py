@@ -39,7 +39,7 @@ def test_an_empty_secret_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_what_is_no_plain_file_is_refused_and_waited_for_by_nobody(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for place in (tmp_path / "pipe", tmp_path):
-        with pytest.raises(SecretMissing, match="it is no plain file"):
+        with pytest.raises(SecretMissing, match="it is not a regular file"):
             resolve(f"file:{place}")
 
 

@@ -1,6 +1,6 @@
-"""A value that is reckoned out of aggregates, exactly.
+"""Exact arithmetic and conditions over aggregates.
 
-It has none where an aggregate has none, or where something is divided by 0.
+A value is None if an aggregate is None or a divisor is 0.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.expressions.conditions import Arithmetic, Comparison
 
 Held = int | float | str | Decimal | None
-"""The value of an aggregate as evidence would hold it."""
+"""The value of an aggregate as in evidence."""
 Standing = tuple[int, Fraction | float]
-"""Where a value stands in the order of numbers: equal values stand alike, NaN behind all."""
+"""Sort key of a number: equal values have equal keys, NaN sorts last."""
 _WORDS: dict[str, Standing] = {
     "NaN": (1, 0.0),
     "Infinity": (0, inf),
@@ -28,14 +28,14 @@ _WORDS: dict[str, Standing] = {
 
 
 class Total(FrozenModel):
-    """One of the aggregates, by its place."""
+    """One of the aggregates, by position."""
 
     node: Literal["total"] = "total"
     term: int
 
 
 class Figure(FrozenModel):
-    """A number as it is written."""
+    """A literal number."""
 
     node: Literal["figure"] = "figure"
     text: str
@@ -53,24 +53,24 @@ Reckoned.model_rebuild()
 
 
 class NoNumber(Exception):
-    """Something is reckoned with NaN or infinity, and the whole is no number."""
+    """Arithmetic with NaN or infinity has no result."""
 
 
 def divides(of: TotalValue) -> bool:
-    """Whether the exact value may have no end of digits."""
+    """Whether the exact value may be a repeating decimal."""
     if not isinstance(of, Reckoned):
         return False
     return of.op is Arithmetic.DIVIDE or divides(of.left) or divides(of.right)
 
 
 def standing(of: TotalValue, values: Sequence[Held]) -> Standing | None:
-    """None where there is no value; NoNumber where one that is not finite is reckoned with."""
+    """None if there is no value; raises NoNumber for arithmetic with a non-finite one."""
     match of:
         case Total(term=term):
-            told = str(values[term])
-            if told in _WORDS:
-                return _WORDS[told]
-            return None if values[term] is None else (0, Fraction(told))
+            text = str(values[term])
+            if text in _WORDS:
+                return _WORDS[text]
+            return None if values[term] is None else (0, Fraction(text))
         case Figure(text=text):
             return (0, Fraction(text))
         case Reckoned(op=op, left=left, right=right):
@@ -100,7 +100,7 @@ def _combined(op: Arithmetic, one: Fraction, other: Fraction) -> Fraction | None
             return one - other * int(one / other) if other else None
 
 
-# Conditions over the aggregates of a group: TRUE, FALSE or NULL, reckoned exactly.
+# Three-valued conditions over the aggregates of a group.
 
 
 class TotalCompare(FrozenModel):
@@ -139,7 +139,7 @@ for _node in (TotalCompare, TotalMissing, TotalNot, TotalAnd, TotalOr):
 
 
 def holds(condition: TotalCondition, values: Sequence[Held]) -> bool | None:
-    """What the condition is where the aggregates have these values."""
+    """Evaluates the condition for these aggregate values."""
     match condition:
         case TotalMissing(of=of):
             return _standing(of, values) is None
@@ -147,11 +147,11 @@ def holds(condition: TotalCondition, values: Sequence[Held]) -> bool | None:
             found = holds(item, values)
             return None if found is None else not found
         case TotalAnd(items=items):
-            told = [holds(item, values) for item in items]
-            return False if False in told else None if None in told else True
+            results = [holds(item, values) for item in items]
+            return False if False in results else None if None in results else True
         case TotalOr(items=items):
-            told = [holds(item, values) for item in items]
-            return True if True in told else None if None in told else False
+            results = [holds(item, values) for item in items]
+            return True if True in results else None if None in results else False
         case TotalCompare(op=op, left=left, right=right):
             one, other = _standing(left, values), _standing(right, values)
             return None if one is None or other is None else _compared(op, one, other)

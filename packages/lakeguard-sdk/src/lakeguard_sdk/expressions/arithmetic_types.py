@@ -1,8 +1,8 @@
-"""The types in which arithmetic is done, so that every engine comes to the same digits.
+"""Operand and result types of arithmetic, so that every engine computes the same digits.
 
-Exact numbers reckon as decimals of at most 38 digits that are wide enough for every result;
-where 38 are not, whole digits are given up, and a value that needs them raises. A float or a
-double on either side makes both doubles.
+Exact numbers are computed as decimals wide enough for every result, up to 38 digits; beyond that,
+integer digits are dropped, and a value that needs them raises. With a float or double on either
+side, both become doubles.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from lakeguard_sdk.types.plain_types import FLOATS, decimal_size
 
 WIDEST = 38
 _FEWEST = 6
-"""Whole digits that an operand keeps; with fewer left, hardly a value would have a result."""
+"""Minimum integer digits of an operand; with fewer, hardly any value would have a result."""
 _MOST_OF_SPARKS_ABS = 34
-"""It rounds what has more digits."""
+"""Spark's ``abs`` rounds numbers with more digits."""
 _DIGITS = {"byte": 3, "short": 5, "integer": 10, "long": 19}
 
 
 @dataclass(frozen=True)
 class ArithmeticTypes:
-    """The types that the operands are cast to, and that of the result."""
+    """Types of the cast operands and of the result."""
 
     left: str
     right: str
@@ -30,11 +30,11 @@ class ArithmeticTypes:
 
 
 class NotExact(ValueError):
-    """The operation has no exact result; the message says why."""
+    """The operation has no exact result."""
 
 
 def exact_size(data_type: str) -> tuple[int, int] | None:
-    """Digits before and behind the point of an integer or decimal type."""
+    """Digits before and after the decimal point of an exact type."""
     if data_type in _DIGITS:
         return _DIGITS[data_type], 0
     size = decimal_size(data_type)
@@ -59,7 +59,7 @@ def reckoning(op: Arithmetic, left: str, right: str) -> ArithmeticTypes:
     if op is Arithmetic.REMAINDER:
         same = exact_type(min(whole, WIDEST - scale), scale)
         return ArithmeticTypes(same, same, same)
-    # one digit is kept for the carry: an engine would take it from behind the point
+    # one digit is reserved for the carry: an engine would take it from the scale
     room = WIDEST - 1 - scale
     if room < min(whole, _FEWEST):
         raise _too_fine(scale)
@@ -69,7 +69,7 @@ def reckoning(op: Arithmetic, left: str, right: str) -> ArithmeticTypes:
 
 
 def _product(one: tuple[int, int], other: tuple[int, int]) -> ArithmeticTypes:
-    """Whole digits are given up where there are more of them; whole numbers need not."""
+    """Drops digits of the operand with more integer digits; integers need not."""
     scale = one[1] + other[1]
     left, right = one[0], other[0]
     if scale == 0:

@@ -1,8 +1,8 @@
-"""Row conditions as an allow-listed tree: what is not a node here cannot be asked of data.
+"""Row conditions as a tree of allow-listed nodes.
 
-Trees are typed: a literal carries the type of what it is compared with. A condition is TRUE,
-FALSE or NULL as in SQL; whoever counts, counts TRUE. A scalar is NULL where a part of it is,
-but for ``coalesce`` and ``if``. The shape of a node is final: measures are known by its hash.
+Trees are typed: a literal has the type of what it is compared with. Conditions are three-valued as
+in SQL; counts count TRUE. A scalar is NULL if a part of it is, except ``coalesce`` and ``if``. The
+shape of a node is final: measures are identified by its hash.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ class Arithmetic(StrEnum):
 
 
 class Function(StrEnum):
-    """What a value can be turned into; every one means the same in every engine."""
+    """Scalar functions with the same meaning in every engine."""
 
     ABS = "abs"
     ROUND = "round"
-    """Of a decimal, half away from zero."""
+    """Decimals, half away from zero."""
     DOUBLE = "double"
     COALESCE = "coalesce"
     NULLIF = "nullif"
     TRIM = "trim"
-    """Without the blanks, tabs, line ends and no-break spaces at both ends."""
+    """Removes blanks, tabs, line ends and no-break spaces at both ends."""
     LOWER = "lower"
-    """A to Z alone; other letters stay."""
+    """ASCII letters only."""
     UPPER = "upper"
     SUBSTR = "substr"
     CONCAT = "concat"
@@ -58,26 +58,26 @@ class Function(StrEnum):
     DAYS_BETWEEN = "days_between"
     SIZE = "size"
     KEYS = "map_keys"
-    """Of a map, as an array."""
+    """The keys of a map as an array."""
 
 
 class Predicate(StrEnum):
-    """What can be asked of a value with a fixed text beside it."""
+    """Tests of a value with a constant argument."""
 
     IS_FINITE = "is_finite"
     STARTS_WITH = "starts_with"
     ENDS_WITH = "ends_with"
     CONTAINS = "contains"
     LIKE = "like"
-    """``%`` and ``_`` as in SQL; ``!`` takes its meaning from the one behind it."""
+    """``%`` and ``_`` as in SQL; ``!`` escapes the next character."""
     CASTABLE = "castable"
-    """Whether the text is written as a value of a type."""
+    """The text is a valid value of a type."""
     DATE_FORMAT = "date_format"
-    """Whether the text is a day of the calendar, written in a format."""
+    """The text is a calendar date in a format."""
     LUHN = "luhn"
-    """Whether the text is 2 to 20 digits of which the last is the check digit of cards."""
+    """The text is 2 to 20 digits with a valid Luhn check digit."""
     IBAN = "iban"
-    """Whether the text is written as an IBAN, and leaves 1 when it is divided by 97."""
+    """The text is an IBAN with valid check digits."""
 
 
 class ColumnRef(FrozenModel):
@@ -87,7 +87,7 @@ class ColumnRef(FrozenModel):
 
 
 class FieldRef(FrozenModel):
-    """A field of a struct; NULL where a struct on the way to it is."""
+    """A struct field; NULL if an enclosing struct is NULL."""
 
     node: Literal["field"] = "field"
     name: str
@@ -96,14 +96,14 @@ class FieldRef(FrozenModel):
 
 
 class Element(FrozenModel):
-    """The element of an array that an ``ElementCount`` looks at."""
+    """The current array element of an ``ElementCount``."""
 
     node: Literal["element"] = "element"
     type: DataType
 
 
 class Value(FrozenModel):
-    """A literal as text of its type: ``1.5``, ``true``, ``2013-12-31``, ``2013-12-31T00:00Z``."""
+    """A literal as text: ``1.5``, ``true``, ``2013-12-31``, ``2013-12-31T00:00Z``."""
 
     node: Literal["value"] = "value"
     type: DataType
@@ -138,7 +138,7 @@ class Call(FrozenModel):
 
 
 class Choice(FrozenModel):
-    """``then`` where the condition is TRUE, ``otherwise`` where it is FALSE or NULL."""
+    """``then`` if the condition is TRUE, ``otherwise`` if it is FALSE or NULL."""
 
     node: Literal["choice"] = "choice"
     condition: Condition
@@ -195,7 +195,7 @@ class Matches(FrozenModel):
 
 
 class Test(FrozenModel):
-    """``argument`` is the text, pattern, type or format that the predicate is about."""
+    """``argument`` is the text, pattern, type or format of the predicate."""
 
     __test__ = False
 

@@ -1,8 +1,7 @@
-"""JSON as rules have it: one reading of a text, whichever engine holds it.
+"""Strict JSON parser for rules, the same for every engine.
 
-Strict where readers differ: a key stands once in an object, NaN and Infinity are no numbers, and
-an escaped half of a character is no character. What no reader can be asked to take in fails too:
-values nested too deeply, and numbers of too many digits.
+Refuses what parsers disagree on: duplicate keys, NaN and Infinity, lone escaped surrogates. Values
+nested too deeply and numbers with too many digits fail too.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any, NoReturn
 
 DEEPEST = 200
 MOST_DIGITS = 1_000
-"""Of a number, and of what an exponent would write out."""
+"""Maximum digits of a number, and maximum exponent."""
 
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -22,11 +21,11 @@ _OPENING, _CLOSING = "[{", "]}"
 
 
 class NotJson(ValueError):
-    """Says why a text is not JSON, and never what is in it."""
+    """The text is not valid JSON; the message never contains it."""
 
 
 def read_json(text: str) -> Any:
-    """The value that a text stands for, its numbers exact; NotJson where it stands for none."""
+    """Parses JSON with exact numbers; raises NotJson if it is invalid."""
     if text.count("[") + text.count("{") > DEEPEST and _depth(text) > DEEPEST:
         raise NotJson(f"nested more than {DEEPEST} levels deep")
     try:

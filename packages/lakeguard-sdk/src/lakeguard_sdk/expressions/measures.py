@@ -1,4 +1,4 @@
-"""Measures: the shared questions that rules compile to, so that many rules read a column once."""
+"""Measures that rules compile to, shared so that many rules scan a column once."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class AggregateFunction(StrEnum):
     SUM = "sum"
     MEAN = "mean"
     DEVIATION = "deviation"
-    """Of a sample; there is none of fewer than two values."""
+    """Sample standard deviation; None for fewer than two values."""
 
 
 class RowCount(FrozenModel):
-    """Rows in scope: all of them, or those for which ``where`` is TRUE."""
+    """Rows in scope, or those for which ``where`` is TRUE."""
 
     measure: Literal["row_count"] = "row_count"
     scope: Scope = Scope.BATCH
@@ -46,7 +46,7 @@ class CountIf(FrozenModel):
 
 
 class DuplicateRows(FrozenModel):
-    """Every row of every group of equal keys with more than one row; keys with a NULL pass."""
+    """All rows whose key is not unique; keys with a NULL pass."""
 
     measure: Literal["duplicate_rows"] = "duplicate_rows"
     columns: tuple[ColumnRef, ...]
@@ -57,7 +57,7 @@ class DuplicateRows(FrozenModel):
 class Aggregate(FrozenModel):
     """One value over the non-NULL values; the mean of integers and decimals is a double.
 
-    What is aggregated is a column, or reckoned out of columns."""
+    Aggregates a column or an expression."""
 
     measure: Literal["aggregate"] = "aggregate"
     function: AggregateFunction
@@ -77,7 +77,7 @@ class Quantile(FrozenModel):
 
 
 class DistinctCount(FrozenModel):
-    """Different keys; a key with a NULL in it is none."""
+    """Distinct keys, without keys that contain a NULL."""
 
     measure: Literal["distinct_count"] = "distinct_count"
     columns: tuple[ColumnRef, ...]
@@ -86,8 +86,7 @@ class DistinctCount(FrozenModel):
 
 
 class MostCommonRows(FrozenModel):
-    """Rows that have the key which most rows have; 0 where no row has one. A key with a NULL in
-    it is none."""
+    """Rows with the most common key; 0 if there is none. Keys with a NULL do not count."""
 
     measure: Literal["most_common_rows"] = "most_common_rows"
     columns: tuple[ColumnRef, ...]
@@ -96,8 +95,8 @@ class MostCommonRows(FrozenModel):
 
 
 class DistinctValues(FrozenModel):
-    """The different values of a column as digests, sorted, with commas between; of more than
-    ``most`` there is no answer. No value leaves the data plane."""
+    """The distinct values of a column as sorted, comma-separated digests; None if there are more
+    than ``most``. No value leaves the data plane."""
 
     measure: Literal["distinct_values"] = "distinct_values"
     column: ColumnRef
@@ -127,8 +126,8 @@ class Distribution(FrozenModel):
 
 
 class UnmatchedRows(FrozenModel):
-    """Rows whose key the pinned version of another dataset does not have; with ``found``, rows
-    whose key it has. A key with a NULL in it is neither."""
+    """Rows without a matching key in the pinned version of another dataset; with ``found``, rows
+    with one. Keys with a NULL are neither."""
 
     measure: Literal["unmatched_rows"] = "unmatched_rows"
     columns: tuple[ColumnRef, ...]
@@ -141,7 +140,7 @@ class UnmatchedRows(FrozenModel):
 
 
 class ComparedPart(StrEnum):
-    """Rows that one side has more often than the other, or all rows of the two."""
+    """Rows that occur more often on one side, or all rows of both."""
 
     DIFFERING = "differing"
     ALL = "all"
@@ -180,7 +179,7 @@ class JsonFaults(FrozenModel):
 
 
 class SequenceGaps(FrozenModel):
-    """Rows whose value is more than a step above the next lower one, group by group."""
+    """Rows whose value exceeds the next lower one by more than a step, by group."""
 
     measure: Literal["sequence_gaps"] = "sequence_gaps"
     column: ColumnRef
@@ -225,7 +224,7 @@ class IntervalFaults(FrozenModel):
 
 
 class GroupPart(StrEnum):
-    """Rows of failing groups, their number, or the value that is farthest beyond its bound."""
+    """Rows of failing groups, the number of groups, or the value farthest beyond its bound."""
 
     ROWS = "rows"
     GROUPS = "groups"
@@ -236,7 +235,7 @@ GroupValue = Annotated[RowCount | Aggregate | Quantile, Field(discriminator="mea
 
 
 class GroupBreach(FrozenModel):
-    """Groups whose value lies beyond the bounds, or that have none; NULL is a group of its own."""
+    """Groups whose value is out of bounds or missing; NULL is its own group."""
 
     measure: Literal["group_breach"] = "group_breach"
     part: GroupPart
@@ -255,8 +254,8 @@ GroupTerm = RowCount | CountIf | Aggregate
 
 
 class GroupFaults(FrozenModel):
-    """Rows of groups for which a condition over their ``terms`` is not TRUE; NULL is a group of
-    its own."""
+    """Rows of groups for which a condition over their ``terms`` is not TRUE; NULL is its own
+    group."""
 
     measure: Literal["group_faults"] = "group_faults"
     terms: tuple[Annotated[GroupTerm, Field(discriminator="measure")], ...]
@@ -303,5 +302,5 @@ Measure = Annotated[AnyMeasure, Field(discriminator="measure")]
 
 
 def measure_key(measure: AnyMeasure) -> str:
-    """The name under which evidence holds the measure's value: equal measures share it."""
+    """The key of the measure's value in evidence; equal measures share it."""
     return f"{measure.measure}:{measure.content_hash().removeprefix('sha256:')[:16]}"

@@ -1,4 +1,4 @@
-"""Times that a schedule names, on the clock of a wall. Which moments those are, a zone decides.
+"""Cron expressions in local time; ``cron_zones`` converts to UTC.
 
     ┌ minute 0-59
     │ ┌ hour 0-23
@@ -8,8 +8,8 @@
     * * * * *
 
 A field is ``*``, or a list of values and ranges; a star or a range may have a step: ``*/15``,
-``9-17/2``. Where both days are restricted, either will do, as POSIX says. There is nothing else:
-no ``L``, ``W``, ``?`` or ``#``, no seconds, no range that goes backwards.
+``9-17/2``. If both day fields are restricted, either matches, as in POSIX. Not supported: ``L``,
+``W``, ``?``, ``#``, seconds, and descending ranges.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MONTHS = tuple("jan feb mar apr may jun jul aug sep oct nov dec".split())  # no
 _DAYS = tuple("sun mon tue wed thu fri sat".split())  # noqa: SIM905 - words
 _PART = re.compile(r"(\*|[a-z0-9]{1,3}(?:-[a-z0-9]{1,3})?)(?:/([0-9]{1,3}))?\Z")
 _YEARS = 9
-"""The 29th of February is at most eight years away, whatever century begins."""
+"""29 February is at most eight years away, also around a century."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ _FIELDS = (
 
 @dataclass(frozen=True)
 class Cron:
-    """Times of a wall clock; each set is sorted and not empty."""
+    """Local times; each field is sorted and not empty."""
 
     minutes: tuple[int, ...]
     hours: tuple[int, ...]
@@ -99,7 +99,7 @@ class Cron:
         return day.month in self.months and self._on(day.day, (day.weekday() + 1) % 7)
 
     def next_wall(self, wall: datetime) -> datetime | None:
-        """The first time at or after this one, of whole minutes; None if there is none."""
+        """The first match at or after this minute; None if there is none."""
         today = self._on_same_day(wall) if self.on_day(wall) else None
         if today is not None:
             return today
@@ -135,7 +135,7 @@ class Cron:
 
 @lru_cache(maxsize=20_000)
 def parse_cron(text: str) -> Cron:
-    """ValueError, with what is wrong, where it is no schedule or one that never comes."""
+    """Raises ValueError if the expression is invalid or never matches."""
     plain = " ".join(text.lower().split())
     fields = WORDS.get(plain, plain).split()
     if len(fields) != len(_FIELDS):
@@ -144,7 +144,7 @@ def parse_cron(text: str) -> Cron:
             f"{text!r:.60} is no schedule: write five fields of cron, or one of {words}"
         )
     minutes, hours, days, months, weekdays = (
-        field.values(said) for field, said in zip(_FIELDS, fields, strict=True)
+        field.values(text) for field, text in zip(_FIELDS, fields, strict=True)
     )
     cron = Cron(
         minutes=minutes,

@@ -1,9 +1,8 @@
-"""The moments of a schedule in a zone, also in nights in which clocks are put forward or back.
+"""Converts cron schedules to UTC, with daylight saving time.
 
-A schedule that names every hour goes by real time: it comes in both of two equal hours, and not
-at times that are left out. Any other comes once for each time that it names: a time that is there
-twice counts the first time, and times that are left out count once, together, when the clock goes
-on.
+A schedule for every hour follows elapsed time: it fires in both repeated hours, and not at skipped
+times. Any other fires once per local time: the first of two repeated times, and once after the
+change for all skipped times together.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _DAY = timedelta(days=1)
 
 @lru_cache(maxsize=1_000)
 def zone_of(name: str) -> ZoneInfo:
-    """ValueError where no zone has this name."""
+    """Raises ValueError if the zone is unknown."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -28,7 +27,7 @@ def zone_of(name: str) -> ZoneInfo:
 
 
 def schedule_problems(schedule: str, zone: str = "UTC") -> list[str]:
-    """What is wrong with a schedule and its zone, in words; nothing where they are right."""
+    """Errors in a schedule and its zone; empty if both are valid."""
     problems = []
     for check, text in ((parse_cron, schedule), (zone_of, zone)):
         try:
@@ -39,7 +38,7 @@ def schedule_problems(schedule: str, zone: str = "UTC") -> list[str]:
 
 
 def next_moment(cron: Cron, zone: ZoneInfo, after: datetime) -> datetime | None:
-    """The first moment of the schedule that is later than ``after``; None if there is none."""
+    """The first time of the schedule after ``after``; None if there is none."""
     after = after.astimezone(UTC)
     if zone.key == "UTC":
         found = cron.next_wall(_minute_after(after.replace(tzinfo=None)))
@@ -57,7 +56,7 @@ def next_moment(cron: Cron, zone: ZoneInfo, after: datetime) -> datetime | None:
 def _under_same_clock(
     cron: Cron, zone: ZoneInfo, after: datetime, here: datetime, wall: datetime
 ) -> datetime | None:
-    """The answer where no clock is changed until then, as on nearly every day; None elsewhere."""
+    """Fast path if the offset does not change until then; otherwise None."""
     found = cron.next_wall(wall)
     if found is None or here.fold or found - wall > _DAY:
         return None
@@ -67,7 +66,7 @@ def _under_same_clock(
 
 
 def _from_wall(cron: Cron, zone: ZoneInfo, after: datetime, wall: datetime) -> datetime | None:
-    """The first moment later than ``after`` of a time from ``wall`` on."""
+    """The first time after ``after`` whose local time is ``wall`` or later."""
     found = cron.next_wall(wall)
     while found is not None:
         moment = _moment_of(cron, zone, after, found)
@@ -79,7 +78,7 @@ def _from_wall(cron: Cron, zone: ZoneInfo, after: datetime, wall: datetime) -> d
 
 def _moment_of(cron: Cron, zone: ZoneInfo, after: datetime, wall: datetime) -> datetime | None:
     first = wall.replace(tzinfo=zone).astimezone(UTC)
-    if first.astimezone(zone).replace(tzinfo=None, fold=0) != wall:  # it is left out that day
+    if first.astimezone(zone).replace(tzinfo=None, fold=0) != wall:  # skipped on that day
         moment = None if cron.every_hour else _change(zone, wall)
         return moment if moment is not None and moment > after else None
     if first > after:
@@ -91,7 +90,7 @@ def _moment_of(cron: Cron, zone: ZoneInfo, after: datetime, wall: datetime) -> d
 def _in_first_of_two(
     cron: Cron, zone: ZoneInfo, after: datetime, here: datetime
 ) -> datetime | None:
-    """Equal times come once more: those before the change go first, then all from it on."""
+    """In the first of two repeated hours: first the times before the change, then those after."""
     wall = here.replace(tzinfo=None, fold=0)
     change = _change(zone, wall)
     found = cron.next_wall(_minute_after(wall))
@@ -103,7 +102,7 @@ def _in_first_of_two(
 
 
 def _change(zone: ZoneInfo, wall: datetime) -> datetime:
-    """When the clock is changed, of a time that is left out by that or is there twice."""
+    """The instant of the offset change that skips or repeats a local time."""
     sides = [wall.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)]
     low, high = min(sides), max(sides)
     before = low.astimezone(zone).utcoffset()

@@ -1,11 +1,11 @@
-"""Patterns that events have to match, written as EventBridge writes them.
+"""Event patterns in the syntax of EventBridge.
 
     {"source": ["shop.orders"],
      "detail": {"state": ["paid", {"prefix": "part"}], "sum": [{"numeric": [">", 0, "<=", 100]}]},
      "$or": [{"region": ["eu"]}, {"detail": {"test": [{"exists": false}]}}]}
 
-Every key has to match, a list is matched by any of its entries, and a field that is a list itself
-matches where one of its values does. A pattern with a word that is not known here is no pattern.
+All keys must match; a list matches if any of its entries does, and a field that is a list matches
+if any of its values does. Unknown operators are errors.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def matches(pattern: Mapping[str, Any], event: Mapping[str, Any]) -> bool:
-    """Whether an event is one that a pattern without problems speaks of."""
+    """Whether the event matches a valid pattern."""
     for key, wanted in pattern.items():
         if key == OR:
             if not any(matches(choice, event) for choice in wanted):
@@ -39,9 +39,9 @@ def matches(pattern: Mapping[str, Any], event: Mapping[str, Any]) -> bool:
 
 
 def pattern_problems(pattern: Any) -> list[str]:
-    """What is wrong with a pattern, in words; nothing where it can be matched."""
+    """Errors in a pattern; empty if it is valid."""
     problems: list[str] = []
-    entries = _look(pattern, "", 0, problems)
+    entries = _check(pattern, "", 0, problems)
     if entries > MOST_ENTRIES:
         problems.append(f"the pattern has more than {MOST_ENTRIES:,} entries")
     return problems
@@ -74,7 +74,7 @@ def _value_matches(entry: Any, value: Any) -> bool:
 
 
 def _is_same(left: Any, right: Any) -> bool:
-    """As JSON sees it: true is no 1, and 1 is 1.0."""
+    """Equality of JSON: true differs from 1, and 1 equals 1.0."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     return bool(left == right)
@@ -152,8 +152,8 @@ _OPERATORS: dict[str, tuple[Callable[[Any], str | None], Callable[[Any, Any], bo
 }
 
 
-def _look(pattern: Any, path: str, depth: int, problems: list[str]) -> int:
-    """Adds what is wrong below ``path``; answers how many entries there are."""
+def _check(pattern: Any, path: str, depth: int, problems: list[str]) -> int:
+    """Adds errors below ``path``; returns the number of entries."""
     if not isinstance(pattern, Mapping) or not pattern:
         problems.append(f"{path or 'the pattern'} needs keys with values to match")
         return 0
@@ -164,22 +164,22 @@ def _look(pattern: Any, path: str, depth: int, problems: list[str]) -> int:
     for key, wanted in pattern.items():
         here = f"{path}.{key}" if path else str(key)
         if key == OR:
-            entries += _look_at_choices(wanted, here, depth, problems)
+            entries += _check_choices(wanted, here, depth, problems)
         elif isinstance(wanted, Mapping):
-            entries += _look(wanted, here, depth + 1, problems)
+            entries += _check(wanted, here, depth + 1, problems)
         else:
-            entries += _look_at_entries(wanted, here, problems)
+            entries += _check_entries(wanted, here, problems)
     return entries
 
 
-def _look_at_choices(wanted: Any, path: str, depth: int, problems: list[str]) -> int:
+def _check_choices(wanted: Any, path: str, depth: int, problems: list[str]) -> int:
     if not isinstance(wanted, list) or len(wanted) < 2:
         problems.append(f"{path} needs a list of two patterns or more")
         return 0
-    return sum(_look(choice, path, depth + 1, problems) for choice in wanted)
+    return sum(_check(choice, path, depth + 1, problems) for choice in wanted)
 
 
-def _look_at_entries(wanted: Any, path: str, problems: list[str]) -> int:
+def _check_entries(wanted: Any, path: str, problems: list[str]) -> int:
     if not isinstance(wanted, list) or not wanted:
         problems.append(f"{path} needs a list of values, as in [1] or ['a']")
         return 0

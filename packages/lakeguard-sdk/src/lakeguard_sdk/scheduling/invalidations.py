@@ -1,4 +1,4 @@
-"""Invalidations: what has to be built again, and how far those have come who depend on it."""
+"""Invalidations: row ranges to rebuild, and the progress of their dependents."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Reason(StrEnum):
 
 
 class Standing(StrEnum):
-    """How far a dataset is with an invalidation."""
+    """Progress of a dataset with an invalidation."""
 
     CAUGHT_UP = "caught_up"
     NOT_AFFECTED = "not_affected"
-    """It has nothing to build again: it was never built, or is not built any more."""
+    """Nothing to rebuild: it was never built, or is no longer built."""
     READY = "ready"
-    """What it is built from has caught up, so that it may."""
+    """Its inputs have caught up."""
     WAITING = "waiting"
 
 
@@ -34,26 +34,26 @@ class End(StrEnum):
 
 
 class Follower(FrozenModel):
-    """A dataset that an invalidation reaches, itself or through what it is built from."""
+    """A dataset affected by an invalidation, directly or through its inputs."""
 
     dataset: DatasetName
     standing: Standing
     reach: RowRange
     window: Window | None = None
-    """What a run has to build again; None where it is all of it."""
+    """The window that a run has to rebuild; None for all of it."""
     waits_for: tuple[DatasetName, ...] = ()
     version: int | None = None
-    """The first that has caught up."""
+    """The first version that has caught up."""
     run_id: str | None = None
     job: str | None = None
-    """The job that is launched for it; without one, somebody has to run it."""
+    """The job that is launched for it; without one, run it manually."""
     held_by: str | None = None
-    """What keeps the job from being launched now, and passes by itself."""
+    """Temporary reason why the job is not launched yet."""
     task_id: str | None = None
 
 
 class InvalidationRow(FrozenModel):
-    """An invalidation as it stands now."""
+    """The current state of an invalidation."""
 
     invalidation_id: str
     dataset: DatasetName
@@ -61,7 +61,7 @@ class InvalidationRow(FrozenModel):
     reason: Reason
     why: str | None = None
     caused_by: str | None = None
-    """The run that replaced what others had read already; None where a person said so."""
+    """The run that replaced rows already read by others; None if raised by a person."""
     created_at: Instant
     created_by: str
     end: End | None = None
@@ -70,15 +70,14 @@ class InvalidationRow(FrozenModel):
     end_why: str | None = None
     """Why it was withdrawn."""
     canceled: tuple[str, ...] = ()
-    """Tasks that were canceled with it; only who withdraws it is told."""
+    """Tasks canceled by the withdrawal; set only in its response."""
     going_on: tuple[str, ...] = ()
-    """Of one that was withdrawn, where it is told by itself: tasks that were launched for it, and
-    for no other that is open, and are not over."""
+    """For a single withdrawn invalidation: active tasks launched only for it."""
     followers: tuple[Follower, ...] = ()
 
     @property
     def behind(self) -> tuple[Follower, ...]:
-        """Those who have not caught up."""
+        """Datasets that have not caught up."""
         if self.end is not None:
             return ()
         late = (Standing.READY, Standing.WAITING)
@@ -86,7 +85,7 @@ class InvalidationRow(FrozenModel):
 
 
 class PartitionRow(FrozenModel):
-    """What a version shows of one partition, and the version that brought or replaced it last."""
+    """One partition of a version, and the version that last wrote it."""
 
     partition: str
     version: int

@@ -1,8 +1,7 @@
-"""The process of a Python job, started by a worker as a module of its own.
+"""Entry point of a Python job's process, started by a worker.
 
-Its standard input is the link to that worker. An order comes by it, a report goes back, and when
-it breaks the worker is gone: then nobody would hear of the end, and the process ends itself with
-all that it has started.
+Standard input is a socket to the worker: the order comes in, the report goes back. If it closes,
+the worker is gone, and the process kills itself and its process group.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def main() -> None:
 
 
 def _taken_link() -> socket.socket:
-    """The link, out of the job's reach; what the job reads from its input is empty."""
+    """The socket, moved away from standard input; the job reads an empty input."""
     link = socket.socket(fileno=os.dup(0))
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
@@ -57,7 +56,7 @@ def _end_with(link: socket.socket) -> None:
 
 
 def called(order: JobOrder) -> str:
-    """What the call came to; its error is in the log as Python shows it."""
+    """The report of the call as JSON; a traceback goes to the log."""
     job = job_of(order)
     try:
         _callable(order)(job)
@@ -66,12 +65,12 @@ def called(order: JobOrder) -> str:
         return TaskReport.failed(error).to_json()
     except Retry as error:
         traceback.print_exc()
-        again = JobRequestedRetry(job=order.job, reason=_line(error) or "it does not say why")
+        again = JobRequestedRetry(job=order.job, reason=_line(error) or "no reason given")
         return TaskReport.failed(again).to_json()
-    except BaseException as error:  # noqa: BLE001 - whatever it was, it is reported
+    except BaseException as error:  # noqa: BLE001 - every error is reported
         traceback.print_exc()
-        said = _line(error)
-        reason = f"{type(error).__name__}: {said}" if said else type(error).__name__
+        line = _line(error)
+        reason = f"{type(error).__name__}: {line}" if line else type(error).__name__
         return TaskReport.failed(JobFailed(job=order.job, reason=reason)).to_json()
 
 
@@ -88,7 +87,7 @@ def _callable(order: JobOrder) -> Callable[[Job], Any]:
         reason = f"{order.call}: {type(error).__name__}: {_line(error)}"
         raise JobUnusable(job=order.job, reason=reason) from None
     if not callable(found):
-        raise JobUnusable(job=order.job, reason=f"{order.call} is no function")
+        raise JobUnusable(job=order.job, reason=f"{order.call} is not callable")
     return found
 
 

@@ -1,4 +1,4 @@
-"""How a job is started, run and held back: what its definition and its settings come to."""
+"""Jobs: triggers, controls, the job graph and launches."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from lakeguard_sdk.core.enums import TaskKind, TaskState
 from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 
 SIGNING_SECRET = "signing_secret"  # noqa: S105 - the name of a parameter
-"""The detail of a job of type ``http`` that names what its calls are signed with, ``env:NAME`` or
-``file:PATH``."""
+"""Detail of an http job that names its signing secret, ``env:NAME`` or ``file:PATH``."""
 
 
 class CatchUp(StrEnum):
-    """What is done about times that passed while nobody looked."""
+    """How to handle scheduled times missed while no dispatcher ran."""
 
     NONE = "none"
     LATEST = "latest"
@@ -25,7 +24,7 @@ class CatchUp(StrEnum):
 
 
 class Overlap(StrEnum):
-    """What becomes of a launch while the job is still under way."""
+    """How to handle a launch while the job is still running."""
 
     QUEUE = "queue"
     SKIP = "skip"
@@ -38,42 +37,42 @@ class CronTrigger(FrozenModel):
 
 
 class UpdateTrigger(FrozenModel):
-    """Versions of datasets: of all of them since the last launch, or of any."""
+    """Launches after new versions of all datasets, or of any of them."""
 
     datasets: tuple[DatasetName, ...]
     any: bool = False
 
 
 class JobControls(FrozenModel):
-    """What the dispatcher needs to know of a job, with every default filled in."""
+    """Settings of a job for the dispatcher, with defaults filled in."""
 
     kind: TaskKind | None = None
-    """None where nothing here runs it."""
+    """None if no worker can run it."""
     call: str = ""
-    """``package.module:function`` of a job in Python."""
+    """``package.module:function`` of a Python job."""
     url: str = ""
-    """Where an outside orchestrator is told to start."""
+    """URL of an http job."""
     timeout_seconds: int = 3600
     cron: CronTrigger | None = None
     updates: UpdateTrigger | None = None
     files: str = ""
     """A glob below the lake's root: each new file launches the job."""
     event: dict[str, Any] | None = None
-    """The pattern that an event has to match."""
+    """Event pattern that launches the job."""
     after: tuple[Word, ...] = ()
-    """Jobs that have to end well before: their ends launch this one."""
+    """Jobs whose success launches this one."""
     overlap: Overlap = Overlap.QUEUE
     concurrency: int = 1
     priority: int = 0
     labels: tuple[Word, ...] = ()
     attempts: int | None = None
-    """None: as the settings say."""
+    """None means the default of the settings."""
     outputs: tuple[Word, ...] = ()
-    """What a success has to bring, by name."""
+    """Names of the outputs that a successful attempt must report."""
 
 
 class Switch(FrozenModel):
-    """An operator's word on whether a job may start."""
+    """An operator enabled or disabled a job."""
 
     enabled: bool
     at: Instant
@@ -82,20 +81,20 @@ class Switch(FrozenModel):
 
 
 class JobRow(FrozenModel):
-    """A job as it stands now."""
+    """The current state of a job."""
 
     job_id: str
     job: Word
     dataset: DatasetName | None = None
     kind: TaskKind | None = None
     active: bool
-    """As its definition says."""
+    """From its definition."""
     enabled: bool
-    """As an operator switched it last."""
+    """As last set by an operator."""
     switched: Switch | None = None
-    """That switch; None where nobody did."""
+    """The last switch; None if there was none."""
     deployed: bool
-    """Whether the active graph knows it."""
+    """Whether the active graph contains it."""
     controls: JobControls
     next_at: Instant | None = None
     last_state: TaskState | None = None
@@ -103,7 +102,7 @@ class JobRow(FrozenModel):
 
 
 class DagVersion(FrozenModel):
-    """A graph of jobs and datasets under its hash."""
+    """A version of the graph of jobs and datasets."""
 
     dag_version_id: str
     dag_hash: str
@@ -114,7 +113,7 @@ class DagVersion(FrozenModel):
 
 
 class Deployed(FrozenModel):
-    """What a deployment came to, or would come to."""
+    """Result of a deployment, or of its dry run."""
 
     dag_version_id: str
     dag_hash: str
@@ -123,26 +122,26 @@ class Deployed(FrozenModel):
     removed: tuple[str, ...] = ()
     altered: tuple[str, ...] = ()
     canceled: tuple[str, ...] = ()
-    """Tasks of a version that is no longer the active one."""
+    """Tasks of versions that are no longer active."""
     problems: tuple[str, ...] = ()
-    """What of those tasks could not be ended: a dispatcher goes on trying."""
+    """Tasks that could not be canceled; the dispatcher retries."""
 
 
 class Launch(FrozenModel):
-    """What became of a wish to start a job."""
+    """Result of a request to start a job."""
 
     job: Word
     task_id: str
     state: TaskState
     new: bool
-    """False where the same was launched before."""
+    """False if the same launch already existed."""
     code: str = ""
     reason: str = ""
-    """Why a gate refused it."""
+    """Why a launch gate refused it."""
 
 
 class Ticked(FrozenModel):
-    """What one turn of the dispatcher's loops did."""
+    """Counts of one pass of the dispatcher loop."""
 
     scheduled: int = 0
     triggered: int = 0
@@ -153,13 +152,13 @@ class Ticked(FrozenModel):
     invalidated: int = 0
     told: int = 0
     delivered: int = 0
-    """Tables of data databases that show what is published again."""
+    """Target database tables brought up to date."""
     settling: int = 0
-    """Files that are new and may still be being written."""
+    """New files that may still be incomplete."""
     problems: tuple[str, ...] = Field(default=())
 
     def then(self, later: Ticked) -> Ticked:
-        """Both turns as one: what was done adds up, what is left is what the later one left."""
+        """Both passes as one: counts add up; ``settling`` and ``problems`` are the later ones."""
         done = set(Ticked.model_fields) - {"settling", "problems"}
         return later.model_copy(
             update={name: getattr(self, name) + getattr(later, name) for name in done}

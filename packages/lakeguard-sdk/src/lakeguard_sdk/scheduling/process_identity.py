@@ -1,4 +1,4 @@
-"""Recognising this machine's processes, so that a dead worker need not wait out its lease."""
+"""Detects dead local processes, so that their leases need not expire first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def this_process(name: str) -> WorkerIdentity:
 
 
 def is_gone(worker: WorkerIdentity) -> bool:
-    """True only where it is certain: same machine, and no such process or another one by now."""
+    """True only if certain: same machine, and the process ended or its pid was reused."""
     here = _place()
     if worker.host != socket.gethostname() or not worker.process_mark.startswith(f"{here} "):
         return False
@@ -25,7 +25,7 @@ def is_gone(worker: WorkerIdentity) -> bool:
 
 
 def _place() -> str:
-    """This boot of the machine and the space in which process numbers count."""
+    """Boot id and pid namespace."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         return f"{boot} {os.readlink('/proc/self/ns/pid')}"
@@ -34,15 +34,13 @@ def _place() -> str:
 
 
 def _mark(pid: int) -> str:
-    """A number used again has another mark; a process that is no more, or not to be seen, has
-    none."""
+    """Changes when a pid is reused; empty for a dead or invisible process."""
     fields = _fields(pid)
     return "" if fields is None or _is_dead(fields) else f"{_place()} {fields[19]}"
 
 
 def _may_live(pid: int) -> bool:
-    """Whether there may be a process of that number: some systems show those of other users to
-    nobody, and yet know of them."""
+    """Whether the process may exist: some systems hide processes of other users in /proc."""
     fields = _fields(pid)
     if fields is not None:
         return not _is_dead(fields)
@@ -56,7 +54,7 @@ def _may_live(pid: int) -> bool:
 
 
 def _fields(pid: int) -> list[str] | None:
-    """What the system tells of a process; None where it tells nothing."""
+    """The fields of ``/proc/PID/stat``; None if unreadable."""
     try:
         return (PROCESSES / str(pid) / "stat").read_text().rpartition(")")[2].split()
     except OSError:

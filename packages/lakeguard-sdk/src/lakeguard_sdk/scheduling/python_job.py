@@ -1,4 +1,4 @@
-"""What a job in Python is handed.
+"""The API of Python jobs.
 
     from lakeguard_sdk.scheduling.python_job import Job, Retry
 
@@ -8,8 +8,8 @@
             raise Retry("the other side has not closed its books yet")
         job.output("report", location=str(write(rows)), rows=len(rows))
 
-A job that returns has succeeded, if it brought what its definition promises. One that raises has
-failed; ``Retry`` asks for another attempt.
+A job that returns has succeeded if it reported the outputs of its definition. One that raises has
+failed; ``Retry`` requests another attempt.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from lakeguard_sdk.scheduling.tasks import Output
 
 
 class Retry(Exception):
-    """A later attempt may succeed where this one cannot."""
+    """Requests another attempt."""
 
 
 class JobOrder(FrozenModel):
-    """All that the process of a job is told."""
+    """The input of a job's process."""
 
     job: str
     task_id: str
@@ -47,18 +47,18 @@ class Job:
     job: str
     task_id: str
     run_id: str
-    """The same for this attempt alone."""
+    """Unique to this attempt."""
     attempt: int
     parameters: Mapping[str, str]
-    """Its details, and what the launch set; a secret is there as its reference."""
+    """The job's details and launch parameters; secrets as references."""
     outputs: dict[str, Output] = field(default_factory=dict)
     _secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def date(self) -> date | None:
-        """The day that it is for, where it is for one."""
-        said = self.parameters.get("date")
-        return None if said is None else date.fromisoformat(said)
+        """The logical date, if there is one."""
+        text = self.parameters.get("date")
+        return None if text is None else date.fromisoformat(text)
 
     def secret(self, name: str) -> str:
         """The value of a parameter that names a secret, ``env:NAME`` or ``file:PATH``."""
@@ -73,11 +73,11 @@ class Job:
         bytes: int | None = None,
         notes: Mapping[str, Any] | None = None,
     ) -> None:
-        """Something that the attempt brought forth; told when it has succeeded."""
+        """Reports an output; recorded if the attempt succeeds."""
         self.outputs[name] = Output(location=location, rows=rows, bytes=bytes, notes=notes or {})
 
     def note(self, text: str) -> None:
-        """One line of the task's log."""
+        """Writes one line to the task's log."""
         print(text, flush=True)  # noqa: T201 - what it prints is the log
 
 

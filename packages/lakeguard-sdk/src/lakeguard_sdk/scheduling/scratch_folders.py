@@ -1,4 +1,4 @@
-"""Scratch places on a lake: folders of one process, that nothing shows and nobody keeps."""
+"""Temporary folders on a lake, owned by one process."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from lakeguard_sdk.storage.storage import local_path
 _PREFIX = ".rebuild-"
 _OWNER = "owner.json"
 _LONGEST = timedelta(days=7)
-"""No rebuild takes as long. One of another machine, or of another boot, is not asked after."""
+"""Longer than any rebuild; used for owners on other machines or of earlier boots."""
 
 
 @contextmanager
 def scratch_folder(lake: str) -> Iterator[Path]:
-    """Gone afterwards; where the process dies first, with the next one or by maintenance."""
+    """Removed on exit; if the process dies, by the next rebuild or by maintenance."""
     remove_left_scratch(lake, datetime.now(UTC))
     with TemporaryDirectory(prefix=_PREFIX, dir=local_path(lake)) as made:
         folder = Path(made)
@@ -30,9 +30,9 @@ def scratch_folder(lake: str) -> Iterator[Path]:
 
 
 def remove_left_scratch(lake: str, now: datetime) -> int:
-    """Remove the folders whose process is certainly no more; how many there were.
+    """Removes folders of dead processes; returns their number.
 
-    Links inside are taken away, and never what they lead to.
+    Symbolic links are removed, never their targets.
     """
     left = [folder for folder in Path(local_path(lake)).glob(f"{_PREFIX}*") if _left(folder, now)]
     for folder in left:
@@ -41,7 +41,7 @@ def remove_left_scratch(lake: str, now: datetime) -> int:
 
 
 def _left(folder: Path, now: datetime) -> bool:
-    """By its owner; where none is told, for it died too soon or lives elsewhere, by its age."""
+    """Decided by its owner process, or by age if the owner is unknown."""
     if folder.is_symlink() or not folder.is_dir():
         return False
     try:

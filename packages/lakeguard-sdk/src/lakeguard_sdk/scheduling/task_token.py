@@ -1,7 +1,7 @@
-"""A ticket as one opaque text: what whoever works outside on a task is given, and sends back.
+"""Task tokens: a run ticket as opaque text for external systems.
 
-It names an attempt and holds its lease's token, and nothing else: no place, no address, no
-organisation. It is worth something for as long as that attempt is the running one.
+A token contains the attempt and its lease token, and no location, URL or organisation. It is valid
+while that attempt is running.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _SHAPE = re.compile(rf"{PREFIX}([A-Za-z0-9_-]+)\Z", re.ASCII)
 
 
 def token_of(ticket: RunTicket) -> str:
-    """The same ticket has the same token."""
+    """Deterministic."""
     packed = base64.urlsafe_b64encode(ticket.to_json().encode())
     return PREFIX + packed.decode().rstrip("=")
 
 
 def ticket_of(token: str) -> RunTicket:
-    """The ticket; ``BadToken`` for whatever ``token_of`` does not make."""
+    """Raises ``BadToken`` for anything that ``token_of`` does not produce."""
     shape = _SHAPE.match(token) if len(token) <= LONGEST else None
     if shape is None:
         raise BadToken()

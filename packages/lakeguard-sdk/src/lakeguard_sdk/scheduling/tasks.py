@@ -1,4 +1,4 @@
-"""Tasks between the dispatcher and its workers: what is taken, kept alive and reported."""
+"""Tasks, and the ports of dispatcher and workers: claim, heartbeat and report."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from lakeguard_sdk.scheduling.jobs import (
 
 
 class Assignment(FrozenModel):
-    """An attempt that a worker was given, with all that it may know."""
+    """A claimed attempt with everything the worker needs."""
 
     ticket: RunTicket
     kind: TaskKind
@@ -43,27 +43,27 @@ class Assignment(FrozenModel):
     call: str = ""
     url: str = ""
     parameters: dict[str, str] = Field(default_factory=dict)
-    """Details of the job, the date it is for, and what the launch set."""
+    """Details of the job, the logical date, and the launch parameters."""
     secrets: dict[str, str] = Field(default_factory=dict)
-    """Those of the parameters that name a secret, ``env:NAME`` or ``file:PATH``: written by whoever
-    defined the job, or by the person who launched it. No other text is ever looked up."""
+    """Parameters that reference a secret, ``env:NAME`` or ``file:PATH``, from the job's definition
+    or from the person who launched it. No other text is ever resolved."""
     outputs: tuple[Word, ...] = ()
     timeout_seconds: int
     lease_seconds: float
 
 
 class RefusedTask(FrozenModel):
-    """A task that waited, and is blocked since a worker would have taken it."""
+    """A queued task that was blocked when a worker tried to claim it."""
 
     task_id: str
     kind: TaskKind
     job: Word | None = None
-    """None where it is no longer defined."""
+    """None if it is no longer defined."""
     error: Failure
 
 
 class Output(FrozenModel):
-    """Something that an attempt brought forth outside of any governed table."""
+    """An output of an attempt outside governed tables."""
 
     location: str | None = None
     rows: int | None = Field(default=None, ge=0)
@@ -72,7 +72,7 @@ class Output(FrozenModel):
 
 
 class TaskReport(FrozenModel):
-    """What an attempt says of its own end."""
+    """The report of an ended attempt."""
 
     success: bool
     outputs: dict[Word, Output] = Field(default_factory=dict)
@@ -85,7 +85,7 @@ class TaskReport(FrozenModel):
 
 
 class TaskAnswer(FrozenModel):
-    """What the dispatcher made of a report; the same report again gets the same bytes."""
+    """The response to a report; the same report again returns the same bytes."""
 
     run_id: str
     task_id: str
@@ -109,14 +109,14 @@ class Transition(FrozenModel):
 
 
 class Cause(FrozenModel):
-    """Why a task was launched; it is kept with the task."""
+    """Why a task was launched; stored with the task."""
 
     kind: CauseKind
     details: dict[str, Any] = Field(default_factory=dict)
 
 
 class TaskRow(FrozenModel):
-    """A task as it stands now, and why it was started with what."""
+    """The current state of a task, with its cause and parameters."""
 
     task_id: str
     kind: TaskKind
@@ -135,29 +135,29 @@ class TaskRow(FrozenModel):
     lease_expires_at: Instant | None = None
     triggered_by: str
     cause: Cause | None = None
-    """None where no job was launched: somebody ran a dataset."""
+    """None if a dataset was run without a job."""
     day: date | None = None
-    """The day that it is for."""
+    """The logical date."""
     parameters: dict[str, str] = Field(default_factory=dict)
-    """What the launch set; what may be a secret is masked."""
+    """Launch parameters; possible secrets are masked."""
     window: Window | None = None
     dag_version_id: str | None = None
-    """The version of the graph that it was launched under."""
+    """The graph version that launched it."""
     last: Transition | None = None
     """The last change of its state, with its reason."""
 
     @property
     def is_under_way(self) -> bool:
-        """It waits, runs, or is due again: it can be canceled."""
+        """Queued, running or waiting for a retry: it can be canceled."""
         waits = self.state is TaskState.FAILED and self.due_at is not None
         return waits or self.state in (TaskState.QUEUED, TaskState.RUNNING)
 
 
 class Dispatch(Protocol):
-    """The queue as workers see it. A ticket of an attempt that is over gets ``Fenced``."""
+    """The queue for workers. The ticket of an ended attempt gets ``Fenced``."""
 
     def check(self) -> None:
-        """A ``StateError`` where the State cannot be used now; else nothing, at little cost."""
+        """Raises a ``StateError`` if the state database is unavailable; cheap."""
 
     def claim(
         self,
@@ -168,38 +168,37 @@ class Dispatch(Protocol):
         only: str | None = None,
         refused: Callable[[RefusedTask], None] = lambda _: None,
     ) -> tuple[Assignment, ...]:
-        """At most so many tasks that are due, the most urgent first; each goes to one worker.
+        """Claims up to ``limit`` due tasks, highest priority first; each goes to one worker.
 
-        ``only`` one task, where its id is given: it need not be due. ``refused`` hears of each that
-        was found and is blocked from now on, because its job does not let it begin any more; more
-        may wait behind those.
+        ``only`` claims the task with this id, due or not. ``refused`` is called for each task that
+        is now blocked because its job no longer allows it to start; more tasks may follow those.
         """
 
     def keep(self, tickets: Sequence[RunTicket]) -> Mapping[str, float]:
-        """New leases from now, by run, in seconds; an attempt that is over is not among them, and
-        one that was handed over has what is left of the job's time."""
+        """Renews leases; returns their seconds by run. Ended attempts are absent, and handed over
+        ones get the rest of the job's timeout."""
 
     def hand_over(self, ticket: RunTicket) -> None:
-        """Somebody outside goes on with it, and has until the job's time is over."""
+        """An external system continues the attempt until the job's timeout."""
 
     def report(self, ticket: RunTicket, report: TaskReport) -> TaskAnswer: ...
     def report_all(
         self, reports: Sequence[tuple[RunTicket, TaskReport]]
     ) -> tuple[TaskAnswer | Failure, ...]:
-        """Many in one transaction, each judged alone; a refusal is told in its place."""
+        """Many reports in one transaction, each on its own; a refusal is returned in its place."""
 
 
 class Jobs(Protocol):
-    """What an operator sees and does of graphs, jobs and tasks."""
+    """Operator view and actions on graphs, jobs and tasks."""
 
     def deploy_plan(self, to: str | None = None) -> Deployed:
-        """What ``deploy`` would come to; nothing is written."""
+        """Dry run of ``deploy``."""
 
     def deploy(self, reason: str = "", *, to: str | None = None) -> Deployed:
-        """The graph of what is defined now, or an earlier one by its id or hash."""
+        """Activates the graph of the current definitions, or an earlier one by id or hash."""
 
     def dag_versions(self, *, limit: int = 50) -> Sequence[DagVersion]:
-        """The newest first."""
+        """Newest first."""
 
     def jobs(self) -> Sequence[JobRow]: ...
     def job(self, name: str) -> JobRow: ...
@@ -214,8 +213,8 @@ class Jobs(Protocol):
         key: str | None = None,
         here: bool = False,
     ) -> Launch:
-        """One task for the key; a refusal is recorded with it, and told. With ``here`` the caller
-        runs it, and workers leave it alone for the length of a lease."""
+        """One task per key; a refusal is recorded and returned. With ``here`` the caller runs it,
+        and workers ignore it for the duration of a lease."""
 
     def tasks(
         self, *, state: TaskState | None = None, job: str | None = None, limit: int = 50
@@ -227,11 +226,10 @@ class Jobs(Protocol):
     def retry(self, task_id: str, reason: str = "") -> TaskRow: ...
     def cancel(self, task_id: str, reason: str = "") -> TaskRow: ...
     def receive(self, body: bytes, *, shape: str | None = None) -> Sequence[Launch]:
-        """An event of another system; the same again launches nothing."""
+        """Receives an external event; idempotent."""
 
     def tick(self, *, tell: bool = True) -> Ticked:
-        """One turn of every loop: schedules, triggers, ends of the dead, retries, events out.
+        """One pass of every loop: schedules, triggers, dead attempts, retries, events.
 
-        Whoever tells events beside the turns, so that none waits for a receiver, says not to
-        ``tell`` here.
+        Pass ``tell=False`` if another thread sends events, so that no pass waits for a receiver.
         """

@@ -1,7 +1,7 @@
-"""Secrets by reference: read where they are used, and shown to nobody.
+"""Secret references, resolved only where they are used.
 
-``env:NAME`` is a variable of the process, ``file:PATH`` the content of a file without the line
-end. A value exists in memory only, and every text that may hold one goes through ``without``.
+``env:NAME`` is an environment variable, ``file:PATH`` the content of a file without trailing line
+ends. Values exist in memory only, and every text that may contain one goes through ``without``.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from lakeguard_sdk.errors import SecretMissing
 MASK = "***"
 _LONGEST_FILE = 1 << 20
 _AT_ONCE = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
-"""A pipe that nobody writes to holds up nobody."""
+"""Opening a FIFO without a writer must not block."""
 
 
 def resolve(reference: str) -> str:
-    """The secret's value; ``SecretMissing`` names the reference and never a value."""
+    """The secret's value; raises ``SecretMissing``, which never contains a value."""
     scheme, _, rest = reference.partition(":")
     if scheme == "env" and rest:
         return _variable(reference, rest)
     if scheme == "file" and rest:
         return _content(reference, rest)
-    # The text may be a secret that somebody wrote out: it is not repeated.
+    # The text may be a literal secret, so it is not repeated.
     raise SecretMissing(reference=MASK, reason="write env:NAME or file:PATH")
 
 
@@ -35,7 +35,7 @@ def resolve_all(references: Mapping[str, str]) -> dict[str, str]:
 
 
 def without(text: str, values: Iterable[str]) -> str:
-    """The text with every secret masked, also in the spellings that an address gives it."""
+    """The text with every secret masked, including URL-encoded forms."""
     spellings = {
         spelled
         for value in values
@@ -69,7 +69,7 @@ def _plain_text(reference: str, place: str) -> str:
     opened = os.open(place, _AT_ONCE)
     if not stat.S_ISREG(os.fstat(opened).st_mode):
         os.close(opened)
-        raise SecretMissing(reference=reference, reason="it is no plain file")
+        raise SecretMissing(reference=reference, reason="it is not a regular file")
     with os.fdopen(opened, encoding="utf-8") as file:
         return file.read(_LONGEST_FILE)
 

@@ -1,4 +1,4 @@
-"""Secrets written out where a reference belongs: recognised, refused and never shown."""
+"""Detects literal secrets where a reference belongs, and masks them."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ _MASK = "*" * 8
 
 
 def holds_secret(text: str) -> bool:
-    """Whether the text holds a credential of a known shape, or a long word that only chance
-    would spell. Meant for any text."""
+    """Whether the text contains a credential of a known format, or a long random-looking word.
+    Suitable for any text."""
     if len(text) <= 10:
         return False
     if _KNOWN.search(text) is not None:
@@ -50,7 +50,7 @@ def holds_secret(text: str) -> bool:
 
 
 def looks_secret(text: str) -> bool:
-    """Stricter than ``holds_secret``, for values that have no business being random."""
+    """Stricter than ``holds_secret``, for values that should not look random."""
     if holds_secret(text) or _NAMED.search(text):
         return True
     pieces = [text, *text.split("/")]
@@ -58,8 +58,8 @@ def looks_secret(text: str) -> bool:
 
 
 def address_holds_secret(url: str) -> bool:
-    """As ``looks_secret``, for addresses: the words of a path may be long and many, the values
-    of a query have no business being random."""
+    """``looks_secret`` for URLs: path segments may be long, query values should not look
+    random."""
     place, _, query = url.partition("?")
     if holds_secret(url) or _NAMED.search(url):
         return True
@@ -69,22 +69,22 @@ def address_holds_secret(url: str) -> bool:
 
 
 def is_sensitive_key(key: str) -> bool:
-    """Whether a value under this key would be a secret, whatever it looks like."""
+    """Whether a value of this key is a secret, whatever it looks like."""
     return _SENSITIVE_KEY.search(key) is not None
 
 
 def is_written_out(key: str, text: str) -> bool:
-    """Whether the text is the secret that its key speaks of, and not the name of one."""
+    """Whether the text is a literal secret, not a reference."""
     return is_sensitive_key(key) and not is_reference(text)
 
 
 def is_reference(text: str) -> bool:
-    """Whether the text names a secret, as ``env:NAME``, ``file:PATH`` or ``secret://…``."""
+    """Whether the text is a reference: ``env:NAME``, ``file:PATH`` or ``secret://…``."""
     return _REFERENCE.match(text) is not None
 
 
 def masked(line: str) -> str:
-    """The line with everything that may be a secret replaced, for showing it to a person."""
+    """The line with everything that may be a secret masked, for display."""
     line = _KNOWN.sub(_MASK, line)
     named = _NAMED.search(line)
     if named:
@@ -93,14 +93,14 @@ def masked(line: str) -> str:
 
 
 def shown_value(key: str, text: str) -> str:
-    """The value under this key as anybody may see it: the name of a secret, but none itself."""
+    """The value of this key for display: references are shown, secrets are masked."""
     if is_reference(text):
         return text
     return _MASK if is_sensitive_key(key) or holds_secret(text) else text
 
 
 def _is_chance(word: str) -> bool:
-    """Denser than a name: digits stand all over it, as no person would write them."""
+    """Random-looking: dense, with digits scattered over it."""
     return len(_NUMBERS.findall(word)) >= 3 and _is_dense(word)
 
 

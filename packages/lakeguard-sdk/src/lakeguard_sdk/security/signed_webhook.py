@@ -1,4 +1,4 @@
-"""One signed POST: no redirect, and never longer than it may take."""
+"""A signed webhook POST with a total timeout and without redirects."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _LATE = "it did not answer in time"
 
 
 class NoAnswer(Exception):
-    """Why nobody answered; the reason holds no secret and no address."""
+    """No response; the reason contains no secret and no URL."""
 
 
 @dataclass(frozen=True)
 class Answer:
     status: int
     body: bytes | None = b""
-    """Empty where nobody asked for it; None where it is longer than what was asked for."""
+    """Empty if not requested; None if it is longer than requested."""
 
     @property
     def is_yes(self) -> bool:
@@ -41,19 +41,19 @@ class Answer:
 
     @property
     def may_pass(self) -> bool:
-        """Of a no: whether the same may be taken later."""
+        """Whether a refused request may be retried."""
         return self.status >= 500 or self.status in _LATER
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
-    """Of the time and the body together: neither can be exchanged for another."""
+    """HMAC of timestamp and body, so that neither can be replaced."""
     signed = b".".join((timestamp.encode(), body))
     return "sha256=" + hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
 
 
 @dataclass(frozen=True)
 class SignedPost:
-    """``delivery`` is the same for the same message, so that a receiver can drop a repeat."""
+    """``delivery`` identifies the message, so that a receiver can drop duplicates."""
 
     url: str
     secret: str
@@ -63,11 +63,11 @@ class SignedPost:
     clock: Callable[[], float] = time.time
 
     def send(self, seconds: float, *, most: int = 0) -> Answer:
-        """What the receiver answered within that time, with a body of at most so many bytes;
-        ``NoAnswer`` for whatever went wrong.
+        """The response within the timeout, with a body of at most ``most`` bytes; raises
+        ``NoAnswer`` for any failure.
 
-        httpx limits each step and not all of them together, and nothing limits the lookup of a
-        name: a thread asks, and is left behind where that takes too long.
+        httpx limits single steps, not their total, and nothing limits DNS lookups: a thread sends
+        the request and is abandoned after the timeout.
         """
         client = self._client(max(seconds, 0.001))
         answers: SimpleQueue[Answer | NoAnswer] = SimpleQueue()
@@ -90,7 +90,7 @@ class SignedPost:
         return found
 
     def _client(self, seconds: float) -> httpx.Client:
-        """No proxy and no other certificates than the system's, whatever the environment says."""
+        """No proxy and only the system's certificates, regardless of the environment."""
         import httpx  # slow to load, and most commands send nothing
 
         secure = self.url.lower().startswith("https:")
@@ -109,7 +109,7 @@ class SignedPost:
                 return Answer(response.status_code, _body(response, most) if most else b"")
         except (TimeoutError, httpx.TimeoutException):
             return NoAnswer(_LATE)
-        except Exception as error:  # noqa: BLE001 - whatever it is, nobody answered
+        except Exception as error:  # noqa: BLE001 - any error means no response
             return NoAnswer(_reason(error))
 
     def _headers(self) -> dict[str, str]:
@@ -126,7 +126,7 @@ class SignedPost:
 
 
 def _body(response: httpx.Response, most: int) -> bytes | None:
-    """All of it, however its end is told; None where it is longer."""
+    """The whole body; None if it is longer than ``most``."""
     length = response.headers.get("content-length", "")
     if length.isdecimal() and int(length) > most:
         return None
@@ -139,15 +139,15 @@ def _body(response: httpx.Response, most: int) -> bytes | None:
 
 
 def _reason(error: BaseException) -> str:
-    """Without an address: httpx wraps what the system said, and that names none."""
+    """Without a URL: uses the operating system's message that httpx wraps."""
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, ssl.SSLError):
             return f"no trust in its certificate: {cause.reason}"
         if getattr(cause, "error_status_hint", None) == _HEAD_TOO_LARGE:
-            return "its answer has no end"
-    said = (cause.strerror for cause in causes if isinstance(cause, OSError) and cause.strerror)
-    return f"it cannot be reached: {next(said, type(error).__name__)}"
+            return "response too large"
+    texts = (cause.strerror for cause in causes if isinstance(cause, OSError) and cause.strerror)
+    return f"it cannot be reached: {next(texts, type(error).__name__)}"
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

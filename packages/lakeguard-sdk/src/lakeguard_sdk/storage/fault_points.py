@@ -1,6 +1,6 @@
-"""Named points of the protocol, so that tests can stop a process exactly there.
+"""Named points of the protocol where tests can stop a process.
 
-Nothing listens in production: a point costs one truth test of an empty list.
+There are no listeners in production: a point costs iterating an empty list.
 """
 
 from __future__ import annotations
@@ -79,6 +79,6 @@ def reached(point: str) -> None:
 
 
 def listen(listener: Callable[[str], None]) -> Callable[[], None]:
-    """Call ``listener`` at every point; the answer stops it again."""
+    """Calls ``listener`` at every point; returns a function that unregisters it."""
     _listeners.append(listener)
     return lambda: _listeners.remove(listener)

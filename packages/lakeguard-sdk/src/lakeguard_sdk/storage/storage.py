@@ -1,6 +1,6 @@
-"""The storage port: all that the planes ask of the place where tables lie.
+"""The storage port for table files.
 
-Every location is a URI or a plain path; nothing else in the planes touches one.
+A location is a URI or a plain path; the planes access locations only through this port.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Storage(Protocol):
     def make_durable(self, location: str) -> None: ...
     def remove(self, location: str, root: str) -> None: ...
     def link(self, location: str, name: str) -> None:
-        """The same content under a second location; folders are made as needed."""
+        """Hard link; creates folders as needed."""
 
 
 def join(location: str, *parts: str) -> str:
@@ -36,14 +36,14 @@ def join(location: str, *parts: str) -> str:
 
 
 def located(lake: str, location: str) -> str:
-    """A location as a definition says it: absolute as it is, else below the lake."""
+    """Resolves a location of a definition: relative ones are below the lake."""
     if location.startswith(("/", "file:")):
         return location
     return join(lake, location)
 
 
 class LocalStorage:
-    """Files of this machine. ``make_durable`` syncs the file and the folders that name it."""
+    """Local files. ``make_durable`` syncs the file and its folder."""
 
     def exists(self, location: str) -> bool:
         return _path(location).exists()
@@ -76,13 +76,13 @@ class LocalStorage:
         _sync(path.parent)
 
     def remove(self, location: str, root: str) -> None:
-        """The file, and folders below ``root`` that hold nothing else.
+        """Removes the file, and folders below ``root`` that become empty.
 
-        What lies behind a symbolic link is somewhere else, and refused with OSError.
+        Raises OSError for a path through a symbolic link.
         """
         path, top = _path(location), _path(root)
         if path.resolve() != top.resolve() / path.relative_to(top):
-            raise OSError(f"{path} is a symbolic link or lies behind one")
+            raise OSError(f"{path} is or contains a symbolic link")
         path.unlink(missing_ok=True)
         for folder in path.parents:
             if folder == top or any(folder.iterdir()):
@@ -91,7 +91,7 @@ class LocalStorage:
 
 
 def storage_for(location: str) -> Storage:
-    """The storage that holds a location; ValueError for a scheme that nothing here serves."""
+    """The storage for a location; raises ValueError for an unsupported scheme."""
     scheme = urlsplit(location).scheme
     if scheme not in ("", "file"):
         raise ValueError(f"no storage is installed for {scheme}:// locations")

@@ -1,6 +1,6 @@
-"""For those who test their own lake: a throw-away one, and assertions that read the ledger.
+"""Test support for projects: a temporary lake, and assertions on the ledger.
 
-``lake`` is a fixture of pytest. Nothing is loaded before a test asks for it.
+``lake`` is a pytest fixture. Names are imported lazily.
 """
 
 from __future__ import annotations

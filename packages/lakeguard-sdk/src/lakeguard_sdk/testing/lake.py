@@ -1,4 +1,4 @@
-"""A throw-away lake: a folder with its own settings, SQLite, and the installed worker."""
+"""A temporary lake: a folder with its own settings, SQLite, and the installed worker."""
 
 from __future__ import annotations
 
@@ -137,8 +137,8 @@ def _field(value: Any) -> str:
 
 def _plain(value: Any) -> str:
     """Times as ISO 8601 has them."""
-    told = getattr(value, "isoformat", None)
-    return str(told()) if told is not None else str(value)
+    isoformat = getattr(value, "isoformat", None)
+    return str(isoformat()) if isoformat is not None else str(value)
 
 
 ENV = "test"

@@ -1,4 +1,4 @@
-"""The pytest plug-in: fixtures and settings. A run that asks for none of them pays nothing."""
+"""The pytest plugin: fixtures and settings, without cost for tests that do not use them."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def lakeguard_project(request: pytest.FixtureRequest) -> Path | None:
             )
         named = marker.args[0]
         return None if named is None else root / named
-    told = str(request.config.getini(PROJECT))
-    if told:
-        return root / told
+    configured = str(request.config.getini(PROJECT))
+    if configured:
+        return root / configured
     return root if (root / "lakeguard.toml").is_file() else None
 
 
@@ -81,7 +81,7 @@ def lake(
 DEFINITIONS = "definitions"
 _CODE = (".sql", ".py")
 _MARKS = ("_delta_log", "pyvenv.cfg")
-"""What a folder holds that is a table, or an installed Python."""
+"""Mark a folder as a Delta table or a virtual environment."""
 
 
 def project_files(project: Path) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""What readers of the lake see: versions, rows, and what they were made of."""
+"""Assertions on published versions, rows and lineage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lakeguard_sdk.testing.decisions import (
 )
 from lakeguard_sdk.testing.lake import Lake
 
-_MOST_TOLD = 5
+_MOST_SHOWN = 5
 """Rows of each side that a message shows."""
 
 
@@ -104,19 +104,19 @@ def _compare(address: str, expected: list[dict[str, Any]], found: list[dict[str,
     if wanted == there:
         return
     lines = [f"{address} was expected to show {counted(len(expected), 'row')}, it has {len(found)}"]
-    lines += _told("missing", expected, wanted - there)
-    lines += _told("not expected", found, there - wanted)
+    lines += _row_lines("missing", expected, wanted - there)
+    lines += _row_lines("not expected", found, there - wanted)
     fail("\n".join(lines))
 
 
-def _told(word: str, rows: list[dict[str, Any]], which: Counter[Any]) -> list[str]:
+def _row_lines(word: str, rows: list[dict[str, Any]], which: Counter[Any]) -> list[str]:
     left, chosen = Counter(which), []
     for row in rows:
         if left[_key(row)] > 0:
             left[_key(row)] -= 1
             chosen.append(f"  {word}: {row}")
-    more = len(chosen) - _MOST_TOLD
-    return chosen[:_MOST_TOLD] + ([f"  {word}: {more} more"] if more > 0 else [])
+    more = len(chosen) - _MOST_SHOWN
+    return chosen[:_MOST_SHOWN] + ([f"  {word}: {more} more"] if more > 0 else [])
 
 
 def _key(value: Any) -> Any:
