@@ -118,11 +118,11 @@ def _parameter(spec: ParameterSpec, found: RuleType) -> str:
 
 
 def _limits(found: RuleType) -> str:
-    if found.judges == "rows":
+    if found.limit_target == "rows":
         return "`warn_if` and `fail_if` on the failing rows, in rows or per cent."
     if found.spec("min") is None:
         return "its parameters; `severity: WARN` makes it warn."
-    words = "on the share, in per cent" if found.judges == "share" else "on the value itself"
+    words = "on the share, in per cent" if found.limit_target == "share" else "on the value itself"
     limits = f"`min` and `max`, or `warn_if` and `fail_if` {words}; not both."
     if found.groups:
         limits += " With `by`, `min` and `max` for every group, and limits on the rows of failing"

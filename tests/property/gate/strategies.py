@@ -15,13 +15,13 @@ from lakeguard.gate.grammar.literals import (
     Text,
 )
 from lakeguard.gate.grammar.rule import (
+    AggregateArgument,
+    ConditionArgument,
     Listed,
     Operator,
     Parameter,
     Rule,
-    Said,
     Threshold,
-    Totalled,
 )
 from lakeguard.gate.grammar.syntax_tree import (
     Aggregated,
@@ -32,7 +32,7 @@ from lakeguard.gate.grammar.syntax_tree import (
     Called,
     Chosen,
     Compared,
-    Likened,
+    LikeTest,
     Membership,
     Named,
     Negation,
@@ -119,7 +119,7 @@ def tests(draw: st.DrawFn) -> WhereNode:
             st.just(NullTest(of=of, negated=negated)),
             literal_lists.map(lambda v: Membership(of=of, values=v, negated=negated)),
             st.builds(Between, of=st.just(of), low=others, high=others, negated=st.just(negated)),
-            texts.map(lambda text: Likened(of=of, pattern=text, negated=negated)),
+            texts.map(lambda text: LikeTest(of=of, pattern=text, negated=negated)),
             predicates.filter(lambda node: next(columns_in(node), None) is not None),
         )
     )
@@ -203,7 +203,7 @@ def _parameter(name: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[A
 
 @st.composite
 def _said(draw: st.DrawFn, own: st.SearchStrategy[str] | None = None) -> dict[str, Any]:
-    said = Parameter(name="condition", value=Said(tree=draw(conditions)))
+    said = Parameter(name="condition", value=ConditionArgument(tree=draw(conditions)))
     return {"columns": (draw(own),) if own is not None else (), "parameters": (said,)}
 
 
@@ -223,7 +223,7 @@ def _totalled(draw: st.DrawFn) -> dict[str, Any]:
     )
     tree = draw(aggregates | combined)
     fields = draw(value_limits(numbers))
-    total = Parameter(name="aggregate", value=Totalled(tree=tree))
+    total = Parameter(name="aggregate", value=AggregateArgument(tree=tree))
     return fields | {"columns": (), "parameters": (total, *fields.get("parameters", ()))}
 
 
@@ -249,7 +249,7 @@ def _grouped(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def _condition_of(tree: WhereNode) -> Parameter:
-    return Parameter(name="condition", value=Said(tree=tree))
+    return Parameter(name="condition", value=ConditionArgument(tree=tree))
 
 
 @st.composite

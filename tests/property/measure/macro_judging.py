@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lakeguard.gate.evaluation.case import EarlierVersion, History
-from lakeguard.gate.evaluation.evaluate import Grounds, Unmeasured, evaluate
+from lakeguard.gate.evaluation.evaluate import EvaluationContext, Unmeasured, evaluate
 from lakeguard.gate.rules.compile import CompiledRule, compile_rule, define_rule
 from lakeguard.gate.rules.parse import parse_rule
 from lakeguard.registry.macros import Macros
@@ -86,7 +86,7 @@ def judge(
         build_hash="",
         engine=measured.engine,
     )
-    grounds = Grounds(evidence, history, _EPOCH + timedelta(microseconds=data.clock))
+    grounds = EvaluationContext(evidence, history, _EPOCH + timedelta(microseconds=data.clock))
     found: list[CheckResult | str] = []
     for definition, rule in compiled(call):
         try:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lakeguard.gate.rules.compile import compile_text
-from lakeguard.gate.typecheck.checks import GroupsJudged, RowsJudged
+from lakeguard.gate.typecheck.checks import GroupCheck, RowCheck
 from lakeguard_sdk.expressions.measures import AnyMeasure
 from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.measure import Subject
@@ -91,7 +91,7 @@ RULES: dict[str, tuple[tuple[str, ...], list[tuple[str | None, ...]]]] = {
 def counted_by(rule: str) -> AnyMeasure:
     """The measure that counts the rows that a rule fails by."""
     judged = compile_text(rule, SCHEMA).judgement
-    assert isinstance(judged, RowsJudged | GroupsJudged)
+    assert isinstance(judged, RowCheck | GroupCheck)
     return judged.failed.measure
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lakeguard.gate.evaluation.redaction import reasons_without_values, said_without_values
+from lakeguard.gate.evaluation.redaction import redacted_message, redacted_reasons
 from lakeguard_sdk.core.enums import CheckKind, Outcome, Verdict
 from lakeguard_sdk.model.decision import CheckResult, Ruling
 
@@ -51,8 +51,8 @@ def check(
     ],
 )
 def test_of_a_hidden_column_no_message_is_told(expression: str, hidden: str) -> None:
-    assert "987" not in said_without_values(check(expression), (hidden,))
-    counted = said_without_values(check(expression, rows=(3, 4_000)), (hidden,))
+    assert "987" not in redacted_message(check(expression), (hidden,))
+    counted = redacted_message(check(expression, rows=(3, 4_000)), (hidden,))
     assert counted == "3 of 4,000 rows"
 
 
@@ -60,13 +60,13 @@ def test_of_a_hidden_column_no_message_is_told(expression: str, hidden: str) -> 
     "expression", ["max(n, max=5)", "max(n, max=5) where t = 'pay'", "max(payment, max=5)"]
 )
 def test_of_others_it_is_told(expression: str) -> None:
-    assert said_without_values(check(expression), ("pay",)) == SECRET
-    assert said_without_values(check("max(pay, max=5)"), ()) == SECRET
+    assert redacted_message(check(expression), ("pay",)) == SECRET
+    assert redacted_message(check("max(pay, max=5)"), ()) == SECRET
 
 
 def test_what_could_not_be_judged_is_not_said_to_fail() -> None:
     failed, broken = (
-        said_without_values(check("max(pay, max=5)", outcome=outcome), ("pay",))
+        redacted_message(check("max(pay, max=5)", outcome=outcome), ("pay",))
         for outcome in (Outcome.FAIL, Outcome.ERROR)
     )
     assert failed.startswith("does not hold")
@@ -75,8 +75,8 @@ def test_what_could_not_be_judged_is_not_said_to_fail() -> None:
 
 def test_evidence_that_is_not_whole_speaks_with_the_words_of_an_engine() -> None:
     broken = check("evidence is consistent", CheckKind.SCHEMA, Outcome.ERROR)
-    assert "987" not in said_without_values(broken, ("pay",))
-    assert said_without_values(check("pii", CheckKind.POLICY), ("pay",)) == SECRET
+    assert "987" not in redacted_message(broken, ("pay",))
+    assert redacted_message(check("pii", CheckKind.POLICY), ("pay",)) == SECRET
 
 
 def test_reasons_are_told_in_the_same_way() -> None:
@@ -87,7 +87,7 @@ def test_reasons_are_told_in_the_same_way() -> None:
         semantics=1,
         decided_at=AT,
     )
-    assert reasons_without_values(ruling, ("pay",)) == (
+    assert redacted_reasons(ruling, ("pay",)) == (
         "c: 1 of 2 rows",
         "evidence: nothing was measured",
     )

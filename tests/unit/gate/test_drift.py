@@ -13,8 +13,8 @@ import pytest
 
 from lakeguard.gate.evaluation.case import EarlierVersion, History
 from lakeguard.gate.evaluation.stability import Spread, read_spread, stability
-from lakeguard.gate.rules.compile import compile_rule, looked_back_at
-from lakeguard.gate.typecheck.checks import REACH, looks_back
+from lakeguard.gate.rules.compile import compile_rule, history_measures
+from lakeguard.gate.typecheck.checks import LOOKBACK, history_depth
 from lakeguard.gate.typecheck.scalars import NotAValue
 from lakeguard_sdk.core.enums import Outcome
 from lakeguard_sdk.expressions.conditions import ColumnRef
@@ -169,7 +169,7 @@ def test_the_share_of_rows_without_a_value_may_not_grow_by_more() -> None:
 def beside(text: str, other: str, *versions: list[dict[str, Any]]) -> CheckResult:
     """The last of the versions under both rules, with as much history as these look back at."""
     rules = (rule(text), rule(other, rule_id="other"))
-    _, most = looked_back_at(rules, SCHEMA)
+    _, most = history_measures(rules, SCHEMA)
     *earlier, now = [evidence_of(rules, rows) for rows in versions]
     history = tuple(
         EarlierVersion(version=number, at=CLOCK, values=dict(evidence.measures))
@@ -189,15 +189,15 @@ DRIFTS = {
 
 @pytest.mark.parametrize("other", [NEAR, FAR])
 @pytest.mark.parametrize(("text", "now"), DRIFTS.items())
-@pytest.mark.parametrize("empty", range(REACH + 2))
+@pytest.mark.parametrize("empty", range(LOOKBACK + 2))
 def test_versions_without_rows_are_stepped_over_within_reach(
     text: str, now: list[dict[str, Any]], other: str, empty: int
 ) -> None:
     """Whatever other rules look back at."""
     versions = [delays(*range(100)), *([] for _ in range(empty)), now]
     found = beside(text, other, *versions)
-    assert found.outcome is (Outcome.FAIL if empty < REACH else Outcome.PASS), found.message
-    assert ("nothing to compare with" in found.message) is (empty >= REACH)
+    assert found.outcome is (Outcome.FAIL if empty < LOOKBACK else Outcome.PASS), found.message
+    assert ("nothing to compare with" in found.message) is (empty >= LOOKBACK)
 
 
 def test_a_version_without_values_is_stepped_over() -> None:
@@ -207,7 +207,7 @@ def test_a_version_without_values_is_stepped_over() -> None:
 
 def test_as_many_versions_as_they_say_are_looked_back_at() -> None:
     for text in DRIFTS:
-        assert looks_back(compile_rule(rule(text), SCHEMA).judgement) == REACH
+        assert history_depth(compile_rule(rule(text), SCHEMA).judgement) == LOOKBACK
 
 
 @pytest.mark.parametrize(("text", "now"), DRIFTS.items())

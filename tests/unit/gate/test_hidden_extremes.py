@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lakeguard.gate.rules.compile import measures_for
-from lakeguard.gate.subject import Travelled
+from lakeguard.gate.subject import InheritedTag
 from lakeguard_sdk.core.enums import Outcome
 from lakeguard_sdk.expressions.measures import Aggregate, measure_key
 from lakeguard_sdk.model.decision import CheckResult
@@ -16,7 +16,7 @@ from tests.unit.gate.cases import SCHEMA, evidence_of, facts, row, rule, ruling,
 RULES = (rule("range(count, max=5) fail_if > 0"),)
 EVIDENCE = evidence_of(RULES, [row(count=3), row(count=7654321)])
 FOUND = "1 of 2 new rows (50 %)"
-CAME_DOWN = subject(travelled=(Travelled(column="count", tag="pii", source="bronze.a.c"),))
+CAME_DOWN = subject(travelled=(InheritedTag(column="count", tag="pii", source="bronze.a.c"),))
 
 
 def judged(hidden: bool = True, **said: Any) -> CheckResult:

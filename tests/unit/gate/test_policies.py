@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.gate.policies import judge_metadata, parse_policy, policy_text
+from lakeguard.gate.policies import evaluate_metadata, parse_policy, policy_text
 from lakeguard.gate.policy_types.catalog import POLICY_KINDS
 from lakeguard.gate.rules.parse import GrammarError
 from lakeguard_sdk.core.enums import (
@@ -212,7 +212,9 @@ def test_hostile_texts_are_refused(type: PolicyType, text: str) -> None:
     [(Enforcement.BLOCK, Outcome.FAIL), (Enforcement.ALERT, Outcome.WARN)],
 )
 def test_a_tag_is_found_in_whatever_case(enforcement: Enforcement, outcome: Outcome) -> None:
-    (found,) = judge_metadata(TAGGED, (policy("forbid tag:pii", enforcement=enforcement),), CLOCK)
+    (found,) = evaluate_metadata(
+        TAGGED, (policy("forbid tag:pii", enforcement=enforcement),), CLOCK
+    )
     assert (found.kind, found.check_id) == (CheckKind.POLICY, "guarantee")
     assert found.outcome is outcome
     assert found.message == "columns key, name tagged pii"
@@ -226,7 +228,7 @@ def test_only_policies_over_the_dataset_that_need_no_data_are_judged() -> None:
         policy("forbid tag:pii", active=False, name="retired"),
         policy("forbid everything", name="unreadable"),
     )
-    found = {check.check_id: check.outcome for check in judge_metadata(TAGGED, policies, CLOCK)}
+    found = {check.check_id: check.outcome for check in evaluate_metadata(TAGGED, policies, CLOCK)}
     assert found == {"retired": Outcome.NOT_EVALUATED, "unreadable": Outcome.ERROR}
 
 
@@ -247,5 +249,5 @@ def test_only_policies_over_the_dataset_that_need_no_data_are_judged() -> None:
 )
 def test_layer_domain_and_tag_must_all_hold(scope: dict[str, object], judged: bool) -> None:
     case = TAGGED.model_copy(update={"subject": subject(domain="aviation")})
-    found = judge_metadata(case, (policy("forbid tag:pii", **scope),), CLOCK)
+    found = evaluate_metadata(case, (policy("forbid tag:pii", **scope),), CLOCK)
     assert bool(found) is judged

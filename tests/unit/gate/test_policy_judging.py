@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from lakeguard.gate.policies import judge_metadata, policy_measures
-from lakeguard.gate.subject import ReadInput, Travelled
+from lakeguard.gate.policies import evaluate_metadata, policy_measures
+from lakeguard.gate.subject import InheritedTag, ReadInput
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import (
     Enforcement,
@@ -41,7 +41,7 @@ def judged(type: PolicyType, text: str, **known: Any) -> CheckResult:
     """What one policy comes to without data."""
     given = {key: known.pop(key) for key in ("tags", "declared") if key in known}
     case = facts(subject=subject(**known)).model_copy(update=given)
-    (found,) = judge_metadata(case, (policy(text, type),), CLOCK)
+    (found,) = evaluate_metadata(case, (policy(text, type),), CLOCK)
     return found
 
 
@@ -67,8 +67,8 @@ def read(dataset: DatasetName, age: timedelta) -> ReadInput:
     return ReadInput(dataset=dataset, version=3, promoted_at=CLOCK - age)
 
 
-MASKED = Travelled(column="name", tag="pii", source="bronze.raw.email", through=("sha2",))
-BARE = Travelled(column="key", tag="PII", source="bronze.raw.email", through=("upper",))
+MASKED = InheritedTag(column="name", tag="pii", source="bronze.raw.email", through=("sha2",))
+BARE = InheritedTag(column="key", tag="PII", source="bronze.raw.email", through=("upper",))
 
 
 @pytest.mark.parametrize(
@@ -390,6 +390,6 @@ def test_a_freeze_that_begins_while_a_run_works_blocks_its_decision() -> None:
     ],
 )
 def test_what_is_not_known_blocks(type: PolicyType, text: str) -> None:
-    (found,) = judge_metadata(facts(), (policy(text, type),), CLOCK)
+    (found,) = evaluate_metadata(facts(), (policy(text, type),), CLOCK)
     assert found.outcome is Outcome.ERROR
     assert "unknown" in found.message

@@ -11,13 +11,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from lakeguard.gate.evaluation.case import CaseFacts, History
-from lakeguard.gate.evaluation.evaluate import Grounds, Unmeasured, evaluate
+from lakeguard.gate.evaluation.evaluate import EvaluationContext, Unmeasured, evaluate
 from lakeguard.gate.evaluation.messages import counted, moment_words
 from lakeguard.gate.grammar.grammar_error import GrammarError
-from lakeguard.gate.policies import difference_text, discards, governs, judge_policy
-from lakeguard.gate.policy_types.policy_form import Look
+from lakeguard.gate.policies import difference_text, discards, evaluate_policy, governs
+from lakeguard.gate.policy_types.policy_form import PolicyInput
 from lakeguard.gate.rules.compile import CompiledRule, compiler_for
-from lakeguard.gate.rules.worst_values import tagged_columns, without_extremes
+from lakeguard.gate.rules.worst_values import tagged_columns, without_worst_values
 from lakeguard.gate.schema.messages import REACTION_WORDS
 from lakeguard.gate.typecheck.scalars import NotAValue
 from lakeguard_sdk.core.enums import CheckKind, Enforcement, Outcome, Scope, Verdict
@@ -62,13 +62,13 @@ def decide(
     are not listed.
     """
     judged = [policy for policy in policies if governs(policy, facts)]
-    look = Look(facts, evidence, clock)
+    look = PolicyInput(facts, evidence, clock)
     compiler = _compiler(facts)
-    grounds = None
+    context = None
     if evidence is not None:
-        grounds = Grounds(evidence, history, clock, frozenset(facts.quarantine_rule_ids))
+        context = EvaluationContext(evidence, history, clock, frozenset(facts.quarantine_rule_ids))
     found = [_policy_check(look, policy) for policy in judged]
-    found += [_rule_check(rule, compiler, grounds) for rule in ruleset]
+    found += [_rule_check(rule, compiler, context) for rule in ruleset]
     checks = [*facts.eligibility, *_schema_checks(facts, evidence)]
     checks += [_with_waiver(check, facts, judged, clock) for check in found]
     checks.sort(key=_place)
@@ -142,9 +142,9 @@ def _must_go(policies: list[PolicyDefinition], checks: list[CheckResult]) -> boo
     return any(policy.policy in failed and discards(policy) for policy in policies)
 
 
-def _policy_check(look: Look, policy: PolicyDefinition) -> CheckResult:
+def _policy_check(look: PolicyInput, policy: PolicyDefinition) -> CheckResult:
     try:
-        return judge_policy(look, policy)
+        return evaluate_policy(look, policy)
     except Exception as error:  # noqa: BLE001 - whatever goes wrong here, the gate stays closed
         return CheckResult(
             kind=CheckKind.POLICY,
@@ -158,10 +158,10 @@ def _policy_check(look: Look, policy: PolicyDefinition) -> CheckResult:
 def _rule_check(
     rule: RuleDefinition,
     compiler: Callable[[RuleDefinition], CompiledRule],
-    grounds: Grounds | None,
+    context: EvaluationContext | None,
 ) -> CheckResult:
     compiled = _compiled(rule, compiler)
-    check = _judged(rule, compiled, grounds)
+    check = _judged(rule, compiled, context)
     if isinstance(compiled, Exception):
         return check.model_copy(update={"fingerprint": rule.content_hash()})
     return check.model_copy(update=compiled.told)
@@ -176,7 +176,7 @@ def _compiler(facts: CaseFacts) -> Callable[[RuleDefinition], CompiledRule]:
 
     def hiding(rule: RuleDefinition) -> CompiledRule:
         compiled = compiler(rule)
-        judged = without_extremes(compiled.judgement, tagged)
+        judged = without_worst_values(compiled.judgement, tagged)
         return compiled if judged is compiled.judgement else replace(compiled, judgement=judged)
 
     return hiding
@@ -193,16 +193,16 @@ def _compiled(
 
 
 def _judged(
-    rule: RuleDefinition, compiled: CompiledRule | Exception, grounds: Grounds | None
+    rule: RuleDefinition, compiled: CompiledRule | Exception, context: EvaluationContext | None
 ) -> CheckResult:
     if not rule.active:
         return _rule_result(rule, Outcome.NOT_EVALUATED, "not evaluated: the rule is inactive")
-    if grounds is None:
+    if context is None:
         return _rule_result(rule, Outcome.NOT_EVALUATED, "not evaluated: no data was measured")
     try:
         if isinstance(compiled, Exception):
             raise compiled
-        return evaluate(rule, compiled, grounds)
+        return evaluate(rule, compiled, context)
     except GrammarError as error:
         return _rule_result(rule, Outcome.ERROR, f"invalid rule: {error}")
     except (Unmeasured, NotAValue) as error:

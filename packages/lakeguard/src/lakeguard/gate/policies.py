@@ -15,11 +15,11 @@ from lakeguard.gate.grammar.grammar_error import GrammarError, Span
 from lakeguard.gate.policy_types.catalog import POLICY_KINDS
 from lakeguard.gate.policy_types.pii import ForbidPattern
 from lakeguard.gate.policy_types.policy_form import (
-    Judged,
-    Look,
+    CannotEvaluate,
     Needs,
     PolicyForm,
-    Unjudged,
+    PolicyInput,
+    PolicyResult,
 )
 from lakeguard.gate.policy_types.policy_tokens import POLICY_TOKENS
 from lakeguard.gate.policy_types.schema_mode import SchemaMode
@@ -42,9 +42,9 @@ __all__ = [
     "applies",
     "difference_text",
     "discards",
+    "evaluate_metadata",
+    "evaluate_policy",
     "governs",
-    "judge_metadata",
-    "judge_policy",
     "parse_policy",
     "policy_measures",
     "policy_text",
@@ -111,21 +111,21 @@ def policy_measures(
     return tuple(asked[key] for key in sorted(asked))
 
 
-def judge_metadata(
+def evaluate_metadata(
     facts: CaseFacts, policies: tuple[PolicyDefinition, ...], clock: datetime
 ) -> tuple[CheckResult, ...]:
     """Evaluate the dataset's policies that need no data. Inactive ones are listed as not evaluated,
     invalid ones as ERROR."""
-    look = Look(facts, None, clock)
+    look = PolicyInput(facts, None, clock)
     results = [
-        judge_policy(look, policy)
+        evaluate_policy(look, policy)
         for policy in policies
         if governs(policy, facts) and _needs(policy) is Needs.METADATA
     ]
     return tuple(sorted(results, key=lambda check: (check.check_id, check.to_json())))
 
 
-def judge_policy(look: Look, policy: PolicyDefinition) -> CheckResult:
+def evaluate_policy(look: PolicyInput, policy: PolicyDefinition) -> CheckResult:
     """Evaluate one policy; an invalid definition is an ERROR, not an exception."""
     if not policy.active:
         return _check(policy, Outcome.NOT_EVALUATED, "not evaluated: the policy is inactive")
@@ -136,8 +136,8 @@ def judge_policy(look: Look, policy: PolicyDefinition) -> CheckResult:
     if parsed.needs is Needs.EVIDENCE and look.evidence is None:
         return _check(policy, Outcome.NOT_EVALUATED, "not evaluated: no data was measured")
     try:
-        return _result(policy, parsed.judge(look))
-    except Unjudged as error:
+        return _result(policy, parsed.evaluate(look))
+    except CannotEvaluate as error:
         return _check(policy, Outcome.ERROR, f"the policy cannot be evaluated: {error}")
 
 
@@ -168,7 +168,7 @@ def _tags(facts: CaseFacts) -> set[str]:
     return {tag.lower() for tag in (*declared, *(item.tag for item in travelled))}
 
 
-def _result(policy: PolicyDefinition, judged: Judged) -> CheckResult:
+def _result(policy: PolicyDefinition, judged: PolicyResult) -> CheckResult:
     if judged.holds is None:
         return _check(policy, Outcome.NOT_EVALUATED, f"not evaluated: {judged.message}")
     if judged.holds:

@@ -6,7 +6,7 @@ from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 
 
-class Travelled(FrozenModel):
+class InheritedTag(FrozenModel):
     """A tag that a column inherits along lineage."""
 
     column: str
@@ -36,7 +36,7 @@ class Subject(FrozenModel):
     keys: tuple[str, ...]
     rules: tuple[tuple[str, ...], ...]
     """Columns that each active rule names."""
-    travelled: tuple[Travelled, ...] = ()
+    travelled: tuple[InheritedTag, ...] = ()
     inputs: tuple[ReadInput, ...] | None = None
     promoted_at: Instant | None = None
     """Time of the last promotion."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.claim import begin_by_hand
 from lakeguard.dispatch.task_row import Task, launched_settings
-from lakeguard.gate.policies import judge_metadata
+from lakeguard.gate.policies import evaluate_metadata
 from lakeguard.gate.rules.quarantine_rules import quarantine_rules
 from lakeguard.gate.schema.profiles import BUILT_IN, DEFAULT, SchemaTerms, answers_of
 from lakeguard.ledger.documents import put_document
@@ -134,7 +134,7 @@ def _open(context: PlaneContext, opening: Opening) -> RunPlan | RunResult:
     with context.write() as tx:
         tasks.require(tx, opening.ticket)
         case = opening.case
-        judged = judge_metadata(case.facts, opening.pinned.policies, tx.now())
+        judged = evaluate_metadata(case.facts, opening.pinned.policies, tx.now())
         refused = any(check.outcome in _REFUSED for check in (*case.findings.checks, *judged))
         if refused or opening.build is None:
             return refuse(tx, context, opening.task, case)

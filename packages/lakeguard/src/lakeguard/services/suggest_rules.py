@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from lakeguard.gate.evaluation.case import EarlierVersion, History
 from lakeguard.gate.grammar.grammar_error import GrammarError
 from lakeguard.gate.rules.parse import read_rule
-from lakeguard.gate.typecheck.checks import looks_back
+from lakeguard.gate.typecheck.checks import history_depth
 from lakeguard.insight.suggestions import (
     Answers,
     Earlier,
@@ -200,8 +200,8 @@ class Remeasurer:
 
     def _history(self, trials: Sequence[Trial], before: Sequence[VersionRow]) -> History:
         """History for rules that compare with earlier versions, up to the first removed one."""
-        reach = max((looks_back(trial.compiled.judgement) for trial in trials), default=0)
-        looking = [trial for trial in trials if looks_back(trial.compiled.judgement)]
+        reach = max((history_depth(trial.compiled.judgement) for trial in trials), default=0)
+        looking = [trial for trial in trials if history_depth(trial.compiled.judgement)]
         found: list[EarlierVersion] = []
         try:
             for row in before[:reach]:

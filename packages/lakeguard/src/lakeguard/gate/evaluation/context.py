@@ -10,7 +10,7 @@ from lakeguard.gate.evaluation.bands import Point
 from lakeguard.gate.evaluation.case import History
 from lakeguard.gate.grammar.rule import Rule
 from lakeguard.gate.grammar.unparse import where_text
-from lakeguard.gate.typecheck.checks import Asked
+from lakeguard.gate.typecheck.checks import MeasureRef
 from lakeguard.gate.typecheck.scalars import as_scalar
 from lakeguard_sdk.core.enums import CheckKind, Outcome, Severity
 from lakeguard_sdk.expressions.measures import MeasureValue
@@ -24,7 +24,7 @@ class Unmeasured(Exception):
 
 
 @dataclass(frozen=True)
-class Grounds:
+class EvaluationContext:
     """Evidence of the run, history, and the decision time."""
 
     evidence: Evidence
@@ -33,14 +33,14 @@ class Grounds:
     quarantine_rule_ids: frozenset[str] = frozenset()
     """Ids of rules whose failing rows were quarantined."""
 
-    def answer(self, asked: Asked) -> MeasureValue:
+    def answer(self, asked: MeasureRef) -> MeasureValue:
         if asked.key in self.evidence.unmeasured:
             raise Unmeasured(f"not measured: {self.evidence.unmeasured[asked.key]}")
         if asked.key not in self.evidence.measures:
             raise Unmeasured(f"not measured: {asked.key} is missing from the evidence")
         return self.evidence.measures[asked.key]
 
-    def answer_before(self, asked: Asked) -> MeasureValue:
+    def answer_before(self, asked: MeasureRef) -> MeasureValue:
         """The measure including quarantined rows; the same as ``answer`` if there are none."""
         if self.evidence.quarantined is None:
             return self.answer(asked)
@@ -48,7 +48,7 @@ class Grounds:
             raise Unmeasured(f"not measured: {asked.key} has no value from before the quarantine")
         return self.evidence.quarantined.before[asked.key]
 
-    def earlier(self, asked: Asked, data_type: str) -> list[Point]:
+    def earlier(self, asked: MeasureRef, data_type: str) -> list[Point]:
         """Finite values in earlier versions, newest first."""
         found = []
         for version in self.history.versions:

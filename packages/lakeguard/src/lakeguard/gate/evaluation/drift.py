@@ -7,7 +7,7 @@ from decimal import Context, Decimal
 
 from lakeguard.gate.evaluation.case import EarlierVersion
 from lakeguard.gate.evaluation.context import (
-    Grounds,
+    EvaluationContext,
     Unmeasured,
     broken,
     result,
@@ -17,7 +17,7 @@ from lakeguard.gate.evaluation.messages import counted
 from lakeguard.gate.evaluation.stability import Spread, read_spread, stability
 from lakeguard.gate.grammar.literals import EXACT, number_text
 from lakeguard.gate.grammar.rule import Rule
-from lakeguard.gate.typecheck.checks import GrowthJudged, SpreadJudged, looks_back
+from lakeguard.gate.typecheck.checks import DistributionCheck, ShareGrowthCheck, history_depth
 from lakeguard.gate.typecheck.scalars import as_count
 from lakeguard_sdk.core.enums import Outcome
 from lakeguard_sdk.expressions.measures import MeasureValue
@@ -29,11 +29,11 @@ _SHOWN = Decimal("0.0001")
 _TOLD = Context(prec=12)
 
 
-def judge_spread(
-    definition: RuleDefinition, rule: Rule, judged: SpreadJudged, grounds: Grounds
+def evaluate_distribution(
+    definition: RuleDefinition, rule: Rule, judged: DistributionCheck, context: EvaluationContext
 ) -> CheckResult:
-    now = read_spread(grounds.answer(judged.spread), judged.data_type)
-    before = _spread_before(judged, grounds)
+    now = read_spread(context.answer(judged.spread), judged.data_type)
+    before = _spread_before(judged, context)
     subject = f"values of {judged.subject}{where_words(rule)}"
     limit = f"at most {number_text(judged.most)}"
     found = None if before is None else stability(before, now)
@@ -45,9 +45,9 @@ def judge_spread(
     return result(definition, outcome, message, observed=_told(found), limit=limit)
 
 
-def _spread_before(judged: SpreadJudged, grounds: Grounds) -> Spread | None:
+def _spread_before(judged: DistributionCheck, context: EvaluationContext) -> Spread | None:
     """The distribution in the most recent version within reach that has values."""
-    for version in _within_reach(judged, grounds):
+    for version in _within_reach(judged, context):
         value = version.values.get(judged.spread.key)
         found = None if value is None else read_spread(value, judged.data_type)
         if found is not None and found.rows:
@@ -56,17 +56,17 @@ def _spread_before(judged: SpreadJudged, grounds: Grounds) -> Spread | None:
 
 
 def _within_reach(
-    judged: SpreadJudged | GrowthJudged, grounds: Grounds
+    judged: DistributionCheck | ShareGrowthCheck, context: EvaluationContext
 ) -> Sequence[EarlierVersion]:
     """Limited to the rule's own lookback, even if other rules load more history."""
-    return grounds.history.versions[: looks_back(judged)]
+    return context.history.versions[: history_depth(judged)]
 
 
-def judge_growth(
-    definition: RuleDefinition, rule: Rule, judged: GrowthJudged, grounds: Grounds
+def evaluate_share_growth(
+    definition: RuleDefinition, rule: Rule, judged: ShareGrowthCheck, context: EvaluationContext
 ) -> CheckResult:
-    now = _share(grounds.answer(judged.part), grounds.answer(judged.whole))
-    before = _share_before(judged, grounds)
+    now = _share(context.answer(judged.part), context.answer(judged.whole))
+    before = _share_before(judged, context)
     subject = f"{judged.subject}{where_words(rule)}"
     limit = f"at most {number_text(judged.most)} points more"
     if now is None or before is None:
@@ -78,9 +78,9 @@ def judge_growth(
     return result(definition, outcome, message, observed=_told(grown), limit=limit)
 
 
-def _share_before(judged: GrowthJudged, grounds: Grounds) -> Decimal | None:
+def _share_before(judged: ShareGrowthCheck, context: EvaluationContext) -> Decimal | None:
     """The share in the most recent version within reach that has rows."""
-    for version in _within_reach(judged, grounds):
+    for version in _within_reach(judged, context):
         part, whole = (version.values.get(asked.key) for asked in judged.asked)
         share = None if part is None or whole is None else _share(part, whole)
         if share is not None:

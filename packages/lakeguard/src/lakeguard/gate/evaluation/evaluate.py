@@ -6,39 +6,39 @@ from decimal import Decimal
 from fractions import Fraction
 
 from lakeguard.gate.evaluation.context import (
-    Grounds,
+    EvaluationContext,
     Unmeasured,
     result,
     where_words,
 )
-from lakeguard.gate.evaluation.drift import judge_growth, judge_spread
+from lakeguard.gate.evaluation.drift import evaluate_distribution, evaluate_share_growth
 from lakeguard.gate.evaluation.messages import scalar_words
-from lakeguard.gate.evaluation.rows import judge_groups, judge_quarantine, judge_rows
+from lakeguard.gate.evaluation.rows import evaluate_groups, evaluate_quarantine, evaluate_rows
 from lakeguard.gate.evaluation.shares import (
-    judge_age,
-    judge_common,
-    judge_drift,
-    judge_files,
-    judge_settled,
-    judge_share,
+    evaluate_age,
+    evaluate_files,
+    evaluate_most_common,
+    evaluate_schema,
+    evaluate_set_drift,
+    evaluate_share,
 )
-from lakeguard.gate.evaluation.values import judge_value, value_outcome
+from lakeguard.gate.evaluation.values import evaluate_value, value_outcome
 from lakeguard.gate.grammar.literals import EXACT
 from lakeguard.gate.grammar.rule import Rule
 from lakeguard.gate.rules.compile import CompiledRule
 from lakeguard.gate.typecheck.checks import (
-    AgeJudged,
-    CommonJudged,
-    DriftJudged,
-    FilesJudged,
-    FormulaJudged,
-    GroupsJudged,
-    GrowthJudged,
-    RowsJudged,
-    Settled,
-    ShareJudged,
-    SpreadJudged,
-    ValueJudged,
+    AgeCheck,
+    DistributionCheck,
+    FileCheck,
+    FormulaCheck,
+    GroupCheck,
+    MostCommonCheck,
+    RowCheck,
+    SchemaCheck,
+    SetDriftCheck,
+    ShareCheck,
+    ShareGrowthCheck,
+    ValueCheck,
 )
 from lakeguard.gate.typecheck.scalars import NAN, as_scalar
 from lakeguard_sdk.core.enums import Outcome
@@ -48,48 +48,52 @@ from lakeguard_sdk.model.decision import CheckResult
 from lakeguard_sdk.model.definitions import RuleDefinition
 from lakeguard_sdk.types.schema import FLOATS
 
-__all__ = ["Grounds", "Unmeasured", "evaluate"]
+__all__ = ["EvaluationContext", "Unmeasured", "evaluate"]
 
 NOT_QUARANTINED = "on_fail quarantine blocks: the rows were not quarantined"
 
 
-def evaluate(definition: RuleDefinition, compiled: CompiledRule, grounds: Grounds) -> CheckResult:
+def evaluate(
+    definition: RuleDefinition, compiled: CompiledRule, context: EvaluationContext
+) -> CheckResult:
     """The rule's result; raises Unmeasured or NotAValue where the evidence cannot answer it."""
-    if definition.rule_id in grounds.quarantine_rule_ids and compiled.rule.on_fail == "quarantine":
-        return judge_quarantine(definition, compiled.rule, compiled.judgement, grounds)
-    found = _judged(definition, compiled, grounds)
+    if definition.rule_id in context.quarantine_rule_ids and compiled.rule.on_fail == "quarantine":
+        return evaluate_quarantine(definition, compiled.rule, compiled.judgement, context)
+    found = _judged(definition, compiled, context)
     if compiled.rule.on_fail == "quarantine" and found.outcome is Outcome.FAIL:
         return found.model_copy(update={"message": f"{found.message}; {NOT_QUARANTINED}"})
     return found
 
 
-def _judged(definition: RuleDefinition, compiled: CompiledRule, grounds: Grounds) -> CheckResult:
+def _judged(
+    definition: RuleDefinition, compiled: CompiledRule, context: EvaluationContext
+) -> CheckResult:
     rule, judged = compiled.rule, compiled.judgement
     match judged:
-        case RowsJudged():
-            return judge_rows(definition, rule, judged, grounds)
-        case GroupsJudged():
-            return judge_groups(definition, rule, judged, grounds)
-        case FormulaJudged():
-            return judge_formula(definition, rule, judged, grounds)
-        case ValueJudged():
-            return judge_value(definition, rule, judged, grounds)
-        case ShareJudged():
-            return judge_share(definition, rule, judged, grounds)
-        case CommonJudged():
-            return judge_common(definition, rule, judged, grounds)
-        case AgeJudged():
-            return judge_age(definition, rule, judged, grounds)
-        case DriftJudged():
-            return judge_drift(definition, rule, judged, grounds)
-        case SpreadJudged():
-            return judge_spread(definition, rule, judged, grounds)
-        case GrowthJudged():
-            return judge_growth(definition, rule, judged, grounds)
-        case FilesJudged():
-            return judge_files(definition, rule, judged, grounds)
-        case Settled():
-            return judge_settled(definition, judged)
+        case RowCheck():
+            return evaluate_rows(definition, rule, judged, context)
+        case GroupCheck():
+            return evaluate_groups(definition, rule, judged, context)
+        case FormulaCheck():
+            return evaluate_formula(definition, rule, judged, context)
+        case ValueCheck():
+            return evaluate_value(definition, rule, judged, context)
+        case ShareCheck():
+            return evaluate_share(definition, rule, judged, context)
+        case MostCommonCheck():
+            return evaluate_most_common(definition, rule, judged, context)
+        case AgeCheck():
+            return evaluate_age(definition, rule, judged, context)
+        case SetDriftCheck():
+            return evaluate_set_drift(definition, rule, judged, context)
+        case DistributionCheck():
+            return evaluate_distribution(definition, rule, judged, context)
+        case ShareGrowthCheck():
+            return evaluate_share_growth(definition, rule, judged, context)
+        case FileCheck():
+            return evaluate_files(definition, rule, judged, context)
+        case SchemaCheck():
+            return evaluate_schema(definition, judged)
 
 
 # Rules about a value computed from several measures.
@@ -97,12 +101,12 @@ def _judged(definition: RuleDefinition, compiled: CompiledRule, grounds: Grounds
 _SIGNIFICANT = 12
 
 
-def judge_formula(
-    definition: RuleDefinition, rule: Rule, judged: FormulaJudged, grounds: Grounds
+def evaluate_formula(
+    definition: RuleDefinition, rule: Rule, judged: FormulaCheck, context: EvaluationContext
 ) -> CheckResult:
     """Computed exactly; rounded to evidence precision where it involves doubles or does not
     terminate."""
-    value = _value(judged, grounds)
+    value = _value(judged, context)
     outcome, limit = value_outcome(definition.severity, rule, judged.bounds, value)
     subject = f"{judged.subject}{where_words(rule)}"
     if value is None:
@@ -113,9 +117,9 @@ def judge_formula(
     return result(definition, outcome, f"{message}, limit {limit}", observed=observed, limit=limit)
 
 
-def _value(judged: FormulaJudged, grounds: Grounds) -> Decimal | None:
+def _value(judged: FormulaCheck, context: EvaluationContext) -> Decimal | None:
     # evidence spells numbers like doubles: digits, or NaN and infinity as words
-    found = [as_scalar(grounds.answer(asked), "double") for asked in judged.asked]
+    found = [as_scalar(context.answer(asked), "double") for asked in judged.asked]
     numbers = [value if isinstance(value, Decimal) else None for value in found]
     try:
         place = standing(judged.formula, numbers)

@@ -15,7 +15,7 @@ _WHY = "details are hidden because the rule uses a hidden column"
 _OUTCOMES = {Outcome.PASS: "holds", Outcome.ERROR: "could not be evaluated"}
 
 
-def said_without_values(check: CheckResult, hidden: Collection[str]) -> str:
+def redacted_message(check: CheckResult, hidden: Collection[str]) -> str:
     """The check's message, reduced to row counts where its rule uses a hidden column or cannot be
     parsed."""
     if not hidden or not _gives_away(check, hidden):
@@ -25,11 +25,10 @@ def said_without_values(check: CheckResult, hidden: Collection[str]) -> str:
     return f"{check.failed_rows:,} of {check.scope_rows:,} rows"
 
 
-def reasons_without_values(ruling: Ruling, hidden: Collection[str]) -> tuple[str, ...]:
+def redacted_reasons(ruling: Ruling, hidden: Collection[str]) -> tuple[str, ...]:
     """The ruling's reasons, each with its message redacted."""
     said = {
-        f"{check.check_id}: {check.message}": f"{check.check_id}: "
-        f"{said_without_values(check, hidden)}"
+        f"{check.check_id}: {check.message}": f"{check.check_id}: {redacted_message(check, hidden)}"
         for check in ruling.checks
     }
     return tuple(said.get(reason, reason) for reason in ruling.reasons)
@@ -38,7 +37,7 @@ def reasons_without_values(ruling: Ruling, hidden: Collection[str]) -> tuple[str
 def columns_named(rule: Rule) -> frozenset[str]:
     """Every column that a rule names, in lower case: arguments, condition, ``where`` and ``by``."""
     narrowed = () if rule.where is None else columns_in(rule.where)
-    named = (*rule.columns, *rule.said_columns, *rule.by, *narrowed)
+    named = (*rule.columns, *rule.condition_columns, *rule.by, *narrowed)
     return frozenset(name.casefold() for name in named)
 
 

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from lakeguard.gate.evaluation.context import (
-    Grounds,
+    EvaluationContext,
     Unmeasured,
     broken,
     result,
@@ -22,7 +22,7 @@ from lakeguard.gate.evaluation.messages import (
 from lakeguard.gate.grammar.literals import EXACT
 from lakeguard.gate.grammar.rule import Rule, Threshold
 from lakeguard.gate.rules.thresholds import reached
-from lakeguard.gate.typecheck.checks import GroupsJudged, Judgement, RowsJudged, Scalar
+from lakeguard.gate.typecheck.checks import Check, GroupCheck, RowCheck, Scalar
 from lakeguard.gate.typecheck.scalars import as_count, as_scalar
 from lakeguard_sdk.core.enums import Outcome, Scope, Severity
 from lakeguard_sdk.expressions.measures import ComparedRows, MeasureValue, RowCount
@@ -30,10 +30,10 @@ from lakeguard_sdk.model.decision import CheckResult
 from lakeguard_sdk.model.definitions import RuleDefinition
 
 
-def judge_rows(
-    definition: RuleDefinition, rule: Rule, judged: RowsJudged, grounds: Grounds
+def evaluate_rows(
+    definition: RuleDefinition, rule: Rule, judged: RowCheck, context: EvaluationContext
 ) -> CheckResult:
-    answers = [grounds.answer(asked) for asked in judged.asked]
+    answers = [context.answer(asked) for asked in judged.asked]
     failed, scope = counts_of(answers)
     extreme = _worst(judged, answers)
     worst = extreme if failed else None
@@ -44,11 +44,11 @@ def judge_rows(
     return _rows_result(definition, rule, judged, (failed, scope), told, observed)
 
 
-def judge_groups(
-    definition: RuleDefinition, rule: Rule, judged: GroupsJudged, grounds: Grounds
+def evaluate_groups(
+    definition: RuleDefinition, rule: Rule, judged: GroupCheck, context: EvaluationContext
 ) -> CheckResult:
     """Rows of failing groups; the message names the number of groups and the worst value."""
-    answers = [grounds.answer(asked) for asked in judged.asked]
+    answers = [context.answer(asked) for asked in judged.asked]
     counts, groups, worst = counts_of(answers), as_count(answers[2]), answers[3]
     if bool(groups) != bool(counts[0]):
         raise Unmeasured(f"{counts[0]:,} failing rows in {groups:,} groups is impossible")
@@ -73,7 +73,7 @@ def counts_of(answers: list[MeasureValue]) -> tuple[int, int]:
 def _rows_result(
     definition: RuleDefinition,
     rule: Rule,
-    judged: RowsJudged | GroupsJudged,
+    judged: RowCheck | GroupCheck,
     counts: tuple[int, int],
     told: str,
     observed: MeasureValue,
@@ -110,7 +110,7 @@ def _rows_outcome(
     return broken(severity), None
 
 
-def rows_words(rule: Rule, judged: RowsJudged | GroupsJudged) -> str:
+def rows_words(rule: Rule, judged: RowCheck | GroupCheck) -> str:
     measure = judged.scope.measure
     if isinstance(measure, ComparedRows):
         return "rows of both datasets"
@@ -127,7 +127,7 @@ def rows_message(failed: int, scope: int, rows: str, limit: Threshold | None) ->
     return f"{failed:,} of {scope:,} {rows} ({share_words(failed, scope, limit)})"
 
 
-def _worst(judged: RowsJudged, answers: list[MeasureValue]) -> tuple[Scalar, MeasureValue] | None:
+def _worst(judged: RowCheck, answers: list[MeasureValue]) -> tuple[Scalar, MeasureValue] | None:
     """The extreme value that is farther beyond its bound."""
     if judged.extremes is None or judged.bounds is None:
         return None
@@ -158,21 +158,21 @@ def _distance(value: Scalar, bound: Scalar) -> Decimal:
 # Rules that quarantine rows: count the failing rows of the batch and check that none remain.
 
 
-def judge_quarantine(
-    definition: RuleDefinition, rule: Rule, judged: Judgement, grounds: Grounds
+def evaluate_quarantine(
+    definition: RuleDefinition, rule: Rule, judged: Check, context: EvaluationContext
 ) -> CheckResult:
     """FAIL where a failing row remains or more failed than ``fail_if`` allows.
 
     Limits apply to the batch including its quarantined rows.
     """
-    if not isinstance(judged, RowsJudged):
+    if not isinstance(judged, RowCheck):
         raise Unmeasured("the rule does not identify single rows, so none can be quarantined")
     rows = rows_words(rule, judged)
-    left, whole = counts_of([grounds.answer(judged.failed), grounds.answer(judged.scope)])
+    left, whole = counts_of([context.answer(judged.failed), context.answer(judged.scope)])
     if left:
         message = f"{left:,} of {whole:,} {rows} fail and were not quarantined"
         return result(definition, Outcome.FAIL, message, failed_rows=left, scope_rows=whole)
-    failed, scope, filed = _before(definition.rule_id, judged, grounds)
+    failed, scope, filed = _before(definition.rule_id, judged, context)
     outcome, limit = _outcome(rule, failed, scope)
     message = rows_message(failed, scope, rows, limit)
     if failed:
@@ -183,11 +183,11 @@ def judge_quarantine(
     return result(definition, outcome, message, failed_rows=failed, scope_rows=scope, limit=allowed)
 
 
-def _before(rule_id: str, judged: RowsJudged, grounds: Grounds) -> tuple[int, int, int]:
+def _before(rule_id: str, judged: RowCheck, context: EvaluationContext) -> tuple[int, int, int]:
     """Failing rows and all rows, including quarantined ones, and the rows filed for the rule."""
-    answer = grounds.answer_before
+    answer = context.answer_before
     failed, scope = counts_of([answer(judged.failed), answer(judged.scope)])
-    quarantined = grounds.evidence.quarantined
+    quarantined = context.evidence.quarantined
     filed = (
         sum(file.rows for file in quarantined.files if file.rule_id == rule_id)
         if quarantined
@@ -208,7 +208,7 @@ def _outcome(rule: Rule, failed: int, scope: int) -> tuple[Outcome, Threshold | 
     return (Outcome.WARN if warned else Outcome.PASS), rule.warn_if
 
 
-def _became(judged: RowsJudged, failed: int, filed: int) -> str:
+def _became(judged: RowCheck, failed: int, filed: int) -> str:
     """For a duplicate of a published key, only the new rows are quarantined, possibly by another
     rule."""
     measure = judged.scope.measure

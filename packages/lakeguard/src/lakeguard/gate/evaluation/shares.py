@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from lakeguard.gate.evaluation.bands import Point
 from lakeguard.gate.evaluation.context import (
-    Grounds,
+    EvaluationContext,
     Unmeasured,
     broken,
     result,
@@ -18,14 +18,14 @@ from lakeguard.gate.evaluation.values import past_bounds, value_outcome
 from lakeguard.gate.grammar.literals import EXACT, duration_words
 from lakeguard.gate.grammar.rule import Rule, Threshold
 from lakeguard.gate.typecheck.checks import (
-    AgeJudged,
-    Asked,
+    AgeCheck,
     Bounds,
-    CommonJudged,
-    DriftJudged,
-    FilesJudged,
-    Settled,
-    ShareJudged,
+    FileCheck,
+    MeasureRef,
+    MostCommonCheck,
+    SchemaCheck,
+    SetDriftCheck,
+    ShareCheck,
 )
 from lakeguard.gate.typecheck.scalars import as_count, as_scalar
 from lakeguard_sdk.core.enums import Outcome
@@ -35,17 +35,17 @@ from lakeguard_sdk.model.decision import CheckResult
 from lakeguard_sdk.model.definitions import RuleDefinition
 
 
-def judge_share(
-    definition: RuleDefinition, rule: Rule, judged: ShareJudged, grounds: Grounds
+def evaluate_share(
+    definition: RuleDefinition, rule: Rule, judged: ShareCheck, context: EvaluationContext
 ) -> CheckResult:
-    counts = _counts(judged, grounds.answer(judged.part), grounds.answer(judged.whole))
+    counts = _counts(judged, context.answer(judged.part), context.answer(judged.whole))
     subject = f"{judged.subject}{where_words(rule)}"
     share = _share(counts)
     if share is None:
         return result(definition, Outcome.PASS, f"{subject}: no rows")
     bounds, told = judged.bounds, ""
     if judged.past is not None:
-        bounds, told = past_bounds(judged.past, _earlier(judged, grounds), bounds, grounds)
+        bounds, told = past_bounds(judged.past, _earlier(judged, context), bounds, context)
     outcome, limit = value_outcome(definition.severity, rule, bounds, share)
     shown = share_words(*counts, rule.fail_if or rule.warn_if or _threshold(bounds))
     message = f"{subject} is {shown}{f', limit {limit} %' if limit else ''}{told}"
@@ -53,7 +53,7 @@ def judge_share(
     return result(definition, outcome, message, observed=observed, limit=limit and f"{limit} %")
 
 
-def _counts(judged: ShareJudged, part: MeasureValue, whole: MeasureValue) -> tuple[int, int]:
+def _counts(judged: ShareCheck, part: MeasureValue, whole: MeasureValue) -> tuple[int, int]:
     some, all_of_it = as_count(part), as_count(whole)
     if some > all_of_it:
         raise Unmeasured(f"{some:,} of {all_of_it:,} is impossible")
@@ -76,9 +76,9 @@ def _threshold(bounds: Bounds) -> Threshold | None:
     return None
 
 
-def _earlier(judged: ShareJudged, grounds: Grounds) -> list[Point]:
+def _earlier(judged: ShareCheck, context: EvaluationContext) -> list[Point]:
     found = []
-    for version in grounds.history.versions:
+    for version in context.history.versions:
         answers = [version.values.get(asked.key) for asked in judged.asked]
         if None not in answers:
             share = _share(_counts(judged, answers[0], answers[1]))
@@ -87,14 +87,14 @@ def _earlier(judged: ShareJudged, grounds: Grounds) -> list[Point]:
     return found
 
 
-def judge_age(
-    definition: RuleDefinition, rule: Rule, judged: AgeJudged, grounds: Grounds
+def evaluate_age(
+    definition: RuleDefinition, rule: Rule, judged: AgeCheck, context: EvaluationContext
 ) -> CheckResult:
     """Age of the newest or oldest value at decision time; a date starts at midnight UTC.
 
     A newest value in the future makes the age meaningless, so the rule fails.
     """
-    answer = grounds.answer(judged.newest)
+    answer = context.answer(judged.newest)
     newest = as_scalar(answer, judged.data_type)
     most = judged.most
     limit = "not in the future" if most is None else f"at most {duration_words(most)}"
@@ -102,7 +102,7 @@ def judge_age(
     if newest is None:
         message = f"{subject} has no value, limit {limit}"
         return result(definition, broken(definition.severity), message, limit=limit)
-    age = grounds.clock - _moment(newest)
+    age = context.clock - _moment(newest)
     early = age < timedelta(0) and judged.which == "newest"
     words = f"{duration_words(age)} old" if age >= timedelta(0) else "in the future"
     if early and most is not None:
@@ -121,11 +121,11 @@ def _moment(value: object) -> datetime:
     raise Unmeasured("the newest value is not a time")
 
 
-def judge_drift(
-    definition: RuleDefinition, rule: Rule, judged: DriftJudged, grounds: Grounds
+def evaluate_set_drift(
+    definition: RuleDefinition, rule: Rule, judged: SetDriftCheck, context: EvaluationContext
 ) -> CheckResult:
-    now = _digests(grounds.answer(judged.values))
-    before = _before(judged.values, grounds)
+    now = _digests(context.answer(judged.values))
+    before = _before(judged.values, context)
     subject = f"{judged.subject}{where_words(rule)}"
     limits = (("new", judged.new), ("gone", judged.gone))
     limit = " and ".join(f"{most:,} {word}" for word, most in limits if most is not None)
@@ -139,8 +139,8 @@ def judge_drift(
     return result(definition, outcome, message, observed=new, limit=limit)
 
 
-def _before(asked: Asked, grounds: Grounds) -> frozenset[str] | None:
-    for version in grounds.history.versions:
+def _before(asked: MeasureRef, context: EvaluationContext) -> frozenset[str] | None:
+    for version in context.history.versions:
         if version.values.get(asked.key) is not None:
             return _digests(version.values[asked.key])
     return None
@@ -156,10 +156,10 @@ def _fits(count: int, most: int | None) -> bool:
     return most is None or count <= most
 
 
-def judge_files(
-    definition: RuleDefinition, rule: Rule, judged: FilesJudged, grounds: Grounds
+def evaluate_files(
+    definition: RuleDefinition, rule: Rule, judged: FileCheck, context: EvaluationContext
 ) -> CheckResult:
-    files = grounds.evidence.files
+    files = context.evidence.files
     if judged.partition is None:
         number = Decimal(len(files))
         outcome, limit = value_outcome(definition.severity, rule, judged.bounds, number)
@@ -174,7 +174,7 @@ def judge_files(
     return result(definition, outcome, message, observed=found, limit="at least 1")
 
 
-def judge_settled(definition: RuleDefinition, judged: Settled) -> CheckResult:
+def evaluate_schema(definition: RuleDefinition, judged: SchemaCheck) -> CheckResult:
     outcome = Outcome.PASS if judged.holds else broken(definition.severity)
     return result(definition, outcome, judged.found)
 
@@ -182,14 +182,14 @@ def judge_settled(definition: RuleDefinition, judged: Settled) -> CheckResult:
 # Rules about the most common value.
 
 
-def judge_common(
-    definition: RuleDefinition, rule: Rule, judged: CommonJudged, grounds: Grounds
+def evaluate_most_common(
+    definition: RuleDefinition, rule: Rule, judged: MostCommonCheck, context: EvaluationContext
 ) -> CheckResult:
     """Check that the most common value is the required one, then its share.
 
     The observed value is a share: of the most common value, or of the required one.
     """
-    most, rows, held = (as_count(grounds.answer(asked)) for asked in judged.asked)
+    most, rows, held = (as_count(context.answer(asked)) for asked in judged.asked)
     if held > most:
         raise Unmeasured(
             f"{held:,} rows with the required value, but {most:,} with the most common"
@@ -204,7 +204,7 @@ def judge_common(
         return result(definition, failed, message, observed=share, limit=limit)
     limits = (rule.warn_if, rule.fail_if, judged.share.past)
     if any(limits) or _bounded(judged.share.bounds):
-        return judge_share(definition, rule, judged.share, grounds)
+        return evaluate_share(definition, rule, judged.share, context)
     message = f"{held:,} of {rows:,} rows{where_words(rule)} have {limit}, the most common value"
     return result(
         definition, Outcome.PASS, message, observed=_most_common_share(held, rows), limit=limit

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from lakeguard.gate.evaluation.bands import NoBand, Point, band
 from lakeguard.gate.evaluation.context import (
-    Grounds,
+    EvaluationContext,
     Unmeasured,
     broken,
     result,
@@ -25,7 +25,7 @@ from lakeguard.gate.typecheck.checks import (
     Bounds,
     Past,
     Scalar,
-    ValueJudged,
+    ValueCheck,
 )
 from lakeguard.gate.typecheck.scalars import as_scalar, at_evidence_precision
 from lakeguard_sdk.core.enums import Outcome, Severity
@@ -36,21 +36,21 @@ from lakeguard_sdk.model.definitions import RuleDefinition
 from lakeguard_sdk.types.schema import FLOATS, INTEGERS
 
 
-def judge_value(
-    definition: RuleDefinition, rule: Rule, judged: ValueJudged, grounds: Grounds
+def evaluate_value(
+    definition: RuleDefinition, rule: Rule, judged: ValueCheck, context: EvaluationContext
 ) -> CheckResult:
-    answer = grounds.answer(judged.value)
+    answer = context.answer(judged.value)
     value = as_scalar(answer, judged.bounds.data_type)
     bounds, told = judged.bounds, ""
     if judged.past is not None:
-        points = grounds.earlier(judged.value, bounds.data_type)
-        bounds, told = past_bounds(judged.past, points, bounds, grounds)
+        points = context.earlier(judged.value, bounds.data_type)
+        bounds, told = past_bounds(judged.past, points, bounds, context)
     outcome, limit = value_outcome(definition.severity, rule, bounds, value)
     message = f"{_value_words(rule, judged, value)}{f', limit {limit}' if limit else ''}{told}"
     return result(definition, outcome, message, observed=answer, limit=limit or None)
 
 
-def _value_words(rule: Rule, judged: ValueJudged, value: Scalar | None) -> str:
+def _value_words(rule: Rule, judged: ValueCheck, value: Scalar | None) -> str:
     if value is None:
         return f"{judged.subject}{where_words(rule)} has no value"
     if isinstance(judged.value.measure, RowCount) and isinstance(value, Decimal):
@@ -60,10 +60,10 @@ def _value_words(rule: Rule, judged: ValueJudged, value: Scalar | None) -> str:
 
 
 def past_bounds(
-    past: Past, points: list[Point], static: Bounds, grounds: Grounds
+    past: Past, points: list[Point], static: Bounds, context: EvaluationContext
 ) -> tuple[Bounds, str]:
     """The band from history, or the static bounds, and a text that says which and why."""
-    found = band(past, points, grounds.clock, whole=static.data_type in INTEGERS)
+    found = band(past, points, context.clock, whole=static.data_type in INTEGERS)
     if isinstance(found, NoBand):
         return static, f" ({found.reason})"
     return replace(static, low=found.low, high=found.high), f" ({found.of})"

@@ -27,7 +27,7 @@ from lakeguard.gate.grammar.syntax_tree import (
     Between,
     Calculated,
     Compared,
-    Likened,
+    LikeTest,
     Membership,
     Negation,
     NullTest,
@@ -132,7 +132,7 @@ class ConditionParser(ScalarParser):
             pattern = self._literal()
             if not isinstance(pattern, Text):
                 raise GrammarError("like needs a text in quotes", self.places[-1], kind="syntax")
-            return Likened(of=of, pattern=pattern.value, negated=negated)
+            return LikeTest(of=of, pattern=pattern.value, negated=negated)
         raise cursor.error("in, between or like expected after not")
 
     def _comparison(self, left: WrittenNode, start: Span, first: int) -> WhereNode:

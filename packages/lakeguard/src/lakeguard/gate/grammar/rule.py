@@ -46,14 +46,14 @@ class Reference(FrozenModel):
     columns: tuple[str, ...]
 
 
-class Said(FrozenModel):
+class ConditionArgument(FrozenModel):
     """A condition as an argument, as in ``sql_row(a < b)``."""
 
     literal: Literal["condition"] = "condition"
     tree: Where
 
 
-class Totalled(FrozenModel):
+class AggregateArgument(FrozenModel):
     """An aggregate as an argument, as in ``sql_agg(sum(a) / count(*))``."""
 
     literal: Literal["aggregate"] = "aggregate"
@@ -67,7 +67,9 @@ class Operator(FrozenModel):
     op: Comparison
 
 
-ParameterValue = Literal_ | Listed | Percent | Reference | Said | Totalled | Operator
+ParameterValue = (
+    Literal_ | Listed | Percent | Reference | ConditionArgument | AggregateArgument | Operator
+)
 AnyParameterValue = Annotated[ParameterValue, Field(discriminator="literal")]
 
 
@@ -102,10 +104,12 @@ class Rule(FrozenModel):
     scope: Scope | None = None
 
     @property
-    def said_columns(self) -> tuple[str, ...]:
+    def condition_columns(self) -> tuple[str, ...]:
         """Columns named in its condition or aggregate, without duplicates."""
         said = self.parameter("condition") or self.parameter("aggregate")
-        found = columns_in(said.tree) if isinstance(said, Said | Totalled) else ()
+        found = (
+            columns_in(said.tree) if isinstance(said, ConditionArgument | AggregateArgument) else ()
+        )
         return tuple(dict.fromkeys(found))
 
     def parameter(self, name: str) -> ParameterValue | None:
@@ -144,7 +148,7 @@ def _arguments(rule: Rule) -> str:
         match parameter.value:
             case Operator(op=op):
                 columns = [f" {op} ".join(columns)]
-            case Said() | Totalled() as said:
+            case ConditionArgument() | AggregateArgument() as said:
                 columns.append(value_text(said))
             case Reference() as reference:
                 return f"{', '.join(columns)} -> {value_text(reference)}".strip()
@@ -158,9 +162,9 @@ def value_text(value: ParameterValue) -> str:
     match value:
         case Operator(op=op):
             return op.value
-        case Said(tree=tree):
+        case ConditionArgument(tree=tree):
             return where_text(tree)
-        case Totalled(tree=total):
+        case AggregateArgument(tree=total):
             return written_text(total)
         case Reference(dataset=dataset, columns=keys):
             listed = ", ".join(map(column_text, keys))
@@ -177,7 +181,7 @@ def value_text(value: ParameterValue) -> str:
 
 
 @dataclass(frozen=True)
-class ReadRule:
+class ParsedRule:
     """``spans`` by part: ``type``, ``column 0``, ``parameter min``, ``values 2`` (the third of that
     list), ``where 3`` (the fourth operand of the condition), ``warn_if``, ``scope``."""
 

@@ -101,7 +101,7 @@ class Between(FrozenModel):
     negated: bool = False
 
 
-class Likened(FrozenModel):
+class LikeTest(FrozenModel):
     node: Literal["likened"] = "likened"
     of: Written
     pattern: str
@@ -126,11 +126,13 @@ class AnyOf(FrozenModel):
 Computed = Calculated | Called | Chosen | Aggregated
 WrittenNode = Named | Computed | AnyLiteral
 Written = Annotated[Named | Computed, Field(discriminator="node")] | AnyLiteral
-WhereNode = Compared | NullTest | Membership | Between | Likened | Called | Negation | AllOf | AnyOf
+WhereNode = (
+    Compared | NullTest | Membership | Between | LikeTest | Called | Negation | AllOf | AnyOf
+)
 Where = Annotated[WhereNode, Field(discriminator="node")]
 
 for _node in (
-    Aggregated, Calculated, Called, Chosen, Compared, NullTest, Membership, Between, Likened,
+    Aggregated, Calculated, Called, Chosen, Compared, NullTest, Membership, Between, LikeTest,
     Negation, AllOf,
     AnyOf,
 ):  # fmt: skip
@@ -142,7 +144,7 @@ def opposite(tree: WhereNode) -> WhereNode:
     match tree:
         case Compared(op=op):
             return tree.model_copy(update={"op": OPPOSITES[op]})
-        case NullTest() | Membership() | Between() | Likened():
+        case NullTest() | Membership() | Between() | LikeTest():
             return tree.model_copy(update={"negated": not tree.negated})
         case Negation(item=item):
             return item
@@ -163,7 +165,7 @@ def columns_in(tree: WhereNode | WrittenNode) -> Iterator[str]:
             yield from columns_in(of)
         case Chosen(condition=condition, then=then, otherwise=otherwise):
             yield from _columns_of(condition, then, otherwise)
-        case NullTest(of=of) | Membership(of=of) | Likened(of=of):
+        case NullTest(of=of) | Membership(of=of) | LikeTest(of=of):
             yield from columns_in(of)
         case Between(of=of, low=low, high=high):
             yield from _columns_of(of, low, high)

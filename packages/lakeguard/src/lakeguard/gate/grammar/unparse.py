@@ -20,7 +20,7 @@ from lakeguard.gate.grammar.syntax_tree import (
     Called,
     Chosen,
     Compared,
-    Likened,
+    LikeTest,
     Membership,
     Named,
     Negation,
@@ -82,7 +82,7 @@ def where_text(tree: WhereNode) -> str:
         case Between(of=of, low=low, high=high, negated=negated):
             ends = f"{written_text(low)} and {written_text(high)}"
             return f"{written_text(of)} {_not(negated)}between {ends}"
-        case Likened(of=of, pattern=pattern, negated=negated):
+        case LikeTest(of=of, pattern=pattern, negated=negated):
             quoted = literal_text(Text(value=pattern))
             return f"{written_text(of)} {_not(negated)}like {quoted}"
         case Called():

@@ -10,10 +10,10 @@ from lakeguard.gate.grammar.cursor import Cursor
 from lakeguard.gate.grammar.literals import EXACT
 from lakeguard.gate.policy_types.policy_form import (
     FormReference,
-    Judged,
-    Look,
     PolicyForm,
+    PolicyInput,
     PolicyKind,
+    PolicyResult,
 )
 from lakeguard.gate.policy_types.policy_tokens import (
     expect_count,
@@ -28,10 +28,10 @@ class RulesAtLeast(PolicyForm):
     policy: Literal["rules_at_least"] = "rules_at_least"
     count: int
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         found = len(look.subject.rules)
         said = f"{counted(found, 'active rule')}, at least {self.count:,}"
-        return Judged(found >= self.count, said)
+        return PolicyResult(found >= self.count, said)
 
     def __str__(self) -> str:
         return f"rules >= {self.count}"
@@ -40,14 +40,14 @@ class RulesAtLeast(PolicyForm):
 class RulesCoverKeys(PolicyForm):
     policy: Literal["rules_cover_keys"] = "rules_cover_keys"
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         keys = look.subject.keys
         if not keys:
-            return Judged(None, "the load has no keys")
+            return PolicyResult(None, "the load has no keys")
         bare = [key for key in keys if key not in _covered(look)]
         if bare:
-            return Judged(False, f"no active rule covers the key {', '.join(bare)}")
-        return Judged(True, f"active rules cover every key: {', '.join(keys)}")
+            return PolicyResult(False, f"no active rule covers the key {', '.join(bare)}")
+        return PolicyResult(True, f"active rules cover every key: {', '.join(keys)}")
 
     def __str__(self) -> str:
         return "rules cover keys"
@@ -57,18 +57,18 @@ class ColumnsCovered(PolicyForm):
     policy: Literal["columns_covered"] = "columns_covered"
     percent: Decimal
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         columns = look.facts.declared.names
         covered = len(_covered(look) & set(columns))
         enough = EXACT.multiply(self.percent, Decimal(len(columns))) <= 100 * covered
         said = f"active rules cover {covered:,} of {len(columns):,} columns"
-        return Judged(enough, f"{said}, at least {percent_text(self.percent)}")
+        return PolicyResult(enough, f"{said}, at least {percent_text(self.percent)}")
 
     def __str__(self) -> str:
         return f"columns covered >= {percent_text(self.percent)}"
 
 
-def _covered(look: Look) -> set[str]:
+def _covered(look: PolicyInput) -> set[str]:
     return {column for columns in look.subject.rules for column in columns}
 
 

@@ -11,10 +11,10 @@ from lakeguard.gate.grammar.cursor import Cursor
 from lakeguard.gate.grammar.tokens import Token
 from lakeguard.gate.policy_types.policy_form import (
     FormReference,
-    Judged,
-    Look,
     PolicyForm,
+    PolicyInput,
     PolicyKind,
+    PolicyResult,
 )
 from lakeguard.gate.policy_types.policy_tokens import expect_one_of
 from lakeguard_sdk.core.enums import PolicyType
@@ -36,10 +36,10 @@ class FreezeBetween(PolicyForm):
     end: str
     """As written: whole days or times."""
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         frozen = _begin(self.start) <= look.clock < _finish(self.end)
         word = "frozen" if frozen else "not frozen"
-        return Judged(not frozen, f"{word} at {moment_words(look.clock)}")
+        return PolicyResult(not frozen, f"{word} at {moment_words(look.clock)}")
 
     def __str__(self) -> str:
         return f"freeze {self.start}..{self.end}"
@@ -52,12 +52,12 @@ class FreezeDays(PolicyForm):
     first: str
     last: str
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         first, last = DAYS.index(self.first), DAYS.index(self.last)
         today = look.clock.astimezone(UTC).weekday()
         frozen = (today - first) % 7 <= (last - first) % 7
         word = "frozen" if frozen else "not frozen"
-        return Judged(not frozen, f"{word} on a {DAYS[today]}")
+        return PolicyResult(not frozen, f"{word} on a {DAYS[today]}")
 
     def __str__(self) -> str:
         return f"freeze {self.first}..{self.last}"

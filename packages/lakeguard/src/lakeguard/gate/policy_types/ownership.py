@@ -8,10 +8,10 @@ from typing import Literal
 from lakeguard.gate.grammar.cursor import Cursor
 from lakeguard.gate.policy_types.policy_form import (
     FormReference,
-    Judged,
-    Look,
     PolicyForm,
+    PolicyInput,
     PolicyKind,
+    PolicyResult,
 )
 from lakeguard.gate.policy_types.policy_tokens import (
     expect_list,
@@ -29,11 +29,13 @@ class Required(PolicyForm):
     policy: Literal["required"] = "required"
     what: Literal["owner", "description"]
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         said = look.subject.owner if self.what == "owner" else look.subject.description
         if said.strip():
-            return Judged(True, f"it has an {self.what}" if self.what == "owner" else "described")
-        return Judged(False, f"{look.facts.dataset} has no {self.what}")
+            return PolicyResult(
+                True, f"it has an {self.what}" if self.what == "owner" else "described"
+            )
+        return PolicyResult(False, f"{look.facts.dataset} has no {self.what}")
 
     def __str__(self) -> str:
         return f"{self.what} required"
@@ -45,11 +47,13 @@ class OwnerIn(PolicyForm):
     policy: Literal["owner_in"] = "owner_in"
     owners: tuple[str, ...]
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         owner = look.subject.owner
         if owner in self.owners:
-            return Judged(True, f"owned by {owner}")
-        return Judged(False, f"the owner is {owner or 'missing'}, not one of {len(self.owners):,}")
+            return PolicyResult(True, f"owned by {owner}")
+        return PolicyResult(
+            False, f"the owner is {owner or 'missing'}, not one of {len(self.owners):,}"
+        )
 
     def __str__(self) -> str:
         return f"owner in {list_text(self.owners)}"
@@ -101,12 +105,12 @@ class NamesMatch(PolicyForm):
     of: Literal["columns", "dataset"]
     pattern: str
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         names = look.facts.declared.names if self.of == "columns" else (look.facts.dataset.name,)
         odd = [name for name in names if re.fullmatch(self.pattern, name, re.ASCII) is None]
         if odd:
-            return Judged(False, f"{', '.join(odd)} does not match {quoted(self.pattern)}")
-        return Judged(True, f"every name of {self.of} matches")
+            return PolicyResult(False, f"{', '.join(odd)} does not match {quoted(self.pattern)}")
+        return PolicyResult(True, f"every name of {self.of} matches")
 
     def __str__(self) -> str:
         return f"{self.of} match {quoted(self.pattern)}"

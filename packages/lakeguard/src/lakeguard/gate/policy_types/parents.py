@@ -8,10 +8,10 @@ from lakeguard.gate.grammar.cursor import Cursor
 from lakeguard.gate.grammar.grammar_error import nearest
 from lakeguard.gate.policy_types.policy_form import (
     FormReference,
-    Judged,
-    Look,
     PolicyForm,
+    PolicyInput,
     PolicyKind,
+    PolicyResult,
 )
 from lakeguard.gate.policy_types.policy_tokens import expect_list, expect_one_of
 from lakeguard_sdk.core.enums import Layer, PolicyType
@@ -23,10 +23,10 @@ class Parents(PolicyForm):
     policy: Literal["parents"] = "parents"
     must: Literal["required", "forbidden"]
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         parents = look.subject.parents
         said = f"built from {', '.join(parents)}" if parents else "built from no dataset"
-        return Judged(bool(parents) == (self.must == "required"), said)
+        return PolicyResult(bool(parents) == (self.must == "required"), said)
 
     def __str__(self) -> str:
         return f"parents {self.must}"
@@ -38,14 +38,14 @@ class ParentsFrom(PolicyForm):
     policy: Literal["parents_from"] = "parents_from"
     layers: tuple[Layer, ...]
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         parents, listed = look.subject.parents, " or ".join(self.layers)
         if not parents:
-            return Judged(False, f"built from no dataset, but needs one in {listed}")
+            return PolicyResult(False, f"built from no dataset, but needs one in {listed}")
         others = [parent for parent in parents if parent.layer not in self.layers]
         if others:
-            return Judged(False, f"built from {', '.join(others)}, which is not {listed}")
-        return Judged(True, f"built from {listed} only")
+            return PolicyResult(False, f"built from {', '.join(others)}, which is not {listed}")
+        return PolicyResult(True, f"built from {listed} only")
 
     def __str__(self) -> str:
         names = ", ".join(self.layers)

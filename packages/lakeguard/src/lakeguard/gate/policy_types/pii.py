@@ -11,11 +11,11 @@ from lakeguard.gate.grammar.cursor import Cursor
 from lakeguard.gate.grammar.grammar_error import nearest
 from lakeguard.gate.policy_types.policy_form import (
     FormReference,
-    Judged,
-    Look,
     Needs,
     PolicyForm,
+    PolicyInput,
     PolicyKind,
+    PolicyResult,
 )
 from lakeguard.gate.policy_types.policy_tokens import (
     expect_list,
@@ -50,7 +50,7 @@ class ForbidTag(PolicyForm):
     tag: str
     masked_by: tuple[str, ...] = ()
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         tagged = sorted(
             column
             for column, tags in look.facts.tags.items()
@@ -58,12 +58,12 @@ class ForbidTag(PolicyForm):
         )
         inherited = list(self._inherited(look, set(tagged)))
         if not tagged and not inherited:
-            return Judged(True, f"no column carries the tag {self.tag}")
+            return PolicyResult(True, f"no column carries the tag {self.tag}")
         noun = "column" if len(tagged) == 1 else "columns"
         said = [f"{noun} {', '.join(tagged)} tagged {self.tag}"] if tagged else []
-        return Judged(False, "; ".join([*said, *inherited]))
+        return PolicyResult(False, "; ".join([*said, *inherited]))
 
-    def _inherited(self, look: Look, tagged: set[str]) -> Iterator[str]:
+    def _inherited(self, look: PolicyInput, tagged: set[str]) -> Iterator[str]:
         """Columns that inherit the tag."""
         travelled = () if look.facts.subject is None else look.facts.subject.travelled
         sources: dict[str, set[str]] = {}
@@ -86,7 +86,7 @@ class ForbidColumns(PolicyForm):
     policy: Literal["forbid_columns"] = "forbid_columns"
     names: tuple[str, ...]
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         found = sorted(
             f"{column.name} has a field {name}" if name != column.name else name
             for column in look.facts.declared.columns
@@ -95,8 +95,8 @@ class ForbidColumns(PolicyForm):
         )
         if found:
             noun = "column" if len(found) == 1 else "columns"
-            return Judged(False, f"{noun} {', '.join(found)} forbidden by name")
-        return Judged(True, "no column has a forbidden name")
+            return PolicyResult(False, f"{noun} {', '.join(found)} forbidden by name")
+        return PolicyResult(True, "no column has a forbidden name")
 
     def __str__(self) -> str:
         return f"forbid columns {list_text(self.names)}"
@@ -123,7 +123,7 @@ class ForbidPattern(PolicyForm):
         anywhere = f"[\\d\\D]*(?:{self.pattern})[\\d\\D]*"
         return CountIf(condition=Matches(of=column, pattern=anywhere))
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         found, texts = [], 0
         for column in look.facts.declared.columns:
             if column.type != "string":
@@ -136,14 +136,14 @@ class ForbidPattern(PolicyForm):
                 found.append(f"{column.name} ({count:,})")
         if found:
             what = "distinct values" if self.within == "samples" else "rows"
-            return Judged(False, f"{what} that contain the pattern: {', '.join(found)}")
+            return PolicyResult(False, f"{what} that contain the pattern: {', '.join(found)}")
         unseen = sorted(
             column.name
             for column in look.facts.declared.columns
             if column.type != "string" and "string" in leaf_types(column.type)
         )
         tail = f"; not searched: {', '.join(unseen)}" if unseen else ""
-        return Judged(True, f"no text in {texts:,} columns contains the pattern{tail}")
+        return PolicyResult(True, f"no text in {texts:,} columns contains the pattern{tail}")
 
     def __str__(self) -> str:
         return f"forbid pattern {quoted(self.pattern)} in {self.within}"

@@ -27,12 +27,12 @@ class Needs(StrEnum):
     EVIDENCE = "in the decision, on the staged and measured data"
 
 
-class Unjudged(Exception):
+class CannotEvaluate(Exception):
     """The input of the policy is missing: the gate stays closed."""
 
 
 @dataclass(frozen=True)
-class Look:
+class PolicyInput:
     """Everything a policy is evaluated on."""
 
     facts: CaseFacts
@@ -42,13 +42,13 @@ class Look:
     @property
     def subject(self) -> Subject:
         if self.facts.subject is None:
-            raise Unjudged("the dataset's metadata is unknown")
+            raise CannotEvaluate("the dataset's metadata is unknown")
         return self.facts.subject
 
     @property
     def measured(self) -> Evidence:
         if self.evidence is None:
-            raise Unjudged("nothing was measured")
+            raise CannotEvaluate("nothing was measured")
         return self.evidence
 
     def count(self, key: str, what: str) -> int:
@@ -56,7 +56,7 @@ class Look:
         found = self.measured.measures.get(key)
         if key in self.measured.unmeasured or not isinstance(found, int):
             why = self.measured.unmeasured.get(key, "it was not requested when the run opened")
-            raise Unjudged(f"{what} was not searched: {why}")
+            raise CannotEvaluate(f"{what} was not searched: {why}")
         return found
 
     def count_of_all(self, key: str, what: str) -> int:
@@ -66,12 +66,12 @@ class Look:
             return left
         found = quarantined.before.get(key)
         if not isinstance(found, int):
-            raise Unjudged(f"{what} was not searched before rows were quarantined")
+            raise CannotEvaluate(f"{what} was not searched before rows were quarantined")
         return max(left, found)
 
 
 @dataclass(frozen=True)
-class Judged:
+class PolicyResult:
     """Whether the policy holds, and why; ``holds`` is None if it does not apply."""
 
     holds: bool | None
@@ -86,8 +86,8 @@ class PolicyForm(FrozenModel):
     """Whether violating staged files must not be retained."""
 
     @abstractmethod
-    def judge(self, look: Look) -> Judged:
-        """Raises Unjudged if its input is missing."""
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
+        """Raises CannotEvaluate if its input is missing."""
 
     @abstractmethod
     def __str__(self) -> str: ...

@@ -10,13 +10,13 @@ from lakeguard.gate.evaluation.messages import counted
 from lakeguard.gate.grammar.cursor import Cursor
 from lakeguard.gate.grammar.literals import EXACT, duration_words
 from lakeguard.gate.policy_types.policy_form import (
+    CannotEvaluate,
     FormReference,
-    Judged,
-    Look,
     Needs,
     PolicyForm,
+    PolicyInput,
     PolicyKind,
-    Unjudged,
+    PolicyResult,
 )
 from lakeguard.gate.policy_types.policy_tokens import (
     Span,
@@ -29,7 +29,7 @@ from lakeguard.gate.policy_types.policy_tokens import (
 from lakeguard_sdk.core.enums import PolicyType
 from lakeguard_sdk.model.evidence import Evidence
 
-_NO_NEW_ROWS = Judged(None, "the run brings no new rows")
+_NO_NEW_ROWS = PolicyResult(None, "the run brings no new rows")
 
 
 class RowsQuarantined(PolicyForm):
@@ -37,12 +37,12 @@ class RowsQuarantined(PolicyForm):
     policy: Literal["rows_quarantined"] = "rows_quarantined"
     rows: int
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         if _is_exempt(look):
             return _NO_NEW_ROWS
         count = _quarantined_rows(look.measured)
         said = f"{count:,} of {look.measured.rows_read:,} rows quarantined"
-        return Judged(count <= self.rows, f"{said}, at most {self.rows:,}")
+        return PolicyResult(count <= self.rows, f"{said}, at most {self.rows:,}")
 
     def __str__(self) -> str:
         return f"quarantine <= {self.rows} rows"
@@ -53,13 +53,13 @@ class ShareQuarantined(PolicyForm):
     policy: Literal["share_quarantined"] = "share_quarantined"
     percent: Decimal
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         if _is_exempt(look):
             return _NO_NEW_ROWS
         count, read = _quarantined_rows(look.measured), look.measured.rows_read
         held = 100 * count <= EXACT.multiply(self.percent, Decimal(read))
         said = f"{count:,} of {read:,} rows quarantined"
-        return Judged(held, f"{said}, at most {percent_text(self.percent)}")
+        return PolicyResult(held, f"{said}, at most {percent_text(self.percent)}")
 
     def __str__(self) -> str:
         return f"quarantine <= {percent_text(self.percent)}"
@@ -72,13 +72,13 @@ class QuarantineSize(PolicyForm):
     policy: Literal["quarantine_size"] = "quarantine_size"
     rows: int
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         found = _quarantined(look)
         if found.exempt:
             return _NO_NEW_ROWS
         quarantined = look.measured.rows_quarantined + (0 if found.renews else found.rows)
         said = f"{counted(quarantined, 'row')} in quarantine after the run"
-        return Judged(quarantined <= self.rows, f"{said}, at most {self.rows:,}")
+        return PolicyResult(quarantined <= self.rows, f"{said}, at most {self.rows:,}")
 
     def __str__(self) -> str:
         return f"quarantine holds <= {self.rows} rows"
@@ -91,27 +91,27 @@ class QuarantineAge(PolicyForm):
     policy: Literal["quarantine_age"] = "quarantine_age"
     limit: Span
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         found = _quarantined(look)
         if found.exempt:
             return _NO_NEW_ROWS
         if found.renews or found.oldest is None:
-            return Judged(True, "the quarantine is empty")
+            return PolicyResult(True, "the quarantine is empty")
         waited = look.clock - found.oldest
         said = f"the oldest row has been in quarantine for {duration_words(waited)}"
-        return Judged(waited <= self.limit.delta, f"{said}, limit {self.limit}")
+        return PolicyResult(waited <= self.limit.delta, f"{said}, limit {self.limit}")
 
     def __str__(self) -> str:
         return f"quarantine waits <= {self.limit}"
 
 
-def _quarantined(look: Look) -> Quarantined:
+def _quarantined(look: PolicyInput) -> Quarantined:
     if look.facts.quarantine is None:
-        raise Unjudged("the state of the quarantine is unknown")
+        raise CannotEvaluate("the state of the quarantine is unknown")
     return look.facts.quarantine
 
 
-def _is_exempt(look: Look) -> bool:
+def _is_exempt(look: PolicyInput) -> bool:
     """Whether the rows that the run may quarantine were counted in an earlier run."""
     return look.facts.quarantine is not None and look.facts.quarantine.exempt
 

@@ -8,11 +8,11 @@ from lakeguard.gate.grammar.cursor import Cursor
 from lakeguard.gate.grammar.grammar_error import nearest
 from lakeguard.gate.policy_types.policy_form import (
     FormReference,
-    Judged,
-    Look,
     Needs,
     PolicyForm,
+    PolicyInput,
     PolicyKind,
+    PolicyResult,
 )
 from lakeguard.gate.policy_types.policy_tokens import expect_one_of
 from lakeguard.gate.schema.messages import change_text
@@ -29,15 +29,15 @@ class SchemaMode(PolicyForm):
     policy: Literal["schema_mode"] = "schema_mode"
     mode: Literal["STRICT", "ADDITIVE", "BACKWARD", "FORWARD", "FULL"]
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         forbidden = breaches(self.mode, look.facts.schema_differences)
         if forbidden:
-            return Judged(False, "; ".join(sorted(map(change_text, forbidden))))
+            return PolicyResult(False, "; ".join(sorted(map(change_text, forbidden))))
         if look.evidence is None:
-            return Judged(None, "no data was read")
+            return PolicyResult(None, "no data was read")
         if self.mode == "STRICT":
-            return Judged(True, "the columns are exactly those declared")
-        return Judged(True, f"the columns differ no more than {self.mode} allows")
+            return PolicyResult(True, "the columns are exactly those declared")
+        return PolicyResult(True, f"the columns differ no more than {self.mode} allows")
 
     def __str__(self) -> str:
         return f"mode {self.mode}"

@@ -10,11 +10,11 @@ from lakeguard.gate.grammar.cursor import Cursor
 from lakeguard.gate.grammar.literals import duration_words
 from lakeguard.gate.policy_types.policy_form import (
     FormReference,
-    Judged,
-    Look,
     Needs,
     PolicyForm,
+    PolicyInput,
     PolicyKind,
+    PolicyResult,
 )
 from lakeguard.gate.policy_types.policy_tokens import Span, expect_one_of, expect_span
 from lakeguard_sdk.core.enums import PolicyType
@@ -26,20 +26,20 @@ class Freshness(PolicyForm):
     policy: Literal["freshness"] = "freshness"
     limit: Span
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         inputs, now = look.subject.inputs, look.subject.opened_at or look.clock
         if inputs is None:
-            return Judged(None, "no input is read")
+            return PolicyResult(None, "no input is read")
         stale = [
             f"input {item.dataset}@v{item.version} is {duration_words(now - item.promoted_at)} old"
             for item in inputs
             if now - item.promoted_at > self.limit.delta
         ]
         if stale:
-            return Judged(False, f"{'; '.join(sorted(stale))}, limit {self.limit}")
+            return PolicyResult(False, f"{'; '.join(sorted(stale))}, limit {self.limit}")
         if not inputs:
-            return Judged(True, "there are no inputs")
-        return Judged(True, f"every input was promoted within {self.limit}")
+            return PolicyResult(True, "there are no inputs")
+        return PolicyResult(True, f"every input was promoted within {self.limit}")
 
     def breach(self, promoted_at: datetime | None, clock: datetime) -> str | None:
         """Why the published version is too old, or None; a dataset that was never promoted is not
@@ -59,11 +59,11 @@ class Arrival(PolicyForm):
     by: str
     """As in ``06:00``."""
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         breach = self.breach(look.subject.promoted_at, look.subject.opened_at or look.clock)
         if look.subject.inputs is None:
-            return Judged(None, "the run promotes nothing new")
-        return Judged(breach is None, breach or f"in time for {self.by} UTC")
+            return PolicyResult(None, "the run promotes nothing new")
+        return PolicyResult(breach is None, breach or f"in time for {self.by} UTC")
 
     def breach(self, promoted_at: datetime | None, clock: datetime) -> str | None:
         """Why the last due version is late, or None; the first version is never late."""
@@ -90,13 +90,13 @@ class Duration(PolicyForm):
     policy: Literal["duration"] = "duration"
     limit: Span
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         opened = look.subject.opened_at
         if opened is None:
-            return Judged(None, "no run builds it")
+            return PolicyResult(None, "no run builds it")
         took = look.clock - opened
         said = f"took {duration_words(took)} until the decision, limit {self.limit}"
-        return Judged(took <= self.limit.delta, said)
+        return PolicyResult(took <= self.limit.delta, said)
 
     def __str__(self) -> str:
         return f"duration <= {self.limit}"

@@ -10,11 +10,11 @@ from lakeguard.gate.grammar.cursor import Cursor
 from lakeguard.gate.grammar.literals import EXACT
 from lakeguard.gate.policy_types.policy_form import (
     FormReference,
-    Judged,
-    Look,
     Needs,
     PolicyForm,
+    PolicyInput,
     PolicyKind,
+    PolicyResult,
 )
 from lakeguard.gate.policy_types.policy_tokens import (
     Size,
@@ -32,10 +32,10 @@ class RowsAtMost(PolicyForm):
     policy: Literal["rows_at_most"] = "rows_at_most"
     rows: int
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         found = look.measured.table_rows
         said = f"the table would have {counted(found, 'row')}, at most {self.rows:,}"
-        return Judged(found <= self.rows, said)
+        return PolicyResult(found <= self.rows, said)
 
     def __str__(self) -> str:
         return f"rows <= {self.rows}"
@@ -46,10 +46,10 @@ class BytesAtMost(PolicyForm):
     policy: Literal["bytes_at_most"] = "bytes_at_most"
     size: Size
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         found = sum(file.size for file in look.measured.files)
         said = f"the run brings {counted(found, 'byte')}, at most {self.size.bytes:,}"
-        return Judged(found <= self.size.bytes, said)
+        return PolicyResult(found <= self.size.bytes, said)
 
     def __str__(self) -> str:
         return f"bytes <= {self.size}"
@@ -60,13 +60,13 @@ class GrowthAtMost(PolicyForm):
     policy: Literal["growth_at_most"] = "growth_at_most"
     percent: Decimal
 
-    def judge(self, look: Look) -> Judged:
+    def evaluate(self, look: PolicyInput) -> PolicyResult:
         before, after = look.subject.rows_before, look.measured.table_rows
         if not before:
-            return Judged(None, "the table has no rows to grow from")
+            return PolicyResult(None, "the table has no rows to grow from")
         limit = EXACT.multiply(self.percent, Decimal(before))
         said = f"from {before:,} to {counted(after, 'row')}, at most {percent_text(self.percent)}"
-        return Judged(100 * (after - before) <= limit, f"{said} more")
+        return PolicyResult(100 * (after - before) <= limit, f"{said} more")
 
     def __str__(self) -> str:
         return f"growth <= {percent_text(self.percent)}"

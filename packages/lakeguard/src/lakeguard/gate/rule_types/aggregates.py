@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import ClassVar
 
 from lakeguard.gate.grammar.literals import Number
-from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.grammar.rule import ParsedRule
 from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
 from lakeguard.gate.rule_types.value_limits import (
     NUMBERS,
@@ -19,10 +19,10 @@ from lakeguard.gate.rule_types.value_limits import (
 )
 from lakeguard.gate.typecheck.checks import (
     Bounds,
-    GroupsJudged,
+    GroupCheck,
     Scalar,
-    ValueJudged,
-    ask,
+    ValueCheck,
+    measure_ref,
 )
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard_sdk.core.enums import Scope
@@ -50,16 +50,16 @@ class NumberOfRows(RuleType):
         ParameterSpec("max", "whole", "maximum number of rows"),
         *PAST,
     )
-    judges = "value"
+    limit_target = "value"
     groups = True
     scopes = (Scope.BATCH, Scope.TABLE)
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         check_limits(read)
         if not has_past(read.rule) and read.rule.parameter("max") is None and _is_zero(read):
             raise read.error("parameter min", "this always holds: there are at least 0 rows")
 
-    def compile(self, read: ReadRule, columns: Resolver) -> ValueJudged | GroupsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> ValueCheck | GroupCheck:
         low, high = (_number(read, name) for name in ("min", "max"))
         scope = read.rule.scope or Scope.BATCH
         measure = RowCount(scope=scope, where=columns.where)
@@ -67,14 +67,14 @@ class NumberOfRows(RuleType):
         if read.rule.by:
             return by_groups("number of rows", measure, bounds, columns)
         noun = "table row" if scope is Scope.TABLE else "new row"
-        return ValueJudged(noun, ask(measure), bounds, past_of(read.rule))
+        return ValueCheck(noun, measure_ref(measure), bounds, past_of(read.rule))
 
 
 class AggregateRule(RuleType):
     """One aggregate of one column; the bounds are not rounded."""
 
     function: ClassVar[AggregateFunction]
-    judges = "value"
+    limit_target = "value"
     parameters = (
         ParameterSpec("min", "bound", "minimum, inclusive"),
         ParameterSpec("max", "bound", "maximum, inclusive"),
@@ -82,10 +82,10 @@ class AggregateRule(RuleType):
     )
     groups = True
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         check_limits(read)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> ValueJudged | GroupsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> ValueCheck | GroupCheck:
         column = columns.column()
         ordered = self.function in (AggregateFunction.MIN, AggregateFunction.MAX)
         accepted = is_numeric(column.type) or (ordered and column.type in TIMES)
@@ -95,9 +95,9 @@ class AggregateRule(RuleType):
         subject = f"{self.function} of {column.name}"
         if read.rule.by:
             return by_groups(subject, measure, bounds, columns)
-        return ValueJudged(subject, ask(measure), bounds, past_of(read.rule))
+        return ValueCheck(subject, measure_ref(measure), bounds, past_of(read.rule))
 
-    def _bounds(self, read: ReadRule, columns: Resolver, data_type: str) -> Bounds:
+    def _bounds(self, read: ParsedRule, columns: Resolver, data_type: str) -> Bounds:
         if data_type in TIMES:
             for clause in ("warn_if", "fail_if"):
                 if getattr(read.rule, clause) is not None:
@@ -181,10 +181,10 @@ class Deviation(AggregateRule):
     function = AggregateFunction.DEVIATION
 
 
-def _number(read: ReadRule, name: str) -> Scalar | None:
+def _number(read: ParsedRule, name: str) -> Scalar | None:
     bound = read.rule.parameter(name)
     return bound.value if isinstance(bound, Number) else None
 
 
-def _is_zero(read: ReadRule) -> bool:
+def _is_zero(read: ParsedRule) -> bool:
     return read.rule.parameter("min") == Number(value=Decimal(0))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 
 from lakeguard.gate.grammar.literals import Number
-from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.grammar.rule import ParsedRule
 from lakeguard.gate.rule_types.nulls import failing_rows
 from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
 from lakeguard.gate.rule_types.value_range import any_of, check_bounds, outside
-from lakeguard.gate.typecheck.checks import RowsJudged
+from lakeguard.gate.typecheck.checks import RowCheck
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard_sdk.expressions.conditions import (
     Call,
@@ -40,7 +40,7 @@ class ArraySize(RuleType):
         ParameterSpec("max", "whole", "maximum number of elements"),
     )
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         check_bounds(read)
         if read.rule.parameter("max") is None and read.rule.parameter("min") == Number(
             value=Decimal(0)
@@ -49,7 +49,7 @@ class ArraySize(RuleType):
                 "parameter min", ("this always holds: every array has at least 0 elements")
             )
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         column = columns.column()
         columns.column_of("an array or a map", column.type.startswith(("array<", "map<")))
         low, high, _ = columns.bounds("integer")
@@ -74,12 +74,12 @@ class ArrayElements(RuleType):
     )
     says = True
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         column = columns.column()
         found = parse_type(column.type)
         element = found.element if isinstance(found, ArrayOf) else None
         columns.column_of("an array of values that are not nested", isinstance(element, str))
-        condition = columns.said_of_elements(type_text(element or "string"))
+        condition = columns.element_condition(type_text(element or "string"))
         failing = ElementCount(of=column, condition=Not(item=condition))
         none = Value(type="integer", text="0")
         return failing_rows(Compare(op=Comparison.GT, left=failing, right=none), columns.where)
@@ -102,11 +102,11 @@ class MapKeys(RuleType):
         ParameterSpec("required", "list", "keys that must be present"),
     )
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         if read.rule.parameter("allowed") is None and read.rule.parameter("required") is None:
             raise read.error("type", "map_keys needs allowed, required or both")
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         column = columns.column()
         found = parse_type(column.type)
         key = found.key if isinstance(found, MapOf) else None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from lakeguard.gate.grammar.literals import Number
-from lakeguard.gate.grammar.rule import Operator, ReadRule
+from lakeguard.gate.grammar.rule import Operator, ParsedRule
 from lakeguard.gate.grammar.syntax_tree import OPPOSITES
 from lakeguard.gate.rule_types.nulls import failing_rows
 from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
-from lakeguard.gate.typecheck.checks import RowsJudged
+from lakeguard.gate.typecheck.checks import RowCheck
 from lakeguard.gate.typecheck.comparability import comparable, orderable
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard.gate.typecheck.typed_conditions import INWARD
@@ -48,7 +48,7 @@ class ColumnOrder(RuleType):
     )
     compares = True
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         left, right = columns.every
         op = read.rule.parameter("op")
         relation = op.op if isinstance(op, Operator) else Comparison.EQ
@@ -69,7 +69,7 @@ class ColumnOrder(RuleType):
         return failing_rows(_failing(left, right, opposite), columns.where)
 
 
-def _beyond(read: ReadRule, left: ColumnRef, right: ColumnRef, relation: Comparison) -> Condition:
+def _beyond(read: ParsedRule, left: ColumnRef, right: ColumnRef, relation: Comparison) -> Condition:
     """Whether the comparison is missed by more than the tolerance."""
     tolerance = read.rule.parameter("tolerance")
     if relation not in _TOLERANT:
@@ -118,7 +118,7 @@ class ValueComparison(RuleType):
     parameters = (ParameterSpec("value", "literal", "the value to compare with", required=True),)
     principal = "value"
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         column = columns.column()
         columns.column_of("a column with values to compare", column.type != "binary")
         if not orderable(column.type, self.relation):

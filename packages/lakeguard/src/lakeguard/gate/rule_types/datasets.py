@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from lakeguard.gate.grammar.rule import ReadRule, Reference
+from lakeguard.gate.grammar.rule import ParsedRule, Reference
 from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
-from lakeguard.gate.typecheck.checks import RowsJudged, ask
+from lakeguard.gate.typecheck.checks import RowCheck, measure_ref
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard_sdk.core.enums import Scope
 from lakeguard_sdk.expressions.conditions import ColumnRef
@@ -37,9 +37,9 @@ class DatasetEqual(RuleType):
         ),
     )
     refers = True
-    refers_whole = True
+    reference_columns_optional = True
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         to = _reference(read)
         if len(to.columns) != len(read.rule.columns):
             message = "name the same number of columns on both sides of ->, or none"
@@ -52,7 +52,7 @@ class DatasetEqual(RuleType):
             message = "a missing row cannot be quarantined: the rule blocks"
             raise read.error("on_fail", message)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         to = _reference(read)
         own = columns.every or columns.whole_row
         _refuse_nested(read, own)
@@ -65,10 +65,10 @@ class DatasetEqual(RuleType):
             )
             for part in (ComparedPart.DIFFERING, ComparedPart.ALL)
         )
-        return RowsJudged(ask(differing), ask(every))
+        return RowCheck(measure_ref(differing), measure_ref(every))
 
 
-def _refuse_nested(read: ReadRule, own: tuple[ColumnRef, ...]) -> None:
+def _refuse_nested(read: ParsedRule, own: tuple[ColumnRef, ...]) -> None:
     for column in own:
         if is_nested(column.type):
             message = (
@@ -77,7 +77,7 @@ def _refuse_nested(read: ReadRule, own: tuple[ColumnRef, ...]) -> None:
             raise read.error("type", message)
 
 
-def _reference(read: ReadRule) -> Reference:
+def _reference(read: ParsedRule) -> Reference:
     to = read.rule.parameter("to")
     if not isinstance(to, Reference):
         raise read.error("type", "needs a dataset to compare with")
@@ -110,14 +110,14 @@ class ReferenceRule(RuleType):
     refers = True
     scopes = (Scope.TABLE, Scope.BATCH)
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         to = _key_reference(read)
         if len(to.columns) != len(read.rule.columns):
             raise read.error("parameter to", "name the same number of columns on both sides of ->")
         if len(set(to.columns)) != len(to.columns):
             raise read.error("parameter to", "duplicate column")
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         for index, column in enumerate(columns.every):
             if column.type in ("binary", "float", "double"):
                 message = f"{column.name} is {column.type}, which cannot be a key"
@@ -131,7 +131,9 @@ class ReferenceRule(RuleType):
             scope=scope,
             where=columns.where,
         )
-        return RowsJudged(ask(measure), ask(RowCount(scope=scope, where=columns.where)))
+        return RowCheck(
+            measure_ref(measure), measure_ref(RowCount(scope=scope, where=columns.where))
+        )
 
 
 class ForeignKey(ReferenceRule):
@@ -148,7 +150,7 @@ class NotInReference(ReferenceRule):
     found = True
 
 
-def _key_reference(read: ReadRule) -> Reference:
+def _key_reference(read: ParsedRule) -> Reference:
     to = read.rule.parameter("to")
     if not isinstance(to, Reference):
         raise read.error("type", "needs a dataset to reference")

@@ -5,18 +5,18 @@ from __future__ import annotations
 from decimal import Decimal
 
 from lakeguard.gate.grammar.literals import Number, number_text
-from lakeguard.gate.grammar.rule import Percent, ReadRule
+from lakeguard.gate.grammar.rule import ParsedRule, Percent
 from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
 from lakeguard.gate.rule_types.value_limits import NUMBERS, by_groups, check_limits, past_of
 from lakeguard.gate.typecheck.checks import (
-    REACH,
+    LOOKBACK,
     Bounds,
-    DriftJudged,
-    GroupsJudged,
-    GrowthJudged,
-    SpreadJudged,
-    ValueJudged,
-    ask,
+    DistributionCheck,
+    GroupCheck,
+    SetDriftCheck,
+    ShareGrowthCheck,
+    ValueCheck,
+    measure_ref,
 )
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard_sdk.core.enums import Scope
@@ -36,7 +36,7 @@ class Stability(RuleType):
     summary = (
         "The distribution of values is similar to that of the last published version: their "
         "population stability index (PSI) is at most `max`. Versions without values are "
-        f"skipped, up to {REACH} versions back. About 0.1 is a small change and 0.25 a large "
+        f"skipped, up to {LOOKBACK} versions back. About 0.1 is a small change and 0.25 a large "
         "one. Numbers and times are compared in ten bins that had about equally many rows "
         "before, other types by the 50 most frequent values. Evidence records about 50 "
         "numbers or times in plain text, and unsalted digests of other values, so do not use "
@@ -47,10 +47,10 @@ class Stability(RuleType):
     nulls = "NULL and NaN are not counted; see `null_drift` for NULL. Without values it passes."
     takes = "any type except binary and nested"
     parameters = (ParameterSpec("max", "number", "maximum index"),)
-    judges = "value"
+    limit_target = "value"
     scopes = (Scope.TABLE, Scope.BATCH)
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         most = read.rule.parameter("max")
         if not isinstance(most, Number):
             raise read.error("type", "psi needs max")
@@ -61,14 +61,14 @@ class Stability(RuleType):
             )
         _refuse_thresholds(read)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> SpreadJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> DistributionCheck:
         column = columns.column()
         columns.column_of("a column with values to compare", column.type != "binary")
         scope = read.rule.scope or Scope.TABLE
         measure = Distribution(column=column, scope=scope, where=columns.where)
         most = read.rule.parameter("max")
         assert isinstance(most, Number)  # noqa: S101 - checked when it was read
-        return SpreadJudged(column.name, ask(measure), column.type, most.value)
+        return DistributionCheck(column.name, measure_ref(measure), column.type, most.value)
 
 
 class NullDrift(RuleType):
@@ -76,16 +76,16 @@ class NullDrift(RuleType):
     summary = (
         "The share of new rows without a value in the column is at most `max` percentage "
         "points above that of the last published version. Versions without rows are skipped, "
-        f"up to {REACH} versions back. The first version passes."
+        f"up to {LOOKBACK} versions back. The first version passes."
     )
     example = "null_drift(tail_num, max=5%)"
     nulls = "NULL counts as missing. An empty text and NaN are values. Without rows it passes."
     takes = "any type, including nested"
     nested = True
     parameters = (ParameterSpec("max", "percent", "how many percentage points the share may grow"),)
-    judges = "value"
+    limit_target = "value"
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         most = read.rule.parameter("max")
         if not isinstance(most, Percent):
             raise read.error("type", "null_drift needs max")
@@ -93,19 +93,19 @@ class NullDrift(RuleType):
             raise read.error("parameter max", "this always holds: no share can grow by more")
         _refuse_thresholds(read)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> GrowthJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> ShareGrowthCheck:
         column, where = columns.column(), columns.where
         most = read.rule.parameter("max")
         assert isinstance(most, Percent)  # noqa: S101 - checked when it was read
-        return GrowthJudged(
+        return ShareGrowthCheck(
             f"share of rows without {column.name}",
-            ask(CountIf(condition=IsNull(of=column), where=where)),
-            ask(RowCount(where=where)),
+            measure_ref(CountIf(condition=IsNull(of=column), where=where)),
+            measure_ref(RowCount(where=where)),
             most.value,
         )
 
 
-def _refuse_thresholds(read: ReadRule) -> None:
+def _refuse_thresholds(read: ParsedRule) -> None:
     for clause in ("warn_if", "fail_if"):
         if getattr(read.rule, clause) is not None:
             raise read.error(clause, f"{read.rule.rule_type} needs max=")
@@ -133,10 +133,10 @@ class SetDrift(RuleType):
         ParameterSpec("gone", "whole", "how many values may be gone"),
         ParameterSpec("most", "whole", f"maximum number of distinct values; {_MOST} by default"),
     )
-    judges = "value"
+    limit_target = "value"
     scopes = (Scope.TABLE, Scope.BATCH)
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         rule = read.rule
         if rule.parameter("new") is None and rule.parameter("gone") is None:
             raise read.error("type", "set_drift needs new, gone or both")
@@ -146,7 +146,7 @@ class SetDrift(RuleType):
         if not 1 <= (_whole(read, "most") or 1) <= _MOST:
             raise read.error("parameter most", f"at most {_MOST:,} values can be compared")
 
-    def compile(self, read: ReadRule, columns: Resolver) -> DriftJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> SetDriftCheck:
         column = columns.column()
         columns.column_of("a column with values to list", column.type != "binary")
         measure = DistinctValues(
@@ -155,10 +155,12 @@ class SetDrift(RuleType):
             scope=read.rule.scope or Scope.TABLE,
             where=columns.where,
         )
-        return DriftJudged(column.name, ask(measure), _whole(read, "new"), _whole(read, "gone"))
+        return SetDriftCheck(
+            column.name, measure_ref(measure), _whole(read, "new"), _whole(read, "gone")
+        )
 
 
-def _whole(read: ReadRule, name: str) -> int | None:
+def _whole(read: ParsedRule, name: str) -> int | None:
     number = read.rule.parameter(name)
     return int(number.value) if isinstance(number, Number) else None
 
@@ -182,13 +184,13 @@ class QuantileValue(RuleType):
         ParameterSpec("q", "share", "the quantile; 0.5 is the median", required=True),
         *NUMBERS,
     )
-    judges = "value"
+    limit_target = "value"
     groups = True
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         check_limits(read)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> ValueJudged | GroupsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> ValueCheck | GroupCheck:
         column = columns.column()
         columns.column_of("numbers", is_numeric(column.type))
         q = _number(read, "q") or Decimal(0)
@@ -197,9 +199,9 @@ class QuantileValue(RuleType):
         subject = f"{number_text(q)} quantile of {column.name}"
         if read.rule.by:
             return by_groups(subject, measure, bounds, columns)
-        return ValueJudged(subject, ask(measure), bounds, past_of(read.rule))
+        return ValueCheck(subject, measure_ref(measure), bounds, past_of(read.rule))
 
 
-def _number(read: ReadRule, name: str) -> Decimal | None:
+def _number(read: ParsedRule, name: str) -> Decimal | None:
     bound = read.rule.parameter(name)
     return bound.value if isinstance(bound, Number) else None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 from lakeguard.gate.grammar.literals import Text, duration
-from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.grammar.rule import ParsedRule
 from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
-from lakeguard.gate.typecheck.checks import AgeJudged, ask
+from lakeguard.gate.typecheck.checks import AgeCheck, measure_ref
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard_sdk.expressions.measures import Aggregate, AggregateFunction
 from lakeguard_sdk.types.schema import TIMES
@@ -17,25 +17,25 @@ class AgeRule(RuleType):
     """The newest or oldest value of the run, compared with the decision time."""
 
     takes = "dates, timestamps"
-    judges = "value"
+    limit_target = "value"
     nulls = "NULLs are ignored; with no value at all the rule fails."
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         for clause in ("warn_if", "fail_if"):
             if getattr(read.rule, clause) is not None:
                 raise read.error(
                     clause, ("limits are not supported here; use severity: WARN to warn")
                 )
 
-    def age(self, read: ReadRule, columns: Resolver, function: AggregateFunction) -> AgeJudged:
+    def age(self, read: ParsedRule, columns: Resolver, function: AggregateFunction) -> AgeCheck:
         column = columns.column()
         columns.column_of("dates or timestamps", column.type in TIMES)
-        extreme = ask(Aggregate(function=function, column=column, where=columns.where))
+        extreme = measure_ref(Aggregate(function=function, column=column, where=columns.where))
         most = read.rule.parameter("max")
         span = duration(most.value) if isinstance(most, Text) else None
         oldest = function is AggregateFunction.MIN
         which: Literal["newest", "oldest"] = "oldest" if oldest else "newest"
-        return AgeJudged(column.name, extreme, column.type, span, which)
+        return AgeCheck(column.name, extreme, column.type, span, which)
 
 
 class Freshness(AgeRule):
@@ -49,7 +49,7 @@ class Freshness(AgeRule):
     parameters = (ParameterSpec("max", "duration", "maximum age", required=True),)
     principal = "max"
 
-    def compile(self, read: ReadRule, columns: Resolver) -> AgeJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> AgeCheck:
         return self.age(read, columns, AggregateFunction.MAX)
 
 
@@ -60,7 +60,7 @@ class NotOlderThan(AgeRule):
     parameters = (ParameterSpec("max", "duration", "maximum age", required=True),)
     principal = "max"
 
-    def compile(self, read: ReadRule, columns: Resolver) -> AgeJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> AgeCheck:
         return self.age(read, columns, AggregateFunction.MIN)
 
 
@@ -69,5 +69,5 @@ class NotFuture(AgeRule):
     summary = "No value of the run is in the future at decision time."
     example = "not_future(event_at)"
 
-    def compile(self, read: ReadRule, columns: Resolver) -> AgeJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> AgeCheck:
         return self.age(read, columns, AggregateFunction.MAX)

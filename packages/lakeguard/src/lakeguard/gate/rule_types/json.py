@@ -7,9 +7,9 @@ from typing import Any
 import jsonschema_rs
 
 from lakeguard.gate.grammar.literals import Text
-from lakeguard.gate.grammar.rule import Listed, ReadRule
+from lakeguard.gate.grammar.rule import Listed, ParsedRule
 from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
-from lakeguard.gate.typecheck.checks import RowsJudged, ask
+from lakeguard.gate.typecheck.checks import RowCheck, measure_ref
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard_sdk.expressions.json_values import NotJson, read_json
 from lakeguard_sdk.expressions.measures import JsonFaults, RowCount
@@ -76,13 +76,13 @@ class JsonRule(RuleType):
     nulls = "NULL passes. An empty text fails; the text `null` is valid JSON."
     takes = "strings"
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         column = columns.column()
         columns.column_of("a string", column.type == "string")
         faults = JsonFaults(column=column, where=columns.where, **self.asked(read))
-        return RowsJudged(ask(faults), ask(RowCount(where=columns.where)))
+        return RowCheck(measure_ref(faults), measure_ref(RowCount(where=columns.where)))
 
-    def asked(self, read: ReadRule) -> dict[str, Any]:
+    def asked(self, read: ParsedRule) -> dict[str, Any]:
         """Requirements on the value besides being valid JSON."""
         return {}
 
@@ -109,7 +109,7 @@ class JsonKeys(JsonRule):
         ParameterSpec("required", "list", "keys that must be present"),
     )
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         asked = self.asked(read)
         if not asked:
             raise read.error("type", "json_keys needs allowed, required or both")
@@ -117,7 +117,7 @@ class JsonKeys(JsonRule):
             if key not in asked.get("allowed", (key,)):
                 raise read.error(f"required {index}", f"{key} is required but not allowed")
 
-    def asked(self, read: ReadRule) -> dict[str, Any]:
+    def asked(self, read: ParsedRule) -> dict[str, Any]:
         return {
             name: _texts(read, name, listed)
             for name in ("allowed", "required")
@@ -137,7 +137,7 @@ class JsonSchema(JsonRule):
     parameters = (ParameterSpec("schema", "text", "the schema", required=True),)
     principal = "schema"
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         # stored schemas were checked when the rule was written; another library version may differ
         if read.fresh:
             try:
@@ -146,12 +146,12 @@ class JsonSchema(JsonRule):
                 raise read.error("parameter schema", str(reason)) from None
         return super().compile(read, columns)
 
-    def asked(self, read: ReadRule) -> dict[str, Any]:
+    def asked(self, read: ParsedRule) -> dict[str, Any]:
         schema = read.rule.parameter("schema")
         return {"fits": schema.value if isinstance(schema, Text) else ""}
 
 
-def _texts(read: ReadRule, name: str, listed: Listed) -> tuple[str, ...]:
+def _texts(read: ParsedRule, name: str, listed: Listed) -> tuple[str, ...]:
     for index, item in enumerate(listed.items):
         if not isinstance(item, Text):
             raise read.error(f"{name} {index}", "list keys as texts: ['a', 'b']")

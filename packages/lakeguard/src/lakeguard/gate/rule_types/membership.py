@@ -5,10 +5,10 @@ from __future__ import annotations
 from lakeguard.gate.grammar.literals import Text
 from lakeguard.gate.grammar.pattern import check_pattern
 from lakeguard.gate.grammar.pattern_shape import PatternError
-from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.grammar.rule import ParsedRule
 from lakeguard.gate.rule_types.nulls import failing_rows
 from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
-from lakeguard.gate.typecheck.checks import RowsJudged
+from lakeguard.gate.typecheck.checks import RowCheck
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard_sdk.expressions.conditions import (
     Condition,
@@ -27,7 +27,7 @@ class MemberOfSet(RuleType):
     parameters = (ParameterSpec("values", "list", "allowed values", required=True),)
     principal = "values"
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         column = columns.column()
         columns.column_of("a column with values to list", column.type != "binary")
         inside = InSet(of=column, values=columns.values("values", column))
@@ -46,13 +46,13 @@ class FullMatch(RuleType):
     parameters = (ParameterSpec("pattern", "text", "the pattern", required=True),)
     principal = "pattern"
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         try:
             check_pattern(_pattern(read))
         except PatternError as reason:
             raise read.error("parameter pattern", str(reason)) from None
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         column = columns.column()
         columns.column_of("a string", column.type == "string")
         matching = Matches(of=column, pattern=_pattern(read))
@@ -83,6 +83,6 @@ class NoMatch(FullMatch):
         return matching
 
 
-def _pattern(read: ReadRule) -> str:
+def _pattern(read: ParsedRule) -> str:
     pattern = read.rule.parameter("pattern")
     return pattern.value if isinstance(pattern, Text) else ""

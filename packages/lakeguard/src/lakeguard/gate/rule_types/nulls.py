@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.grammar.rule import ParsedRule
 from lakeguard.gate.rule_types.rule_type import RuleType
-from lakeguard.gate.typecheck.checks import RowsJudged, ask
+from lakeguard.gate.typecheck.checks import RowCheck, measure_ref
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard_sdk.core.enums import Scope
 from lakeguard_sdk.expressions.conditions import Condition, IsNull, Not
@@ -19,11 +19,11 @@ class NotNull(RuleType):
     takes = "any type, including nested"
     nested = True
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         condition = IsNull(of=columns.column())
-        return RowsJudged(
-            failed=ask(CountIf(condition=condition, where=columns.where)),
-            scope=ask(RowCount(where=columns.where)),
+        return RowCheck(
+            failed=measure_ref(CountIf(condition=condition, where=columns.where)),
+            scope=measure_ref(RowCount(where=columns.where)),
         )
 
 
@@ -38,7 +38,7 @@ class MustBeNull(RuleType):
     takes = "any type, including nested"
     nested = True
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         return failing_rows(Not(item=IsNull(of=columns.column())), columns.where)
 
 
@@ -57,20 +57,21 @@ class Unique(RuleType):
     columns = (1, None)
     scopes = (Scope.TABLE, Scope.BATCH)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         scope = read.rule.scope or Scope.TABLE
         where = columns.where
-        return RowsJudged(
-            failed=ask(DuplicateRows(columns=columns.every, scope=scope, where=where)),
-            scope=ask(RowCount(scope=scope, where=where)),
+        return RowCheck(
+            failed=measure_ref(DuplicateRows(columns=columns.every, scope=scope, where=where)),
+            scope=measure_ref(RowCount(scope=scope, where=where)),
         )
 
 
 # The check of every rule that counts rows by a condition.
 
 
-def failing_rows(failing: Condition, where: Condition | None) -> RowsJudged:
+def failing_rows(failing: Condition, where: Condition | None) -> RowCheck:
     """Rows for which ``failing`` is TRUE, among those for which ``where`` is."""
-    return RowsJudged(
-        failed=ask(CountIf(condition=failing, where=where)), scope=ask(RowCount(where=where))
+    return RowCheck(
+        failed=measure_ref(CountIf(condition=failing, where=where)),
+        scope=measure_ref(RowCount(where=where)),
     )

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from lakeguard.gate.grammar.grammar_error import nearest
-from lakeguard.gate.grammar.rule import ReadRule, Rule
-from lakeguard.gate.typecheck.checks import Judgement
+from lakeguard.gate.grammar.rule import ParsedRule, Rule
+from lakeguard.gate.typecheck.checks import Check
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard_sdk.core.enums import Scope
 
@@ -30,7 +30,7 @@ ParameterKind = Literal[
     "reference",
     "operator",
 ]
-Judges = Literal["rows", "value", "share"]
+LimitTarget = Literal["rows", "value", "share"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class RuleType(ABC):
     """Accepted column types, for the documentation."""
     columns: ClassVar[tuple[int, int | None]] = (1, 1)
     parameters: ClassVar[tuple[ParameterSpec, ...]] = ()
-    judges: ClassVar[Judges] = "rows"
+    limit_target: ClassVar[LimitTarget] = "rows"
     principal: ClassVar[str | None] = None
     """The parameter that may be given without its name."""
     nested: ClassVar[bool] = False
@@ -63,30 +63,30 @@ class RuleType(ABC):
     """Whether the arguments are two columns with a comparison operator between them."""
     says: ClassVar[bool] = False
     """Whether a condition follows its columns."""
-    says_totals: ClassVar[bool] = False
+    takes_group_condition: ClassVar[bool] = False
     """Whether that condition is over aggregates."""
     totals: ClassVar[bool] = False
     """Whether its first argument is an aggregate."""
     refers: ClassVar[bool] = False
     """Whether its columns are followed by a reference to another dataset."""
-    refers_whole: ClassVar[bool] = False
+    reference_columns_optional: ClassVar[bool] = False
     """Whether the columns may be omitted on both sides, which means all of them."""
     groups: ClassVar[bool] = False
     """Whether it supports ``by``."""
     scopes: ClassVar[tuple[Scope, ...]] = ()
     """Supported scopes, the default first; empty if it always reads the batch."""
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         """Raises GrammarError for what is wrong whatever the schema is."""
         return
 
     @abstractmethod
-    def compile(self, read: ReadRule, columns: Resolver) -> Judgement:
+    def compile(self, read: ParsedRule, columns: Resolver) -> Check:
         """Measures and their limits; GrammarError if the rule is meaningless for the schema."""
 
-    def judges_of(self, rule: Rule) -> Judges:
+    def limit_target_of(self, rule: Rule) -> LimitTarget:
         """What limits apply to: with ``by``, the rows of failing groups."""
-        return "rows" if rule.by else self.judges
+        return "rows" if rule.by else self.limit_target
 
     def spec(self, name: str) -> ParameterSpec | None:
         return next((spec for spec in self.parameters if spec.name == name), None)

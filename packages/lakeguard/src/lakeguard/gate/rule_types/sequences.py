@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import ClassVar
 
 from lakeguard.gate.grammar.literals import Flag, Number, Text, duration
-from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.grammar.rule import ParsedRule
 from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
-from lakeguard.gate.typecheck.checks import RowsJudged, ask
+from lakeguard.gate.typecheck.checks import RowCheck, measure_ref
 from lakeguard.gate.typecheck.comparability import comparable
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard_sdk.core.enums import Scope
@@ -31,9 +31,11 @@ class SequenceRule(RuleType):
     groups = True
     scopes = (Scope.TABLE, Scope.BATCH)
 
-    def rows(self, read: ReadRule, columns: Resolver, measure: AnyMeasure) -> RowsJudged:
+    def rows(self, read: ParsedRule, columns: Resolver, measure: AnyMeasure) -> RowCheck:
         scope = read.rule.scope or Scope.TABLE
-        return RowsJudged(ask(measure), ask(RowCount(scope=scope, where=columns.where)))
+        return RowCheck(
+            measure_ref(measure), measure_ref(RowCount(scope=scope, where=columns.where))
+        )
 
 
 class NoGaps(SequenceRule):
@@ -50,7 +52,7 @@ class NoGaps(SequenceRule):
     )
     principal = "step"
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         column = columns.column()
         columns.column_of("integers, dates or timestamps", column.type in (*INTEGERS, *TIMES))
         measure = SequenceGaps(
@@ -63,7 +65,7 @@ class NoGaps(SequenceRule):
         return self.rows(read, columns, measure)
 
 
-def _step(read: ReadRule, data_type: str) -> int:
+def _step(read: ParsedRule, data_type: str) -> int:
     step = read.rule.parameter("step")
     if data_type in INTEGERS:
         if isinstance(step, Number):
@@ -92,7 +94,7 @@ class Ordered(SequenceRule):
         ParameterSpec("strict", "flag", "whether equal values fail too; false by default"),
     )
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         column, along = columns.every
         for index, one in enumerate(columns.every):
             if one.type in ("boolean", "binary"):
@@ -139,7 +141,7 @@ class Intervals(SequenceRule):
     takes = "two columns of one type: integers, dates or timestamps"
     columns = (2, 2)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         start, end = columns.every
         columns.column_of("integers, dates or timestamps", start.type in (*INTEGERS, *TIMES))
         if start.type != end.type or not comparable(start.type, end.type):

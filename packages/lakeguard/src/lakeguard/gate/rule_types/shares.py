@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lakeguard.gate.grammar.literals import Number
-from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.grammar.rule import ParsedRule
 from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
 from lakeguard.gate.rule_types.value_limits import (
     PAST,
@@ -16,10 +16,10 @@ from lakeguard.gate.rule_types.value_limits import (
 )
 from lakeguard.gate.typecheck.checks import (
     Bounds,
-    CommonJudged,
-    ShareJudged,
-    ValueJudged,
-    ask,
+    MostCommonCheck,
+    ShareCheck,
+    ValueCheck,
+    measure_ref,
 )
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard.gate.typecheck.typed_values import Rounding
@@ -50,18 +50,18 @@ class Completeness(RuleType):
     takes = "any type, including nested"
     nested = True
     parameters = PERCENTS
-    judges = "share"
+    limit_target = "share"
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         check_limits(read)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> ShareJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> ShareCheck:
         refuse_idle_share(read)
         column, where = columns.column(), columns.where
-        return ShareJudged(
+        return ShareCheck(
             f"completeness of {column.name}",
-            ask(CountIf(condition=IsNull(of=column), where=where)),
-            ask(RowCount(where=where)),
+            measure_ref(CountIf(condition=IsNull(of=column), where=where)),
+            measure_ref(RowCount(where=where)),
             percent_bounds(read.rule),
             rest=True,
             past=past_of(read.rule),
@@ -83,13 +83,13 @@ class Distinct(RuleType):
         ParameterSpec("max", "whole", "maximum number of keys"),
         *PAST,
     )
-    judges = "value"
+    limit_target = "value"
     scopes = (Scope.TABLE, Scope.BATCH)
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         check_limits(read)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> ValueJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> ValueCheck:
         low, high = (read.rule.parameter(name) for name in ("min", "max"))
         bounds = Bounds(
             "long",
@@ -100,7 +100,9 @@ class Distinct(RuleType):
             raise read.error("parameter min", "this always holds: there are 0 keys or more")
         measure = _keys(read, columns)
         named = ", ".join(read.rule.columns)
-        return ValueJudged(f"number of distinct {named}", ask(measure), bounds, past_of(read.rule))
+        return ValueCheck(
+            f"number of distinct {named}", measure_ref(measure), bounds, past_of(read.rule)
+        )
 
 
 class KeyShare(RuleType):
@@ -110,10 +112,10 @@ class KeyShare(RuleType):
     takes = "any type except nested"
     columns = (1, None)
     parameters = PERCENTS
-    judges = "share"
+    limit_target = "share"
     scopes = (Scope.TABLE, Scope.BATCH)
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         check_limits(read)
 
 
@@ -126,14 +128,14 @@ class DistinctRatio(KeyShare):
     )
     example = "distinct_ratio(tail_num, max=5%)"
 
-    def compile(self, read: ReadRule, columns: Resolver) -> ShareJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> ShareCheck:
         refuse_idle_share(read)
         keys = _keys(read, columns)
         present = rows_with(columns.every, columns.where)
-        return ShareJudged(
+        return ShareCheck(
             f"share of distinct {', '.join(read.rule.columns)}",
-            ask(keys),
-            ask(RowCount(scope=keys.scope, where=present)),
+            measure_ref(keys),
+            measure_ref(RowCount(scope=keys.scope, where=present)),
             percent_bounds(read.rule),
             past=past_of(read.rule),
         )
@@ -148,21 +150,21 @@ class UniqueRatio(KeyShare):
     )
     example = "unique_ratio(tail_num, min=90%)"
 
-    def compile(self, read: ReadRule, columns: Resolver) -> ShareJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> ShareCheck:
         refuse_idle_share(read)
         scope = read.rule.scope or Scope.TABLE
         repeated = DuplicateRows(columns=columns.every, scope=scope, where=columns.where)
-        return ShareJudged(
+        return ShareCheck(
             f"share of unique {', '.join(read.rule.columns)}",
-            ask(repeated),
-            ask(RowCount(scope=scope, where=rows_with(columns.every, columns.where))),
+            measure_ref(repeated),
+            measure_ref(RowCount(scope=scope, where=rows_with(columns.every, columns.where))),
             percent_bounds(read.rule),
             rest=True,
             past=past_of(read.rule),
         )
 
 
-def _keys(read: ReadRule, columns: Resolver) -> DistinctCount:
+def _keys(read: ParsedRule, columns: Resolver) -> DistinctCount:
     scope = read.rule.scope or Scope.TABLE
     return DistinctCount(columns=columns.every, scope=scope, where=columns.where)
 
@@ -190,19 +192,19 @@ class MostCommon(RuleType):
     nulls = "NULL is ignored. NaN equals NaN. Without rows it passes."
     takes = "any type except nested; with `value`, not binary either"
     parameters = (ParameterSpec("value", "literal", "the most frequent value"), *PERCENTS)
-    judges = "share"
+    limit_target = "share"
     scopes = (Scope.TABLE, Scope.BATCH)
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         if read.rule.parameter("value") is None or _limited(read):
             check_limits(read)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> ShareJudged | CommonJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> ShareCheck | MostCommonCheck:
         column, scope = columns.column(), read.rule.scope or Scope.TABLE
-        share = ShareJudged(
+        share = ShareCheck(
             f"share of the most common {column.name}",
-            ask(MostCommonRows(columns=(column,), scope=scope, where=columns.where)),
-            ask(RowCount(scope=scope, where=rows_with((column,), columns.where))),
+            measure_ref(MostCommonRows(columns=(column,), scope=scope, where=columns.where)),
+            measure_ref(RowCount(scope=scope, where=rows_with((column,), columns.where))),
             percent_bounds(read.rule),
             past=past_of(read.rule),
         )
@@ -213,10 +215,10 @@ class MostCommon(RuleType):
         same: Condition = Compare(op=Comparison.EQ, left=column, right=value)
         if columns.where is not None:
             same = And(items=(same, columns.where))
-        return CommonJudged(share, ask(RowCount(scope=scope, where=same)), value.text)
+        return MostCommonCheck(share, measure_ref(RowCount(scope=scope, where=same)), value.text)
 
 
-def _limited(read: ReadRule) -> bool:
+def _limited(read: ParsedRule) -> bool:
     rule = read.rule
     bounds = any(rule.parameter(name) is not None for name in ("min", "max"))
     return bounds or has_past(rule) or rule.warn_if is not None or rule.fail_if is not None

@@ -5,15 +5,15 @@ from __future__ import annotations
 from decimal import Decimal
 
 from lakeguard.gate.grammar.literals import Number
-from lakeguard.gate.grammar.rule import ReadRule, Totalled
+from lakeguard.gate.grammar.rule import AggregateArgument, ParsedRule
 from lakeguard.gate.grammar.unparse import written_text
 from lakeguard.gate.rule_types.nulls import failing_rows
 from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
 from lakeguard.gate.rule_types.value_limits import check_limits
-from lakeguard.gate.typecheck.checks import Bounds, FormulaJudged, RowsJudged, ask
-from lakeguard.gate.typecheck.constant_conditions import compared_reaches
+from lakeguard.gate.typecheck.checks import Bounds, FormulaCheck, RowCheck, measure_ref
+from lakeguard.gate.typecheck.constant_conditions import compare_intervals
 from lakeguard.gate.typecheck.resolution import Resolver
-from lakeguard.gate.typecheck.value_bounds import Reach, total_reach
+from lakeguard.gate.typecheck.value_bounds import Interval, aggregate_interval
 from lakeguard_sdk.expressions.aggregates import divides
 from lakeguard_sdk.expressions.conditions import Comparison, Not
 from lakeguard_sdk.expressions.measures import GroupFaults, RowCount
@@ -34,7 +34,7 @@ class TotalFormula(RuleType):
     )
     takes = "any type that it names"
     columns = (0, 0)
-    judges = "value"
+    limit_target = "value"
     parameters = (
         ParameterSpec("aggregate", "aggregate", "the aggregate", required=True),
         ParameterSpec("min", "number", "minimum, inclusive"),
@@ -42,39 +42,43 @@ class TotalFormula(RuleType):
     )
     totals = True
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         check_limits(read)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> FormulaJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> FormulaCheck:
         total = columns.total()
         inexact = total.inexact or divides(total.formula)
         low, high = (_number(read, name) for name in ("min", "max"))
         if read.fresh:
-            _refuse_idle(read, total_reach(total.formula, total.measures, 0), low, high)
+            _refuse_idle(read, aggregate_interval(total.formula, total.measures, 0), low, high)
         bounds = Bounds("double" if inexact else "decimal(38,18)", low, high, summed=inexact)
-        asked = tuple(ask(measure) for measure in total.measures)
-        return FormulaJudged(_subject(read), asked, total.formula, bounds)
+        asked = tuple(measure_ref(measure) for measure in total.measures)
+        return FormulaCheck(_subject(read), asked, total.formula, bounds)
 
 
-def _refuse_idle(read: ReadRule, reach: Reach, low: Decimal | None, high: Decimal | None) -> None:
+def _refuse_idle(
+    read: ParsedRule, reach: Interval, low: Decimal | None, high: Decimal | None
+) -> None:
     """Refuses bounds that the value always or never satisfies."""
     ends = {Comparison.GE: low, Comparison.LE: high}
     told = [
-        compared_reaches(op, reach, Reach(end, end)) for op, end in ends.items() if end is not None
+        compare_intervals(op, reach, Interval(end, end))
+        for op, end in ends.items()
+        if end is not None
     ]
     if told and (False in told or all(told)):
         message = "this is constant, whatever the data"
         raise read.error("parameter min" if low is not None else "parameter max", message)
 
 
-def _number(read: ReadRule, name: str) -> Decimal | None:
+def _number(read: ParsedRule, name: str) -> Decimal | None:
     bound = read.rule.parameter(name)
     return bound.value if isinstance(bound, Number) else None
 
 
-def _subject(read: ReadRule) -> str:
+def _subject(read: ParsedRule) -> str:
     totalled = read.rule.parameter("aggregate")
-    return written_text(totalled.tree) if isinstance(totalled, Totalled) else ""
+    return written_text(totalled.tree) if isinstance(totalled, AggregateArgument) else ""
 
 
 # ``sql_query(sum(paid) = sum(due)) by order_id``
@@ -104,17 +108,17 @@ class GroupQuery(RuleType):
         ),
     )
     says = True
-    says_totals = True
+    takes_group_condition = True
     groups = True
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         if not read.rule.by:
             raise read.error("type", "sql_query needs by; use sql_agg for all rows together")
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
-        condition, terms = columns.said_of_groups()
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
+        condition, terms = columns.group_condition()
         faults = GroupFaults(terms=terms, condition=condition, by=columns.by, where=columns.where)
-        return RowsJudged(ask(faults), ask(RowCount(where=columns.where)))
+        return RowCheck(measure_ref(faults), measure_ref(RowCount(where=columns.where)))
 
 
 # ``sql_row(amount * 2 <= total)``
@@ -137,5 +141,5 @@ class RowCondition(RuleType):
     )
     says = True
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         return failing_rows(Not(item=columns.said()), columns.where)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from lakeguard.gate.grammar.literals import Number, Text
-from lakeguard.gate.grammar.rule import Listed, ReadRule
+from lakeguard.gate.grammar.rule import Listed, ParsedRule
 from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
 from lakeguard.gate.rule_types.value_range import check_bounds
-from lakeguard.gate.typecheck.checks import Bounds, FilesJudged, Settled
+from lakeguard.gate.typecheck.checks import Bounds, FileCheck, SchemaCheck
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard_sdk.types.schema import normal_type
 
@@ -15,10 +15,10 @@ class ShapeRule(RuleType):
     """Answered by the declared columns, which the staged ones must equal."""
 
     nulls = "Values are not read."
-    judges = "value"
+    limit_target = "value"
     nested = True
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         for clause in ("where", "warn_if", "fail_if"):
             if getattr(read.rule, clause) is not None:
                 raise read.error(clause, f"{self.name} does not support {clause}")
@@ -31,8 +31,10 @@ class ColumnExists(ShapeRule):
     takes = "any type, including nested"
     columns = (1, None)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> Settled:
-        return Settled(True, f"the table has {', '.join(column.name for column in columns.every)}")
+    def compile(self, read: ParsedRule, columns: Resolver) -> SchemaCheck:
+        return SchemaCheck(
+            True, f"the table has {', '.join(column.name for column in columns.every)}"
+        )
 
 
 class ColumnType(ShapeRule):
@@ -43,16 +45,16 @@ class ColumnType(ShapeRule):
     parameters = (ParameterSpec("type", "text", "the column type", required=True),)
     principal = "type"
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         super().check(read)
         try:
             _type(read)
         except ValueError as reason:
             raise read.error("parameter type", str(reason)) from None
 
-    def compile(self, read: ReadRule, columns: Resolver) -> Settled:
+    def compile(self, read: ParsedRule, columns: Resolver) -> SchemaCheck:
         column = columns.column()
-        return Settled(column.type == _type(read), f"{column.name} is {column.type}")
+        return SchemaCheck(column.type == _type(read), f"{column.name} is {column.type}")
 
 
 class ColumnCount(ShapeRule):
@@ -66,15 +68,15 @@ class ColumnCount(ShapeRule):
         ParameterSpec("max", "whole", "maximum number of columns"),
     )
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         super().check(read)
         check_bounds(read)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> Settled:
+    def compile(self, read: ParsedRule, columns: Resolver) -> SchemaCheck:
         count, bounds = len(columns.names), _bounds(read)
         low, high = bounds.low, bounds.high
         holds = (low is None or count >= low) and (high is None or count <= high)  # type: ignore[operator]
-        return Settled(holds, f"the table has {count} columns")
+        return SchemaCheck(holds, f"the table has {count} columns")
 
 
 class ColumnSequence(ShapeRule):
@@ -84,9 +86,9 @@ class ColumnSequence(ShapeRule):
     takes = "any type, including nested"
     columns = (2, None)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> Settled:
+    def compile(self, read: ParsedRule, columns: Resolver) -> SchemaCheck:
         places = [columns.names.index(column.name) for column in columns.every]
-        return Settled(places == sorted(places), f"the order is {', '.join(columns.names)}")
+        return SchemaCheck(places == sorted(places), f"the order is {', '.join(columns.names)}")
 
 
 class SchemaMatch(ShapeRule):
@@ -98,7 +100,7 @@ class SchemaMatch(ShapeRule):
     parameters = (ParameterSpec("columns", "list", "column names", required=True),)
     principal = "columns"
 
-    def compile(self, read: ReadRule, columns: Resolver) -> Settled:
+    def compile(self, read: ParsedRule, columns: Resolver) -> SchemaCheck:
         listed = read.rule.parameter("columns")
         items = listed.items if isinstance(listed, Listed) else ()
         names = [item.value for item in items if isinstance(item, Text)]
@@ -106,7 +108,7 @@ class SchemaMatch(ShapeRule):
             raise read.error("parameter columns", "list columns as texts: ['a', 'b']")
         differing = sorted(set(names) ^ set(columns.names))
         found = f"different: {', '.join(differing)}" if differing else "the columns match"
-        return Settled(not differing, found)
+        return SchemaCheck(not differing, found)
 
 
 class FileCount(RuleType):
@@ -120,14 +122,14 @@ class FileCount(RuleType):
         ParameterSpec("min", "whole", "minimum number of files"),
         ParameterSpec("max", "whole", "maximum number of files"),
     )
-    judges = "value"
+    limit_target = "value"
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         _refuse_clauses(read)
         check_bounds(read)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> FilesJudged:
-        return FilesJudged(_bounds(read))
+    def compile(self, read: ParsedRule, columns: Resolver) -> FileCheck:
+        return FileCheck(_bounds(read))
 
 
 class PartitionPresent(RuleType):
@@ -140,25 +142,25 @@ class PartitionPresent(RuleType):
         ParameterSpec("value", "text", "the partition value as in the Delta log", required=True),
     )
     principal = "value"
-    judges = "value"
+    limit_target = "value"
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         _refuse_clauses(read)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> FilesJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> FileCheck:
         value = read.rule.parameter("value")
         wanted = value.value if isinstance(value, Text) else ""
-        return FilesJudged(Bounds("long"), (columns.column().name, wanted))
+        return FileCheck(Bounds("long"), (columns.column().name, wanted))
 
 
-def _refuse_clauses(read: ReadRule) -> None:
+def _refuse_clauses(read: ParsedRule) -> None:
     for clause in ("where", "warn_if", "fail_if"):
         if getattr(read.rule, clause) is not None:
             message = f"{read.rule.rule_type} is about files and does not support {clause}"
             raise read.error(clause, message)
 
 
-def _bounds(read: ReadRule) -> Bounds:
+def _bounds(read: ParsedRule) -> Bounds:
     low, high = (read.rule.parameter(name) for name in ("min", "max"))
     return Bounds(
         "long",
@@ -167,7 +169,7 @@ def _bounds(read: ReadRule) -> Bounds:
     )
 
 
-def _type(read: ReadRule) -> str:
+def _type(read: ParsedRule) -> str:
     text = read.rule.parameter("type")
     return normal_type(text.value if isinstance(text, Text) else "")
 

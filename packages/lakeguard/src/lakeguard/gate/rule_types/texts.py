@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from lakeguard.gate.grammar.grammar_error import nearest
 from lakeguard.gate.grammar.literals import Text
-from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.grammar.rule import ParsedRule
 from lakeguard.gate.rule_types.nulls import failing_rows
 from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
-from lakeguard.gate.typecheck.checks import RowsJudged
+from lakeguard.gate.typecheck.checks import RowCheck
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard.gate.typecheck.typed_calls import BadArgument, checked
 from lakeguard_sdk.expressions.conditions import (
@@ -37,16 +37,16 @@ class TextForm(RuleType):
     nulls = "NULL passes."
     takes = "strings"
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         self._argument(read)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         column = columns.column()
         columns.column_of("a string", column.type == "string")
         test = Test(predicate=self.predicate, of=column, argument=self._argument(read))
         return failing_rows(Not(item=test), columns.where)
 
-    def _argument(self, read: ReadRule) -> str:
+    def _argument(self, read: ParsedRule) -> str:
         name = self.parameters[0].name
         given = read.rule.parameter(name)
         try:
@@ -162,19 +162,19 @@ class WordRule(RuleType):
     nulls = "NULL passes."
     takes = "strings"
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         word = self.word(read)
         if word not in self.known:
             message = f"{self.principal} must be one of {', '.join(self.known)}"
             hint = nearest(word, self.known)
             raise read.error(f"parameter {self.principal}", message, hint=hint)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         column = columns.column()
         columns.column_of("a string", column.type == "string")
         return failing_rows(Not(item=self.passing(self.word(read), column)), columns.where)
 
-    def word(self, read: ReadRule) -> str:
+    def word(self, read: ParsedRule) -> str:
         given = read.rule.parameter(self.principal or "")
         return given.value if isinstance(given, Text) else ""
 

@@ -7,15 +7,15 @@ from decimal import Decimal
 from typing import get_args
 
 from lakeguard.gate.grammar.literals import Number, Text, number_text
-from lakeguard.gate.grammar.rule import Percent, ReadRule, Rule
+from lakeguard.gate.grammar.rule import ParsedRule, Percent, Rule
 from lakeguard.gate.rule_types.rule_type import ParameterSpec
 from lakeguard.gate.typecheck.checks import (
     BandKind,
     Bounds,
-    GroupsJudged,
+    GroupCheck,
     Past,
     Scalar,
-    ask,
+    measure_ref,
 )
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard.gate.typecheck.scalars import at_evidence_precision
@@ -62,7 +62,7 @@ _LEAST, _K = 8, Decimal(3)
 _RECENT, _SEASONAL = 30, 100
 
 
-def check_limits(read: ReadRule) -> None:
+def check_limits(read: ParsedRule) -> None:
     """Bounds or thresholds, not both. Groups need bounds; their thresholds apply to rows. Bounds
     beside a band apply until there is enough history."""
     rule = read.rule
@@ -91,7 +91,7 @@ def _is_greater(low: object, high: object) -> bool:
     return isinstance(low, Percent) and isinstance(high, Percent) and low.value > high.value
 
 
-def _check_past(read: ReadRule) -> None:
+def _check_past(read: ParsedRule) -> None:
     rule = read.rule
     band = rule.parameter("band")
     if band is None:
@@ -115,7 +115,7 @@ def has_past(rule: Rule) -> bool:
     return any(rule.parameter(name) is not None for name in ("change", "band"))
 
 
-def refuse_past(read: ReadRule, reason: str) -> None:
+def refuse_past(read: ParsedRule, reason: str) -> None:
     for spec in PAST:
         if read.rule.parameter(spec.name) is not None:
             raise read.error(f"parameter {spec.name}", reason)
@@ -148,7 +148,7 @@ def percent_bounds(rule: Rule) -> Bounds:
     )
 
 
-def refuse_idle_share(read: ReadRule) -> None:
+def refuse_idle_share(read: ParsedRule) -> None:
     """Refuses bounds that every share satisfies, while the rule is being authored."""
     bounds = percent_bounds(read.rule)
     given = [end for end in (bounds.low, bounds.high) if end is not None]
@@ -161,10 +161,10 @@ def refuse_idle_share(read: ReadRule) -> None:
 
 def by_groups(
     subject: str, value: RowCount | Aggregate | Quantile, bounds: Bounds, columns: Resolver
-) -> GroupsJudged:
+) -> GroupCheck:
     """The value of each group within the bounds."""
     failed, groups, worst = (
-        ask(
+        measure_ref(
             GroupBreach(
                 part=part,
                 of=value,
@@ -176,8 +176,8 @@ def by_groups(
         for part in (GroupPart.ROWS, GroupPart.GROUPS, GroupPart.WORST)
     )
     scope = value.scope if isinstance(value, RowCount) else RowCount().scope
-    rows = ask(RowCount(scope=scope, where=columns.where))
-    return GroupsJudged(subject, failed, rows, groups, worst, bounds)
+    rows = measure_ref(RowCount(scope=scope, where=columns.where))
+    return GroupCheck(subject, failed, rows, groups, worst, bounds)
 
 
 def _told(bound: Scalar | None, bounds: Bounds) -> str | None:

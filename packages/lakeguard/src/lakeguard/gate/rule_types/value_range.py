@@ -5,10 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 
 from lakeguard.gate.grammar.literals import Number
-from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.grammar.rule import ParsedRule
 from lakeguard.gate.rule_types.nulls import failing_rows
 from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
-from lakeguard.gate.typecheck.checks import RowsJudged, ask
+from lakeguard.gate.typecheck.checks import RowCheck, measure_ref
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard_sdk.expressions.conditions import (
     And,
@@ -30,7 +30,7 @@ from lakeguard_sdk.expressions.measures import (
 from lakeguard_sdk.types.schema import FLOATS, TIMES, is_numeric
 
 
-def check_bounds(read: ReadRule) -> None:
+def check_bounds(read: ParsedRule) -> None:
     """Requires at least one bound, and min <= max."""
     low, high = read.rule.parameter("min"), read.rule.parameter("max")
     if low is None and high is None:
@@ -64,10 +64,10 @@ class ValueRange(RuleType):
         ParameterSpec("max", "bound", "maximum, inclusive"),
     )
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         check_bounds(read)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         column = columns.column()
         accepted = is_numeric(column.type) or column.type in TIMES
         instead = ": use length, in_set or regex" if column.type == "string" else ""
@@ -78,12 +78,12 @@ class ValueRange(RuleType):
             failing.insert(0, IsNan(of=column))
         where = columns.where
         extremes = tuple(
-            ask(Aggregate(function=function, column=column, where=where))
+            measure_ref(Aggregate(function=function, column=column, where=where))
             for function in (AggregateFunction.MIN, AggregateFunction.MAX)
         )
-        return RowsJudged(
-            failed=ask(CountIf(condition=any_of(failing), where=where)),
-            scope=ask(RowCount(where=where)),
+        return RowCheck(
+            failed=measure_ref(CountIf(condition=any_of(failing), where=where)),
+            scope=measure_ref(RowCount(where=where)),
             extremes=(extremes[0], extremes[1]),
             bounds=bounds,
         )
@@ -100,7 +100,7 @@ class TextLength(RuleType):
         ParameterSpec("max", "whole", "maximum number of characters"),
     )
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         check_bounds(read)
         if read.rule.parameter("max") is None and read.rule.parameter("min") == Number(
             value=Decimal(0)
@@ -109,14 +109,14 @@ class TextLength(RuleType):
                 "parameter min", ("this always holds: every text has at least 0 characters")
             )
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         column = columns.column()
         columns.column_of("a string", column.type == "string")
         low, high, _ = columns.bounds("integer")
         failing = any_of(outside(Length(of=column), low, high))
-        return RowsJudged(
-            failed=ask(CountIf(condition=failing, where=columns.where)),
-            scope=ask(RowCount(where=columns.where)),
+        return RowCheck(
+            failed=measure_ref(CountIf(condition=failing, where=columns.where)),
+            scope=measure_ref(RowCount(where=columns.where)),
         )
 
 
@@ -134,10 +134,10 @@ class OutsideRange(RuleType):
         ParameterSpec("max", "bound", "upper end of the forbidden range, inclusive", required=True),
     )
 
-    def check(self, read: ReadRule) -> None:
+    def check(self, read: ParsedRule) -> None:
         check_bounds(read)
 
-    def compile(self, read: ReadRule, columns: Resolver) -> RowsJudged:
+    def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         column = columns.column()
         accepted = is_numeric(column.type) or column.type in TIMES
         columns.column_of("numbers, dates or timestamps", accepted)

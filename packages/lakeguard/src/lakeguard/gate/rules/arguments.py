@@ -15,14 +15,14 @@ from lakeguard.gate.grammar.cursor import Cursor
 from lakeguard.gate.grammar.grammar_error import GrammarError, Span, nearest
 from lakeguard.gate.grammar.literals import Flag, Number, Text, is_duration
 from lakeguard.gate.grammar.rule import (
+    AggregateArgument,
+    ConditionArgument,
     Listed,
     Operator,
     Parameter,
     ParameterValue,
     Percent,
     Reference,
-    Said,
-    Totalled,
 )
 from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
 from lakeguard_sdk.core.dataset_name import DatasetName
@@ -108,18 +108,18 @@ class ArgumentParser:
             self._take_column()
             self._cursor.expect_mark(",")
         start = self._cursor.token.span
-        totals = self._type.says_totals
+        totals = self._type.takes_group_condition
         parser = GroupParser(self._cursor) if totals else ConditionParser(self._cursor)
         tree = parser.parse()
         self._spans.update({f"condition {i}": span for i, span in enumerate(parser.places)})
-        self._store("condition", Said(tree=tree), self._cursor.since(start))
+        self._store("condition", ConditionArgument(tree=tree), self._cursor.since(start))
 
     def _totalled(self) -> None:
         start = self._cursor.token.span
         parser = AggregateParser(self._cursor)
         tree = parser.total()
         self._spans.update({f"aggregate {i}": span for i, span in enumerate(parser.places)})
-        self._store("aggregate", Totalled(tree=tree), self._cursor.since(start))
+        self._store("aggregate", AggregateArgument(tree=tree), self._cursor.since(start))
 
     def _reference(self) -> None:
         """``a, b -> silver.other(c, d)``; the column is optional in a column's own rules."""
@@ -137,7 +137,7 @@ class ArgumentParser:
             message = f"{token.value[:64]} is not a dataset: {error}"
             raise GrammarError(message, token.span, kind="syntax") from None
         names: list[str] = []
-        if not (self._type.refers_whole and self._cursor.at_mark(")")):
+        if not (self._type.reference_columns_optional and self._cursor.at_mark(")")):
             self._cursor.expect_mark("(")
             while not names or self._cursor.take_mark(","):
                 names.append(self._cursor.expect_column().value)
@@ -275,9 +275,9 @@ def _fits(value: ParameterValue, spec: ParameterSpec) -> bool:
         case "literal":
             return isinstance(value, Number | Text | Flag)
         case "condition":
-            return isinstance(value, Said)
+            return isinstance(value, ConditionArgument)
         case "aggregate":
-            return isinstance(value, Totalled)
+            return isinstance(value, AggregateArgument)
         case "operator":
             return isinstance(value, Operator)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from lakeguard.gate.grammar.grammar_error import GrammarError
 from lakeguard.gate.grammar.rule import (
-    ReadRule,
+    ParsedRule,
     Rule,
     Threshold,
     given_texts,
@@ -18,13 +18,13 @@ from lakeguard.gate.grammar.rule import (
 )
 from lakeguard.gate.rule_types.catalog import RULE_TYPES
 from lakeguard.gate.rules.parse import read_rule
-from lakeguard.gate.rules.worst_values import without_extremes
+from lakeguard.gate.rules.worst_values import without_worst_values
 from lakeguard.gate.typecheck.checks import (
-    GroupsJudged,
-    Judgement,
-    RowsJudged,
-    ask,
-    looks_back,
+    Check,
+    GroupCheck,
+    RowCheck,
+    history_depth,
+    measure_ref,
 )
 from lakeguard.gate.typecheck.constant_conditions import settled
 from lakeguard.gate.typecheck.resolution import Resolver
@@ -44,18 +44,18 @@ __all__ = [
     "CompiledRule",
     "Rule",
     "Threshold",
-    "compile_read",
+    "compile_parsed",
     "compile_rule",
     "compile_text",
     "compiler_for",
     "default_rule_id",
     "define_rule",
-    "looked_back_at",
+    "history_measures",
+    "identifies_rows",
     "measures_for",
-    "points_at_rows",
 ]
 
-_POINTS_AT_ROWS = (CountIf, JsonFaults, UnmatchedRows, DuplicateRows)
+_IDENTIFIES_ROWS = (CountIf, JsonFaults, UnmatchedRows, DuplicateRows)
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class CompiledRule:
     """A rule compiled against one schema: its check and measures."""
 
     rule: Rule
-    judgement: Judgement
+    judgement: Check
     fingerprint: str = ""
     """Content hash of its definition, if it has one."""
 
@@ -71,7 +71,7 @@ class CompiledRule:
     def told(self) -> dict[str, Any]:
         """Fields of every check result of this rule."""
         judged = self.judgement
-        counted = judged.failed.key if isinstance(judged, RowsJudged | GroupsJudged) else ""
+        counted = judged.failed.key if isinstance(judged, RowCheck | GroupCheck) else ""
         given = given_texts(self.rule)
         return {"fingerprint": self.fingerprint, "parameters": given, "counted": counted}
 
@@ -82,7 +82,7 @@ class CompiledRule:
 
 def default_rule_id(rule: Rule) -> str:
     """``<type>.<columns>``, as in ``unique.flight_key``; only the type if there are no columns."""
-    return ".".join((rule.rule_type, *(rule.columns or rule.said_columns)))
+    return ".".join((rule.rule_type, *(rule.columns or rule.condition_columns)))
 
 
 def define_rule(
@@ -116,7 +116,7 @@ def compile_rule(definition: RuleDefinition, schema: TableSchema) -> CompiledRul
 def compile_text(text: str, schema: TableSchema, *, column: str | None = None) -> CompiledRule:
     """Like ``compile_rule`` for a text being authored: spans refer to that text, and constant
     conditions are refused."""
-    return compile_read(replace(read_rule(text, column=column), fresh=True), schema)
+    return compile_parsed(replace(read_rule(text, column=column), fresh=True), schema)
 
 
 def measures_for(
@@ -128,31 +128,31 @@ def measures_for(
     Rules that do not compile are skipped: the decision blocks on them. Extremes that only name the
     worst value are omitted for ``tagged`` columns.
     """
-    batch = ask(RowCount())
+    batch = measure_ref(RowCount())
     asked = {
         item.key: item.measure
-        for judgement in _judgements(rules, schema)
-        for item in without_extremes(judgement, tagged).asked
+        for judgement in _checks(rules, schema)
+        for item in without_worst_values(judgement, tagged).asked
     }
     asked.pop(batch.key, None)
     return (batch.measure, *(asked[key] for key in sorted(asked)))
 
 
-def looked_back_at(
+def history_measures(
     rules: tuple[RuleDefinition, ...], schema: TableSchema
 ) -> tuple[frozenset[str], int]:
     """Keys of the measures that active rules compare with history, and the maximum number of
     versions."""
     keys: set[str] = set()
     versions = 0
-    for judgement in _judgements(rules, schema):
-        if found := looks_back(judgement):
+    for judgement in _checks(rules, schema):
+        if found := history_depth(judgement):
             keys.update(asked.key for asked in judgement.asked)
             versions = max(versions, found)
     return frozenset(keys), versions
 
 
-def _judgements(rules: tuple[RuleDefinition, ...], schema: TableSchema) -> Iterator[Judgement]:
+def _checks(rules: tuple[RuleDefinition, ...], schema: TableSchema) -> Iterator[Check]:
     """Checks of the active rules that compile."""
     compile_definition = compiler_for(schema)
     for definition in rules:
@@ -171,19 +171,19 @@ def compiler_for(schema: TableSchema) -> Callable[[RuleDefinition], CompiledRule
         if definition.rule_type != read.rule.rule_type.upper():
             raise read.error("type", f"the rule is stored as {definition.rule_type}")
         _severity(read, definition.severity)
-        return replace(compile_read(read, schema), fingerprint=definition.content_hash())
+        return replace(compile_parsed(read, schema), fingerprint=definition.content_hash())
 
     return compile_definition
 
 
-def points_at_rows(judgement: Judgement) -> bool:
+def identifies_rows(judgement: Check) -> bool:
     """Whether the check identifies single failing rows, which can be quarantined."""
-    if not isinstance(judgement, RowsJudged):
+    if not isinstance(judgement, RowCheck):
         return False
-    return isinstance(judgement.failed.measure, _POINTS_AT_ROWS)
+    return isinstance(judgement.failed.measure, _IDENTIFIES_ROWS)
 
 
-def compile_read(read: ReadRule, schema: TableSchema) -> CompiledRule:
+def compile_parsed(read: ParsedRule, schema: TableSchema) -> CompiledRule:
     """Compile a parsed rule against a schema; GrammarError if it is meaningless there."""
     rule_type = RULE_TYPES.find(read.rule.rule_type)
     if rule_type is None:
@@ -192,7 +192,7 @@ def compile_read(read: ReadRule, schema: TableSchema) -> CompiledRule:
     if not rule_type.nested:
         columns.refuse_nested()
     judgement = rule_type.compile(read, columns)
-    if read.fresh and read.rule.on_fail == "quarantine" and not points_at_rows(judgement):
+    if read.fresh and read.rule.on_fail == "quarantine" and not identifies_rows(judgement):
         message = (
             f"{rule_type.name} does not identify single rows and cannot quarantine: the rule blocks"
         )
@@ -202,12 +202,12 @@ def compile_read(read: ReadRule, schema: TableSchema) -> CompiledRule:
     return CompiledRule(read.rule, judgement)
 
 
-def _never_fails(judgement: Judgement) -> bool:
-    failed = judgement.failed.measure if isinstance(judgement, RowsJudged) else None
+def _never_fails(judgement: Check) -> bool:
+    failed = judgement.failed.measure if isinstance(judgement, RowCheck) else None
     return isinstance(failed, CountIf) and settled(failed.condition) is False
 
 
-def _severity(read: ReadRule, given: Severity | None) -> Severity:
+def _severity(read: ParsedRule, given: Severity | None) -> Severity:
     """If limits are set, only they decide: ``fail_if`` is FAIL, ``warn_if`` alone WARN."""
     if read.rule.fail_if is not None:
         if given is Severity.WARN:

@@ -40,7 +40,7 @@ from typing import Any
 from lakeguard.gate.grammar.condition_parser import ConditionParser
 from lakeguard.gate.grammar.cursor import Cursor
 from lakeguard.gate.grammar.grammar_error import GrammarError, Span, nearest
-from lakeguard.gate.grammar.rule import ReadRule, Rule, Threshold, rule_text
+from lakeguard.gate.grammar.rule import ParsedRule, Rule, Threshold, rule_text
 from lakeguard.gate.grammar.tokens import LONGEST_TEXT
 from lakeguard.gate.rule_types.catalog import RULE_TYPES
 from lakeguard.gate.rule_types.rule_type import RuleType
@@ -62,12 +62,12 @@ class RuleParser:
         self._column = column
         self._spans: dict[str, Span] = {}
 
-    def parse(self) -> ReadRule:
+    def parse(self) -> ParsedRule:
         rule_type = self._type()
         arguments = ArgumentParser(self._cursor, rule_type, self._column, self._spans).parse()
         clauses = self._clauses(rule_type)
         rule = self._rule(rule_type, arguments, clauses)
-        read = ReadRule(rule=rule, text=self._text, spans=self._spans)
+        read = ParsedRule(rule=rule, text=self._text, spans=self._spans)
         check_thresholds(rule_type, read)
         rule_type.check(read)
         return read
@@ -125,7 +125,7 @@ class RuleParser:
         token = self._cursor.expect_word("block", "quarantine")
         word = token.value.lower()
         self._spans["on_fail"] = self._cursor.since(start)
-        if word == "quarantine" and rule_type.judges != "rows":
+        if word == "quarantine" and rule_type.limit_target != "rows":
             message = f"{rule_type.name} has no rows to quarantine: the rule blocks"
             raise GrammarError(message, token.span, kind="meaning", word=token.value)
         return word
@@ -189,7 +189,7 @@ def parse_rule(text: str, *, column: str | None = None) -> Rule:
 
 
 @lru_cache(maxsize=4096)
-def read_rule(text: str, *, column: str | None = None) -> ReadRule:
+def read_rule(text: str, *, column: str | None = None) -> ParsedRule:
     """Parse a rule with the spans of its parts; its canonical text always parses."""
     read = RuleParser(text, column).parse()
     canonical = len(rule_text(read.rule))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lakeguard.gate.grammar.grammar_error import GrammarError, Span
-from lakeguard.gate.rules.compile import compile_read, compiler_for, points_at_rows
+from lakeguard.gate.rules.compile import compile_parsed, compiler_for, identifies_rows
 from lakeguard.gate.rules.parse import read_rule
-from lakeguard.gate.typecheck.checks import RowsJudged
+from lakeguard.gate.typecheck.checks import RowCheck
 from lakeguard_sdk.model.definitions import RuleDefinition
 from lakeguard_sdk.model.quarantine import QUARANTINE_COLUMNS, QuarantineRule
 from lakeguard_sdk.types.schema import TableSchema
@@ -26,7 +26,7 @@ def check_quarantine(text: str, batch: TableSchema, *, column: str | None = None
         message += f" rename the column {taken[0]}"
         raise GrammarError(message, Span(0, len(text)), kind="meaning", word=taken[0])
     try:
-        compile_read(replace(read, fresh=True), batch)
+        compile_parsed(replace(read, fresh=True), batch)
     except GrammarError as error:
         if error.kind != "column":
             raise
@@ -55,7 +55,7 @@ def quarantine_rules(
         judged = compiled.judgement
         if not definition.active or compiled.rule.on_fail != "quarantine":
             continue
-        if isinstance(judged, RowsJudged) and points_at_rows(judged):
+        if isinstance(judged, RowCheck) and identifies_rows(judged):
             found.append(
                 QuarantineRule(
                     rule_id=definition.rule_id,

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from lakeguard.gate.grammar.literals import EXACT
-from lakeguard.gate.grammar.rule import ReadRule, Threshold
+from lakeguard.gate.grammar.rule import ParsedRule, Threshold
 from lakeguard.gate.rule_types.rule_type import RuleType
 from lakeguard_sdk.expressions.conditions import Comparison
 
@@ -37,13 +37,13 @@ def _over(threshold: Threshold, failed: int, scope: int) -> bool:
     )
 
 
-def check_thresholds(rule_type: RuleType, read: ReadRule) -> None:
+def check_thresholds(rule_type: RuleType, read: ParsedRule) -> None:
     """Refuses thresholds that are meaningless, always true or never true."""
     for clause in ("warn_if", "fail_if"):
         threshold: Threshold | None = getattr(read.rule, clause)
         if threshold is None:
             continue
-        problem = _PROBLEMS[rule_type.judges_of(read.rule)](threshold)
+        problem = _PROBLEMS[rule_type.limit_target_of(read.rule)](threshold)
         if problem:
             raise read.error(clause, problem)
     warn, fail = read.rule.warn_if, read.rule.fail_if

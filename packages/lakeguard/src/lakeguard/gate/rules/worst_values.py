@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from lakeguard.gate.subject import Subject
-from lakeguard.gate.typecheck.checks import Judgement, RowsJudged
+from lakeguard.gate.typecheck.checks import Check, RowCheck
 from lakeguard_sdk.expressions.conditions import ColumnRef, FieldRef
 from lakeguard_sdk.expressions.measures import Aggregate
 
@@ -22,9 +22,9 @@ def tagged_columns(tags: Mapping[str, Collection[str]], subject: Subject | None)
     return tuple(sorted(found))
 
 
-def without_extremes(judged: Judgement, tagged: Collection[str]) -> Judgement:
+def without_worst_values(judged: Check, tagged: Collection[str]) -> Check:
     """The same check without measures that reveal a value of a tagged column."""
-    if not isinstance(judged, RowsJudged) or judged.extremes is None:
+    if not isinstance(judged, RowCheck) or judged.extremes is None:
         return judged
     hidden = {name.casefold() for name in tagged}
     of = [_column(asked.measure) for asked in judged.extremes]

@@ -16,7 +16,7 @@ Scalar = Decimal | date | datetime
 
 
 @dataclass(frozen=True)
-class Asked:
+class MeasureRef:
     """A measure and its key in evidence."""
 
     measure: Measure
@@ -26,8 +26,8 @@ class Asked:
         return measure_key(self.measure)
 
 
-def ask(measure: Measure) -> Asked:
-    return Asked(measure)
+def measure_ref(measure: Measure) -> MeasureRef:
+    return MeasureRef(measure)
 
 
 @dataclass(frozen=True)
@@ -48,16 +48,16 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class RowsJudged:
+class RowCheck:
     """Failing rows among the rows in scope; the extremes only name the worst value."""
 
-    failed: Asked
-    scope: Asked
-    extremes: tuple[Asked, Asked] | None = None
+    failed: MeasureRef
+    scope: MeasureRef
+    extremes: tuple[MeasureRef, MeasureRef] | None = None
     bounds: Bounds | None = None
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[MeasureRef, ...]:
         return (self.failed, self.scope, *(self.extremes or ()))
 
 
@@ -80,186 +80,186 @@ class Past:
 
 
 @dataclass(frozen=True)
-class ValueJudged:
+class ValueCheck:
     """One value compared with bounds, or with thresholds if there are no bounds."""
 
     subject: str
-    value: Asked
+    value: MeasureRef
     bounds: Bounds
     past: Past | None = None
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[MeasureRef, ...]:
         return (self.value,)
 
 
 @dataclass(frozen=True)
-class ShareJudged:
+class ShareCheck:
     """A percentage, or its complement; undefined for no rows."""
 
     subject: str
-    part: Asked
-    whole: Asked
+    part: MeasureRef
+    whole: MeasureRef
     bounds: Bounds
     rest: bool = False
     past: Past | None = None
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[MeasureRef, ...]:
         return (self.part, self.whole)
 
 
 @dataclass(frozen=True)
-class CommonJudged:
+class MostCommonCheck:
     """The most common value must be the one that ``held`` counts; its share is checked too."""
 
-    share: ShareJudged
-    held: Asked
+    share: ShareCheck
+    held: MeasureRef
     value: str
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[MeasureRef, ...]:
         return (*self.share.asked, self.held)
 
 
 @dataclass(frozen=True)
-class GroupsJudged:
+class GroupCheck:
     """Rows of the groups whose value is out of bounds."""
 
     subject: str
-    failed: Asked
-    scope: Asked
-    groups: Asked
-    worst: Asked
+    failed: MeasureRef
+    scope: MeasureRef
+    groups: MeasureRef
+    worst: MeasureRef
     bounds: Bounds
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[MeasureRef, ...]:
         return (self.failed, self.scope, self.groups, self.worst)
 
 
 @dataclass(frozen=True)
-class AgeJudged:
+class AgeCheck:
     """Age of the newest or oldest value at decision time; without ``most`` it only must not be in
     the future."""
 
     subject: str
-    newest: Asked
+    newest: MeasureRef
     data_type: str
     most: timedelta | None
     which: Literal["newest", "oldest"] = "newest"
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[MeasureRef, ...]:
         return (self.newest,)
 
 
 @dataclass(frozen=True)
-class DriftJudged:
+class SetDriftCheck:
     """Values added or removed since the last published version."""
 
     subject: str
-    values: Asked
+    values: MeasureRef
     new: int | None
     gone: int | None
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[MeasureRef, ...]:
         return (self.values,)
 
 
-REACH = 5
+LOOKBACK = 5
 """How many versions back to search for one with rows to compare with."""
 
 
 @dataclass(frozen=True)
-class SpreadJudged:
+class DistributionCheck:
     """Distance of the distribution from that of the last published version with values."""
 
     subject: str
-    spread: Asked
+    spread: MeasureRef
     data_type: str
     most: Decimal
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[MeasureRef, ...]:
         return (self.spread,)
 
 
 @dataclass(frozen=True)
-class GrowthJudged:
+class ShareGrowthCheck:
     """Growth of a share, in percentage points, since the last version with rows."""
 
     subject: str
-    part: Asked
-    whole: Asked
+    part: MeasureRef
+    whole: MeasureRef
     most: Decimal
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[MeasureRef, ...]:
         return (self.part, self.whole)
 
 
 @dataclass(frozen=True)
-class FilesJudged:
+class FileCheck:
     """Files of the run: their number, or whether one belongs to a partition."""
 
     bounds: Bounds
     partition: tuple[str, str] | None = None
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[MeasureRef, ...]:
         return ()
 
 
 @dataclass(frozen=True)
-class Settled:
+class SchemaCheck:
     """Answered by the declared columns alone."""
 
     holds: bool
     found: str
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[MeasureRef, ...]:
         return ()
 
 
 @dataclass(frozen=True)
-class FormulaJudged:
+class FormulaCheck:
     """A value computed from several measures, compared with bounds or thresholds."""
 
     subject: str
-    asked: tuple[Asked, ...]
+    asked: tuple[MeasureRef, ...]
     """Terms, in the order that the formula refers to."""
     formula: TotalValue
     bounds: Bounds
 
 
-Judgement = (
-    RowsJudged
-    | FormulaJudged
-    | ValueJudged
-    | ShareJudged
-    | CommonJudged
-    | GroupsJudged
-    | AgeJudged
-    | DriftJudged
-    | SpreadJudged
-    | GrowthJudged
-    | FilesJudged
-    | Settled
+Check = (
+    RowCheck
+    | FormulaCheck
+    | ValueCheck
+    | ShareCheck
+    | MostCommonCheck
+    | GroupCheck
+    | AgeCheck
+    | SetDriftCheck
+    | DistributionCheck
+    | ShareGrowthCheck
+    | FileCheck
+    | SchemaCheck
 )
 
 
-def looks_back(judgement: Judgement) -> int:
+def history_depth(judgement: Check) -> int:
     """How many earlier versions the check needs."""
     match judgement:
-        case ValueJudged(past=Past(over=over)) | ShareJudged(past=Past(over=over)):
+        case ValueCheck(past=Past(over=over)) | ShareCheck(past=Past(over=over)):
             return over
-        case CommonJudged(share=share):
-            return looks_back(share)
-        case SpreadJudged() | GrowthJudged():
-            return REACH
-        case DriftJudged():
+        case MostCommonCheck(share=share):
+            return history_depth(share)
+        case DistributionCheck() | ShareGrowthCheck():
+            return LOOKBACK
+        case SetDriftCheck():
             return 1
     return 0

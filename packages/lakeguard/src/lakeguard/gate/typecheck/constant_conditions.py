@@ -8,7 +8,7 @@ from typing import Any
 
 from lakeguard.gate.grammar.syntax_tree import OPPOSITES
 from lakeguard.gate.typecheck.scalars import as_scalar
-from lakeguard.gate.typecheck.value_bounds import Reach, reach_of
+from lakeguard.gate.typecheck.value_bounds import Interval, interval_of
 from lakeguard_sdk.expressions.conditions import (
     And,
     Arithmetic,
@@ -38,10 +38,12 @@ def settled(condition: Condition) -> bool | None:
     """The condition's value for every row that has values; None if it varies."""
     match condition:
         case Compare(op=op, left=left, right=right):
-            return compared_reaches(op, reach_of(left), reach_of(right))
+            return compare_intervals(op, interval_of(left), interval_of(right))
         case InSet(of=of, values=values):
-            reach = reach_of(of)
-            none = all(compared_reaches(Comparison.EQ, reach, reach_of(v)) is False for v in values)
+            reach = interval_of(of)
+            none = all(
+                compare_intervals(Comparison.EQ, reach, interval_of(v)) is False for v in values
+            )
             both = type_of(of) == "boolean" and len({value.text for value in values}) > 1
             return False if none else True if both else None
         case IsNull(of=of):
@@ -92,7 +94,7 @@ def _negated(condition: Condition) -> Condition:
     return Not(item=condition)
 
 
-def compared_reaches(op: Comparison, one: Reach, other: Reach) -> bool | None:
+def compare_intervals(op: Comparison, one: Interval, other: Interval) -> bool | None:
     """The result of a comparison of two intervals; None if it varies."""
     match op:
         case Comparison.GE:
@@ -109,7 +111,7 @@ def compared_reaches(op: Comparison, one: Reach, other: Reach) -> bool | None:
     return (op is Comparison.EQ) if same else None
 
 
-def _below(one: Reach, other: Reach, *, strict: bool) -> bool | None:
+def _below(one: Interval, other: Interval, *, strict: bool) -> bool | None:
     """Whether every number of one is below (or not above) every number of the other."""
     if _before(one.high, other.low, equal=not strict):
         return True

@@ -10,7 +10,7 @@ from lakeguard.gate.grammar.literals import (
     Number,
     Text,
 )
-from lakeguard.gate.grammar.rule import Listed, ReadRule, Said, Totalled
+from lakeguard.gate.grammar.rule import AggregateArgument, ConditionArgument, Listed, ParsedRule
 from lakeguard.gate.grammar.syntax_tree import WhereNode
 from lakeguard.gate.typecheck.checks import Bounds, Scalar
 from lakeguard.gate.typecheck.scalars import as_scalar
@@ -19,7 +19,7 @@ from lakeguard.gate.typecheck.typed_conditions import ConditionTyper, ElementTyp
 from lakeguard.gate.typecheck.typed_scalars import find_column
 from lakeguard.gate.typecheck.typed_values import (
     NoSuchValue,
-    OutOfReach,
+    OutOfRange,
     Rounding,
     type_limits,
     typed_value,
@@ -47,7 +47,7 @@ ON_NESTED = (
 class Resolver:
     """Typed access to the arguments of a rule."""
 
-    def __init__(self, read: ReadRule, schema: TableSchema) -> None:
+    def __init__(self, read: ParsedRule, schema: TableSchema) -> None:
         self._read = read
         self._schema = schema
 
@@ -61,12 +61,12 @@ class Resolver:
         tree = self._tree
         return ConditionTyper(self._read, self._schema, "condition").condition(tree)
 
-    def said_of_elements(self, element: str) -> Condition:
+    def element_condition(self, element: str) -> Condition:
         """The condition over array elements, where ``value`` is the element and columns are not
         visible."""
         return ElementTyper(self._read, element, "condition").condition(self._tree)
 
-    def said_of_groups(self) -> tuple[TotalCondition, tuple[GroupTerm, ...]]:
+    def group_condition(self) -> tuple[TotalCondition, tuple[GroupTerm, ...]]:
         """The condition over the aggregates of each group, and those aggregates."""
         typer = TotalTyper(self._read, self._schema, self.where)
         condition = typer.said(self._tree)
@@ -75,7 +75,7 @@ class Resolver:
     def total(self) -> AggregateTyper:
         """The aggregate that the rule is about, with its measures."""
         totalled = self._read.rule.parameter("aggregate")
-        if not isinstance(totalled, Totalled):
+        if not isinstance(totalled, AggregateArgument):
             raise self._read.error("type", f"{self._read.rule.rule_type} needs an aggregate")
         typer = AggregateTyper(self._read, self._schema, self.where)
         typer.read(totalled.tree)
@@ -84,7 +84,7 @@ class Resolver:
     @property
     def _tree(self) -> WhereNode:
         said = self._read.rule.parameter("condition")
-        if not isinstance(said, Said):
+        if not isinstance(said, ConditionArgument):
             raise self._read.error("type", f"{self._read.rule.rule_type} needs a condition")
         return said.tree
 
@@ -151,7 +151,7 @@ class Resolver:
         inward = Rounding.UP if name == "min" else Rounding.DOWN
         try:
             return typed_value(literal, data_type, inward)
-        except OutOfReach as reason:
+        except OutOfRange as reason:
             if reason.above == (name == "min") or data_type in FLOATS:
                 raise self._read.error(f"parameter {name}", str(reason)) from None
             limit = type_limits(data_type)[1 if reason.above else 0]
@@ -174,7 +174,7 @@ class Resolver:
             raise self._read.error("type", f"{self._read.rule.rule_type} needs {name}")
         try:
             return typed_value(literal, column.type, rounding)
-        except OutOfReach as reason:
+        except OutOfRange as reason:
             message = f"{column.name}: {reason}, so the result is the same for every row"
             raise self._read.error(f"parameter {name}", message) from None
         except NoSuchValue as reason:

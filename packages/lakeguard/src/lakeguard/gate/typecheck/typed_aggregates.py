@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import ClassVar
 
 from lakeguard.gate.grammar.literals import Number
-from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.grammar.rule import ParsedRule
 from lakeguard.gate.grammar.syntax_tree import (
     Aggregated,
     AllOf,
@@ -20,9 +20,9 @@ from lakeguard.gate.grammar.syntax_tree import (
     WhereNode,
     WrittenNode,
 )
-from lakeguard.gate.typecheck.constant_conditions import compared_reaches
+from lakeguard.gate.typecheck.constant_conditions import compare_intervals
 from lakeguard.gate.typecheck.typed_conditions import ConditionTyper
-from lakeguard.gate.typecheck.value_bounds import is_there, total_reach
+from lakeguard.gate.typecheck.value_bounds import aggregate_interval, is_there
 from lakeguard_sdk.core.enums import Scope
 from lakeguard_sdk.expressions.aggregates import (
     Figure,
@@ -79,7 +79,7 @@ class AggregateTyper(ConditionTyper):
     prefix: ClassVar[str] = "aggregate"
     """Prefix of the spans of its parts."""
 
-    def __init__(self, read: ReadRule, schema: TableSchema, where: Condition | None) -> None:
+    def __init__(self, read: ParsedRule, schema: TableSchema, where: Condition | None) -> None:
         super().__init__(read, schema, self.prefix)
         self._where = where
         self.measures: list[Measure] = []
@@ -191,8 +191,8 @@ class TotalTyper(AggregateTyper):
 
     def _foretold(self, op: Comparison, one: TotalValue, other: TotalValue) -> bool | None:
         """Every group has at least one row."""
-        reaches = (total_reach(side, self.measures, 1) for side in (one, other))
-        return compared_reaches(op, *reaches)
+        reaches = (aggregate_interval(side, self.measures, 1) for side in (one, other))
+        return compare_intervals(op, *reaches)
 
     def terms(self) -> tuple[GroupTerm, ...]:
         """The aggregates, in the order that the condition refers to."""

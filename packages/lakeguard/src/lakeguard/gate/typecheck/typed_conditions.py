@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.grammar.rule import ParsedRule
 from lakeguard.gate.grammar.syntax_tree import (
     AllOf,
     AnyOf,
     Between,
     Called,
     Compared,
-    Likened,
+    LikeTest,
     Membership,
     Named,
     Negation,
@@ -24,7 +24,7 @@ from lakeguard.gate.typecheck.typed_calls import BadArgument, checked
 from lakeguard.gate.typecheck.typed_scalars import Pending, ScalarTyper
 from lakeguard.gate.typecheck.typed_values import (
     NoSuchValue,
-    OutOfReach,
+    OutOfRange,
     Rounding,
     typed_value,
 )
@@ -82,7 +82,7 @@ class ConditionTyper(ScalarTyper):
                 return self._membership(tree)
             case Between():
                 return self._between(tree)
-            case Likened():
+            case LikeTest():
                 return self._likened(tree)
             case Compared(op=op, left=left, right=right):
                 part = self._here
@@ -121,7 +121,7 @@ class ConditionTyper(ScalarTyper):
             raise self._read.error(part, f"{message}: the condition has no effect")
         return made
 
-    def _likened(self, tree: Likened) -> Condition:
+    def _likened(self, tree: LikeTest) -> Condition:
         part = self._here
         of = self.scalar(tree.of)
         if type_of(of) != "string":
@@ -149,7 +149,7 @@ class ConditionTyper(ScalarTyper):
         self._ordered(found.part, of, name, op)
         try:
             return typed_value(found.literal, type_of(of), INWARD[op])
-        except OutOfReach as reason:
+        except OutOfRange as reason:
             message = f"{name}: {reason}, so the condition is the same for every row"
             raise self._read.error(found.part, message) from None
         except NoSuchValue as reason:
@@ -164,7 +164,7 @@ class ConditionTyper(ScalarTyper):
 class ElementTyper(ConditionTyper):
     """A condition over the elements of an array; the element is called ``value``."""
 
-    def __init__(self, read: ReadRule, element: str, prefix: str) -> None:
+    def __init__(self, read: ParsedRule, element: str, prefix: str) -> None:
         column = Column(name=ELEMENT, type=element)
         super().__init__(read, TableSchema(columns=(column,)), prefix)
 

@@ -13,7 +13,7 @@ from lakeguard.gate.grammar.literals import (
     Number,
     Text,
 )
-from lakeguard.gate.grammar.rule import ReadRule
+from lakeguard.gate.grammar.rule import ParsedRule
 from lakeguard.gate.grammar.syntax_tree import (
     Aggregated,
     Calculated,
@@ -56,7 +56,7 @@ class Pending:
     part: str
 
 
-def find_column(read: ReadRule, part: str, name: str, schema: TableSchema) -> ColumnRef:
+def find_column(read: ParsedRule, part: str, name: str, schema: TableSchema) -> ColumnRef:
     data_type = schema.type_of(name)
     if data_type is None:
         raise read.error(
@@ -68,7 +68,7 @@ def find_column(read: ReadRule, part: str, name: str, schema: TableSchema) -> Co
 class ScalarTyper(ABC):
     """Visits a tree in the order in which the parser recorded its spans."""
 
-    def __init__(self, read: ReadRule, schema: TableSchema, prefix: str = "where") -> None:
+    def __init__(self, read: ParsedRule, schema: TableSchema, prefix: str = "where") -> None:
         self._read = read
         self._schema = schema
         self._prefix = prefix

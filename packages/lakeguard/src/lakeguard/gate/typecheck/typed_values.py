@@ -48,7 +48,7 @@ class NoSuchValue(Exception):
     """The literal is not a value of the type; the message says why, and what to write."""
 
 
-class OutOfReach(NoSuchValue):
+class OutOfRange(NoSuchValue):
     """The number is out of the type's range; ``above`` says on which side."""
 
     def __init__(self, message: str, *, above: bool) -> None:
@@ -116,14 +116,14 @@ def _number(number: Decimal, data_type: str, rounding: Rounding) -> str:
         if low <= moved <= high:
             return format(moved if moved else moved.copy_abs(), "f")
     message = f"{number_text(number)} is out of range for {data_type}"
-    raise OutOfReach(message, above=number > 0)
+    raise OutOfRange(message, above=number > 0)
 
 
 def _float_text(number: Decimal, data_type: str) -> str:
     """The nearest double; for a float column the nearest float, written as a double."""
     value = nearest_float(number, data_type)
     if math.isinf(value):
-        raise OutOfReach(f"{number_text(number)} is out of range for {data_type}", above=number > 0)
+        raise OutOfRange(f"{number_text(number)} is out of range for {data_type}", above=number > 0)
     return repr(value if value else 0.0)
 
 

@@ -41,47 +41,47 @@ from lakeguard_sdk.types.schema import FLOATS, is_numeric
 _ZERO, _ONE = Decimal(0), Decimal(1)
 
 
-class Reach(NamedTuple):
+class Interval(NamedTuple):
     """Inclusive ends; None is open. NaN is above every number."""
 
     low: Decimal | None = None
     high: Decimal | None = None
 
 
-_ANYWHERE = Reach()
-NOTHING = Reach(_ZERO, _ZERO)
+_ANYWHERE = Interval()
+NOTHING = Interval(_ZERO, _ZERO)
 _PARTS_OF_TIMES = {
-    Function.MONTH: Reach(_ONE, Decimal(12)),
-    Function.DAY: Reach(_ONE, Decimal(31)),
-    Function.HOUR: Reach(_ZERO, Decimal(23)),
-    Function.WEEKDAY: Reach(_ZERO, Decimal(6)),
+    Function.MONTH: Interval(_ONE, Decimal(12)),
+    Function.DAY: Interval(_ONE, Decimal(31)),
+    Function.HOUR: Interval(_ZERO, Decimal(23)),
+    Function.WEEKDAY: Interval(_ZERO, Decimal(6)),
 }
 
 
-def reach_of(node: Scalar) -> Reach:
+def interval_of(node: Scalar) -> Interval:
     """Never too narrow; wider if the exact interval is unknown."""
     match node:
         case Value(type=kind, text=text) if is_numeric(kind):
-            return Reach(Decimal(text), Decimal(text))
+            return Interval(Decimal(text), Decimal(text))
         case Length(of=Call(function=Function.SUBSTR, arguments=(_, _, Value(text=most)))):
-            return Reach(_ZERO, Decimal(most))
+            return Interval(_ZERO, Decimal(most))
         case Length() | ElementCount() | Call(function=Function.SIZE):
-            return Reach(_ZERO)
+            return Interval(_ZERO)
         case Choice(then=then, otherwise=otherwise):
-            return _either(reach_of(then), reach_of(otherwise))
+            return _either(interval_of(then), interval_of(otherwise))
         case Calculation():
             return _calculated(node)
         case Call():
             return _called(node)
     kind = type_of(node)
     exact = is_numeric(kind) and kind not in FLOATS
-    return Reach(*type_limits(kind)) if exact else _ANYWHERE
+    return Interval(*type_limits(kind)) if exact else _ANYWHERE
 
 
-def _called(node: Call) -> Reach:
+def _called(node: Call) -> Interval:
     if node.function in _PARTS_OF_TIMES:
         return _PARTS_OF_TIMES[node.function]
-    inner = reach_of(node.arguments[0])
+    inner = interval_of(node.arguments[0])
     match node.function:
         case Function.DAYS_BETWEEN if node.arguments[0] == node.arguments[1]:
             return NOTHING
@@ -91,33 +91,33 @@ def _called(node: Call) -> Reach:
             return inner
         case Function.COALESCE:
             for other in node.arguments[1:]:
-                inner = _either(inner, reach_of(other))
+                inner = _either(inner, interval_of(other))
             return inner
         case Function.DOUBLE if inner.low is not None and inner.low >= 0:
-            return Reach(_ZERO)
+            return Interval(_ZERO)
     return _ANYWHERE
 
 
-def _absolute(inner: Reach) -> Reach:
+def _absolute(inner: Interval) -> Interval:
     low, high = inner
     if low is not None and low >= 0:
         return inner
     if low is None or high is None:
-        return Reach(_ZERO)
-    return Reach(_ZERO, max(low.copy_abs(), high.copy_abs()))
+        return Interval(_ZERO)
+    return Interval(_ZERO, max(low.copy_abs(), high.copy_abs()))
 
 
-def _either(one: Reach, other: Reach) -> Reach:
+def _either(one: Interval, other: Interval) -> Interval:
     low = None if one.low is None or other.low is None else min(one.low, other.low)
     high = None if one.high is None or other.high is None else max(one.high, other.high)
-    return Reach(low, high)
+    return Interval(low, high)
 
 
-def _calculated(node: Calculation) -> Reach:
+def _calculated(node: Calculation) -> Interval:
     """Exact numbers only: a double may be rounded, infinite or NaN."""
     if node.type in FLOATS:
         return _ANYWHERE
-    one, other = reach_of(node.left), reach_of(node.right)
+    one, other = interval_of(node.left), interval_of(node.right)
     match node.op:
         case Arithmetic.SUBTRACT if node.left == node.right:
             return NOTHING
@@ -125,16 +125,16 @@ def _calculated(node: Calculation) -> Reach:
             sizes = (exact_size(type_of(side)) for side in (node.left, node.right))
             whole = all(size is not None and size[1] == 0 for size in sizes)
             return _remainder(one, _absolute(other).high, _ONE if whole else _ZERO)
-    return reckoned_reach(node.op, one, other)
+    return arithmetic_interval(node.op, one, other)
 
 
-def reckoned_reach(op: Arithmetic, one: Reach, other: Reach) -> Reach:
+def arithmetic_interval(op: Arithmetic, one: Interval, other: Interval) -> Interval:
     """For exact numbers added, subtracted or multiplied; unbounded otherwise."""
     match op:
         case Arithmetic.ADD:
-            return Reach(_sum(one.low, other.low), _sum(one.high, other.high))
+            return Interval(_sum(one.low, other.low), _sum(one.high, other.high))
         case Arithmetic.SUBTRACT:
-            return Reach(_sum(one.low, other.high, -1), _sum(one.high, other.low, -1))
+            return Interval(_sum(one.low, other.high, -1), _sum(one.high, other.low, -1))
         case Arithmetic.MULTIPLY:
             return _product(one, other)
     return _ANYWHERE
@@ -146,21 +146,21 @@ def _sum(one: Decimal | None, other: Decimal | None, sign: int = 1) -> Decimal |
     return EXACT.add(one, other) if sign > 0 else EXACT.subtract(one, other)
 
 
-def _product(one: Reach, other: Reach) -> Reach:
+def _product(one: Interval, other: Interval) -> Interval:
     ends = [end for end in (*one, *other) if end is not None]
     if len(ends) < 4:
         below = any(reach.low is None or reach.low < 0 for reach in (one, other))
-        return _ANYWHERE if below else Reach(_ZERO)
+        return _ANYWHERE if below else Interval(_ZERO)
     found = [EXACT.multiply(left, right) for left, right in product(ends[:2], ends[2:])]
-    return Reach(min(found), max(found))
+    return Interval(min(found), max(found))
 
 
-def _remainder(of: Reach, by: Decimal | None, less: Decimal) -> Reach:
+def _remainder(of: Interval, by: Decimal | None, less: Decimal) -> Interval:
     """The remainder has the sign of the dividend and is smaller than the divisor."""
     most = None if by is None else EXACT.subtract(by, less)
     if of.low is not None and of.low >= 0:
-        return Reach(_ZERO, most)
-    return Reach(None if most is None else most.copy_negate(), most)
+        return Interval(_ZERO, most)
+    return Interval(None if most is None else most.copy_negate(), most)
 
 
 # Intervals of values computed from aggregates.
@@ -169,20 +169,20 @@ _COUNTS = (RowCount, CountIf, DistinctCount)
 _DIVIDING = (Arithmetic.DIVIDE, Arithmetic.REMAINDER)
 
 
-def total_reach(of: TotalValue, terms: Sequence[Measure], rows: int) -> Reach:
+def aggregate_interval(of: TotalValue, terms: Sequence[Measure], rows: int) -> Interval:
     """For at least ``rows`` rows; wider if the exact interval is unknown."""
     match of:
         case Figure(text=text):
-            return Reach(Decimal(text), Decimal(text))
+            return Interval(Decimal(text), Decimal(text))
         case Total(term=term):
             if isinstance(terms[term], _COUNTS):
-                return Reach(Decimal(rows if isinstance(terms[term], RowCount) else 0))
-            return Reach()
+                return Interval(Decimal(rows if isinstance(terms[term], RowCount) else 0))
+            return Interval()
         case Reckoned(op=Arithmetic.SUBTRACT, left=left, right=right) if left == right:
-            return NOTHING if _is_exact(left, terms) else Reach()
+            return NOTHING if _is_exact(left, terms) else Interval()
         case Reckoned(op=op, left=left, right=right):
-            sides = (total_reach(side, terms, rows) for side in (left, right))
-            return reckoned_reach(op, *sides)
+            sides = (aggregate_interval(side, terms, rows) for side in (left, right))
+            return arithmetic_interval(op, *sides)
 
 
 def is_there(of: TotalValue, terms: Sequence[Measure]) -> bool:

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from lakeguard.gate.decide import decide
 from lakeguard.gate.evaluation.case import CaseFacts, History
-from lakeguard.gate.evaluation.redaction import said_without_values
+from lakeguard.gate.evaluation.redaction import redacted_message
 from lakeguard.gate.grammar.grammar_error import GrammarError
 from lakeguard.gate.rules.compile import compiler_for
 from lakeguard.gate.rules.quarantine_rules import quarantine_rules
-from lakeguard.gate.rules.worst_values import tagged_columns, without_extremes
+from lakeguard.gate.rules.worst_values import tagged_columns, without_worst_values
 from lakeguard.insight.history.replay import RecordedCase
 from lakeguard_sdk.core.enums import CheckKind, Outcome, Verdict
 from lakeguard_sdk.expressions.measures import Measure, MeasureValue, measure_key
@@ -157,7 +157,7 @@ def finding(check: CheckResult, hidden: Collection[str]) -> DraftFinding:
     return DraftFinding(
         rule_id=check.check_id,
         outcome=check.outcome,
-        message=said_without_values(check, hidden),
+        message=redacted_message(check, hidden),
         failed_rows=check.failed_rows,
         scope_rows=check.scope_rows,
     )
@@ -165,7 +165,7 @@ def finding(check: CheckResult, hidden: Collection[str]) -> DraftFinding:
 
 def _needs(rule: RuleDefinition, schema: TableSchema, tagged: tuple[str, ...]) -> RuleNeeds:
     try:
-        judged = without_extremes(compiler_for(schema)(rule).judgement, tagged)
+        judged = without_worst_values(compiler_for(schema)(rule).judgement, tagged)
     except GrammarError as error:
         return RuleNeeds({}, f"it means nothing over the columns of then: {error}")
     return RuleNeeds({asked.key: asked.measure for asked in judged.asked})

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row
 
 from lakeguard.gate.evaluation.case import EarlierVersion, History
-from lakeguard.gate.rules.compile import looked_back_at
+from lakeguard.gate.rules.compile import history_measures
 from lakeguard.insight.history.replay import RecordedCase
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.versions import evidence_behind, pointer_rows, stored_versions
@@ -106,8 +106,8 @@ class Past:
         self, rules: tuple[RuleDefinition, ...], case: RecordedCase, at: datetime
     ) -> History:
         """The recorded history if it has all measures; else rebuilt as of then."""
-        keys, most = looked_back_at(rules, case.facts.declared)
-        known, reach = looked_back_at(case.rules, case.facts.declared)
+        keys, most = history_measures(rules, case.facts.declared)
+        known, reach = history_measures(case.rules, case.facts.declared)
         if not keys or (keys <= known and most <= reach):
             return case.history
         found = []

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lakeguard.gate.evaluation.case import History
-from lakeguard.gate.evaluation.evaluate import Grounds, Unmeasured, evaluate
+from lakeguard.gate.evaluation.evaluate import EvaluationContext, Unmeasured, evaluate
 from lakeguard.gate.grammar.grammar_error import GrammarError
 from lakeguard.gate.rules.compile import CompiledRule, compile_text, define_rule
 from lakeguard.gate.rules.parse import parse_rule
-from lakeguard.gate.typecheck.checks import looks_back
+from lakeguard.gate.typecheck.checks import history_depth
 from lakeguard.gate.typecheck.scalars import NotAValue
 from lakeguard.insight.suggestions.suggestion import Draft, Held, Suggestion
 from lakeguard_sdk.core.dataset_name import DatasetName
@@ -71,7 +71,7 @@ def held(trial: Trial, answers: Answers) -> Held:
         result = evaluate(trial.definition, trial.compiled, _grounds(answers))
     except (Unmeasured, NotAValue) as error:
         return Held(version=answers.version, outcome=Outcome.ERROR, message=str(error))
-    if looks_back(trial.compiled.judgement) and result.observed is None:
+    if history_depth(trial.compiled.judgement) and result.observed is None:
         # the gate passes it, which is no evidence for the rule
         skipped = Outcome.NOT_EVALUATED
         return Held(version=answers.version, outcome=skipped, message="not compared")
@@ -99,7 +99,7 @@ def kept(trials: Sequence[Trial], answers: Answers) -> list[tuple[Trial, Held]]:
     ]
 
 
-def _grounds(answers: Answers) -> Grounds:
+def _grounds(answers: Answers) -> EvaluationContext:
     evidence = Evidence(
         run_id="",
         dataset=DatasetName("bronze.seen"),
@@ -115,7 +115,7 @@ def _grounds(answers: Answers) -> Grounds:
         build_hash="",
         engine="",
     )
-    return Grounds(evidence, answers.history, answers.at)
+    return EvaluationContext(evidence, answers.history, answers.at)
 
 
 # Ranking of suggestions.

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from lakeguard.gate.evaluation.case import EarlierVersion, History
-from lakeguard.gate.rules.compile import looked_back_at
+from lakeguard.gate.rules.compile import history_measures
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.versions import evidence_behind, pointer_rows
 from lakeguard.state.transaction import Transaction
@@ -26,7 +26,7 @@ def earlier_values(
 
     Versions undone by a rollback are excluded.
     """
-    keys, most = looked_back_at(rules, schema)
+    keys, most = history_measures(rules, schema)
     if not keys:
         return History()
     numbers = led_to(pointer_rows(tx, dataset_id))[-most:][::-1]

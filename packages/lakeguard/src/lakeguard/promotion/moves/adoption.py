@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
-from lakeguard.gate.policies import judge_metadata
+from lakeguard.gate.policies import evaluate_metadata
 from lakeguard.gate.schema_comparison import compare_schema
 from lakeguard.lake.adoptable import told_rows
 from lakeguard.ledger.decisions import decision_of_run
@@ -116,7 +116,7 @@ def open_adoption(
         tasks.require(tx, opening.ticket)
         differences = _differences(opening.dataset, opening.pinned, table)
         case = _case(opening, opening.ticket.run_id, opening.findings, differences)
-        judged = judge_metadata(case.facts, opening.pinned.policies, tx.now())
+        judged = evaluate_metadata(case.facts, opening.pinned.policies, tx.now())
         blocking = (Outcome.FAIL, Outcome.ERROR)
         refused = any(check.outcome in blocking for check in (*case.findings.checks, *judged))
         if refused or differences or table is None:

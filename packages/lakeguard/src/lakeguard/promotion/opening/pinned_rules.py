@@ -12,7 +12,7 @@ from lakeguard.gate.rules.compile import measures_for
 from lakeguard.gate.rules.parse import read_rule
 from lakeguard.gate.rules.worst_values import tagged_columns
 from lakeguard.gate.schema.profiles import SchemaTerms
-from lakeguard.gate.subject import ReadInput, Subject, Travelled
+from lakeguard.gate.subject import InheritedTag, ReadInput, Subject
 from lakeguard.ledger.versions import (
     Pointer,
     StoredVersion,
@@ -132,7 +132,7 @@ def _travelled(
     definition: DatasetDefinition,
     policies: Iterable[PolicyDefinition],
     read: Iterable[InputVersion],
-) -> tuple[Travelled, ...]:
+) -> tuple[InheritedTag, ...]:
     """Computed only if a policy refers to tags."""
     if not any(map(_asks_for_tags, policies)):
         return ()
@@ -144,8 +144,8 @@ def _with_those_of(
     shown: StoredVersion,
     policies: Iterable[PolicyDefinition],
     tags: dict[str, tuple[str, ...]],
-    travelled: tuple[Travelled, ...],
-) -> tuple[dict[str, tuple[str, ...]], tuple[Travelled, ...]]:
+    travelled: tuple[InheritedTag, ...],
+) -> tuple[dict[str, tuple[str, ...]], tuple[InheritedTag, ...]]:
     """Own and inherited tags of the version's columns."""
     has = {name.casefold(): name for name in shown.table_schema.names}
     found = [*tags.items()]

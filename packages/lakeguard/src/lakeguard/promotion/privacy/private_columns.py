@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from lakeguard.gate.policies import parse_policy
 from lakeguard.gate.policy_types.pii import ForbidColumns, ForbidTag
-from lakeguard.gate.subject import Travelled
+from lakeguard.gate.subject import InheritedTag
 from lakeguard.promotion.context import PinnedRules
 from lakeguard.promotion.privacy.tag_propagation import possible_tags
 from lakeguard.registry.store import (
@@ -32,7 +32,7 @@ def private_columns(
     tx: Transaction,
     dataset: RegisteredDataset,
     policies: Iterable[PolicyDefinition],
-    possible: Iterable[Travelled],
+    possible: Iterable[InheritedTag],
 ) -> tuple[str, ...]:
     """Columns tagged ``pii``, own or inherited, and columns under a PII policy of any layer.
 
@@ -57,7 +57,7 @@ def private_in(
     definition: DatasetDefinition,
     policies: Iterable[PolicyDefinition],
     pinned: PinnedRules,
-    possible: Iterable[Travelled],
+    possible: Iterable[InheritedTag],
 ) -> tuple[str, ...]:
     """Columns with a marking tag, own or possibly inherited."""
     marks = (PERSONAL, *_marks(policies))
@@ -66,7 +66,7 @@ def private_in(
     return tuple(sorted({*_marked(definition, marks), *came_down}))
 
 
-def _came_down(travelled: Iterable[Travelled], marks: Marks) -> Iterator[str]:
+def _came_down(travelled: Iterable[InheritedTag], marks: Marks) -> Iterator[str]:
     tags = {mark.tag for mark in marks if isinstance(mark, ForbidTag)}
     yield from (item.column for item in travelled if item.tag in tags)
 

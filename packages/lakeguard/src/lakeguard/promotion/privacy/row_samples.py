@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.policies import forbids_pattern
-from lakeguard.gate.subject import Travelled
+from lakeguard.gate.subject import InheritedTag
 from lakeguard.ledger.decisions import decision_of_run, record_samples, samples_of_run
 from lakeguard.promotion.context import (
     OpenRun,
@@ -66,7 +66,7 @@ def masked_columns(
     definition: DatasetDefinition,
     pinned: PinnedRules,
     private: Iterable[str],
-    possible: Iterable[Travelled],
+    possible: Iterable[InheritedTag],
 ) -> tuple[str, ...]:
     """Columns with any tag, own or inherited, and private columns."""
     hidden = {*_tagged(pinned), *(item.column for item in possible), *private}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lakeguard.gate.subject import Travelled
+from lakeguard.gate.subject import InheritedTag
 from lakeguard.ledger.openings import opening_of
 from lakeguard.ledger.versions import StoredVersion, inputs_of, require_version
 from lakeguard.promotion.records.version_facts import definition_behind
@@ -36,7 +36,7 @@ Tags = dict[str, set[_Carried]]
 
 def travelled_tags(
     tx: Transaction, definition: DatasetDefinition, read: Iterable[InputVersion] = ()
-) -> tuple[Travelled, ...]:
+) -> tuple[InheritedTag, ...]:
     """Inherited tags by column, from current definitions and from those of the input versions."""
     return _told(definition, _Ancestors(tx).inherited(definition, read))
 
@@ -45,7 +45,7 @@ def travelled_tags_of(
     tx: Transaction,
     names: Iterable[DatasetName],
     definitions: Mapping[DatasetName, DatasetDefinition],
-) -> dict[DatasetName, tuple[Travelled, ...]]:
+) -> dict[DatasetName, tuple[InheritedTag, ...]]:
     """The same for many datasets from the given current definitions, without queries."""
     ancestors = _Ancestors(tx, definitions)
     return {
@@ -59,16 +59,16 @@ def possible_tags(
     read: Iterable[InputVersion] = (),
     *,
     transformed: bool,
-) -> tuple[Travelled, ...]:
+) -> tuple[InheritedTag, ...]:
     """Possible inherited tags: those that lineage shows, and all input tags for every column
     that a Python function or a target transform produces."""
     found = _Suspects(tx).inherited(definition, read, transformed=transformed)
     return _told(definition, found)
 
 
-def _told(definition: DatasetDefinition, found: Tags) -> tuple[Travelled, ...]:
+def _told(definition: DatasetDefinition, found: Tags) -> tuple[InheritedTag, ...]:
     items = (
-        Travelled(
+        InheritedTag(
             column=column.name,
             tag=carried.tag,
             source=carried.source,

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Any
 
 from lakeguard.dispatch.tasks import Task
-from lakeguard.gate.evaluation.redaction import reasons_without_values, said_without_values
+from lakeguard.gate.evaluation.redaction import redacted_message, redacted_reasons
 from lakeguard.ledger.notifications.alerts import raise_alert
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.store import RegisteredDataset
@@ -40,7 +40,7 @@ def tell_decision(
     about = {"run_id": decision.run_id, "decision_id": decision.decision_id}
     at, ruling = decision.ruling.decided_at, decision.ruling
     if not decision.allowed:
-        reasons = reasons_without_values(ruling, hidden)[:_MOST_REASONS]
+        reasons = redacted_reasons(ruling, hidden)[:_MOST_REASONS]
         alert = Alert(
             **_subject(context, dataset, AlertKind.BLOCKED, decision.decision_id),
             **about,
@@ -138,7 +138,7 @@ def _subject(
 
 def _said(check: CheckResult, hidden: Collection[str]) -> str:
     waived = f"; waived by {check.waived_by}" if check.waived_by else ""
-    return said_without_values(check, hidden) + waived
+    return redacted_message(check, hidden) + waived
 
 
 def _details(check: CheckResult) -> dict[str, Any]:

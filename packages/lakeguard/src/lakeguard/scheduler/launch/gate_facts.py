@@ -10,7 +10,7 @@ from datetime import datetime
 from sqlalchemy import select
 
 from lakeguard.dispatch.task_list import not_over
-from lakeguard.gate.subject import Travelled
+from lakeguard.gate.subject import InheritedTag
 from lakeguard.promotion.opening.run_settings import target_problems
 from lakeguard.promotion.privacy.tag_propagation import travelled_tags_of
 from lakeguard.registry.store import current_policies, current_targets
@@ -63,7 +63,7 @@ class GateFacts:
     off: Mapping[DatasetName, str] = field(default_factory=dict)
     """Datasets that cannot be built because of a source, target or mapping, with the reason."""
     policies: tuple[PolicyDefinition, ...] = ()
-    travelled: Mapping[DatasetName, tuple[Travelled, ...]] = field(default_factory=dict)
+    travelled: Mapping[DatasetName, tuple[InheritedTag, ...]] = field(default_factory=dict)
     under_way: frozenset[str] = frozenset()
     """Ids of non-overlapping jobs with an open task."""
 
@@ -95,7 +95,7 @@ def _policies(tx: Transaction) -> tuple[PolicyDefinition, ...]:
 
 def _travelled(
     tx: Transaction, policies: Iterable[PolicyDefinition], found: Mapping[DatasetName, Standing]
-) -> dict[DatasetName, tuple[Travelled, ...]]:
+) -> dict[DatasetName, tuple[InheritedTag, ...]]:
     """Computed only if an SLA or freeze policy selects by tag."""
     wanted = {policy.applies_to_tag for policy in policies if policy.applies_to_tag}
     return _travelled_to(tx, found, wanted) if wanted else {}
@@ -178,7 +178,7 @@ _MOST_NAMED = 500
 
 def _travelled_to(
     tx: Transaction, names: Collection[DatasetName], wanted: Collection[str]
-) -> dict[DatasetName, tuple[Travelled, ...]]:
+) -> dict[DatasetName, tuple[InheritedTag, ...]]:
     """Inherited tags by dataset, for datasets with a wanted tag upstream.
 
     The number of statements does not depend on the number of datasets.

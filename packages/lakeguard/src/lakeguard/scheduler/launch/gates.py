@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from lakeguard.gate.evaluation.case import CaseFacts
 from lakeguard.gate.grammar.grammar_error import GrammarError
-from lakeguard.gate.policies import breaches, governs, judge_policy, parse_policy
-from lakeguard.gate.policy_types.policy_form import Look
+from lakeguard.gate.policies import breaches, evaluate_policy, governs, parse_policy
+from lakeguard.gate.policy_types.policy_form import PolicyInput
 from lakeguard.gate.policy_types.sla import Freshness
 from lakeguard.gate.subject import Subject
 from lakeguard.scheduler.graph.current_jobs import CurrentJob
@@ -128,7 +128,7 @@ def _parents(standing: Standing, facts: GateFacts) -> Iterator[LaunchRefused]:
 
 def _freeze(standing: Standing, facts: GateFacts) -> Iterator[LaunchRefused]:
     for policy in _over(standing, facts, PolicyType.CHANGE_FREEZE):
-        judged = judge_policy(Look(_about(standing, facts), None, facts.at), policy)
+        judged = evaluate_policy(PolicyInput(_about(standing, facts), None, facts.at), policy)
         if judged.outcome in (Outcome.FAIL, Outcome.ERROR):
             yield Frozen(problem=f"policy {policy.policy}: {standing.name} is {judged.message}")
 
