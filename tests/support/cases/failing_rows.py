@@ -90,7 +90,7 @@ RULES: dict[str, tuple[tuple[str, ...], list[tuple[str | None, ...]]]] = {
 
 def counted_by(rule: str) -> AnyMeasure:
     """The measure that counts the rows that a rule fails by."""
-    judged = compile_text(rule, SCHEMA).judgement
+    judged = compile_text(rule, SCHEMA).check
     assert isinstance(judged, RowCheck | GroupCheck)
     return judged.failed.measure
 

@@ -207,7 +207,7 @@ def test_a_version_without_values_is_stepped_over() -> None:
 
 def test_as_many_versions_as_they_say_are_looked_back_at() -> None:
     for text in DRIFTS:
-        assert history_depth(compile_rule(rule(text), SCHEMA).judgement) == LOOKBACK
+        assert history_depth(compile_rule(rule(text), SCHEMA).check) == LOOKBACK
 
 
 @pytest.mark.parametrize(("text", "now"), DRIFTS.items())

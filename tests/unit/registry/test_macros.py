@@ -101,7 +101,7 @@ def test_what_a_rule_stands_for(call: str) -> None:
 @pytest.mark.parametrize("call", [call for call in CALLS if "scope" not in call])
 def test_it_stands_for_rules_that_mean_something(call: str) -> None:
     for text in texts(call):
-        assert compile_text(text, SCHEMA).judgement is not None
+        assert compile_text(text, SCHEMA).check is not None
 
 
 def test_every_built_in_rule_is_tried() -> None:

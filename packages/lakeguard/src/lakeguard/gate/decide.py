@@ -62,12 +62,12 @@ def decide(
     are not listed.
     """
     judged = [policy for policy in policies if governs(policy, facts)]
-    look = PolicyInput(facts, evidence, clock)
+    policy_input = PolicyInput(facts, evidence, clock)
     compiler = _compiler(facts)
     context = None
     if evidence is not None:
         context = EvaluationContext(evidence, history, clock, frozenset(facts.quarantine_rule_ids))
-    found = [_policy_check(look, policy) for policy in judged]
+    found = [_policy_check(policy_input, policy) for policy in judged]
     found += [_rule_check(rule, compiler, context) for rule in ruleset]
     checks = [*facts.eligibility, *_schema_checks(facts, evidence)]
     checks += [_with_waiver(check, facts, judged, clock) for check in found]
@@ -142,9 +142,9 @@ def _must_go(policies: list[PolicyDefinition], checks: list[CheckResult]) -> boo
     return any(policy.policy in failed and discards(policy) for policy in policies)
 
 
-def _policy_check(look: PolicyInput, policy: PolicyDefinition) -> CheckResult:
+def _policy_check(policy_input: PolicyInput, policy: PolicyDefinition) -> CheckResult:
     try:
-        return evaluate_policy(look, policy)
+        return evaluate_policy(policy_input, policy)
     except Exception as error:  # noqa: BLE001 - whatever goes wrong here, the gate stays closed
         return CheckResult(
             kind=CheckKind.POLICY,
@@ -176,8 +176,8 @@ def _compiler(facts: CaseFacts) -> Callable[[RuleDefinition], CompiledRule]:
 
     def hiding(rule: RuleDefinition) -> CompiledRule:
         compiled = compiler(rule)
-        judged = without_worst_values(compiled.judgement, tagged)
-        return compiled if judged is compiled.judgement else replace(compiled, judgement=judged)
+        judged = without_worst_values(compiled.check, tagged)
+        return compiled if judged is compiled.check else replace(compiled, check=judged)
 
     return hiding
 

@@ -116,16 +116,16 @@ def evaluate_metadata(
 ) -> tuple[CheckResult, ...]:
     """Evaluate the dataset's policies that need no data. Inactive ones are listed as not evaluated,
     invalid ones as ERROR."""
-    look = PolicyInput(facts, None, clock)
+    policy_input = PolicyInput(facts, None, clock)
     results = [
-        evaluate_policy(look, policy)
+        evaluate_policy(policy_input, policy)
         for policy in policies
         if governs(policy, facts) and _needs(policy) is Needs.METADATA
     ]
     return tuple(sorted(results, key=lambda check: (check.check_id, check.to_json())))
 
 
-def evaluate_policy(look: PolicyInput, policy: PolicyDefinition) -> CheckResult:
+def evaluate_policy(policy_input: PolicyInput, policy: PolicyDefinition) -> CheckResult:
     """Evaluate one policy; an invalid definition is an ERROR, not an exception."""
     if not policy.active:
         return _check(policy, Outcome.NOT_EVALUATED, "not evaluated: the policy is inactive")
@@ -133,10 +133,10 @@ def evaluate_policy(look: PolicyInput, policy: PolicyDefinition) -> CheckResult:
         parsed = parse_policy(policy.type, policy.expression)
     except GrammarError as error:
         return _check(policy, Outcome.ERROR, f"invalid policy: {error}")
-    if parsed.needs is Needs.EVIDENCE and look.evidence is None:
+    if parsed.needs is Needs.EVIDENCE and policy_input.evidence is None:
         return _check(policy, Outcome.NOT_EVALUATED, "not evaluated: no data was measured")
     try:
-        return _result(policy, parsed.evaluate(look))
+        return _result(policy, parsed.evaluate(policy_input))
     except CannotEvaluate as error:
         return _check(policy, Outcome.ERROR, f"the policy cannot be evaluated: {error}")
 

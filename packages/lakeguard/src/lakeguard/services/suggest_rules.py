@@ -200,8 +200,8 @@ class Remeasurer:
 
     def _history(self, trials: Sequence[Trial], before: Sequence[VersionRow]) -> History:
         """History for rules that compare with earlier versions, up to the first removed one."""
-        reach = max((history_depth(trial.compiled.judgement) for trial in trials), default=0)
-        looking = [trial for trial in trials if history_depth(trial.compiled.judgement)]
+        reach = max((history_depth(trial.compiled.check) for trial in trials), default=0)
+        looking = [trial for trial in trials if history_depth(trial.compiled.check)]
         found: list[EarlierVersion] = []
         try:
             for row in before[:reach]:

@@ -30,58 +30,58 @@ _TOLD = Context(prec=12)
 
 
 def evaluate_distribution(
-    definition: RuleDefinition, rule: Rule, judged: DistributionCheck, context: EvaluationContext
+    definition: RuleDefinition, rule: Rule, check: DistributionCheck, context: EvaluationContext
 ) -> CheckResult:
-    now = read_spread(context.answer(judged.spread), judged.data_type)
-    before = _spread_before(judged, context)
-    subject = f"values of {judged.subject}{where_words(rule)}"
-    limit = f"at most {number_text(judged.most)}"
+    now = read_spread(context.answer(check.spread), check.data_type)
+    before = _spread_before(check, context)
+    subject = f"values of {check.subject}{where_words(rule)}"
+    limit = f"at most {number_text(check.most)}"
     found = None if before is None else stability(before, now)
     if found is None:
         told = f"{counted(now.rows, 'row')} with {subject}: {_FIRST}"
         return result(definition, Outcome.PASS, told, limit=limit)
     message = f"the distribution of {subject} changed by {_shown(found)} (PSI), limit {limit}"
-    outcome = Outcome.PASS if found <= judged.most else broken(definition.severity)
+    outcome = Outcome.PASS if found <= check.most else broken(definition.severity)
     return result(definition, outcome, message, observed=_told(found), limit=limit)
 
 
-def _spread_before(judged: DistributionCheck, context: EvaluationContext) -> Spread | None:
+def _spread_before(check: DistributionCheck, context: EvaluationContext) -> Spread | None:
     """The distribution in the most recent version within reach that has values."""
-    for version in _within_reach(judged, context):
-        value = version.values.get(judged.spread.key)
-        found = None if value is None else read_spread(value, judged.data_type)
+    for version in _within_reach(check, context):
+        value = version.values.get(check.spread.key)
+        found = None if value is None else read_spread(value, check.data_type)
         if found is not None and found.rows:
             return found
     return None
 
 
 def _within_reach(
-    judged: DistributionCheck | ShareGrowthCheck, context: EvaluationContext
+    check: DistributionCheck | ShareGrowthCheck, context: EvaluationContext
 ) -> Sequence[EarlierVersion]:
     """Limited to the rule's own lookback, even if other rules load more history."""
-    return context.history.versions[: history_depth(judged)]
+    return context.history.versions[: history_depth(check)]
 
 
 def evaluate_share_growth(
-    definition: RuleDefinition, rule: Rule, judged: ShareGrowthCheck, context: EvaluationContext
+    definition: RuleDefinition, rule: Rule, check: ShareGrowthCheck, context: EvaluationContext
 ) -> CheckResult:
-    now = _share(context.answer(judged.part), context.answer(judged.whole))
-    before = _share_before(judged, context)
-    subject = f"{judged.subject}{where_words(rule)}"
-    limit = f"at most {number_text(judged.most)} points more"
+    now = _share(context.answer(check.part), context.answer(check.whole))
+    before = _share_before(check, context)
+    subject = f"{check.subject}{where_words(rule)}"
+    limit = f"at most {number_text(check.most)} points more"
     if now is None or before is None:
         told = f"{subject}: {'no rows' if now is None else _FIRST}"
         return result(definition, Outcome.PASS, told, limit=limit)
     grown = EXACT.subtract(now, before)
     message = f"{subject} went from {_per_cent(before)} to {_per_cent(now)}, limit {limit}"
-    outcome = Outcome.PASS if grown <= judged.most else broken(definition.severity)
+    outcome = Outcome.PASS if grown <= check.most else broken(definition.severity)
     return result(definition, outcome, message, observed=_told(grown), limit=limit)
 
 
-def _share_before(judged: ShareGrowthCheck, context: EvaluationContext) -> Decimal | None:
+def _share_before(check: ShareGrowthCheck, context: EvaluationContext) -> Decimal | None:
     """The share in the most recent version within reach that has rows."""
-    for version in _within_reach(judged, context):
-        part, whole = (version.values.get(asked.key) for asked in judged.asked)
+    for version in _within_reach(check, context):
+        part, whole = (version.values.get(asked.key) for asked in check.asked)
         share = None if part is None or whole is None else _share(part, whole)
         if share is not None:
             return share

@@ -58,7 +58,7 @@ def evaluate(
 ) -> CheckResult:
     """The rule's result; raises Unmeasured or NotAValue where the evidence cannot answer it."""
     if definition.rule_id in context.quarantine_rule_ids and compiled.rule.on_fail == "quarantine":
-        return evaluate_quarantine(definition, compiled.rule, compiled.judgement, context)
+        return evaluate_quarantine(definition, compiled.rule, compiled.check, context)
     found = _judged(definition, compiled, context)
     if compiled.rule.on_fail == "quarantine" and found.outcome is Outcome.FAIL:
         return found.model_copy(update={"message": f"{found.message}; {NOT_QUARANTINED}"})
@@ -68,32 +68,32 @@ def evaluate(
 def _judged(
     definition: RuleDefinition, compiled: CompiledRule, context: EvaluationContext
 ) -> CheckResult:
-    rule, judged = compiled.rule, compiled.judgement
-    match judged:
+    rule, check = compiled.rule, compiled.check
+    match check:
         case RowCheck():
-            return evaluate_rows(definition, rule, judged, context)
+            return evaluate_rows(definition, rule, check, context)
         case GroupCheck():
-            return evaluate_groups(definition, rule, judged, context)
+            return evaluate_groups(definition, rule, check, context)
         case FormulaCheck():
-            return evaluate_formula(definition, rule, judged, context)
+            return evaluate_formula(definition, rule, check, context)
         case ValueCheck():
-            return evaluate_value(definition, rule, judged, context)
+            return evaluate_value(definition, rule, check, context)
         case ShareCheck():
-            return evaluate_share(definition, rule, judged, context)
+            return evaluate_share(definition, rule, check, context)
         case MostCommonCheck():
-            return evaluate_most_common(definition, rule, judged, context)
+            return evaluate_most_common(definition, rule, check, context)
         case AgeCheck():
-            return evaluate_age(definition, rule, judged, context)
+            return evaluate_age(definition, rule, check, context)
         case SetDriftCheck():
-            return evaluate_set_drift(definition, rule, judged, context)
+            return evaluate_set_drift(definition, rule, check, context)
         case DistributionCheck():
-            return evaluate_distribution(definition, rule, judged, context)
+            return evaluate_distribution(definition, rule, check, context)
         case ShareGrowthCheck():
-            return evaluate_share_growth(definition, rule, judged, context)
+            return evaluate_share_growth(definition, rule, check, context)
         case FileCheck():
-            return evaluate_files(definition, rule, judged, context)
+            return evaluate_files(definition, rule, check, context)
         case SchemaCheck():
-            return evaluate_schema(definition, judged)
+            return evaluate_schema(definition, check)
 
 
 # Rules about a value computed from several measures.
@@ -102,33 +102,33 @@ _SIGNIFICANT = 12
 
 
 def evaluate_formula(
-    definition: RuleDefinition, rule: Rule, judged: FormulaCheck, context: EvaluationContext
+    definition: RuleDefinition, rule: Rule, check: FormulaCheck, context: EvaluationContext
 ) -> CheckResult:
     """Computed exactly; rounded to evidence precision where it involves doubles or does not
     terminate."""
-    value = _value(judged, context)
-    outcome, limit = value_outcome(definition.severity, rule, judged.bounds, value)
-    subject = f"{judged.subject}{where_words(rule)}"
+    value = _value(check, context)
+    outcome, limit = value_outcome(definition.severity, rule, check.bounds, value)
+    subject = f"{check.subject}{where_words(rule)}"
     if value is None:
         message = f"{subject} has no value"
     else:
-        message = f"{subject} is {scalar_words(value, judged.bounds.data_type)}"
-    observed = _told(value, judged.bounds.data_type)
+        message = f"{subject} is {scalar_words(value, check.bounds.data_type)}"
+    observed = _told(value, check.bounds.data_type)
     return result(definition, outcome, f"{message}, limit {limit}", observed=observed, limit=limit)
 
 
-def _value(judged: FormulaCheck, context: EvaluationContext) -> Decimal | None:
+def _value(check: FormulaCheck, context: EvaluationContext) -> Decimal | None:
     # evidence spells numbers like doubles: digits, or NaN and infinity as words
-    found = [as_scalar(context.answer(asked), "double") for asked in judged.asked]
+    found = [as_scalar(context.answer(asked), "double") for asked in check.asked]
     numbers = [value if isinstance(value, Decimal) else None for value in found]
     try:
-        place = standing(judged.formula, numbers)
+        place = standing(check.formula, numbers)
     except NoNumber:
         return NAN
     if place is None:
         return None
     exact = place[1]
-    return _held(exact, judged.bounds.data_type) if isinstance(exact, Fraction) else NAN
+    return _held(exact, check.bounds.data_type) if isinstance(exact, Fraction) else NAN
 
 
 def _held(exact: Fraction, data_type: str) -> Decimal:

@@ -31,36 +31,36 @@ from lakeguard_sdk.model.definitions import RuleDefinition
 
 
 def evaluate_rows(
-    definition: RuleDefinition, rule: Rule, judged: RowCheck, context: EvaluationContext
+    definition: RuleDefinition, rule: Rule, check: RowCheck, context: EvaluationContext
 ) -> CheckResult:
-    answers = [context.answer(asked) for asked in judged.asked]
+    answers = [context.answer(asked) for asked in check.asked]
     failed, scope = counts_of(answers)
-    extreme = _worst(judged, answers)
+    extreme = _worst(check, answers)
     worst = extreme if failed else None
     told = ""
-    if worst is not None and judged.bounds is not None:
-        told = f", worst {scalar_words(worst[0], judged.bounds.data_type)}"
+    if worst is not None and check.bounds is not None:
+        told = f", worst {scalar_words(worst[0], check.bounds.data_type)}"
     observed = None if worst is None else worst[1]
-    return _rows_result(definition, rule, judged, (failed, scope), told, observed)
+    return _rows_result(definition, rule, check, (failed, scope), told, observed)
 
 
 def evaluate_groups(
-    definition: RuleDefinition, rule: Rule, judged: GroupCheck, context: EvaluationContext
+    definition: RuleDefinition, rule: Rule, check: GroupCheck, context: EvaluationContext
 ) -> CheckResult:
     """Rows of failing groups; the message names the number of groups and the worst value."""
-    answers = [context.answer(asked) for asked in judged.asked]
+    answers = [context.answer(asked) for asked in check.asked]
     counts, groups, worst = counts_of(answers), as_count(answers[2]), answers[3]
     if bool(groups) != bool(counts[0]):
         raise Unmeasured(f"{counts[0]:,} failing rows in {groups:,} groups is impossible")
     told = ""
     if groups:
-        value = as_scalar(worst, judged.bounds.data_type)
-        shown = "none" if value is None else scalar_words(value, judged.bounds.data_type)
+        value = as_scalar(worst, check.bounds.data_type)
+        shown = "none" if value is None else scalar_words(value, check.bounds.data_type)
         told = (
-            f" in {counted(groups, 'group')} by {', '.join(rule.by)}: {judged.subject}"
-            f" must be {bounds_words(judged.bounds)}, worst {shown}"
+            f" in {counted(groups, 'group')} by {', '.join(rule.by)}: {check.subject}"
+            f" must be {bounds_words(check.bounds)}, worst {shown}"
         )
-    return _rows_result(definition, rule, judged, counts, told, worst if groups else None)
+    return _rows_result(definition, rule, check, counts, told, worst if groups else None)
 
 
 def counts_of(answers: list[MeasureValue]) -> tuple[int, int]:
@@ -73,14 +73,14 @@ def counts_of(answers: list[MeasureValue]) -> tuple[int, int]:
 def _rows_result(
     definition: RuleDefinition,
     rule: Rule,
-    judged: RowCheck | GroupCheck,
+    check: RowCheck | GroupCheck,
     counts: tuple[int, int],
     told: str,
     observed: MeasureValue,
 ) -> CheckResult:
     failed, scope = counts
     outcome, limit = _rows_outcome(definition.severity, rule, failed, scope)
-    message = rows_message(failed, scope, rows_words(rule, judged), limit) + told
+    message = rows_message(failed, scope, rows_words(rule, check), limit) + told
     allowed = rows_limit(limit)
     if failed:
         message += f", limit {allowed}" if limit else ", none allowed"
@@ -110,8 +110,8 @@ def _rows_outcome(
     return broken(severity), None
 
 
-def rows_words(rule: Rule, judged: RowCheck | GroupCheck) -> str:
-    measure = judged.scope.measure
+def rows_words(rule: Rule, check: RowCheck | GroupCheck) -> str:
+    measure = check.scope.measure
     if isinstance(measure, ComparedRows):
         return "rows of both datasets"
     in_table = isinstance(measure, RowCount) and measure.scope is Scope.TABLE
@@ -127,11 +127,11 @@ def rows_message(failed: int, scope: int, rows: str, limit: Threshold | None) ->
     return f"{failed:,} of {scope:,} {rows} ({share_words(failed, scope, limit)})"
 
 
-def _worst(judged: RowCheck, answers: list[MeasureValue]) -> tuple[Scalar, MeasureValue] | None:
+def _worst(check: RowCheck, answers: list[MeasureValue]) -> tuple[Scalar, MeasureValue] | None:
     """The extreme value that is farther beyond its bound."""
-    if judged.extremes is None or judged.bounds is None:
+    if check.extremes is None or check.bounds is None:
         return None
-    bounds = judged.bounds
+    bounds = check.bounds
     found: list[tuple[Decimal, Scalar, MeasureValue]] = []
     ends = ((answers[2], bounds.low, -1), (answers[3], bounds.high, 1))
     for answer, bound, outward in ends:
@@ -159,34 +159,34 @@ def _distance(value: Scalar, bound: Scalar) -> Decimal:
 
 
 def evaluate_quarantine(
-    definition: RuleDefinition, rule: Rule, judged: Check, context: EvaluationContext
+    definition: RuleDefinition, rule: Rule, check: Check, context: EvaluationContext
 ) -> CheckResult:
     """FAIL where a failing row remains or more failed than ``fail_if`` allows.
 
     Limits apply to the batch including its quarantined rows.
     """
-    if not isinstance(judged, RowCheck):
+    if not isinstance(check, RowCheck):
         raise Unmeasured("the rule does not identify single rows, so none can be quarantined")
-    rows = rows_words(rule, judged)
-    left, whole = counts_of([context.answer(judged.failed), context.answer(judged.scope)])
+    rows = rows_words(rule, check)
+    left, whole = counts_of([context.answer(check.failed), context.answer(check.scope)])
     if left:
         message = f"{left:,} of {whole:,} {rows} fail and were not quarantined"
         return result(definition, Outcome.FAIL, message, failed_rows=left, scope_rows=whole)
-    failed, scope, filed = _before(definition.rule_id, judged, context)
+    failed, scope, filed = _before(definition.rule_id, check, context)
     outcome, limit = _outcome(rule, failed, scope)
     message = rows_message(failed, scope, rows, limit)
     if failed:
-        message += _became(judged, failed, filed)
+        message += _became(check, failed, filed)
     allowed = None if limit is None else rows_limit(limit)
     if failed and limit is not None:
         message += f", limit {allowed}"
     return result(definition, outcome, message, failed_rows=failed, scope_rows=scope, limit=allowed)
 
 
-def _before(rule_id: str, judged: RowCheck, context: EvaluationContext) -> tuple[int, int, int]:
+def _before(rule_id: str, check: RowCheck, context: EvaluationContext) -> tuple[int, int, int]:
     """Failing rows and all rows, including quarantined ones, and the rows filed for the rule."""
     answer = context.answer_before
-    failed, scope = counts_of([answer(judged.failed), answer(judged.scope)])
+    failed, scope = counts_of([answer(check.failed), answer(check.scope)])
     quarantined = context.evidence.quarantined
     filed = (
         sum(file.rows for file in quarantined.files if file.rule_id == rule_id)
@@ -208,10 +208,10 @@ def _outcome(rule: Rule, failed: int, scope: int) -> tuple[Outcome, Threshold | 
     return (Outcome.WARN if warned else Outcome.PASS), rule.warn_if
 
 
-def _became(judged: RowCheck, failed: int, filed: int) -> str:
+def _became(check: RowCheck, failed: int, filed: int) -> str:
     """For a duplicate of a published key, only the new rows are quarantined, possibly by another
     rule."""
-    measure = judged.scope.measure
+    measure = check.scope.measure
     if not isinstance(measure, RowCount) or measure.scope is not Scope.TABLE:
         return " quarantined"
     new = (

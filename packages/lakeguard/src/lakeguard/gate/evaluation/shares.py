@@ -36,16 +36,16 @@ from lakeguard_sdk.model.definitions import RuleDefinition
 
 
 def evaluate_share(
-    definition: RuleDefinition, rule: Rule, judged: ShareCheck, context: EvaluationContext
+    definition: RuleDefinition, rule: Rule, check: ShareCheck, context: EvaluationContext
 ) -> CheckResult:
-    counts = _counts(judged, context.answer(judged.part), context.answer(judged.whole))
-    subject = f"{judged.subject}{where_words(rule)}"
+    counts = _counts(check, context.answer(check.part), context.answer(check.whole))
+    subject = f"{check.subject}{where_words(rule)}"
     share = _share(counts)
     if share is None:
         return result(definition, Outcome.PASS, f"{subject}: no rows")
-    bounds, told = judged.bounds, ""
-    if judged.past is not None:
-        bounds, told = past_bounds(judged.past, _earlier(judged, context), bounds, context)
+    bounds, told = check.bounds, ""
+    if check.past is not None:
+        bounds, told = past_bounds(check.past, _earlier(check, context), bounds, context)
     outcome, limit = value_outcome(definition.severity, rule, bounds, share)
     shown = share_words(*counts, rule.fail_if or rule.warn_if or _threshold(bounds))
     message = f"{subject} is {shown}{f', limit {limit} %' if limit else ''}{told}"
@@ -53,11 +53,11 @@ def evaluate_share(
     return result(definition, outcome, message, observed=observed, limit=limit and f"{limit} %")
 
 
-def _counts(judged: ShareCheck, part: MeasureValue, whole: MeasureValue) -> tuple[int, int]:
+def _counts(check: ShareCheck, part: MeasureValue, whole: MeasureValue) -> tuple[int, int]:
     some, all_of_it = as_count(part), as_count(whole)
     if some > all_of_it:
         raise Unmeasured(f"{some:,} of {all_of_it:,} is impossible")
-    return (all_of_it - some if judged.rest else some), all_of_it
+    return (all_of_it - some if check.rest else some), all_of_it
 
 
 def _share(counts: tuple[int, int]) -> Decimal | None:
@@ -76,40 +76,40 @@ def _threshold(bounds: Bounds) -> Threshold | None:
     return None
 
 
-def _earlier(judged: ShareCheck, context: EvaluationContext) -> list[Point]:
+def _earlier(check: ShareCheck, context: EvaluationContext) -> list[Point]:
     found = []
     for version in context.history.versions:
-        answers = [version.values.get(asked.key) for asked in judged.asked]
+        answers = [version.values.get(asked.key) for asked in check.asked]
         if None not in answers:
-            share = _share(_counts(judged, answers[0], answers[1]))
+            share = _share(_counts(check, answers[0], answers[1]))
             if share is not None:
                 found.append(Point(share, version.at))
     return found
 
 
 def evaluate_age(
-    definition: RuleDefinition, rule: Rule, judged: AgeCheck, context: EvaluationContext
+    definition: RuleDefinition, rule: Rule, check: AgeCheck, context: EvaluationContext
 ) -> CheckResult:
     """Age of the newest or oldest value at decision time; a date starts at midnight UTC.
 
     A newest value in the future makes the age meaningless, so the rule fails.
     """
-    answer = context.answer(judged.newest)
-    newest = as_scalar(answer, judged.data_type)
-    most = judged.most
+    answer = context.answer(check.newest)
+    newest = as_scalar(answer, check.data_type)
+    most = check.most
     limit = "not in the future" if most is None else f"at most {duration_words(most)}"
-    subject = f"{judged.subject}{where_words(rule)}"
+    subject = f"{check.subject}{where_words(rule)}"
     if newest is None:
         message = f"{subject} has no value, limit {limit}"
         return result(definition, broken(definition.severity), message, limit=limit)
     age = context.clock - _moment(newest)
-    early = age < timedelta(0) and judged.which == "newest"
+    early = age < timedelta(0) and check.which == "newest"
     words = f"{duration_words(age)} old" if age >= timedelta(0) else "in the future"
     if early and most is not None:
         words += "; cannot check freshness"
     holds = not early and (most is None or age <= most)
     outcome = Outcome.PASS if holds else broken(definition.severity)
-    message = f"{judged.which} {subject} is {words}, limit {limit}"
+    message = f"{check.which} {subject} is {words}, limit {limit}"
     return result(definition, outcome, message, observed=answer, limit=limit)
 
 
@@ -122,18 +122,18 @@ def _moment(value: object) -> datetime:
 
 
 def evaluate_set_drift(
-    definition: RuleDefinition, rule: Rule, judged: SetDriftCheck, context: EvaluationContext
+    definition: RuleDefinition, rule: Rule, check: SetDriftCheck, context: EvaluationContext
 ) -> CheckResult:
-    now = _digests(context.answer(judged.values))
-    before = _before(judged.values, context)
-    subject = f"{judged.subject}{where_words(rule)}"
-    limits = (("new", judged.new), ("gone", judged.gone))
+    now = _digests(context.answer(check.values))
+    before = _before(check.values, context)
+    subject = f"{check.subject}{where_words(rule)}"
+    limits = (("new", check.new), ("gone", check.gone))
     limit = " and ".join(f"{most:,} {word}" for word, most in limits if most is not None)
     if before is None:
         message = f"{counted(len(now), 'value')} of {subject}, no earlier version to compare with"
         return result(definition, Outcome.PASS, message, limit=limit)
     new, gone = len(now - before), len(before - now)
-    holds = _fits(new, judged.new) and _fits(gone, judged.gone)
+    holds = _fits(new, check.new) and _fits(gone, check.gone)
     message = f"{subject}: {counted(new, 'new value')}, {gone:,} gone, limit {limit}"
     outcome = Outcome.PASS if holds else broken(definition.severity)
     return result(definition, outcome, message, observed=new, limit=limit)
@@ -157,15 +157,15 @@ def _fits(count: int, most: int | None) -> bool:
 
 
 def evaluate_files(
-    definition: RuleDefinition, rule: Rule, judged: FileCheck, context: EvaluationContext
+    definition: RuleDefinition, rule: Rule, check: FileCheck, context: EvaluationContext
 ) -> CheckResult:
     files = context.evidence.files
-    if judged.partition is None:
+    if check.partition is None:
         number = Decimal(len(files))
-        outcome, limit = value_outcome(definition.severity, rule, judged.bounds, number)
+        outcome, limit = value_outcome(definition.severity, rule, check.bounds, number)
         message = f"{counted(number, 'new file')}, limit {limit}"
         return result(definition, outcome, message, observed=len(files), limit=limit)
-    column, value = judged.partition
+    column, value = check.partition
     if any(column not in file.partition for file in files):
         raise Unmeasured(f"{column} is not a partition column")
     found = sum(1 for file in files if file.partition[column] == value)
@@ -174,27 +174,27 @@ def evaluate_files(
     return result(definition, outcome, message, observed=found, limit="at least 1")
 
 
-def evaluate_schema(definition: RuleDefinition, judged: SchemaCheck) -> CheckResult:
-    outcome = Outcome.PASS if judged.holds else broken(definition.severity)
-    return result(definition, outcome, judged.found)
+def evaluate_schema(definition: RuleDefinition, check: SchemaCheck) -> CheckResult:
+    outcome = Outcome.PASS if check.holds else broken(definition.severity)
+    return result(definition, outcome, check.found)
 
 
 # Rules about the most common value.
 
 
 def evaluate_most_common(
-    definition: RuleDefinition, rule: Rule, judged: MostCommonCheck, context: EvaluationContext
+    definition: RuleDefinition, rule: Rule, check: MostCommonCheck, context: EvaluationContext
 ) -> CheckResult:
     """Check that the most common value is the required one, then its share.
 
     The observed value is a share: of the most common value, or of the required one.
     """
-    most, rows, held = (as_count(context.answer(asked)) for asked in judged.asked)
+    most, rows, held = (as_count(context.answer(asked)) for asked in check.asked)
     if held > most:
         raise Unmeasured(
             f"{held:,} rows with the required value, but {most:,} with the most common"
         )
-    limit = f"{judged.value!r:.60}"
+    limit = f"{check.value!r:.60}"
     if rows and held < most:
         message = (
             f"{held:,} of {rows:,} rows{where_words(rule)} have {limit}, but {most:,} have a "
@@ -202,9 +202,9 @@ def evaluate_most_common(
         )
         failed, share = broken(definition.severity), _most_common_share(held, rows)
         return result(definition, failed, message, observed=share, limit=limit)
-    limits = (rule.warn_if, rule.fail_if, judged.share.past)
-    if any(limits) or _bounded(judged.share.bounds):
-        return evaluate_share(definition, rule, judged.share, context)
+    limits = (rule.warn_if, rule.fail_if, check.share.past)
+    if any(limits) or _bounded(check.share.bounds):
+        return evaluate_share(definition, rule, check.share, context)
     message = f"{held:,} of {rows:,} rows{where_words(rule)} have {limit}, the most common value"
     return result(
         definition, Outcome.PASS, message, observed=_most_common_share(held, rows), limit=limit

@@ -37,26 +37,26 @@ from lakeguard_sdk.types.schema import FLOATS, INTEGERS
 
 
 def evaluate_value(
-    definition: RuleDefinition, rule: Rule, judged: ValueCheck, context: EvaluationContext
+    definition: RuleDefinition, rule: Rule, check: ValueCheck, context: EvaluationContext
 ) -> CheckResult:
-    answer = context.answer(judged.value)
-    value = as_scalar(answer, judged.bounds.data_type)
-    bounds, told = judged.bounds, ""
-    if judged.past is not None:
-        points = context.earlier(judged.value, bounds.data_type)
-        bounds, told = past_bounds(judged.past, points, bounds, context)
+    answer = context.answer(check.value)
+    value = as_scalar(answer, check.bounds.data_type)
+    bounds, told = check.bounds, ""
+    if check.past is not None:
+        points = context.earlier(check.value, bounds.data_type)
+        bounds, told = past_bounds(check.past, points, bounds, context)
     outcome, limit = value_outcome(definition.severity, rule, bounds, value)
-    message = f"{_value_words(rule, judged, value)}{f', limit {limit}' if limit else ''}{told}"
+    message = f"{_value_words(rule, check, value)}{f', limit {limit}' if limit else ''}{told}"
     return result(definition, outcome, message, observed=answer, limit=limit or None)
 
 
-def _value_words(rule: Rule, judged: ValueCheck, value: Scalar | None) -> str:
+def _value_words(rule: Rule, check: ValueCheck, value: Scalar | None) -> str:
     if value is None:
-        return f"{judged.subject}{where_words(rule)} has no value"
-    if isinstance(judged.value.measure, RowCount) and isinstance(value, Decimal):
-        return counted(value, judged.subject) + where_words(rule)
-    shown = scalar_words(value, judged.bounds.data_type)
-    return f"{judged.subject}{where_words(rule)} is {shown}"
+        return f"{check.subject}{where_words(rule)} has no value"
+    if isinstance(check.value.measure, RowCount) and isinstance(value, Decimal):
+        return counted(value, check.subject) + where_words(rule)
+    shown = scalar_words(value, check.bounds.data_type)
+    return f"{check.subject}{where_words(rule)} is {shown}"
 
 
 def past_bounds(

@@ -28,8 +28,8 @@ class RulesAtLeast(PolicyForm):
     policy: Literal["rules_at_least"] = "rules_at_least"
     count: int
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        found = len(look.subject.rules)
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        found = len(policy_input.subject.rules)
         said = f"{counted(found, 'active rule')}, at least {self.count:,}"
         return PolicyResult(found >= self.count, said)
 
@@ -40,11 +40,11 @@ class RulesAtLeast(PolicyForm):
 class RulesCoverKeys(PolicyForm):
     policy: Literal["rules_cover_keys"] = "rules_cover_keys"
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        keys = look.subject.keys
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        keys = policy_input.subject.keys
         if not keys:
             return PolicyResult(None, "the load has no keys")
-        bare = [key for key in keys if key not in _covered(look)]
+        bare = [key for key in keys if key not in _covered(policy_input)]
         if bare:
             return PolicyResult(False, f"no active rule covers the key {', '.join(bare)}")
         return PolicyResult(True, f"active rules cover every key: {', '.join(keys)}")
@@ -57,9 +57,9 @@ class ColumnsCovered(PolicyForm):
     policy: Literal["columns_covered"] = "columns_covered"
     percent: Decimal
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        columns = look.facts.declared.names
-        covered = len(_covered(look) & set(columns))
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        columns = policy_input.facts.declared.names
+        covered = len(_covered(policy_input) & set(columns))
         enough = EXACT.multiply(self.percent, Decimal(len(columns))) <= 100 * covered
         said = f"active rules cover {covered:,} of {len(columns):,} columns"
         return PolicyResult(enough, f"{said}, at least {percent_text(self.percent)}")
@@ -68,8 +68,8 @@ class ColumnsCovered(PolicyForm):
         return f"columns covered >= {percent_text(self.percent)}"
 
 
-def _covered(look: PolicyInput) -> set[str]:
-    return {column for columns in look.subject.rules for column in columns}
+def _covered(policy_input: PolicyInput) -> set[str]:
+    return {column for columns in policy_input.subject.rules for column in columns}
 
 
 def _read(cursor: Cursor) -> PolicyForm:

@@ -36,10 +36,10 @@ class FreezeBetween(PolicyForm):
     end: str
     """As written: whole days or times."""
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        frozen = _begin(self.start) <= look.clock < _finish(self.end)
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        frozen = _begin(self.start) <= policy_input.clock < _finish(self.end)
         word = "frozen" if frozen else "not frozen"
-        return PolicyResult(not frozen, f"{word} at {moment_words(look.clock)}")
+        return PolicyResult(not frozen, f"{word} at {moment_words(policy_input.clock)}")
 
     def __str__(self) -> str:
         return f"freeze {self.start}..{self.end}"
@@ -52,9 +52,9 @@ class FreezeDays(PolicyForm):
     first: str
     last: str
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
         first, last = DAYS.index(self.first), DAYS.index(self.last)
-        today = look.clock.astimezone(UTC).weekday()
+        today = policy_input.clock.astimezone(UTC).weekday()
         frozen = (today - first) % 7 <= (last - first) % 7
         word = "frozen" if frozen else "not frozen"
         return PolicyResult(not frozen, f"{word} on a {DAYS[today]}")

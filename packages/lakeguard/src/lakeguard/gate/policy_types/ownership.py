@@ -29,13 +29,15 @@ class Required(PolicyForm):
     policy: Literal["required"] = "required"
     what: Literal["owner", "description"]
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        said = look.subject.owner if self.what == "owner" else look.subject.description
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        said = (
+            policy_input.subject.owner if self.what == "owner" else policy_input.subject.description
+        )
         if said.strip():
             return PolicyResult(
                 True, f"it has an {self.what}" if self.what == "owner" else "described"
             )
-        return PolicyResult(False, f"{look.facts.dataset} has no {self.what}")
+        return PolicyResult(False, f"{policy_input.facts.dataset} has no {self.what}")
 
     def __str__(self) -> str:
         return f"{self.what} required"
@@ -47,8 +49,8 @@ class OwnerIn(PolicyForm):
     policy: Literal["owner_in"] = "owner_in"
     owners: tuple[str, ...]
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        owner = look.subject.owner
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        owner = policy_input.subject.owner
         if owner in self.owners:
             return PolicyResult(True, f"owned by {owner}")
         return PolicyResult(
@@ -105,8 +107,12 @@ class NamesMatch(PolicyForm):
     of: Literal["columns", "dataset"]
     pattern: str
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        names = look.facts.declared.names if self.of == "columns" else (look.facts.dataset.name,)
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        names = (
+            policy_input.facts.declared.names
+            if self.of == "columns"
+            else (policy_input.facts.dataset.name,)
+        )
         odd = [name for name in names if re.fullmatch(self.pattern, name, re.ASCII) is None]
         if odd:
             return PolicyResult(False, f"{', '.join(odd)} does not match {quoted(self.pattern)}")

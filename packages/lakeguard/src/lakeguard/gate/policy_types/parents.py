@@ -23,8 +23,8 @@ class Parents(PolicyForm):
     policy: Literal["parents"] = "parents"
     must: Literal["required", "forbidden"]
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        parents = look.subject.parents
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        parents = policy_input.subject.parents
         said = f"built from {', '.join(parents)}" if parents else "built from no dataset"
         return PolicyResult(bool(parents) == (self.must == "required"), said)
 
@@ -38,8 +38,8 @@ class ParentsFrom(PolicyForm):
     policy: Literal["parents_from"] = "parents_from"
     layers: tuple[Layer, ...]
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        parents, listed = look.subject.parents, " or ".join(self.layers)
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        parents, listed = policy_input.subject.parents, " or ".join(self.layers)
         if not parents:
             return PolicyResult(False, f"built from no dataset, but needs one in {listed}")
         others = [parent for parent in parents if parent.layer not in self.layers]

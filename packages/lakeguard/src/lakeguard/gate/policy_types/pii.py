@@ -50,22 +50,24 @@ class ForbidTag(PolicyForm):
     tag: str
     masked_by: tuple[str, ...] = ()
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
         tagged = sorted(
             column
-            for column, tags in look.facts.tags.items()
+            for column, tags in policy_input.facts.tags.items()
             if any(found.lower() == self.tag for found in tags)
         )
-        inherited = list(self._inherited(look, set(tagged)))
+        inherited = list(self._inherited(policy_input, set(tagged)))
         if not tagged and not inherited:
             return PolicyResult(True, f"no column carries the tag {self.tag}")
         noun = "column" if len(tagged) == 1 else "columns"
         said = [f"{noun} {', '.join(tagged)} tagged {self.tag}"] if tagged else []
         return PolicyResult(False, "; ".join([*said, *inherited]))
 
-    def _inherited(self, look: PolicyInput, tagged: set[str]) -> Iterator[str]:
+    def _inherited(self, policy_input: PolicyInput, tagged: set[str]) -> Iterator[str]:
         """Columns that inherit the tag."""
-        travelled = () if look.facts.subject is None else look.facts.subject.travelled
+        travelled = (
+            () if policy_input.facts.subject is None else policy_input.facts.subject.travelled
+        )
         sources: dict[str, set[str]] = {}
         for item in travelled:
             bare = not set(item.through) & set(self.masked_by)
@@ -86,10 +88,10 @@ class ForbidColumns(PolicyForm):
     policy: Literal["forbid_columns"] = "forbid_columns"
     names: tuple[str, ...]
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
         found = sorted(
             f"{column.name} has a field {name}" if name != column.name else name
-            for column in look.facts.declared.columns
+            for column in policy_input.facts.declared.columns
             for name in (column.name, *field_names(column.type))
             if any(fnmatchcase(name.lower(), _glob(wanted)) for wanted in self.names)
         )
@@ -123,14 +125,14 @@ class ForbidPattern(PolicyForm):
         anywhere = f"[\\d\\D]*(?:{self.pattern})[\\d\\D]*"
         return CountIf(condition=Matches(of=column, pattern=anywhere))
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
         found, texts = [], 0
-        for column in look.facts.declared.columns:
+        for column in policy_input.facts.declared.columns:
             if column.type != "string":
                 continue
             texts += 1
             measure = self._measure(ColumnRef(name=column.name, type=column.type))
-            counted = look.count if column.name in _BY_LOAD else look.count_of_all
+            counted = policy_input.count if column.name in _BY_LOAD else policy_input.count_of_all
             count = counted(measure_key(measure), f"column {column.name}")
             if count:
                 found.append(f"{column.name} ({count:,})")
@@ -139,7 +141,7 @@ class ForbidPattern(PolicyForm):
             return PolicyResult(False, f"{what} that contain the pattern: {', '.join(found)}")
         unseen = sorted(
             column.name
-            for column in look.facts.declared.columns
+            for column in policy_input.facts.declared.columns
             if column.type != "string" and "string" in leaf_types(column.type)
         )
         tail = f"; not searched: {', '.join(unseen)}" if unseen else ""

@@ -86,7 +86,7 @@ class PolicyForm(FrozenModel):
     """Whether violating staged files must not be retained."""
 
     @abstractmethod
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
         """Raises CannotEvaluate if its input is missing."""
 
     @abstractmethod

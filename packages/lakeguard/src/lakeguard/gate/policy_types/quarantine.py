@@ -37,11 +37,11 @@ class RowsQuarantined(PolicyForm):
     policy: Literal["rows_quarantined"] = "rows_quarantined"
     rows: int
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        if _is_exempt(look):
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        if _is_exempt(policy_input):
             return _NO_NEW_ROWS
-        count = _quarantined_rows(look.measured)
-        said = f"{count:,} of {look.measured.rows_read:,} rows quarantined"
+        count = _quarantined_rows(policy_input.measured)
+        said = f"{count:,} of {policy_input.measured.rows_read:,} rows quarantined"
         return PolicyResult(count <= self.rows, f"{said}, at most {self.rows:,}")
 
     def __str__(self) -> str:
@@ -53,10 +53,10 @@ class ShareQuarantined(PolicyForm):
     policy: Literal["share_quarantined"] = "share_quarantined"
     percent: Decimal
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        if _is_exempt(look):
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        if _is_exempt(policy_input):
             return _NO_NEW_ROWS
-        count, read = _quarantined_rows(look.measured), look.measured.rows_read
+        count, read = _quarantined_rows(policy_input.measured), policy_input.measured.rows_read
         held = 100 * count <= EXACT.multiply(self.percent, Decimal(read))
         said = f"{count:,} of {read:,} rows quarantined"
         return PolicyResult(held, f"{said}, at most {percent_text(self.percent)}")
@@ -72,11 +72,11 @@ class QuarantineSize(PolicyForm):
     policy: Literal["quarantine_size"] = "quarantine_size"
     rows: int
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        found = _quarantined(look)
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        found = _quarantined(policy_input)
         if found.exempt:
             return _NO_NEW_ROWS
-        quarantined = look.measured.rows_quarantined + (0 if found.renews else found.rows)
+        quarantined = policy_input.measured.rows_quarantined + (0 if found.renews else found.rows)
         said = f"{counted(quarantined, 'row')} in quarantine after the run"
         return PolicyResult(quarantined <= self.rows, f"{said}, at most {self.rows:,}")
 
@@ -91,13 +91,13 @@ class QuarantineAge(PolicyForm):
     policy: Literal["quarantine_age"] = "quarantine_age"
     limit: Span
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        found = _quarantined(look)
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        found = _quarantined(policy_input)
         if found.exempt:
             return _NO_NEW_ROWS
         if found.renews or found.oldest is None:
             return PolicyResult(True, "the quarantine is empty")
-        waited = look.clock - found.oldest
+        waited = policy_input.clock - found.oldest
         said = f"the oldest row has been in quarantine for {duration_words(waited)}"
         return PolicyResult(waited <= self.limit.delta, f"{said}, limit {self.limit}")
 
@@ -105,15 +105,15 @@ class QuarantineAge(PolicyForm):
         return f"quarantine waits <= {self.limit}"
 
 
-def _quarantined(look: PolicyInput) -> Quarantined:
-    if look.facts.quarantine is None:
+def _quarantined(policy_input: PolicyInput) -> Quarantined:
+    if policy_input.facts.quarantine is None:
         raise CannotEvaluate("the state of the quarantine is unknown")
-    return look.facts.quarantine
+    return policy_input.facts.quarantine
 
 
-def _is_exempt(look: PolicyInput) -> bool:
+def _is_exempt(policy_input: PolicyInput) -> bool:
     """Whether the rows that the run may quarantine were counted in an earlier run."""
-    return look.facts.quarantine is not None and look.facts.quarantine.exempt
+    return policy_input.facts.quarantine is not None and policy_input.facts.quarantine.exempt
 
 
 def _quarantined_rows(evidence: Evidence) -> int:

@@ -29,11 +29,11 @@ class SchemaMode(PolicyForm):
     policy: Literal["schema_mode"] = "schema_mode"
     mode: Literal["STRICT", "ADDITIVE", "BACKWARD", "FORWARD", "FULL"]
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        forbidden = breaches(self.mode, look.facts.schema_differences)
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        forbidden = breaches(self.mode, policy_input.facts.schema_differences)
         if forbidden:
             return PolicyResult(False, "; ".join(sorted(map(change_text, forbidden))))
-        if look.evidence is None:
+        if policy_input.evidence is None:
             return PolicyResult(None, "no data was read")
         if self.mode == "STRICT":
             return PolicyResult(True, "the columns are exactly those declared")

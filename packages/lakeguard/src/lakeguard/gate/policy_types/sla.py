@@ -26,8 +26,11 @@ class Freshness(PolicyForm):
     policy: Literal["freshness"] = "freshness"
     limit: Span
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        inputs, now = look.subject.inputs, look.subject.opened_at or look.clock
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        inputs, now = (
+            policy_input.subject.inputs,
+            policy_input.subject.opened_at or policy_input.clock,
+        )
         if inputs is None:
             return PolicyResult(None, "no input is read")
         stale = [
@@ -59,9 +62,11 @@ class Arrival(PolicyForm):
     by: str
     """As in ``06:00``."""
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        breach = self.breach(look.subject.promoted_at, look.subject.opened_at or look.clock)
-        if look.subject.inputs is None:
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        breach = self.breach(
+            policy_input.subject.promoted_at, policy_input.subject.opened_at or policy_input.clock
+        )
+        if policy_input.subject.inputs is None:
             return PolicyResult(None, "the run promotes nothing new")
         return PolicyResult(breach is None, breach or f"in time for {self.by} UTC")
 
@@ -90,11 +95,11 @@ class Duration(PolicyForm):
     policy: Literal["duration"] = "duration"
     limit: Span
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        opened = look.subject.opened_at
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        opened = policy_input.subject.opened_at
         if opened is None:
             return PolicyResult(None, "no run builds it")
-        took = look.clock - opened
+        took = policy_input.clock - opened
         said = f"took {duration_words(took)} until the decision, limit {self.limit}"
         return PolicyResult(took <= self.limit.delta, said)
 

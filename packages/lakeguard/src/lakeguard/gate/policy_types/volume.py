@@ -32,8 +32,8 @@ class RowsAtMost(PolicyForm):
     policy: Literal["rows_at_most"] = "rows_at_most"
     rows: int
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        found = look.measured.table_rows
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        found = policy_input.measured.table_rows
         said = f"the table would have {counted(found, 'row')}, at most {self.rows:,}"
         return PolicyResult(found <= self.rows, said)
 
@@ -46,8 +46,8 @@ class BytesAtMost(PolicyForm):
     policy: Literal["bytes_at_most"] = "bytes_at_most"
     size: Size
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        found = sum(file.size for file in look.measured.files)
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        found = sum(file.size for file in policy_input.measured.files)
         said = f"the run brings {counted(found, 'byte')}, at most {self.size.bytes:,}"
         return PolicyResult(found <= self.size.bytes, said)
 
@@ -60,8 +60,8 @@ class GrowthAtMost(PolicyForm):
     policy: Literal["growth_at_most"] = "growth_at_most"
     percent: Decimal
 
-    def evaluate(self, look: PolicyInput) -> PolicyResult:
-        before, after = look.subject.rows_before, look.measured.table_rows
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        before, after = policy_input.subject.rows_before, policy_input.measured.table_rows
         if not before:
             return PolicyResult(None, "the table has no rows to grow from")
         limit = EXACT.multiply(self.percent, Decimal(before))

@@ -63,21 +63,21 @@ class CompiledRule:
     """A rule compiled against one schema: its check and measures."""
 
     rule: Rule
-    judgement: Check
+    check: Check
     fingerprint: str = ""
     """Content hash of its definition, if it has one."""
 
     @cached_property
     def told(self) -> dict[str, Any]:
         """Fields of every check result of this rule."""
-        judged = self.judgement
+        judged = self.check
         counted = judged.failed.key if isinstance(judged, RowCheck | GroupCheck) else ""
         given = given_texts(self.rule)
         return {"fingerprint": self.fingerprint, "parameters": given, "counted": counted}
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        return tuple(asked.measure for asked in self.judgement.asked)
+        return tuple(asked.measure for asked in self.check.asked)
 
 
 def default_rule_id(rule: Rule) -> str:
@@ -131,8 +131,8 @@ def measures_for(
     batch = measure_ref(RowCount())
     asked = {
         item.key: item.measure
-        for judgement in _checks(rules, schema)
-        for item in without_worst_values(judgement, tagged).asked
+        for check in _checks(rules, schema)
+        for item in without_worst_values(check, tagged).asked
     }
     asked.pop(batch.key, None)
     return (batch.measure, *(asked[key] for key in sorted(asked)))
@@ -145,9 +145,9 @@ def history_measures(
     versions."""
     keys: set[str] = set()
     versions = 0
-    for judgement in _checks(rules, schema):
-        if found := history_depth(judgement):
-            keys.update(asked.key for asked in judgement.asked)
+    for check in _checks(rules, schema):
+        if found := history_depth(check):
+            keys.update(asked.key for asked in check.asked)
             versions = max(versions, found)
     return frozenset(keys), versions
 
@@ -158,7 +158,7 @@ def _checks(rules: tuple[RuleDefinition, ...], schema: TableSchema) -> Iterator[
     for definition in rules:
         if definition.active:
             with suppress(GrammarError):
-                yield compile_definition(definition).judgement
+                yield compile_definition(definition).check
 
 
 @lru_cache(maxsize=64)
@@ -176,11 +176,11 @@ def compiler_for(schema: TableSchema) -> Callable[[RuleDefinition], CompiledRule
     return compile_definition
 
 
-def identifies_rows(judgement: Check) -> bool:
+def identifies_rows(check: Check) -> bool:
     """Whether the check identifies single failing rows, which can be quarantined."""
-    if not isinstance(judgement, RowCheck):
+    if not isinstance(check, RowCheck):
         return False
-    return isinstance(judgement.failed.measure, _IDENTIFIES_ROWS)
+    return isinstance(check.failed.measure, _IDENTIFIES_ROWS)
 
 
 def compile_parsed(read: ParsedRule, schema: TableSchema) -> CompiledRule:
@@ -191,19 +191,19 @@ def compile_parsed(read: ParsedRule, schema: TableSchema) -> CompiledRule:
     columns = Resolver(read, schema)
     if not rule_type.nested:
         columns.refuse_nested()
-    judgement = rule_type.compile(read, columns)
-    if read.fresh and read.rule.on_fail == "quarantine" and not identifies_rows(judgement):
+    check = rule_type.compile(read, columns)
+    if read.fresh and read.rule.on_fail == "quarantine" and not identifies_rows(check):
         message = (
             f"{rule_type.name} does not identify single rows and cannot quarantine: the rule blocks"
         )
         raise read.error("on_fail", message)
-    if read.fresh and _never_fails(judgement):
+    if read.fresh and _never_fails(check):
         raise read.error("type", "this always holds: every value of the column passes")
-    return CompiledRule(read.rule, judgement)
+    return CompiledRule(read.rule, check)
 
 
-def _never_fails(judgement: Check) -> bool:
-    failed = judgement.failed.measure if isinstance(judgement, RowCheck) else None
+def _never_fails(check: Check) -> bool:
+    failed = check.failed.measure if isinstance(check, RowCheck) else None
     return isinstance(failed, CountIf) and settled(failed.condition) is False
 
 

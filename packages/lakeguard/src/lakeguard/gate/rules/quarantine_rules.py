@@ -52,7 +52,7 @@ def quarantine_rules(
             compiled = compile_definition(definition)
         except GrammarError:
             continue
-        judged = compiled.judgement
+        judged = compiled.check
         if not definition.active or compiled.rule.on_fail != "quarantine":
             continue
         if isinstance(judged, RowCheck) and identifies_rows(judged):

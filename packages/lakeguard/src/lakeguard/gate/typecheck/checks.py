@@ -251,9 +251,9 @@ Check = (
 )
 
 
-def history_depth(judgement: Check) -> int:
+def history_depth(check: Check) -> int:
     """How many earlier versions the check needs."""
-    match judgement:
+    match check:
         case ValueCheck(past=Past(over=over)) | ShareCheck(past=Past(over=over)):
             return over
         case MostCommonCheck(share=share):

@@ -165,7 +165,7 @@ def finding(check: CheckResult, hidden: Collection[str]) -> DraftFinding:
 
 def _needs(rule: RuleDefinition, schema: TableSchema, tagged: tuple[str, ...]) -> RuleNeeds:
     try:
-        judged = without_worst_values(compiler_for(schema)(rule).judgement, tagged)
+        judged = without_worst_values(compiler_for(schema)(rule).check, tagged)
     except GrammarError as error:
         return RuleNeeds({}, f"it means nothing over the columns of then: {error}")
     return RuleNeeds({asked.key: asked.measure for asked in judged.asked})

@@ -71,7 +71,7 @@ def held(trial: Trial, answers: Answers) -> Held:
         result = evaluate(trial.definition, trial.compiled, _grounds(answers))
     except (Unmeasured, NotAValue) as error:
         return Held(version=answers.version, outcome=Outcome.ERROR, message=str(error))
-    if history_depth(trial.compiled.judgement) and result.observed is None:
+    if history_depth(trial.compiled.check) and result.observed is None:
         # the gate passes it, which is no evidence for the rule
         skipped = Outcome.NOT_EVALUATED
         return Held(version=answers.version, outcome=skipped, message="not compared")
