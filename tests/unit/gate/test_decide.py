@@ -275,7 +275,7 @@ def test_an_evaluator_that_breaks_blocks(monkeypatch: pytest.MonkeyPatch) -> Non
         raise ZeroDivisionError("by zero")
 
     rules = (rule("not_null(key)"),)
-    monkeypatch.setattr(evaluate, "judge_rows", broken)
+    monkeypatch.setattr(evaluate, "evaluate_rows", broken)
     ruled = ruling(evidence_of(rules, ROWS), rules)
     assert ruled.reasons == ("not_null.key: rule evaluation failed: ZeroDivisionError: by zero",)
 
