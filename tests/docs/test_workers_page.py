@@ -10,7 +10,7 @@ from lakeguard.registry.files.job_settings import controls_of
 from lakeguard.registry.load_folder import load_folder
 from lakeguard.worker.attempt import Attempt
 from lakeguard.worker.http_job import call_body
-from lakeguard.worker.loop import Told
+from lakeguard.worker.loop import WorkerEvent
 from lakeguard.worker.python_job import PASSED, job_environment
 from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.core.enums import TaskKind
@@ -62,7 +62,7 @@ def test_what_a_job_and_the_other_side_are_told_is_named() -> None:
     assert canonical_json(body).encode() == call_body(attempt)
     assert isinstance(body, dict)
     assert set(body) <= WORDS
-    assert set(Told) <= WORDS
+    assert set(WorkerEvent) <= WORDS
 
 
 def test_its_codes_exist() -> None:
