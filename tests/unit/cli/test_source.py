@@ -101,7 +101,7 @@ def test_an_address_is_no_file(shell: Shell, lake: Path, word: str) -> None:
     said = shell("source", "add", "orders", word)
     assert said.code == 2
     assert f"LG-1203  {word}: it is a URL" in said.err
-    assert "write url:" in said.err
+    assert "replace path: by url:" in said.err
     assert not (lake / "definitions").exists()
 
 
