@@ -19,11 +19,10 @@ from lakeguard_sdk.errors import (
     NotPermitted,
     NotRegistered,
     ReasonNeeded,
-    UnknownPlane,
     UnknownRun,
     UnknownVersion,
 )
-from lakeguard_sdk.model.run import Failure, RunPlan, RunResult, RunTicket
+from lakeguard_sdk.model.run import Failure, RunPlan
 from lakeguard_sdk.model.table_operations import Compacted
 from lakeguard_sdk.scheduling.process_identity import this_process
 from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
@@ -401,15 +400,3 @@ def test_a_lake_may_be_moved(client: Client, tmp_path: Path) -> None:
     assert ended.status is RunStatus.FAILED
     assert run_by_hand(again, [2]).version == 1
     assert shown(moved) == [2]
-
-
-def test_an_address_that_nobody_serves_is_refused() -> None:
-    with pytest.raises(UnknownPlane):
-        connect("http://127.0.0.1:1")
-
-
-def test_results_survive_the_wire(client: Client) -> None:
-    result = run_by_hand(client, [1])
-    assert RunResult.from_json(result.to_json()) == result
-    ticket = RunTicket(run_id="r", task_id="t", attempt=1, lease_token="l")
-    assert RunTicket.from_json(ticket.to_json()) == ticket
