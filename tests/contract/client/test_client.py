@@ -143,26 +143,19 @@ def test_a_worker_is_handed_two_ports(client: Client) -> None:
 
 def run_calls(plan: RunPlan) -> dict[str, tuple[object, ...]]:
     evidence = evidence_of(DeltaLake(), plan, [])
+    merged = Compacted(base_commit=0, adds=(), removes=(), rows=0, before="x", after="x")
     return {
         "heartbeat": (),
         "submit_schema": (plan.declared,),
         "submit_evidence": (evidence,),
         "begin_move": (),
         "complete_move": (1,),
-        "submit_compaction": (
-            Compacted(base_commit=0, adds=(), removes=(), rows=0, before="x", after="x"),
-        ),
+        "submit_compaction": (merged,),
     }
 
 
-TICKET_CALLS = [
-    "heartbeat",
-    "submit_schema",
-    "submit_evidence",
-    "begin_move",
-    "complete_move",
-    "submit_compaction",
-]
+TICKET_CALLS = ["heartbeat", "submit_schema", "submit_evidence"]
+TICKET_CALLS += ["begin_move", "complete_move", "submit_compaction"]
 
 
 @pytest.mark.parametrize("method", TICKET_CALLS)
