@@ -78,6 +78,7 @@ VARIABLES: dict[str, str] = {
     "JAVA_HOME": "",
     "SPARK_HOME": "",
     "NO_COLOR": "1",
+    "TERM": "dumb",
     "PYTHONOPTIMIZE": "2",
     "PYTHONHASHSEED": "7",
     "TZ": "Pacific/Kiritimati",
