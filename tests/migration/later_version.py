@@ -31,5 +31,5 @@ def install_later_version(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
     (scripts / "versions" / "0002_later.py").write_text(_MIGRATION)
     directory = ScriptDirectory(str(scripts))
     monkeypatch.setattr("lakeguard.state.migrate.scripts", lambda: directory)
-    for module in ("migrating", "database"):
+    for module in ("migrate", "database"):
         monkeypatch.setattr(f"lakeguard.state.{module}.SCHEMA_HEAD", LATER)

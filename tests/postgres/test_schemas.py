@@ -18,7 +18,7 @@ from tests.support.databases.databases import Server, discard
 MIGRATE = """
 import sys
 from lakeguard.state.database import Database
-from lakeguard.state import migrating
+from lakeguard.state import migrate
 print("ready", flush=True)
 sys.stdin.readline()
 Database(sys.argv[1], sys.argv[2]).migrate()
