@@ -157,7 +157,7 @@ def _quarantine_is_reported(things: Things, result: RunResult) -> None:
     assert {line["id"]: line["lg_reason"] for line in lines} == {
         3: "code is not a valid long",
         4: "price is not a valid decimal(9,2)",
-        5: "odd is no struct<x:long>",
+        5: "odd is not a valid struct<x:long>",
     }
     facts = things.client.reader.facts(result.run_id)
     assert facts is not None
