@@ -261,7 +261,7 @@ def test_a_key_that_is_not_unique_is_refused(
 
 
 def test_a_row_without_its_key_is_refused(delivery: Delivery) -> None:
-    with pytest.raises(DeliveryFailed, match="a row has no value in id"):
+    with pytest.raises(DeliveryFailed, match="key column id is NULL in a row"):
         delivery.publish({"id": None, "s": "a"})
 
 

@@ -23,7 +23,8 @@ PROGRAM = """
 import sys
 from lakeguard_sdk import connect
 from tests.support.projects.alert_channels import block
-print(block(connect(sys.argv[1])))
+with connect(sys.argv[1]) as client:
+    print(block(client))
 """
 
 

@@ -53,7 +53,7 @@ def test_a_password_that_the_settings_do_not_name_is_refused(tmp_path: Path) -> 
     unnamed = '[env.dev]\ndatabase = "postgresql://lakeguard@db.example/governance"\n'
     (tmp_path / "lakeguard.toml").write_text(unnamed)
     os.environ["PGPASSWORD"] = "hush"
-    with pytest.raises(SettingsError, match="PGPASSWORD is not used here") as refused:
+    with pytest.raises(SettingsError, match="PGPASSWORD is not supported") as refused:
         hide_secrets(load_settings(tmp_path))
     assert "hush" not in str(refused.value)
     (tmp_path / "lakeguard.toml").write_text("[env.dev]\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,10 +11,7 @@ import pytest
 
 if TYPE_CHECKING:
     from lakeguard_sdk.testing.lake import Lake
-import os
-from collections.abc import Iterator
 
-from lakeguard_sdk.errors import WrongArgument
 
 PROJECT = "lakeguard_project"
 SPARK = "lakeguard_spark"
@@ -91,6 +90,8 @@ def project_files(project: Path) -> dict[str, bytes]:
     stay behind: they may name the lake and the database of others.
     """
     if not (project / DEFINITIONS).is_dir():
+        from lakeguard_sdk.errors import WrongArgument
+
         raise WrongArgument(
             method="lakeguard_project",
             given=f"{project}, which has no folder {DEFINITIONS}",

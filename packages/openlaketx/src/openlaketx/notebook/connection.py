@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import time
 import weakref
 from collections.abc import Mapping
@@ -31,9 +32,6 @@ from openlaketx.run import collecting_notes, note
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-import getpass
-
-from pyspark.sql import DataFrame
 
 from lakeguard_sdk.core.enums import Layer, LoadType
 from lakeguard_sdk.errors import DefinitionNeeded, WrongArgument
@@ -42,8 +40,6 @@ from lakeguard_sdk.model.definitions import (
     DatasetDefinition,
 )
 from lakeguard_sdk.model.load import Load
-from openlaketx.engine.spark.types import UnsupportedType, live_schema
-from openlaketx.extract.batch import name_problem
 
 _BACKOFF = Backoff(first=0.5)
 
@@ -265,6 +261,9 @@ def _definitions_of(dataset: DatasetName, frame: DataFrame) -> Definitions:
 
     Not for gold datasets, which declare their parents.
     """
+    from openlaketx.engine.spark.types import UnsupportedType, live_schema
+    from openlaketx.extract.batch import name_problem
+
     if dataset.layer is Layer.GOLD:
         raise DefinitionNeeded(dataset=dataset)
     try:
