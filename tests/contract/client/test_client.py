@@ -270,7 +270,10 @@ def test_what_a_build_says_stays_with_its_version(client: Client) -> None:
 
 @pytest.mark.parametrize(
     ("notes", "reason"),
-    [({"text": "x" * 70_000}, "of 65,536"), ({"password": "Tr0ub4dor"}, "looks like a secret")],
+    [
+        ({"text": "x" * 70_000}, "more than 65,536"),
+        ({"password": "Tr0ub4dor"}, "looks like a secret"),
+    ],
 )
 def test_notes_that_no_build_may_make_are_blocked(
     client: Client, notes: dict[str, str], reason: str

@@ -111,7 +111,7 @@ def made_up(real: Named) -> Named:
     ticket = real.ticket.model_copy(
         update={"task_id": _like(real.ticket.task_id), "run_id": _like(real.ticket.run_id)}
     )
-    return Named(ticket, _like(real.waiting) + "0", _like(real.version), "unknown")
+    return Named(ticket, _like(real.waiting) + "0", _like(real.version), "no_such_job")
 
 
 def _like(name: str) -> str:

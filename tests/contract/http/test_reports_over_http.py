@@ -103,7 +103,7 @@ def test_a_late_another_and_an_incomplete_report(context: PlaneContext, inbox: I
     assert problem(incomplete) == (422, "report refused")
     assert incomplete.data["code"] == "LG-1611"
     assert send_report(inbox, ticket, DONE.to_json()).status == 200
-    assert problem(send_report(inbox, ticket, BROKEN.to_json())) == (409, "reported otherwise")
+    assert problem(send_report(inbox, ticket, BROKEN.to_json())) == (409, "report conflict")
     stale = ticket.model_copy(update={"lease_token": "lease_old"})
     assert problem(send_report(inbox, stale, DONE.to_json())) == (409, "fenced")
     nobody = ticket.model_copy(update={"task_id": "task_x", "run_id": "run_x"})

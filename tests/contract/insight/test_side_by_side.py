@@ -65,7 +65,7 @@ def test_runs_of_two_datasets_and_runs_that_are_none(tmp_path: Path) -> None:
     client.registry.apply(client.registry.plan(both))
     first = past_run(client, [1]).run_id
     second = past_run(client, [1], other.dataset).run_id
-    with pytest.raises(NotComparable, match="nothing in common"):
+    with pytest.raises(NotComparable, match="compare runs of one dataset"):
         client.history.side_by_side(first, second)
     with pytest.raises(UnknownRun):
         client.history.side_by_side(first, "run_none")

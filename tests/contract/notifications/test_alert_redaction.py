@@ -96,7 +96,7 @@ def test_no_value_of_a_tagged_column_is_told(
     assert judged(client, rows).allowed is (severity is Severity.WARN)
     alert, said = last_alert(client), told(client)
     assert "987" not in said.replace(",", "")
-    assert "is hidden" in alert.message or alert.message.endswith("1 of 120 rows")
+    assert "are hidden" in alert.message or alert.message.endswith("1 of 120 rows")
 
 
 def test_of_another_column_the_message_is_told(tmp_path: Path) -> None:

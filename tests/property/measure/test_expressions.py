@@ -55,8 +55,8 @@ def test_every_function_and_every_row_rule_is_asked() -> None:
 
 def _counts_by_a_condition(rule_type: RuleType) -> bool:
     """Whether an engine judges each row by itself, whatever else is in the table."""
-    others = rule_type.scopes or rule_type.refers or rule_type.totals
-    return rule_type.judges == "rows" and not others and not isinstance(rule_type, JsonRule)
+    others = rule_type.scopes or rule_type.refers or rule_type.takes_group_condition
+    return rule_type.limit_target == "rows" and not others and not isinstance(rule_type, JsonRule)
 
 
 @pytest.mark.parametrize("seed", range(4))
