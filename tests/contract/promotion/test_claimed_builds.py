@@ -203,7 +203,7 @@ def test_canceling_fences_a_move_that_is_under_way(client: Client, turned_clock:
     ticket = claimed(client, turned_clock)
     intent = approved(client, ticket, [1, 2])
     assert client.jobs.cancel(ticket.task_id).state is TaskState.CANCELED
-    with pytest.raises(Exception, match=r"busy|moved|ended|taken"):
+    with pytest.raises(Exception, match=r"busy|changed during|ended|taken"):
         DeltaLake().publish(intent)
     assert client.reader.versions(NUMBERS) == []
     assert client.jobs.retry(ticket.task_id).state is TaskState.QUEUED
