@@ -185,7 +185,7 @@ def test_the_oldest_row_says_since_when(tmp_path: Path) -> None:
         ({"path": "bronze/numbers/f"}, "is not where the run quarantines rows"),
         ({"sha256": "x"}, "has no hash of its content"),
         ({"rule_id": "other"}, "which does not quarantine rows"),
-        ({"rows": 9}, "9 rows are filed"),
+        ({"rows": 9}, "9 rows are quarantined"),
     ],
 )
 def test_files_that_are_not_the_runs_own_block(
