@@ -93,7 +93,9 @@ def test_kept_versions_stay_whole(tmp_path: Path) -> None:
 def test_a_version_whose_files_went_says_so(tmp_path: Path) -> None:
     client = project(tmp_path, LoadType.FULL, AT_ONCE, 3)
     maintained(client)
-    with pytest.raises(FilesRemoved, match=r"v1: maintenance removed .*; still available: v2$") as told:
+    with pytest.raises(
+        FilesRemoved, match=r"v1: maintenance removed .*; still available: v2$"
+    ) as told:
         client.operations.rollback(NUMBERS, 1, "x")
     assert told.value.next_step == 'lakeguard rollback bronze.numbers --to v2 --reason "…"'
     removed = {row.version: row.removed for row in client.reader.versions(NUMBERS)}

@@ -283,7 +283,7 @@ REFUSED = [
     (RowRange(partitions=("month=2025-01",)), "v1 has no partition month=2025-01"),
     (RowRange(partitions=("day=1",)), "it is partitioned by month, not by day"),
     (RowRange(partitions=("month",)), "invalid partition"),
-    (RowRange(window=Window(column="x", start="1", end="2")), "there is no column 'x'"),
+    (RowRange(window=Window(column="x", start="1", end="2")), "column 'x' does not exist"),
     (RowRange(window=Window(column="n", start="2", end="1")), "before it starts"),
 ]
 

@@ -84,7 +84,7 @@ def test_who_goes_on_outside_has_the_time_of_the_job(state: Database) -> None:
     assert queue.reap() == [task_id]
     last = queue.transitions(task_id)[-1]
     assert (last.to_state, last.code) == (FAILED, ReportOverdue.code)
-    assert "did not report within the timeout" in (last.message or "")
+    assert "did not report within the job's timeout" in (last.message or "")
     assert queue.task(task_id).due_at is not None, "it is tried again"
 
 
