@@ -19,7 +19,7 @@ SparkSession.__module__ = "pyspark.sql.connect.session"
 @pytest.mark.parametrize("version", ["3.4.4", "2.4.8"])
 def test_an_old_spark_is_refused(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pyspark, "__version__", version)
-    with pytest.raises(SparkTooOld, match=f"this is Spark {version}, and a run needs 3.5 or"):
+    with pytest.raises(SparkTooOld, match=f"this is Spark {version}; a run needs 3.5 or"):
         require_new_enough()
 
 

@@ -185,7 +185,7 @@ def test_a_file_of_no_partition(tmp_path: Path, partition: dict[str, str | None]
     table = Governed(location, create_governed(location, partition_by=("s",)))
     staged = table.stage("runs/run_1/a.parquet", [1]).model_copy(update={"partition": partition})
     intent = table.intent(staged, partition_by=("s",))
-    refused(table, intent, StagedFilesChanged, "values of|no string")
+    refused(table, intent, StagedFilesChanged, "values of|not a valid string")
 
 
 def test_a_partition_of_a_table_that_has_none(table: Governed) -> None:
