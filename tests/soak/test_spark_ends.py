@@ -49,7 +49,7 @@ def main(folder: Path) -> None:
     assert ended.status is RunStatus.FAILED
     assert ended.error is not None
     assert ended.error.code == "LG-5013", ended.error
-    assert "Spark ended" in ended.error.message
+    assert "Spark exited" in ended.error.message
     again = project.work(project.submit(BRONZE))
     assert (again.status, again.version) == (RunStatus.SUCCESS, 1), again.error
 
