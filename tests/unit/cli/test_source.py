@@ -49,7 +49,7 @@ def sketch(*names: str, keys: tuple[str, ...] = (), rows: int = 2) -> SourcePrev
 def test_what_is_proposed_says_what_was_seen(shell: Shell, lake: Path) -> None:
     said = shell("source", "add", "orders", "./exports/orders-*.csv", "--owner", "shop-team")
     assert said.code == 0
-    assert said.err == "looking at exports/orders-*.csv …\n"
+    assert said.err == "inspecting exports/orders-*.csv …\n"
     assert said.out.splitlines() == [
         "✓ proposed  bronze.orders   csv, delimiter ';', exports/orders-*.csv",
         "  inspected 2 files, 2 rows, 90 bytes",
