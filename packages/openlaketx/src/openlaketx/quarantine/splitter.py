@@ -236,7 +236,7 @@ class QuarantineSplitter:
             passing = split(staged, failing, schema, plan, self._storage, files, folder)
         if not again:
             self._files += self._durable(files)
-            fault_points.reached("files.written")
+            fault_points.reached("quarantine.written")
         return passing
 
     def _durable(self, files: QuarantineFiles) -> Iterable[StagedQuarantineFile]:
