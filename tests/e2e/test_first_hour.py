@@ -157,6 +157,17 @@ def test_a_process_of_its_own_keeps_the_streams_apart(walked: Terminal) -> None:
     assert told["published"] == 1
 
 
+@pytest.fixture(scope="module")
+def violating(walked: Terminal) -> Terminal:
+    """A batch with a negative amount waits for silver.orders, whichever tests ran before."""
+    (walked.folder / "data" / "orders-2026-01-09.csv").write_text(
+        "order_id,ordered_at,customer_email,country,amount,status\n"
+        "1021,2026-01-09T08:00:00Z,max@example.com,de,-2.00,paid\n"
+    )
+    assert Terminal(walked.folder).type("lakeguard run bronze.orders").code == 0
+    return walked
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -166,16 +177,16 @@ def test_a_process_of_its_own_keeps_the_streams_apart(walked: Terminal) -> None:
         "lakeguard run silver.orders --project .",
     ],
 )
-def test_no_option_lets_the_violating_batch_in(walked: Terminal, line: str) -> None:
-    assert Terminal(walked.folder).type(line).code == BLOCKED
+def test_no_option_lets_the_violating_batch_in(violating: Terminal, line: str) -> None:
+    assert Terminal(violating.folder).type(line).code == BLOCKED
 
 
 @pytest.mark.parametrize("name", ["LAKEGUARD_ENV", "NO_COLOR", "LAKEGUARD_CACHE"])
 def test_no_variable_lets_the_violating_batch_in(
-    walked: Terminal, monkeypatch: pytest.MonkeyPatch, name: str
+    violating: Terminal, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv(name, "dev")
-    assert Terminal(walked.folder).type("lakeguard run silver.orders").code == BLOCKED
+    assert Terminal(violating.folder).type("lakeguard run silver.orders").code == BLOCKED
 
 
 def test_an_interrupted_run_ends_cleanly(walked: Terminal) -> None:
