@@ -41,7 +41,7 @@ def test_the_same_program_makes_the_same_tables(tmp_path: Path) -> None:
 def test_json_lines_are_refused_rather_than_read_otherwise(tmp_path: Path) -> None:
     told = told_by(spark35(), "-m", "tests.runtimes.json_lines", str(tmp_path / "lake"))
     assert told.split(maxsplit=1)[0] == "LG-1110"
-    assert "this is Spark 3.5.9, and a JSON Lines source needs 4.0 or newer" in told
+    assert "this is Spark 3.5.9; a JSON Lines source needs 4.0 or newer" in told
 
 
 def test_casts_and_hashes_are_the_same_on_it(tmp_path: Path) -> None:
