@@ -15,16 +15,25 @@ from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.client import connect as connect_client
 from lakeguard_sdk.core.dataset_name import DatasetName, parse_address
+from lakeguard_sdk.core.enums import Layer, LoadType
 from lakeguard_sdk.errors import (
     BuiltByProgram,
     BuiltByRuns,
+    DefinitionNeeded,
     InvalidDefinitions,
     NotPublishable,
     NotRegistered,
     UnknownFrame,
+    WrongArgument,
 )
-from lakeguard_sdk.model.definitions import Definitions, FromFrame
+from lakeguard_sdk.model.definitions import (
+    ColumnDefinition,
+    DatasetDefinition,
+    Definitions,
+    FromFrame,
+)
 from lakeguard_sdk.model.evidence import InputVersion
+from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.model.run import RunResult
 from lakeguard_sdk.ports import Registry
 from openlaketx.notebook.result import PublishResult
@@ -32,14 +41,6 @@ from openlaketx.run import collecting_notes, note
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-from lakeguard_sdk.core.enums import Layer, LoadType
-from lakeguard_sdk.errors import DefinitionNeeded, WrongArgument
-from lakeguard_sdk.model.definitions import (
-    ColumnDefinition,
-    DatasetDefinition,
-)
-from lakeguard_sdk.model.load import Load
 
 _BACKOFF = Backoff(first=0.5)
 
