@@ -120,7 +120,7 @@ def _is_smoke(item: pytest.Item) -> bool:
 
 def _needs_spark(item: pytest.Item, path: str) -> bool:
     fixtures = getattr(item, "fixturenames", ())
-    return path.startswith(("spark/", "e2e/")) or "spark" in fixtures
+    return path.startswith("spark/") or "spark" in fixtures
 
 
 def _is_generated(item: pytest.Item) -> bool:
