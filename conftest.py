@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 
-from tests.support.examples import QUICK, WHOLE
+from tests.support.examples import EXPLORED, QUICK, WHOLE
 
 _UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.register_profile("quick", _UNTIMED, derandomize=True, max_examples=QUICK)
 settings.register_profile("steady", _UNTIMED, derandomize=True, max_examples=WHOLE)
-settings.register_profile("explore", _UNTIMED, derandomize=False, max_examples=WHOLE)
+settings.register_profile("explore", _UNTIMED, derandomize=False, max_examples=EXPLORED)
 settings.load_profile("quick")
 
 pytest_plugins = ["tests.support.databases.databases", "tests.support.tiers"]

@@ -1,4 +1,8 @@
-"""How many examples a test draws: what it says in ``make soak``, a quarter in ``make test``."""
+"""How many examples a test draws, by profile.
+
+``quick`` draws few (``make test``), ``steady`` all that a test states (``make soak``), ``explore``
+ten times as many, of a new choice each time: for a change that deserves a search.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,24 @@ from typing import Any
 
 from hypothesis import settings
 
-WHOLE = 100
-"""The examples of a test that says nothing, in the profiles ``steady`` and ``explore``."""
-QUICK = 25
+QUICK, WHOLE, EXPLORED = 25, 100, 1_000
+"""The examples of a test that states nothing, in ``quick``, ``steady`` and ``explore``."""
 
 
-def examples(count: int, **more: Any) -> settings:
-    """``count`` examples in a whole run, and its share of them in the profile ``quick``."""
-    share = settings.get_profile(settings.get_current_profile_name()).max_examples / WHOLE
-    return settings(max_examples=math.ceil(count * share), deadline=None, **more)
+def draws(count: int, *, quick: int | None = None) -> int:
+    """``count`` in ``steady``; in ``quick`` a quarter, or what is given."""
+    if quick is not None and is_quick():
+        return quick
+    return math.ceil(count * _stated_nothing() / WHOLE)
+
+
+def is_quick() -> bool:
+    return _stated_nothing() == QUICK
+
+
+def examples(count: int, *, quick: int | None = None, **more: Any) -> settings:
+    return settings(max_examples=draws(count, quick=quick), deadline=None, **more)
+
+
+def _stated_nothing() -> int:
+    return settings.get_profile(settings.get_current_profile_name()).max_examples

@@ -7,7 +7,6 @@ from functools import cache
 from itertools import product
 
 import duckdb
-import pytest
 
 from lakeguard.gate.grammar.functions import FUNCTIONS, IF_EXAMPLE
 from lakeguard.gate.rules.compile import compile_text
@@ -18,6 +17,7 @@ from tests.property.gate.test_grammar import reads_or_refuses, refusal, stands_i
 from tests.property.measure.every_function import EVERY_CONDITION, EVERY_RULE
 from tests.property.measure.expressions import SCHEMA as WIDE
 from tests.property.measure.scalar_oracle import truth
+from tests.support.examples import draws
 from tests.unit.gate.cases import schema
 from tests.unit.gate.test_hostile_texts import HOSTILE
 
@@ -109,14 +109,13 @@ def accepted(seed: int, count: int) -> int:
 
 
 def test_what_is_accepted_means_what_sql_says() -> None:
-    assert accepted(1, 400) > 80
+    drawn = draws(8_000, quick=400)
+    assert accepted(1, drawn) > drawn / 5
 
 
-@pytest.mark.soak
-def test_what_is_accepted_means_what_sql_says_for_long() -> None:
-    assert accepted(2, 30_000) > 6_000
+def test_what_is_accepted_of_any_words_means_what_sql_says() -> None:
     chance = random.Random(20260228)
-    for _ in range(200_000):
+    for _ in range(draws(40_000, quick=2_000)):
         count = chance.randrange(3, 12)
         means_what_sql_says(" ".join(chance.choice(SOUP) for _ in range(count)))
 
@@ -151,13 +150,5 @@ def nothing_gets_in(text: str) -> None:
 def test_texts_with_something_wrong_in_them() -> None:
     chance = random.Random(7)
     known = texts()
-    for _ in range(1_500):
-        nothing_gets_in(mutated(chance, chance.choice(known)))
-
-
-@pytest.mark.soak
-def test_texts_with_something_wrong_in_them_for_long() -> None:
-    chance = random.Random(20260301)
-    known = texts()
-    for _ in range(150_000):
+    for _ in range(draws(30_000, quick=1_500)):
         nothing_gets_in(mutated(chance, chance.choice(known)[:4_500]))

@@ -8,7 +8,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 
@@ -126,13 +125,6 @@ def check(pool: dict[str, list[Any]], size: int) -> set[str]:
 @given(pool=pools(), size=st.sampled_from(SIZES))
 @examples(12, **AT_LENGTH)
 def test_suggestions_hold_and_can_fail(pool: dict[str, list[Any]], size: int) -> None:
-    check(pool, size)
-
-
-@pytest.mark.soak
-@given(pool=pools(), size=st.sampled_from(SIZES))
-@examples(9, **AT_LENGTH)
-def test_suggestions_hold_and_can_fail_for_long(pool: dict[str, list[Any]], size: int) -> None:
     check(pool, size)
 
 

@@ -48,16 +48,6 @@ TIMED: dict[str, Oracle] = {
 """Rules that look at days and times, or at texts of them, and few that need a query each."""
 
 
-_LIKE_OTHERS = re.compile(
-    r"(not_)?(constant|duplicate_ratio|unique|distinct|(distinct|unique)_ratio|most_common"
-    r"|foreign_key|new_values)[(](b|h|i|bill)\b"
-)
-OFTEN: dict[str, Oracle] = {
-    call: oracle for call, oracle in (MACROS | PRIMITIVES).items() if not _LIKE_OTHERS.match(call)
-}
-"""All rules, but keys of types that are kept like others: each is a query of its own."""
-
-
 @st.composite
 def tables(draw: st.DrawFn, least: int, most: int) -> Data:
     """So many new rows beside fewer that are there already."""

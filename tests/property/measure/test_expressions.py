@@ -87,6 +87,6 @@ def test_aggregates_of_values_equal_the_oracle(seed: int, tmp_path: Path) -> Non
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("seed", range(1_000, 1_006))
-def test_conditions_equal_the_oracle_for_long(seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", range(1_000, 1_003))
+def test_many_conditions_equal_the_oracle(seed: int, tmp_path: Path) -> None:
     assert disagreements(seed, 400, tmp_path) == []

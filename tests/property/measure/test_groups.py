@@ -6,7 +6,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
@@ -39,15 +38,6 @@ def check(batch: Any, existing: Any, others: Any, questions: Any) -> None:
 
 
 @given(batch=ROWS, existing=ROWS, others=ROWS, questions=QUESTIONS)
-@examples(60, suppress_health_check=list(HealthCheck))
+@examples(250, quick=15, suppress_health_check=list(HealthCheck))
 def test_measures_equal_the_oracle(batch: Any, existing: Any, others: Any, questions: Any) -> None:
-    check(batch, existing, others, questions)
-
-
-@pytest.mark.soak
-@given(batch=ROWS, existing=ROWS, others=ROWS, questions=QUESTIONS)
-@examples(400, suppress_health_check=list(HealthCheck))
-def test_measures_equal_the_oracle_for_long(
-    batch: Any, existing: Any, others: Any, questions: Any
-) -> None:
     check(batch, existing, others, questions)

@@ -8,7 +8,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
@@ -116,14 +115,7 @@ def may_be_unmeasured(question: Any, batch: Any) -> bool:
     return size is not None and sum(present) >= Decimal(10) ** (38 - size[1])
 
 
-@given(batch=rows(), existing=rows(4), questions=QUESTIONS)
-@examples(60, suppress_health_check=list(HealthCheck))
-def test_measures_equal_the_oracle(batch: Any, existing: Any, questions: Any) -> None:
-    check(batch, existing, questions)
-
-
-@pytest.mark.soak
 @given(batch=rows(30), existing=rows(10), questions=QUESTIONS)
-@examples(400, suppress_health_check=list(HealthCheck))
-def test_measures_equal_the_oracle_for_long(batch: Any, existing: Any, questions: Any) -> None:
+@examples(250, quick=15, suppress_health_check=list(HealthCheck))
+def test_measures_equal_the_oracle(batch: Any, existing: Any, questions: Any) -> None:
     check(batch, existing, questions)

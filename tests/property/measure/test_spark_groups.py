@@ -62,17 +62,8 @@ def _told(measured: Measured, question: Any) -> Any:
 
 
 @given(batch=ROWS, existing=ROWS, others=ROWS, questions=QUESTIONS)
-@examples(2, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@examples(8, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 def test_spark_equals_duckdb_and_the_oracle(
-    spark: SparkSession, batch: Any, existing: Any, others: Any, questions: Any
-) -> None:
-    assert disagreements(run_session(spark), (batch, existing, others), questions) == []
-
-
-@pytest.mark.soak
-@given(batch=ROWS, existing=ROWS, others=ROWS, questions=QUESTIONS)
-@examples(12, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
-def test_spark_equals_duckdb_and_the_oracle_for_long(
     spark: SparkSession, batch: Any, existing: Any, others: Any, questions: Any
 ) -> None:
     assert disagreements(run_session(spark), (batch, existing, others), questions) == []

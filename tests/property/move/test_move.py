@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -35,11 +34,11 @@ def _settings(count: int, steps: int) -> settings:
 
 
 def test_a_modelled_move_keeps_every_promise() -> None:
-    run_state_machine_as_test(ModelledMove, settings=_settings(60, 30))
+    run_state_machine_as_test(ModelledMove, settings=_settings(60, 40))
 
 
 def test_a_real_move_keeps_every_promise() -> None:
-    run_state_machine_as_test(RealMove, settings=_settings(20, 25))
+    run_state_machine_as_test(RealMove, settings=_settings(20, 30))
 
 
 def test_a_modelled_adoption_keeps_every_promise() -> None:
@@ -48,13 +47,3 @@ def test_a_modelled_adoption_keeps_every_promise() -> None:
 
 def test_a_real_adoption_keeps_every_promise() -> None:
     run_state_machine_as_test(RealAdoption, settings=_settings(15, 12))
-
-
-@pytest.mark.soak
-def test_a_modelled_move_keeps_every_promise_for_long() -> None:
-    run_state_machine_as_test(ModelledMove, settings=_settings(100, 50))
-
-
-@pytest.mark.soak
-def test_a_real_move_keeps_every_promise_for_long() -> None:
-    run_state_machine_as_test(RealMove, settings=_settings(30, 40))

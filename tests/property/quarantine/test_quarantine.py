@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -12,14 +11,13 @@ from tests.support.examples import examples
 
 def _settings(count: int, steps: int) -> settings:
     return examples(
-        count, stateful_step_count=steps, suppress_health_check=list(HealthCheck), print_blob=True
+        count,
+        quick=8,
+        stateful_step_count=steps,
+        suppress_health_check=list(HealthCheck),
+        print_blob=True,
     )
 
 
 def test_every_row_is_published_waits_or_is_discarded() -> None:
-    run_state_machine_as_test(QuarantineMachine, settings=_settings(30, 15))
-
-
-@pytest.mark.soak
-def test_every_row_is_published_waits_or_is_discarded_for_long() -> None:
-    run_state_machine_as_test(QuarantineMachine, settings=_settings(150, 40))
+    run_state_machine_as_test(QuarantineMachine, settings=_settings(50, 30))

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from lakeguard_sdk.core.enums import LoadType
 from tests.support.cases.load_variants import STEPS, VARIANTS
+from tests.support.examples import is_quick
 from tests.support.lakes.load_histories import make_history
 from tests.support.strategies.costly_examples import by_chance
 
@@ -23,6 +24,7 @@ def test_a_table_is_what_its_history_makes_it(
     spark: SparkSession, load_type: LoadType, chance: Random
 ) -> None:
     load = chance.choice(list(VARIANTS[load_type].values()))
-    steps = ("batch", *chance.sample(STEPS, 3))
+    quick = is_quick()
+    steps = ("batch", *chance.sample(STEPS, 3 if quick else 5))
     with TemporaryDirectory(prefix="history-") as folder:
-        make_history(Path(folder) / "project", load, chance, steps, spark)
+        make_history(Path(folder) / "project", load, chance, steps, spark, every_step=not quick)

@@ -1,4 +1,4 @@
-"""Examples that cost seconds each: few, drawn by chance, and never made smaller."""
+"""Examples that cost seconds: one, drawn by chance, and never made smaller."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.support.examples import examples
 
-_FEW = examples(
-    2,
+_ONE = examples(
+    1,
     print_blob=True,
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
@@ -19,4 +19,4 @@ _FEW = examples(
 
 def by_chance(test: Callable[..., None]) -> Callable[..., None]:
     """The test gets ``chance``; what failed is told whole, as each further try costs seconds."""
-    return _FEW(given(chance=st.randoms(use_true_random=True))(test))
+    return _ONE(given(chance=st.randoms(use_true_random=True))(test))
