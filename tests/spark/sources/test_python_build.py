@@ -19,7 +19,7 @@ from openlaketx import Connection, run
 from openlaketx.engine.spark.errors import SPARK_ERRORS
 from openlaketx.engine.spark.session import RUN_SETTINGS
 from openlaketx.extract import Batch
-from openlaketx.extract.builds.python_build import read_python
+from openlaketx.extract.python_build import read_python
 from openlaketx.worker import create_worker
 from tests.spark.sources.test_sql_build import pin, two_versions
 from tests.support.lakes.plans import schema

@@ -13,7 +13,7 @@ from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.run import InputPin, SqlBuild, TableSnapshot
 from openlaketx.engine.spark.errors import SPARK_ERRORS
 from openlaketx.extract import Batch
-from openlaketx.extract.builds.extract import read_sql
+from openlaketx.extract.extract import read_sql
 from openlaketx.publish import commit_publish
 from tests.support.lakes.plans import schema
 from tests.unit.openlaketx.governed import DATASET, DATASET_ID, NUMBERS, Governed

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, Select, func, select
 
 from lakeguard.state import outbox
+from lakeguard.state.locks import hold
 from lakeguard.state.schema import governed_tables, intent_outcomes, intents
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind
@@ -35,6 +36,11 @@ class ClosedIntent(FrozenModel):
     outcome: IntentOutcome
     commit: int
     sha256: str
+
+
+def hold_table(tx: Transaction, dataset_id: str) -> None:
+    """Serialise moves on a table. Lock order: task first, then table."""
+    hold(tx, f"table:{dataset_id}")
 
 
 def record_intent(tx: Transaction, intent: Intent) -> None:

@@ -42,7 +42,7 @@ from openlaketx.loads.load_result import (
     quarantined_keys,
     with_time,
 )
-from openlaketx.loads.scd2_history import changed_history
+from openlaketx.loads.scd2 import changed_history
 from openlaketx.loads.spark_failures import explain_load, explaining
 from openlaketx.loads.table_state import (
     FILE,

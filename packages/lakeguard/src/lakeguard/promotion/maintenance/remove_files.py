@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from lakeguard.dispatch import tasks
 from lakeguard.lake.small_files import MEGABYTE, small_file_groups
 from lakeguard.ledger.decisions import discarded_runs
-from lakeguard.ledger.intents import open_intent
+from lakeguard.ledger.intents import hold_table, open_intent
 from lakeguard.ledger.maintenance import record_removal, removed_versions
 from lakeguard.ledger.quarantine.load import quarantine_of
 from lakeguard.ledger.runs import ends_of_runs
@@ -21,7 +21,6 @@ from lakeguard.promotion.maintenance.retention import (
     what_stays,
 )
 from lakeguard.promotion.opening.eligibility import Findings, find_rogue_commit
-from lakeguard.promotion.publishing.begin_move import hold_table
 from lakeguard.registry.store import RegisteredDataset, require_dataset
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName

@@ -16,7 +16,7 @@ from lakeguard.gate.schema_comparison import compare_schema
 from lakeguard.lake.adoptable import told_rows
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.documents import put_document
-from lakeguard.ledger.intents import intent_of_run, next_seq
+from lakeguard.ledger.intents import hold_table, intent_of_run, next_seq
 from lakeguard.ledger.openings import record_opening
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import pointer
@@ -38,7 +38,7 @@ from lakeguard.promotion.opening.table_ownership import (
     live_table,
     refuse_claimed,
 )
-from lakeguard.promotion.publishing.begin_move import hold_table, take_number
+from lakeguard.promotion.publishing.begin_move import take_number
 from lakeguard.promotion.publishing.complete_move import complete
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id, require_dataset

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.schema_comparison import compare_schema, demands_declared_columns
-from lakeguard.ledger.intents import next_seq
+from lakeguard.ledger.intents import hold_table, next_seq
 from lakeguard.ledger.maintenance import removed_versions
 from lakeguard.ledger.versions import (
     StoredVersion,
@@ -19,7 +19,7 @@ from lakeguard.promotion.deciding.record_decision import Case, decide_and_record
 from lakeguard.promotion.moves.reap import fail_run
 from lakeguard.promotion.opening.eligibility import Findings, rogue_commit
 from lakeguard.promotion.opening.pinned_rules import pin_rules
-from lakeguard.promotion.publishing.begin_move import hold_table, take_number
+from lakeguard.promotion.publishing.begin_move import take_number
 from lakeguard.promotion.publishing.complete_move import complete
 from lakeguard.promotion.publishing.complete_rollback import RollbackOrder
 from lakeguard.promotion.records.end_run import end_run

@@ -7,6 +7,7 @@ from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.intents import (
+    hold_table,
     intent_of_run,
     next_seq,
     open_intent,
@@ -21,7 +22,6 @@ from lakeguard.promotion.context import OpenRun, PlaneContext, load_open_run
 from lakeguard.promotion.deciding.row_balance import replaces_all
 from lakeguard.promotion.publishing.schema_drift import require_room
 from lakeguard.registry.store import RegisteredDataset
-from lakeguard.state.locks import hold
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import LoadType, MoveKind
 from lakeguard_sdk.core.ids import new_id
@@ -62,11 +62,6 @@ def begin_publish(context: PlaneContext, ticket: RunTicket) -> Intent:
         take_number(tx, run.task, intent)
     reached("intent.recorded")
     return intent
-
-
-def hold_table(tx: Transaction, dataset_id: str) -> None:
-    """Serialise moves on a table. Lock order: task first, then table."""
-    hold(tx, f"table:{dataset_id}")
 
 
 def take_number(tx: Transaction, task: Task, intent: Intent) -> None:

@@ -8,6 +8,7 @@ from lakeguard.ledger.intents import (
     ClosedIntent,
     IntentOutcome,
     close_intent,
+    hold_table,
     intent_of_run,
     outcome_of,
     record_table,
@@ -17,7 +18,6 @@ from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import pointer
 from lakeguard.promotion.context import OpenRun, PlaneContext, opened_run
 from lakeguard.promotion.opening.table_ownership import other_holder
-from lakeguard.promotion.publishing.begin_move import hold_table
 from lakeguard.promotion.publishing.column_lineage import column_descent
 from lakeguard.promotion.publishing.complete_rollback import publish_restored
 from lakeguard.promotion.publishing.partition_states import Partitions, partitions_after

@@ -17,11 +17,11 @@ from lakeguard.promotion.maintenance.profiles import keep_profile, plan_profile
 from lakeguard.promotion.maintenance.remove_files import maintain
 from lakeguard.promotion.moves.adoption import order_adoption
 from lakeguard.promotion.moves.compaction import order_compaction
-from lakeguard.promotion.moves.discard_quarantine import discard_rows
 from lakeguard.promotion.moves.reap import reap
 from lakeguard.promotion.moves.rollback import roll_back
 from lakeguard.promotion.opening.table_ownership import examine_for
 from lakeguard.promotion.opening.windows import window_parameters
+from lakeguard.promotion.quarantine.discard import discard_rows
 from lakeguard.promotion.quarantine.quarantine_tables import sync_quarantine_tables
 from lakeguard.promotion.quarantine.replay import order_replay
 from lakeguard.registry.store import require_dataset

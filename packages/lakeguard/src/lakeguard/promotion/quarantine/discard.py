@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from lakeguard.ledger.intents import open_intent
+from lakeguard.ledger.intents import hold_table, open_intent
 from lakeguard.ledger.quarantine.facts import record_discard
 from lakeguard.ledger.quarantine.load import quarantine_of
 from lakeguard.promotion.context import PlaneContext
-from lakeguard.promotion.publishing.begin_move import hold_table
 from lakeguard.promotion.quarantine.quarantine_tables import sync_quarantine_table
 from lakeguard.promotion.quarantine.replay import chosen_holdings
 from lakeguard.registry.store import require_dataset

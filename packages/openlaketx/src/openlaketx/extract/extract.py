@@ -35,12 +35,12 @@ from openlaketx.engine.spark.errors import reason, worker_error
 from openlaketx.engine.spark.runtime import runtime_of
 from openlaketx.engine.spark.types import quoted_name, spark_schema
 from openlaketx.extract.batch import Batch, Order
-from openlaketx.extract.builds.python_build import read_python
 from openlaketx.extract.files.file_columns import Declared, with_clean_names
 from openlaketx.extract.files.file_order import ROW_FILE, row_file
 from openlaketx.extract.files.landed_files import land_files, landing, run_folder
 from openlaketx.extract.files.manifest import Selection, files_read_before, select_files
 from openlaketx.extract.pinned_inputs import pinned_frames
+from openlaketx.extract.python_build import read_python
 from openlaketx.extract.query import columns_of, query
 from openlaketx.extract.sources.csv_source import read_csv
 from openlaketx.extract.sources.delta_source import read_delta

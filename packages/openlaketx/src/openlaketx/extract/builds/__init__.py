@@ -1,1 +1,0 @@
-"""Builds: from a source, SQL, Python, a frame or quarantined rows."""
