@@ -137,7 +137,7 @@ def test_no_fault_of_the_lineage_keeps_a_move_open(
     def fault(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("lakeguard.registry.sql.sql_lineage.column_sources", fault)
+    monkeypatch.setattr("lakeguard.registry.sql.lineage.column_sources", fault)
     client = published(tmp_path, silver("SELECT n FROM bronze.numbers", "n"))
     assert arrows(client) == {"n": {"bronze.numbers.None"}}
 

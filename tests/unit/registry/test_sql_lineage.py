@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.registry.sql.sql_lineage import column_sources
+from lakeguard.registry.sql.lineage import column_sources
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.types.schema import Column, TableSchema
 

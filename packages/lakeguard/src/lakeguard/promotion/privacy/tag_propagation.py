@@ -18,7 +18,7 @@ from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.types.schema import TableSchema
 
 if TYPE_CHECKING:
-    from lakeguard.registry.sql.sql_lineage import ColumnSource
+    from lakeguard.registry.sql.lineage import ColumnSource
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def _together(first: Tags, second: Tags) -> Tags:
 
 def _by_sql(definition: DatasetDefinition, text: str, above: dict[DatasetName, _Parent]) -> Tags:
     """A column whose lineage is unknown carries all tags of the inputs."""
-    from lakeguard.registry.sql.sql_lineage import column_sources
+    from lakeguard.registry.sql.lineage import column_sources
 
     tags = {name: parent.tags for name, parent in above.items()}
     read = {name: parent.read or parent.today for name, parent in above.items()}

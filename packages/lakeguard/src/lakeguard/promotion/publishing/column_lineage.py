@@ -59,7 +59,7 @@ def _text(tx: Transaction, plan: RunPlan) -> str:
 
 
 def _followed(text: str, pins: Pins) -> Made:
-    from lakeguard.registry.sql.sql_lineage import column_sources
+    from lakeguard.registry.sql.lineage import column_sources
 
     found = column_sources(text, {name: pin.table_schema for name, pin in pins.items()})
     result: Made = {}
