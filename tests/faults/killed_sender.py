@@ -7,8 +7,8 @@ import signal
 
 from lakeguard_sdk import connect
 from lakeguard_sdk.storage import fault_points
-from tests.support.projects.alert_channels import SECRET_VARIABLE, messenger
-from tests.support.projects.event_channels import herald
+from tests.support.projects.alert_channels import SECRET_VARIABLE, alert_sender
+from tests.support.projects.event_channels import event_sender
 
 
 def main(folder: str, secret: str, point: str, times: int = 1, errors: str = os.devnull) -> None:
@@ -23,5 +23,5 @@ def main(folder: str, secret: str, point: str, times: int = 1, errors: str = os.
     client = connect(folder)
     fault_points.listen(die)
     for _ in range(times):
-        messenger(client).drain()
-        herald(client).drain()
+        alert_sender(client).drain()
+        event_sender(client).drain()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import connect
+from lakeguard_sdk.model.notifications import Topic
 from lakeguard_sdk.storage.fault_points import POINTS
 from tests.faults import killed_sender
 from tests.faults.test_killed import NEWBORN
@@ -26,7 +27,7 @@ from tests.support.projects.alert_channels import (
 )
 from tests.support.projects.projects import states_of
 
-ALERTS = tuple(point for point in POINTS if point.startswith("alert."))
+SENDING = tuple(point for point in POINTS if point.startswith("notification."))
 NEWBORN.set_forkserver_preload(["tests.faults.killed_process", "tests.faults.killed_sender"])
 
 
@@ -45,7 +46,7 @@ def kill_at(folder: Path, point: str) -> None:
     assert process.exitcode == -signal.SIGKILL, point
 
 
-@pytest.mark.parametrize("point", ALERTS)
+@pytest.mark.parametrize("point", SENDING)
 def test_a_file_has_each_alert_once(point: str, tmp_path: Path) -> None:
     client = blocking_world(tmp_path, file_channel())
     runs = [block(client), block(client)]
@@ -53,11 +54,15 @@ def test_a_file_has_each_alert_once(point: str, tmp_path: Path) -> None:
     kill_at(tmp_path, point)
     drained(connect(tmp_path))
     assert [line["run_id"] for line in lines_of(tmp_path / "alerts.jsonl")] == runs
-    told = [telling.outcome.value for row in client.alerts.rows() for telling in row.tellings]
+    told = [
+        each.outcome.value
+        for row in client.notifications.rows(Topic.ALERT)
+        for each in row.deliveries
+    ]
     assert told == ["sent", "sent"]
 
 
-@pytest.mark.parametrize("point", ALERTS)
+@pytest.mark.parametrize("point", SENDING)
 def test_a_webhook_can_tell_a_repeat(point: str, tmp_path: Path) -> None:
     """It may come twice, and then has the same id."""
     with receiver() as hook:
@@ -67,10 +72,10 @@ def test_a_webhook_can_tell_a_repeat(point: str, tmp_path: Path) -> None:
         drained(connect(tmp_path))
         assert {body["run_id"] for body in hook.bodies} == {run}
         assert len(set(hook.deliveries)) == 1
-        assert len(hook.bodies) == (2 if point == "alert.carried" else 1)
+        assert len(hook.bodies) == (2 if point == "notification.sent" else 1)
 
 
-@pytest.mark.parametrize("point", ALERTS)
+@pytest.mark.parametrize("point", SENDING)
 def test_a_log_has_no_alert_twice(
     point: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -81,6 +86,6 @@ def test_a_log_has_no_alert_twice(
     drained(connect(tmp_path))
     assert caplog.records == [], "it counts as told"
     lines = [line for line in (tmp_path / "errors").read_text().splitlines() if run in line]
-    assert len(lines) == (1 if point == "alert.carried" else 0)
-    (row,) = client.alerts.rows()
-    assert [telling.outcome.value for telling in row.tellings] == ["sent"]
+    assert len(lines) == (1 if point == "notification.sent" else 0)
+    (row,) = client.notifications.rows(Topic.ALERT)
+    assert [each.outcome.value for each in row.deliveries] == ["sent"]

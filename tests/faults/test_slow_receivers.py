@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import Table, func, select, update
 
 from lakeguard.state.schema import (
-    event_deliveries,
     job_schedules,
     md_jobs_revisions,
+    notification_deliveries,
     tasks,
 )
 from lakeguard_sdk.model.definitions import Definitions
@@ -97,7 +97,9 @@ def test_schedules_go_on_while_a_receiver_hangs(
             until(lambda: rows_of(tmp_path, tasks) == 3)
             make_due(tmp_path, "timed", 2)
             until(lambda: rows_of(tmp_path, tasks) == 4)
-            assert rows_of(tmp_path, event_deliveries) == 0, "the receiver has not answered yet"
+            assert rows_of(tmp_path, notification_deliveries) == 0, (
+                "the receiver has not answered yet"
+            )
         assert len(site.came) == 1
         with dispatching(tmp_path) as dispatcher:
             until(lambda: len(site.came) > 1)

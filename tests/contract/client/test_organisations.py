@@ -15,24 +15,22 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from lakeguard.notifications.sender import NotificationSender
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.run_port import PromotionRuns
-from lakeguard.services.ports.alerts import EmbeddedAlerts
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
-from lakeguard.services.ports.events import EmbeddedEvents
 from lakeguard.services.ports.jobs import EmbeddedJobs
+from lakeguard.services.ports.notifications import EmbeddedNotifications
 from lakeguard.state import schema as t
 from lakeguard.state.tables.metadata import metadata
 from lakeguard_sdk import Client
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.model.evidence import Evidence
-from lakeguard_sdk.model.notifications import Alerts, Events
+from lakeguard_sdk.model.notifications import Notifications, Topic
 from lakeguard_sdk.model.run import Failure, RunTicket
 from lakeguard_sdk.ports import Runs
 from lakeguard_sdk.scheduling.process_identity import this_process
 from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs, TaskReport
-from tests.support.projects.alert_channels import messenger
-from tests.support.projects.event_channels import herald
 from tests.support.projects.jobs import (
     DONE,
     JOB,
@@ -55,13 +53,13 @@ def context_of(client: Client) -> PlaneContext:
 def ports_of(client: Client) -> dict[type[Any], Any]:
     """The ports of the other organisation, on the same State."""
     context = replace(context_of(client), org_id=OTHERS)
-    alerts, events = messenger(client), herald(client)
     return {
         Dispatch: EmbeddedDispatch(context),
         Jobs: EmbeddedJobs(context),
         Runs: PromotionRuns(context),
-        Events: EmbeddedEvents(context, type(events)(context, events.book, ())),
-        Alerts: EmbeddedAlerts(context, type(alerts)(context, alerts.book, ())),
+        Notifications: EmbeddedNotifications(
+            context, {topic: NotificationSender(context, topic, ()) for topic in Topic}
+        ),
     }
 
 
@@ -123,14 +121,15 @@ def calls(port: type[Any], values: dict[str, Any]) -> Iterator[tuple[str, dict[s
         if name.startswith("_"):
             continue
         asked = list(inspect.signature(method).parameters.values())[1:]
-        yield (
-            name,
-            {
-                each.name: values.get(each.name)
-                for each in asked
-                if each.name in values or each.default is inspect.Parameter.empty
-            },
-        )
+        fields = {
+            each.name: values.get(each.name)
+            for each in asked
+            if each.name in values or each.default is inspect.Parameter.empty
+        }
+        if any(each.name == "topic" for each in asked):
+            yield from ((name, {**fields, "topic": topic}) for topic in Topic)
+        else:
+            yield name, fields
 
 
 def answer_of(call: Callable[..., Any], fields: dict[str, Any]) -> str:
@@ -168,7 +167,7 @@ def test_no_method_of_a_port_reaches_another_organisation(tmp_path: Path) -> Non
         for name, fields in calls(port, real.values()):
             method, invented = getattr(theirs, name), unreal.values()
             said = real.hidden(answer_of(method, fields))
-            none = answer_of(method, {key: invented.get(key) for key in fields})
+            none = answer_of(method, {key: invented.get(key, fields[key]) for key in fields})
             assert said == unreal.hidden(none), f"{port.__name__}.{name}"
             assert of_mine(client) == before, f"{port.__name__}.{name} changed another's"
             walked += 1

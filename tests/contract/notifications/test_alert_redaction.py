@@ -18,7 +18,7 @@ from lakeguard_sdk.expressions.measures import (
 )
 from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.definitions import ColumnDefinition, RuleDefinition
-from lakeguard_sdk.model.notifications import Alert
+from lakeguard_sdk.model.notifications import Alert, Topic
 from tests.property.measure.distribution_oracle import spread
 from tests.support.lakes.lakes import DeltaLake
 from tests.support.lakes.policy_datasets import (
@@ -75,7 +75,7 @@ def answer(asked: Measure, rows: list[int]) -> Any:
 
 
 def last_alert(client: Client) -> Alert:
-    return client.alerts.rows()[0].alert
+    return client.notifications.rows(Topic.ALERT)[0].alert
 
 
 def told(client: Client) -> str:

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from lakeguard.ledger.notifications import events as ledger_events
-from lakeguard.notifications.channels import sender
+from lakeguard.ledger.notifications import store
+from lakeguard.notifications import sender
+from lakeguard.plane import rebuild_embedded
 from lakeguard.state.organisation import OrganisationState
-from lakeguard.state.schema import dataset_pointers, events
+from lakeguard.state.schema import dataset_pointers, notifications
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.errors import EventNotSent
-from lakeguard_sdk.model.notifications import DeliveryOutcome, EventKind
+from lakeguard_sdk.model.notifications import DeliveryOutcome, EventKind, Topic
 from tests.support.fakes.webhook_receiver import (
     SECRET,
     Receiver,
@@ -24,11 +25,11 @@ from tests.support.fakes.webhook_receiver import (
     receiver,
 )
 from tests.support.lakes.published_by_hand import compact_by_hand
-from tests.support.projects.alert_channels import SECRET_VARIABLE, lines_of
+from tests.support.projects.alert_channels import SECRET_VARIABLE, lines_of, lose_state
 from tests.support.projects.event_channels import (
     drained,
+    event_sender,
     file_listener,
-    herald,
     listened_world,
     publish,
     web_listener,
@@ -56,24 +57,28 @@ def types(hook: Receiver) -> list[str]:
 
 
 def outcomes(client: Client) -> list[str]:
-    return [each.outcome.value for row in client.events.rows() for each in row.tellings]
+    return [
+        each.outcome.value
+        for row in client.notifications.rows(Topic.EVENT)
+        for each in row.deliveries
+    ]
 
 
 def test_a_channel_that_is_being_opened_is_not_forgotten(tmp_path: Path) -> None:
     """Whoever asks before the opening is committed does not make others of his process deaf."""
-    database = herald(listened_world(tmp_path)).state.database
+    database = event_sender(listened_world(tmp_path)).state.database
     with OrganisationState.of(database, "default").write() as tx:
-        ledger_events.open_event_channels(tx, ["hook"], Clock()())
+        store.open_channels(tx, Topic.EVENT, ["hook"], Clock()())
         with OrganisationState.of(database, "default").read() as tx:
-            ledger_events.is_listened(tx)
+            store.has_event_channel(tx)
     with OrganisationState.of(database, "default").read() as tx:
-        assert ledger_events.is_listened(tx)
+        assert store.has_event_channel(tx)
 
 
 def test_without_a_channel_nothing_is_written(tmp_path: Path) -> None:
     client = listened_world(tmp_path)
     publish(client)
-    assert client.events.rows() == []
+    assert client.notifications.rows(Topic.EVENT) == []
 
 
 def test_what_is_published_is_told_as_a_cloud_event(tmp_path: Path, hook: Receiver) -> None:
@@ -100,11 +105,11 @@ def test_the_fact_and_its_event_are_one_transaction(
 ) -> None:
     client = listened_world(tmp_path, file_listener())
     publish(client)
-    database = herald(client).state.database
+    database = event_sender(client).state.database
 
     def written() -> list[str]:
         with database.read() as connection:
-            return list(connection.scalars(select(events.c.event_id)))
+            return list(connection.scalars(select(notifications.c.notification_id)))
 
     before = written()
 
@@ -170,20 +175,20 @@ def test_after_so_many_attempts_it_is_given_up(tmp_path: Path, turned_clock: Clo
         publish(client, 2)
         drained(client)
         assert hook.bodies[-1]["data"]["version"] == 2, "what was given up holds up nobody"
-        assert [turn.sent for turn in client.events.send(again=True)] == [1]
+        assert [result.sent for result in client.notifications.send(Topic.EVENT, again=True)] == [1]
         assert hook.bodies[-1]["id"] == hook.bodies[0]["id"]
 
 
 def test_of_many_events_a_turn_reads_the_oldest(
     tmp_path: Path, turned_clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledger_events, "PAGE", 1)
+    monkeypatch.setattr(store, "PAGE", 1)
     monkeypatch.setattr(sender, "MOST_AT_ONCE", 3)
     client = listened_world(tmp_path, file_listener())
     for _ in range(2):
         publish(client)
         turned_clock.pass_time(1)
-    mine = herald(client)
+    mine = event_sender(client)
     every = [event.event_id for event, _ in mine.waiting(*mine.channels)]
     assert len(every) == 4
     assert [event.event_id for event, _ in mine.waiting(*mine.channels, 3)] == every[:3]
@@ -195,7 +200,7 @@ def test_of_many_events_a_turn_reads_the_oldest(
 def test_what_was_given_up_leaves_room_for_what_came_later(
     tmp_path: Path, turned_clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledger_events, "PAGE", 1)
+    monkeypatch.setattr(store, "PAGE", 1)
     monkeypatch.setattr(sender, "MOST_AT_ONCE", 1)
     with receiver(400) as hook:
         client = listened_world(
@@ -213,7 +218,7 @@ def test_every_channel_tells_the_same_bytes(tmp_path: Path) -> None:
     publish(client)
     for _ in range(2):
         drained(client)
-        client.events.send(again=True)
+        client.notifications.send(Topic.EVENT, again=True)
     first, second = tmp_path / "events.jsonl", tmp_path / "b.jsonl"
     assert first.read_bytes() == second.read_bytes()
     assert len({line["id"] for line in lines_of(first)}) == len(lines_of(first)) == 2
@@ -251,31 +256,57 @@ def test_who_runs_already_hears_of_a_channel(
     settings = tmp_path / "lakeguard.toml"
     settings.write_text(settings.read_text() + file_listener())
     other = connect(tmp_path)
-    now = ledger_events.time.monotonic()
-    monkeypatch.setattr(ledger_events.time, "monotonic", lambda: now + 6)
+    now = store.time.monotonic()
+    monkeypatch.setattr(store.time, "monotonic", lambda: now + 6)
     publish(running)
     monkeypatch.undo()
-    assert len(other.events.rows(kind=EventKind.DATASET_PUBLISHED)) == 1
+    assert len(other.notifications.rows(Topic.EVENT, kind=EventKind.DATASET_PUBLISHED)) == 1
 
 
 def test_another_organisation_hears_and_sees_nothing(tmp_path: Path) -> None:
     client = listened_world(tmp_path, file_listener())
     publish(client)
-    mine = herald(client)
-    other = type(mine)(replace(mine.state, org_id="others"), mine.book, mine.channels)
+    mine = event_sender(client)
+    other = type(mine)(replace(mine.state, org_id="others"), mine.topic, mine.channels)
     other.open()
     assert not mine.is_idle()
     assert other.is_idle()
     with other.state.read() as tx:
-        none = ledger_events.event_rows(tx, since=None, kind=None, limit=9)
+        none = store.list_notifications(tx, Topic.EVENT, since=None, kind=None, limit=9)
     assert none == []
+
+
+def test_events_and_their_deliveries_are_in_the_ledger(tmp_path: Path) -> None:
+    client = listened_world(tmp_path, file_listener())
+    publish(client)
+    client.close()
+    assert len(lines_of(tmp_path / "events.jsonl")) == 2
+    assert client.ledger.sync().rows == 0
+    assert client.ledger.verify().findings == ()
+
+
+def test_a_rebuilt_state_has_its_events_and_sends_none_again(tmp_path: Path) -> None:
+    client = listened_world(tmp_path, file_listener())
+    publish(client)
+    client.ledger.sync()
+    drained(client)  # and the ledger never hears of it
+    lose_state(client, tmp_path)
+    rebuild_embedded(tmp_path, env=None, replace=False, progress=lambda _: None)
+    client = connect(tmp_path)
+    assert len(client.notifications.rows(Topic.EVENT)) == 2
+    drained(client)
+    client.notifications.send(Topic.EVENT, again=True)
+    assert len(lines_of(tmp_path / "events.jsonl")) == 2
+    publish(client)
+    drained(client)
+    assert len(lines_of(tmp_path / "events.jsonl")) == 4, "what comes later is sent"
 
 
 def test_a_channel_is_tried_without_an_event(tmp_path: Path) -> None:
     with receiver(200, 503) as hook:
         client = listened_world(tmp_path, web_listener(hook.url))
-        assert client.events.test("webhook") == hook.bodies[0]["id"]
+        assert client.notifications.test(Topic.EVENT, "webhook") == hook.bodies[0]["id"]
         assert types(hook) == ["channel.test"]
-        assert client.events.rows() == []
+        assert client.notifications.rows(Topic.EVENT) == []
         with pytest.raises(EventNotSent, match="answered 503"):
-            client.events.test("webhook")
+            client.notifications.test(Topic.EVENT, "webhook")

@@ -122,6 +122,6 @@ def test_graphs_and_invalidations_are_told(tmp_path: Path) -> None:
 def test_a_turn_of_the_dispatcher_tells_what_is_due(tmp_path: Path) -> None:
     client = listened(tmp_path)
     client.jobs.cancel(trigger(client, "a"))
-    assert client.jobs.tick().told == 1
-    assert client.jobs.tick().told == 0
+    assert client.jobs.tick().notified == 1
+    assert client.jobs.tick().notified == 0
     assert len(lines_of(tmp_path / "events.jsonl")) == 1

@@ -12,7 +12,7 @@ from lakeguard_sdk import Client
 from lakeguard_sdk.core.enums import Enforcement, PolicyType, Severity
 from lakeguard_sdk.expressions.measures import Aggregate, CountIf, measure_key
 from lakeguard_sdk.model.definitions import ColumnDefinition, RuleDefinition
-from lakeguard_sdk.model.notifications import Alert, AlertKind
+from lakeguard_sdk.model.notifications import Alert, AlertKind, Topic
 from lakeguard_sdk.model.run import Failure, RunPlan, RunResult
 from lakeguard_sdk.scheduling.process_identity import this_process
 from tests.support.fakes.killed_at import dying_at
@@ -28,8 +28,8 @@ from tests.support.lakes.published_by_hand import compact_by_hand, evidence_of, 
 from tests.support.projects.alert_channels import (
     ALERT,
     BLOCK,
+    alert_sender,
     block,
-    messenger,
 )
 from tests.support.projects.planes import NUMBERS, Clock
 
@@ -39,7 +39,7 @@ FRESH = promise(PolicyType.SLA, "freshness <= 24h", enforcement=Enforcement.ALER
 
 
 def raised(client: Client, kind: AlertKind | None = None) -> list[Alert]:
-    return [row.alert for row in client.alerts.rows(kind=kind)]
+    return [row.alert for row in client.notifications.rows(Topic.ALERT, kind=kind)]
 
 
 def fail(client: Client, task: str, *, retryable: bool, message: str = "it broke") -> RunResult:
@@ -64,7 +64,7 @@ def test_a_block_is_told_with_its_decision(tmp_path: Path) -> None:
 def test_neither_is_there_without_the_other(tmp_path: Path) -> None:
     """The transaction of the decision is undone; the alert goes with it."""
     client = world(tmp_path, numbers(), policies=(BLOCK,))
-    database = messenger(client).state.database
+    database = alert_sender(client).state.database
     with database.write() as connection:
         refuse = (
             "BEGIN SELECT RAISE(ABORT, 'append-only'); END"
@@ -167,18 +167,20 @@ def test_a_rollback_is_told_and_a_compaction_is_not(tmp_path: Path) -> None:
 
 def test_what_is_late_is_told_once_until_it_ends(tmp_path: Path, turned_clock: Clock) -> None:
     client = world(tmp_path, numbers(), policies=(FRESH,))
-    assert list(client.alerts.sweep()) == [], "what never was promoted is not late"
+    assert list(client.notifications.sweep()) == [], "what never was promoted is not late"
     run_by_hand(client, [1])
     turned_clock.pass_time(90_000)
-    (first,) = client.alerts.sweep()
+    (first,) = client.notifications.sweep()
     assert (first.kind, first.severity, first.check) == (AlertKind.LATE, Severity.WARN, "promise")
     for _ in range(3):
         turned_clock.pass_time(90_000)
-        assert list(client.alerts.sweep()) == [], "it is the same breach, however long it lasts"
+        assert list(client.notifications.sweep()) == [], (
+            "it is the same breach, however long it lasts"
+        )
     run_by_hand(client, [2])
-    assert list(client.alerts.sweep()) == []
+    assert list(client.notifications.sweep()) == []
     turned_clock.pass_time(90_000)
-    (second,) = client.alerts.sweep()
+    (second,) = client.notifications.sweep()
     assert second.dedupe_key != first.dedupe_key
     assert raised(client, AlertKind.LATE) == [second, first]
 
@@ -187,14 +189,14 @@ def test_another_promise_is_another_breach(tmp_path: Path, turned_clock: Clock) 
     client = world(tmp_path, numbers(), policies=(FRESH,))
     run_by_hand(client, [1])
     turned_clock.pass_time(90_000)
-    assert len(client.alerts.sweep()) == 1
+    assert len(client.notifications.sweep()) == 1
     stricter = promise(PolicyType.SLA, "freshness <= 1h", enforcement=Enforcement.BLOCK)
     revise(client, policies=(stricter,))
-    (alert,) = client.alerts.sweep()
+    (alert,) = client.notifications.sweep()
     assert alert.severity is Severity.FAIL
     revise(client, numbers(active=False))
     turned_clock.pass_time(90_000)
-    assert list(client.alerts.sweep()) == [], "what is switched off promises nothing"
+    assert list(client.notifications.sweep()) == [], "what is switched off promises nothing"
 
 
 def test_alerts_are_listed_by_time_and_kind(tmp_path: Path, turned_clock: Clock) -> None:
@@ -203,7 +205,9 @@ def test_alerts_are_listed_by_time_and_kind(tmp_path: Path, turned_clock: Clock)
     then = turned_clock.now + timedelta(seconds=1)
     turned_clock.pass_time(5)
     last = block(client)
-    assert [row.alert.run_id for row in client.alerts.rows(since=then)] == [last]
-    assert len(client.alerts.rows()) == 2
-    assert [row.alert.run_id for row in client.alerts.rows(limit=1)] == [last]
-    assert client.alerts.rows(kind=AlertKind.FAILED) == []
+    assert [row.alert.run_id for row in client.notifications.rows(Topic.ALERT, since=then)] == [
+        last
+    ]
+    assert len(client.notifications.rows(Topic.ALERT)) == 2
+    assert [row.alert.run_id for row in client.notifications.rows(Topic.ALERT, limit=1)] == [last]
+    assert client.notifications.rows(Topic.ALERT, kind=AlertKind.FAILED) == []

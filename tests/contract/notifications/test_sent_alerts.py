@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import multiprocessing
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,25 +13,26 @@ from typing import Any
 import pytest
 from sqlalchemy import Row
 
-from lakeguard.ledger.notifications import alerts as ledger_alerts
-from lakeguard.notifications.channels.transports import carrier_of
+from lakeguard.ledger.notifications import store
+from lakeguard.notifications.transports import transport_of
 from lakeguard.plane import rebuild_embedded
 from lakeguard.relay.delivery_loop import DeliveryLoop
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.errors import AlertNotSent, SettingsError, UnknownChannel
-from lakeguard_sdk.model.notifications import Alert, ChannelDelivery, DeliveryOutcome
+from lakeguard_sdk.model.notifications import ChannelDelivery, DeliveryOutcome, Notification, Topic
 from tests.faults import killed_sender
 from tests.support.fakes.webhook_receiver import SECRET, Receiver, receiver
 from tests.support.projects.alert_channels import (
     SECRET_VARIABLE,
     add_channels,
+    alert_sender,
     block,
     blocking_world,
     drained,
     entry,
     file_channel,
     lines_of,
-    messenger,
+    lose_state,
     webhook,
 )
 from tests.support.projects.planes import Clock
@@ -54,12 +54,12 @@ def hook() -> Iterator[Receiver]:
         yield made
 
 
-def tellings(client: Client) -> list[ChannelDelivery]:
-    return [telling for row in client.alerts.rows() for telling in row.tellings]
+def deliveries(client: Client) -> list[ChannelDelivery]:
+    return [each for row in client.notifications.rows(Topic.ALERT) for each in row.deliveries]
 
 
 def outcomes(client: Client) -> list[str]:
-    return [telling.outcome.value for telling in tellings(client)]
+    return [each.outcome.value for each in deliveries(client)]
 
 
 def test_every_channel_tells_an_alert_once(
@@ -69,7 +69,7 @@ def test_every_channel_tells_an_alert_once(
     run = block(client)
     for _ in range(3):
         drained(client)
-        client.alerts.send(again=True)
+        client.notifications.send(Topic.ALERT, again=True)
     (line,) = lines_of(tmp_path / "alerts.jsonl")
     (body,) = hook.bodies
     (record,) = caplog.records
@@ -121,7 +121,7 @@ def test_a_failure_is_tried_again_later(answer: int, tmp_path: Path, turned_cloc
         drained(client)
         drained(client)
         assert outcomes(client) == ["failed"], "it is left alone for a moment"
-        assert f"answered {answer}" in str(tellings(client)[0].error)
+        assert f"answered {answer}" in str(deliveries(client)[0].error)
         turned_clock.pass_time(31)
         drained(client)
         assert outcomes(client) == ["sent"]
@@ -160,8 +160,8 @@ def test_after_so_many_attempts_it_is_given_up(tmp_path: Path, turned_clock: Clo
             turned_clock.pass_time(30_000)
         assert len(hook.bodies) == 3
         assert outcomes(client) == [DeliveryOutcome.DEAD]
-        assert [turn.sent for turn in client.alerts.send()] == [0]
-        assert [turn.sent for turn in client.alerts.send(again=True)] == [1]
+        assert [result.sent for result in client.notifications.send(Topic.ALERT)] == [0]
+        assert [result.sent for result in client.notifications.send(Topic.ALERT, again=True)] == [1]
         assert outcomes(client) == ["sent"]
         assert len(set(hook.deliveries)) == 1
 
@@ -179,7 +179,7 @@ def test_who_says_nothing_costs_one_wait(silence: int, tmp_path: Path) -> None:
         assert time.monotonic() - begun < 3
         assert len(hook.bodies) == 1
         assert len(lines_of(tmp_path / "alerts.jsonl")) == 5, "another channel does not wait"
-        assert "in time" in str(next(t for t in tellings(client) if t.channel == "webhook").error)
+        assert "in time" in str(next(t for t in deliveries(client) if t.channel == "webhook").error)
 
 
 def test_nobody_there(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_missing_secret_is_no_attempt(
     assert SECRET_VARIABLE in str(turn.problem)
     assert other.sent == 1
     with pytest.raises(SettingsError, match=SECRET_VARIABLE):
-        client.alerts.test("webhook")
+        client.notifications.test(Topic.ALERT, "webhook")
     monkeypatch.setenv(SECRET_VARIABLE, SECRET)
     drained(client)
     assert hook.kinds == ["blocked"]
@@ -237,14 +237,14 @@ def test_a_torn_line_spoils_no_other(tmp_path: Path) -> None:
 
 def test_a_channel_is_tried_without_an_alert(tmp_path: Path, hook: Receiver) -> None:
     client = blocking_world(tmp_path, webhook(hook.url, kinds=["failed"]))
-    delivery = client.alerts.test("webhook")
+    delivery = client.notifications.test(Topic.ALERT, "webhook")
     assert (hook.kinds, hook.deliveries) == (["test"], [delivery])
-    assert client.alerts.rows() == []
+    assert client.notifications.rows(Topic.ALERT) == []
     with pytest.raises(UnknownChannel, match="did you mean webhook"):
-        client.alerts.test("webhok")
+        client.notifications.test(Topic.ALERT, "webhok")
     hook.answers = [503]
     with pytest.raises(AlertNotSent, match="answered 503"):
-        client.alerts.test("webhook")
+        client.notifications.test(Topic.ALERT, "webhook")
 
 
 def test_two_processes_tell_an_alert_once(tmp_path: Path, hook: Receiver) -> None:
@@ -280,10 +280,10 @@ def test_what_another_marked_is_not_logged_again(
     """A process lost its session, and with it the channel, while it went on."""
     client = blocking_world(tmp_path, entry(type="log"))
     block(client)
-    sender, (channel,) = messenger(client), messenger(client).channels
+    sender, (channel,) = alert_sender(client), alert_sender(client).channels
     ((alert, last),) = sender.waiting(channel)
     drained(client)
-    sender._try(channel, carrier_of(channel), alert, last, time.monotonic() + 5)
+    sender._send_one(channel, transport_of(channel), alert, last, time.monotonic() + 5)
     assert len(caplog.records) == 1
     assert outcomes(client) == ["sent"]
 
@@ -291,7 +291,7 @@ def test_what_another_marked_is_not_logged_again(
 def test_one_deliverer_that_fails_stops_no_other(tmp_path: Path) -> None:
     client = blocking_world(tmp_path, file_channel())
     block(client)
-    sender, relay = messenger(client), client.ledger.relay
+    sender, relay = alert_sender(client), client.ledger.relay
 
     class Broken:
         def is_idle(self) -> bool:
@@ -312,18 +312,12 @@ def test_a_rebuilt_state_tells_nothing_again(tmp_path: Path) -> None:
     block(client)
     client.ledger.sync()
     drained(client)  # and the ledger never hears of it
-    lost = messenger(client).state.database
-    if lost.engine.dialect.name == "sqlite":
-        lost.close()
-        shutil.rmtree(tmp_path / ".lakeguard")
-    else:
-        settings = tmp_path / "lakeguard.toml"
-        settings.write_text(settings.read_text().replace("lakeguard state", "rebuilt state"))
+    lose_state(client, tmp_path)
     rebuild_embedded(tmp_path, env=None, replace=False, progress=lambda _: None)
     client = connect(tmp_path)
-    assert len(client.alerts.rows()) == 1
+    assert len(client.notifications.rows(Topic.ALERT)) == 1
     drained(client)
-    client.alerts.send(again=True)
+    client.notifications.send(Topic.ALERT, again=True)
     assert len(lines_of(tmp_path / "alerts.jsonl")) == 1
     block(client)
     drained(client)
@@ -336,22 +330,22 @@ def test_what_is_not_for_a_channel_is_not_read(
     """And what it has told long ago is not looked for again."""
     late = file_channel(kinds=["late"])
     client = blocking_world(tmp_path, late, file_channel("b.jsonl", name="blocked"))
-    sender, read = messenger(client), list[Alert]()
-    made = ledger_alerts._alert
+    sender, read = alert_sender(client), list[Notification]()
+    made = store._notification
 
-    def counted(row: Row[Any]) -> Alert:
+    def counted(row: Row[Any]) -> Notification:
         read.append(made(row))
         return read[-1]
 
-    monkeypatch.setattr(ledger_alerts, "_alert", counted)
+    monkeypatch.setattr(store, "_notification", counted)
     block(client)
     lates, blocks = sender.channels
     assert list(sender.waiting(lates)) == []
     assert read == []
     assert len(sender.waiting(blocks)) == 1
     drained(client)
-    first = sender._looked["blocked"]
+    first = sender._delivered_until["blocked"]
     assert sender.waiting(blocks) == []
-    assert sender._looked["blocked"] >= first
+    assert sender._delivered_until["blocked"] >= first
     block(client)
     assert len(sender.waiting(blocks)) == 1

@@ -1,4 +1,4 @@
-"""Whatever was tried before, and whenever it is looked: each line is told in its order."""
+"""Whatever was tried before, and whenever it is looked: each sequence is sent in order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeguard.notifications.channels.backoff import due, given_up, pause_after
+from lakeguard.notifications.sender import due, given_up, pause_after
 from lakeguard.settings import ChannelType, EventChannel
 from lakeguard_sdk.model.notifications import ChannelDelivery, DeliveryOutcome
 
@@ -19,11 +19,11 @@ CHANNEL = EventChannel(name="hook", type=ChannelType.WEBHOOK)
 @dataclass(frozen=True)
 class Piece:
     number: int
-    line: str
-    since: datetime
+    sequence: str
+    raised_at: datetime
 
 
-def tellings() -> st.SearchStrategy[ChannelDelivery | None]:
+def deliveries() -> st.SearchStrategy[ChannelDelivery | None]:
     tried = st.builds(
         lambda attempts, ago, dead: ChannelDelivery(
             channel="hook",
@@ -44,14 +44,14 @@ def waiting(draw: st.DrawFn) -> list[tuple[Piece, ChannelDelivery | None]]:
     return [
         (
             Piece(number, draw(st.sampled_from("abc")), NOW - timedelta(seconds=age)),
-            draw(tellings()),
+            draw(deliveries()),
         )
         for number, age in enumerate(ages)
     ]
 
 
 @given(waiting())
-def test_nothing_overtakes_what_still_waits_in_its_line(
+def test_nothing_overtakes_what_still_waits_in_its_sequence(
     found: list[tuple[Piece, ChannelDelivery | None]],
 ) -> None:
     chosen = [piece.number for piece, _ in due(CHANNEL, found, NOW)]
@@ -60,7 +60,9 @@ def test_nothing_overtakes_what_still_waits_in_its_line(
         before = [
             other.number
             for other, last in found
-            if other.line == piece.line and other.number < piece.number and not given_up(last)
+            if other.sequence == piece.sequence
+            and other.number < piece.number
+            and not given_up(last)
         ]
         if piece.number in chosen:
             assert set(before) <= set(chosen)

@@ -18,8 +18,7 @@ from lakeguard.insight.history.port import StateHistory
 from lakeguard.insight.reader.reader import StateReader
 from lakeguard.insight.verification import verify
 from lakeguard.lake.delta import DeltaTables
-from lakeguard.notifications.alerts.store import alert_messenger
-from lakeguard.notifications.events.store import event_messenger
+from lakeguard.notifications.sender import NotificationSender
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.run_port import PromotionRuns
 from lakeguard.relay.attach import attach
@@ -34,11 +33,10 @@ from lakeguard.relay.tables import (
     fact_tables,
     ledger_tables,
 )
-from lakeguard.services.ports.alerts import EmbeddedAlerts
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
-from lakeguard.services.ports.events import EmbeddedEvents
 from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard.services.ports.ledger import EmbeddedLedger
+from lakeguard.services.ports.notifications import EmbeddedNotifications
 from lakeguard.services.ports.operations import EmbeddedOperations
 from lakeguard.services.ports.registry import EmbeddedRegistry
 from lakeguard.state.append_only_triggers import missing_guards
@@ -47,6 +45,7 @@ from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import outbox
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.model.notifications import Topic
 from lakeguard_sdk.model.verification import FindingKind, VerifyReport
 from tests.support.lakes.published_by_hand import run_by_hand
 from tests.support.projects.planes import NUMBERS, numbers_definitions
@@ -78,13 +77,8 @@ class ProvenLake:
             registry=EmbeddedRegistry(context),
             operations=EmbeddedOperations(context),
             ledger=EmbeddedLedger(context, self.relay),
-            alerts=EmbeddedAlerts(
-                context,
-                alert_messenger(OrganisationState.of(self.database, ORG, context.clock), ()),
-            ),
-            events=EmbeddedEvents(
-                context,
-                event_messenger(OrganisationState.of(self.database, ORG, context.clock), ()),
+            notifications=EmbeddedNotifications(
+                context, {topic: NotificationSender(context, topic, ()) for topic in Topic}
             ),
             jobs=EmbeddedJobs(context),
             dispatch=EmbeddedDispatch(context),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
-from lakeguard.notifications.alerts.store import AlertMessenger
-from lakeguard.services.ports.alerts import EmbeddedAlerts
+from lakeguard.notifications.sender import NotificationSender
+from lakeguard.services.ports.notifications import EmbeddedNotifications
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.core.enums import Enforcement, PolicyType
-from lakeguard_sdk.model.notifications import ChannelResult
+from lakeguard_sdk.model.notifications import ChannelResult, Topic
 from tests.support.lakes.policy_datasets import (
     decided,
     numbers,
@@ -56,14 +57,29 @@ def block(client: Client) -> str:
     return run_id
 
 
-def messenger(client: Client) -> AlertMessenger:
-    assert isinstance(client.alerts, EmbeddedAlerts)
-    return client.alerts.messenger
+def alert_sender(client: Client) -> NotificationSender:
+    return sender_of(client, Topic.ALERT)
+
+
+def sender_of(client: Client, topic: Topic) -> NotificationSender:
+    assert isinstance(client.notifications, EmbeddedNotifications)
+    return client.notifications.senders[topic]
 
 
 def drained(client: Client) -> list[ChannelResult]:
     """As a command does at its end."""
-    return messenger(client).drain()
+    return alert_sender(client).drain()
+
+
+def lose_state(client: Client, folder: Path) -> None:
+    """The project has an empty State from now on."""
+    lost = alert_sender(client).state.database
+    if lost.engine.dialect.name == "sqlite":
+        lost.close()
+        shutil.rmtree(folder / ".lakeguard")
+    else:
+        settings = folder / "lakeguard.toml"
+        settings.write_text(settings.read_text().replace("lakeguard state", "rebuilt state"))
 
 
 def lines_of(file: Path) -> list[dict[str, Any]]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lakeguard.notifications.events.store import EventMessenger
-from lakeguard.services.ports.events import EmbeddedEvents
+from lakeguard.notifications.sender import NotificationSender
 from lakeguard_sdk import Client, connect
-from lakeguard_sdk.model.notifications import ChannelResult
+from lakeguard_sdk.model.notifications import ChannelResult, Topic
 from tests.support.lakes.policy_datasets import numbers, world
 from tests.support.lakes.published_by_hand import run_by_hand
-from tests.support.projects.alert_channels import SECRET_VARIABLE, entry
+from tests.support.projects.alert_channels import SECRET_VARIABLE, entry, sender_of
 
 
 def listener(**keys: Any) -> str:
@@ -39,11 +38,10 @@ def publish(client: Client, *rows: int) -> str:
     return run_by_hand(client, list(rows or (1, 2))).run_id
 
 
-def herald(client: Client) -> EventMessenger:
-    assert isinstance(client.events, EmbeddedEvents)
-    return client.events.messenger
+def event_sender(client: Client) -> NotificationSender:
+    return sender_of(client, Topic.EVENT)
 
 
 def drained(client: Client) -> list[ChannelResult]:
     """As a command does at its end."""
-    return herald(client).drain()
+    return event_sender(client).drain()

@@ -67,7 +67,7 @@ def test_the_next_command_sends_what_one_left_behind(
     assert "webhook sent" in listed.out
     (row,) = shell("alerts", "list", "--json", "--project", tmp_path).data["alerts"]
     assert row["alert"]["run_id"] == run
-    assert row["tellings"][0]["outcome"] == "sent"
+    assert row["deliveries"][0]["outcome"] == "sent"
 
 
 def test_alerts_are_chosen_by_time_and_kind(shell: Shell, tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from click import unstyle
 
-from lakeguard.cli.rendering.notifications import events_lines
+from lakeguard.cli.rendering.notifications import notification_lines
+from lakeguard_sdk.model.notifications import Topic
 from tests.support.fakes.webhook_receiver import SECRET, receiver
 from tests.support.projects.alert_channels import SECRET_VARIABLE, lines_of
 from tests.support.projects.event_channels import (
@@ -54,10 +55,10 @@ def test_a_channel_that_is_behind_is_shown_as_waiting(tmp_path: Path) -> None:
         client = listened_world(tmp_path, stuck, deaf, strange, file_listener(name="file"))
         publish(client)
         drained(client)
-        rows = client.events.rows()
+        rows = client.notifications.rows(Topic.EVENT)
     assert [row.event.kind.value for row in rows] == ["run.ended", "dataset.published"]
     assert [row.waiting for row in rows] == [("stuck",), ()]
-    _, later, first = map(unstyle, events_lines(rows))
+    _, later, first = map(unstyle, notification_lines(rows, Topic.EVENT))
     assert "file sent, stuck pending" in later
     assert "file sent, stuck failed" in first
 

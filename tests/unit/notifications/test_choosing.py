@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.notifications.alerts.message import message_of
-from lakeguard.notifications.channels.backoff import due, pause_after
+from lakeguard.notifications.messages import message_of
+from lakeguard.notifications.sender import due, pause_after
 from lakeguard.settings import AlertChannel, ChannelType
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Layer, Severity

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.notifications.alerts.message import message_of
-from lakeguard.notifications.channels import transports
-from lakeguard.notifications.channels.message import Message
-from lakeguard.notifications.channels.transports import LinesFile, NotCarried
+from lakeguard.notifications import transports
+from lakeguard.notifications.messages import Message, message_of
+from lakeguard.notifications.transports import DeliveryFailed, LinesFile
 from lakeguard_sdk.model.notifications import AlertKind, alert_key
 from tests.support.projects.alert_channels import lines_of
 from tests.unit.notifications.test_choosing import ALERT
@@ -38,7 +37,7 @@ def room_for(size: int) -> Iterator[None]:
 def test_a_line_is_there_once(tmp_path: Path) -> None:
     file = LinesFile(tmp_path / "new" / "alerts.jsonl")
     for number in (1, 2, 1, 2, 3):
-        file.carry(message(number), 1)
+        file.send(message(number), 1)
     found = [line["delivery"] for line in lines_of(file.path)]
     assert found == [message(number).delivery for number in (1, 2, 3)]
 
@@ -47,32 +46,32 @@ def test_the_tail_is_looked_at_and_no_more(tmp_path: Path, monkeypatch: pytest.M
     file = LinesFile(tmp_path / "alerts.jsonl")
     monkeypatch.setattr(transports, "TAIL_BYTES", 2 * len(message(1).body) + 2)
     for number in (1, 2, 3, 2, 1):
-        file.carry(message(number), 1)
+        file.send(message(number), 1)
     assert len(lines_of(file.path)) == 4
 
 
 @pytest.mark.parametrize("room", [0, 1, 100])
 def test_half_a_line_is_taken_back(room: int, tmp_path: Path) -> None:
     file = LinesFile(tmp_path / "alerts.jsonl")
-    file.carry(message(1), 1)
+    file.send(message(1), 1)
     before = file.path.read_bytes()
-    with room_for(len(before) + room), pytest.raises(NotCarried):
-        file.carry(message(2), 1)
+    with room_for(len(before) + room), pytest.raises(DeliveryFailed):
+        file.send(message(2), 1)
     assert file.path.read_bytes() == before
-    file.carry(message(2), 1)
+    file.send(message(2), 1)
     assert len(lines_of(file.path)) == 2
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(NotCarried, match="no plain file"):
-        LinesFile(tmp_path / "pipe").carry(message(1), 1)
+    with pytest.raises(DeliveryFailed, match="no plain file"):
+        LinesFile(tmp_path / "pipe").send(message(1), 1)
 
 
 def test_who_holds_the_file_is_not_waited_for_long(tmp_path: Path) -> None:
     file = LinesFile(tmp_path / "alerts.jsonl")
     with (
         transports.sole_by_file(tmp_path / "alerts.jsonl.lock", 0),
-        pytest.raises(NotCarried, match="another process"),
+        pytest.raises(DeliveryFailed, match="another process"),
     ):
-        file.carry(message(1), 0.1)
+        file.send(message(1), 0.1)

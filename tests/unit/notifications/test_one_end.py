@@ -11,11 +11,11 @@ import pytest
 from lakeguard.relay.delivery_loop import END_SECONDS, ROUNDS, DeliveryLoop
 from tests.support.databases.databases import fresh_database
 from tests.support.projects.alert_channels import (
+    alert_sender,
     block,
     blocking_world,
     file_channel,
     lines_of,
-    messenger,
 )
 
 
@@ -98,7 +98,7 @@ def wait_for(happened: Callable[[], bool]) -> None:
 def test_after_the_deadline_nothing_is_tried(tmp_path: Path) -> None:
     client = blocking_world(tmp_path, file_channel())
     block(client)
-    sender = messenger(client)
+    sender = alert_sender(client)
     assert sender.drain(until=time.monotonic()) == []
     assert lines_of(tmp_path / "alerts.jsonl") == []
     assert not sender.is_idle()
@@ -108,7 +108,7 @@ def test_after_the_deadline_nothing_is_tried(tmp_path: Path) -> None:
 def test_who_holds_the_channels_is_not_waited_for_longer(tmp_path: Path) -> None:
     client = blocking_world(tmp_path, file_channel())
     block(client)
-    sender = messenger(client)
-    with sender._turn:
+    sender = alert_sender(client)
+    with sender._lock:
         assert sender.drain(until=time.monotonic() + 0.05) == []
     assert not sender.is_idle()

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from lakeguard.notifications.alerts.message import message_of
-from lakeguard.notifications.channels.transports import NotCarried, Webhook
+from lakeguard.notifications.messages import message_of
+from lakeguard.notifications.transports import DeliveryFailed, Webhook
 from tests.support.fakes.webhook_receiver import SECRET, receiver
 from tests.unit.notifications.test_choosing import ALERT
 
@@ -43,7 +43,7 @@ def talker(answer: bytes) -> Iterator[tuple[int, list[bytes]]]:
 
 def test_what_arrives() -> None:
     with receiver() as hook:
-        Webhook(f"{hook.url}?team=data", SECRET, 5, clock=lambda: 1767225600.9).carry(MESSAGE, 5)
+        Webhook(f"{hook.url}?team=data", SECRET, 5, clock=lambda: 1767225600.9).send(MESSAGE, 5)
         (headers,) = hook.came
     assert headers["x-lakeguard-timestamp"] == "1767225600"
     assert headers["x-lakeguard-delivery"] == MESSAGE.delivery
@@ -54,7 +54,7 @@ def test_what_arrives() -> None:
 @pytest.mark.parametrize("status", [200, 201, 204, 299])
 def test_what_is_success(status: int) -> None:
     with receiver(status) as hook:
-        Webhook(hook.url, SECRET, 5).carry(MESSAGE, 5)
+        Webhook(hook.url, SECRET, 5).send(MESSAGE, 5)
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,11 @@ def test_what_is_success(status: int) -> None:
     ],
 )
 def test_what_is_not(status: int, refused: bool) -> None:
-    with receiver(status) as hook, pytest.raises(NotCarried, match=f"answered {status}") as caught:
-        Webhook(hook.url, SECRET, 5).carry(MESSAGE, 5)
+    with (
+        receiver(status) as hook,
+        pytest.raises(DeliveryFailed, match=f"answered {status}") as caught,
+    ):
+        Webhook(hook.url, SECRET, 5).send(MESSAGE, 5)
     assert caught.value.refused is refused
     assert len(hook.came) == 1, "no redirect is followed"
 
@@ -79,8 +82,8 @@ def test_what_is_not(status: int, refused: bool) -> None:
 @pytest.mark.parametrize("silence", [-1, 0])
 def test_the_time_is_for_all_of_it(silence: int) -> None:
     begun = time.monotonic()
-    with receiver(silence) as hook, pytest.raises(NotCarried, match="in time"):
-        Webhook(hook.url, SECRET, 30).carry(MESSAGE, 0.5)
+    with receiver(silence) as hook, pytest.raises(DeliveryFailed, match="in time"):
+        Webhook(hook.url, SECRET, 30).send(MESSAGE, 0.5)
     assert time.monotonic() - begun < 2
 
 
@@ -90,15 +93,15 @@ def test_the_time_is_for_all_of_it(silence: int) -> None:
 def test_an_answer_without_end_is_left(answer: bytes) -> None:
     """And one that is none is a failure, whatever it is."""
     begun = time.monotonic()
-    with talker(answer) as (port, _), pytest.raises(NotCarried):
-        Webhook(f"http://127.0.0.1:{port}/", SECRET, 2).carry(MESSAGE, 2)
+    with talker(answer) as (port, _), pytest.raises(DeliveryFailed):
+        Webhook(f"http://127.0.0.1:{port}/", SECRET, 2).send(MESSAGE, 2)
     assert time.monotonic() - begun < 4
 
 
 def test_its_address_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     """An address may be a secret by itself."""
     with caplog.at_level(logging.DEBUG), receiver() as hook:
-        Webhook(f"{hook.url}?key=hidden", SECRET, 5).carry(MESSAGE, 5)
+        Webhook(f"{hook.url}?key=hidden", SECRET, 5).send(MESSAGE, 5)
     assert len(hook.came) == 1
     assert "hidden" not in caplog.text
 
@@ -109,19 +112,19 @@ def test_no_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.delenv("no_proxy", raising=False)
     monkeypatch.delenv("NO_PROXY", raising=False)
     with receiver() as hook:
-        Webhook(hook.url, SECRET, 5).carry(MESSAGE, 5)
+        Webhook(hook.url, SECRET, 5).send(MESSAGE, 5)
     assert len(hook.came) == 1
 
 
 def test_no_word_is_said_to_who_does_not_prove_who_he_is() -> None:
-    with talker(b"220 hello\r\n") as (port, heard), pytest.raises(NotCarried):
-        Webhook(f"https://127.0.0.1:{port}/alerts", SECRET, 2).carry(MESSAGE, 2)
+    with talker(b"220 hello\r\n") as (port, heard), pytest.raises(DeliveryFailed):
+        Webhook(f"https://127.0.0.1:{port}/alerts", SECRET, 2).send(MESSAGE, 2)
     assert b"blocked" not in b"".join(heard)
 
 
 def test_a_name_that_nobody_has() -> None:
-    with pytest.raises(NotCarried, match="cannot be reached") as caught:
-        Webhook("https://nobody.invalid/hidden", SECRET, 2).carry(MESSAGE, 2)
+    with pytest.raises(DeliveryFailed, match="cannot be reached") as caught:
+        Webhook("https://nobody.invalid/hidden", SECRET, 2).send(MESSAGE, 2)
     assert "hidden" not in str(caught.value)
 
 
@@ -136,8 +139,8 @@ def test_a_name_that_nobody_answers_for_takes_no_longer(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(socket, "getaddrinfo", never)
     try:
-        with pytest.raises(NotCarried, match="in time"):
-            Webhook("https://slow.example/", SECRET, 1).carry(MESSAGE, 0.1)
+        with pytest.raises(DeliveryFailed, match="in time"):
+            Webhook("https://slow.example/", SECRET, 1).send(MESSAGE, 0.1)
         assert asked.is_set()
         assert not answered.is_set()
     finally:
@@ -145,5 +148,5 @@ def test_a_name_that_nobody_answers_for_takes_no_longer(monkeypatch: pytest.Monk
 
 
 def test_a_name_that_does_not_exist_is_told() -> None:
-    with pytest.raises(NotCarried, match="cannot be reached"):
-        Webhook("https://nobody.invalid/", SECRET, 20).carry(MESSAGE, 20)
+    with pytest.raises(DeliveryFailed, match="cannot be reached"):
+        Webhook("https://nobody.invalid/", SECRET, 20).send(MESSAGE, 20)

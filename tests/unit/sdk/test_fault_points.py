@@ -8,17 +8,14 @@ from pathlib import Path
 from lakeguard_sdk.storage.fault_points import POINTS
 
 PACKAGES = Path(__file__).parents[3] / "packages"
-REACHED = re.compile(r'\breached\(f?"([^"]+)"\)')
+REACHED = re.compile(r'\breached\("([^"]+)"\)')
 
 
 def reached_points() -> set[str]:
-    found = {
+    return {
         point
         for path in PACKAGES.glob("*/src/**/*.py")
         for point in REACHED.findall(path.read_text("utf-8"))
-    }
-    return {
-        point.replace("{self.book.noun}", noun) for point in found for noun in ("alert", "event")
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tools.docs.table_notes.data import INGESTION_NOTES, QUARANTINE_NOTES
 from tools.docs.table_notes.definitions import CONTROL_NOTES, DEFINITION_NOTES
 from tools.docs.table_notes.note import Family, Invariant, TableNote
-from tools.docs.table_notes.orchestration import ALERT_NOTES, DISPATCH_NOTES
+from tools.docs.table_notes.orchestration import DISPATCH_NOTES, NOTIFICATION_NOTES
 from tools.docs.table_notes.platform import PLATFORM_NOTES
 from tools.docs.table_notes.runs import LEDGER_NOTES, SAMPLE_NOTES, WAIVER_NOTES
 
@@ -20,7 +20,7 @@ NOTES: dict[str, TableNote] = {
     **WAIVER_NOTES,
     **SAMPLE_NOTES,
     **QUARANTINE_NOTES,
-    **ALERT_NOTES,
+    **NOTIFICATION_NOTES,
     **DISPATCH_NOTES,
 }
 """The order is that of the page; a test compares the keys with the tables and views."""

@@ -1,4 +1,4 @@
-"""Notes on tasks, graphs, schedules, partitions, events and alerts."""
+"""Notes on tasks, graphs, schedules, partitions and notifications."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ _LIFE = "tests/property/dispatch/test_lifecycle.py"
 _DERIVED = "It is worked out again from definitions and facts."
 _EVENTS = "tests/contract/notifications/test_events.py"
 _KILLED = "tests/faults/test_killed_events.py"
-_TOLD = "It repeats facts that the ledger has, for those who are told."
 
 _SCHEDULES = "tests/contract/scheduler/test_schedules.py"
 _TRIGGERS = "tests/contract/scheduler/test_triggers.py"
@@ -233,70 +232,33 @@ DISPATCH_NOTES: dict[str, TableNote] = {
             ),
         ),
     ),
-    "events": TableNote(
+}
+
+NOTIFICATION_NOTES: dict[str, TableNote] = {
+    "notifications": TableNote(
         Family.OURS,
-        "What other systems are told of, as it is told.",
+        "Alerts and events, by topic. Alerts: blocks, warnings, SLA breaches, failures and"
+        " rollbacks. Events: what happened, for other systems; written once an event channel is"
+        " open. The payload is JSON: an event's data, or the other fields of an alert. The subject"
+        " of an alert is its dataset's name at the time; only alerts have a severity.",
         (
             Invariant(
-                "It is written together with what it tells of; the same happening has the same id.",
-                constraints=("events_pkey",),
+                "It is written together with its cause, and once: equal content has the same key.",
+                constraints=(
+                    "notifications_pkey",
+                    "uq_notifications_dedupe",
+                    "ck_notifications_topic",
+                    "ck_notifications_severity",
+                ),
                 tests=(
+                    f"{_ALERTS_RAISED}::test_a_block_is_told_with_its_decision",
+                    f"{_ALERTS_RAISED}::test_what_is_late_is_told_once_until_it_ends",
                     f"{_EVENTS}::test_the_fact_and_its_event_are_one_transaction",
                     f"{_EVENTS}::test_every_channel_tells_the_same_bytes",
                 ),
             ),
-        ),
-        not_in_lake=_TOLD,
-    ),
-    "event_channels": TableNote(
-        Family.OURS,
-        "Since when each channel tells events.",
-        (
             Invariant(
-                "A new channel tells nothing of before.",
-                constraints=("pk_event_channels",),
-                tests=(f"{_EVENTS}::test_a_new_channel_tells_nothing_of_before",),
-            ),
-        ),
-        not_in_lake=_TOLD,
-    ),
-    "event_deliveries": TableNote(
-        Family.OURS,
-        "Every attempt of a channel to tell an event, and what came of it.",
-        (
-            Invariant(
-                "A channel has told an event at least once, or given it up.",
-                constraints=(
-                    "pk_event_deliveries",
-                    "ck_event_deliveries_outcome",
-                    "event_deliveries_event_id_fkey",
-                ),
-                tests=(
-                    f"{_EVENTS}::test_after_so_many_attempts_it_is_given_up",
-                    f"{_KILLED}::test_an_event_is_told_at_least_once_under_one_id",
-                ),
-            ),
-        ),
-        not_in_lake=_TOLD,
-    ),
-}
-
-ALERT_NOTES: dict[str, TableNote] = {
-    "alerts": TableNote(
-        Family.OURS,
-        "What somebody should hear of: blocks, warnings, broken promises, failures, rollbacks."
-        " The payload is JSON.",
-        (
-            Invariant(
-                "It is written together with what it tells, and once.",
-                constraints=("uq_alerts_dedupe", "ck_alerts_severity"),
-                tests=(
-                    f"{_ALERTS_RAISED}::test_a_block_is_told_with_its_decision",
-                    f"{_ALERTS_RAISED}::test_what_is_late_is_told_once_until_it_ends",
-                ),
-            ),
-            Invariant(
-                "It holds no value of a row, and nothing that an engine said.",
+                "It contains no row values and no engine messages.",
                 tests=(
                     f"{_ALERTS_RAISED}::test_what_an_engine_said_is_not_told",
                     f"{_ALERTS_RAISED}::test_what_a_rule_observed_is_not_told",
@@ -304,36 +266,48 @@ ALERT_NOTES: dict[str, TableNote] = {
             ),
         ),
     ),
-    "alert_channels": TableNote(
+    "notification_channels": TableNote(
         Family.OURS,
-        "Since when each channel tells alerts.",
+        "When each channel was opened.",
         (
             Invariant(
-                "A new channel tells nothing of before.",
-                constraints=("pk_alert_channels",),
-                tests=(f"{_ALERTS_SENT}::test_a_new_channel_tells_nothing_of_before",),
+                "A new channel delivers nothing older.",
+                constraints=("pk_notification_channels", "ck_notification_channels_topic"),
+                tests=(
+                    f"{_ALERTS_SENT}::test_a_new_channel_tells_nothing_of_before",
+                    f"{_EVENTS}::test_a_new_channel_tells_nothing_of_before",
+                ),
             ),
         ),
     ),
-    "alert_deliveries": TableNote(
+    "notification_deliveries": TableNote(
         Family.OURS,
-        "Every attempt of a channel to tell an alert, and what came of it.",
+        "Every delivery attempt of a channel, and its outcome.",
         (
             Invariant(
-                "A channel has told an alert once, whoever tried, and however he ended.",
+                "A channel delivers a notification once, whichever processes try and die; a webhook"
+                " may receive it again with the same id.",
                 constraints=(
-                    "pk_alert_deliveries",
-                    "ck_alert_deliveries_outcome",
-                    "alert_deliveries_alert_id_fkey",
+                    "pk_notification_deliveries",
+                    "ck_notification_deliveries_outcome",
+                    "notification_deliveries_notification_id_fkey",
                 ),
                 tests=(
                     f"{_ALERTS_SENT}::test_two_processes_tell_an_alert_once",
                     f"{_KILLED_ALERTS}::test_a_file_has_each_alert_once",
+                    f"{_KILLED}::test_an_event_is_told_at_least_once_under_one_id",
                 ),
             ),
             Invariant(
-                "What was told stays told, also in a State that was rebuilt.",
-                tests=(f"{_ALERTS_SENT}::test_a_rebuilt_state_tells_nothing_again",),
+                "A notification is given up after the channel's attempts.",
+                tests=(f"{_EVENTS}::test_after_so_many_attempts_it_is_given_up",),
+            ),
+            Invariant(
+                "A rebuilt State delivers nothing older.",
+                tests=(
+                    f"{_ALERTS_SENT}::test_a_rebuilt_state_tells_nothing_again",
+                    f"{_EVENTS}::test_a_rebuilt_state_has_its_events_and_sends_none_again",
+                ),
             ),
         ),
     ),

@@ -13,7 +13,7 @@ from lakeguard_sdk.errors import UnknownPlane, WorkerMissing
 from lakeguard_sdk.expressions.measures import Measure
 from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
 from lakeguard_sdk.model.history import RebuildPlan, Rebuilt, Remeasured, RemeasurePlan
-from lakeguard_sdk.model.notifications import Alerts, Events
+from lakeguard_sdk.model.notifications import Notifications
 from lakeguard_sdk.model.profile import Profile
 from lakeguard_sdk.model.read_models import ResolvedDataset
 from lakeguard_sdk.model.run import RunResult, RunTicket
@@ -67,8 +67,7 @@ class Client:
     operations: Operations
     ledger: Ledger
     history: History
-    alerts: Alerts
-    events: Events
+    notifications: Notifications
     jobs: Jobs
     dispatch: Dispatch
     lake: str

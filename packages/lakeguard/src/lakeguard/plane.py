@@ -12,25 +12,23 @@ from lakeguard.access.permission import OwnRun, Refusing
 from lakeguard.insight.history.port import StateHistory
 from lakeguard.insight.reader.reader import StateReader
 from lakeguard.lake.delta import DeltaTables
-from lakeguard.notifications.alerts.store import alert_messenger
-from lakeguard.notifications.events.store import event_messenger
+from lakeguard.notifications.sender import senders_of
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.run_port import PromotionRuns
 from lakeguard.relay.attach import attach
 from lakeguard.relay.delivery_loop import DeliveryLoop
 from lakeguard.relay.relay import Relay
-from lakeguard.services.ports.alerts import EmbeddedAlerts
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
-from lakeguard.services.ports.events import EmbeddedEvents
 from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard.services.ports.ledger import EmbeddedLedger
+from lakeguard.services.ports.notifications import EmbeddedNotifications
 from lakeguard.services.ports.operations import EmbeddedOperations
 from lakeguard.services.ports.registry import EmbeddedRegistry
 from lakeguard.settings import Settings, load_settings
 from lakeguard.state.database import Database, sqlite_url
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.errors import StateMissing
-from lakeguard_sdk.model.notifications import Alerts, Events
+from lakeguard_sdk.model.notifications import Notifications, Topic
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.model.verification import Rebuilt, VerifyReport
 from lakeguard_sdk.ports import History, Ledger, Operations, Registry, Runs
@@ -104,8 +102,7 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
             registry=cast(Registry, Refusing(holder, "registry")),
             operations=cast(Operations, Refusing(holder, "operations")),
             ledger=cast(Ledger, Refusing(holder, "ledger")),
-            alerts=cast(Alerts, Refusing(holder, "alerts")),
-            events=cast(Events, Refusing(holder, "events")),
+            notifications=cast(Notifications, Refusing(holder, "notifications")),
             jobs=cast(Jobs, Refusing(holder, "jobs")),
             dispatch=cast(Dispatch, Refusing(holder, "dispatch")),
             history=cast(History, Refusing(holder, "history")),
@@ -113,25 +110,23 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
             project=str(settings.folder),
         )
     relay = Relay(context, settings.lake)
-    alert_sender = alert_messenger(context, settings.channels)
-    event_sender = event_messenger(context, settings.event_channels)
-    for channels in (alert_sender, event_sender):
-        channels.open()
+    senders = senders_of(context, settings)
+    for sender in senders.values():
+        sender.open()
     return Client(
         reader=reader,
         runs=runs,
         registry=EmbeddedRegistry(context),
         operations=EmbeddedOperations(context),
         ledger=EmbeddedLedger(context, relay),
-        alerts=EmbeddedAlerts(context, alert_sender),
-        events=EmbeddedEvents(context, event_sender),
-        jobs=EmbeddedJobs(context, event_sender),
+        notifications=EmbeddedNotifications(context, senders),
+        jobs=EmbeddedJobs(context, senders[Topic.EVENT]),
         dispatch=EmbeddedDispatch(context),
         history=StateHistory(context, settings.lake),
         lake=settings.lake,
         project=str(settings.folder),
-        # The relay comes last: it also delivers what the messengers wrote.
-        delivery=DeliveryLoop(database, [alert_sender, event_sender, relay]),
+        # The relay comes last: it also delivers what the senders wrote.
+        delivery=DeliveryLoop(database, [*senders.values(), relay]),
     )
 
 

@@ -1,11 +1,11 @@
-"""Alerts and events, and their delivery to channels."""
+"""Notifications: alerts for people, events for other systems, and their delivery by channels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from pydantic import Field
 
@@ -13,6 +13,16 @@ from lakeguard_sdk.core.canonical_json import content_hash, format_instant
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Layer, Severity
 from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
+
+
+class Topic(StrEnum):
+    """For whom a notification is."""
+
+    ALERT = "alert"
+    """People who have to act; always recorded."""
+    EVENT = "event"
+    """Other systems; recorded once an event channel is open."""
+
 
 # Delivery of a notification by a channel.
 
@@ -49,6 +59,9 @@ class ChannelResult(FrozenModel):
     """Why not all were sent."""
 
 
+# Alerts.
+
+
 class AlertKind(StrEnum):
     """What an alert is about."""
 
@@ -71,6 +84,8 @@ class AlertKind(StrEnum):
 class Alert(FrozenModel):
     """A notification about a dataset. It contains no row values."""
 
+    topic: ClassVar[Topic] = Topic.ALERT
+
     alert_id: str
     kind: AlertKind
     severity: Severity
@@ -92,12 +107,16 @@ class Alert(FrozenModel):
     """Equal for equal content, regardless of who raises it and how often."""
 
     @property
-    def since(self) -> datetime:
-        return self.raised_at
+    def notification_id(self) -> str:
+        return self.alert_id
 
     @property
-    def line(self) -> str:
-        """Alerts are not ordered: each has its own line."""
+    def subject(self) -> str:
+        return f"dataset/{self.dataset}"
+
+    @property
+    def sequence(self) -> str:
+        """Alerts are not ordered: each is a sequence of its own."""
         return self.alert_id
 
 
@@ -109,25 +128,11 @@ class AlertRow(FrozenModel):
     """An alert and its deliveries; channels that have not tried yet are absent."""
 
     alert: Alert
-    tellings: tuple[ChannelDelivery, ...] = ()
+    deliveries: tuple[ChannelDelivery, ...] = ()
 
-
-class Alerts(Protocol):
-    """Lists, raises and sends alerts."""
-
-    def rows(
-        self, *, since: datetime | None = None, kind: AlertKind | None = None, limit: int = 50
-    ) -> Sequence[AlertRow]:
-        """Newest first."""
-
-    def sweep(self) -> Sequence[Alert]:
-        """Raises an alert for each SLA violation that has none yet."""
-
-    def send(self, *, again: bool = False) -> Sequence[ChannelResult]:
-        """Sends waiting alerts now; with ``again``, dead ones too."""
-
-    def test(self, channel: str) -> str:
-        """Sends a test alert to one channel; returns its id."""
+    @property
+    def notification(self) -> Alert:
+        return self.alert
 
 
 # Events for other systems, in CloudEvents 1.0 format.
@@ -165,7 +170,9 @@ class EventKind(StrEnum):
 
 
 class Event(FrozenModel):
-    """It contains no row values."""
+    """A notification that something happened. It contains no row values."""
+
+    topic: ClassVar[Topic] = Topic.EVENT
 
     event_id: str
     kind: EventKind
@@ -176,11 +183,20 @@ class Event(FrozenModel):
     happened_at: Instant
 
     @property
-    def since(self) -> datetime:
+    def notification_id(self) -> str:
+        return self.event_id
+
+    @property
+    def raised_at(self) -> datetime:
         return self.happened_at
 
     @property
-    def line(self) -> str:
+    def dedupe_key(self) -> str:
+        """Its id, which is derived from its content."""
+        return self.event_id
+
+    @property
+    def sequence(self) -> str:
         return self.subject
 
     def to_cloud(self) -> dict[str, Any]:
@@ -207,24 +223,44 @@ class EventRow(FrozenModel):
     """An event with its deliveries and waiting channels."""
 
     event: Event
-    tellings: tuple[ChannelDelivery, ...] = ()
+    deliveries: tuple[ChannelDelivery, ...] = ()
     waiting: tuple[str, ...] = ()
     """Channels that have not tried to send it yet."""
 
+    @property
+    def notification(self) -> Event:
+        return self.event
 
-class Events(Protocol):
-    """Lists and sends events."""
+
+# Both topics.
+
+Notification = Alert | Event
+"""Notifications of one ``sequence`` are sent in order: a failure holds up those after it."""
+
+NotificationRow = AlertRow | EventRow
+
+
+class Notifications(Protocol):
+    """Lists, raises and sends notifications."""
 
     def rows(
-        self, *, since: datetime | None = None, kind: EventKind | None = None, limit: int = 50
-    ) -> Sequence[EventRow]:
-        """Newest first."""
+        self,
+        topic: Topic | None = None,
+        *,
+        since: datetime | None = None,
+        kind: AlertKind | EventKind | None = None,
+        limit: int = 50,
+    ) -> Sequence[NotificationRow]:
+        """Newest first, of one topic or of both."""
 
-    def tell(self) -> int:
-        """Sends due events, for a few seconds at most; returns how many were sent."""
+    def sweep(self) -> Sequence[Alert]:
+        """Raises an alert for each SLA violation that has none yet."""
 
-    def send(self, *, again: bool = False) -> Sequence[ChannelResult]:
-        """Sends waiting events now; with ``again``, dead ones too."""
+    def send(self, topic: Topic, *, again: bool = False) -> Sequence[ChannelResult]:
+        """Sends what waits now; with ``again``, dead notifications too."""
 
-    def test(self, channel: str) -> str:
-        """Sends a test event to one channel; returns its id."""
+    def send_due(self, topic: Topic) -> int:
+        """Sends what is due, for a few seconds at most; returns how many were sent."""
+
+    def test(self, topic: Topic, channel: str) -> str:
+        """Sends a test message through one channel; returns its delivery id."""

@@ -150,7 +150,8 @@ class Ticked(FrozenModel):
     dead: int = 0
     reaped: int = 0
     invalidated: int = 0
-    told: int = 0
+    notified: int = 0
+    """Events sent."""
     delivered: int = 0
     """Target database tables brought up to date."""
     settling: int = 0

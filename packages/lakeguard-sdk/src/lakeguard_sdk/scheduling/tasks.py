@@ -228,8 +228,9 @@ class Jobs(Protocol):
     def receive(self, body: bytes, *, shape: str | None = None) -> Sequence[Launch]:
         """Receives an external event; idempotent."""
 
-    def tick(self, *, tell: bool = True) -> Ticked:
+    def tick(self, *, send_events: bool = True) -> Ticked:
         """One pass of every loop: schedules, triggers, dead attempts, retries, events.
 
-        Pass ``tell=False`` if another thread sends events, so that no pass waits for a receiver.
+        Pass ``send_events=False`` if another thread sends them, so that no pass waits for a
+        receiver.
         """

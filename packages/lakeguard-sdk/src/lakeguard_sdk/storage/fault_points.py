@@ -59,15 +59,13 @@ POINTS = (
     "rebuild.filled",
     "rebuild.owner_told",
     "graph.activated",
-    "alert.carried",
-    "alert.marked",
+    "notification.sent",
+    "notification.recorded",
     "trigger.launched",
     "trigger.moved",
     "trigger.committed",
     "report.written",
     "report.recorded",
-    "event.carried",
-    "event.marked",
 )
 
 _listeners: list[Callable[[str], None]] = []

@@ -46,7 +46,7 @@ def writing(call: Call, *, sweep: bool = True) -> Iterator[Client]:
 def _report_late(client: Client) -> None:
     """A failed SLA check stops no command; ``alerts sweep`` shows the reason."""
     try:
-        for alert in client.alerts.sweep():
+        for alert in client.notifications.sweep():
             note(f"{alert.dataset} is late: {escaped(alert.message)}")
     except StateError:
         raise

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from lakeguard.dispatch.task_changes import is_allowed
-from lakeguard.ledger.notifications.event_writers import tell_transitions
+from lakeguard.ledger.notifications.emit_events import emit_transitions
 from lakeguard.state import outbox
 from lakeguard.state.bulk_writes import insert_new
 from lakeguard.state.schema import task_transitions, tasks
@@ -55,7 +55,7 @@ def submit_all(tx: Transaction, wanted: Sequence[NewTask], at: datetime) -> list
     outbox.tell(tx, tasks, [row for row in new if row], at)
     first = [_first(row, each, at) for row, each in zip(new, wanted, strict=True) if row]
     outbox.record(tx, task_transitions, first, at)
-    tell_transitions(tx, first)
+    emit_transitions(tx, first)
     return [row["task_id"] if row else None for row in new]
 
 

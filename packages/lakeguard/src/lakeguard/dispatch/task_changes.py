@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from lakeguard.dispatch.task_row import Task
-from lakeguard.ledger.notifications.event_writers import tell_transitions
+from lakeguard.ledger.notifications.emit_events import emit_transitions
 from lakeguard.state import outbox
 from lakeguard.state.bulk_writes import update_numbered
 from lakeguard.state.schema import task_transitions, tasks
@@ -92,7 +92,7 @@ def change(tx: Transaction, changes: Sequence[Change], at: datetime) -> list[Tas
         raise Fenced(run=changes[0].task.task_id, reason="somebody else changed the task")
     told = [_told(each, new, at) for each, new in zip(changes, after, strict=True)]
     outbox.record(tx, task_transitions, told, at)
-    tell_transitions(tx, told)
+    emit_transitions(tx, told)
     return after
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Row, Select, select
 
-from lakeguard.ledger.notifications.event_writers import tell_invalidation, tell_invalidation_end
+from lakeguard.ledger.notifications.emit_events import emit_invalidation, emit_invalidation_end
 from lakeguard.state import outbox
 from lakeguard.state.schema import (
     invalidation_ends,
@@ -75,7 +75,7 @@ def record_invalidation(
         "why": why,
     }
     outbox.record(tx, invalidations, [row], at)
-    tell_invalidation(tx, row)
+    emit_invalidation(tx, row)
     return Invalidation(
         invalidation_id=row["invalidation_id"], dataset_id=dataset_id, reach=reach, reason=reason,
         caused_by=caused_by, why=why, created_at=at, created_by=actor,
@@ -113,7 +113,7 @@ def record_end(
         "reason": reason,
     }
     outbox.record(tx, invalidation_ends, [row], at)
-    tell_invalidation_end(tx, row)
+    emit_invalidation_end(tx, row)
 
 
 def open_invalidations(tx: Transaction, dataset_id: str | None = None) -> list[Invalidation]:

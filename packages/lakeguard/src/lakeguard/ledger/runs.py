@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Row, select
 
 from lakeguard.ledger.decisions import decision_by_id
-from lakeguard.ledger.notifications.event_writers import tell_run
+from lakeguard.ledger.notifications.emit_events import emit_run
 from lakeguard.state import outbox
 from lakeguard.state.schema import dataset_registry, run_history, tasks
 from lakeguard.state.transaction import Transaction
@@ -58,7 +58,7 @@ def record_run(
         "result": result.model_copy(update={"decision": None}).to_json(),
     }
     outbox.record(tx, run_history, [row], result.ended_at)
-    tell_run(tx, row, result.dataset)
+    emit_run(tx, row, result.dataset)
 
 
 def result_of_run(tx: Transaction, run_id: str) -> RunResult | None:

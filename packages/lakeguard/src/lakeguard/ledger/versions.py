@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Row, func, select
 
-from lakeguard.ledger.notifications.event_writers import tell_pointer
+from lakeguard.ledger.notifications.emit_events import emit_pointer
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard.state import outbox
 from lakeguard.state.schema import (
@@ -170,7 +170,7 @@ def move_pointer(
         "org_id": tx.org_id,
     }
     outbox.record(tx, dataset_pointers, [row], at)
-    tell_pointer(tx, row)
+    emit_pointer(tx, row)
 
 
 def pointer(tx: Transaction, dataset_id: str, at: datetime | None = None) -> Pointer | None:

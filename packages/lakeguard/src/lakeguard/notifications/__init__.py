@@ -1,1 +1,1 @@
-"""Alerts and events, and the channels that deliver them."""
+"""Notifications: alerts and events, and the channels that deliver them."""

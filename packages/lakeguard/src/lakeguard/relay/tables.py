@@ -24,14 +24,10 @@ PRIVATE = frozenset(
         "users",
         "job_schedules",
         "trigger_cursors",
-        "events",
-        "event_channels",
-        "event_deliveries",
         CHAIN,
     }
 )
-"""Not mirrored row by row: relay tables, users, cursors and notifications. The chain is written
-with its batch."""
+"""Not mirrored row by row: relay tables, users and cursors. The chain is written with its batch."""
 
 CURRENT: dict[str, tuple[str, ...]] = {
     "dataset_registry": ("dataset_registry_revisions",),

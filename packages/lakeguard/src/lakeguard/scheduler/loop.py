@@ -35,7 +35,7 @@ def other_loops(
     yield "invalidations", lambda: Ticked(invalidated=reconcile(context, runs))
     yield "quarantined rows", lambda: _shown(context)
     if send_events is not None:
-        yield "events", lambda: Ticked(told=send_events())
+        yield "events", lambda: Ticked(notified=send_events())
 
 
 def _superseded(context: PlaneContext) -> Ticked:

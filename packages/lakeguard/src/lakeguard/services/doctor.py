@@ -10,10 +10,8 @@ from pathlib import Path
 from platform import python_version
 from typing import cast
 
-from lakeguard.notifications.alerts.health import examine_channel
-from lakeguard.notifications.alerts.store import alert_messenger
-from lakeguard.notifications.channels.health import ChannelHealth, health_of
-from lakeguard.notifications.events.store import event_messenger
+from lakeguard.notifications.channel_checks import ChannelHealth, examine_channel
+from lakeguard.notifications.sender import senders_of
 from lakeguard.registry.load_folder import load_folder
 from lakeguard.services.definition_counts import counted
 from lakeguard.services.plain_text import plural
@@ -23,6 +21,7 @@ from lakeguard.state.health_check import examine_database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.errors import LakeGuardError, StateLoginRefused
+from lakeguard_sdk.model.notifications import Topic
 from lakeguard_sdk.storage.storage import local_path
 
 DOCTORS = "lakeguard_sdk.doctors"
@@ -141,19 +140,17 @@ def _channels(settings: Settings, open_state: OpenState) -> Iterator[Finding]:
 
 def _channel_findings(settings: Settings, database: Database) -> Iterator[Finding]:
     state = OrganisationState.of(database, settings.organisation, lambda: datetime.now(UTC))
-    alerts = alert_messenger(state, settings.channels)
-    for channel in settings.channels:
-        yield _channel_finding("alert", "Channel", examine_channel(alerts, channel))
-    events = event_messenger(state, settings.event_channels)
-    for listener in settings.event_channels:
-        yield _channel_finding("event", "Channel of events", health_of(events, listener))
+    for topic, sender in senders_of(state, settings).items():
+        for channel in sender.channels:
+            yield _channel_finding(topic, examine_channel(sender, channel))
 
 
-def _channel_finding(noun: str, title: str, health: ChannelHealth) -> Finding:
+def _channel_finding(topic: Topic, health: ChannelHealth) -> Finding:
+    title = "Channel of events" if topic is Topic.EVENT else "Channel"
     name = f"{title} {health.channel}"
-    detail = f"{plural(health.waiting, noun)} waiting, {health.dead:,} given up"
+    detail = f"{plural(health.waiting, topic)} waiting, {health.dead:,} given up"
     if not health.problem:
         return Finding(name=name, ok=True, detail=detail)
-    tried = f"lakeguard {noun}s test {health.channel}"
-    fix = f"lakeguard {noun}s send --again" if health.dead else tried
+    tried = f"lakeguard {topic}s test {health.channel}"
+    fix = f"lakeguard {topic}s send --again" if health.dead else tried
     return Finding(name=name, ok=False, detail=f"{detail}: {health.problem}", fix=fix)

@@ -37,12 +37,9 @@ from lakeguard.state.tables.ledger import (
 )
 from lakeguard.state.tables.metadata import metadata
 from lakeguard.state.tables.notifications import (
-    alert_channels,
-    alert_deliveries,
-    alerts,
-    event_channels,
-    event_deliveries,
-    events,
+    notification_channels,
+    notification_deliveries,
+    notifications,
 )
 from lakeguard.state.tables.partitions import (
     invalidation_ends,
@@ -110,9 +107,6 @@ from lakeguard.state.views.views import (
 )
 
 __all__ = [
-    "alert_channels",
-    "alert_deliveries",
-    "alerts",
     "audit_chain",
     "column_lineage",
     "dag_activations",
@@ -127,9 +121,6 @@ __all__ = [
     "documents",
     "dq_rule_catalog",
     "dq_rule_catalog_revisions",
-    "event_channels",
-    "event_deliveries",
-    "events",
     "governed_tables",
     "intent_outcomes",
     "intents",
@@ -155,6 +146,9 @@ __all__ = [
     "metadata",
     "metadata_kinds",
     "metadata_records",
+    "notification_channels",
+    "notification_deliveries",
+    "notifications",
     "organizations",
     "outbox",
     "output_materializations",

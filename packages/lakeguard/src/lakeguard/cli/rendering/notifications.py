@@ -1,8 +1,8 @@
-"""Rendering of alerts, events and their delivery."""
+"""Rendering of notifications and their delivery."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from lakeguard.cli.terminal.layout import (
     Tone,
@@ -16,10 +16,11 @@ from lakeguard_sdk.core.enums import Severity
 from lakeguard_sdk.model.notifications import (
     Alert,
     AlertRow,
-    ChannelDelivery,
     ChannelResult,
     DeliveryOutcome,
-    EventRow,
+    Notification,
+    NotificationRow,
+    Topic,
 )
 
 _TONES = {
@@ -27,88 +28,83 @@ _TONES = {
     DeliveryOutcome.FAILED: Tone.WARN,
     DeliveryOutcome.DEAD: Tone.BAD,
 }
+_COLUMNS = {
+    Topic.ALERT: ("RAISED", "KIND", "DATASET", "DELIVERY", "MESSAGE"),
+    Topic.EVENT: ("HAPPENED", "KIND", "SUBJECT", "DELIVERY", "ID"),
+    None: ("RAISED", "TOPIC", "KIND", "SUBJECT", "DELIVERY"),
+}
+_NONE = {
+    Topic.ALERT: "no alerts",
+    Topic.EVENT: "no events: they are recorded once a channel is configured",
+    None: "no notifications",
+}
 
 
-def turns_lines(turns: Sequence[ChannelResult], noun: str) -> list[str]:
-    if not turns:
-        return ["lakeguard.toml defines no channel"]
-    return [line for turn in turns for line in _turn(turn, noun)]
+def notification_lines(rows: Sequence[NotificationRow], topic: Topic | None) -> list[str]:
+    """Newest first; ends with the command that retries exhausted deliveries, if there are any."""
+    if not rows:
+        return [_NONE[topic]]
+    lines = table(_COLUMNS[topic], [_cells(row, topic) for row in rows])
+    for each in Topic:
+        dead = sum(
+            delivery.outcome is DeliveryOutcome.DEAD
+            for row in rows
+            if row.notification.topic is each
+            for delivery in row.deliveries
+        )
+        if dead:
+            retry = f"lakeguard {each}s send --again"
+            lines += ["", f"{plural(dead, each)} undeliverable. Next: {retry}"]
+    return lines
 
 
-def delivery_text(tellings: Sequence[ChannelDelivery], waiting: Sequence[str] = ()) -> str:
-    """Delivery result of each channel, and pending channels."""
-    words = [toned(f"{each.channel} {each.outcome}", _TONES[each.outcome]) for each in tellings]
+def _cells(row: NotificationRow, topic: Topic | None) -> list[str]:
+    found = row.notification
+    raised, delivery = moment(found.raised_at), _delivery(row)
+    if topic is None:
+        return [raised, found.topic, _kind(found), escaped(found.subject), delivery]
+    if isinstance(found, Alert):
+        return [raised, _kind(found), found.dataset, delivery, escaped(found.message)]
+    return [raised, _kind(found), escaped(found.subject), delivery, found.event_id]
+
+
+def _delivery(row: NotificationRow) -> str:
+    """The result of each channel, and pending channels."""
+    waiting = () if isinstance(row, AlertRow) else row.waiting
+    words = [
+        toned(f"{each.channel} {each.outcome}", _TONES[each.outcome]) for each in row.deliveries
+    ]
     words += [toned(f"{channel} pending", Tone.WARN) for channel in waiting]
     return ", ".join(words) or toned("-", Tone.QUIET)
 
 
-def way_out(tellings: Iterable[ChannelDelivery], noun: str) -> list[str]:
-    """The command that retries exhausted deliveries."""
-    dead = sum(telling.outcome is DeliveryOutcome.DEAD for telling in tellings)
-    if not dead:
-        return []
-    return ["", f"{plural(dead, noun)} undeliverable. Next: lakeguard {noun}s send --again"]
+def _kind(found: Notification) -> str:
+    if not isinstance(found, Alert):
+        return found.kind.value
+    return toned(found.kind.value, Tone.BAD if found.severity is Severity.FAIL else Tone.WARN)
 
 
-def _turn(turn: ChannelResult, noun: str) -> list[str]:
-    mark = toned("✗", Tone.BAD) if turn.problem else toned("✓", Tone.GOOD)
-    summary = f"{plural(turn.sent, noun)} sent"
-    summary += f", {turn.failed:,} failed" if turn.failed else ""
-    summary += f", {turn.waiting:,} pending" if turn.waiting else ""
-    problem = [f"  {escaped(turn.problem)}"] if turn.problem else []
-    return [f"{mark} {strong(turn.channel)}  {summary}", *problem]
+# Results of sending.
 
 
-# Alerts.
+def no_channel_lines() -> list[str]:
+    return ["lakeguard.toml defines no channel"]
 
 
-def alerts_lines(rows: Sequence[AlertRow]) -> list[str]:
-    """Newest first; ends with the retry command if a delivery is exhausted."""
-    if not rows:
-        return ["no alerts"]
-    cells = [
-        [
-            moment(row.alert.raised_at),
-            _kind(row.alert),
-            row.alert.dataset,
-            delivery_text(row.tellings),
-            escaped(row.alert.message),
-        ]
-        for row in rows
-    ]
-    lines = table(("RAISED", "KIND", "DATASET", "DELIVERY", "MESSAGE"), cells)
-    tellings = [telling for row in rows for telling in row.tellings]
-    return [*lines, *way_out(tellings, "alert")]
+def result_lines(results: Sequence[ChannelResult], topic: Topic) -> list[str]:
+    return [line for result in results for line in _result(result, topic)]
+
+
+def _result(result: ChannelResult, topic: Topic) -> list[str]:
+    mark = toned("✗", Tone.BAD) if result.problem else toned("✓", Tone.GOOD)
+    summary = f"{plural(result.sent, topic)} sent"
+    summary += f", {result.failed:,} failed" if result.failed else ""
+    summary += f", {result.waiting:,} pending" if result.waiting else ""
+    problem = [f"  {escaped(result.problem)}"] if result.problem else []
+    return [f"{mark} {strong(result.channel)}  {summary}", *problem]
 
 
 def swept_lines(found: Sequence[Alert]) -> list[str]:
     if not found:
         return ["no new SLA breaches"]
     return [f"{_kind(alert)}  {strong(alert.dataset)}: {escaped(alert.message)}" for alert in found]
-
-
-def _kind(alert: Alert) -> str:
-    tone = Tone.BAD if alert.severity is Severity.FAIL else Tone.WARN
-    return toned(alert.kind.value, tone)
-
-
-# Events.
-
-
-def events_lines(rows: Sequence[EventRow]) -> list[str]:
-    """Newest first; ends with the retry command if a delivery is exhausted."""
-    if not rows:
-        return ["no events: they are recorded once a channel is configured"]
-    cells = [
-        [
-            moment(row.event.happened_at),
-            row.event.kind.value,
-            escaped(row.event.subject),
-            delivery_text(row.tellings, row.waiting),
-            row.event.event_id,
-        ]
-        for row in rows
-    ]
-    lines = table(("HAPPENED", "KIND", "SUBJECT", "DELIVERY", "ID"), cells)
-    tellings = [telling for row in rows for telling in row.tellings]
-    return [*lines, *way_out(tellings, "event")]

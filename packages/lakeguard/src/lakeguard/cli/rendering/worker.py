@@ -150,7 +150,7 @@ _WORDS = {
     "reaped": "reaped",
     "dead": "dead",
     "invalidated": "launched to catch up",
-    "told": "sent",
+    "notified": "sent",
     "delivered": "delivered",
 }
 

@@ -1,1 +1,1 @@
-"""Facts about alerts, events and their deliveries."""
+"""Notifications and their deliveries, written with the facts that cause them."""

@@ -19,7 +19,7 @@ from lakeguard.promotion.deciding.measure_history import earlier_values
 from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard.promotion.privacy.private_columns import private_in
 from lakeguard.promotion.privacy.row_samples import patterns_passed
-from lakeguard.promotion.records.alerts import tell_decision
+from lakeguard.promotion.records.alerts import alert_on_decision
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.registry import queries
 from lakeguard.registry.store import RegisteredDataset, current_policies
@@ -104,7 +104,7 @@ def decide_and_record(
     record_decision(tx, decision)
     record_evaluation(tx, decision, from_layer(case.dataset.definition))
     hidden = hidden_in_run(tx, case, decision)
-    tell_decision(tx, context, case.dataset, decision, hidden)
+    alert_on_decision(tx, context, case.dataset, decision, hidden)
     return decision
 
 

@@ -7,7 +7,7 @@ from lakeguard.ledger.versions import pointer, require_version
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.publishing.invalidate_replaced import tell_restored
 from lakeguard.promotion.publishing.schema_drift import follow_shown
-from lakeguard.promotion.records.alerts import tell_rollback
+from lakeguard.promotion.records.alerts import alert_on_rollback
 from lakeguard.promotion.records.move_pointer import show_version
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard.state.transaction import Transaction
@@ -51,5 +51,5 @@ def publish_restored(
     )
     shown = before.version if before else None
     tell_restored(tx, dataset, task, shown, order.version)
-    tell_rollback(tx, context, dataset, result, actor=order.actor, reason=order.reason)
+    alert_on_rollback(tx, context, dataset, result, actor=order.actor, reason=order.reason)
     return result

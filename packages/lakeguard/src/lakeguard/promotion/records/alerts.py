@@ -1,5 +1,4 @@
-"""What a decision, a failure and a rollback give cause to tell, in the transaction that they are
-written in."""
+"""Raises alerts for decisions, failures and rollbacks, in the transaction that records them."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ from typing import Any
 
 from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.evaluation.redaction import redacted_message, redacted_reasons
-from lakeguard.ledger.notifications.alerts import raise_alert
+from lakeguard.ledger.notifications.store import record_notifications
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard.state.transaction import Transaction
@@ -28,15 +27,17 @@ _WARNING = {CheckKind.RULE: AlertKind.RULE, CheckKind.POLICY: AlertKind.POLICY}
 _MOST_REASONS = 20
 
 
-def tell_decision(
+def alert_on_decision(
     tx: Transaction,
     context: PlaneContext,
     dataset: RegisteredDataset,
     decision: Decision,
     hidden: Collection[str],
 ) -> None:
-    """That it blocked; and each rule that warns, and each policy that alerts, whether it blocked
-    or not. Of columns that are ``hidden`` no value is told."""
+    """For a block, and for each rule that warns and each policy that alerts, blocked or not.
+
+    Values of ``hidden`` columns are redacted.
+    """
     about = {"run_id": decision.run_id, "decision_id": decision.decision_id}
     at, ruling = decision.ruling.decided_at, decision.ruling
     if not decision.allowed:
@@ -49,7 +50,7 @@ def tell_decision(
             details={"reasons": list(reasons)},
             raised_at=at,
         )
-        raise_alert(tx, alert)
+        record_notifications(tx, [alert])
     for check in ruling.checks:
         kind = _WARNING.get(check.kind)
         if kind is None or check.outcome is not Outcome.WARN:
@@ -59,22 +60,22 @@ def tell_decision(
             **about,
             severity=Severity.WARN,
             check=check.check_id,
-            message=_said(check, hidden),
+            message=_message(check, hidden),
             details=_details(check),
             raised_at=at,
         )
-        raise_alert(tx, alert)
+        record_notifications(tx, [alert])
 
 
-def tell_failure(
+def alert_on_failure(
     tx: Transaction,
     context: PlaneContext,
     task: Task,
     dataset: RegisteredDataset,
     result: RunResult,
 ) -> None:
-    """A run that failed and will not be tried again. What its engine said stays in the ledger: no
-    one can know which values are in it."""
+    """For a run that failed and is not retried. The engine's message stays in the ledger: it may
+    contain row values."""
     if result.status is not RunStatus.FAILED or _may_pass(task, result):
         return
     code = result.error.code if result.error else "LG-0000"
@@ -87,10 +88,10 @@ def tell_failure(
         details={"code": code, "attempts": task.attempt, "task": task.kind.value},
         raised_at=result.ended_at,
     )
-    raise_alert(tx, alert)
+    record_notifications(tx, [alert])
 
 
-def tell_rollback(
+def alert_on_rollback(
     tx: Transaction,
     context: PlaneContext,
     dataset: RegisteredDataset,
@@ -99,7 +100,7 @@ def tell_rollback(
     actor: str,
     reason: str,
 ) -> None:
-    """Readers see an earlier version from now on."""
+    """For an earlier version that readers see again."""
     decision = result.decision
     alert = Alert(
         **_subject(context, dataset, AlertKind.ROLLBACK, result.run_id),
@@ -110,18 +111,18 @@ def tell_rollback(
         details={"version": result.version, "actor": actor, "reason": reason},
         raised_at=result.ended_at,
     )
-    raise_alert(tx, alert)
+    record_notifications(tx, [alert])
 
 
 def _may_pass(task: Task, result: RunResult) -> bool:
-    """Whether somebody tries again by himself: the worker a build, the next run a compaction."""
+    """Whether it is retried automatically: a build by the worker, a compaction by the next run."""
     retryable = result.error is not None and result.error.retryable
     spent = task.kind is TaskKind.BUILD and task.attempt >= task.max_attempts
     return retryable and not spent and task.kind is not TaskKind.ROLLBACK
 
 
 def _subject(
-    context: PlaneContext, dataset: RegisteredDataset, kind: AlertKind, *told: str
+    context: PlaneContext, dataset: RegisteredDataset, kind: AlertKind, *key: str
 ) -> dict[str, Any]:
     return {
         "alert_id": new_id("alr"),
@@ -132,21 +133,21 @@ def _subject(
         "layer": dataset.name.layer,
         "domain": dataset.definition.domain,
         "owner": dataset.definition.owner,
-        "dedupe_key": alert_key(kind, *told),
+        "dedupe_key": alert_key(kind, *key),
     }
 
 
-def _said(check: CheckResult, hidden: Collection[str]) -> str:
+def _message(check: CheckResult, hidden: Collection[str]) -> str:
     waived = f"; waived by {check.waived_by}" if check.waived_by else ""
     return redacted_message(check, hidden) + waived
 
 
 def _details(check: CheckResult) -> dict[str, Any]:
-    """Counts and the words of the definition; what was observed may be a value of a row."""
-    told = {
+    """Counts and the definition's text; observed values may be row values."""
+    details = {
         "expression": check.expression,
         "failed_rows": check.failed_rows,
         "scope_rows": check.scope_rows,
         "waived_by": check.waived_by,
     }
-    return {key: value for key, value in told.items() if value is not None}
+    return {key: value for key, value in details.items() if value is not None}

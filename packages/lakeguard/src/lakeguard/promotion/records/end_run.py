@@ -6,7 +6,7 @@ from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.runs import record_run
 from lakeguard.promotion.context import PlaneContext
-from lakeguard.promotion.records.alerts import tell_failure
+from lakeguard.promotion.records.alerts import alert_on_failure
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import RunStatus
@@ -58,5 +58,5 @@ def end_run(
     tasks.finish(
         tx, task, status, error, at=result.ended_at, rules=context.dispatch, canceled=canceled
     )
-    tell_failure(tx, context, task, dataset, result)
+    alert_on_failure(tx, context, task, dataset, result)
     return result

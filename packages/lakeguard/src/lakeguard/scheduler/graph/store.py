@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import func, or_, select
 
-from lakeguard.ledger.notifications.event_writers import tell_activation
+from lakeguard.ledger.notifications.emit_events import emit_activation
 from lakeguard.scheduler.graph.dag import Graph
 from lakeguard.state import outbox
 from lakeguard.state.caches import Remembered
@@ -137,7 +137,7 @@ def activate(tx: Transaction, graph: StoredGraph, reason: str, at: datetime) -> 
         "reason": reason,
     }
     outbox.record(tx, dag_activations, [row], at)
-    tell_activation(tx, row)
+    emit_activation(tx, row)
 
 
 def list_graphs(tx: Transaction, limit: int) -> list[DagVersion]:

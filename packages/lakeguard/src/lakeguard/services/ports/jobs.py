@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import partial
 from typing import Any
 
 from lakeguard.dispatch.task_list import list_tasks, list_transitions, show_task
 from lakeguard.ledger.switches import switch_job
-from lakeguard.notifications.events.store import EventMessenger, tell_due
+from lakeguard.notifications.sender import NotificationSender
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.moves.cancel import cancel_task
 from lakeguard.scheduler.graph.deploy import deploy, plan_deployment
@@ -40,7 +39,7 @@ from lakeguard_sdk.storage.fault_points import reached
 @dataclass(frozen=True)
 class EmbeddedJobs:
     context: PlaneContext
-    event_sender: EventMessenger | None = None
+    event_sender: NotificationSender | None = None
     watch: Watch = field(default_factory=Watch, compare=False)
     """State kept between ticks."""
     runs: KnownRuns = field(default_factory=KnownRuns, compare=False)
@@ -125,8 +124,8 @@ class EmbeddedJobs:
     def receive(self, body: bytes, *, shape: str | None = None) -> Sequence[Launch]:
         return receive(self.context, body, shape, self.watch)
 
-    def tick(self, *, tell: bool = True) -> Ticked:
-        event_sender = self.event_sender if tell else None
-        send = None if event_sender is None else partial(tell_due, event_sender)
-        others = tuple(other_loops(self.context, send, self.runs))
+    def tick(self, *, send_events: bool = True) -> Ticked:
+        sender = self.event_sender if send_events else None
+        send_due = None if sender is None else sender.send_due
+        others = tuple(other_loops(self.context, send_due, self.runs))
         return tick(self.context, self.watch, others)

@@ -20,6 +20,7 @@ from lakeguard.settings import Settings, load_settings
 from lakeguard.worker import Redelivery
 from lakeguard_sdk.client import Client, local_worker
 from lakeguard_sdk.error_lines import error_line
+from lakeguard_sdk.model.notifications import Topic
 from lakeguard_sdk.scheduling.jobs import Ticked
 
 
@@ -50,7 +51,7 @@ def dispatcher_command(call: Call, once: bool, listen: str | None) -> int:
     client.start()
     report = TickPrinter(call.json, note)
     loop = DispatcherLoop(
-        tick=lambda: client.jobs.tick(tell=False),
+        tick=lambda: client.jobs.tick(send_events=False),
         report=report,
         warn=_warn,
         pause_seconds=settings.dispatch.tick_seconds,
@@ -59,7 +60,7 @@ def dispatcher_command(call: Call, once: bool, listen: str | None) -> int:
         stack.enter_context(stopping(loop.stopped.set))
         stack.enter_context(_listening(client, settings, listen))
         stack.enter_context(in_background(client.ledger.sync, _warn))
-        stack.enter_context(in_background(client.alerts.sweep, _warn))
+        stack.enter_context(in_background(client.notifications.sweep, _warn))
         sent = partial(_send_events, client, report)
         stack.enter_context(in_background(sent, _warn, loop.pause_seconds))
         delivered = partial(_deliver, _deliveries(client, settings, _warn), report)
@@ -96,7 +97,7 @@ def _tick_twice(client: Client, settings: Settings) -> Ticked:
 
 
 def _send_events(client: Client, report: TickPrinter) -> None:
-    report(Ticked(told=client.events.tell()))
+    report(Ticked(notified=client.notifications.send_due(Topic.EVENT)))
 
 
 def _deliveries(client: Client, settings: Settings, warn: Callable[[str], None]) -> Redelivery:

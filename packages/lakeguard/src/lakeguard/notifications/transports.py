@@ -1,7 +1,7 @@
 """Transports by channel type: file, log and webhook.
 
-Implementer's checklist: ``carry`` ends within the given seconds, and raises ``NotCarried`` on any
-failure, with a reason that contains no secret and no address.
+Implementer's checklist: ``send`` ends within the given seconds, and raises ``DeliveryFailed`` on
+any failure, with a reason that contains no secret and no address.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from lakeguard.notifications.channels.message import Message
+from lakeguard.notifications.messages import Message
 from lakeguard.settings import ChannelSettings, ChannelType
 from lakeguard.state.locks import sole_by_file
 from lakeguard_sdk.security.signed_webhook import NoAnswer, SignedPost
@@ -32,18 +32,18 @@ class LinesFile:
     """Append a line once: the file's tail is searched for it first."""
 
     path: Path
-    marked_first: ClassVar[bool] = False
+    recorded_first: ClassVar[bool] = False
 
-    def carry(self, message: Message, seconds: float) -> None:
+    def send(self, message: Message, seconds: float) -> None:
         lock = self.path.with_name(f"{self.path.name}.lock")
         try:
             with sole_by_file(lock, seconds) as alone:
                 if not alone:
-                    raise NotCarried("another process has been writing to the file")
+                    raise DeliveryFailed("another process has been writing to the file")
                 with _opened(self.path) as handle:
                     _append_once(handle, message)
         except OSError as error:
-            raise NotCarried(f"the file cannot be written: {error.strerror}") from None
+            raise DeliveryFailed(f"the file cannot be written: {error.strerror}") from None
 
 
 @contextmanager
@@ -54,7 +54,7 @@ def _opened(path: Path) -> Iterator[int]:
     handle = os.open(path, flags, _MODE)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise NotCarried("it is no plain file")
+            raise DeliveryFailed("it is no plain file")
         if new:
             _keep_name(path.parent)
         yield handle
@@ -77,7 +77,7 @@ def _append_once(handle: int, message: Message) -> None:
         if written != len(line):
             os.ftruncate(handle, size)
     if written != len(line):
-        raise NotCarried("the disk is full")
+        raise DeliveryFailed("the disk is full")
     os.fsync(handle)
 
 
@@ -96,11 +96,11 @@ def _keep_name(folder: Path) -> None:
 class Log:
     """At most one line per message: a log cannot be searched for duplicates."""
 
-    marked_first: ClassVar[bool] = True
+    recorded_first: ClassVar[bool] = True
 
-    def carry(self, message: Message, seconds: float) -> None:
+    def send(self, message: Message, seconds: float) -> None:
         level = logging.ERROR if message.serious else logging.WARNING  # lower levels are not shown
-        logging.getLogger(f"lakeguard.{message.about}").log(level, "%s", message.body.decode())
+        logging.getLogger(message.logger).log(level, "%s", message.body.decode())
 
 
 # Webhook transport: one signed POST.
@@ -114,17 +114,17 @@ class Webhook:
     url: str
     secret: str
     timeout_seconds: float
-    marked_first: ClassVar[bool] = False
+    recorded_first: ClassVar[bool] = False
     clock: Callable[[], float] = time.time
 
-    def carry(self, message: Message, seconds: float) -> None:
+    def send(self, message: Message, seconds: float) -> None:
         try:
             answer = self._post(message).send(min(seconds, self.timeout_seconds))
         except NoAnswer as error:
-            raise NotCarried(str(error)) from None
+            raise DeliveryFailed(str(error)) from None
         if not answer.is_yes:
             refused = answer.status >= 400 and not answer.may_pass
-            raise NotCarried(f"it answered {answer.status}", refused=refused)
+            raise DeliveryFailed(f"it answered {answer.status}", refused=refused)
 
     def _post(self, message: Message) -> SignedPost:
         return SignedPost(
@@ -137,7 +137,7 @@ class Webhook:
         )
 
 
-class NotCarried(Exception):
+class DeliveryFailed(Exception):
     """``refused``: the receiver rejects this message; others may succeed."""
 
     def __init__(self, reason: str, *, refused: bool = False) -> None:
@@ -145,20 +145,19 @@ class NotCarried(Exception):
         super().__init__(reason)
 
 
-class Carrier(Protocol):
-    marked_first: ClassVar[bool]
+class Transport(Protocol):
+    recorded_first: ClassVar[bool]
     """Whether an attempt is recorded before sending: a log cannot be checked afterwards, so a
     killed process would otherwise send twice."""
 
-    def carry(self, message: Message, seconds: float) -> None: ...
+    def send(self, message: Message, seconds: float) -> None: ...
 
 
-def carrier_of(channel: ChannelSettings) -> Carrier:
+def transport_of(channel: ChannelSettings) -> Transport:
     """Raises ``SettingsError`` if a required secret or address is missing."""
     if channel.type is ChannelType.WEBHOOK:
         secret = "" if channel.secret is None else channel.secret.resolve()
         return Webhook(channel.resolve_url(), secret, channel.timeout_seconds)
     if channel.type is ChannelType.FILE and channel.path is not None:
         return LinesFile(channel.path)
-
     return Log()

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import select
 
-from lakeguard.ledger.notifications.alerts import raise_alert, raised_keys
+from lakeguard.ledger.notifications.store import record_notifications, recorded_keys
 from lakeguard.ledger.versions import last_promotion
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import dataset_registry
@@ -30,12 +30,12 @@ def sweep(state: OrganisationState, at: datetime, promises: Promises) -> list[Al
     """
     with state.read() as tx:
         found = list(_broken(tx, at, promises))
-        known = raised_keys(tx, [alert.dedupe_key for alert in found])
+        known = recorded_keys(tx, [alert.dedupe_key for alert in found])
     new = [alert for alert in found if alert.dedupe_key not in known]
     if not new:
         return []
     with state.write() as tx:
-        return [alert for alert in new if raise_alert(tx, alert)]
+        return record_notifications(tx, new)
 
 
 def _broken(tx: Transaction, at: datetime, promises: Promises) -> Iterator[Alert]:

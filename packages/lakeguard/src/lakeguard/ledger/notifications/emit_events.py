@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from lakeguard.ledger.notifications.events import tell_events
+from lakeguard.ledger.notifications.store import record_events
 from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.schema import dataset_registry, md_jobs_revisions, tasks
 from lakeguard.state.transaction import Transaction
@@ -25,7 +25,7 @@ _MOVES = {
 """Compactions emit no event: they change no rows."""
 
 
-def tell_pointer(tx: Transaction, row: Row) -> None:
+def emit_pointer(tx: Transaction, row: Row) -> None:
     """For a row of ``dataset_pointers``."""
     kind = _MOVES.get(row["kind"])
     if kind is None:
@@ -38,10 +38,10 @@ def tell_pointer(tx: Transaction, row: Row) -> None:
         data = {"dataset": name, **_chosen(row, keys)}
         yield _event(row, kind, f"dataset/{name}", row["moved_at"], parts, data)
 
-    tell_events(tx, happened)
+    record_events(tx, happened)
 
 
-def tell_run(tx: Transaction, row: Row, dataset: str) -> None:
+def emit_run(tx: Transaction, row: Row, dataset: str) -> None:
     """For a row of ``run_history``."""
     keys = ("dataset_id", "run_id", "task_id", "attempt", "status", "version")
 
@@ -54,24 +54,24 @@ def tell_run(tx: Transaction, row: Row, dataset: str) -> None:
         kind, subject = EventKind.RUN_ENDED, f"dataset/{dataset}"
         yield _event(row, kind, subject, row["end_time"], (row["run_id"],), data)
 
-    tell_events(tx, happened)
+    record_events(tx, happened)
 
 
-def tell_transitions(tx: Transaction, rows: Sequence[Row]) -> None:
+def emit_transitions(tx: Transaction, rows: Sequence[Row]) -> None:
     """For rows of ``task_transitions`` of one organisation."""
-    told = [row for row in rows if row["to_state"] != TaskState.QUEUED.value]
-    if not told:
+    changed = [row for row in rows if row["to_state"] != TaskState.QUEUED.value]
+    if not changed:
         return
 
     def happened() -> Iterator[Event]:
-        known = _tasks(tx, {row["task_id"] for row in told})
-        for row in told:
+        known = _tasks(tx, {row["task_id"] for row in changed})
+        for row in changed:
             yield from _changed(row, known[row["task_id"]])
 
-    tell_events(tx, happened)
+    record_events(tx, happened)
 
 
-def tell_invalidation(tx: Transaction, row: Row) -> None:
+def emit_invalidation(tx: Transaction, row: Row) -> None:
     """For a row of ``invalidations``."""
 
     def happened() -> Iterator[Event]:
@@ -81,20 +81,20 @@ def tell_invalidation(tx: Transaction, row: Row) -> None:
         }
         yield _invalidation(row, EventKind.INVALIDATION_OPENED, row["created_at"], data)
 
-    tell_events(tx, happened)
+    record_events(tx, happened)
 
 
-def tell_invalidation_end(tx: Transaction, row: Row) -> None:
+def emit_invalidation_end(tx: Transaction, row: Row) -> None:
     """For a row of ``invalidation_ends``."""
 
     def happened() -> Iterator[Event]:
         data = _chosen(row, ("invalidation_id", "outcome", "actor"))
         yield _invalidation(row, EventKind.INVALIDATION_DONE, row["ended_at"], data)
 
-    tell_events(tx, happened)
+    record_events(tx, happened)
 
 
-def tell_activation(tx: Transaction, row: Row) -> None:
+def emit_activation(tx: Transaction, row: Row) -> None:
     """For a row of ``dag_activations``."""
 
     def happened() -> Iterator[Event]:
@@ -102,7 +102,7 @@ def tell_activation(tx: Transaction, row: Row) -> None:
         parts = (str(row["number"]),)
         yield _event(row, EventKind.GRAPH_DEPLOYED, "graph", row["activated_at"], parts, data)
 
-    tell_events(tx, happened)
+    record_events(tx, happened)
 
 
 def _changed(row: Row, task: Row) -> Iterator[Event]:
