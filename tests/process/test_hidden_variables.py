@@ -41,7 +41,7 @@ def test_what_settings_name_is_found_by_them_alone(tmp_path: Path) -> None:
     assert not {*secrets, "PGHOST", "PGSSLMODE"} & set(os.environ)
     assert settings.database.password is not None
     assert settings.database.password.resolve() == "first"
-    (channel,) = settings.channels
+    (channel,) = settings.alert_channels
     assert channel.secret is not None
     assert channel.secret.resolve() == "second"
     assert resolve("env:API_KEY") == "third"

@@ -30,7 +30,7 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def channels(folder: Path, *entries: str, before: str = "") -> tuple[AlertChannel, ...]:
     (folder / "lakeguard.toml").write_text("".join((before, *entries)))
-    return load_settings(folder).channels
+    return load_settings(folder).alert_channels
 
 
 def test_nothing_is_sent_by_default(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_an_environment_has_its_own_channels_or_those_of_the_file(tmp_path: Path
     own = entry(type="log", name="own").replace("alerts", "env.prod.alerts")
     channels(tmp_path, "[env.dev]\n[env.prod]\n[env.quiet.alerts]\n", own, entry(type="log"))
     names = {
-        env: [channel.name for channel in load_settings(tmp_path, env).channels]
+        env: [channel.name for channel in load_settings(tmp_path, env).alert_channels]
         for env in ("dev", "prod", "quiet")
     }
     assert names == {"dev": ["log"], "prod": ["own"], "quiet": []}

@@ -272,6 +272,6 @@ def _is_due(channel: ChannelSettings, last: ChannelDelivery | None, now: datetim
 
 def senders_of(state: OrganisationState, settings: Settings) -> dict[Topic, NotificationSender]:
     return {
-        Topic.ALERT: NotificationSender(state, Topic.ALERT, settings.channels),
+        Topic.ALERT: NotificationSender(state, Topic.ALERT, settings.alert_channels),
         Topic.EVENT: NotificationSender(state, Topic.EVENT, settings.event_channels),
     }

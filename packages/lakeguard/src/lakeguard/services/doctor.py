@@ -126,7 +126,7 @@ def _lake(settings: Settings) -> Finding:
 
 def _channels(settings: Settings, open_state: OpenState) -> Iterator[Finding]:
     """Health of each channel; none where the database is missing."""
-    if not settings.channels and not settings.event_channels:
+    if not settings.alert_channels and not settings.event_channels:
         return
     database = open_state(settings)
     try:

@@ -44,7 +44,7 @@ Closed = TypeVar("Closed", bound=StrEnum)
 Kind = TypeVar("Kind", bound=ChannelSettings)
 
 
-def read_channels(
+def read_alert_channels(
     file: SettingsText, table: Mapping[str, Any], where: str
 ) -> tuple[AlertChannel, ...]:
     """Alert channels in file order, with unique names."""

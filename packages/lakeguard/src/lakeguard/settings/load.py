@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
-from lakeguard.settings.channels import read_channels, read_event_channels
+from lakeguard.settings.channels import read_alert_channels, read_event_channels
 from lakeguard.settings.settings import (
     DEFAULT_SCHEMA,
     AlertChannel,
@@ -110,7 +110,7 @@ class _Reader(SettingsText):
             spark=dict(self._spark(self.table(table, "spark", f"{where}.spark"), where)),
             maintenance=self._maintenance(table, f"{where}.maintenance"),
             dispatch=self._dispatch(table, f"{where}.dispatch"),
-            channels=self._channels(table, where),
+            alert_channels=self._alert_channels(table, where),
             event_channels=self._event_channels(table, where),
             inbox=self._inbox(table, where),
         )
@@ -223,10 +223,11 @@ class _Reader(SettingsText):
             )
         return found
 
-    def _channels(self, table: Mapping[str, Any], where: str) -> tuple[AlertChannel, ...]:
+    def _alert_channels(self, table: Mapping[str, Any], where: str) -> tuple[AlertChannel, ...]:
         """The environment's channels, else those of the file."""
-        of_all = read_channels(self, self.data, "alerts")  # validated in any case
-        return read_channels(self, table, f"{where}.alerts") if "alerts" in table else of_all
+        of_all = read_alert_channels(self, self.data, "alerts")  # validated in any case
+        own = f"{where}.alerts"
+        return read_alert_channels(self, table, own) if "alerts" in table else of_all
 
     def _event_channels(self, table: Mapping[str, Any], where: str) -> tuple[EventChannel, ...]:
         of_all = read_event_channels(self, self.data, "events")

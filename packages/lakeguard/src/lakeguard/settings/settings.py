@@ -168,7 +168,7 @@ class Settings(FrozenModel):
     spark: dict[str, str]
     maintenance: MaintenanceSettings = MaintenanceSettings()
     dispatch: DispatchSettings = DispatchSettings()
-    channels: tuple[AlertChannel, ...] = ()
+    alert_channels: tuple[AlertChannel, ...] = ()
     event_channels: tuple[EventChannel, ...] = ()
     inbox: InboxSettings = InboxSettings()
 

@@ -140,8 +140,8 @@ def _test_command(fixed: Topic | None) -> click.Command:
     @_topic_option(fixed, required=True)
     @click.argument("channel")
     @shared_options
-    def command(call: Call, channel: str, topic: str | None = None) -> None:
-        chosen = _chosen(fixed, topic) or Topic.ALERT
+    def command(call: Call, channel: str, topic: str = "") -> None:
+        chosen = fixed or Topic(topic)
         delivery = client_of(call).notifications.test(chosen, channel)
         key = "event_id" if fixed is Topic.EVENT else "delivery"
         line = f"{toned('✓ SENT', Tone.GOOD)}  {strong(channel)} took {delivery}"
