@@ -27,7 +27,7 @@ RESTORE = ("restore.before_commit", "restore.committed")
 MAINTENANCE = ("maintain.told", "maintain.removed")
 ELSEWHERE = (
     "apply.", "state.", "relay.", "ledger.", "owner.", "rebuild.", "deliver.", "adopt.",
-    "alert.", "event.", "quarantine.", "task.claimed", "task.canceling", "job.", "graph.",
+    "notification.", "quarantine.", "task.claimed", "task.canceling", "job.", "graph.",
     "trigger.", "report.",
 )  # fmt: skip
 """No steps of these moves: ``test_killed_apply``, ``test_killed_relay``, ``test_killed_adoption``,
