@@ -18,4 +18,8 @@ settings.register_profile("steady", _UNTIMED, derandomize=True, max_examples=WHO
 settings.register_profile("explore", _UNTIMED, derandomize=False, max_examples=EXPLORED)
 settings.load_profile("quick")
 
-pytest_plugins = ["tests.support.databases.databases", "tests.support.tiers"]
+pytest_plugins = [
+    "tests.support.databases.databases",
+    "tests.support.projects.shell",
+    "tests.support.tiers",
+]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+"""Every JVM that a test starts, its own or a process's: it ends before optimised code pays off."""
 
 not_run: dict[str, None] = {}
 
@@ -39,8 +43,7 @@ def spark() -> SparkSession:
     """As a worker has it, on two cores, and able to read Delta as other engines do.
 
     Suites that do not ask for Delta also run on a Spark that it is not made for. The tables of
-    tests are small: one partition, and a JVM that spends no time on optimising code, take less
-    processor time.
+    tests are small: one partition takes less processor time.
     """
     import pyspark
 
@@ -50,6 +53,5 @@ def spark() -> SparkSession:
     small = {
         "spark.master": "local[2]",
         "spark.sql.shuffle.partitions": "1",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
     return spark_session(small, delta=delta)

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from lakeguard.state.database import Database
 from lakeguard.state.schema_revision import SCHEMA_HEAD
 from lakeguard_sdk import connect
-from tests.unit.cli.conftest import Said, Shell
+from tests.support.projects.shell import Said, Shell
 
 
 @pytest.fixture

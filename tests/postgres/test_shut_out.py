@@ -11,7 +11,7 @@ from sqlalchemy import text
 from lakeguard.state.database import Database
 from lakeguard_sdk.errors import StateLoginRefused, StateUnavailable
 from tests.support.databases.databases import Server
-from tests.unit.cli.conftest import Shell
+from tests.support.projects.shell import Shell
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from lakeguard.cli import command_registry, errors, main
 from lakeguard.cli.command_registry import COMMANDS
 from lakeguard.cli.commands.operate.ledger import checked_head
 from lakeguard_sdk.errors import NotRegistered, RollbackBlocked, TableBusy
-from tests.unit.cli.conftest import Shell
+from tests.support.projects.shell import Shell
 
 
 def test_help_lists_every_command_without_importing_any() -> None:

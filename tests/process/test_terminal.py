@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from tests.unit.cli.conftest import Shell
+from tests.support.projects.shell import Shell
 
 
 def on_a_terminal(*arguments: str, **variables: str) -> str:

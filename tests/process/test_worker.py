@@ -16,8 +16,8 @@ import pytest
 from lakeguard.cli.session import stopping
 from lakeguard_sdk import Client
 from tests.support.projects.assignments import write_job
+from tests.support.projects.shell import Said, Shell
 from tests.support.projects.worker_jobs import job_project, python_job, task_of
-from tests.unit.cli.conftest import Said, Shell
 
 TELLING = """\
 import json, sys

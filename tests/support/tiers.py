@@ -46,7 +46,13 @@ SMOKE = {
     "test_every_rule.py": (),
     "test_loads_hashes.py": ("test_the_type_of_a_value_counts",),
     "test_loads_histories.py": (),
-    "test_no_bypass.py": (),
+    "test_no_bypass.py": (
+        "test_every_option_is_set_below",
+        "test_every_setting_is_set_below",
+        "test_every_variable_that_is_read_is_set_below",
+        "test_no_parameter_lets_it_through",
+        "test_a_blocked_task_is_not_run_again",
+    ),
     "test_notebook.py": ("test_a_frame_becomes_a_dataset_and_versions_stay_readable",),
     "test_partitions.py": ("test_full_append_and_rollback_are_read_alike_by_every_engine",),
     "test_publish.py": ("test_every_type_comes_back_as_it_went_in",),
@@ -66,13 +72,19 @@ SMOKE = {
     "test_testing_assertions.py": (),
     "test_transform.py": ("test_a_changed_transform_changes_the_next_run_and_its_build",),
     "test_end_to_end.py": (),
-    "test_worker.py": (),
+    "test_worker.py": (
+        "test_appends_build_on_each_other_and_full_loads_replace",
+        "test_a_blocked_run_leaves_the_table_as_it_is",
+        "test_a_run_that_cannot_finish_says_so_in_one_line",
+        "test_a_run_that_lost_its_lease_stops_before_it_commits",
+    ),
 }
 """The tests on real Spark of ``make test``: files of ``tests/spark``, whole or some tests of them.
 Every rule, load, source and target is in one of them at least."""
 
 LONG = frozenset(
     {
+        "docs/test_testing_page.py",
         "faults/test_dispatch_outages.py",
         "faults/test_eight_writers.py",
         "faults/test_killed_quarantine.py",
@@ -85,7 +97,7 @@ LONG = frozenset(
 )
 
 _ORDER = ("e2e", "soak", "faults", "process", "postgres", "property", "migration", "workspace",
-          "contract", "docs", "unit")  # fmt: skip
+          "contract", "cli", "docs", "unit")  # fmt: skip
 """Long tests start first, so that both workers end at about the same time."""
 
 

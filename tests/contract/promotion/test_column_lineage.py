@@ -30,8 +30,7 @@ from tests.support.lakes.policy_datasets import (
 )
 from tests.support.lakes.published_by_hand import evidence_of, run_by_hand
 from tests.support.projects.planes import NUMBERS, Clock
-from tests.unit.cli.conftest import Shell
-from tests.unit.cli.conftest import shell as shell
+from tests.support.projects.shell import Shell
 
 pytestmark = pytest.mark.usefixtures("each_state")
 

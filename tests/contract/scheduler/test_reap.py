@@ -19,8 +19,7 @@ from tests.support.projects.job_graphs import deployed_world
 from tests.support.projects.planes import ELSEWHERE, NUMBERS, Clock
 from tests.support.projects.projects import numbers_project
 from tests.support.projects.queues import job, make_queue
-from tests.unit.cli.conftest import Shell
-from tests.unit.cli.conftest import shell as shell
+from tests.support.projects.shell import Shell
 
 
 @pytest.fixture(params=KINDS)

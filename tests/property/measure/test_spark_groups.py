@@ -62,7 +62,7 @@ def _told(measured: Measured, question: Any) -> Any:
 
 
 @given(batch=ROWS, existing=ROWS, others=ROWS, questions=QUESTIONS)
-@examples(8, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@examples(4, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 def test_spark_equals_duckdb_and_the_oracle(
     spark: SparkSession, batch: Any, existing: Any, others: Any, questions: Any
 ) -> None:

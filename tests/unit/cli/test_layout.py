@@ -8,7 +8,7 @@ import click
 import pytest
 
 from lakeguard.cli.terminal import layout
-from tests.unit.cli.nouns import NOW
+from tests.support.cases.models import NOW
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from lakeguard_sdk.core.enums import RunStatus, TargetFormat
 from lakeguard_sdk.model.definitions import TargetDefinition
 from lakeguard_sdk.model.evidence import Changes
 from lakeguard_sdk.model.read_models import BuildKind, ReplayResult, RunFacts
-from tests.unit.cli import nouns
+from tests.support.cases import models
 
 
 def plain(lines: Iterable[str]) -> list[str]:
@@ -27,23 +27,23 @@ def plain(lines: Iterable[str]) -> list[str]:
 
 def test_runs() -> None:
     runs = [
-        nouns.run_row(),
-        nouns.run_row(RunStatus.FAILED, error_code="LG-5003", triggered_by="cli:\x1bada"),
-        nouns.run_row(RunStatus.SUCCESS, version=1),
-        nouns.run_row(RunStatus.SUCCESS),
+        models.run_row(),
+        models.run_row(RunStatus.FAILED, error_code="LG-5003", triggered_by="cli:\x1bada"),
+        models.run_row(RunStatus.SUCCESS, version=1),
+        models.run_row(RunStatus.SUCCESS),
     ]
-    assert plain(runs_lines(runs, nouns.NOW)) == [
+    assert plain(runs_lines(runs, models.NOW)) == [
         "RUN     DATASET          STATUS      OUTCOME       ENDED     TOOK        BY",
         "run_2   silver.flights   ✗ BLOCKED   see why       5 s ago   1 min 5 s   cli:ada",
         "run_2   silver.flights   ! FAILED    LG-5003       5 s ago   1 min 5 s   cli:\\x1bada",
         "run_2   silver.flights   ✓ SUCCESS   v1            5 s ago   1 min 5 s   cli:ada",
         "run_2   silver.flights   ✓ SUCCESS   nothing new   5 s ago   1 min 5 s   cli:ada",
     ]
-    assert runs_lines([], nouns.NOW) == ["no runs yet"]
+    assert runs_lines([], models.NOW) == ["no runs yet"]
 
 
 def test_versions_newest_first_with_the_published_one_marked() -> None:
-    lines = plain(versions_lines([nouns.version_row(1), nouns.version_row(2, published=False)]))
+    lines = plain(versions_lines([models.version_row(1), models.version_row(2, published=False)]))
     assert lines[1].startswith("v2")
     assert lines[2].startswith("v1        ● published   2026-01-30 12:00:00 UTC   336,000")
     assert "bronze.flights@v1" in lines[2]
@@ -51,23 +51,23 @@ def test_versions_newest_first_with_the_published_one_marked() -> None:
 
 
 def test_moves_show_reasons_harmlessly() -> None:
-    lines = plain(moves_lines([nouns.move(1, reason="back\x1b[2J")]))
+    lines = plain(moves_lines([models.move(1, reason="back\x1b[2J")]))
     assert lines[1] == "2026-01-31 12:00:00 UTC   publish   v1   cli:ada   back\\x1b[2J"
     assert moves_lines([]) == ["none yet"]
 
 
 def page() -> DatasetPage:
     return DatasetPage(
-        status=nouns.status(),
-        definition=nouns.definition(),
-        rules=[nouns.rule_row()],
-        runs=[nouns.run_row()],
-        moves=[nouns.move()],
+        status=models.status(),
+        definition=models.definition(),
+        rules=[models.rule_row()],
+        runs=[models.run_row()],
+        moves=[models.move()],
     )
 
 
 def test_a_page_has_every_part() -> None:
-    text = "\n".join(plain(show_lines(page(), nouns.NOW)))
+    text = "\n".join(plain(show_lines(page(), models.NOW)))
     for part in (
         "✓ OK  silver.flights",
         "One row per scheduled departure.",
@@ -85,11 +85,11 @@ def test_a_page_has_every_part() -> None:
 
 def test_a_page_says_what_made_the_version() -> None:
     facts = RunFacts(rows=3, changes=Changes(inserted=2, deleted=1), notes={"model": "2026-01"})
-    lines = plain(show_lines(replace(page(), facts=facts), nouns.NOW))
+    lines = plain(show_lines(replace(page(), facts=facts), models.NOW))
     assert any(line.split() == ["changes", "2", "inserted,", "1", "deleted"] for line in lines)
     at = lines.index("Notes of v1")
     assert lines[at + 1] == "  model   2026-01"
-    assert not any(line.startswith("Notes") for line in plain(show_lines(page(), nouns.NOW)))
+    assert not any(line.startswith("Notes") for line in plain(show_lines(page(), models.NOW)))
 
 
 def test_a_long_note_is_cut() -> None:
@@ -107,7 +107,7 @@ def test_a_long_note_is_cut() -> None:
     ],
 )
 def test_a_version_without_inputs_says_where_it_is_from(kind: BuildKind | None, told: str) -> None:
-    row = nouns.version_row(1, inputs=(), built_by=kind)
+    row = models.version_row(1, inputs=(), built_by=kind)
     (line,) = plain(versions_lines([row]))[1:]
     assert (told in line) is True
     assert ("program" in line) is (kind == "frame")
@@ -118,7 +118,7 @@ def test_a_live_table_is_said_to_have_no_versions() -> None:
         target="serving", location="zones/serving", zone="serving", details={"schema": "reports"},
         format=TargetFormat.POSTGRESQL, url="postgresql://db.example/reports",
     )  # fmt: skip
-    text = "\n".join(plain(show_lines(replace(page(), target=target), nouns.NOW)))
+    text = "\n".join(plain(show_lines(replace(page(), target=target), models.NOW)))
     assert "reports.silver_flights at postgresql://db.example/reports: live, unversioned" in text
 
 

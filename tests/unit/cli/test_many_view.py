@@ -9,25 +9,25 @@ from lakeguard.services.run_graph import Ended
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
 from lakeguard_sdk.model.run import Failure
-from tests.unit.cli import nouns
+from tests.support.cases import models
 
 OTHER, GOLD = DatasetName("silver.other"), DatasetName("gold.daily")
 BRONZE = Ended(
-    dataset=nouns.BRONZE,
-    result=nouns.result(version=3).model_copy(update={"dataset": nouns.BRONZE, "rows": 776}),
+    dataset=models.BRONZE,
+    result=models.result(version=3).model_copy(update={"dataset": models.BRONZE, "rows": 776}),
     seconds=3.21,
 )
 BLOCKED = Ended(
-    dataset=nouns.FLIGHTS,
-    result=nouns.result(RunStatus.BLOCKED, decision=nouns.decision(nouns.MEAN, nouns.FINE)),
+    dataset=models.FLIGHTS,
+    result=models.result(RunStatus.BLOCKED, decision=models.decision(models.MEAN, models.FINE)),
     seconds=61.0,
 )
 BROKEN = Ended(dataset=OTHER, error=Failure(code="LG-6003", message="state is\x1b away"))
-HELD = Ended(dataset=GOLD, waits_for=(nouns.FLIGHTS,))
+HELD = Ended(dataset=GOLD, waits_for=(models.FLIGHTS,))
 
 
 def lines(*ended: Ended, **left_out: str) -> list[str]:
-    published = {nouns.BRONZE: 3, nouns.FLIGHTS: 1}
+    published = {models.BRONZE: 3, models.FLIGHTS: 1}
     named = {DatasetName(f"bronze.{name}"): why for name, why in left_out.items()}
     return [click.unstyle(line) for line in many_lines(ended, published, named)]
 
@@ -55,9 +55,9 @@ def test_all_well_needs_no_next_command() -> None:
 
 
 def test_an_alert_that_let_a_dataset_through_is_named() -> None:
-    alert = nouns.check("owner in [x]", Outcome.WARN, kind=CheckKind.POLICY, check_id="owned")
-    decision = nouns.decision(nouns.FINE, nouns.NO_TAIL, alert)
-    ended = Ended(dataset=nouns.FLIGHTS, result=nouns.result(version=1, decision=decision))
+    alert = models.check("owner in [x]", Outcome.WARN, kind=CheckKind.POLICY, check_id="owned")
+    decision = models.decision(models.FINE, models.NO_TAIL, alert)
+    ended = Ended(dataset=models.FLIGHTS, result=models.result(version=1, decision=decision))
     assert lines(ended)[1].endswith("2 warnings, policy owned alerts")
 
 

@@ -8,7 +8,7 @@ from lakeguard.cli.rendering.run import run_lines
 from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.run import Failure, RunResult
-from tests.unit.cli import nouns
+from tests.support.cases import models
 
 
 def lines(result: RunResult, published: int | None) -> list[str]:
@@ -16,11 +16,11 @@ def lines(result: RunResult, published: int | None) -> list[str]:
 
 
 def test_promoted() -> None:
-    result = nouns.result(
+    result = models.result(
         version=1,
         rows=336_000,
-        inputs=(InputVersion(dataset=nouns.BRONZE, dataset_id="ds_0", version=1),),
-        decision=nouns.decision(nouns.FINE, nouns.NO_TAIL),
+        inputs=(InputVersion(dataset=models.BRONZE, dataset_id="ds_0", version=1),),
+        decision=models.decision(models.FINE, models.NO_TAIL),
     )
     assert lines(result, 1) == [
         "✓ PROMOTED  silver.flights v1   336,000 rows, 1 check passed, 1 warning"
@@ -30,8 +30,8 @@ def test_promoted() -> None:
 
 
 def test_blocked() -> None:
-    checks = (nouns.TOO_LATE, nouns.MEAN, nouns.FINE, nouns.FINE)
-    result = nouns.result(RunStatus.BLOCKED, decision=nouns.decision(*checks))
+    checks = (models.TOO_LATE, models.MEAN, models.FINE, models.FINE)
+    result = models.result(RunStatus.BLOCKED, decision=models.decision(*checks))
     assert lines(result, 1) == [
         "✗ BLOCKED  silver.flights   nothing was published; v1 stays visible",
         "  range(dep_delay, min=-120, max=2000)   ✗ FAIL   "
@@ -43,47 +43,50 @@ def test_blocked() -> None:
 
 
 def test_an_alert_that_let_it_through_is_told() -> None:
-    alert = nouns.check(
+    alert = models.check(
         "owner in [others]", Outcome.WARN, kind=CheckKind.POLICY, check_id="owned", message="no"
     )
-    told = lines(nouns.result(version=1, decision=nouns.decision(nouns.FINE, alert)), 1)
+    told = lines(models.result(version=1, decision=models.decision(models.FINE, alert)), 1)
     assert told[1] == "  policy owned: owner in [others]   ! WARN   no"
-    blocked = nouns.decision(nouns.MEAN, nouns.FINE, alert)
-    told = lines(nouns.result(RunStatus.BLOCKED, decision=blocked), 1)
+    blocked = models.decision(models.MEAN, models.FINE, alert)
+    told = lines(models.result(RunStatus.BLOCKED, decision=blocked), 1)
     assert told[2] == "  1 other check passed, 1 warning"
 
 
 def test_blocked_before_anything_was_visible() -> None:
-    result = nouns.result(RunStatus.BLOCKED, decision=nouns.decision(nouns.MEAN))
+    result = models.result(RunStatus.BLOCKED, decision=models.decision(models.MEAN))
     assert lines(result, None)[0].endswith("nothing was published; nothing is visible")
 
 
 def test_an_error_of_the_gate_tells_its_reason() -> None:
-    broken = nouns.check(
+    broken = models.check(
         "bad\x1b[2J",
         Outcome.ERROR,
         message="no such measure",
         kind=CheckKind.POLICY,
         check_id="pii",
     )
-    told = lines(nouns.result(RunStatus.BLOCKED, decision=nouns.decision(broken)), 1)
+    told = lines(models.result(RunStatus.BLOCKED, decision=models.decision(broken)), 1)
     assert told[1] == "  policy pii: bad\\x1b[2J   ✗ ERROR   no such measure"
 
 
 def test_refused_checks_are_counted_as_not_evaluated() -> None:
-    skipped = nouns.check("unique(a)", Outcome.NOT_EVALUATED)
-    told = lines(nouns.result(RunStatus.BLOCKED, decision=nouns.decision(nouns.MEAN, skipped)), 1)
+    skipped = models.check("unique(a)", Outcome.NOT_EVALUATED)
+    told = lines(
+        models.result(RunStatus.BLOCKED, decision=models.decision(models.MEAN, skipped)),
+        1,
+    )
     assert told[2] == "  1 check not evaluated"
 
 
 def test_nothing_new() -> None:
-    assert lines(nouns.result(), 3) == ["= UNCHANGED  silver.flights   nothing new; v3 stays"]
-    assert lines(nouns.result(), None)[0].endswith("nothing new; nothing is published yet")
+    assert lines(models.result(), 3) == ["= UNCHANGED  silver.flights   nothing new; v3 stays"]
+    assert lines(models.result(), None)[0].endswith("nothing new; nothing is published yet")
 
 
 def test_failed_names_the_way_out_of_its_code() -> None:
     error = Failure(code="LG-5004", message="no such column\nline 3\x1b[0m")
-    assert lines(nouns.result(RunStatus.FAILED, error=error), 2) == [
+    assert lines(models.result(RunStatus.FAILED, error=error), 2) == [
         "✗ FAILED  silver.flights   nothing was published; v2 stays visible",
         "  LG-5004  no such column",
         "    line 3\\x1b[0m",
@@ -93,17 +96,17 @@ def test_failed_names_the_way_out_of_its_code() -> None:
 
 def test_failed_with_a_code_whose_way_out_needs_more_than_the_dataset() -> None:
     error = Failure(code="LG-4005", message="commit 4 changed data")
-    told = lines(nouns.result(RunStatus.FAILED, error=error), 2)
+    told = lines(models.result(RunStatus.FAILED, error=error), 2)
     assert told[-1] == "Next: lakeguard why silver.flights"
 
 
 def test_a_run_that_others_ended_leads_to_its_task() -> None:
     error = Failure(code="LG-4003", message="its lease is over")
-    ended = nouns.result(RunStatus.FAILED, error=error)
+    ended = models.result(RunStatus.FAILED, error=error)
     assert lines(ended, 2)[-1] == f"Next: lakeguard tasks show {ended.run_id}"
 
 
 def test_failed_without_a_known_code() -> None:
     error = Failure(code="LG-9999", message="?")
-    told = lines(nouns.result(RunStatus.FAILED, error=error), 2)
+    told = lines(models.result(RunStatus.FAILED, error=error), 2)
     assert told[-1] == "Next: lakeguard runs silver.flights"

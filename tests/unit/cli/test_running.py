@@ -11,13 +11,15 @@ from lakeguard.services.run_task import BACKOFF, run_to_end
 from lakeguard_sdk.core.enums import RunStatus, TaskKind, TaskState
 from lakeguard_sdk.model.run import Failure, RunResult, Window
 from lakeguard_sdk.scheduling.tasks import TaskRow
-from tests.unit.cli import nouns
+from tests.support.cases import models
 
-BUSY = nouns.result(RunStatus.FAILED, error=Failure(code="LG-4001", message="busy", retryable=True))
-BROKEN = nouns.result(RunStatus.FAILED, error=Failure(code="LG-5004", message="broken"))
-TAKEN = nouns.result(RunStatus.FAILED, error=Failure(code="LG-4003", message="its lease is over"))
-BLOCKED = nouns.result(RunStatus.BLOCKED, decision=nouns.decision(nouns.MEAN))
-DONE = nouns.result(version=1)
+BUSY = models.result(
+    RunStatus.FAILED, error=Failure(code="LG-4001", message="busy", retryable=True)
+)
+BROKEN = models.result(RunStatus.FAILED, error=Failure(code="LG-5004", message="broken"))
+TAKEN = models.result(RunStatus.FAILED, error=Failure(code="LG-4003", message="its lease is over"))
+BLOCKED = models.result(RunStatus.BLOCKED, decision=models.decision(models.MEAN))
+DONE = models.result(version=1)
 
 
 class Tasks:
@@ -50,7 +52,7 @@ class Tasks:
             attempt=1,
             max_attempts=3,
             triggered_by="tests",
-            created_at=nouns.NOW,
+            created_at=models.NOW,
             priority=0,
         )
 
@@ -58,7 +60,7 @@ class Tasks:
         return run_to_end(
             self,  # type: ignore[arg-type]
             self,
-            nouns.FLIGHTS,
+            models.FLIGHTS,
             "tests",
             sleep=self.pauses.append,
             note=self.notes.append,

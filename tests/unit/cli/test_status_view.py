@@ -14,19 +14,19 @@ from lakeguard.cli.rendering.status import (
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Enforcement, RunStatus
 from lakeguard_sdk.model.read_models import Breach
-from tests.unit.cli import nouns
+from tests.support.cases import models
 
 GOLD = DatasetName("gold.daily")
 
 
 def test_badges() -> None:
-    promoted = nouns.run_row(RunStatus.SUCCESS, version=1)
-    assert badge_of(nouns.status(last_run=promoted)) is Badge.OK
-    assert badge_of(nouns.status(last_run=nouns.run_row(RunStatus.SUCCESS))) is Badge.OK
-    assert badge_of(nouns.status(last_run=nouns.run_row(RunStatus.BLOCKED))) is Badge.BLOCKED
-    assert badge_of(nouns.status(last_run=nouns.run_row(RunStatus.FAILED))) is Badge.FAILED
-    assert badge_of(nouns.status(published=None)) is Badge.EMPTY
-    assert badge_of(nouns.status(active=False, last_run=nouns.run_row())) is Badge.OFF
+    promoted = models.run_row(RunStatus.SUCCESS, version=1)
+    assert badge_of(models.status(last_run=promoted)) is Badge.OK
+    assert badge_of(models.status(last_run=models.run_row(RunStatus.SUCCESS))) is Badge.OK
+    assert badge_of(models.status(last_run=models.run_row(RunStatus.BLOCKED))) is Badge.BLOCKED
+    assert badge_of(models.status(last_run=models.run_row(RunStatus.FAILED))) is Badge.FAILED
+    assert badge_of(models.status(published=None)) is Badge.EMPTY
+    assert badge_of(models.status(active=False, last_run=models.run_row())) is Badge.OFF
 
 
 def test_every_badge_has_a_shape_of_its_own() -> None:
@@ -35,19 +35,22 @@ def test_every_badge_has_a_shape_of_its_own() -> None:
 
 
 def test_worst_first_then_by_layer_and_name() -> None:
-    blocked = Health(nouns.status(GOLD, last_run=nouns.run_row()))
-    fine, below = Health(nouns.status(nouns.FLIGHTS)), Health(nouns.status(nouns.BRONZE))
+    blocked = Health(models.status(GOLD, last_run=models.run_row()))
+    fine, below = (
+        Health(models.status(models.FLIGHTS)),
+        Health(models.status(models.BRONZE)),
+    )
     assert worst_first([fine, blocked, below]) == [blocked, below, fine]
 
 
 def test_lines() -> None:
     told = status_lines(
         [
-            Health(nouns.status(nouns.BRONZE, owner="a\nb", last_run=None)),
-            Health(nouns.status(last_run=nouns.run_row())),
-            Health(nouns.status(GOLD, published=None)),
+            Health(models.status(models.BRONZE, owner="a\nb", last_run=None)),
+            Health(models.status(last_run=models.run_row())),
+            Health(models.status(GOLD, published=None)),
         ],
-        nouns.NOW,
+        models.NOW,
     )
     assert [click.unstyle(line) for line in told] == [
         "HEALTH      DATASET          VERSION      ROWS   PUBLISHED   LAST RUN   OWNER",
@@ -67,13 +70,13 @@ def test_what_is_late_is_told_below_the_list() -> None:
         enforcement=Enforcement.ALERT,
         message="last promoted 1 d 6 h ago, limit 24h",
     )
-    late = nouns.status().model_copy(update={"breaches": (breach,)})
+    late = models.status().model_copy(update={"breaches": (breach,)})
     assert badge_of(late) is Badge.LATE
-    blocked = nouns.status(GOLD, last_run=nouns.run_row()).model_copy(
+    blocked = models.status(GOLD, last_run=models.run_row()).model_copy(
         update={"breaches": (breach,)}
     )
     assert badge_of(blocked) is Badge.BLOCKED, "the worst of what is known"
-    told = [click.unstyle(line) for line in status_lines([Health(late)], nouns.NOW)]
+    told = [click.unstyle(line) for line in status_lines([Health(late)], models.NOW)]
     assert told[1].startswith("◷ LATE")
     assert told[3] == (
         "late: silver.flights  last promoted 1 d 6 h ago, limit 24h"
@@ -89,22 +92,22 @@ def test_alerts_that_were_let_through_are_told_below_the_list() -> None:
         enforcement=Enforcement.ALERT,
         message="owner is tests\x1b",
     )
-    status = nouns.status().model_copy(update={"alerts": (alert,)})
+    status = models.status().model_copy(update={"alerts": (alert,)})
     assert badge_of(status) is Badge.OK
-    told = [click.unstyle(line) for line in status_lines([Health(status)], nouns.NOW)]
+    told = [click.unstyle(line) for line in status_lines([Health(status)], models.NOW)]
     assert told[3] == (
         "alert: silver.flights v1  owner is tests\\x1b  (policy owned: owner in [others])"
     )
 
 
 def test_an_empty_registry_says_what_to_do() -> None:
-    assert status_lines([], nouns.NOW)[-1] == "Next: lakeguard apply"
+    assert status_lines([], models.NOW)[-1] == "Next: lakeguard apply"
 
 
 def test_what_a_rollback_shows_is_marked_until_the_next_publish() -> None:
-    back = nouns.status().model_copy(update={"rolled_back": True})
+    back = models.status().model_copy(update={"rolled_back": True})
     assert badge_of(back) is Badge.ROLLED_BACK
-    blocked = back.model_copy(update={"last_run": nouns.run_row(RunStatus.BLOCKED)})
+    blocked = back.model_copy(update={"last_run": models.run_row(RunStatus.BLOCKED)})
     assert badge_of(blocked) is Badge.BLOCKED
-    assert badge_of(nouns.status()) is Badge.OK
-    assert badge_of(nouns.status(published=None)) is Badge.EMPTY
+    assert badge_of(models.status()) is Badge.OK
+    assert badge_of(models.status(published=None)) is Badge.EMPTY

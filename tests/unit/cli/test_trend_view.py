@@ -12,7 +12,7 @@ from lakeguard.cli.terminal.output import BLOCKS, Screen, this_screen
 from lakeguard_sdk.core.enums import CheckKind, Outcome
 from lakeguard_sdk.expressions.measures import MeasureValue
 from lakeguard_sdk.model.run_comparison import CheckPoint, CheckTrend
-from tests.unit.cli import nouns
+from tests.support.cases import models
 
 PLAIN = Screen(marks="12345678", gap="-")
 
@@ -22,7 +22,7 @@ def observed(*values: MeasureValue) -> CheckTrend:
         kind=CheckKind.RULE,
         check_id="mean",
         points=tuple(
-            CheckPoint(run_id=f"run_{n}", ended_at=nouns.NOW, outcome=Outcome.PASS, observed=value)
+            CheckPoint(run_id=f"run_{n}", ended_at=models.NOW, outcome=Outcome.PASS, observed=value)
             for n, value in enumerate(values)
         ),
     )
@@ -32,7 +32,7 @@ def failed(*counts: tuple[int, int | None]) -> CheckTrend:
     points = [
         CheckPoint(
             run_id=f"run_{n}",
-            ended_at=nouns.NOW,
+            ended_at=models.NOW,
             outcome=Outcome.FAIL,
             failed_rows=count,
             scope_rows=scope,

@@ -14,7 +14,7 @@ from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.errors import StateUnavailable
 from lakeguard_sdk.model.run import RunResult
-from tests.unit.cli import nouns
+from tests.support.cases import models
 
 A, B, C, D = (DatasetName(name) for name in ("bronze.a", "bronze.b", "silver.c", "gold.d"))
 DIAMOND = {D: (C,), C: (A, B), B: (), A: ()}
@@ -23,7 +23,7 @@ WAIT = 20.0
 
 def result(name: DatasetName, status: RunStatus = RunStatus.SUCCESS) -> RunResult:
     version = 1 if status is RunStatus.SUCCESS else None
-    return nouns.result(status, version=version).model_copy(update={"dataset": name})
+    return models.result(status, version=version).model_copy(update={"dataset": name})
 
 
 def outcomes(ended: list[Ended]) -> dict[str, str]:

@@ -35,7 +35,7 @@ from lakeguard_sdk.model.run_comparison import (
     Since,
     Subject,
 )
-from tests.unit.cli import nouns
+from tests.support.cases import models
 
 INPUT = Difference(subject=Subject.INPUT, name="bronze.flights", before="v1", after="v2")
 
@@ -46,24 +46,24 @@ class Ledger:
     def __init__(self, *changes: Difference, read: int = 2, now: int = 2) -> None:
         self.now = now
         self.build: FromSql | FromFrame = FromSql(file="sql/flights.sql", text="SELECT 1")
-        self.blocked = nouns.decision(nouns.FINE, nouns.MEAN, nouns.TOO_LATE)
-        self.promoted: Sequence[VersionRow] = (nouns.version_row(1),)
+        self.blocked = models.decision(models.FINE, models.MEAN, models.TOO_LATE)
+        self.promoted: Sequence[VersionRow] = (models.version_row(1),)
         self.said: RunFacts | None = None
         self.fared: tuple[CheckTrend, ...] = ()
         self.rows: tuple[RowSample, ...] = ()
         self.compared: Since | None = Since(
             version=1,
             run_id="run_1",
-            promoted_at=nouns.NOW - timedelta(days=1),
+            promoted_at=models.NOW - timedelta(days=1),
             differences=changes,
-            read={nouns.BRONZE: read},
+            read={models.BRONZE: read},
         )
 
     def status(self) -> Sequence[DatasetStatus]:
-        return nouns.status(nouns.BRONZE, self.now), nouns.status(nouns.FLIGHTS, 1)
+        return models.status(models.BRONZE, self.now), models.status(models.FLIGHTS, 1)
 
     def definition(self, name: DatasetName) -> DatasetDefinition:
-        return nouns.definition().model_copy(update={"build": self.build})
+        return models.definition().model_copy(update={"build": self.build})
 
     def facts(self, run_id: str) -> RunFacts | None:
         return self.said
@@ -85,7 +85,7 @@ class Ledger:
 
 
 def explained(ledger: Ledger, run: RunRow) -> Explanation:
-    return explain(ledger, run, nouns.NOW)  # type: ignore[arg-type]
+    return explain(ledger, run, models.NOW)  # type: ignore[arg-type]
 
 
 def told(
@@ -95,9 +95,9 @@ def told(
     return [click.unstyle(line) for line in lines]
 
 
-BLOCKED = nouns.run_row(decision_id="dec_of_run_2")
+BLOCKED = models.run_row(decision_id="dec_of_run_2")
 ROWS = RowSample(
-    rule_id=nouns.TOO_LATE.check_id,
+    rule_id=models.TOO_LATE.check_id,
     columns=("flight_key", "dep_delay", "tail_num"),
     rows=(("AA1\x1b[2J", "13200", "***"), ("x" * 90, None, "N123")) + (("AA3", "1", "***"),) * 5,
     masked=("tail_num",),
@@ -108,11 +108,11 @@ def trend(*failed: int | None) -> CheckTrend:
     """The range of delays over runs of 776 rows each."""
     return CheckTrend(
         kind=CheckKind.RULE,
-        check_id=nouns.TOO_LATE.check_id,
+        check_id=models.TOO_LATE.check_id,
         points=tuple(
             CheckPoint(
                 run_id=f"run_{number}",
-                ended_at=nouns.NOW,
+                ended_at=models.NOW,
                 outcome=Outcome.NOT_EVALUATED if count is None else Outcome.FAIL,
                 failed_rows=count,
                 scope_rows=None if count is None else 776,
@@ -229,15 +229,15 @@ def test_the_first_run_has_nothing_to_compare_with() -> None:
 def test_the_run_that_is_compared_with_is_the_one_that_is_told() -> None:
     """Whatever else was promoted before: an input goes back to what that version was built on."""
     ledger = Ledger(INPUT)
-    later = nouns.version_row(2).model_copy(update={"run_id": "run_other"})
-    ledger.promoted = (nouns.version_row(1), later)
+    later = models.version_row(2).model_copy(update={"run_id": "run_other"})
+    ledger.promoted = (models.version_row(1), later)
     explanation = explained(ledger, BLOCKED)
-    assert explanation.green == nouns.version_row(1)
+    assert explanation.green == models.version_row(1)
     assert "  bronze.flights v2 is wrong: go back to the input of v1:" in told(explanation)
 
 
 def test_a_failure_shows_its_error_and_its_way_out() -> None:
-    failed = nouns.run_row(RunStatus.FAILED, error_code="LG-5003", error_message="no file\x1b[0m")
+    failed = models.run_row(RunStatus.FAILED, error_code="LG-5003", error_message="no file\x1b[0m")
     lines = told(explained(Ledger(), failed))
     assert lines[0] == "! FAILED  silver.flights   nothing was published; v1 is visible"
     assert "LG-5003  no file\\x1b[0m" in lines
@@ -247,8 +247,8 @@ def test_a_failure_shows_its_error_and_its_way_out() -> None:
 
 def test_a_green_run_needs_no_way_out() -> None:
     ledger = Ledger()
-    ledger.promoted = (nouns.version_row(1), nouns.version_row(2))
-    run = nouns.run_row(RunStatus.SUCCESS, version=2)
+    ledger.promoted = (models.version_row(1), models.version_row(2))
+    run = models.run_row(RunStatus.SUCCESS, version=2)
     explanation = explained(ledger, run)
     assert explanation.ways_out == ()
     assert told(explanation)[0].startswith("✓ SUCCESS  silver.flights   v2")
@@ -276,7 +276,7 @@ def test_what_the_run_said_itself_is_told() -> None:
         rejected=2,
         notes={"model": "m\x1b[2J", "shops": [1, 2]},
     )
-    explanation = explained(ledger, nouns.run_row(decision_id="dec_of_run_2"))
+    explanation = explained(ledger, models.run_row(decision_id="dec_of_run_2"))
     lines = told(explanation)
     assert "  changes    700 inserted, 76 updated, 1,200 late" in lines
     assert "  rejected   2 malformed lines" in lines
@@ -296,7 +296,7 @@ def test_what_the_run_said_itself_is_told() -> None:
     ],
 )
 def test_the_way_out_of_a_failure_is_that_of_its_code(code: str, command: str) -> None:
-    run = nouns.run_row(RunStatus.FAILED, error_code=code, error_message="it broke")
+    run = models.run_row(RunStatus.FAILED, error_code=code, error_message="it broke")
     (way,) = explained(Ledger(), run).ways_out
     assert command in way.command
 
@@ -304,18 +304,18 @@ def test_the_way_out_of_a_failure_is_that_of_its_code(code: str, command: str) -
 def test_no_run_is_the_way_out_of_what_a_program_publishes() -> None:
     ledger = Ledger()
     ledger.build = FromFrame()
-    run = nouns.run_row(RunStatus.FAILED, error_code="LG-5004", error_message="it broke")
+    run = models.run_row(RunStatus.FAILED, error_code="LG-5004", error_message="it broke")
     (way,) = explained(ledger, run).ways_out
     assert way.command == 'tx.publish("silver.flights", frame)'
 
 
 def test_the_way_out_of_a_failed_adoption_is_to_adopt_again() -> None:
-    run = nouns.run_row(RunStatus.FAILED, error_code="LG-4002", error_message="it moved")
+    run = models.run_row(RunStatus.FAILED, error_code="LG-4002", error_message="it moved")
     said = {"location": "/data/flights", "build": FromFrame()}
-    dataset = nouns.definition().model_copy(update=said)
+    dataset = models.definition().model_copy(update=said)
     (way,) = ways_out_of(run, None, {}, dataset)
     assert way.command == "lakeguard adopt silver.flights /data/flights"
-    (later,) = ways_out_of(run, nouns.version_row(1), {}, dataset)
+    (later,) = ways_out_of(run, models.version_row(1), {}, dataset)
     assert later.command.startswith("tx.publish")
 
 
@@ -333,17 +333,17 @@ def test_the_way_out_of_a_failed_adoption_is_to_adopt_again() -> None:
 def test_only_what_failed_is_said_to_be_wrong(
     kind: CheckKind, outcome: Outcome, told: list[str]
 ) -> None:
-    check = nouns.check("x", outcome).model_copy(update={"kind": kind})
-    decision = nouns.decision(check)
-    first, *more = ways_out_of(BLOCKED, None, {}, nouns.definition(), decision)
+    check = models.check("x", outcome).model_copy(update={"kind": kind})
+    decision = models.decision(check)
+    first, *more = ways_out_of(BLOCKED, None, {}, models.definition(), decision)
     assert first.when == "After fixing the data or the build"
     assert [way.when[: len(words)] for way, words in zip(more, told, strict=True)] == told
     assert all(way.command == "lakeguard apply && lakeguard run silver.flights" for way in more)
 
 
 def test_a_location_is_named_as_a_shell_takes_it() -> None:
-    run = nouns.run_row(RunStatus.FAILED, error_code="LG-4002", error_message="it moved")
-    dataset = nouns.definition().model_copy(update={"location": "/data/my flights"})
+    run = models.run_row(RunStatus.FAILED, error_code="LG-4002", error_message="it moved")
+    dataset = models.definition().model_copy(update={"location": "/data/my flights"})
     (way,) = ways_out_of(run, None, {}, dataset)
     assert way.command == "lakeguard adopt silver.flights '/data/my flights'"
 

@@ -26,7 +26,7 @@ from lakeguard_sdk.model.run import (
     TableSnapshot,
 )
 from lakeguard_sdk.types.schema import Column, TableSchema
-from tests.unit.cli.nouns import BRONZE, FLIGHTS, definition
+from tests.support.cases.models import BRONZE, FLIGHTS, definition
 
 SCHEMA = TableSchema(columns=(Column(name="n", type="long"),))
 EVIDENCE = Evidence(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli.conftest import Shell
+from tests.support.projects.shell import Shell
 
 
 def test_the_example_is_valid(shell: Shell, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.lakes.past_runs import past_project, past_run, with_rules
-from tests.unit.cli.conftest import Shell
+from tests.support.projects.shell import Shell
 
 DRAFT = """\
 dataset: bronze.numbers

@@ -19,10 +19,10 @@ from lakeguard_sdk.model.definitions import (
     TargetDefinition,
 )
 from lakeguard_sdk.model.run import Failure, Window
+from tests.support.cases import models
 from tests.support.projects.definitions import dataset, source
 from tests.support.projects.projects import make_project
-from tests.unit.cli import nouns
-from tests.unit.cli.conftest import Shell
+from tests.support.projects.shell import Shell
 
 TYPES = {"id": "long", "day": "date", "hour": "integer", "at": "timestamp", "city": "string"}
 COLUMNS = tuple(ColumnDefinition(name=name, type=said) for name, said in TYPES.items())
@@ -140,7 +140,7 @@ def test_run_wants_names_or_all(shell: Shell, tmp_path: Path) -> None:
 )
 def test_another_try_of_a_failed_window_is_the_same_window(code: str, before: str) -> None:
     window = Window(column="at", start="2026-01-01 10:00", end="2026-01-31")
-    failed = nouns.result(RunStatus.FAILED, error=Failure(code=code, message="no"))
+    failed = models.result(RunStatus.FAILED, error=Failure(code=code, message="no"))
     again = backfill_command(failed.dataset, window)
     words = "--from '2026-01-01 10:00' --to 2026-01-31 --by at"
     assert again == f"lakeguard backfill silver.flights {words}"

@@ -18,7 +18,7 @@ from tests.support.projects.event_channels import (
     publish,
     web_listener,
 )
-from tests.unit.cli.conftest import Shell
+from tests.support.projects.shell import Shell
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import pytest
 from lakeguard.worker import Redelivery
 from lakeguard_sdk.errors import StateUnavailable
 from tests.support.projects.projects import numbers_project
-from tests.unit.cli.conftest import Shell
+from tests.support.projects.shell import Shell
 
 AWAY = StateUnavailable(place="postgresql://there", reason="it is gone")
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from lakeguard.registry.rows.tables import TABLES
-from tests.unit.cli.conftest import Shell
+from tests.support.projects.shell import Shell
 
-SAMPLES = sorted((Path(__file__).parents[3] / "metadata" / "dml").glob("*.sql"))
+SAMPLES = sorted((Path(__file__).parents[2] / "metadata" / "dml").glob("*.sql"))
 MISTAKEN = """\
 INSERT INTO md_src_ctrl (source_id, source_name, enabled) VALUES
     (101, 'OpenCellID', 'perhaps');

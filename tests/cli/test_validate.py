@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lakeguard.state.database import Database, sqlite_url
-from tests.unit.cli.conftest import Shell
-from tests.unit.cli.test_registry_commands import SILVER, edit
+from tests.cli.test_registry_commands import SILVER, edit
+from tests.support.projects.shell import Shell
 
 JOB = "definitions/jobs/nightly.yaml"
 TARGET = "target: zone\nlocation: zones/raw\nzone: landing\n"

@@ -26,7 +26,7 @@ from tests.support.projects.job_graphs import (
     world,
 )
 from tests.support.projects.projects import make_project
-from tests.unit.cli.conftest import Shell
+from tests.support.projects.shell import Shell
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 MAIN = job("report", type="python", config={"call": "jobs:main", "schedule": "daily"})

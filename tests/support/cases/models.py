@@ -1,4 +1,4 @@
-"""Hand-made nouns: a dataset that was promoted once and then blocked."""
+"""Models by hand: a dataset that was promoted once and then blocked."""
 
 from __future__ import annotations
 

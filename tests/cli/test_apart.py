@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.unit.cli.conftest import Shell
+from tests.support.projects.shell import Shell
 
 TARGET = """\
 target: serving

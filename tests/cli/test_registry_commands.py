@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli.conftest import Shell
+from tests.support.projects.shell import Shell
 
 SILVER = "definitions/silver/orders.yaml"
 

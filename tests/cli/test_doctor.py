@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.cli.conftest import Said, Shell
+from tests.support.projects.shell import Said, Shell
 
 
 @pytest.fixture

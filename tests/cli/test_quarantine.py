@@ -21,7 +21,7 @@ from lakeguard_sdk.model.quarantine import (
 )
 from tests.support.lakes.quarantined_by_hand import LARGE, NEGATIVE, ByHand
 from tests.support.projects.planes import NUMBERS
-from tests.unit.cli.conftest import Shell
+from tests.support.projects.shell import Shell
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from tests.support.projects.alert_channels import (
     webhook,
 )
 from tests.support.projects.planes import Clock
-from tests.unit.cli.conftest import Said, Shell
+from tests.support.projects.shell import Said, Shell
 
 FRESH = promise(PolicyType.SLA, "freshness <= 24h", enforcement=Enforcement.ALERT)
 

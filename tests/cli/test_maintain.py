@@ -14,7 +14,7 @@ from tests.support.lakes.lakes import DeltaLake
 from tests.support.lakes.published_by_hand import run_by_hand, shown
 from tests.support.projects.planes import NUMBERS
 from tests.support.projects.projects import numbers_project
-from tests.unit.cli.conftest import Shell
+from tests.support.projects.shell import Shell
 
 AT_ONCE = "[env.dev.maintenance]\nretention_days = 0\ninspection_days = 0\n"
 

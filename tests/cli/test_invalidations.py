@@ -21,7 +21,7 @@ from tests.support.lakes.partitioned_numbers import (
     project,
     publish,
 )
-from tests.unit.cli.conftest import Shell
+from tests.support.projects.shell import Shell
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard.cli.commands.build.waivers import end_of
-from tests.unit.cli.conftest import Shell
+from tests.support.projects.shell import Shell
 
 DATASET, CHECK = "silver.orders", "unique.order_id"
 SOON = str(datetime.now(UTC).date() + timedelta(days=5))

@@ -16,7 +16,7 @@ from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, SourceFormat
 from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.model.source_preview import PreviewColumn, SourcePreview
-from tests.unit.cli.conftest import Shell
+from tests.support.projects.shell import Shell
 
 ORDERS = "order_id;Order Date;amount\n{0};2026-01-0{0};1.50\n"
 
