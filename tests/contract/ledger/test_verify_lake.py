@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +12,6 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from lakeguard.relay.tables import BATCH, CHAIN, ORDINAL
-from lakeguard.state.database import Database
 from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.model.delta_log import PUBLISH_APP, log_file
 from lakeguard_sdk.model.run import RunPlan
@@ -24,28 +22,15 @@ from tests.support.lakes.published_by_hand import evidence_of
 from tests.support.lakes.verified_lakes import (
     TABLE,
     ProvenLake,
-    make_proven_lake,
     set_value,
     write_rows,
 )
 from tests.support.projects.planes import NUMBERS
 
 
-@pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("original")
-    made = make_proven_lake(Database(f"sqlite:///{folder}/state.db"), folder)
-    made.database.close()
-    return folder
-
-
 @pytest.fixture
-def lake(original: Path, tmp_path: Path) -> Iterator[ProvenLake]:
-    folder = tmp_path / "lake"
-    shutil.copytree(original, folder)
-    database = Database(f"sqlite:///{folder}/state.db")
-    yield ProvenLake(database, folder)
-    database.close()
+def lake(copied_lake: ProvenLake) -> ProvenLake:
+    return copied_lake
 
 
 def published_file(lake: ProvenLake) -> Path:

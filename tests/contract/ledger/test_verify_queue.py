@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from lakeguard.relay.tables import CHAIN
-from lakeguard.state.database import Database
 from lakeguard_sdk.model.verification import FindingKind as Kind
 from tests.support.fakes.killed_at import dying_at
 from tests.support.lakes.ledgers import tell
-from tests.support.lakes.verified_lakes import ProvenLake, make_proven_lake
-
-
-@pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("original")
-    made = make_proven_lake(Database(f"sqlite:///{folder}/state.db"), folder)
-    made.database.close()
-    return folder
+from tests.support.lakes.verified_lakes import ProvenLake
 
 
 @pytest.fixture
-def lake(original: Path, tmp_path: Path) -> Iterator[ProvenLake]:
-    folder = tmp_path / "lake"
-    shutil.copytree(original, folder)
-    database = Database(f"sqlite:///{folder}/state.db")
-    yield ProvenLake(database, folder)
-    database.close()
+def lake(copied_lake: ProvenLake) -> ProvenLake:
+    return copied_lake
 
 
 def last_batch(lake: ProvenLake) -> int:

@@ -29,7 +29,10 @@ from tests.support.projects.planes import NUMBERS
 
 
 @pytest.fixture
-def lake(database: Database, tmp_path: Path) -> ProvenLake:
+def lake(database: Database, tmp_path: Path, request: pytest.FixtureRequest) -> ProvenLake:
+    if database.engine.dialect.name == "sqlite":
+        copied: ProvenLake = request.getfixturevalue("copied_lake")
+        return copied
     return make_proven_lake(database, tmp_path)
 
 

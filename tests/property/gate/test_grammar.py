@@ -75,7 +75,7 @@ def test_every_rule_type_is_generated() -> None:
 
 
 @given(rules())
-@examples(1_000, quick=25, suppress_health_check=[HealthCheck.too_slow])
+@examples(500, quick=25, suppress_health_check=[HealthCheck.too_slow])
 def test_reading_undoes_writing(rule: Rule) -> None:
     text = rule_text(rule)
     assert parse_rule(text) == rule

@@ -123,7 +123,7 @@ def check(pool: dict[str, list[Any]], size: int) -> set[str]:
 
 
 @given(pool=pools(), size=st.sampled_from(SIZES))
-@examples(12, **AT_LENGTH)
+@examples(6, quick=3, **AT_LENGTH)
 def test_suggestions_hold_and_can_fail(pool: dict[str, list[Any]], size: int) -> None:
     check(pool, size)
 

@@ -38,6 +38,6 @@ def check(batch: Any, existing: Any, others: Any, questions: Any) -> None:
 
 
 @given(batch=ROWS, existing=ROWS, others=ROWS, questions=QUESTIONS)
-@examples(250, quick=15, suppress_health_check=list(HealthCheck))
+@examples(150, quick=15, suppress_health_check=list(HealthCheck))
 def test_measures_equal_the_oracle(batch: Any, existing: Any, others: Any, questions: Any) -> None:
     check(batch, existing, others, questions)

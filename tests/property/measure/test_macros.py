@@ -110,6 +110,6 @@ def test_the_zone_of_the_process_does_not_matter(zone: str) -> None:
 
 
 @given(data=tables(0, 120))
-@examples(12, quick=1, suppress_health_check=list(HealthCheck))
+@examples(6, quick=1, suppress_health_check=list(HealthCheck))
 def test_all_rules_together_mean_what_they_say(data: Data) -> None:
     assert wrong(MACROS | PRIMITIVES, data) == []

@@ -116,6 +116,6 @@ def may_be_unmeasured(question: Any, batch: Any) -> bool:
 
 
 @given(batch=rows(30), existing=rows(10), questions=QUESTIONS)
-@examples(250, quick=15, suppress_health_check=list(HealthCheck))
+@examples(200, quick=15, suppress_health_check=list(HealthCheck))
 def test_measures_equal_the_oracle(batch: Any, existing: Any, questions: Any) -> None:
     check(batch, existing, questions)

@@ -64,7 +64,7 @@ def _wrong_samples(samples: Sequence[Any], engines: list[Measured], data: Data) 
 
 
 @given(data=tables(0, 150))
-@examples(2, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@examples(1, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 def test_every_rule_means_what_it_says(spark: SparkSession, data: Data) -> None:
     assert wrong(run_session(spark), MACROS | PRIMITIVES, data, SAMPLES) == []
 

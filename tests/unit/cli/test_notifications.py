@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.unit.cli.conftest import Shell
 
 from lakeguard_sdk import Client
 from tests.support.projects.alert_channels import (
@@ -15,7 +16,6 @@ from tests.support.projects.alert_channels import (
     lines_of,
 )
 from tests.support.projects.event_channels import file_listener
-from tests.unit.cli.conftest import Shell
 
 
 @pytest.fixture
