@@ -110,8 +110,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.soak)
         if path.startswith("property/") or _is_generated(item):
             item.add_marker(pytest.mark.examples)
-        if several:  # one JVM for all; a file stays together, as do its fixtures
-            item.add_marker(pytest.mark.xdist_group("spark" if _needs_spark(item, path) else path))
+        if several:
+            item.add_marker(pytest.mark.xdist_group(_group(item, path)))
     items.sort(key=_rank)
 
 
@@ -133,6 +133,13 @@ def _is_smoke(item: pytest.Item) -> bool:
 def _needs_spark(item: pytest.Item, path: str) -> bool:
     fixtures = getattr(item, "fixturenames", ())
     return path.startswith("spark/") or "spark" in fixtures
+
+
+def _group(item: pytest.Item, path: str) -> str:
+    """A JVM for each worker, not more; a file stays together, as do its fixtures."""
+    if path.startswith("e2e/"):
+        return "e2e"
+    return "spark" if _needs_spark(item, path) else path
 
 
 def _is_generated(item: pytest.Item) -> bool:
