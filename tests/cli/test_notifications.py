@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.unit.cli.conftest import Shell
 
 from lakeguard_sdk import Client
 from tests.support.projects.alert_channels import (
@@ -16,6 +15,7 @@ from tests.support.projects.alert_channels import (
     lines_of,
 )
 from tests.support.projects.event_channels import file_listener
+from tests.support.projects.shell import Shell
 
 
 @pytest.fixture
