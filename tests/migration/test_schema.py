@@ -12,7 +12,7 @@ from sqlalchemy import Boolean, Column, Integer, MetaData, Table, inspect, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.schema import CreateSchema
 
-from lakeguard.ledger.promotions import Way
+from lakeguard.ledger.promotions import PromotionRoute
 from lakeguard.state.append_only_triggers import guard_statements
 from lakeguard.state.database import Database
 from lakeguard.state.migrate import create_views, scripts
@@ -142,7 +142,7 @@ def test_a_written_row_stays(migrated: Database) -> None:
 
 def test_no_answer_without_a_decision(migrated: Database) -> None:
     row = {
-        **Way("ds_1", "source", "bronze")._asdict(),
+        **PromotionRoute("ds_1", "source", "bronze")._asdict(),
         "allowed": True,
         "evaluated_at": datetime(2026, 1, 1, tzinfo=UTC),
         "reason": "because",

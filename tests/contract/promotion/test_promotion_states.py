@@ -11,7 +11,7 @@ from sqlalchemy import Row, select
 
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.promotions import (
-    Way,
+    PromotionRoute,
     record_evaluation,
     record_promotion,
     record_registrations,
@@ -115,7 +115,10 @@ def test_no_state_is_followed_by_a_registration(tmp_path: Path, failing: int | N
         decide(client, failing)
     before = states(tmp_path)
     dataset_id = client.reader.dataset(NUMBERS).dataset_id
-    known, other = Way(dataset_id, "source", "bronze"), Way(dataset_id, "bronze", "bronze")
+    known, other = (
+        PromotionRoute(dataset_id, "source", "bronze"),
+        PromotionRoute(dataset_id, "bronze", "bronze"),
+    )
     database = open_state(load_settings(tmp_path))
     with OrganisationState.of(database, "default").write() as tx:
         at = datetime.now(UTC)

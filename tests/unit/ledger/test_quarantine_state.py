@@ -8,13 +8,13 @@ from time import perf_counter
 
 import pytest
 
-from lakeguard.ledger.quarantine.load import reach_of
+from lakeguard.ledger.quarantine.load import coverage_of
 from lakeguard.ledger.quarantine.state import (
     Holding,
     Move,
     Quarantine,
-    Reach,
     ReadRows,
+    SourceCoverage,
     Taken,
 )
 from lakeguard_sdk.core.dataset_name import DatasetName
@@ -54,11 +54,11 @@ def holding(version: int) -> Holding:
     )
 
 
-def history(reach: Callable[[int], Reach], many: int = MANY) -> Quarantine:
+def history(coverage: Callable[[int], SourceCoverage], many: int = MANY) -> Quarantine:
     numbers = range(1, many + 1)
     return Quarantine(
         moves=tuple(Move(number, "PUBLISH") for number in numbers),
-        reach=reach,
+        coverage=coverage,
         holdings=tuple(map(holding, numbers)),
     )
 
@@ -66,7 +66,7 @@ def history(reach: Callable[[int], Reach], many: int = MANY) -> Quarantine:
 @pytest.mark.parametrize("anew", [False, True])
 def test_long_histories_are_read_once(anew: bool) -> None:
     """It takes a part of a second; a look at all for each version took minutes."""
-    found = history(lambda _: Reach(anew=anew))
+    found = history(lambda _: SourceCoverage(anew=anew))
     started = perf_counter()
     waits = len(found.quarantined(MANY))
     ever = len(found.ever_quarantined(set(range(1, MANY + 1))))
@@ -82,7 +82,7 @@ def test_a_history_that_forks_keeps_its_branches_apart() -> None:
     moves = [Move(1, "PUBLISH"), Move(2, "PUBLISH"), Move(1, "ROLLBACK"), Move(3, "PUBLISH")]
     found = Quarantine(
         moves=tuple(moves),
-        reach=lambda version: Reach(anew=version == 1),
+        coverage=lambda version: SourceCoverage(anew=version == 1),
         holdings=(holding(1), holding(3)),
         taken=(Taken("run_2", "run_1", "r", 2),),
     )
@@ -94,7 +94,7 @@ def test_a_history_that_forks_keeps_its_branches_apart() -> None:
 
 
 def test_evidence_that_is_gone_breaks_nothing() -> None:
-    found = history(lambda _: Reach(), 2)
+    found = history(lambda _: SourceCoverage(), 2)
     assert found.balance(NAME, 2, {2: ReadRows(1, 1, 0)}).read == 2
     assert list(found.balances(NAME, {2: ReadRows(1, 1, 0)})) == []
 
@@ -153,9 +153,11 @@ def plan(load: Load, build: Build, **said: object) -> RunPlan:
 def test_what_reads_everything_is_told_by_its_plan(
     load: Load, build: Build, said: dict[str, object], anew: bool
 ) -> None:
-    assert reach_of(plan(load, build, **said)) == Reach(anew=anew)
+    assert coverage_of(plan(load, build, **said)) == SourceCoverage(anew=anew)
 
 
 def test_a_back_fill_reads_rows_once_more() -> None:
     window = Window(column="n", start="0", end="9")
-    assert reach_of(plan(Load(type=LoadType.FULL), SOURCE, window=window)) == Reach(windowed=True)
+    assert coverage_of(plan(Load(type=LoadType.FULL), SOURCE, window=window)) == SourceCoverage(
+        windowed=True
+    )

@@ -41,8 +41,8 @@ class Assigned:
 
 def assigned_jobs(tx: Transaction, job_ids: Sequence[str]) -> dict[str, Assigned]:
     """Those of them that are defined."""
-    said = {"org_id": tx.org_id, "job_ids": list(job_ids)}
-    return {row.job_id: _assigned(row) for row in tx.execute(queue.jobs_now(), said)}
+    parameters = {"org_id": tx.org_id, "job_ids": list(job_ids)}
+    return {row.job_id: _assigned(row) for row in tx.execute(queue.jobs_now(), parameters)}
 
 
 def _assigned(row: Row[Any]) -> Assigned:

@@ -43,7 +43,7 @@ from lakeguard_sdk.model.run import Failure, RunTicket
 from lakeguard_sdk.scheduling.tasks import Output, TaskAnswer, TaskReport
 from lakeguard_sdk.security.secret_values import address_holds_secret, masked
 
-Told = tuple[RunTicket, TaskReport]
+TicketedReport = tuple[RunTicket, TaskReport]
 
 _HELD = (
     select(tasks)
@@ -94,7 +94,7 @@ class _Known:
 
 
 def report_all(
-    tx: Transaction, reports: Sequence[Told], rules: DispatchSettings
+    tx: Transaction, reports: Sequence[TicketedReport], rules: DispatchSettings
 ) -> list[TaskAnswer | LakeGuardError]:
     """Validate each report, then end the accepted attempts together; a refused report leaves its
     attempt open. The number of statements does not depend on the number of reports."""
@@ -139,9 +139,9 @@ def _expected(tx: Transaction, begun: Sequence[Any]) -> dict[str, tuple[str, ...
 
 
 def _judge(
-    known: _Known, ticket: RunTicket, told: TaskReport, rules: DispatchSettings, at: datetime
+    known: _Known, ticket: RunTicket, sent: TaskReport, rules: DispatchSettings, at: datetime
 ) -> TaskAnswer:
-    report = checked_report(ticket, told)
+    report = checked_report(ticket, sent)
     digest = report_hash(ticket, report)
     before = known.ended.get(ticket.run_id)
     if before is not None and before[0] == digest:

@@ -71,8 +71,8 @@ def queue_due_retries(tx: Transaction, actor: str) -> list[Task]:
 def require_retryable(task: Task) -> None:
     """Raises ``NotRetryable`` for open or completed tasks, and for kinds outside the queue."""
     if task.kind not in QUEUED_KINDS:
-        said = f"it is of kind {task.kind}, which is asked for anew"
-        raise NotRetryable(task=task.task_id, reason=said)
+        reason = f"it is of kind {task.kind}, which is asked for anew"
+        raise NotRetryable(task=task.task_id, reason=reason)
     if task.state in (TaskState.QUEUED, TaskState.RUNNING, TaskState.COMPLETED):
         raise NotRetryable(task=task.task_id, reason=f"it is {task.state}")
 

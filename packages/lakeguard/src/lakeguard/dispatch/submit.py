@@ -52,7 +52,7 @@ def submit_all(tx: Transaction, wanted: Sequence[NewTask], at: datetime) -> list
     rows = [_row(tx.org_id, task_id, each, at) for task_id, each in zip(ids, wanted, strict=True)]
     added = insert_new(tx, tasks, rows, _SAME, "task_id")
     new = [row if row["task_id"] in added else None for row in rows]
-    outbox.tell(tx, tasks, [row for row in new if row], at)
+    outbox.enqueue(tx, tasks, [row for row in new if row], at)
     first = [_first(row, each, at) for row, each in zip(new, wanted, strict=True) if row]
     outbox.record(tx, task_transitions, first, at)
     emit_transitions(tx, first)

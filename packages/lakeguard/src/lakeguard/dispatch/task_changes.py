@@ -90,9 +90,9 @@ def change(tx: Transaction, changes: Sequence[Change], at: datetime) -> list[Tas
     rows = [_row(new) for new in after]
     if update_numbered(tx, tasks, rows, "task_id", "changes") != len(rows):
         raise Fenced(run=changes[0].task.task_id, reason="somebody else changed the task")
-    told = [_told(each, new, at) for each, new in zip(changes, after, strict=True)]
-    outbox.record(tx, task_transitions, told, at)
-    emit_transitions(tx, told)
+    transitions = [_transition(each, new, at) for each, new in zip(changes, after, strict=True)]
+    outbox.record(tx, task_transitions, transitions, at)
+    emit_transitions(tx, transitions)
     return after
 
 
@@ -124,7 +124,7 @@ def _row(after: Task) -> dict[str, Any]:
     }
 
 
-def _told(change: Change, after: Task, at: datetime) -> dict[str, Any]:
+def _transition(change: Change, after: Task, at: datetime) -> dict[str, Any]:
     return {
         "task_id": after.task_id,
         "number": after.changes,

@@ -54,18 +54,22 @@ def _newest(org_id: str, state: TaskState, job: str | None, limit: int) -> Selec
     return query.order_by(*_AGE).limit(limit)
 
 
-def show_task(tx: Transaction, said: str) -> TaskRow:
+def show_task(tx: Transaction, task_or_run_id: str) -> TaskRow:
     """Find a task by its id or by the id of one of its runs."""
-    task_id = said if not said.startswith("run_") else task_id_of_run(tx, said)
+    task_id = (
+        task_or_run_id
+        if not task_or_run_id.startswith("run_")
+        else task_id_of_run(tx, task_or_run_id)
+    )
     found = tx.execute(_shown(tx.org_id).where(tasks.c.task_id == task_id)).first()
     if found is None:
-        raise UnknownTask(task=said)
+        raise UnknownTask(task=task_or_run_id)
     return _row(found)
 
 
-def list_transitions(tx: Transaction, said: str) -> list[Transition]:
+def list_transitions(tx: Transaction, task_or_run_id: str) -> list[Transition]:
     """Transitions in order."""
-    task_id = show_task(tx, said).task_id
+    task_id = show_task(tx, task_or_run_id).task_id
     columns = [task_transitions.c[name] for name in _LAST]
     found = tx.execute(
         select(*columns)
@@ -107,7 +111,7 @@ def _shown(org_id: str) -> Select[Any]:
 
 def _row(row: Row[Any]) -> TaskRow:
     last = {name: getattr(row, f"last_{name}") for name in _LAST}
-    kept = json.loads(row.parameters)
+    parameters = json.loads(row.parameters)
     return TaskRow(
         task_id=row.task_id,
         kind=row.kind,
@@ -126,9 +130,9 @@ def _row(row: Row[Any]) -> TaskRow:
         lease_expires_at=row.lease_expires_at if row.state == TaskState.RUNNING else None,
         triggered_by=row.triggered_by,
         cause=None if row.cause is None else _shown_cause(row.cause),
-        day=kept.get("day"),
-        parameters=_shown_values(kept.get("set", {})),
-        window=kept.get("window"),
+        day=parameters.get("day"),
+        parameters=_shown_values(parameters.get("set", {})),
+        window=parameters.get("window"),
         dag_version_id=row.dag_version_id,
         last=None if row.last_number is None else Transition(**last),
     )

@@ -58,9 +58,9 @@ def find_task(tx: Transaction, task_id: str) -> Task | None:
 
 def launched_settings(task: Task) -> dict[str, str]:
     """A task's launch settings and logical date."""
-    kept = json.loads(task.parameters)
-    day = {DATE: kept["day"]} if "day" in kept else {}
-    return {**day, **kept.get("set", {})}
+    parameters = json.loads(task.parameters)
+    day = {DATE: parameters["day"]} if "day" in parameters else {}
+    return {**day, **parameters.get("set", {})}
 
 
 def task_from(row: Row[Any]) -> Task:

@@ -113,7 +113,7 @@ def begin_attempts(
 ) -> list[Task]:
     """Start the next attempt of each task for one worker, with the hashes of their jobs' terms."""
     begun = change(tx, [_begin(task, worker, at + lease) for task in queued], at)
-    said = worker.to_json()
+    worker_json = worker.to_json()
     rows = [
         {
             "task_id": task.task_id,
@@ -121,7 +121,7 @@ def begin_attempts(
             "run_id": task.run_id,
             "org_id": task.org_id,
             "started_at": at,
-            "worker": said,
+            "worker": worker_json,
             "config_hash": config_hashes.get(task.job_id or ""),
         }
         for task in begun

@@ -90,10 +90,10 @@ class Routes:
 
     def _keep(self, request: Request) -> Answer:
         ticket = _ticket(request)
-        kept = self.client.dispatch.keep([ticket])
-        if ticket.run_id not in kept:
+        leases = self.client.dispatch.keep([ticket])
+        if ticket.run_id not in leases:
             raise Fenced(run=ticket.run_id, reason="it has ended")
-        return _json({"lease_seconds": kept[ticket.run_id]})
+        return _json({"lease_seconds": leases[ticket.run_id]})
 
     def _event(self, request: Request) -> Answer:
         self._require_sender(request)

@@ -205,9 +205,9 @@ def _in_properties(properties: Mapping[str, str]) -> Iterator[Obstacle]:
 
 def _in_schema(schema: str) -> Iterator[Obstacle]:
     for column in json.loads(schema).get("fields") or ():
-        name, told = str(column["name"]), column.get("metadata") or {}
+        name, metadata = str(column["name"]), column.get("metadata") or {}
         for key, (what, way_out) in _IN_COLUMNS.items():
-            if key in told:
+            if key in metadata:
                 yield Obstacle(f"its column {name} is {what}", way_out.format(column=name))
         if not column.get("nullable", True):
             way_out = (
@@ -257,18 +257,18 @@ def examine(location: str, version: int | None = None) -> AdoptableTable:
         table_schema=metadata.schema,
         partition_by=metadata.partition_by,
         files=raw.files,
-        rows=sum(int(told_rows(file) or 0) for file in raw.files),
+        rows=sum(int(logged_rows(file) or 0) for file in raw.files),
         seq=raw.seq,
     )
 
 
-def told_rows(file: CommittedFile) -> int | None:
+def logged_rows(file: CommittedFile) -> int | None:
     """The row count of a file according to the log."""
     try:
-        told = json.loads(file.stats).get("numRecords")
+        count = json.loads(file.stats).get("numRecords")
     except (ValueError, AttributeError):
         return None
-    return told if isinstance(told, int) else None
+    return count if isinstance(count, int) else None
 
 
 def _metadata(location: str, raw: RawTable) -> _Metadata:
@@ -298,7 +298,7 @@ def _in_files(
         odd = partition_difference(file.partition, metadata.partition_by, metadata.schema)
         if odd is not None:
             yield Obstacle(f"{file.path} has an unsupported partition: {odd}", COPY)
-        if told_rows(file) is None:
+        if logged_rows(file) is None:
             yield Obstacle(f"its log has no row count for {file.path}", _REWRITE)
 
 

@@ -20,13 +20,13 @@ def small_file_groups(files: Iterable[LiveFile], target_bytes: int) -> tuple[Gro
     """
     partitions: dict[tuple[tuple[str, str | None], ...], list[LiveFile]] = {}
     for file in sorted(files, key=lambda file: (file.size, file.path)):
-        if file.size < target_bytes and _tells_its_partition(file):
+        if file.size < target_bytes and _contains_its_partition(file):
             partitions.setdefault(tuple(sorted(file.partition.items())), []).append(file)
     found = [group for small in partitions.values() for group in _filled(small, target_bytes)]
     return tuple(sorted(found))
 
 
-def _tells_its_partition(file: LiveFile) -> bool:
+def _contains_its_partition(file: LiveFile) -> bool:
     return not file.partition or written_whole(file.path)
 
 

@@ -104,11 +104,11 @@ def record_samples(tx: Transaction, run_id: str, samples: Iterable[RowSample]) -
 
 def samples_of_run(tx: Transaction, run_id: str) -> tuple[RowSample, ...]:
     """By rule."""
-    kept = rule_samples.c
+    table = rule_samples.c
     rows = tx.execute(
         select(rule_samples)
-        .where(kept.org_id == tx.org_id, kept.run_id == run_id)
-        .order_by(kept.rule_id)
+        .where(table.org_id == tx.org_id, table.run_id == run_id)
+        .order_by(table.rule_id)
     )
     return tuple(sorted(map(_sample, rows), key=lambda sample: sample.rule_id))
 

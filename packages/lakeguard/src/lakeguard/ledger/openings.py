@@ -32,13 +32,13 @@ def record_opening(
     """Record the plan without its lease token."""
     at = tx.now()
     ticket = plan.ticket.model_copy(update={"lease_token": ""})
-    kept = plan.model_copy(update={"ticket": ticket})
+    recorded = plan.model_copy(update={"ticket": ticket})
     row = {
         "run_id": plan.ticket.run_id,
         "org_id": tx.org_id,
         "dataset_id": plan.dataset_id,
         "dataset_revision": dataset_revision,
-        "plan_hash": put_document(tx, kept.to_data(), at),
+        "plan_hash": put_document(tx, recorded.to_data(), at),
         "pinned_hash": put_document(tx, pinned, at),
         "base_version": plan.base.version if plan.base else None,
         "base_commit": plan.base.commit if plan.base else None,

@@ -56,11 +56,11 @@ def profiles_of(
     tx: Transaction, name: DatasetName, dataset_id: str, version: int | None = None
 ) -> tuple[Profile, ...]:
     """Profiles of a version, or all; newest first."""
-    kept = data_profiling_results.c
-    query = select(data_profiling_results).where(kept.source_object_id == dataset_id)
+    table = data_profiling_results.c
+    query = select(data_profiling_results).where(table.source_object_id == dataset_id)
     if version is not None:
-        query = query.where(kept.version == version)
-    rows = tx.execute(query.order_by(kept.profile_id)).all()
+        query = query.where(table.version == version)
+    rows = tx.execute(query.order_by(table.profile_id)).all()
     found = [
         _profile(name, list(group)) for _, group in groupby(rows, key=lambda row: row.profile_id)
     ]
@@ -69,26 +69,26 @@ def profiles_of(
 
 def last_profiled(tx: Transaction, dataset_id: str) -> datetime | None:
     """When the dataset was last profiled."""
-    kept = data_profiling_results.c
+    table = data_profiling_results.c
     return tx.scalar(
-        select(kept.profiled_at)
-        .where(kept.source_object_id == dataset_id)
-        .order_by(kept.profiled_at.desc())
+        select(table.profiled_at)
+        .where(table.source_object_id == dataset_id)
+        .order_by(table.profiled_at.desc())
         .limit(1)
     )
 
 
 def profiled_versions(tx: Transaction, dataset_id: str) -> frozenset[int]:
-    kept = data_profiling_results.c
-    found = select(kept.version).where(kept.source_object_id == dataset_id).distinct()
+    table = data_profiling_results.c
+    found = select(table.version).where(table.source_object_id == dataset_id).distinct()
     return frozenset(tx.scalars(found))
 
 
 def _metrics(column: ColumnProfile, params: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    told, nothing = column.to_data(), _nothing(column).to_data()
+    fields_found, nothing = column.to_data(), _nothing(column).to_data()
     for name, fields in _METRICS.items():
-        if name == _FIRST or any(told[field] != nothing[field] for field in fields):
-            value = canonical_json({field: told[field] for field in fields})
+        if name == _FIRST or any(fields_found[field] != nothing[field] for field in fields):
+            value = canonical_json({field: fields_found[field] for field in fields})
             yield _row(name, value, params if name == _FIRST else {})
     for sketch in column.sketches:
         name = f"{_SKETCH}{sketch.kind.upper()}"
@@ -127,11 +127,11 @@ def _profile(name: DatasetName, rows: Sequence[Row[Any]]) -> Profile:
 
 def _column(name: str, rows: Sequence[Row[Any]]) -> ColumnProfile:
     """A column's profile from its metrics."""
-    told: dict[str, Any] = {"column": name}
+    metrics: dict[str, Any] = {"column": name}
     sketches = []
     for row in sorted(rows, key=lambda each: each.metric_name):
         if row.metric_name.startswith(_SKETCH):
             sketches.append({**json.loads(row.metric_params), "data": row.metric_value})
         else:
-            told |= json.loads(row.metric_value)
-    return ColumnProfile.model_validate({**told, "sketches": sketches})
+            metrics |= json.loads(row.metric_value)
+    return ColumnProfile.model_validate({**metrics, "sketches": sketches})

@@ -20,7 +20,7 @@ from lakeguard_sdk.errors import PromotionRefused
 from lakeguard_sdk.model.decision import Decision, Step, may_follow
 
 
-class Way(NamedTuple):
+class PromotionRoute(NamedTuple):
     """A dataset and the layers it moves between."""
 
     dataset_id: str
@@ -28,13 +28,13 @@ class Way(NamedTuple):
     to_layer: str
 
 
-def record_registrations(tx: Transaction, ways: Iterable[Way], at: datetime) -> None:
+def record_registrations(tx: Transaction, routes: Iterable[PromotionRoute], at: datetime) -> None:
     """Record the first state of each route; existing states are kept."""
-    asked, first = list(dict.fromkeys(ways)), PromotionState.REGISTERED
-    known = _states(tx, asked)
+    wanted, first = list(dict.fromkeys(routes)), PromotionState.REGISTERED
+    known = _states(tx, wanted)
     rows = [
         {
-            **way._asdict(),
+            **route._asdict(),
             "allowed": False,
             "evaluated_at": at,
             "reason": "registered; nothing was decided yet",
@@ -43,21 +43,21 @@ def record_registrations(tx: Transaction, ways: Iterable[Way], at: datetime) -> 
             "run_id": None,
             "decision_id": None,
         }
-        for way in asked
-        if may_follow(Step.REGISTRATION, known.get(way), first)
+        for route in wanted
+        if may_follow(Step.REGISTRATION, known.get(route), first)
     ]
     outbox.record(tx, promotion_status, rows, at)
 
 
 def record_evaluation(tx: Transaction, decision: Decision, from_layer: str) -> None:
     """Record the state that a decision leads to, once per decision."""
-    way = Way(decision.dataset_id, from_layer, decision.dataset.layer.value)
+    route = PromotionRoute(decision.dataset_id, from_layer, decision.dataset.layer.value)
     state = PromotionState.ELIGIBLE if decision.allowed else PromotionState.BLOCKED
-    own = _said_by(tx, decision)
+    own = _last_state(tx, decision)
     before = None if own is None else PromotionState(own.state)
     if not may_follow(Step.EVALUATION, before, state):
         raise _refused(decision, Step.EVALUATION, before, state)
-    _append(tx, decision, way, state)
+    _append(tx, decision, route, state)
 
 
 def record_promotion(tx: Transaction, decision: Decision) -> None:
@@ -65,17 +65,19 @@ def record_promotion(tx: Transaction, decision: Decision) -> None:
 
     The layers are those of the decision, even if the definition has changed.
     """
-    own = _said_by(tx, decision)
+    own = _last_state(tx, decision)
     before = None if own is None else PromotionState(own.state)
     if own is None or not may_follow(Step.MOVE, before, PromotionState.PROMOTED):
         raise _refused(decision, Step.MOVE, before, PromotionState.PROMOTED)
-    way = Way(own.dataset_id, own.from_layer, own.to_layer)
-    _append(tx, decision, way, PromotionState.PROMOTED)
+    route = PromotionRoute(own.dataset_id, own.from_layer, own.to_layer)
+    _append(tx, decision, route, PromotionState.PROMOTED)
 
 
-def _append(tx: Transaction, decision: Decision, way: Way, state: PromotionState) -> None:
+def _append(
+    tx: Transaction, decision: Decision, route: PromotionRoute, state: PromotionState
+) -> None:
     row = {
-        **way._asdict(),
+        **route._asdict(),
         "allowed": decision.ruling.verdict is Verdict.ALLOWED,
         "evaluated_at": decision.ruling.decided_at,
         "reason": "; ".join(decision.ruling.reasons) or "all checks passed",
@@ -87,24 +89,26 @@ def _append(tx: Transaction, decision: Decision, way: Way, state: PromotionState
     outbox.record(tx, promotion_status, [row], decision.ruling.decided_at)
 
 
-def _said_by(tx: Transaction, decision: Decision) -> Row[Any] | None:
+def _last_state(tx: Transaction, decision: Decision) -> Row[Any] | None:
     table = promotion_status.c
-    said = (table.dataset_id == decision.dataset_id) & (table.decision_id == decision.decision_id)
-    last = select(promotion_status).where(said).order_by(table.ordinal.desc()).limit(1)
+    of_decision = (table.dataset_id == decision.dataset_id) & (
+        table.decision_id == decision.decision_id
+    )
+    last = select(promotion_status).where(of_decision).order_by(table.ordinal.desc()).limit(1)
     return tx.execute(last).first()
 
 
-def _states(tx: Transaction, ways: list[Way]) -> dict[Way, PromotionState]:
+def _states(tx: Transaction, routes: list[PromotionRoute]) -> dict[PromotionRoute, PromotionState]:
     """The latest state per route."""
-    if not ways:
+    if not routes:
         return {}
     view = promotion_current.c
     found = tx.execute(
         select(view.dataset_id, view.from_layer, view.to_layer, view.state).where(
-            view.dataset_id.in_({way.dataset_id for way in ways})
+            view.dataset_id.in_({route.dataset_id for route in routes})
         )
     )
-    return {Way(*row[:3]): PromotionState(row.state) for row in found}
+    return {PromotionRoute(*row[:3]): PromotionState(row.state) for row in found}
 
 
 def _refused(

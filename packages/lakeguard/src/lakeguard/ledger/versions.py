@@ -252,7 +252,7 @@ def latest_pointers(tx: Transaction) -> dict[str, LatestPointer]:
     }
 
 
-def evidence_behind(
+def evidence_of_versions(
     tx: Transaction, dataset_id: str, versions: Sequence[int]
 ) -> dict[int, tuple[str, datetime]]:
     """By version, the hash of the evidence that it was allowed on, and when that was decided."""

@@ -93,20 +93,20 @@ def _introduce(state: OrganisationState, at: datetime) -> Ownership:
         state_id = identity(tx)
         if state_id is None:
             state_id = give_identity(tx, at)
-            _stop_telling(tx)
+            _block_writers(tx)
             tx.execute(delete(outbox).where(outbox.c.org_id == tx.org_id))
             for table in fact_tables().values():
                 held = select(table.source).where(table.source.c.org_id == tx.org_id)
                 rows = [dict(row._mapping) for row in tx.execute(held)]
                 if rows:
-                    facts.tell(tx, table.source, rows, at)
+                    facts.enqueue(tx, table.source, rows, at)
             row = {"org_id": tx.org_id, "org_name": tx.org_id, "created_at": at}
             facts.record_once(tx, organizations, row, at)
     reached("state.named")
     return Ownership(organisation=state.org_id, state_id=state_id, since=at, batch=0, head=GENESIS)
 
 
-def _stop_telling(tx: Transaction) -> None:
+def _block_writers(tx: Transaction) -> None:
     """Block writers meanwhile, so that each row is enqueued once."""
     if tx.dialect.name == "postgresql":
         tx.execute(text("LOCK TABLE outbox IN SHARE ROW EXCLUSIVE MODE"))

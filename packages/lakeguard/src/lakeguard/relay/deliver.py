@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement
 from lakeguard.relay.ended_runs import ended_by
 from lakeguard.relay.ledger_table import LedgerFiles
 from lakeguard.relay.rows import PlainRow, arrow_schema, payload_maker, state_rows, to_arrow
-from lakeguard.relay.stamp import Link, Told
+from lakeguard.relay.stamp import Link, OutboxRow
 from lakeguard.relay.tables import (
     BY_RUN,
     CURRENT,
@@ -74,9 +74,9 @@ class Ledger:
                 done.result()
 
 
-def collect(tx: Transaction, told: Sequence[Told]) -> list[Shipment]:
+def collect(tx: Transaction, outbox_rows: Sequence[OutboxRow]) -> list[Shipment]:
     """Rows of a batch by table: outbox rows and the view rows derived from them."""
-    return [*_fact_shipments(told), *_derived_shipments(tx, told)]
+    return [*_fact_shipments(outbox_rows), *_derived_shipments(tx, outbox_rows)]
 
 
 def collect_current(tx: Transaction) -> list[Shipment]:
@@ -97,9 +97,9 @@ def _sender(files: LedgerFiles, shipment: Shipment, batch: int) -> Callable[[], 
     return send
 
 
-def _fact_shipments(told: Sequence[Told]) -> Iterator[Shipment]:
+def _fact_shipments(outbox_rows: Sequence[OutboxRow]) -> Iterator[Shipment]:
     by_topic: dict[str, tuple[list[str], list[int]]] = {}
-    for ordinal, row in enumerate(told):
+    for ordinal, row in enumerate(outbox_rows):
         payloads, ordinals = by_topic.setdefault(row.topic, ([], []))
         payloads.append(row.payload)
         ordinals.append(ordinal)
@@ -107,12 +107,12 @@ def _fact_shipments(told: Sequence[Told]) -> Iterator[Shipment]:
         yield Shipment(fact_tables()[topic], payloads, ordinals)
 
 
-def _derived_shipments(tx: Transaction, told: Sequence[Told]) -> Iterator[Shipment]:
-    topics = {row.topic for row in told}
+def _derived_shipments(tx: Transaction, outbox_rows: Sequence[OutboxRow]) -> Iterator[Shipment]:
+    topics = {row.topic for row in outbox_rows}
     for name, sources in CURRENT.items():
         if topics & set(sources):
             yield _current(tx, derived_tables()[name])
-    for name, ids in ended_by(tx, told).items():
+    for name, ids in ended_by(tx, outbox_rows).items():
         rows = list(_rows_of_runs(tx, derived_tables()[name], BY_RUN[name], ids))
         if rows:
             yield _shipment(derived_tables()[name], rows)

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from lakeguard.relay.stamp import Told
+from lakeguard.relay.stamp import OutboxRow
 from lakeguard.relay.tables import BY_RUN, EXECUTIONS
 from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.schema import run_history, task_results, task_transitions
@@ -27,10 +27,10 @@ _ENDING = tuple(f'"to_state":"{state}"' for state in _ENDED_WAITING)
 _QUEUED = TaskState.QUEUED.value
 
 
-def ended_by(tx: Transaction, told: Iterable[Told]) -> dict[str, dict[str, str]]:
+def ended_by(tx: Transaction, outbox_rows: Iterable[OutboxRow]) -> dict[str, dict[str, str]]:
     """Runs and their tasks, for each run view with rows due in this batch."""
     rows: dict[str, list[dict[str, Any]]] = {topic: [] for topic in ENDING_TOPICS}
-    for topic, payload in told:
+    for topic, payload in outbox_rows:
         if topic in rows and (topic != task_transitions.name or _may_end(payload)):
             rows[topic].append(json.loads(payload))
     builds = {row["run_id"]: row["task_id"] for row in rows[run_history.name]}
@@ -42,7 +42,7 @@ def ended_by(tx: Transaction, told: Iterable[Told]) -> dict[str, dict[str, str]]
 
 
 def _may_end(payload: str) -> bool:
-    return any(said in payload for said in _ENDING)
+    return any(text in payload for text in _ENDING)
 
 
 def _ended_waiting(tx: Transaction, changes: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:

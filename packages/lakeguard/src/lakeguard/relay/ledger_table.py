@@ -99,8 +99,8 @@ class LedgerFiles:
     def forget_after(self, batch: int, column: str) -> int:
         """Delete rows of incomplete batches; return how many."""
         with _readable(self.location):
-            told = self._open().delete(f"{column} > {batch}")
-        return int(told["num_deleted_rows"] or 0)
+            metrics = self._open().delete(f"{column} > {batch}")
+        return int(metrics["num_deleted_rows"] or 0)
 
     def _tend(self, version: int) -> None:
         """Compact and checkpoint when due, staggered so that one batch does not maintain all

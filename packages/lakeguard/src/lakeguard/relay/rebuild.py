@@ -100,7 +100,7 @@ class Rebuild:
 
     state: OrganisationState
     lake: str
-    tell: Progress = field(default=lambda _: None)
+    progress: Progress = field(default=lambda _: None)
 
     def run(self, *, replace: bool = False) -> Rebuilt:
         """Refused if the State has rows, unless ``replace``."""
@@ -133,8 +133,8 @@ class Rebuild:
 
     def _restore(self, ledger: Ledger, owner: Ownership, replace: bool) -> Rebuilt:
         self._refuse_to_lose()
-        told = {name: table for name, table in ledger_tables().items() if name in owner.tables}
-        links = links_in(ledger.files(chain_table()).read()) if CHAIN in told else []
+        recorded = {name: table for name, table in ledger_tables().items() if name in owner.tables}
+        links = links_in(ledger.files(chain_table()).read()) if CHAIN in recorded else []
         _check_chain(links, owner)
         last = links[-1].batch if links else 0
         with self.state.write() as tx:
@@ -143,8 +143,10 @@ class Rebuild:
             for link in links:
                 add_link(tx, link)
             mark_delivered(tx, last)
-            ahead = max((ledger.files(table).last_batch() for table in told.values()), default=0)
-            dropped = self._drop_unfinished(ledger, told.values(), last) if ahead > last else 0
+            ahead = max(
+                (ledger.files(table).last_batch() for table in recorded.values()), default=0
+            )
+            dropped = self._drop_unfinished(ledger, recorded.values(), last) if ahead > last else 0
             if ahead > last:
                 links.append(self._bridge(tx, ledger, links, ahead + 1))
             head = links[-1].head if links else GENESIS
@@ -193,30 +195,30 @@ class Rebuild:
                 raise RebuildRefused(reason=reason, fix="lakeguard sync")
 
     def _fill(
-        self, tx: Transaction, ledger: Ledger, links: list[Link], told: Collection[str]
+        self, tx: Transaction, ledger: Ledger, links: list[Link], recorded: Collection[str]
     ) -> int:
         """Load all rows of complete batches, table by table, and check them against the chain."""
         finished, recount, count = {link.batch for link in links}, Recount(), 0
-        kept: dict[str, list[PlainRow]] = {}
+        loaded: dict[str, list[PlainRow]] = {}
         waiting: list[LedgerTable] = []
         for name, table in fact_tables().items():
             files = ledger.files(table)
-            data = files.read() if name in told else files.schema.empty_table()
+            data = files.read() if name in recorded else files.schema.empty_table()
             batches = data[BATCH].to_pylist()
             if not finished.issuperset(batches):
                 data = data.filter([batch in finished for batch in batches])
             rows = from_arrow(table, data)
             recount.add(table, rows, data)
-            self.tell(f"{name}: {len(rows):,} rows")
+            self.progress(f"{name}: {len(rows):,} rows")
             count += len(rows)
-            kept[name] = rows
+            loaded[name] = rows
             waiting.append(table)
         _check_rows(links, recount, ledger.root)
         for table in waiting:
-            columns, full = _with_states(table, kept)
+            columns, full = _with_states(table, loaded)
             _fill(tx, table.source, columns, full)
             if table.name not in NEEDED:
-                kept[table.name] = []
+                loaded[table.name] = []
         return count
 
     def _drop_unfinished(self, ledger: Ledger, tables: Iterable[LedgerTable], last: int) -> int:

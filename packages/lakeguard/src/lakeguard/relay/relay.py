@@ -118,7 +118,7 @@ class Relay:
 
         link, known = stamped.link, self._owner()
         with self.state.read() as tx:
-            shipments = collect(tx, stamped.told)
+            shipments = collect(tx, stamped.rows)
         ledger.send(shipments, link, self.state.org_id)
         reached("relay.sent")
         if known.batch < link.batch:

@@ -34,7 +34,7 @@ class Link(NamedTuple):
     stamped_at: datetime
 
 
-class Told(NamedTuple):
+class OutboxRow(NamedTuple):
     topic: str
     payload: str
 
@@ -43,7 +43,7 @@ class Stamped(NamedTuple):
     """A new link and its batch's rows."""
 
     link: Link
-    told: Sequence[Told]
+    rows: Sequence[OutboxRow]
 
 
 def stamp(tx: Transaction) -> Stamped | None:
@@ -66,12 +66,12 @@ def stamp(tx: Transaction) -> Stamped | None:
     if not stamped:
         return None
     stamped.sort()
-    told = [Told(topic, payload) for _, topic, payload in stamped]
-    tables = canonical_json(Counter(row.topic for row in told))
+    rows = [OutboxRow(topic, payload) for _, topic, payload in stamped]
+    tables = canonical_json(Counter(row.topic for row in rows))
     previous = last.head if last else GENESIS
-    head = next_head(previous, batch, starmap(row_digest, told))
-    link = Link(batch, len(told), tables, previous, head, at)
-    return Stamped(add_link(tx, link), told)
+    head = next_head(previous, batch, starmap(row_digest, rows))
+    link = Link(batch, len(rows), tables, previous, head, at)
+    return Stamped(add_link(tx, link), rows)
 
 
 def add_link(tx: Transaction, link: Link) -> Link:
@@ -103,7 +103,7 @@ def has_waiting(tx: Transaction) -> bool:
     return tx.scalar(waiting) is not None
 
 
-def rows_of(tx: Transaction, batch: int) -> Sequence[Told]:
+def rows_of(tx: Transaction, batch: int) -> Sequence[OutboxRow]:
     """The rows of a batch, in chain order."""
     table = outbox.c
     rows = tx.execute(
@@ -111,7 +111,7 @@ def rows_of(tx: Transaction, batch: int) -> Sequence[Told]:
         .where(table.org_id == tx.org_id, table.batch == batch)
         .order_by(table.outbox_id)
     )
-    return [Told(*row) for row in rows]
+    return [OutboxRow(*row) for row in rows]
 
 
 def mark_delivered(tx: Transaction, batch: int) -> None:

@@ -89,8 +89,8 @@ class LedgerTable:
 @cache
 def fact_tables() -> dict[str, LedgerTable]:
     """Tables mirrored row by row, after those that they reference."""
-    told = (table for table in metadata.sorted_tables if table.name not in PRIVATE)
-    return {table.name: _ledger_table(table) for table in told}
+    mirrored = (table for table in metadata.sorted_tables if table.name not in PRIVATE)
+    return {table.name: _ledger_table(table) for table in mirrored}
 
 
 @cache
@@ -109,6 +109,6 @@ def ledger_tables() -> dict[str, LedgerTable]:
 
 
 def _ledger_table(source: Table) -> LedgerTable:
-    told = set(outbox.told_columns(source)) - set(LATER.get(source.name, ()))
-    columns = tuple(column.name for column in source.columns if column.name in told)
+    stored = set(outbox.immutable_columns(source)) - set(LATER.get(source.name, ()))
+    columns = tuple(column.name for column in source.columns if column.name in stored)
     return LedgerTable(source.name, source, columns)

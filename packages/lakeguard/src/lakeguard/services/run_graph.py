@@ -63,7 +63,7 @@ def run_many(
     *,
     jobs: int,
     stop: Callable[[], None],
-    tell: Callable[[Ended], None] = lambda _: None,
+    on_end: Callable[[Ended], None] = lambda _: None,
     after: Mapping[DatasetName, Collection[DatasetName]] | None = None,
 ) -> list[Ended]:
     """Runs what it can, at most ``jobs`` at once; datasets not run list what they wait for.
@@ -85,7 +85,7 @@ def run_many(
             ended = pool.next_end()
             found[ended.dataset] = ended
             schedule = schedule.ended(ended.dataset, well=ended.outcome in WELL)
-            tell(ended)
+            on_end(ended)
     except KeyboardInterrupt:
         pool.shut_down(stop)
         raise

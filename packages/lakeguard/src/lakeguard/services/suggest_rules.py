@@ -65,7 +65,7 @@ def rules_for(
     client: Client,
     dataset: DatasetName,
     count: int,
-    tell: Callable[[str], None],
+    progress: Callable[[str], None],
     working: Working = nullcontext,
 ) -> Suggested:
     """Drafts that the published version satisfies, tested on the last ``count`` versions."""
@@ -74,14 +74,14 @@ def rules_for(
     chain = _chain(client, profile)
     versions = chain[:count]
     remeasurer = Remeasurer(client, definition.dataset)
-    tell("draft")
+    progress("draft")
     seen = _seen(remeasurer, definition, profile, versions)
-    tell(f"remeasure v{versions[0].version}")
+    progress(f"remeasure v{versions[0].version}")
     trials = tried(drafts(seen), seen.table_schema)
     found = list(remeasurer.kept(trials, chain))
     past = []
     for at in range(1, len(versions)):
-        tell(f"remeasure v{versions[at].version}")
+        progress(f"remeasure v{versions[at].version}")
         past.append(remeasurer.held([trial for trial, _ in found], chain[at:]))
     return Suggested(
         dataset=definition.dataset,

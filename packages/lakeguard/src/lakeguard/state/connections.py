@@ -82,10 +82,10 @@ def _leave_out_rows(context: ExceptionContext) -> None:
     message = getattr(getattr(error, "diag", None), "message_primary", None)
     if message is None:
         return
-    told, error.args = str(error), (message,)
+    original, error.args = str(error), (message,)
     shown = context.sqlalchemy_exception
     if shown is not None:
-        shown.args = tuple(str(each).replace(told, message) for each in shown.args)
+        shown.args = tuple(str(each).replace(original, message) for each in shown.args)
 
 
 def _prepare_postgresql(schema: str, connection: Any, _record: Any) -> None:

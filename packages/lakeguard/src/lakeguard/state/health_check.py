@@ -47,9 +47,9 @@ def examine_sqlite(path: Path) -> DatabaseHealth:
 
 
 def _examined(connection: sqlite3.Connection) -> DatabaseHealth:
-    told = [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
-    if told != ["ok"]:
-        return DatabaseHealth(None, f"damaged: {told[0]}", damaged=True)
+    problems = [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
+    if problems != ["ok"]:
+        return DatabaseHealth(None, f"damaged: {problems[0]}", damaged=True)
     orphans = connection.execute("PRAGMA foreign_key_check").fetchall()
     if orphans:
         problem = f"damaged: {len(orphans)} rows name what is not there"

@@ -35,7 +35,7 @@ def record(tx: Transaction, table: Table, rows: Sequence[Row], at: datetime) -> 
         rows = [{**row, numbered.name: tx.scalar(statement, row)} for row in rows]
     else:
         insert_all(tx, table, rows)
-    tell(tx, table, rows, at)
+    enqueue(tx, table, rows, at)
 
 
 def record_once(tx: Transaction, table: Table, row: Row, at: datetime) -> bool:
@@ -43,24 +43,24 @@ def record_once(tx: Transaction, table: Table, row: Row, at: datetime) -> bool:
     new = insert_into(tx, table).values(**row).on_conflict_do_nothing()
     if tx.execute(new.returning(*table.primary_key)).first() is None:
         return False
-    tell(tx, table, [row], at)
+    enqueue(tx, table, [row], at)
     return True
 
 
-def tell(tx: Transaction, table: Table, rows: Sequence[Row], at: datetime) -> None:
+def enqueue(tx: Transaction, table: Table, rows: Sequence[Row], at: datetime) -> None:
     """Enqueue rows for the relay."""
     topic = str(table.name)
     insert_all(
         tx,
         outbox,
         [
-            {"org_id": row["org_id"], "topic": topic, "payload": said, "created_at": at}
-            for row, said in zip(rows, payloads(rows, told_columns(table)), strict=True)
+            {"org_id": row["org_id"], "topic": topic, "payload": payload, "created_at": at}
+            for row, payload in zip(rows, payloads(rows, immutable_columns(table)), strict=True)
         ],
     )
 
 
-def told_columns(table: Table) -> tuple[str, ...]:
+def immutable_columns(table: Table) -> tuple[str, ...]:
     """The immutable columns of a table, which the lake ledger stores."""
     mutable = MUTABLE_COLUMNS.get(table.name, ())
     return tuple(sorted(c.name for c in table.columns if c.name not in mutable))
@@ -73,8 +73,8 @@ def payloads(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
     shared, plan = shared_values(rows, columns), list[tuple[str, str]]()
     for alike, names in groupby(columns, shared.__contains__):
         if alike:
-            said = [_member(name, shared[name]) for name in names if shared[name] is not None]
-            plan += [("", ",".join(said))] if said else []
+            members = [_member(name, shared[name]) for name in names if shared[name] is not None]
+            plan += [("", ",".join(members))] if members else []
         else:
             plan += [(name, "") for name in names]
     return [_object(row, plan) for row in rows]
@@ -82,10 +82,10 @@ def payloads(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
 
 def _object(row: Row, plan: Sequence[tuple[str, str]]) -> str:
     """Fill a row's values into a plan of encoded and open members."""
-    said = [
+    members = [
         known or _member(name, row[name]) for name, known in plan if known or row[name] is not None
     ]
-    return f"{{{','.join(said)}}}"
+    return f"{{{','.join(members)}}}"
 
 
 def _member(name: str, value: Any) -> str:

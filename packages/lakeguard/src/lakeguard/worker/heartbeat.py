@@ -52,10 +52,10 @@ def renew_leases(
         return _LOOK_SECONDS
     shortest = min(attempt.assignment.lease_seconds for attempt in attempts)
     try:
-        kept = dispatch.keep([attempt.ticket for attempt in attempts])
+        renewed = dispatch.keep([attempt.ticket for attempt in attempts])
     except (LakeGuardError, OSError):
         return min(_LOOK_SECONDS, shortest / _BEATS_PER_LEASE)
     for attempt in attempts:
-        if attempt.ticket.run_id not in kept:
+        if attempt.ticket.run_id not in renewed:
             attempt.lose()
     return min(heartbeat_seconds, shortest / _BEATS_PER_LEASE)

@@ -70,7 +70,7 @@ class JobLog:
         """The text with secrets masked."""
         return masked(without(text, self._secrets))
 
-    def tells(self, text: str) -> bool:
+    def contains_secret(self, text: str) -> bool:
         """Whether the text contains a secret of the job, or equals a short one."""
         long = [secret for secret in self._secrets if len(secret) >= _LEAST_SECRET]
         return text in self._secrets or without(text, long) != text

@@ -90,7 +90,7 @@ def _cleaned(attempt: Attempt, report: TaskReport, log: JobLog) -> TaskReport:
     """The report with secrets masked, and the end of the log added to crashes and timeouts. Outputs
     with secrets are refused, because a masked location would be wrong."""
     for name, output in report.outputs.items():
-        if any(map(log.tells, _texts([output.location, output.notes]))):
+        if any(map(log.contains_secret, _texts([output.location, output.notes]))):
             reason = f"the output {name} holds a secret of the job"
             return TaskReport.failed(ReportRefused(run=attempt.ticket.run_id, reason=reason))
     error = report.error

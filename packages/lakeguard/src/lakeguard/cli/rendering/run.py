@@ -173,10 +173,10 @@ def _reason(item: Ended) -> str:
     bad = with_outcome(checks, enums.Outcome.FAIL, enums.Outcome.ERROR)
     warned = with_outcome(checks, enums.Outcome.WARN)
     alerts = [check.check_id for check in warned if check.kind is enums.CheckKind.POLICY]
-    told = [plural(len(bad), "check") + " failed"] if bad else []
-    told += [plural(len(warned), "warning")] if warned else []
-    told += [f"policy {name} alerts" for name in alerts]
-    return ", ".join(told)
+    problems = [plural(len(bad), "check") + " failed"] if bad else []
+    problems += [plural(len(warned), "warning")] if warned else []
+    problems += [f"policy {name} alerts" for name in alerts]
+    return ", ".join(problems)
 
 
 def _summary(ended: Sequence[Ended]) -> list[str]:

@@ -25,7 +25,7 @@ from lakeguard_sdk.model.run_comparison import (
 )
 
 _LONGEST = 160
-_SAID = {
+_LABELS = {
     Subject.COLUMN: "column {name}",
     Subject.RULE: "rule {name}",
     Subject.POLICY: "policy {name}",
@@ -65,7 +65,7 @@ def _files(words: str, files: NamedFiles | None) -> list[tuple[str, str]]:
 
 
 def _row(item: Difference) -> tuple[str, str]:
-    what = escaped(_SAID[item.subject].format(name=item.name))
+    what = escaped(_LABELS[item.subject].format(name=item.name))
     if item.before is None:
         return what, f"new: {_short(item.after)}"
     if item.after is None:

@@ -80,7 +80,7 @@ class Board:
         finally:
             self._put(name, None)
 
-    def tell(self, stage: str, facts: dict[str, Any]) -> None:
+    def show_stage(self, stage: str, facts: dict[str, Any]) -> None:
         warn(stage, facts)
         self._put(self._own.name, STAGES.get(stage, stage).format(**facts))
 

@@ -14,7 +14,7 @@ from lakeguard.gate.evaluation.case import EarlierVersion, History
 from lakeguard.gate.rules.compile import history_measures
 from lakeguard.insight.history.replay import RecordedCase
 from lakeguard.ledger.documents import get_document
-from lakeguard.ledger.versions import evidence_behind, pointer_rows, stored_versions
+from lakeguard.ledger.versions import evidence_of_versions, pointer_rows, stored_versions
 from lakeguard.promotion.deciding.measure_history import measures_in
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.transaction import Transaction
@@ -95,7 +95,7 @@ class Past:
         numbered = {version.run_id: version.version for version in versions}
         past = cls(state, dataset_id, walk, numbered)
         numbers = [version.version for version in versions]
-        past._behind.update(evidence_behind(tx, dataset_id, numbers))
+        past._behind.update(evidence_of_versions(tx, dataset_id, numbers))
         return past
 
     def learn(self, version: int, measures: Mapping[str, MeasureValue]) -> None:

@@ -12,7 +12,7 @@ from lakeguard.ledger.openings import opening_of
 from lakeguard.ledger.runs import run_row
 from lakeguard.ledger.versions import (
     StoredVersion,
-    evidence_behind,
+    evidence_of_versions,
     pointer,
     require_version,
     shown_at,
@@ -58,7 +58,7 @@ def remeasure_plan(
 
 
 def _evidence(tx: Transaction, stored: StoredVersion) -> Evidence | None:
-    found = evidence_behind(tx, stored.dataset_id, [stored.version]).get(stored.version)
+    found = evidence_of_versions(tx, stored.dataset_id, [stored.version]).get(stored.version)
     return None if found is None else Evidence.from_json(get_document(tx, found[0]))
 
 

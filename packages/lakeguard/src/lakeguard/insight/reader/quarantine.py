@@ -43,7 +43,7 @@ def quarantined_rows(tx: Transaction, name: DatasetName | None) -> tuple[Quarant
     found: list[QuarantineEntry] = []
     for dataset in sorted(datasets, key=lambda item: item.name):
         quarantine = quarantine_of(tx, dataset.dataset_id)
-        found += quarantine.kept(dataset.name)
+        found += quarantine.entries(dataset.name)
     return tuple(found)
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, func, or_, select
 from lakeguard.relay.chain import next_head, row_digest
 from lakeguard.relay.ended_runs import ENDING_TOPICS, ended_by
 from lakeguard.relay.owner import Ownership
-from lakeguard.relay.stamp import Link, Told, rows_of
+from lakeguard.relay.stamp import Link, OutboxRow, rows_of
 from lakeguard.state.schema import audit_chain, outbox
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.model.verification import Finding, FindingKind
@@ -69,7 +69,9 @@ def waiting_topics(tx: Transaction, settled: int) -> set[str]:
 def waiting_runs(tx: Transaction, settled: int, view: str) -> list[str]:
     """Ended runs of a view whose rows are not delivered yet."""
     told = [
-        Told(topic, payload) for topic in ENDING_TOPICS for payload in _payloads(tx, topic, settled)
+        OutboxRow(topic, payload)
+        for topic in ENDING_TOPICS
+        for payload in _payloads(tx, topic, settled)
     ]
     return list(ended_by(tx, told).get(view, ()))
 

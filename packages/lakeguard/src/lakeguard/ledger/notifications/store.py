@@ -65,7 +65,7 @@ def record_notifications(tx: Transaction, raised: Iterable[Raised]) -> list[Rais
     new = insert_new(tx, notifications, rows, unique, "dedupe_key")
     recorded = [row for row in rows if row["dedupe_key"] in new]
     if recorded:
-        outbox.tell(tx, notifications, recorded, recorded[0]["raised_at"])
+        outbox.enqueue(tx, notifications, recorded, recorded[0]["raised_at"])
     return [each for key, each in by_key.items() if key in new]
 
 

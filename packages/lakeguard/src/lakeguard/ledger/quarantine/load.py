@@ -14,11 +14,11 @@ from lakeguard.ledger.quarantine.state import (
     Holding,
     Move,
     Quarantine,
-    Reach,
     ReadRows,
+    SourceCoverage,
     read_rows,
 )
-from lakeguard.ledger.versions import evidence_behind, pointer_rows
+from lakeguard.ledger.versions import evidence_of_versions, pointer_rows
 from lakeguard.state.schema import data_versions, documents, run_openings
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
@@ -38,17 +38,17 @@ def quarantine_of(tx: Transaction, dataset_id: str, *, whole: bool = False) -> Q
     holdings = holdings_of(tx, dataset_id)
     first = 0 if whole else min((item.version for item in holdings), default=None)
     rows = pointer_rows(tx, dataset_id)
-    reaches = {} if first is None else _reaches_since(tx, dataset_id, first)
+    coverages = {} if first is None else _coverage_since(tx, dataset_id, first)
     adopted = {row.version for row in rows if row.kind == MoveKind.ADOPTION.value}
 
-    def reach(version: int) -> Reach:
+    def coverage(version: int) -> SourceCoverage:
         if first is None or version < first or version in adopted:
-            return Reach(anew=True)
-        return reaches[version]
+            return SourceCoverage(anew=True)
+        return coverages[version]
 
     return Quarantine(
         moves=tuple(Move(row.version, row.kind) for row in rows),
-        reach=reach,
+        coverage=coverage,
         holdings=holdings,
         taken=taken_of(tx, dataset_id),
         discards=discards_of(tx, dataset_id),
@@ -58,7 +58,9 @@ def quarantine_of(tx: Transaction, dataset_id: str, *, whole: bool = False) -> Q
 def rows_read_by(tx: Transaction, dataset_id: str, versions: Iterable[int]) -> dict[int, ReadRows]:
     """Row accounting of each version's batch."""
     found: dict[int, ReadRows] = {}
-    for number, (evidence_hash, _) in evidence_behind(tx, dataset_id, sorted(versions)).items():
+    for number, (evidence_hash, _) in evidence_of_versions(
+        tx, dataset_id, sorted(versions)
+    ).items():
         evidence = Evidence.from_json(get_document(tx, evidence_hash))
         found[number] = read_rows(evidence)
     return found
@@ -70,11 +72,11 @@ _READS_ALL = (LoadType.FULL, LoadType.SNAPSHOT)
 _MERGES = (*KEYED_LOADS, LoadType.PARTITION)
 
 
-def reach_of(plan: RunPlan) -> Reach:
-    return _reach(plan.to_data())
+def coverage_of(plan: RunPlan) -> SourceCoverage:
+    return _coverage(plan.to_data())
 
 
-def _reaches_since(tx: Transaction, dataset_id: str, first: int) -> dict[int, Reach]:
+def _coverage_since(tx: Transaction, dataset_id: str, first: int) -> dict[int, SourceCoverage]:
     """Coverage of every version from ``first`` on, in one query."""
     version, opened, document = data_versions.c, run_openings.c, documents.c
     rows = tx.execute(
@@ -88,15 +90,15 @@ def _reaches_since(tx: Transaction, dataset_id: str, first: int) -> dict[int, Re
             version.dataset_id == dataset_id, version.version >= first, opened.org_id == tx.org_id
         )
     )
-    return {row.version: _reach(json.loads(row.body)) for row in rows}
+    return {row.version: _coverage(json.loads(row.body)) for row in rows}
 
 
-def _reach(plan: dict[str, Any]) -> Reach:
+def _coverage(plan: dict[str, Any]) -> SourceCoverage:
     if plan["build"]["build"] == "quarantine":
-        return Reach()
+        return SourceCoverage()
     if plan.get("window") is not None:
-        return Reach(windowed=True)
-    return Reach(anew=_reads_anew(plan))
+        return SourceCoverage(windowed=True)
+    return SourceCoverage(anew=_reads_anew(plan))
 
 
 def _reads_anew(plan: dict[str, Any]) -> bool:
@@ -137,5 +139,5 @@ def chosen_of(
 
 
 def _words(runs: Sequence[str], rules: Sequence[str]) -> str:
-    said = [f"of run {run}" for run in runs] + [f"under {rule}" for rule in rules]
-    return ", ".join(said)
+    parts = [f"of run {run}" for run in runs] + [f"under {rule}" for rule in rules]
+    return ", ".join(parts)

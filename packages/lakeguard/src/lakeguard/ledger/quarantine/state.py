@@ -106,10 +106,10 @@ class Totals(NamedTuple):
     """Whether all evidence is available."""
 
 
-Held = dict[Key, Holding]
+HeldRows = dict[Key, Holding]
 
 
-class Reach(NamedTuple):
+class SourceCoverage(NamedTuple):
     """How much of its source a version's run read."""
 
     anew: bool = False
@@ -127,13 +127,13 @@ class Quarantine:
     """All facts about one dataset's quarantined rows."""
 
     moves: tuple[Move, ...]
-    reach: Callable[[int], Reach]
+    coverage: Callable[[int], SourceCoverage]
     """The version's source coverage."""
     holdings: tuple[Holding, ...] = ()
     taken: tuple[Taken, ...] = ()
     discards: tuple[Discard, ...] = ()
     _lines: dict[int | None, tuple[int, ...]] = field(default_factory=dict)
-    _held: dict[int | None, Held] = field(default_factory=dict)
+    _held: dict[int | None, HeldRows] = field(default_factory=dict)
     _ancestors: dict[int | None, frozenset[int]] = field(default_factory=dict)
 
     @property
@@ -159,41 +159,41 @@ class Quarantine:
             self._lines[version] = tuple(found)
         return self._lines[version]
 
-    def held(self, version: int | None) -> Held:
+    def held(self, version: int | None) -> HeldRows:
         """Rows held as of the version, by run and rule."""
         if version not in self._held:
-            found: Held = {}
+            found: HeldRows = {}
             for number in reversed(self.line(version)):
                 self._step(found, number)
             self._held[version] = found
         return self._held[version]
 
-    def histories(self) -> Iterator[tuple[int, Held]]:
+    def histories(self) -> Iterator[tuple[int, HeldRows]]:
         """Rows held as of every published version, bases first."""
-        books: dict[int | None, Held] = {None: {}}
+        held_by_version: dict[int | None, HeldRows] = {None: {}}
         children = Counter(self._parents.values())
         for version in self._parents:
             parent = self.before(version)
-            held = dict(books[parent])
+            held = dict(held_by_version[parent])
             self._step(held, version)
             yield version, held
             if children[version]:
-                books[version] = held
+                held_by_version[version] = held
             shown = self._parents[version]
             children[shown] -= 1
             if not children[shown] and shown is not None:
-                del books[shown]
+                del held_by_version[shown]
 
     def before(self, version: int) -> int | None:
         """The base it adds to; None if it read everything."""
-        return None if self.reach(version).anew else self._parents.get(version)
+        return None if self.coverage(version).anew else self._parents.get(version)
 
     def backfilled_since(self, holding: Holding) -> bool:
         """Whether a later back-fill may have loaded its rows."""
         line = self.line(self.published)
         if holding.version not in line:
             return False
-        return any(self.reach(number).windowed for number in line[: line.index(holding.version)])
+        return any(self.coverage(number).windowed for number in line[: line.index(holding.version)])
 
     def state(self, holding: Holding, version: int | None) -> tuple[QuarantineState, str | None]:
         """Its state, and the replay that took it."""
@@ -204,8 +204,8 @@ class Quarantine:
         if holding.version in line:
             by = next(item for item in self._taken_by[holding.key] if item.version in line)
             return QuarantineState.REPLAYED, by.run_id
-        behind = holding.version in self._behind(version)
-        return (QuarantineState.REPLACED if behind else QuarantineState.UNDONE), None
+        replaced = holding.version in self._ancestors_of(version)
+        return (QuarantineState.REPLACED if replaced else QuarantineState.UNDONE), None
 
     def quarantined(self, version: int | None) -> tuple[Holding, ...]:
         """Holdings as of the version."""
@@ -213,7 +213,7 @@ class Quarantine:
 
     def ever_quarantined(self, versions: Set[int]) -> tuple[Holding, ...]:
         """Holdings as of any of the versions."""
-        found: Held = {}
+        found: HeldRows = {}
         for version, held in self.histories():
             if version in versions:
                 found.update(held)
@@ -223,9 +223,9 @@ class Quarantine:
         recent = {key for key, off in self._offs.items() if off.at >= at}
         return tuple(item for item in self.holdings if item.key in recent)
 
-    def kept(self, dataset: DatasetName) -> tuple[QuarantineEntry, ...]:
+    def entries(self, dataset: DatasetName) -> tuple[QuarantineEntry, ...]:
         """Every holding as of the published version."""
-        return tuple(self._kept(dataset, item) for item in self.holdings)
+        return tuple(self._entry(dataset, item) for item in self.holdings)
 
     def balance(
         self, dataset: DatasetName, version: int | None, read: Mapping[int, ReadRows]
@@ -260,7 +260,7 @@ class Quarantine:
         )
 
     def _balance(
-        self, dataset: DatasetName, version: int | None, held: Held, totals: Totals
+        self, dataset: DatasetName, version: int | None, held: HeldRows, totals: Totals
     ) -> QuarantineBalance:
         waits = [item for key, item in held.items() if key not in self._offs]
         off = [item for key, item in held.items() if key in self._offs]
@@ -304,18 +304,18 @@ class Quarantine:
             found.setdefault(item.version, ([], []))[1].append(item.key)
         return found
 
-    def _step(self, held: Held, version: int) -> None:
+    def _step(self, held: HeldRows, version: int) -> None:
         filed, taken = self._by_version.get(version, ((), ()))
         for key in taken:
             held.pop(key, None)
         held.update((holding.key, holding) for holding in filed)
 
-    def _behind(self, version: int | None) -> frozenset[int]:
+    def _ancestors_of(self, version: int | None) -> frozenset[int]:
         if version not in self._ancestors:
             self._ancestors[version] = frozenset(self.ancestry(version))
         return self._ancestors[version]
 
-    def _kept(self, dataset: DatasetName, holding: Holding) -> QuarantineEntry:
+    def _entry(self, dataset: DatasetName, holding: Holding) -> QuarantineEntry:
         state, by = self.state(holding, self.published)
         off = self._offs.get(holding.key) if state is QuarantineState.DISCARDED else None
         return QuarantineEntry(

@@ -11,7 +11,7 @@ from sqlalchemy import Row
 from lakeguard.gate.evaluation.case import EarlierVersion, History
 from lakeguard.gate.rules.compile import history_measures
 from lakeguard.ledger.documents import get_document
-from lakeguard.ledger.versions import evidence_behind, pointer_rows
+from lakeguard.ledger.versions import evidence_of_versions, pointer_rows
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.model.definitions import RuleDefinition
@@ -30,7 +30,7 @@ def earlier_values(
     if not keys:
         return History()
     numbers = led_to(pointer_rows(tx, dataset_id))[-most:][::-1]
-    behind = evidence_behind(tx, dataset_id, numbers)
+    behind = evidence_of_versions(tx, dataset_id, numbers)
     found = []
     for number in numbers:
         if number in behind:

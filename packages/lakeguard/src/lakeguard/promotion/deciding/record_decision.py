@@ -12,7 +12,7 @@ from lakeguard.gate.rules.worst_values import tagged_columns
 from lakeguard.ledger.decisions import record_decision
 from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import opening_of, schema_verdict
-from lakeguard.ledger.promotions import Way, record_evaluation, record_registrations
+from lakeguard.ledger.promotions import PromotionRoute, record_evaluation, record_registrations
 from lakeguard.ledger.waivers import waivers_in_force
 from lakeguard.promotion.context import PinnedRules, PlaneContext
 from lakeguard.promotion.deciding.measure_history import earlier_values
@@ -140,9 +140,9 @@ def register_datasets(tx: Transaction, applied: Applied) -> None:
     """Datasets with a new route to their layer; a revision may change the route."""
     if applied.apply_id is None:
         return
-    ways = []
+    routes = []
     for row in tx.execute(queries.revisions_of_apply(applied.apply_id)):
         definition = DatasetDefinition.from_json(row.definition)
         layer = definition.dataset.layer.value
-        ways.append(Way(row.dataset_id, from_layer(definition), layer))
-    record_registrations(tx, ways, applied.applied_at)
+        routes.append(PromotionRoute(row.dataset_id, from_layer(definition), layer))
+    record_registrations(tx, routes, applied.applied_at)

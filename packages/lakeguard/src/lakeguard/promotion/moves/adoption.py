@@ -13,7 +13,7 @@ from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.policies import evaluate_metadata
 from lakeguard.gate.schema_comparison import compare_schema
-from lakeguard.lake.adoptable import told_rows
+from lakeguard.lake.adoptable import logged_rows
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.intents import hold_table, intent_of_run, next_seq
@@ -367,7 +367,7 @@ def _check_judged(
     for file in evidence.files:
         told = shown[file.path]
         same = (file.size, file.stats, file.partition) == (told.size, told.stats, told.partition)
-        if not same or file.rows != told_rows(told):
+        if not same or file.rows != logged_rows(told):
             findings.refuse("evidence", f"{file.path!r} is not as the table's log tells of it")
         if not is_sha256(file.sha256):
             findings.refuse("evidence", f"{file.path!r} has no hash of its content")

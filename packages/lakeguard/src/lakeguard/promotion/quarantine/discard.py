@@ -35,7 +35,7 @@ def discard_rows(
             record_discard(tx, dataset.dataset_id, holding, reason=reason.strip(), at=at)
         found = quarantine_of(tx, dataset.dataset_id)
         gone = {(item.run_id, item.rule_id) for item in chosen}
-        rows = [row for row in found.kept(dataset.name) if (row.run_id, row.rule_id) in gone]
+        rows = [row for row in found.entries(dataset.name) if (row.run_id, row.rule_id) in gone]
     reached("quarantine.discarded")
     sync_quarantine_table(context, dataset.dataset_id)
     return tuple(rows)

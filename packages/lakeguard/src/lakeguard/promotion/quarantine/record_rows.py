@@ -8,7 +8,7 @@ from itertools import groupby
 
 from lakeguard.gate.evaluation.case import Quarantined
 from lakeguard.ledger.quarantine.facts import holdings_of, record_holdings, record_taken
-from lakeguard.ledger.quarantine.load import quarantine_of, reach_of
+from lakeguard.ledger.quarantine.load import coverage_of, quarantine_of
 from lakeguard.ledger.quarantine.state import Holding, Taken, oldest
 from lakeguard.ledger.versions import StoredVersion
 from lakeguard.promotion.context import PlaneContext
@@ -122,7 +122,7 @@ def quarantined(
         rows=sum(item.rows for item in quarantined),
         oldest=oldest(quarantined),
         exempt=isinstance(plan.build, QuarantineBuild),
-        renews=reach_of(plan).anew,
+        renews=coverage_of(plan).anew,
     )
 
 

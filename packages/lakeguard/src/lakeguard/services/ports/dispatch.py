@@ -67,10 +67,10 @@ class EmbeddedDispatch:
 
     def keep(self, tickets: Sequence[RunTicket]) -> Mapping[str, float]:
         context = self.context
-        kept: dict[str, float] = {}
+        leases: dict[str, float] = {}
         for part in in_pieces(tickets, _AT_ONCE):
-            kept |= context.transact(partial(keep, tickets=part, lease=context.dispatch.lease))
-        return kept
+            leases |= context.transact(partial(keep, tickets=part, lease=context.dispatch.lease))
+        return leases
 
     def hand_over(self, ticket: RunTicket) -> None:
         context = self.context

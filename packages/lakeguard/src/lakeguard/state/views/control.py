@@ -167,7 +167,7 @@ def _named_values(
     """
     column, alias = key
     _, name, value, _ = (each.name for each in view.columns)
-    said = {
+    is_stated = {
         field: f"coalesce({json.text('r.definition', field)}, '') NOT IN ('', '[]')"
         for field in parts.get("fields", ())
     }
@@ -175,9 +175,9 @@ def _named_values(
         f"SELECT r.{column} AS {alias}, '{field}' AS {name},"
         f" {json.text('r.definition', field)} AS {value}, r.org_id FROM {source} r"
         f" WHERE {condition}"
-        for field, condition in said.items()
+        for field, condition in is_stated.items()
     ]
-    taken = [f"NOT (d.key = '{field}' AND {condition})" for field, condition in said.items()]
+    taken = [f"NOT (d.key = '{field}' AND {condition})" for field, condition in is_stated.items()]
     for member in parts["objects"]:
         free = f" WHERE {' AND '.join(taken)}" if taken else ""
         selects.append(
@@ -200,7 +200,7 @@ def _executions(json: JsonSql) -> str:
     """Attempts, and ends of tasks that never started: under the task's id if that was its first
     transition, else with the transition's number."""
     del json
-    said = (
+    refused = (
         f"x.at, 'FAILED', coalesce(x.code, upper(x.to_state)), t.org_id, {_DATASET}, t.task_id,"
         " 0, NULL FROM task_transitions x JOIN tasks t ON t.task_id = x.task_id"
     )
@@ -213,9 +213,9 @@ def _executions(json: JsonSql) -> str:
         " LEFT JOIN run_history h ON h.run_id = a.run_id"
         " LEFT JOIN task_results r ON r.run_id = a.run_id"
         " LEFT JOIN run_openings o ON o.run_id = a.run_id"
-        f" UNION ALL SELECT t.task_id, {_JOB}, t.created_at, {said}"
+        f" UNION ALL SELECT t.task_id, {_JOB}, t.created_at, {refused}"
         f" WHERE x.attempt = 0 AND {_REFUSED} AND NOT {_BEFORE}"
-        f" UNION ALL SELECT x.task_id || '.' || x.number, {_JOB}, q.at, {said}"
+        f" UNION ALL SELECT x.task_id || '.' || x.number, {_JOB}, q.at, {refused}"
         " JOIN task_transitions q ON q.task_id = x.task_id AND q.number = x.number - 1"
         f" WHERE x.from_state = 'queued' AND {_REFUSED} AND (x.attempt > 0 OR {_BEFORE})"
     )

@@ -96,8 +96,10 @@ def _runner(call: Call, client: Client) -> Run:
 
     def run(name: DatasetName, window: Window | None) -> RunResult:
         what = f"backfilling {name}, {window_text(window)}" if window else f"running {name}"
-        with working(what) as tell:
-            worker = local_worker(client.for_worker(), spark_options=spark_options, progress=tell)
+        with working(what) as show_progress:
+            worker = local_worker(
+                client.for_worker(), spark_options=spark_options, progress=show_progress
+            )
             return run_to_end(client, worker, name, person(), window=window, note=note)
 
     return run
@@ -121,8 +123,8 @@ def _print_results(call: Call, client: Client, ran: Sequence[Ran], left: int) ->
         again = escaped(with_env(again_command(result.dataset, window), call.env))
         lines += [f"window: {window_text(window)}"] if window else []
         lines += run_lines(result, published, again)
-        kept = window.to_data() if window else None
-        data.append({"run": result.to_data(), "published": published, "window": kept})
+        window_data = window.to_data() if window else None
+        data.append({"run": result.to_data(), "published": published, "window": window_data})
     lines += [f"{plural(left, 'partition')} not started"] if left else []
     answer(call, data[0] if len(data) == 1 else {"runs": data}, lines)
     return max((EXIT_CODES[result.status] for result, _ in ran), key=_badness)

@@ -124,8 +124,10 @@ def replay(
     with writing(call) as client:
         name = client.reader.dataset(asked).dataset_name
         task_id = client.operations.submit_replay(name, person(), order.choice, as_newest=as_newest)
-        with working(f"replaying rows of {name}") as tell:
-            worker = local_worker(client.for_worker(), spark_options=spark_options, progress=tell)
+        with working(f"replaying rows of {name}") as show_progress:
+            worker = local_worker(
+                client.for_worker(), spark_options=spark_options, progress=show_progress
+            )
             result = run_to_end(client, worker, name, person(), task_id=task_id, note=note)
         published = published_version(client, name)
         quarantined, sent = (

@@ -67,8 +67,10 @@ def run_command(
 
 def _one(call: Call, client: Client, name: DatasetName) -> int:
     spark_options = load_settings(project_of(call), call.env).spark
-    with working(f"running {name}") as tell:
-        worker = local_worker(client.for_worker(), spark_options=spark_options, progress=tell)
+    with working(f"running {name}") as show_progress:
+        worker = local_worker(
+            client.for_worker(), spark_options=spark_options, progress=show_progress
+        )
         result = run_to_end(client, worker, name, person(), note=note)
     published = published_version(client, name)
     quarantined = quarantined_by(client, result)
@@ -97,7 +99,9 @@ def _walked(call: Call, client: Client, chosen: Chosen, jobs: int) -> list[Ended
     spark_options = load_settings(project_of(call), call.env).spark
     who, stopped = person(), Event()
     with working_on_many() as board:
-        worker = local_worker(client.for_worker(), spark_options=spark_options, progress=board.tell)
+        worker = local_worker(
+            client.for_worker(), spark_options=spark_options, progress=board.show_stage
+        )
 
         def run(name: DatasetName) -> RunResult:
             with board.running(name):
@@ -112,6 +116,6 @@ def _walked(call: Call, client: Client, chosen: Chosen, jobs: int) -> list[Ended
             run,
             jobs=jobs,
             stop=stop,
-            tell=lambda item: note(ended_line(item)),
+            on_end=lambda item: note(ended_line(item)),
             after=chosen.after,
         )

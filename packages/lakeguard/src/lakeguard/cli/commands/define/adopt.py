@@ -51,9 +51,11 @@ def adopt_command(call: Call, dataset: str, path: Path, owner: str | None, domai
         _refuse_governed(client, name)
         adopted = _defined(call, client, name, location, owner or getpass.getuser(), domain)
         register(folder, client, name)
-        with working(f"adopting {name}") as tell:
+        with working(f"adopting {name}") as show_progress:
             options = load_settings(folder, call.env).spark
-            worker = local_worker(client.for_worker(), spark_options=options, progress=tell)
+            worker = local_worker(
+                client.for_worker(), spark_options=options, progress=show_progress
+            )
             task_id = client.operations.submit_adoption(name, person())
             result = worker.run_adoption(task_id)
         published = published_version(client, name)

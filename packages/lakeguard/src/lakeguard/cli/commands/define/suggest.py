@@ -50,9 +50,9 @@ def suggest_command(
     """
     if out is not None and out.exists():
         raise AlreadyExists(place=str(out), command=f"suggest {dataset} --out ANOTHER-FILE")
-    with writing(call) as client, working(f"suggesting rules for {dataset}") as tell:
+    with writing(call) as client, working(f"suggesting rules for {dataset}") as show_progress:
         found = rules_for(
-            client, DatasetName(dataset), versions, lambda stage: tell(stage, {}), working
+            client, DatasetName(dataset), versions, lambda stage: show_progress(stage, {}), working
         )
     chosen = chosen_of(found, everything=everything)
     lines = fragment_lines(found, chosen)

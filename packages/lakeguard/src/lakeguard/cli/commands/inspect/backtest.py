@@ -82,12 +82,12 @@ def _checked(found: Sequence[Backtest]) -> int:
 
 
 def _tested(history: History, draft: DatasetDefinition, since: datetime, *, scan: bool) -> Backtest:
-    with working(f"backtesting {draft.dataset}") as tell:
+    with working(f"backtesting {draft.dataset}") as show_progress:
         return history.backtest(
             draft,
             since,
             remeasure=remeasure if scan else None,
-            progress=lambda stage: tell(stage, {}),
+            progress=lambda stage: show_progress(stage, {}),
         )
 
 

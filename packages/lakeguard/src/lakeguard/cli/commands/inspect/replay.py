@@ -57,8 +57,10 @@ def _replay_all(call: Call, since: str | None, dataset: str | None) -> int:
     start = None if since is None else moment_of(since, datetime.now(UTC))
     name = None if dataset is None else DatasetName(dataset)
     memory = client_of(call).history
-    with working("replaying") as tell:
-        found = memory.replay_all(name, since=start, progress=lambda stage: tell(stage, {}))
+    with working("replaying") as show_progress:
+        found = memory.replay_all(
+            name, since=start, progress=lambda stage: show_progress(stage, {})
+        )
     data = {"replays": {**found.to_data(), "identical": found.identical}}
     answer(call, data, replays_lines(found))
     return 0 if found.identical else 1
@@ -68,8 +70,10 @@ def _rebuild(call: Call, run: str) -> int:
     client = client_of(call)
     plan = client.history.rebuild_plan(run)
     settings = load_settings(project_of(call), call.env)
-    with working(f"rebuilding {run}") as tell:
-        worker = local_worker(client.for_worker(), spark_options=settings.spark, progress=tell)
+    with working(f"rebuilding {run}") as show_progress:
+        worker = local_worker(
+            client.for_worker(), spark_options=settings.spark, progress=show_progress
+        )
         found = worker.rebuild(plan)
     data = {"rebuild": {**found.to_data(), "same": found.same}}
     answer(call, data, rebuild_lines(found, plan.run))

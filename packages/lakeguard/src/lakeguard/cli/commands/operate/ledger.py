@@ -53,16 +53,16 @@ def verify_command(call: Call, replay: bool, head: str | None, data: bool) -> in
     and every published file its content. Read-only. Exit 0 without findings, else the code of the
     first kind of finding, from 10.
     """
-    with working("verifying") as tell:
+    with working("verifying") as show_progress:
         report = verify_embedded(
             project_of(call),
             env=call.env,
             replay=replay,
             head=head,
-            progress=lambda stage: tell(stage, {}),
+            progress=lambda stage: show_progress(stage, {}),
         )
         if data:
-            tell("checking the databases of targets", {})
+            show_progress("checking the databases of targets", {})
             found = (*report.findings, *_scanned(call))
             report = report.model_copy(update={"findings": found})
     data_of_report = {**report.to_data(), "exit_code": report.exit_code}
