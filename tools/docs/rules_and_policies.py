@@ -149,7 +149,7 @@ def _policy_type(kind: PolicyKind) -> str:
         lines += [
             f"```\n{form.example}\n```\n",
             f"- Form: `{form.form}`.",
-            f"- Meaning: {form.says}",
+            f"- Meaning: {form.meaning}",
             f"- Evaluated: {form.judged}",
             f"- Violated: {form.violated}\n",
         ]

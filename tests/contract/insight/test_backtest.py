@@ -205,7 +205,7 @@ def test_only_runs_since_the_time_count(tmp_path: Path) -> None:
     past_run(client, [1])
     soon = datetime.now(UTC) + timedelta(minutes=1)
     test = client.history.backtest(with_rules("row_count(min=9)"), soon)
-    assert (test.runs, test.told) == (0, ())
+    assert (test.runs, test.reported) == (0, ())
 
 
 def test_what_was_waived_then_is_waived_and_no_other_rule(tmp_path: Path) -> None:

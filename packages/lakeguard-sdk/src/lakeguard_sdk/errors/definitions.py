@@ -204,7 +204,7 @@ class BadSql(DefinitionError):
     what = "{problem}{hint}"
 
 
-class BadWord(DefinitionError):
+class BadDefinitionName(DefinitionError):
     """A name that is not lower snake case."""
 
     code = "LG-2020"

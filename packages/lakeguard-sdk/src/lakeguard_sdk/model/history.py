@@ -116,7 +116,7 @@ class Backtest(FrozenModel):
     new: bool = Field(default=False, exclude_if=lambda new: not new)
     """Whether the dataset is not registered yet and so has no runs."""
     runs: int
-    told: tuple[BacktestedRun, ...]
+    reported: tuple[BacktestedRun, ...]
     """Runs with a different verdict and rolled back runs, oldest first."""
     rules: tuple[BacktestedRule, ...]
     added: tuple[str, ...] = Field(default=())
@@ -125,15 +125,15 @@ class Backtest(FrozenModel):
 
     @property
     def blocks(self) -> tuple[BacktestedRun, ...]:
-        return tuple(run for run in self.told if run.blocks)
+        return tuple(run for run in self.reported if run.blocks)
 
     @property
     def lets_through(self) -> tuple[BacktestedRun, ...]:
-        return tuple(run for run in self.told if run.lets_through)
+        return tuple(run for run in self.reported if run.lets_through)
 
     @property
     def misses(self) -> tuple[BacktestedRun, ...]:
-        return tuple(run for run in self.told if run.misses)
+        return tuple(run for run in self.reported if run.misses)
 
     @property
     def unasked(self) -> tuple[str, ...]:
@@ -153,7 +153,7 @@ class Backtest(FrozenModel):
 
     @property
     def spoils(self) -> bool:
-        return any(run.spoils for run in self.told)
+        return any(run.spoils for run in self.reported)
 
 
 # Rebuilding a past run, and comparing its rows.

@@ -76,7 +76,7 @@ class InvalidationRow(FrozenModel):
     followers: tuple[Follower, ...] = ()
 
     @property
-    def behind(self) -> tuple[Follower, ...]:
+    def lagging(self) -> tuple[Follower, ...]:
         """Datasets that have not caught up."""
         if self.end is not None:
             return ()

@@ -101,17 +101,20 @@ def assert_quarantined(
     found = judged(lake, name)
     if rule is not None:
         _named(lake, found, rule, None, None)
-    kept = {
+    quarantined = {
         item.rule_id: item.rows
         for item in lake.client.reader.quarantine(found.run.dataset)
         if item.run_id == found.run.run_id
     }
-    there = sum(kept.values()) if rule is None else kept.get(rule, 0)
+    there = sum(quarantined.values()) if rule is None else quarantined.get(rule, 0)
     if there == rows or (rows is None and there):
         return
     under = "" if rule is None else f" under {rule}"
     wanted = "rows" if rows is None else counted(rows, "row")
-    listed = ", ".join(f"{each} ({counted(rows, 'row')})" for each, rows in kept.items()) or "none"
+    listed = (
+        ", ".join(f"{each} ({counted(rows, 'row')})" for each, rows in quarantined.items())
+        or "none"
+    )
     fail(
         f"{name} was expected to quarantine {wanted}{under}; quarantined: {listed}"
         f"\n{found.describe()}"

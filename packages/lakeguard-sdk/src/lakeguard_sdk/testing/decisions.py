@@ -90,8 +90,8 @@ def counted(number: int, noun: str) -> str:
 
 
 def check_line(check: CheckResult) -> str:
-    said = f" ({check.expression})" if check.kind is CheckKind.RULE else ""
-    return f"  {check.outcome} {check.kind} {check.check_id}{said}: {check.message}"
+    expression = f" ({check.expression})" if check.kind is CheckKind.RULE else ""
+    return f"  {check.outcome} {check.kind} {check.check_id}{expression}: {check.message}"
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:

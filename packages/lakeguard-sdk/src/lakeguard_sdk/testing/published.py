@@ -37,10 +37,12 @@ def assert_versions(lake: Lake, name: str, count: int) -> None:
     dataset = known_dataset(lake, name)
     found = lake.versions(dataset)
     if len(found) != count:
-        told = ", ".join(f"v{row.version} ({counted(row.row_count, 'row')})" for row in found)
+        listed = ", ".join(f"v{row.version} ({counted(row.row_count, 'row')})" for row in found)
         now = shown(published_version(lake, dataset))
         wanted = counted(count, "version")
-        fail(f"{name} was expected to have {wanted}, it has {len(found)}: {told or 'none'}; {now}")
+        fail(
+            f"{name} was expected to have {wanted}, it has {len(found)}: {listed or 'none'}; {now}"
+        )
 
 
 def assert_rows(lake: Lake, address: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -82,8 +84,8 @@ def assert_lineage(lake: Lake, child: str, parent: str) -> None:
     inputs = {str(item.dataset): item.version for item in version.inputs}
     found = inputs.get(wanted.dataset)
     if found is None or wanted.version not in (None, found):
-        told = ", ".join(f"{name}@v{number}" for name, number in inputs.items()) or "no dataset"
-        fail(f"{child} v{version.version} was not made of {parent}; it was made of {told}")
+        made_of = ", ".join(f"{name}@v{number}" for name, number in inputs.items()) or "no dataset"
+        fail(f"{child} v{version.version} was not made of {parent}; it was made of {made_of}")
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:

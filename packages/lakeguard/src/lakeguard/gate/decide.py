@@ -164,7 +164,7 @@ def _rule_check(
     check = _judged(rule, compiled, context)
     if isinstance(compiled, Exception):
         return check.model_copy(update={"fingerprint": rule.content_hash()})
-    return check.model_copy(update=compiled.told)
+    return check.model_copy(update=compiled.result_fields)
 
 
 def _compiler(facts: CaseFacts) -> Callable[[RuleDefinition], CompiledRule]:
@@ -319,9 +319,9 @@ def _measures(evidence: Evidence) -> list[str]:
     if _BATCH_ROWS in evidence.unmeasured or _BATCH_ROWS not in evidence.measures:
         found.append("the new rows were not counted")
     for key, rows in ((_BATCH_ROWS, evidence.rows), (_TABLE_ROWS, evidence.table_rows)):
-        told = evidence.measures.get(key, rows)
-        if told != rows or isinstance(told, bool):
-            found.append(f"{rows:,} rows, but {told!r:.60} were counted")
+        counted_rows = evidence.measures.get(key, rows)
+        if counted_rows != rows or isinstance(counted_rows, bool):
+            found.append(f"{rows:,} rows, but {counted_rows!r:.60} were counted")
     reasons = sorted(set(evidence.unmeasured.values()))
     if reasons:
         measures = counted(len(evidence.unmeasured), "measure")

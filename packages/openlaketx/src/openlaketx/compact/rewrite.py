@@ -98,7 +98,7 @@ def rewrite(plan: CompactionPlan, storage: Storage, check: Callable[[], None]) -
     ``check`` is called before each group and cancels the work by raising.
     """
     declared = plan.table_schema
-    groups = [_placed(plan, _telling(plan, group)) for group in plan.groups]
+    groups = [_placed(plan, _files_with_partition_columns(plan, group)) for group in plan.groups]
     kinds = [kind for group in groups for kind in _kinds_of(group, declared)]
     if not kinds:
         return None
@@ -121,7 +121,7 @@ def rewrite(plan: CompactionPlan, storage: Storage, check: Callable[[], None]) -
     )
 
 
-def _telling(plan: CompactionPlan, group: Iterable[str]) -> list[str]:
+def _files_with_partition_columns(plan: CompactionPlan, group: Iterable[str]) -> list[str]:
     """Files that contain their partition columns; for others only the Delta log has the values."""
     return [path for path in group if not plan.partition_by or written_whole(path)]
 

@@ -126,13 +126,13 @@ def deliver_files(plan: RunPlan, reader: Reader) -> FileSet | None:
         named = _read_file_set(root / MANIFEST)
         if named is not None and _is(named, shown, plan.format) and named.is_whole(root):
             return None
-        made = _kept(root, shown, plan.format) or _made(root, shown, plan, reader)
+        made = _earlier_set(root, shown, plan.format) or _made(root, shown, plan, reader)
         _replace_file(root / MANIFEST, made.to_json().encode())
         fault_points.reached("deliver.manifest")
         return made
 
 
-def _kept(root: Path, shown: ResolvedDataset, form: TargetFormat) -> FileSet | None:
+def _earlier_set(root: Path, shown: ResolvedDataset, form: TargetFormat) -> FileSet | None:
     """The set of an earlier delivery: after a rollback, or after a crash before the manifest."""
     found = _read_file_set(root / f"v{shown.version}" / f"{form}.json")
     whole = found is not None and _is(found, shown, form) and found.is_whole(root)

@@ -22,7 +22,7 @@ from openlaketx.loads.table_state import (
 )
 from openlaketx.stage import Candidate, write_files
 
-KEPT = "kept"
+RETAINED = "kept"
 
 
 def load_window(
@@ -42,7 +42,7 @@ def load_window(
     if quarantined_rows:
         rows = read_existing(session, plan, existing, removes).filter(~in_window(plan)).drop(FILE)
         retained = write_files(
-            rows, plan, plan.table_schema, explain_load(plan), storage, folder=KEPT
+            rows, plan, plan.table_schema, explain_load(plan), storage, folder=RETAINED
         )
         candidate = staged.joined(retained)
     return Loaded(

@@ -40,7 +40,7 @@ from openlaketx.stage.footer_ranges import column_range, leaf_indexes
 # maximum of integers, dates and times.
 
 _EXTREMES = (AggregateFunction.MIN, AggregateFunction.MAX)
-_TELL = {
+_READERS = {
     **dict.fromkeys(INTEGERS, whole),
     "date": day,
     "timestamp": instant,
@@ -66,7 +66,7 @@ def answer(
             if nulls is not None:
                 return nulls
         case Aggregate(function=function, column=ColumnRef() as ref, where=None):
-            if function in _EXTREMES and ref.type in _TELL:
+            if function in _EXTREMES and ref.type in _READERS:
                 return _extreme(function, ref, candidate, schema)
     raise NoAnswer
 
@@ -78,7 +78,7 @@ def _extreme(
     if not found.bounded:
         raise NoAnswer
     value = found.lowest if function is AggregateFunction.MIN else found.highest
-    return _TELL[column.type](value)
+    return _READERS[column.type](value)
 
 
 def _place(name: str, schema: TableSchema) -> int:

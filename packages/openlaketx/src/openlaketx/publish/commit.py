@@ -223,9 +223,9 @@ def _check_files(intent: Intent, table: DeltaTable) -> None:
     unknown = set(intent.removes) - live
     if unknown:
         raise _moved(intent, f"{min(unknown)} to be live", "it is not in the table")
-    kept = live - set(intent.removes)
-    if intent.load is LoadType.FULL and kept:
-        raise _moved(intent, "the removal of every live file", f"{min(kept)} would stay")
+    remaining = live - set(intent.removes)
+    if intent.load is LoadType.FULL and remaining:
+        raise _moved(intent, "the removal of every live file", f"{min(remaining)} would stay")
     if intent.load is LoadType.APPEND and intent.removes:
         raise _moved(intent, "an append that removes nothing", f"{intent.removes[0]} to be removed")
 

@@ -26,7 +26,7 @@ from openlaketx.engine.parquet_writer import ParquetRows
 ROW_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
 """The column names of a file for Spark; any other names mislead it."""
 _TIME = pa.timestamp("us", "UTC")
-_KEPT = (
+_QUARANTINE_FIELDS = (
     pa.field(RUN, pa.string()),
     pa.field(RULES, pa.list_(pa.field("element", pa.string()))),
     pa.field(REASON, pa.string()),
@@ -110,13 +110,13 @@ class QuarantineFiles:
         )
         reasons = [
             pa.array([self.run_id] * many, pa.string()),
-            pa.array([names for names, _ in rules], _KEPT[1].type),
+            pa.array([names for names, _ in rules], _QUARANTINE_FIELDS[1].type),
             pa.array([reason for _, reason in rules], pa.string()),
             seen,
         ]
         held = [batch.schema.field(name).with_nullable(True) for name in self.columns]
         metadata = {k: v for k, v in (batch.schema.metadata or {}).items() if k != ROW_SCHEMA}
-        schema = pa.schema([*held, *_KEPT], metadata=metadata)
+        schema = pa.schema([*held, *_QUARANTINE_FIELDS], metadata=metadata)
         columns = [batch.column(name) for name in self.columns]
         return pa.RecordBatch.from_arrays([*columns, *reasons], schema=schema)
 

@@ -23,8 +23,8 @@ def check_inputs(plan: RebuildPlan, lake: str, storage: Storage) -> None:
     own = [join(run.location, file.path) for file in plan.evidence.files]
     _check(run_id, "what it wrote", own, storage)
     if isinstance(run.build, QuarantineBuild):
-        kept = [join(lake, file.path) for file in run.build.files]
-        _check(run_id, "the quarantined rows", kept, storage)
+        quarantined = [join(lake, file.path) for file in run.build.files]
+        _check(run_id, "the quarantined rows", quarantined, storage)
 
 
 def _base(plan: RebuildPlan) -> list[str]:

@@ -72,8 +72,8 @@ def _apart(reader: DuckdbReader, plan: RebuildPlan, loaded: Loaded, common: Tabl
     sums = ", ".join(f"sum(hash({quoted(column.name)})::HUGEINT)" for column in common.columns)
     before = reader.row(f"SELECT {sums} FROM {old}", parameters)  # noqa: S608
     after = reader.row(f"SELECT {sums} FROM {new}", more)  # noqa: S608
-    told = zip(common.names, before, after, strict=True)
-    columns = tuple(name for name, a, b in told if a != b)
+    sums_by_column = zip(common.names, before, after, strict=True)
+    columns = tuple(name for name, a, b in sums_by_column if a != b)
     return _Apart(only(old, new), only(new, old), columns)
 
 
@@ -87,9 +87,9 @@ def _rows(
 
 def _schema_changes(then: TableSchema, now: TableSchema) -> tuple[str, ...]:
     names = [*then.names, *(name for name in now.names if name not in then.names)]
-    told = ((name, then.type_of(name), now.type_of(name)) for name in names)
+    types = ((name, then.type_of(name), now.type_of(name)) for name in names)
     return tuple(
         f"{name}: {old or 'not there'} then, {new or 'not there'} now"
-        for name, old, new in told
+        for name, old, new in types
         if old != new
     )

@@ -20,14 +20,14 @@ from openlaketx.loads.copy_on_write import REWRITTEN
 from openlaketx.loads.keyed_changes import OP, UPDATE
 from openlaketx.loads.keyed_load import CHANGES
 from openlaketx.loads.schema_growth import WIDENED
-from openlaketx.loads.window_load import KEPT
+from openlaketx.loads.window_load import RETAINED
 from openlaketx.measure import ReferencedRows, Subject, take_measures
 from openlaketx.measure.subject import pinned_rows
 from openlaketx.stage import Candidate
 
 # Which files hold exactly the rows that the run of a version added.
 
-_NEIGHBOURS = frozenset({REWRITTEN, KEPT, WIDENED, GROWN})
+_NEIGHBOURS = frozenset({REWRITTEN, RETAINED, WIDENED, GROWN})
 """Folders of a run whose files also hold rows that were in the table before."""
 
 

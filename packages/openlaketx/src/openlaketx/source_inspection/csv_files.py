@@ -138,7 +138,7 @@ def _csv_records(file: str, dialect: CsvDialect) -> Iterator[tuple[int, list[str
     taken: list[str] = []
     field = _field(dialect.delimiter)
     with dialect.lines(file) as lines:
-        reader = dialect.reader(_kept(lines, taken))
+        reader = dialect.reader(_recorded(lines, taken))
         try:
             for record in reader:
                 if record:
@@ -148,7 +148,7 @@ def _csv_records(file: str, dialect: CsvDialect) -> Iterator[tuple[int, list[str
             raise DialectProblem(f"line {reader.line_num}: {error}") from None
 
 
-def _kept(lines: Iterator[str], taken: list[str]) -> Iterator[str]:
+def _recorded(lines: Iterator[str], taken: list[str]) -> Iterator[str]:
     for line in lines:
         taken.append(line)
         yield line
@@ -163,8 +163,8 @@ def _values(record: list[str], taken: Sequence[str], field: re.Pattern[str]) -> 
         return [value or None for value in record]
     written = field.findall(text.rstrip("\r\n"))
     return [
-        value if value or told == _QUOTED_EMPTY else None
-        for value, told in zip(record, written, strict=False)
+        value if value or raw == _QUOTED_EMPTY else None
+        for value, raw in zip(record, written, strict=False)
     ]
 
 

@@ -122,7 +122,7 @@ def _texts(files: Files, rows: SampleRows, limits: Limits) -> Found:
         facts = table.facts(rows, null_value)
     return Found(
         names=table.names,
-        types=[said.type for said in facts],
+        types=[fact.type for fact in facts],
         nulls=table.nulls(rows, facts),
         places=range(len(table.names)),
         whole=table.whole,

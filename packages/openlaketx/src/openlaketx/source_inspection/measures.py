@@ -55,11 +55,11 @@ def _answered(
     sketch: SourcePreview, columns: Sequence[SampleColumn], subject: Subject, ask: Ask
 ) -> SourcePreview:
     profiles = column_profiles(columns, subject)
-    told = tuple(
+    columns_profiled = tuple(
         column.model_copy(update={"profile": profiles.get(column.name)})
         for column in sketch.columns
     )
-    profiled = sketch.model_copy(update={"columns": told})
+    profiled = sketch.model_copy(update={"columns": columns_profiled})
     measured = take_measures(tuple(ask(profiled)), subject)
     answers = {"measured": measured.values, "unmeasured": measured.unmeasured}
     return profiled.model_copy(update=answers)
@@ -110,6 +110,6 @@ def _profile(
     kind = kind_of(column.name, column.type)
     if kind is None:
         return ColumnProfile(column=column.name, type=column.type, nulls=column.nulls)
-    told = Column(name=column.name, type=column.type)
-    found = column_profile(reader, origin, subject.table_rows, told, kind)
+    plain = Column(name=column.name, type=column.type)
+    found = column_profile(reader, origin, subject.table_rows, plain, kind)
     return found.model_copy(update={"sketches": ()})

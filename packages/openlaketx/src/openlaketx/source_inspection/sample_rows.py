@@ -54,9 +54,9 @@ class SampleRows:
         """All rows of a relation, re-read by each query; ``values`` are its parameters."""
         for name, value in values.items():
             self._connection.execute(f"SET VARIABLE {name} = ?", [value])
-        told = re.sub(r"\$([a-z_0-9]+)", r"getvariable('\1')", relation)
+        source = re.sub(r"\$([a-z_0-9]+)", r"getvariable('\1')", relation)
         numbered = ", ".join(f"{_quoted(name)} AS c{at}" for at, name in enumerate(columns))
-        self._connection.execute(f"CREATE VIEW seen AS SELECT {numbered} FROM {told}")  # noqa: S608
+        self._connection.execute(f"CREATE VIEW seen AS SELECT {numbered} FROM {source}")  # noqa: S608
         self.count = int(self.ask("SELECT count(*) FROM seen")[0][0])
 
     def ask(self, query: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
@@ -64,9 +64,9 @@ class SampleRows:
 
     def write(self, values: Mapping[str, str], file: str) -> None:
         """Writes all rows to one Parquet file: each name with its SQL expression."""
-        told = ", ".join(f"{value} AS {_quoted(name)}" for name, value in values.items())
+        selected = ", ".join(f"{value} AS {_quoted(name)}" for name, value in values.items())
         place = file.replace("'", "''")
-        copied = f"COPY (SELECT {told} FROM seen) TO '{place}' (FORMAT parquet)"  # noqa: S608
+        copied = f"COPY (SELECT {selected} FROM seen) TO '{place}' (FORMAT parquet)"  # noqa: S608
         self._connection.execute(copied)
 
     def _widen(self, types: Sequence[str]) -> None:
@@ -140,10 +140,10 @@ class SampleColumn:
         raw = f"c{self.at:d}"
         if self.null_mark is None:
             return raw if is_nested(self.type) else f"CAST({raw} AS {_held(self.type)})"
-        told = f"nullif({raw}, '{self.null_mark.replace(chr(39), chr(39) * 2)}')"
+        text = f"nullif({raw}, '{self.null_mark.replace(chr(39), chr(39) * 2)}')"
         if self.type == "string":
-            return told if self.null_mark else raw
-        return f"try_cast(nullif({told}, '') AS {_held(self.type)})"
+            return text if self.null_mark else raw
+        return f"try_cast(nullif({text}, '') AS {_held(self.type)})"
 
 
 def _held(data_type: str) -> str:

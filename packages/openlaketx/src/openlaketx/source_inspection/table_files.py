@@ -99,8 +99,8 @@ def inspect_table(folder: str, rows: SampleRows, ask: Ask | None = None) -> Sour
         raise
     except duckdb.Error as error:
         line = next(iter(str(error).splitlines()), "")
-        said = masked_message(line, type(error).__name__)
-        reason = _unreadable(table.files) or f"its files cannot be read: {said}"
+        message = masked_message(line, type(error).__name__)
+        reason = _unreadable(table.files) or f"its files cannot be read: {message}"
         raise NotAdoptable(location=folder, reason=reason, way_out=_WAY_OUT) from None
 
 

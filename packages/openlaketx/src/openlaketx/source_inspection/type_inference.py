@@ -100,9 +100,9 @@ def _facts(
     values = f"SELECT c{column:d} AS v FROM seen WHERE v <> '' AND v <> $null_value {bounded}"  # noqa: S608
     asked = [f"coalesce(bool_and({SPELT[kind]}), true)" for kind in kinds]
     query = f"SELECT count(*), {', '.join([*asked, *_SIZES])} FROM ({values})"  # noqa: S608
-    filled, *told = rows.ask(query, {"null_value": null_value})[0]
-    spelt = frozenset(kind for kind, whether in zip(kinds, told, strict=False) if whether)
-    return TextFacts(int(filled), spelt, *(_size(value) for value in told[len(kinds) :]))
+    filled, *results = rows.ask(query, {"null_value": null_value})[0]
+    spelt = frozenset(kind for kind, whether in zip(kinds, results, strict=False) if whether)
+    return TextFacts(int(filled), spelt, *(_size(value) for value in results[len(kinds) :]))
 
 
 _SIZES = (
@@ -141,13 +141,13 @@ class TextTable:
     def nulls(self, rows: SampleRows, facts: Sequence[TextFacts]) -> list[int]:
         """Missing values per column; in a column of texts, an empty text is one."""
         return [
-            rows.count - said.filled - (_empty(rows, index) if said.type == "string" else 0)
-            for index, said in enumerate(facts)
+            rows.count - fact.filled - (_empty(rows, index) if fact.type == "string" else 0)
+            for index, fact in enumerate(facts)
         ]
 
     def null_mark(self, rows: SampleRows, facts: Sequence[TextFacts]) -> str:
         """The text that hides the type of most columns; empty if there is none."""
-        texts = [index for index, said in enumerate(facts) if said.type == "string" and said.filled]
+        texts = [index for index, fact in enumerate(facts) if fact.type == "string" and fact.filled]
         votes = dict.fromkeys(NULL_MARKS, 0)
         for index in texts:
             for mark in _present(rows, index):

@@ -92,7 +92,7 @@ def partitions_lines(rows: Sequence[PartitionRow]) -> list[str]:
 def _state(row: InvalidationRow) -> str:
     if row.end is not None:
         return toned(*_ENDS[row.end])
-    return toned(f"! {plural(len(row.behind), 'dataset')} behind", Tone.WARN)
+    return toned(f"! {plural(len(row.lagging), 'dataset')} behind", Tone.WARN)
 
 
 def _end(row: InvalidationRow) -> list[str]:
@@ -123,7 +123,7 @@ def _progress(item: Follower) -> str:
 def _next(rows: Sequence[InvalidationRow]) -> Iterator[str]:
     """The command to run without a dispatcher."""
     for row in rows:
-        for item in row.behind:
+        for item in row.lagging:
             if item.standing is Standing.READY and item.task_id is None:
                 yield f"Next: {escaped(again_command(item.dataset, item.window))}"
                 return

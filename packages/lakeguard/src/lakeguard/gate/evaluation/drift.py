@@ -26,7 +26,7 @@ from lakeguard_sdk.model.definitions import RuleDefinition
 
 _FIRST = "nothing to compare with"
 _SHOWN = Decimal("0.0001")
-_TOLD = Context(prec=12)
+_EVIDENCE_PRECISION = Context(prec=12)
 
 
 def evaluate_distribution(
@@ -38,11 +38,11 @@ def evaluate_distribution(
     limit = f"at most {number_text(check.most)}"
     found = None if before is None else stability(before, now)
     if found is None:
-        told = f"{counted(now.rows, 'row')} with {subject}: {_FIRST}"
-        return result(definition, Outcome.PASS, told, limit=limit)
+        message = f"{counted(now.rows, 'row')} with {subject}: {_FIRST}"
+        return result(definition, Outcome.PASS, message, limit=limit)
     message = f"the distribution of {subject} changed by {_shown(found)} (PSI), limit {limit}"
     outcome = Outcome.PASS if found <= check.most else broken(definition.severity)
-    return result(definition, outcome, message, observed=_told(found), limit=limit)
+    return result(definition, outcome, message, observed=_observed(found), limit=limit)
 
 
 def _spread_before(check: DistributionCheck, context: EvaluationContext) -> Spread | None:
@@ -70,12 +70,12 @@ def evaluate_share_growth(
     subject = f"{check.subject}{where_words(rule)}"
     limit = f"at most {number_text(check.most)} points more"
     if now is None or before is None:
-        told = f"{subject}: {'no rows' if now is None else _FIRST}"
-        return result(definition, Outcome.PASS, told, limit=limit)
+        message = f"{subject}: {'no rows' if now is None else _FIRST}"
+        return result(definition, Outcome.PASS, message, limit=limit)
     grown = EXACT.subtract(now, before)
     message = f"{subject} went from {_per_cent(before)} to {_per_cent(now)}, limit {limit}"
     outcome = Outcome.PASS if grown <= check.most else broken(definition.severity)
-    return result(definition, outcome, message, observed=_told(grown), limit=limit)
+    return result(definition, outcome, message, observed=_observed(grown), limit=limit)
 
 
 def _share_before(check: ShareGrowthCheck, context: EvaluationContext) -> Decimal | None:
@@ -104,5 +104,5 @@ def _shown(number: Decimal) -> str:
     return number_text(number.quantize(_SHOWN, context=EXACT))
 
 
-def _told(value: Decimal) -> float:
-    return float(_TOLD.plus(value))
+def _observed(value: Decimal) -> float:
+    return float(_EVIDENCE_PRECISION.plus(value))

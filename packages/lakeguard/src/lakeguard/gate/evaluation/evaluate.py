@@ -113,7 +113,7 @@ def evaluate_formula(
         message = f"{subject} has no value"
     else:
         message = f"{subject} is {scalar_words(value, check.bounds.data_type)}"
-    observed = _told(value, check.bounds.data_type)
+    observed = _observed(value, check.bounds.data_type)
     return result(definition, outcome, f"{message}, limit {limit}", observed=observed, limit=limit)
 
 
@@ -140,7 +140,7 @@ def _held(exact: Fraction, data_type: str) -> Decimal:
         raise Unmeasured("the value exceeds the range of double") from None
 
 
-def _told(value: Decimal | None, data_type: str) -> MeasureValue:
+def _observed(value: Decimal | None, data_type: str) -> MeasureValue:
     if value is None:
         return None
     if value.is_nan():

@@ -60,7 +60,7 @@ def share_words(failed: int, scope: int, limit: Threshold | None) -> str:
     shown = exact
     for digits in range(2, 12):
         shown = _significant(exact, digits)
-        if _tells_the_truth(shown, exact, limit):
+        if _is_unambiguous(shown, exact, limit):
             break
     return f"{number_text(shown)} %"
 
@@ -74,7 +74,7 @@ def _significant(number: Decimal, digits: int) -> Decimal:
     return number.quantize(quantum, ROUND_HALF_EVEN, EXACT)
 
 
-def _tells_the_truth(shown: Decimal, exact: Decimal, limit: Threshold | None) -> bool:
+def _is_unambiguous(shown: Decimal, exact: Decimal, limit: Threshold | None) -> bool:
     if (shown == 100) != (exact == 100):
         return False
     if limit is None or not limit.percent:

@@ -27,11 +27,11 @@ def redacted_message(check: CheckResult, hidden: Collection[str]) -> str:
 
 def redacted_reasons(ruling: Ruling, hidden: Collection[str]) -> tuple[str, ...]:
     """The ruling's reasons, each with its message redacted."""
-    said = {
+    redacted = {
         f"{check.check_id}: {check.message}": f"{check.check_id}: {redacted_message(check, hidden)}"
         for check in ruling.checks
     }
-    return tuple(said.get(reason, reason) for reason in ruling.reasons)
+    return tuple(redacted.get(reason, reason) for reason in ruling.reasons)
 
 
 def columns_named(rule: Rule) -> frozenset[str]:

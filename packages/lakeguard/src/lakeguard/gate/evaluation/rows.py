@@ -37,11 +37,11 @@ def evaluate_rows(
     failed, scope = counts_of(answers)
     extreme = _worst(check, answers)
     worst = extreme if failed else None
-    told = ""
+    detail = ""
     if worst is not None and check.bounds is not None:
-        told = f", worst {scalar_words(worst[0], check.bounds.data_type)}"
+        detail = f", worst {scalar_words(worst[0], check.bounds.data_type)}"
     observed = None if worst is None else worst[1]
-    return _rows_result(definition, rule, check, (failed, scope), told, observed)
+    return _rows_result(definition, rule, check, (failed, scope), detail, observed)
 
 
 def evaluate_groups(
@@ -52,15 +52,15 @@ def evaluate_groups(
     counts, groups, worst = counts_of(answers), as_count(answers[2]), answers[3]
     if bool(groups) != bool(counts[0]):
         raise Unmeasured(f"{counts[0]:,} failing rows in {groups:,} groups is impossible")
-    told = ""
+    detail = ""
     if groups:
         value = as_scalar(worst, check.bounds.data_type)
         shown = "none" if value is None else scalar_words(value, check.bounds.data_type)
-        told = (
+        detail = (
             f" in {counted(groups, 'group')} by {', '.join(rule.by)}: {check.subject}"
             f" must be {bounds_words(check.bounds)}, worst {shown}"
         )
-    return _rows_result(definition, rule, check, counts, told, worst if groups else None)
+    return _rows_result(definition, rule, check, counts, detail, worst if groups else None)
 
 
 def counts_of(answers: list[MeasureValue]) -> tuple[int, int]:
@@ -75,12 +75,12 @@ def _rows_result(
     rule: Rule,
     check: RowCheck | GroupCheck,
     counts: tuple[int, int],
-    told: str,
+    detail: str,
     observed: MeasureValue,
 ) -> CheckResult:
     failed, scope = counts
     outcome, limit = _rows_outcome(definition.severity, rule, failed, scope)
-    message = rows_message(failed, scope, rows_words(rule, check), limit) + told
+    message = rows_message(failed, scope, rows_words(rule, check), limit) + detail
     allowed = rows_limit(limit)
     if failed:
         message += f", limit {allowed}" if limit else ", none allowed"

@@ -43,12 +43,12 @@ def evaluate_share(
     share = _share(counts)
     if share is None:
         return result(definition, Outcome.PASS, f"{subject}: no rows")
-    bounds, told = check.bounds, ""
+    bounds, detail = check.bounds, ""
     if check.past is not None:
-        bounds, told = past_bounds(check.past, _earlier(check, context), bounds, context)
+        bounds, detail = past_bounds(check.past, _earlier(check, context), bounds, context)
     outcome, limit = value_outcome(definition.severity, rule, bounds, share)
     shown = share_words(*counts, rule.fail_if or rule.warn_if or _threshold(bounds))
-    message = f"{subject} is {shown}{f', limit {limit} %' if limit else ''}{told}"
+    message = f"{subject} is {shown}{f', limit {limit} %' if limit else ''}{detail}"
     observed = float(f"{share:.12g}")
     return result(definition, outcome, message, observed=observed, limit=limit and f"{limit} %")
 

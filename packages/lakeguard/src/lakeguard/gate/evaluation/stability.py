@@ -43,12 +43,12 @@ class Spread:
 def read_spread(value: MeasureValue, data_type: str) -> Spread:
     """Parse a distribution from evidence; raises NotAValue if it is malformed."""
     try:
-        told = json.loads(value) if isinstance(value, str) else {}
+        parsed = json.loads(value) if isinstance(value, str) else {}
         places = tuple(
-            Place(place_of(at, data_type), *rows) for at, *rows in told.get("places", ())
+            Place(place_of(at, data_type), *rows) for at, *rows in parsed.get("places", ())
         )
-        values = tuple((digest, int(rows)) for digest, rows in told.get("values", ()))
-        return Spread(int(told["rows"]), places, values)
+        values = tuple((digest, int(rows)) for digest, rows in parsed.get("values", ()))
+        return Spread(int(parsed["rows"]), places, values)
     except (ValueError, TypeError, KeyError, AttributeError):
         raise NotAValue(f"{value!r:.60} is not a distribution") from None
 

@@ -41,12 +41,12 @@ def evaluate_value(
 ) -> CheckResult:
     answer = context.answer(check.value)
     value = as_scalar(answer, check.bounds.data_type)
-    bounds, told = check.bounds, ""
+    bounds, detail = check.bounds, ""
     if check.past is not None:
         points = context.earlier(check.value, bounds.data_type)
-        bounds, told = past_bounds(check.past, points, bounds, context)
+        bounds, detail = past_bounds(check.past, points, bounds, context)
     outcome, limit = value_outcome(definition.severity, rule, bounds, value)
-    message = f"{_value_words(rule, check, value)}{f', limit {limit}' if limit else ''}{told}"
+    message = f"{_value_words(rule, check, value)}{f', limit {limit}' if limit else ''}{detail}"
     return result(definition, outcome, message, observed=answer, limit=limit or None)
 
 

@@ -117,9 +117,9 @@ class ConditionParser(ScalarParser):
             negated = cursor.take_word("not") is not None
             cursor.expect_word("null")
             return NullTest(of=of, negated=negated)
-        return self._said_of(of)
+        return self._predicate(of)
 
-    def _said_of(self, of: WrittenNode) -> WhereNode:
+    def _predicate(self, of: WrittenNode) -> WhereNode:
         cursor = self._cursor
         negated = cursor.take_word("not") is not None
         if cursor.take_word("in"):

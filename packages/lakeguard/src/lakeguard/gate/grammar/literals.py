@@ -92,9 +92,9 @@ def duration(text: str) -> timedelta:
 def duration_words(span: timedelta) -> str:
     """In the two largest units that are not zero: ``2 d 3 h``, ``45 s``."""
     rest = abs(span) // timedelta(seconds=1)
-    told = []
+    parts = []
     for unit in ("d", "h", "m", "s"):
         count, rest = divmod(rest, _UNITS[unit] // timedelta(seconds=1))
         if count:
-            told.append(f"{count} {unit}")
-    return " ".join(told[:2]) or "0 s"
+            parts.append(f"{count} {unit}")
+    return " ".join(parts[:2]) or "0 s"

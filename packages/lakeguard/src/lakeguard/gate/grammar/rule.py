@@ -106,9 +106,11 @@ class Rule(FrozenModel):
     @property
     def condition_columns(self) -> tuple[str, ...]:
         """Columns named in its condition or aggregate, without duplicates."""
-        said = self.parameter("condition") or self.parameter("aggregate")
+        given = self.parameter("condition") or self.parameter("aggregate")
         found = (
-            columns_in(said.tree) if isinstance(said, ConditionArgument | AggregateArgument) else ()
+            columns_in(given.tree)
+            if isinstance(given, ConditionArgument | AggregateArgument)
+            else ()
         )
         return tuple(dict.fromkeys(found))
 
@@ -130,7 +132,7 @@ def given_texts(rule: Rule) -> dict[str, str]:
 
 def _clauses(rule: Rule) -> dict[str, str]:
     """Clauses after the arguments, in order."""
-    said = {
+    clauses = {
         "by": ", ".join(map(column_text, rule.by)),
         "where": "" if rule.where is None else where_text(rule.where),
         "warn_if": "" if rule.warn_if is None else str(rule.warn_if),
@@ -138,7 +140,7 @@ def _clauses(rule: Rule) -> dict[str, str]:
         "on_fail": "" if rule.on_fail == "block" else rule.on_fail,
         "scope": "" if rule.scope is None else rule.scope.value,
     }
-    return {word: text for word, text in said.items() if text}
+    return {word: text for word, text in clauses.items() if text}
 
 
 def _arguments(rule: Rule) -> str:
@@ -148,8 +150,8 @@ def _arguments(rule: Rule) -> str:
         match parameter.value:
             case Operator(op=op):
                 columns = [f" {op} ".join(columns)]
-            case ConditionArgument() | AggregateArgument() as said:
-                columns.append(value_text(said))
+            case ConditionArgument() | AggregateArgument() as argument:
+                columns.append(value_text(argument))
             case Reference() as reference:
                 return f"{', '.join(columns)} -> {value_text(reference)}".strip()
             case value:

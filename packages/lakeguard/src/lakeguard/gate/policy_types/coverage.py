@@ -30,8 +30,8 @@ class RulesAtLeast(PolicyForm):
 
     def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
         found = len(policy_input.subject.rules)
-        said = f"{counted(found, 'active rule')}, at least {self.count:,}"
-        return PolicyResult(found >= self.count, said)
+        message = f"{counted(found, 'active rule')}, at least {self.count:,}"
+        return PolicyResult(found >= self.count, message)
 
     def __str__(self) -> str:
         return f"rules >= {self.count}"
@@ -61,8 +61,8 @@ class ColumnsCovered(PolicyForm):
         columns = policy_input.facts.declared.names
         covered = len(_covered(policy_input) & set(columns))
         enough = EXACT.multiply(self.percent, Decimal(len(columns))) <= 100 * covered
-        said = f"active rules cover {covered:,} of {len(columns):,} columns"
-        return PolicyResult(enough, f"{said}, at least {percent_text(self.percent)}")
+        message = f"active rules cover {covered:,} of {len(columns):,} columns"
+        return PolicyResult(enough, f"{message}, at least {percent_text(self.percent)}")
 
     def __str__(self) -> str:
         return f"columns covered >= {percent_text(self.percent)}"
@@ -95,19 +95,19 @@ RULE_COVERAGE = PolicyKind(
         FormReference(
             form="rules >= <number>",
             example="rules >= 3",
-            says="The dataset has at least that many active rules.",
+            meaning="The dataset has at least that many active rules.",
             violated="there are fewer.",
         ),
         FormReference(
             form="rules cover keys",
             example="rules cover keys",
-            says="Every key of the load is covered by an active rule.",
+            meaning="Every key of the load is covered by an active rule.",
             violated="a key is not covered.",
         ),
         FormReference(
             form="columns covered >= <number>%",
             example="columns covered >= 80%",
-            says="At least that share of the table's columns is covered by active rules.",
+            meaning="At least that share of the table's columns is covered by active rules.",
             violated="the share is smaller.",
         ),
     ),

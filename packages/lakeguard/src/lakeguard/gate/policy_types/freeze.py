@@ -121,7 +121,7 @@ CHANGE_FREEZE = PolicyKind(
         FormReference(
             form="freeze <day or time>..<day or time>",
             example="freeze 2026-12-20..2027-01-03",
-            says=(
+            meaning=(
                 "From the first to the second. Days are UTC and included; a time, such as "
                 "`2026-12-20T18:00Z`, needs a zone, and the end time is excluded."
             ),
@@ -130,7 +130,7 @@ CHANGE_FREEZE = PolicyKind(
         FormReference(
             form="freeze <day of the week>..<day of the week>",
             example="freeze saturday..sunday",
-            says="Every week on these days, UTC, both included.",
+            meaning="Every week on these days, UTC, both included.",
             violated="a run opens or is decided on one of these days.",
         ),
     ),

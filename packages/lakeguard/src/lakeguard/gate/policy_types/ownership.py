@@ -30,10 +30,10 @@ class Required(PolicyForm):
     what: Literal["owner", "description"]
 
     def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
-        said = (
+        value = (
             policy_input.subject.owner if self.what == "owner" else policy_input.subject.description
         )
-        if said.strip():
+        if value.strip():
             return PolicyResult(
                 True, f"it has an {self.what}" if self.what == "owner" else "described"
             )
@@ -78,19 +78,19 @@ OWNERSHIP = PolicyKind(
         FormReference(
             form="owner required",
             example="owner required",
-            says="The dataset has an owner.",
+            meaning="The dataset has an owner.",
             violated="it has none.",
         ),
         FormReference(
             form="owner in [<owner>, …]",
             example="owner in ['finance-team', platform]",
-            says="The owner is one of these, matched exactly.",
+            meaning="The owner is one of these, matched exactly.",
             violated="the owner is another one or missing.",
         ),
         FormReference(
             form="description required",
             example="description required",
-            says="The dataset has a description.",
+            meaning="The dataset has a description.",
             violated="it has none.",
         ),
     ),
@@ -140,13 +140,13 @@ NAMING = PolicyKind(
         FormReference(
             form="columns match '<pattern>'",
             example="columns match '[a-z][a-z0-9_]*'",
-            says=("The whole name of every column matches the [pattern](rules.md#patterns)."),
+            meaning=("The whole name of every column matches the [pattern](rules.md#patterns)."),
             violated="a name does not match.",
         ),
         FormReference(
             form="dataset match '<pattern>'",
             example="dataset match '(dim|fact)_[a-z0-9_]+'",
-            says="The whole name of the dataset, without its layer, matches the pattern.",
+            meaning="The whole name of the dataset, without its layer, matches the pattern.",
             violated="it does not match.",
         ),
     ),

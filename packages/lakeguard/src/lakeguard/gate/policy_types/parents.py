@@ -25,8 +25,8 @@ class Parents(PolicyForm):
 
     def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
         parents = policy_input.subject.parents
-        said = f"built from {', '.join(parents)}" if parents else "built from no dataset"
-        return PolicyResult(bool(parents) == (self.must == "required"), said)
+        message = f"built from {', '.join(parents)}" if parents else "built from no dataset"
+        return PolicyResult(bool(parents) == (self.must == "required"), message)
 
     def __str__(self) -> str:
         return f"parents {self.must}"
@@ -79,19 +79,19 @@ LINEAGE_PARENT = PolicyKind(
         FormReference(
             form="parents required",
             example="parents required",
-            says="The dataset is built from another.",
+            meaning="The dataset is built from another.",
             violated="it declares no parent.",
         ),
         FormReference(
             form="parents forbidden",
             example="parents forbidden",
-            says="The dataset is built from a source or a frame, not from other datasets.",
+            meaning="The dataset is built from a source or a frame, not from other datasets.",
             violated="it declares a parent.",
         ),
         FormReference(
             form="parents from <layer>, or parents from [<layer>, …]",
             example="parents from silver",
-            says="There is a parent, and every parent is in one of these layers.",
+            meaning="There is a parent, and every parent is in one of these layers.",
             violated="a parent is in another layer, or there is none.",
         ),
     ),

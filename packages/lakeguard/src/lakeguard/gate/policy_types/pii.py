@@ -60,8 +60,8 @@ class ForbidTag(PolicyForm):
         if not tagged and not inherited:
             return PolicyResult(True, f"no column carries the tag {self.tag}")
         noun = "column" if len(tagged) == 1 else "columns"
-        said = [f"{noun} {', '.join(tagged)} tagged {self.tag}"] if tagged else []
-        return PolicyResult(False, "; ".join([*said, *inherited]))
+        own = [f"{noun} {', '.join(tagged)} tagged {self.tag}"] if tagged else []
+        return PolicyResult(False, "; ".join([*own, *inherited]))
 
     def _inherited(self, policy_input: PolicyInput, tagged: set[str]) -> Iterator[str]:
         """Columns that inherit the tag."""
@@ -195,7 +195,7 @@ PII = PolicyKind(
         FormReference(
             form="forbid tag:<tag> [unless masked by [<function>, …]]",
             example="forbid tag:pii unless masked by [mask_email, sha2]",
-            says=(
+            meaning=(
                 "No column carries the tag (case-insensitive) or derives from a column that "
                 "does. Values that passed through one of the functions are masked and do not "
                 "carry the tag."
@@ -208,7 +208,7 @@ PII = PolicyKind(
         FormReference(
             form="forbid columns [<name>, …]",
             example="forbid columns ['e-mail', 'pass*', ssn]",
-            says=(
+            meaning=(
                 "No column or struct field has one of the names. `*` is a wildcard; case is "
                 "ignored."
             ),
@@ -217,7 +217,7 @@ PII = PolicyKind(
         FormReference(
             form="forbid pattern '<pattern>' in samples|values",
             example="forbid pattern '[0-9]{3}-[0-9]{2}-[0-9]{4}' in samples",
-            says=(
+            meaning=(
                 "No text contains the pattern. `samples` searches up to 10,000 distinct "
                 "values of every string column of the batch, chosen deterministically; "
                 "`values` searches every row. Evidence records counts, never values. Texts "

@@ -103,7 +103,7 @@ class FormReference:
 
     form: str
     example: str
-    says: str
+    meaning: str
     violated: str
     judged: str = f"{Needs.METADATA}."
 

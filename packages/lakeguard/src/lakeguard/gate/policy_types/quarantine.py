@@ -41,8 +41,8 @@ class RowsQuarantined(PolicyForm):
         if _is_exempt(policy_input):
             return _NO_NEW_ROWS
         count = _quarantined_rows(policy_input.measured)
-        said = f"{count:,} of {policy_input.measured.rows_read:,} rows quarantined"
-        return PolicyResult(count <= self.rows, f"{said}, at most {self.rows:,}")
+        message = f"{count:,} of {policy_input.measured.rows_read:,} rows quarantined"
+        return PolicyResult(count <= self.rows, f"{message}, at most {self.rows:,}")
 
     def __str__(self) -> str:
         return f"quarantine <= {self.rows} rows"
@@ -57,9 +57,9 @@ class ShareQuarantined(PolicyForm):
         if _is_exempt(policy_input):
             return _NO_NEW_ROWS
         count, read = _quarantined_rows(policy_input.measured), policy_input.measured.rows_read
-        held = 100 * count <= EXACT.multiply(self.percent, Decimal(read))
-        said = f"{count:,} of {read:,} rows quarantined"
-        return PolicyResult(held, f"{said}, at most {percent_text(self.percent)}")
+        passes = 100 * count <= EXACT.multiply(self.percent, Decimal(read))
+        message = f"{count:,} of {read:,} rows quarantined"
+        return PolicyResult(passes, f"{message}, at most {percent_text(self.percent)}")
 
     def __str__(self) -> str:
         return f"quarantine <= {percent_text(self.percent)}"
@@ -77,8 +77,8 @@ class QuarantineSize(PolicyForm):
         if found.exempt:
             return _NO_NEW_ROWS
         quarantined = policy_input.measured.rows_quarantined + (0 if found.renews else found.rows)
-        said = f"{counted(quarantined, 'row')} in quarantine after the run"
-        return PolicyResult(quarantined <= self.rows, f"{said}, at most {self.rows:,}")
+        message = f"{counted(quarantined, 'row')} in quarantine after the run"
+        return PolicyResult(quarantined <= self.rows, f"{message}, at most {self.rows:,}")
 
     def __str__(self) -> str:
         return f"quarantine holds <= {self.rows} rows"
@@ -98,8 +98,8 @@ class QuarantineAge(PolicyForm):
         if found.renews or found.oldest is None:
             return PolicyResult(True, "the quarantine is empty")
         waited = policy_input.clock - found.oldest
-        said = f"the oldest row has been in quarantine for {duration_words(waited)}"
-        return PolicyResult(waited <= self.limit.delta, f"{said}, limit {self.limit}")
+        message = f"the oldest row has been in quarantine for {duration_words(waited)}"
+        return PolicyResult(waited <= self.limit.delta, f"{message}, limit {self.limit}")
 
     def __str__(self) -> str:
         return f"quarantine waits <= {self.limit}"
@@ -154,21 +154,21 @@ QUARANTINE_BUDGET = PolicyKind(
         FormReference(
             form="quarantine <= <number>%",
             example="quarantine <= 1%",
-            says="At most that share of the rows a run reads is quarantined.",
+            meaning="At most that share of the rows a run reads is quarantined.",
             violated="the share is larger. Replays are exempt.",
             judged=f"{Needs.EVIDENCE}.",
         ),
         FormReference(
             form="quarantine <= <number> rows",
             example="quarantine <= 1000 rows",
-            says="A run quarantines at most that many rows.",
+            meaning="A run quarantines at most that many rows.",
             violated="there are more. Replays are exempt.",
             judged=f"{Needs.EVIDENCE}.",
         ),
         FormReference(
             form="quarantine holds <= <number> rows",
             example="quarantine holds <= 10000 rows",
-            says=(
+            meaning=(
                 "After a run, at most that many rows are in quarantine, from this run or earlier "
                 "ones."
             ),
@@ -178,7 +178,7 @@ QUARANTINE_BUDGET = PolicyKind(
         FormReference(
             form="quarantine waits <= <time>",
             example="quarantine waits <= 7d",
-            says=(
+            meaning=(
                 "No row is in quarantine for longer; durations are `90m`, `24h`, `7d` or `7 "
                 "days`. It does not apply to a load that rereads everything in each run, such "
                 "as FULL or SNAPSHOT: its quarantine starts anew with each run."

@@ -67,7 +67,7 @@ SCHEMA = PolicyKind(
         FormReference(
             form="mode STRICT|ADDITIVE|BACKWARD|FORWARD|FULL",
             example="mode STRICT",
-            says=(
+            meaning=(
                 "Schema differences that the profile of this name blocks are refused, "
                 "whatever the dataset's own profile allows; see below."
             ),

@@ -100,8 +100,8 @@ class Duration(PolicyForm):
         if opened is None:
             return PolicyResult(None, "no run builds it")
         took = policy_input.clock - opened
-        said = f"took {duration_words(took)} until the decision, limit {self.limit}"
-        return PolicyResult(took <= self.limit.delta, said)
+        message = f"took {duration_words(took)} until the decision, limit {self.limit}"
+        return PolicyResult(took <= self.limit.delta, message)
 
     def __str__(self) -> str:
         return f"duration <= {self.limit}"
@@ -133,7 +133,7 @@ SLA = PolicyKind(
         FormReference(
             form="freshness <= <time>",
             example="freshness <= 24h",
-            says=(
+            meaning=(
                 "A run reads no input that was promoted longer ago, and the dataset itself is "
                 "promoted at least that often. Durations are `90m`, `24h`, `7d`."
             ),
@@ -145,7 +145,7 @@ SLA = PolicyKind(
         FormReference(
             form="arrival by <hh:mm>",
             example="arrival by 06:00",
-            says="Every day, UTC, a version is promoted by that time.",
+            meaning="Every day, UTC, a version is promoted by that time.",
             violated=(
                 "the time has passed and no version was promoted since midnight; the first "
                 "version is never late. With `BLOCK`, late data is not published that day, so "
@@ -155,7 +155,7 @@ SLA = PolicyKind(
         FormReference(
             form="duration <= <time>",
             example="duration <= 2h",
-            says="A run takes no longer from opening to decision.",
+            meaning="A run takes no longer from opening to decision.",
             violated="it takes longer.",
             judged=f"{Needs.EVIDENCE}.",
         ),

@@ -34,8 +34,8 @@ class RowsAtMost(PolicyForm):
 
     def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
         found = policy_input.measured.table_rows
-        said = f"the table would have {counted(found, 'row')}, at most {self.rows:,}"
-        return PolicyResult(found <= self.rows, said)
+        message = f"the table would have {counted(found, 'row')}, at most {self.rows:,}"
+        return PolicyResult(found <= self.rows, message)
 
     def __str__(self) -> str:
         return f"rows <= {self.rows}"
@@ -48,8 +48,8 @@ class BytesAtMost(PolicyForm):
 
     def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
         found = sum(file.size for file in policy_input.measured.files)
-        said = f"the run brings {counted(found, 'byte')}, at most {self.size.bytes:,}"
-        return PolicyResult(found <= self.size.bytes, said)
+        message = f"the run brings {counted(found, 'byte')}, at most {self.size.bytes:,}"
+        return PolicyResult(found <= self.size.bytes, message)
 
     def __str__(self) -> str:
         return f"bytes <= {self.size}"
@@ -65,8 +65,8 @@ class GrowthAtMost(PolicyForm):
         if not before:
             return PolicyResult(None, "the table has no rows to grow from")
         limit = EXACT.multiply(self.percent, Decimal(before))
-        said = f"from {before:,} to {counted(after, 'row')}, at most {percent_text(self.percent)}"
-        return PolicyResult(100 * (after - before) <= limit, f"{said} more")
+        growth = f"from {before:,} to {counted(after, 'row')}, at most {percent_text(self.percent)}"
+        return PolicyResult(100 * (after - before) <= limit, f"{growth} more")
 
     def __str__(self) -> str:
         return f"growth <= {percent_text(self.percent)}"
@@ -92,14 +92,14 @@ VOLUME_CAP = PolicyKind(
         FormReference(
             form="rows <= <number>",
             example="rows <= 10000000",
-            says="The table has at most that many rows after the publish.",
+            meaning="The table has at most that many rows after the publish.",
             violated="it would have more.",
             judged=_JUDGED,
         ),
         FormReference(
             form="bytes <= <size>",
             example="bytes <= 5GB",
-            says=(
+            meaning=(
                 "The files of a run have at most that size in total. Sizes are in bytes, or "
                 "in `KB`, `MB`, `GB`, `TB` (powers of 1,000)."
             ),
@@ -109,7 +109,7 @@ VOLUME_CAP = PolicyKind(
         FormReference(
             form="growth <= <number>%",
             example="growth <= 300%",
-            says="A run adds at most that share of the table's rows.",
+            meaning="A run adds at most that share of the table's rows.",
             violated="it would add more. A table without rows may grow to any size.",
             judged=_JUDGED,
         ),

@@ -72,7 +72,7 @@ class ArrayElements(RuleType):
             required=True,
         ),
     )
-    says = True
+    takes_condition = True
 
     def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         column = columns.column()

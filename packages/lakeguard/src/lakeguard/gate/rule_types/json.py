@@ -49,10 +49,10 @@ def check_schema(text: str) -> None:
             validate_formats=False,
         )
     except jsonschema_rs.ValidationError as error:
-        raise BadSchema(_told(error)) from None
+        raise BadSchema(_reason(error)) from None
 
 
-def _told(error: Any) -> str:
+def _reason(error: Any) -> str:
     """The library's reason without details, prefixed with the place in the schema."""
     reason = str(error.message)[:_LONGEST]
     if "not present in a registry" in reason:

@@ -61,7 +61,7 @@ class RuleType(ABC):
     """Whether it accepts nested columns."""
     compares: ClassVar[bool] = False
     """Whether the arguments are two columns with a comparison operator between them."""
-    says: ClassVar[bool] = False
+    takes_condition: ClassVar[bool] = False
     """Whether a condition follows its columns."""
     takes_group_condition: ClassVar[bool] = False
     """Whether that condition is over aggregates."""

@@ -57,16 +57,16 @@ class TotalFormula(RuleType):
 
 
 def _refuse_idle(
-    read: ParsedRule, reach: Interval, low: Decimal | None, high: Decimal | None
+    read: ParsedRule, values: Interval, low: Decimal | None, high: Decimal | None
 ) -> None:
     """Refuses bounds that the value always or never satisfies."""
     ends = {Comparison.GE: low, Comparison.LE: high}
-    told = [
-        compare_intervals(op, reach, Interval(end, end))
+    results = [
+        compare_intervals(op, values, Interval(end, end))
         for op, end in ends.items()
         if end is not None
     ]
-    if told and (False in told or all(told)):
+    if results and (False in results or all(results)):
         message = "this is constant, whatever the data"
         raise read.error("parameter min" if low is not None else "parameter max", message)
 
@@ -107,7 +107,7 @@ class GroupQuery(RuleType):
             "condition", "condition", ("the condition that every group must satisfy"), required=True
         ),
     )
-    says = True
+    takes_condition = True
     takes_group_condition = True
     groups = True
 
@@ -139,7 +139,7 @@ class RowCondition(RuleType):
             "condition", "condition", ("the condition that every row must satisfy"), required=True
         ),
     )
-    says = True
+    takes_condition = True
 
     def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
-        return failing_rows(Not(item=columns.said()), columns.where)
+        return failing_rows(Not(item=columns.condition()), columns.where)

@@ -169,8 +169,8 @@ def by_groups(
                 part=part,
                 of=value,
                 by=columns.by,
-                low=_told(bounds.low, bounds),
-                high=_told(bounds.high, bounds),
+                low=_spelled(bounds.low, bounds),
+                high=_spelled(bounds.high, bounds),
             )
         )
         for part in (GroupPart.ROWS, GroupPart.GROUPS, GroupPart.WORST)
@@ -180,7 +180,7 @@ def by_groups(
     return GroupCheck(subject, failed, rows, groups, worst, bounds)
 
 
-def _told(bound: Scalar | None, bounds: Bounds) -> str | None:
+def _spelled(bound: Scalar | None, bounds: Bounds) -> str | None:
     """A bound spelled like a value in evidence, so that the two can be compared."""
     match bound:
         case None:
@@ -190,7 +190,7 @@ def _told(bound: Scalar | None, bounds: Bounds) -> str | None:
         case Decimal():
             return number_text(bound)
         case datetime():
-            told = format_instant(bound)
-            return told.removesuffix("Z") if bounds.data_type == "timestamp_ntz" else told
+            text = format_instant(bound)
+            return text.removesuffix("Z") if bounds.data_type == "timestamp_ntz" else text
         case _:
             return bound.isoformat()

@@ -69,8 +69,8 @@ class ArgumentParser:
                 self._rest()
             elif self._type.refers:
                 self._reference()
-            elif self._type.says:
-                self._said()
+            elif self._type.takes_condition:
+                self._condition()
                 self._rest()
             elif self._type.totals:
                 self._totalled()
@@ -101,7 +101,7 @@ class ArgumentParser:
                 raise self._cursor.error("a parameter name expected")
             self._named()
 
-    def _said(self) -> None:
+    def _condition(self) -> None:
         """A condition, after the column it is about; the column is optional in a column's own
         rules."""
         if self._type.columns[1] and self._cursor.at_column and self._cursor.next_is(","):

@@ -68,7 +68,7 @@ class CompiledRule:
     """Content hash of its definition, if it has one."""
 
     @cached_property
-    def told(self) -> dict[str, Any]:
+    def result_fields(self) -> dict[str, Any]:
         """Fields of every check result of this rule."""
         judged = self.check
         counted = judged.failed.key if isinstance(judged, RowCheck | GroupCheck) else ""

@@ -175,8 +175,8 @@ def _notes(old: ColumnDefinition, new: ColumnDefinition) -> Iterator[Difference]
     if old.description != new.description:
         yield Difference(new.name, SchemaChange.COMMENT, new.description, old.description)
     if set(old.tags) != set(new.tags):
-        said = ", ".join(sorted(new.tags)), ", ".join(sorted(old.tags))
-        yield Difference(new.name, SchemaChange.TAG, *said)
+        tags = ", ".join(sorted(new.tags)), ", ".join(sorted(old.tags))
+        yield Difference(new.name, SchemaChange.TAG, *tags)
 
 
 def _listed(change: SchemaChange, old: tuple[str, ...], new: tuple[str, ...]) -> Difference:

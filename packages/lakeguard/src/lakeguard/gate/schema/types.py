@@ -97,8 +97,8 @@ def _changes(path: str, old: ColumnType, new: ColumnType, *, inside: bool) -> It
         case str(), str():
             change = plain_change(old, new)
             if change is not None:
-                told = _INSIDE.get(change, SchemaChange.NESTED_TYPE) if inside else change
-                yield TypeChange(path, told, old, new)
+                kind = _INSIDE.get(change, SchemaChange.NESTED_TYPE) if inside else change
+                yield TypeChange(path, kind, old, new)
         case StructOf(), StructOf():
             yield from _field_changes(path, old, new)
         case ArrayOf(element=before), ArrayOf(element=after):
@@ -107,8 +107,8 @@ def _changes(path: str, old: ColumnType, new: ColumnType, *, inside: bool) -> It
             yield from _changes(f"{path}.key", old.key, new.key, inside=True)
             yield from _changes(f"{path}.value", old.value, new.value, inside=True)
         case _:
-            told = SchemaChange.NESTED_TYPE if inside else SchemaChange.INCOMPATIBLE_TYPE
-            yield TypeChange(path, told, type_text(old), type_text(new))
+            kind = SchemaChange.NESTED_TYPE if inside else SchemaChange.INCOMPATIBLE_TYPE
+            yield TypeChange(path, kind, type_text(old), type_text(new))
 
 
 def _field_changes(path: str, old: StructOf, new: StructOf) -> Iterator[TypeChange]:

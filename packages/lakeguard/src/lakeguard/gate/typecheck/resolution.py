@@ -56,7 +56,7 @@ class Resolver:
         tree = self._read.rule.where
         return None if tree is None else ConditionTyper(self._read, self._schema).condition(tree)
 
-    def said(self) -> Condition:
+    def condition(self) -> Condition:
         """The rule's own condition."""
         tree = self._tree
         return ConditionTyper(self._read, self._schema, "condition").condition(tree)
@@ -69,7 +69,7 @@ class Resolver:
     def group_condition(self) -> tuple[TotalCondition, tuple[GroupTerm, ...]]:
         """The condition over the aggregates of each group, and those aggregates."""
         typer = TotalTyper(self._read, self._schema, self.where)
-        condition = typer.said(self._tree)
+        condition = typer.total_condition(self._tree)
         return condition, typer.terms()
 
     def total(self) -> AggregateTyper:
@@ -83,10 +83,10 @@ class Resolver:
 
     @property
     def _tree(self) -> WhereNode:
-        said = self._read.rule.parameter("condition")
-        if not isinstance(said, ConditionArgument):
+        argument = self._read.rule.parameter("condition")
+        if not isinstance(argument, ConditionArgument):
             raise self._read.error("type", f"{self._read.rule.rule_type} needs a condition")
-        return said.tree
+        return argument.tree
 
     @property
     def every(self) -> tuple[ColumnRef, ...]:

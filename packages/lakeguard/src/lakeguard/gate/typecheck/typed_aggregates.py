@@ -144,23 +144,23 @@ class TotalTyper(AggregateTyper):
 
     prefix = "condition"
 
-    def said(self, tree: WhereNode) -> TotalCondition:
+    def total_condition(self, tree: WhereNode) -> TotalCondition:
         """GrammarError unless it is a condition over aggregates."""
         match tree:
             case AllOf(items=items):
-                return TotalAnd(items=tuple(self.said(item) for item in items))
+                return TotalAnd(items=tuple(self.total_condition(item) for item in items))
             case AnyOf(items=items):
-                return TotalOr(items=tuple(self.said(item) for item in items))
+                return TotalOr(items=tuple(self.total_condition(item) for item in items))
             case Negation(item=item):
-                return TotalNot(item=self.said(item))
+                return TotalNot(item=self.total_condition(item))
             case NullTest(of=of, negated=negated):
                 part, one = self._here, self._formula(of)
-                self._refuse_if_told(part, False if is_there(one, self.measures) else None)
+                self._refuse_constant(part, False if is_there(one, self.measures) else None)
                 return _negated(TotalMissing(of=one), negated)
             case Compared(op=op, left=left, right=right):
                 part, one = self._here, self._formula(left)
                 other = self._formula(right)
-                self._refuse_if_told(part, self._foretold(op, one, other))
+                self._refuse_constant(part, self._foretold(op, one, other))
                 return TotalCompare(op=op, left=one, right=other)
             case Between(of=of, low=low, high=high, negated=negated):
                 part, one = self._here, self._formula(of)
@@ -168,8 +168,8 @@ class TotalTyper(AggregateTyper):
                 both = tuple(
                     TotalCompare(op=op, left=one, right=self._formula(end)) for op, end in ends
                 )
-                told = [self._foretold(item.op, item.left, item.right) for item in both]
-                self._refuse_if_told(part, False if False in told else all(told) or None)
+                results = [self._foretold(item.op, item.left, item.right) for item in both]
+                self._refuse_constant(part, False if False in results else all(results) or None)
                 return _negated(TotalAnd(items=both), negated)
             case Membership(of=of, values=values, negated=negated):
                 one = self._formula(of)
@@ -181,10 +181,10 @@ class TotalTyper(AggregateTyper):
 
     def _same(self, one: TotalValue, value: WrittenNode) -> TotalCompare:
         part, other = self._here, self._formula(value)
-        self._refuse_if_told(part, self._foretold(Comparison.EQ, one, other))
+        self._refuse_constant(part, self._foretold(Comparison.EQ, one, other))
         return TotalCompare(op=Comparison.EQ, left=one, right=other)
 
-    def _refuse_if_told(self, part: str, found: bool | None) -> None:
+    def _refuse_constant(self, part: str, found: bool | None) -> None:
         if self._read.fresh and found is not None:
             message = "this is the same for every group"
             raise self._read.error(part, message)

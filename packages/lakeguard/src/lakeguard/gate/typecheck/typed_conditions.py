@@ -68,16 +68,16 @@ class ConditionTyper(ScalarTyper):
         match tree:
             case AllOf(items=items):
                 part = self._here
-                return self._says(part, And(items=tuple(self.condition(item) for item in items)))
+                return self._checked(part, And(items=tuple(self.condition(item) for item in items)))
             case AnyOf(items=items):
                 part = self._here
-                return self._says(part, Or(items=tuple(self.condition(item) for item in items)))
+                return self._checked(part, Or(items=tuple(self.condition(item) for item in items)))
             case Negation(item=item):
                 return Not(item=self.condition(item))
             case NullTest(of=of, negated=negated):
                 part = self._here
-                said = _negated(IsNull(of=self.scalar(of)), negated)
-                return self._says(part, said, "every row")
+                typed = _negated(IsNull(of=self.scalar(of)), negated)
+                return self._checked(part, typed, "every row")
             case Membership():
                 return self._membership(tree)
             case Between():
@@ -86,8 +86,8 @@ class ConditionTyper(ScalarTyper):
                 return self._likened(tree)
             case Compared(op=op, left=left, right=right):
                 part = self._here
-                said = self._compared(self.scalar(left), written_name(left), op, right)
-                return self._says(part, said)
+                typed = self._compared(self.scalar(left), written_name(left), op, right)
+                return self._checked(part, typed)
             case Called():
                 made = self.call(tree)
                 if isinstance(made, Scalar):
@@ -104,16 +104,18 @@ class ConditionTyper(ScalarTyper):
             if self._read.fresh and settled(InSet(of=of, values=(value,))) is False:
                 raise self._read.error(found.part, f"{name} is never {value.text}")
             typed.append(value)
-        return _negated(self._says(part, InSet(of=of, values=tuple(typed))), tree.negated)
+        return _negated(self._checked(part, InSet(of=of, values=tuple(typed))), tree.negated)
 
     def _between(self, tree: Between) -> Condition:
         part = self._here
         of, name = self.scalar(tree.of), written_name(tree.of)
         low = self._compared(of, name, Comparison.GE, tree.low)
         high = self._compared(of, name, Comparison.LE, tree.high)
-        return _negated(self._says(part, And(items=(low, high))), tree.negated)
+        return _negated(self._checked(part, And(items=(low, high))), tree.negated)
 
-    def _says(self, part: str, made: Condition, rows: str = "every row with a value") -> Condition:
+    def _checked(
+        self, part: str, made: Condition, rows: str = "every row with a value"
+    ) -> Condition:
         """Refuses constant conditions while the rule is being authored."""
         found = settled(made) if self._read.fresh else None
         if found is not None:

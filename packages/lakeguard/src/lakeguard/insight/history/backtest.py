@@ -162,7 +162,7 @@ class Tally:
             since=since,
             scanned=scanned,
             runs=self._runs,
-            told=tuple(sorted(self._told, key=_order)),
+            reported=tuple(sorted(self._told, key=_order)),
             rules=tuple(map(self._rule, self._rules)),
             added=tuple(sorted(rule.rule_id for rule in now - then)),
             dropped=tuple(sorted({r.rule_id for r in then} - {r.rule_id for r in now})),

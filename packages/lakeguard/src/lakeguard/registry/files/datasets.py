@@ -19,7 +19,7 @@ from lakeguard.registry.text.fields import LONGEST_DESCRIPTION, LONGEST_TEXT, Fi
 from lakeguard.registry.text.problems import Findings
 from lakeguard.registry.text.yaml_nodes import Document, Scalar
 from lakeguard_sdk.core.dataset_name import DatasetName, check_word
-from lakeguard_sdk.errors import BadName, BadWord
+from lakeguard_sdk.errors import BadDefinitionName, BadName
 from lakeguard_sdk.model.definitions import PROFILE_EVERY, DatasetDefinition
 from lakeguard_sdk.types.schema import Column, TableSchema
 
@@ -145,5 +145,7 @@ def _profile(schema: Fields) -> str:
     try:
         return check_word(scalar.value.lower())
     except BadName:
-        schema.add(BadWord(schema.document.place(scalar), name=scalar.value[:LONGEST_TEXT]))
+        schema.add(
+            BadDefinitionName(schema.document.place(scalar), name=scalar.value[:LONGEST_TEXT])
+        )
         return DEFAULT_PROFILE

@@ -17,7 +17,7 @@ from lakeguard.registry.text.characters import flag_of
 from lakeguard.registry.text.problems import Findings
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.errors import (
-    BadWord,
+    BadDefinitionName,
     DefinitionError,
     MissingKey,
     Place,
@@ -111,7 +111,7 @@ class Cells:
     def as_word(self, column: str, value: str) -> str | None:
         name = clean_word(value)
         if name is None:
-            self.add(BadWord(self.place(column), name=shown(value)))
+            self.add(BadDefinitionName(self.place(column), name=shown(value)))
         return name
 
     def flag(self, column: str) -> bool | None:
@@ -171,7 +171,7 @@ class Cells:
         found = self.names(column)
         for word in found or ():
             if not is_word(word):
-                self.add(BadWord(self.place(column), name=shown(word)))
+                self.add(BadDefinitionName(self.place(column), name=shown(word)))
                 return None
         return found
 

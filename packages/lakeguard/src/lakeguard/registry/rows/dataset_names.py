@@ -6,7 +6,7 @@ from lakeguard.registry.rows.cells import Cells
 from lakeguard.registry.rows.texts import clean_word, shown
 from lakeguard.registry.rows.worksheet import Worksheet
 from lakeguard_sdk.core.enums import Layer
-from lakeguard_sdk.errors import BadWord
+from lakeguard_sdk.errors import BadDefinitionName
 
 _LAYERS = tuple(layer.value for layer in Layer)
 
@@ -29,7 +29,7 @@ def written_dataset(cells: Cells, column: str, layer_column: str) -> str | None:
         return None
     name = clean_word(text)
     if name is None:
-        cells.add(BadWord(cells.place(column), name=shown(text)))
+        cells.add(BadDefinitionName(cells.place(column), name=shown(text)))
         return None
     return f"{layer.value}.{name}"
 

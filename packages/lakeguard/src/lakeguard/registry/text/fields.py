@@ -17,8 +17,8 @@ from lakeguard.registry.text.yaml_nodes import (
 from lakeguard_sdk.core.dataset_name import DatasetName, check_word
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.errors import (
+    BadDefinitionName,
     BadName,
-    BadWord,
     DefinitionError,
     MissingKey,
     Place,
@@ -119,7 +119,7 @@ class Fields:
         try:
             return check_word(value)
         except BadName:
-            self.add(BadWord(self.document.place(node), name=value[:LONGEST_TEXT]))
+            self.add(BadDefinitionName(self.document.place(node), name=value[:LONGEST_TEXT]))
             return None
 
     def as_dataset(self, node: Node, key: str) -> DatasetName | None:
@@ -137,7 +137,7 @@ class Fields:
         layer, dot, name = node.value.partition(".")
         layers = ("bronze", "silver", "gold")
         if dot and layer in layers:
-            self.add(BadWord(self.document.place(node), name=name[:LONGEST_TEXT]))
+            self.add(BadDefinitionName(self.document.place(node), name=name[:LONGEST_TEXT]))
         elif dot:
             self.wrong(node, key, f"{layer[:80]!r} is not a layer", did_you_mean(layer, layers))
         else:

@@ -79,10 +79,10 @@ def read_marker(connection: Connection, table: DatabaseTable) -> Delivered | Non
 
 
 def write_marker(connection: Connection, table: DatabaseTable, made: Delivered) -> None:
-    said = made.model_dump(exclude={"delivered_at"})
-    names = sql.SQL(", ").join(map(sql.Identifier, said))
-    values = sql.SQL(", ").join(map(sql.Placeholder, said))
-    connection.execute(_WRITE.format(_markers(table), names, values, names, values), said)
+    fields = made.model_dump(exclude={"delivered_at"})
+    names = sql.SQL(", ").join(map(sql.Identifier, fields))
+    values = sql.SQL(", ").join(map(sql.Placeholder, fields))
+    connection.execute(_WRITE.format(_markers(table), names, values, names, values), fields)
 
 
 def _markers(table: DatabaseTable) -> sql.Identifier:

@@ -75,8 +75,8 @@ def give_columns(
     there = columns_of(connection, table)
     if not there:
         connection.execute(_CREATE.format(identifier(table), columns_sql(columns)))
-        said = f"{shown.dataset}: live and unversioned; shows what LakeGuard published last"
-        connection.execute(_COMMENT.format(identifier(table), sql.Literal(said)))
+        comment = f"{shown.dataset}: live and unversioned; shows what LakeGuard published last"
+        connection.execute(_COMMENT.format(identifier(table), sql.Literal(comment)))
     elif columns != there:
         _widen(connection, table, shown, {n: k for n, k in columns.items() if n in there})
         added = [_ADD.format(columns_sql({n: columns[n]})) for n in columns if n not in there]

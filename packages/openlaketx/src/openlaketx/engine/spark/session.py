@@ -137,7 +137,7 @@ def spark_session(options: dict[str, str], *, delta: bool = False) -> SparkSessi
     with _starting:
         require_new_enough()
         if _SERVER in options:
-            return _behind_server(options)
+            return _remote_session(options)
         if engine_ended() is not None:
             _forget_engine()
         if SparkContext._active_spark_context is not None:
@@ -185,7 +185,7 @@ def settle(session: SparkSession) -> None:
         session.conf.set(key, value)
 
 
-def _behind_server(options: dict[str, str]) -> SparkSession:
+def _remote_session(options: dict[str, str]) -> SparkSession:
     builder = SparkSession.builder.remote(options[_SERVER])
     for key, value in options.items():
         builder = builder.config(key, value)

@@ -136,7 +136,7 @@ def landing(plan: RunPlan, source: str, lake: str, storage: Storage) -> Iterator
             made.finish()
     except OSError as error:
         made.discard()
-        raise made.unreadable(_not_kept(made.folder, error)) from None
+        raise made.unreadable(_write_problem(made.folder, error)) from None
     except BaseException:
         made.discard()
         raise
@@ -150,10 +150,10 @@ def _make(made: Landing) -> None:
             return
         except OSError as error:
             if not tries_left:
-                raise made.unreadable(_not_kept(made.folder, error)) from None
+                raise made.unreadable(_write_problem(made.folder, error)) from None
 
 
-def _not_kept(folder: Path, error: OSError) -> str:
+def _write_problem(folder: Path, error: OSError) -> str:
     return f"cannot write to {folder}: {error.strerror or error}"
 
 
