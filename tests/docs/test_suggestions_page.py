@@ -42,7 +42,7 @@ def flights(place: str, tmp_path_factory: pytest.TempPathFactory) -> Rows:
 
 def trial_drafts(found: list[Suggestion]) -> Iterator[Draft]:
     for item in found:
-        said = item.model_dump(exclude={"confidence", "held"})
+        said = item.model_dump(exclude={"confidence", "results"})
         yield Draft.model_validate({**said, "strength": item.confidence})
 
 

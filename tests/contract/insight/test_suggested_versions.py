@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lakeguard.insight.suggestions import Held
+from lakeguard.insight.suggestions import VersionResult
 from lakeguard.services.suggest_rules import Suggested, rules_for
 from lakeguard_sdk import Client
 from lakeguard_sdk.core.enums import Outcome
@@ -26,12 +26,12 @@ def suggested(client: Client, count: int = 5) -> Suggested:
     return rules_for(client, NUMBERS, count, lambda _: None)
 
 
-def drift(client: Client, count: int = 5) -> tuple[Held, ...]:
+def drift(client: Client, count: int = 5) -> tuple[VersionResult, ...]:
     (found,) = [item for item in suggested(client, count).suggestions if item.rule == DRIFT]
-    return found.held
+    return found.results
 
 
-def told(held: tuple[Held, ...]) -> list[tuple[int, Outcome]]:
+def told(held: tuple[VersionResult, ...]) -> list[tuple[int, Outcome]]:
     return [(each.version, each.outcome) for each in held]
 
 

@@ -57,8 +57,8 @@ class QuarantineMachine(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp(prefix="quarantine-", dir=FAST))
         lake, clock = MemoryLake(), Clock()
         context = make_context(self.folder, lake.tables, clock, definitions(load))
-        self.kept = MemoryQuarantineTables()
-        self.context = replace(context, kept=self.kept)
+        self.quarantine_tables = MemoryQuarantineTables()
+        self.context = replace(context, quarantine_tables=self.quarantine_tables)
         used: dict[str, Any] = {
             "reader": StateReader(
                 OrganisationState.of(context.database, "default", clock), str(self.folder)
@@ -170,10 +170,12 @@ class QuarantineMachine(RuleBasedStateMachine):
         sync_quarantine_tables(self.context)
         context = self.context
         found = quarantine_findings(
-            OrganisationState.of(context.database, "default"), str(self.folder), self.kept
+            OrganisationState.of(context.database, "default"),
+            str(self.folder),
+            self.quarantine_tables,
         )
         assert list(found) == []
-        assert self.kept.files == len(self.model.quarantined())
+        assert self.quarantine_tables.files == len(self.model.quarantined())
         context.database.close()
         shutil.rmtree(self.folder)
 

@@ -113,7 +113,7 @@ def test_every_suggestion_has_its_evidence(lake: Path, say: Say) -> None:
     assert any(rule.startswith("freshness(seen_at, max='") for rule in found)
     one = found["range(grade, min=0, max=3)"]
     assert (one["support"], one["severity"], one["column"]) == (440, "WARN", "grade")
-    assert [(held["version"], held["failed_rows"]) for held in one["held"]] == [
+    assert [(held["version"], held["failed_rows"]) for held in one["results"]] == [
         (3, 0),
         (2, 0),
         (1, 0),
@@ -124,7 +124,7 @@ def test_every_suggestion_has_its_evidence(lake: Path, say: Say) -> None:
 def test_what_an_earlier_version_breaks_is_weak_and_says_so(lake: Path, say: Say) -> None:
     assert "not_null(note)" not in suggested(say, lake)
     weak = suggested(say, lake, "--all")["not_null(note)"]
-    assert [held["failed_rows"] for held in weak["held"]] == [0, 0, 7]
+    assert [held["failed_rows"] for held in weak["results"]] == [0, 0, 7]
     assert "not_null(note)" in suggested(say, lake, "--versions", "2")
 
 

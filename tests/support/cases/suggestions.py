@@ -11,13 +11,13 @@ import pyarrow.parquet as pq
 from lakeguard.gate.evaluation.case import EarlierVersion, History
 from lakeguard.insight.suggestions import (
     Answers,
-    Held,
     Mutation,
     MutationKind,
-    Seen,
+    ProfileFacts,
     Trial,
-    asked_measures,
+    VersionResult,
     held,
+    required_measures,
 )
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.model.evidence import StagedFile
@@ -78,12 +78,14 @@ class Rows:
         found = column_profiles(columns, self.subject)
         return tuple(found[name] for name in self.schema.names)
 
-    def held(self, trials: Sequence[Trial], at: datetime, before: Rows | None = None) -> list[Held]:
+    def held(
+        self, trials: Sequence[Trial], at: datetime, before: Rows | None = None
+    ) -> list[VersionResult]:
         """What each comes to, by the engine that measures runs; ``before`` was published last."""
-        measured = take_measures(asked_measures(trials), self.subject)
+        measured = take_measures(required_measures(trials), self.subject)
         history = History()
         if before is not None:
-            told = take_measures(asked_measures(trials), before.subject).values
+            told = take_measures(required_measures(trials), before.subject).values
             history = History(versions=(EarlierVersion(version=1, at=at, values=told),))
         answers = Answers(
             version=1,
@@ -127,8 +129,8 @@ def _literal(mutation: Mutation, data_type: str) -> str:
     return f"CAST('{text}' AS {held_as})"
 
 
-def seen_in(rows: Rows, at: datetime, **known: object) -> Seen:
-    return Seen.model_validate(
+def seen_in(rows: Rows, at: datetime, **known: object) -> ProfileFacts:
+    return ProfileFacts.model_validate(
         {
             "schema": rows.schema,
             "rows": rows.count,

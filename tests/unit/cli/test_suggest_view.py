@@ -10,10 +10,10 @@ import yaml
 from lakeguard.cli.rendering.suggest import chosen_of, fragment_lines, suggested_data
 from lakeguard.gate.rules.parse import parse_rule, read_rule
 from lakeguard.insight.suggestions import (
-    Held,
     Mutation,
     MutationKind,
     Suggestion,
+    VersionResult,
 )
 from lakeguard.registry.load_folder import load_folder
 from lakeguard.services.draft_rules import defined
@@ -47,7 +47,7 @@ def suggested(rule: str, column: str = "", **said: object) -> Suggestion:
             "support": 3,
             "confidence": 0.9,
             "mutation": Mutation(kind=MutationKind.SET_ONE, column="x\x1b[2J"),
-            "held": [Held(version=2, outcome=Outcome.PASS, message="", failed_rows=0)],
+            "results": [VersionResult(version=2, outcome=Outcome.PASS, message="", failed_rows=0)],
             **said,
         }
     )
@@ -79,13 +79,13 @@ def _text(item: object) -> str:
 
 
 def test_versions_say_what_breaks_a_rule() -> None:
-    held = (
-        Held(version=3, outcome=Outcome.PASS, message="newest at is 2 h old"),
-        Held(version=2, outcome=Outcome.WARN, message="12 of 90", failed_rows=1_200),
-        Held(version=1, outcome=Outcome.ERROR, message="its files are gone"),
-        Held(version=0, outcome=Outcome.NOT_EVALUATED, message="not compared"),
+    results = (
+        VersionResult(version=3, outcome=Outcome.PASS, message="newest at is 2 h old"),
+        VersionResult(version=2, outcome=Outcome.WARN, message="12 of 90", failed_rows=1_200),
+        VersionResult(version=1, outcome=Outcome.ERROR, message="its files are gone"),
+        VersionResult(version=0, outcome=Outcome.NOT_EVALUATED, message="not compared"),
     )
-    item = suggested("row_count(min=1)", held=held)
+    item = suggested("row_count(min=1)", results=results)
     text = "\n".join(fragment_lines(all_of(item), [item]))
     assert "  # 3 rows\\nsay so; confidence 0.90\n" in text
     said = "v3 0, v2 1,200, v1 its files are gone, v0 not compared"

@@ -11,10 +11,10 @@ from lakeguard.gate.rules.compile import define_rule
 from lakeguard.gate.rules.parse import parse_rule
 from lakeguard.insight.suggestions import (
     Earlier,
-    Held,
     OtherKey,
-    Seen,
+    ProfileFacts,
     Suggestion,
+    VersionResult,
     drafts,
     ranked,
     suggestion,
@@ -42,10 +42,10 @@ def often(*values: str, rows: int = ROWS - 1) -> tuple[Frequent, ...]:
     )
 
 
-def seen(*columns: ColumnProfile, **known: Any) -> Seen:
+def seen(*columns: ColumnProfile, **known: Any) -> ProfileFacts:
     schema = TableSchema(columns=tuple(Column(name=c.column, type=c.type) for c in columns))
     said = {"schema": schema, "rows": ROWS, "columns": columns, "at": NOW, **known}
-    return Seen.model_validate(said)
+    return ProfileFacts.model_validate(said)
 
 
 def rules(*columns: ColumnProfile, **known: Any) -> list[str]:
@@ -243,8 +243,10 @@ def test_what_is_said_is_not_suggested_again() -> None:
         assert rules(size, rules=(known,)) == left, text
 
 
-def held(*outcomes: Outcome) -> list[Held]:
-    return [Held(version=9 - at, outcome=told, message="") for at, told in enumerate(outcomes)]
+def held(*outcomes: Outcome) -> list[VersionResult]:
+    return [
+        VersionResult(version=9 - at, outcome=told, message="") for at, told in enumerate(outcomes)
+    ]
 
 
 def test_more_rows_make_it_likelier_and_versions_that_break_it_less() -> None:

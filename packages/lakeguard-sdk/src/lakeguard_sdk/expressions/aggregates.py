@@ -16,7 +16,7 @@ from pydantic import Field
 from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.expressions.conditions import Arithmetic, Comparison
 
-Held = int | float | str | Decimal | None
+AggregateResult = int | float | str | Decimal | None
 """The value of an aggregate as in evidence."""
 Standing = tuple[int, Fraction | float]
 """Sort key of a number: equal values have equal keys, NaN sorts last."""
@@ -63,7 +63,7 @@ def divides(of: TotalValue) -> bool:
     return of.op is Arithmetic.DIVIDE or divides(of.left) or divides(of.right)
 
 
-def standing(of: TotalValue, values: Sequence[Held]) -> Standing | None:
+def standing(of: TotalValue, values: Sequence[AggregateResult]) -> Standing | None:
     """None if there is no value; raises NoNumber for arithmetic with a non-finite one."""
     match of:
         case Total(term=term):
@@ -138,7 +138,7 @@ for _node in (TotalCompare, TotalMissing, TotalNot, TotalAnd, TotalOr):
     _node.model_rebuild()
 
 
-def holds(condition: TotalCondition, values: Sequence[Held]) -> bool | None:
+def holds(condition: TotalCondition, values: Sequence[AggregateResult]) -> bool | None:
     """Evaluates the condition for these aggregate values."""
     match condition:
         case TotalMissing(of=of):
@@ -173,7 +173,7 @@ def _compared(op: Comparison, one: Standing, other: Standing) -> bool:
             return one >= other
 
 
-def _standing(of: TotalValue, values: Sequence[Held]) -> Standing | None:
+def _standing(of: TotalValue, values: Sequence[AggregateResult]) -> Standing | None:
     try:
         return standing(of, values)
     except NoNumber:

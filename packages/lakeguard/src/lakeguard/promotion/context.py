@@ -33,7 +33,7 @@ class PlaneContext(OrganisationState):
     tables: GovernedTables
     lake: str
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
-    kept: QuarantineTables = field(default_factory=DeltaQuarantineTables)
+    quarantine_tables: QuarantineTables = field(default_factory=DeltaQuarantineTables)
     dispatch: DispatchSettings = field(default_factory=DispatchSettings)
 
     def location_of(self, dataset: RegisteredDataset) -> str:

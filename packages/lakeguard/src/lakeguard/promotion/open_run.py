@@ -30,7 +30,7 @@ from lakeguard.promotion.opening.load_checks import (
     load_problems,
     partition_columns,
 )
-from lakeguard.promotion.opening.pinned_rules import asked_measures, pin_rules, read_by
+from lakeguard.promotion.opening.pinned_rules import pin_rules, read_by, required_measures
 from lakeguard.promotion.opening.run_settings import Bundle, find_bundle
 from lakeguard.promotion.opening.statistics_redaction import columns_to_redact
 from lakeguard.promotion.opening.table_ownership import live_table
@@ -249,7 +249,7 @@ def _record_plan(tx: Transaction, context: PlaneContext, opening: Opening, build
 def _plan(tx: Transaction, context: PlaneContext, opening: Opening, build: Build) -> RunPlan:
     definition, target = opening.dataset.definition, opening.bundle.target
     private, masked = _untold(tx, opening, build)
-    measures = asked_measures(opening.pinned, definition.table_schema)
+    measures = required_measures(opening.pinned, definition.table_schema)
     return RunPlan(
         ticket=opening.ticket,
         dataset=opening.dataset.name,

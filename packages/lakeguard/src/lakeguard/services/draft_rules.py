@@ -9,13 +9,13 @@ from lakeguard.gate.rules.compile import define_rule
 from lakeguard.gate.rules.parse import parse_rule
 from lakeguard.insight.suggestions import (
     Answers,
-    Seen,
+    ProfileFacts,
     Suggestion,
     Trial,
-    asked_measures,
     drafts,
-    kept,
+    passing,
     ranked,
+    required_measures,
     suggestion,
     tried,
 )
@@ -36,7 +36,7 @@ def inspect_and_suggest(
     """The preview, and rules it suggests besides ``known`` ones, highest confidence first."""
 
     def ask(sketch: SourcePreview) -> tuple[Measure, ...]:
-        return asked_measures(_trials(sketch, known, at))
+        return required_measures(_trials(sketch, known, at))
 
     sketch = inspect_source(pattern, root, whole=whole, ask=ask)
     schema = _schema(sketch)
@@ -48,7 +48,7 @@ def inspect_and_suggest(
         unmeasured=sketch.unmeasured,
         at=at,
     )
-    found = kept(_trials(sketch, known, at), answers)
+    found = passing(_trials(sketch, known, at), answers)
     return _bare(sketch), ranked(suggestion(trial.draft) for trial, _ in found)
 
 
@@ -58,7 +58,7 @@ def defined(item: Suggestion, severity: Severity | None = None) -> RuleDefinitio
 
 
 def _trials(sketch: SourcePreview, known: KnownRules, at: datetime) -> list[Trial]:
-    seen = Seen(
+    facts = ProfileFacts(
         table_schema=_schema(sketch),
         rows=sketch.rows,
         columns=tuple(c.profile for c in sketch.columns if c.profile is not None),
@@ -66,7 +66,7 @@ def _trials(sketch: SourcePreview, known: KnownRules, at: datetime) -> list[Tria
         keys=(sketch.keys,) if sketch.keys else (),
         rules=tuple(known(sketch)),
     )
-    return tried(drafts(seen), seen.table_schema)
+    return tried(drafts(facts), facts.table_schema)
 
 
 def _bare(sketch: SourcePreview) -> SourcePreview:

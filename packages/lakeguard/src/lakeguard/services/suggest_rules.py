@@ -13,15 +13,15 @@ from lakeguard.gate.typecheck.checks import history_depth
 from lakeguard.insight.suggestions import (
     Answers,
     Earlier,
-    Held,
     OtherKey,
-    Seen,
+    ProfileFacts,
     Suggestion,
     Trial,
-    asked_measures,
+    VersionResult,
     drafts,
-    held,
-    kept,
+    passing,
+    required_measures,
+    result_on,
     suggestion,
     tried,
 )
@@ -75,34 +75,34 @@ def rules_for(
     versions = chain[:count]
     remeasurer = Remeasurer(client, definition.dataset)
     progress("draft")
-    seen = _seen(remeasurer, definition, profile, versions)
+    facts = _profile_facts(remeasurer, definition, profile, versions)
     progress(f"remeasure v{versions[0].version}")
-    trials = tried(drafts(seen), seen.table_schema)
-    found = list(remeasurer.kept(trials, chain))
+    trials = tried(drafts(facts), facts.table_schema)
+    found = list(remeasurer.passing(trials, chain))
     past = []
     for at in range(1, len(versions)):
         progress(f"remeasure v{versions[at].version}")
-        past.append(remeasurer.held([trial for trial, _ in found], chain[at:]))
+        past.append(remeasurer.results([trial for trial, _ in found], chain[at:]))
     return Suggested(
         dataset=definition.dataset,
         version=profile.version,
         rows=profile.rows,
         versions=tuple(row.version for row in versions),
         suggestions=tuple(
-            suggestion(trial.draft, [held_now, *(each[at] for each in past)])
-            for at, (trial, held_now) in enumerate(found)
+            suggestion(trial.draft, [result_now, *(each[at] for each in past)])
+            for at, (trial, result_now) in enumerate(found)
         ),
     )
 
 
-def _seen(
+def _profile_facts(
     remeasurer: Remeasurer,
     definition: DatasetDefinition,
     profile: Profile,
     versions: Sequence[VersionRow],
-) -> Seen:
+) -> ProfileFacts:
     columns = _declared(profile, definition)
-    return Seen(
+    return ProfileFacts(
         table_schema=definition.table_schema,
         rows=profile.rows,
         columns=columns,
@@ -138,23 +138,25 @@ class Remeasurer:
     _looked_at: dict[int, dict[str, MeasureValue]] = field(default_factory=dict)
     """By version, the measures used by rules that compare with earlier versions."""
 
-    def kept(
+    def passing(
         self, trials: Sequence[Trial], chain: Sequence[VersionRow]
-    ) -> Iterator[tuple[Trial, Held]]:
+    ) -> Iterator[tuple[Trial, VersionResult]]:
         """Trials that hold, in order."""
         for part, answers in self._parts(trials, chain):
-            yield from kept(part, answers)
+            yield from passing(part, answers)
 
-    def held(self, trials: Sequence[Trial], chain: Sequence[VersionRow]) -> list[Held]:
+    def results(self, trials: Sequence[Trial], chain: Sequence[VersionRow]) -> list[VersionResult]:
         """Outcome of each trial on an earlier version; an error if its files are removed."""
         try:
             found = {
-                trial.draft.rule: held(trial, answers)
+                trial.draft.rule: result_on(trial, answers)
                 for part, answers in self._parts(trials, chain)
                 for trial in part
             }
         except VersionUnreadable as error:
-            gone = Held(version=chain[0].version, outcome=Outcome.ERROR, message=str(error))
+            gone = VersionResult(
+                version=chain[0].version, outcome=Outcome.ERROR, message=str(error)
+            )
             return [gone for _ in trials]
         return [found[trial.draft.rule] for trial in trials]
 
@@ -187,7 +189,7 @@ class Remeasurer:
         self, trials: Sequence[Trial], chain: Sequence[VersionRow], *, whole: bool
     ) -> Answers:
         row, *before = chain
-        found, schema = self._remeasure(row, asked_measures(trials), whole=whole)
+        found, schema = self._remeasure(row, required_measures(trials), whole=whole)
         return Answers(
             version=row.version,
             schema=schema,
@@ -205,7 +207,7 @@ class Remeasurer:
         found: list[EarlierVersion] = []
         try:
             for row in before[:reach]:
-                values = self._values(row, asked_measures(looking))
+                values = self._values(row, required_measures(looking))
                 found.append(EarlierVersion(version=row.version, at=row.promoted_at, values=values))
         except VersionUnreadable:
             pass

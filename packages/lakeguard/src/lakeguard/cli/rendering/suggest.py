@@ -14,8 +14,8 @@ from lakeguard.gate.grammar.rule import rule_text
 from lakeguard.gate.rules.parse import parse_rule
 from lakeguard.insight.suggestions import (
     SURE_ENOUGH,
-    Held,
     Suggestion,
+    VersionResult,
     ranked,
 )
 from lakeguard.services.plain_text import escaped, plural
@@ -30,7 +30,9 @@ def chosen_of(found: Suggested, *, everything: bool) -> list[Suggestion]:
 
 def suggested_data(found: Suggested, chosen: Sequence[Suggestion]) -> dict[str, Any]:
     data = found.to_data()
-    data["suggestions"] = [{**item.to_data(), "fails_on": item.mutation.says} for item in chosen]
+    data["suggestions"] = [
+        {**item.to_data(), "fails_on": item.mutation.description} for item in chosen
+    ]
     data["weaker"] = len(found.suggestions) - len(chosen)
     return data
 
@@ -87,18 +89,19 @@ def _rule(item: Suggestion, indent: str) -> Iterator[str]:
 def evidence_lines(item: Suggestion) -> list[str]:
     """Reason, confidence, violations per version, and what the rule would catch."""
     sure = f"confidence {item.confidence:.2f}"
+    found = ", ".join(map(_result, item.results))
     return [
         escaped(f"{item.why}; {sure}"),
-        escaped(f"violations: {', '.join(map(_held, item.held))}; fails on: {item.mutation.says}"),
+        escaped(f"violations: {found}; fails on: {item.mutation.description}"),
     ]
 
 
-def _held(held: Held) -> str:
-    if held.outcome in (Outcome.ERROR, Outcome.NOT_EVALUATED):
-        return f"v{held.version} {held.message}"
-    if held.failed_rows is not None:
-        return f"v{held.version} {held.failed_rows:,}"
-    return f"v{held.version} {'0' if held.outcome is Outcome.PASS else held.message}"
+def _result(result: VersionResult) -> str:
+    if result.outcome in (Outcome.ERROR, Outcome.NOT_EVALUATED):
+        return f"v{result.version} {result.message}"
+    if result.failed_rows is not None:
+        return f"v{result.version} {result.failed_rows:,}"
+    return f"v{result.version} {'0' if result.outcome is Outcome.PASS else result.message}"
 
 
 def _written(item: Suggestion) -> str:

@@ -118,9 +118,9 @@ def _spread(column: ColumnProfile, rows: int) -> Spread:
 
 def _places(column: ColumnProfile, rows: int) -> Iterator[Place]:
     """A value repeated at several quantiles accounts for the rows between them."""
-    told = {"0": column.least, **column.quantiles, "1": column.greatest}
-    reached = {share: max(1, ceil(float(share) * rows)) for share in told}
-    shares = groupby(told, key=lambda share: place_of(told[share], column.type))
+    values_at = {"0": column.least, **column.quantiles, "1": column.greatest}
+    reached = {share: max(1, ceil(float(share) * rows)) for share in values_at}
+    shares = groupby(values_at, key=lambda share: place_of(values_at[share], column.type))
     for at, group in shares:
         up_to = [reached[share] for share in group]
         yield Place(at, up_to[0] - 1, up_to[-1])

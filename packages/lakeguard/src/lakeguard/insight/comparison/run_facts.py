@@ -57,12 +57,12 @@ def build_kinds(tx: Transaction, dataset_id: str) -> dict[str, BuildKind]:
             adopted[row.run_id] = "adoption"
         else:
             by_run[row.run_id] = row.dataset_revision
-    told = tx.execute(
+    definitions = tx.execute(
         select(revisions.revision, revisions.definition).where(
             revisions.dataset_id == dataset_id, revisions.revision.in_(set(by_run.values()))
         )
     )
-    kinds = {row.revision: _kind(row.definition) for row in told}
+    kinds = {row.revision: _kind(row.definition) for row in definitions}
     built = {run: kinds[revision] for run, revision in by_run.items() if revision in kinds}
     return built | adopted
 

@@ -81,13 +81,13 @@ def _figures(before: Evidence | None, after: Evidence | None) -> Iterator[Differ
 def _numbers(evidence: Evidence | None) -> dict[str, str]:
     if evidence is None:
         return {}
-    told = {"rows": evidence.rows, "table rows": evidence.table_rows}
+    counts = {"rows": evidence.rows, "table rows": evidence.table_rows}
     if evidence.changes is not None:
-        told |= evidence.changes.to_data()
-    told |= {"malformed": evidence.rejected, "files": len(evidence.files)}
+        counts |= evidence.changes.to_data()
+    counts |= {"malformed": evidence.rejected, "files": len(evidence.files)}
     if evidence.quarantined is not None:
-        told["quarantined"] = evidence.quarantined.rows
-    return {name: f"{count:,}" for name, count in told.items()}
+        counts["quarantined"] = evidence.quarantined.rows
+    return {name: f"{count:,}" for name, count in counts.items()}
 
 
 def _checks(decision: Decision | None) -> dict[Key, CheckResult]:

@@ -46,9 +46,9 @@ class RunCase:
 def differences(before: RunCase, after: RunCase) -> Iterator[Difference]:
     """All differences; facts missing from either run are not compared."""
     yield from _inputs(before.inputs, after.inputs)
-    yield from _told(Subject.COLUMN, _columns(before), _columns(after))
-    yield from _told(Subject.RULE, _rules(before), _rules(after))
-    yield from _told(Subject.POLICY, _policies(before), _policies(after))
+    yield from _changed(Subject.COLUMN, _columns(before), _columns(after))
+    yield from _changed(Subject.RULE, _rules(before), _rules(after))
+    yield from _changed(Subject.POLICY, _policies(before), _policies(after))
     work = [*_definition(before, after), *_planned(before.plan, after.plan)]
     yield from work
     explained = any(item.subject in _HASHED for item in work)
@@ -94,7 +94,7 @@ def _other(before: SourceFile, after: SourceFile) -> bool:
     return before.modified_ms != after.modified_ms
 
 
-def _told(
+def _changed(
     subject: Subject, before: Mapping[str, str] | None, after: Mapping[str, str] | None
 ) -> Iterator[Difference]:
     if before is None or after is None:
@@ -161,14 +161,14 @@ def _definition(before: RunCase, after: RunCase) -> Iterator[Difference]:
 def _planned(before: RunPlan | None, after: RunPlan | None) -> Iterator[Difference]:
     if before is None or after is None:
         return
-    yield from _told(Subject.SOURCE, _source(before), _source(after))
-    yield from _told(Subject.SETTING, before.settings, after.settings)
+    yield from _changed(Subject.SOURCE, _source(before), _source(after))
+    yield from _changed(Subject.SETTING, before.settings, after.settings)
     if before.transform != after.transform:
         old, new = _OPAQUE
         yield Difference(
             subject=Subject.BUILD, name="the transform of its target", before=old, after=new
         )
-    yield from _told(Subject.REFERENCE, _references(before), _references(after))
+    yield from _changed(Subject.REFERENCE, _references(before), _references(after))
 
 
 def _source(plan: RunPlan) -> dict[str, str] | None:
@@ -202,7 +202,9 @@ def _measured(before: RunCase, after: RunCase, *, explained: bool) -> Iterator[D
             after="another version of it, or other settings of Spark",
         )
     engines = None if old is None else {"measured by": old.engine}
-    yield from _told(Subject.ENGINE, engines, None if new is None else {"measured by": new.engine})
+    yield from _changed(
+        Subject.ENGINE, engines, None if new is None else {"measured by": new.engine}
+    )
     if before.semantics and after.semantics:
         known = {"semantics of the gate": str(before.semantics)}
-        yield from _told(Subject.ENGINE, known, {"semantics of the gate": str(after.semantics)})
+        yield from _changed(Subject.ENGINE, known, {"semantics of the gate": str(after.semantics)})

@@ -126,7 +126,7 @@ class Tally:
     def __init__(self, rules: tuple[RuleDefinition, ...]) -> None:
         self._rules = rules
         self._counted = {rule.rule_id: _Counted() for rule in rules}
-        self._told: list[BacktestedRun] = []
+        self._reported: list[BacktestedRun] = []
         self._runs = 0
 
     def add(
@@ -145,7 +145,7 @@ class Tally:
         for rule_id, reason in unmeasured.items():
             self._counted[rule_id].unmeasured[reason] += 1
         if run.blocks or run.lets_through or run.rolled_back:
-            self._told.append(run)
+            self._reported.append(run)
 
     def answer(
         self,
@@ -162,7 +162,7 @@ class Tally:
             since=since,
             scanned=scanned,
             runs=self._runs,
-            reported=tuple(sorted(self._told, key=_order)),
+            reported=tuple(sorted(self._reported, key=_order)),
             rules=tuple(map(self._rule, self._rules)),
             added=tuple(sorted(rule.rule_id for rule in now - then)),
             dropped=tuple(sorted({r.rule_id for r in then} - {r.rule_id for r in now})),
@@ -192,7 +192,7 @@ def _order(run: BacktestedRun) -> tuple[datetime, str]:
 
 Remeasure = Callable[[RemeasurePlan], Remeasured]
 Progress = Callable[[str], None]
-_TOLD_EVERY = 100
+_PROGRESS_EVERY = 100
 
 
 def backtest(
@@ -217,8 +217,8 @@ def backtest(
         hidden = Hidden.read(tx, dataset, draft)
     test = _Backtest(state, lake, Draft(draft), past, hidden, remeasure, dataset)
     for made, run in enumerate(test.runs(since), 1):
-        tally.add(run.told, run.outcomes, run.unmeasured)
-        if progress and made % _TOLD_EVERY == 0:
+        tally.add(run.run, run.outcomes, run.unmeasured)
+        if progress and made % _PROGRESS_EVERY == 0:
             progress(f"{made:,} runs decided again")
     return tally.answer(draft, dataset.definition, since, scanned=remeasure is not None)
 
@@ -230,8 +230,8 @@ def _registered(tx: Transaction, draft: DatasetDefinition) -> RegisteredDataset 
     return next((dataset for dataset in found if dataset is not None), None)
 
 
-class _Told(NamedTuple):
-    told: BacktestedRun
+class _RunOutcomes(NamedTuple):
+    run: BacktestedRun
     outcomes: list[tuple[str, Outcome]]
     """Outcomes of every evaluated rule."""
     unmeasured: dict[str, str]
@@ -247,7 +247,7 @@ class _Backtest:
     remeasure: Remeasure | None
     dataset: RegisteredDataset
 
-    def runs(self, since: datetime) -> Iterator[_Told]:
+    def runs(self, since: datetime) -> Iterator[_RunOutcomes]:
         library = Library(self.state.org_id)
         replayer = Replayer(library)
         built = (
@@ -268,7 +268,7 @@ class _Backtest:
             if case.evidence is not None:
                 yield self._run(row, case, case.evidence)
 
-    def _run(self, row: Row[Any], case: RecordedCase, evidence: Evidence) -> _Told:
+    def _run(self, row: Row[Any], case: RecordedCase, evidence: Evidence) -> _RunOutcomes:
         version = self.past.version_of.get(row.run_id)
         unmeasured = self.draft.unmeasured(case, evidence.measures)
         if unmeasured and self.remeasure is not None:
@@ -281,7 +281,7 @@ class _Backtest:
         history = self.past.history(self.draft.rules, case, row.decided_at)
         ruling = self.draft.judge(case, evidence, history, row.decided_at, unmeasured)
         checks = [check for check in ruling.checks if check.kind is CheckKind.RULE]
-        told = BacktestedRun(
+        backtested = BacktestedRun(
             run_id=row.run_id,
             decided_at=row.decided_at,
             version=version,
@@ -293,7 +293,7 @@ class _Backtest:
             unmeasured=tuple(sorted(unmeasured)),
         )
         outcomes = [(check.check_id, check.outcome) for check in checks]
-        return _Told(told, outcomes, unmeasured)
+        return _RunOutcomes(backtested, outcomes, unmeasured)
 
     def _findings(
         self, row: Row[Any], case: RecordedCase, checks: Sequence[CheckResult]

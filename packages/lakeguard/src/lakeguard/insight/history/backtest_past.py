@@ -82,7 +82,7 @@ class Past:
     version_of: Mapping[str, int]
     """Keyed by run."""
     _learned: dict[int, dict[str, MeasureValue]] = field(default_factory=dict)
-    _behind: dict[int, tuple[str, datetime]] = field(default_factory=dict)
+    _evidence: dict[int, tuple[str, datetime]] = field(default_factory=dict)
 
     @property
     def rolled_back(self) -> set[int]:
@@ -95,7 +95,7 @@ class Past:
         numbered = {version.run_id: version.version for version in versions}
         past = cls(state, dataset_id, walk, numbered)
         numbers = [version.version for version in versions]
-        past._behind.update(evidence_of_versions(tx, dataset_id, numbers))
+        past._evidence.update(evidence_of_versions(tx, dataset_id, numbers))
         return past
 
     def learn(self, version: int, measures: Mapping[str, MeasureValue]) -> None:
@@ -107,21 +107,21 @@ class Past:
     ) -> History:
         """The recorded history if it has all measures; else rebuilt as of then."""
         keys, most = history_measures(rules, case.facts.declared)
-        known, reach = history_measures(case.rules, case.facts.declared)
-        if not keys or (keys <= known and most <= reach):
+        known, depth = history_measures(case.rules, case.facts.declared)
+        if not keys or (keys <= known and most <= depth):
             return case.history
         found = []
         for number in self.walk.before(at, most):
-            if number in self._behind:
+            if number in self._evidence:
                 measures = self._measures(number)
                 values = {key: measures[key] for key in sorted(keys) if key in measures}
-                decided_at = self._behind[number][1]
+                decided_at = self._evidence[number][1]
                 found.append(EarlierVersion(version=number, at=decided_at, values=values))
         return History(versions=tuple(found))
 
     def _measures(self, version: int) -> dict[str, MeasureValue]:
         if version not in self._learned:
             with self.state.read() as tx:
-                text = get_document(tx, self._behind[version][0])
+                text = get_document(tx, self._evidence[version][0])
             self._learned[version] = measures_in(text)
         return self._learned[version]

@@ -14,7 +14,7 @@ from lakeguard.state.transaction import Transaction
 
 MOST_TEXT = 16_000_000
 """Characters held at once: the evidence of a table with many files is long."""
-_KEPT = 1_024
+_CACHED = 1_024
 Documents = Callable[[str], str]
 """The text of a document by content hash; raises KeyError."""
 T = TypeVar("T")
@@ -29,15 +29,15 @@ class Library:
 
     def sizes(self, tx: Transaction, hashes: set[str]) -> dict[str, int]:
         """Lengths of documents, without fetching them."""
-        return dict(self._asked(tx, hashes, func.length(documents.c.body)))
+        return dict(self._fetched(tx, hashes, func.length(documents.c.body)))
 
     def fetch(self, tx: Transaction, hashes: set[str]) -> None:
         """Drop documents no longer wanted and fetch new ones."""
         self._texts = {key: text for key, text in self._texts.items() if key in hashes}
         missing = hashes - self._texts.keys()
-        self._texts.update(self._asked(tx, missing, documents.c.body))
+        self._texts.update(self._fetched(tx, missing, documents.c.body))
 
-    def _asked(
+    def _fetched(
         self, tx: Transaction, hashes: set[str], what: ColumnElement[Any]
     ) -> Iterator[tuple[str, Any]]:
         wanted, table = sorted(hashes), documents.c
@@ -61,7 +61,7 @@ class Shelf(Generic[T]):
     def __call__(self, content_hash: str) -> T:
         if content_hash not in self._held:
             self._held[content_hash] = self._read(self._texts(content_hash))
-            if len(self._held) > _KEPT:
+            if len(self._held) > _CACHED:
                 self._held.popitem(last=False)
         self._held.move_to_end(content_hash)
         return self._held[content_hash]

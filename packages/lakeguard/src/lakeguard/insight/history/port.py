@@ -120,7 +120,7 @@ def _opening(tx: Transaction, run: RunRow) -> Opening:
 
 # Replay of all decisions.
 
-_TOLD_EVERY = 500
+_PROGRESS_EVERY = 500
 
 
 def replay_all(
@@ -143,16 +143,16 @@ def replay_all(
     made, found = 0, []
     for row in recorded_decisions(state, library, *conditions):
         made += 1
-        if said := difference(replayer, row):
+        if message := difference(replayer, row):
             found.append(
                 ReplayedDifference(
                     run_id=row.run_id,
                     decision_id=row.decision_id,
                     dataset=names[row.dataset_id],
                     decided_at=row.decided_at,
-                    message=said,
+                    message=message,
                 )
             )
-        if progress and made % _TOLD_EVERY == 0:
+        if progress and made % _PROGRESS_EVERY == 0:
             progress(f"{made:,} decisions made again, {len(found):,} differ")
     return Replays(decisions=made, differences=tuple(found))

@@ -79,10 +79,10 @@ class Replayer:
 
     def case(self, hashes: CaseHashes) -> RecordedCase:
         """Raises KeyError if a document is missing."""
-        told = hashes.evidence
+        evidence_hash = hashes.evidence
         return RecordedCase(
             self._facts(hashes.facts),
-            None if told is None else Evidence.from_json(self._documents(told)),
+            None if evidence_hash is None else Evidence.from_json(self._documents(evidence_hash)),
             self._rules(hashes.ruleset),
             self._policies(hashes.policies),
             self._history(hashes.history),

@@ -64,9 +64,9 @@ def invalidation_rows(
     at = tx.now()
     over = [(one, end) for one, end in every_invalidation(tx) if end] if every else []
     known = progress_of(tx, [one.invalidation_id for one, _ in over])
-    telling = _Telling(tx, known, at)
-    rows = [telling.ended(one, end, known[one.invalidation_id]) for one, end in over]
-    rows += [telling.under_way(one) for one in telling.open]
+    builder = _RowBuilder(tx, known, at)
+    rows = [builder.ended(one, end, known[one.invalidation_id]) for one, end in over]
+    rows += [builder.under_way(one) for one in builder.open]
     chosen = [row for row in rows if name is None or name in _reached(row)]
     return sorted(chosen, key=lambda row: (row.created_at, row.invalidation_id), reverse=True)
 
@@ -76,19 +76,19 @@ def invalidation_row(tx: Transaction, invalidation_id: str) -> InvalidationRow:
     one, end = require_invalidation(tx, invalidation_id)
     if end is not None:
         known = progress_of(tx, [invalidation_id])
-        row = _Telling(tx, known, at).ended(one, end, known[invalidation_id])
+        row = _RowBuilder(tx, known, at).ended(one, end, known[invalidation_id])
         left = left_over(tx, invalidation_id) if end.end is End.WITHDRAWN else ()
         return row.model_copy(update={"going_on": tuple(left)})
-    telling = _Telling(tx, {}, at)
-    found = {item.invalidation.invalidation_id: item for item in telling.open}
-    return telling.under_way(found[invalidation_id])
+    builder = _RowBuilder(tx, {}, at)
+    found = {item.invalidation.invalidation_id: item for item in builder.open}
+    return builder.under_way(found[invalidation_id])
 
 
 def _reached(row: InvalidationRow) -> set[DatasetName]:
     return {row.dataset, *(item.dataset for item in row.followers)}
 
 
-class _Telling:
+class _RowBuilder:
     """Names, jobs and tasks for the rows, loaded once."""
 
     def __init__(self, tx: Transaction, over: Mapping[str, Collection[str]], at: datetime) -> None:
@@ -116,8 +116,8 @@ class _Telling:
             )
             for key, item in sorted(known.items(), key=lambda pair: self._names[pair[0]])
         )
-        said = {"ended_at": end.ended_at, "ended_by": end.actor, "end_why": end.reason}
-        return self._row(one, followers).model_copy(update={"end": end.end, **said})
+        details = {"ended_at": end.ended_at, "ended_by": end.actor, "end_why": end.reason}
+        return self._row(one, followers).model_copy(update={"end": end.end, **details})
 
     def under_way(self, one: Open) -> InvalidationRow:
         followers = tuple(self._follower(one.invalidation, item) for item in one.followed.values())

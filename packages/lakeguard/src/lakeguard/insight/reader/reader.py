@@ -28,7 +28,7 @@ from lakeguard.insight.reader.quarantine import (
     rows_in_quarantine,
 )
 from lakeguard.insight.reader.schemas import schema_diff, schema_rows
-from lakeguard.insight.reader.stored_profiles import told_profiles
+from lakeguard.insight.reader.stored_profiles import shown_profiles
 from lakeguard.ledger.decisions import decision_of_run, samples_of_run
 from lakeguard.ledger.lineage import UNKNOWN, lineage_of
 from lakeguard.ledger.maintenance import removed_versions
@@ -232,7 +232,7 @@ class StateReader:
 
     def profiles(self, name: DatasetName, version: int | None = None) -> tuple[Profile, ...]:
         with self.state.read() as tx:
-            return told_profiles(tx, name, version)
+            return shown_profiles(tx, name, version)
 
     def trends(self, run_id: str, limit: int = 12) -> tuple[CheckTrend, ...]:
         with self.state.read() as tx:
@@ -318,9 +318,9 @@ class StateReader:
 
 def _policy(row: Row[Any]) -> PolicyRow:
     """Unset policy fields are empty."""
-    said = {key: row._mapping[key] for key in PolicyRow.model_fields}
-    said["applies_to_layer"] = said["applies_to_layer"] or None
-    return PolicyRow(**{key: value for key, value in said.items() if value is not None})
+    fields = {key: row._mapping[key] for key in PolicyRow.model_fields}
+    fields["applies_to_layer"] = fields["applies_to_layer"] or None
+    return PolicyRow(**{key: value for key, value in fields.items() if value is not None})
 
 
 def _status(

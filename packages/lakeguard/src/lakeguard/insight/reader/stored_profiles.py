@@ -14,7 +14,7 @@ from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.model.profile import Profile
 
 
-def told_profiles(tx: Transaction, name: DatasetName, version: int | None) -> tuple[Profile, ...]:
+def shown_profiles(tx: Transaction, name: DatasetName, version: int | None) -> tuple[Profile, ...]:
     """Newest first. Columns tagged since are reduced to their null count."""
     dataset = require_dataset(tx, name)
 
@@ -23,8 +23,8 @@ def told_profiles(tx: Transaction, name: DatasetName, version: int | None) -> tu
         stored = require_version(tx, dataset.dataset_id, of)
         return hidden_in_version(tx, dataset, stored)
 
-    kept = profiles_of(tx, dataset.name, dataset.dataset_id, version)
-    return tuple(_without(profile, hidden(profile.version)) for profile in kept)
+    stored_profiles = profiles_of(tx, dataset.name, dataset.dataset_id, version)
+    return tuple(_without(profile, hidden(profile.version)) for profile in stored_profiles)
 
 
 def _without(profile: Profile, hidden: Collection[str]) -> Profile:

@@ -12,7 +12,7 @@ from lakeguard.gate.rules.compile import CompiledRule, compile_text, define_rule
 from lakeguard.gate.rules.parse import parse_rule
 from lakeguard.gate.typecheck.checks import history_depth
 from lakeguard.gate.typecheck.scalars import NotAValue
-from lakeguard.insight.suggestions.suggestion import Draft, Held, Suggestion
+from lakeguard.insight.suggestions.suggestion import Draft, Suggestion, VersionResult
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Outcome
 from lakeguard_sdk.core.frozen_model import Instant
@@ -44,10 +44,10 @@ def tried(found: Iterable[Draft], schema: TableSchema) -> list[Trial]:
     return trials
 
 
-def asked_measures(trials: Sequence[Trial]) -> tuple[Measure, ...]:
+def required_measures(trials: Sequence[Trial]) -> tuple[Measure, ...]:
     """Measures of all drafts, without duplicates."""
-    asked = {measure_key(item): item for trial in trials for item in trial.compiled.measures}
-    return tuple(asked[key] for key in sorted(asked))
+    wanted = {measure_key(item): item for trial in trials for item in trial.compiled.measures}
+    return tuple(wanted[key] for key in sorted(wanted))
 
 
 @dataclass(frozen=True)
@@ -64,18 +64,18 @@ class Answers:
     """Measures of earlier versions, for rules that use history."""
 
 
-def held(trial: Trial, answers: Answers) -> Held:
+def result_on(trial: Trial, answers: Answers) -> VersionResult:
     """Evaluate the rule; ERROR with the reason if impossible, NOT_EVALUATED if there is nothing to
     compare with."""
     try:
         result = evaluate(trial.definition, trial.compiled, _grounds(answers))
     except (Unmeasured, NotAValue) as error:
-        return Held(version=answers.version, outcome=Outcome.ERROR, message=str(error))
+        return VersionResult(version=answers.version, outcome=Outcome.ERROR, message=str(error))
     if history_depth(trial.compiled.check) and result.observed is None:
         # the gate passes it, which is no evidence for the rule
         skipped = Outcome.NOT_EVALUATED
-        return Held(version=answers.version, outcome=skipped, message="not compared")
-    return Held(
+        return VersionResult(version=answers.version, outcome=skipped, message="not compared")
+    return VersionResult(
         version=answers.version,
         outcome=result.outcome,
         message=result.message,
@@ -83,18 +83,18 @@ def held(trial: Trial, answers: Answers) -> Held:
     )
 
 
-def kept(trials: Sequence[Trial], answers: Answers) -> list[tuple[Trial, Held]]:
+def passing(trials: Sequence[Trial], answers: Answers) -> list[tuple[Trial, VersionResult]]:
     """Drafts that hold, with their counts. A foreign key replaces other value rules."""
-    found = [(trial, held(trial, answers)) for trial in trials]
-    holding = [(trial, told) for trial, told in found if told.outcome is Outcome.PASS]
+    found = [(trial, result_on(trial, answers)) for trial in trials]
+    holding = [(trial, result) for trial, result in found if result.outcome is Outcome.PASS]
     referring = {
         trial.compiled.rule.columns
         for trial, _ in holding
         if trial.compiled.rule.rule_type == "foreign_key"
     }
     return [
-        (trial, told)
-        for trial, told in holding
+        (trial, result)
+        for trial, result in holding
         if trial.draft.about != "values" or trial.compiled.rule.columns not in referring
     ]
 
@@ -123,10 +123,10 @@ def _grounds(answers: Answers) -> EvaluationContext:
 SURE_ENOUGH = 0.7
 _DOUBT = 10
 """Prior weight in rows: with as many rows in favour, half the maximum likelihood."""
-_SAYS_NOTHING = (Outcome.ERROR, Outcome.NOT_EVALUATED)
+_NO_EVIDENCE = (Outcome.ERROR, Outcome.NOT_EVALUATED)
 
 
-def suggestion(draft: Draft, held: Sequence[Held] = ()) -> Suggestion:
+def suggestion(draft: Draft, results: Sequence[VersionResult] = ()) -> Suggestion:
     return Suggestion(
         rule=draft.rule,
         column=draft.column,
@@ -134,9 +134,9 @@ def suggestion(draft: Draft, held: Sequence[Held] = ()) -> Suggestion:
         severity=draft.severity,
         why=draft.why,
         support=draft.support,
-        confidence=_confidence(draft, held),
+        confidence=_confidence(draft, results),
         mutation=draft.mutation,
-        held=tuple(held),
+        results=tuple(results),
     )
 
 
@@ -146,10 +146,10 @@ def ranked(found: Iterable[Suggestion], least: float = SURE_ENOUGH) -> list[Sugg
     return sorted(chosen, key=lambda item: (-item.confidence, item.rule))
 
 
-def _confidence(draft: Draft, held: Sequence[Held]) -> float:
+def _confidence(draft: Draft, results: Sequence[VersionResult]) -> float:
     """More rows increase the likelihood; a version that violates the rule reduces it."""
-    judged = [item for item in held if item.outcome not in _SAYS_NOTHING]
-    kept = sum(item.outcome is Outcome.PASS for item in judged)
-    share = kept / len(judged) if judged else 1.0
+    judged = [item for item in results if item.outcome not in _NO_EVIDENCE]
+    passed = sum(item.outcome is Outcome.PASS for item in judged)
+    share = passed / len(judged) if judged else 1.0
     believed = draft.support / (draft.support + _DOUBT)
     return round(draft.strength * believed * share, 2)

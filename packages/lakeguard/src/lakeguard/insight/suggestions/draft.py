@@ -26,7 +26,7 @@ from lakeguard.insight.suggestions.suggestion import (
     Earlier,
     Mutation,
     MutationKind,
-    Seen,
+    ProfileFacts,
     one_set,
 )
 from lakeguard.insight.suggestions.texts import texts
@@ -50,44 +50,44 @@ _ABOUT = {
 }
 
 
-def drafts(seen: Seen) -> list[Draft]:
+def drafts(facts: ProfileFacts) -> list[Draft]:
     """Drafts from the profile, one per column aspect, without duplicating existing rules. Redacted
     columns get no rules on values.
     """
-    said = {about for rule in seen.rules for about in _said(rule)}
-    texts_said = {rule.expression for rule in seen.rules}
+    covered = {about for rule in facts.rules for about in _covered_aspect(rule)}
+    existing = {rule.expression for rule in facts.rules}
     return [
         draft
-        for draft in _all(seen)
-        if draft.rule not in texts_said and (draft.about, _columns(draft)) not in said
+        for draft in _all(facts)
+        if draft.rule not in existing and (draft.about, _columns(draft)) not in covered
     ]
 
 
-def _all(seen: Seen) -> Iterator[Draft]:
-    unique = list(_keys(seen))
+def _all(facts: ProfileFacts) -> Iterator[Draft]:
+    unique = list(_keys(facts))
     single = {draft.column for draft in unique if draft.column}
-    for column in seen.columns:
-        yield from _filled(column, seen)
-        yield from _gaps(column, seen)
+    for column in facts.columns:
+        yield from _filled(column, facts)
+        yield from _gaps(column, facts)
         if not is_nested(column.type):
-            yield from _references(column, seen) if column.column not in single else ()
-            yield from _values(column, seen, column.column in single)
+            yield from _references(column, facts) if column.column not in single else ()
+            yield from _values(column, facts, column.column in single)
     yield from unique
-    yield from _row_counts(seen)
+    yield from _row_counts(facts)
 
 
-def _values(column: ColumnProfile, seen: Seen, key: bool) -> Iterator[Draft]:
+def _values(column: ColumnProfile, facts: ProfileFacts, key: bool) -> Iterator[Draft]:
     if column.masked:
         return
     if is_numeric(column.type):
-        yield from numbers(column, seen, key)
+        yield from numbers(column, facts, key)
     elif column.type in TIMES:
-        yield from _times(column, seen)
+        yield from _times(column, facts)
     elif column.type == "string":
-        yield from texts(column, seen)
+        yield from texts(column, facts)
 
 
-def _said(definition: RuleDefinition) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _covered_aspect(definition: RuleDefinition) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The aspect that an existing rule covers."""
     try:
         rule = read_rule(definition.expression).rule
@@ -109,14 +109,14 @@ def _columns(draft: Draft) -> tuple[str, ...]:
 # Foreign keys.
 
 
-def _references(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
+def _references(column: ColumnProfile, facts: ProfileFacts) -> Iterator[Draft]:
     """``foreign_key`` to each dataset with a key of the same name and type."""
-    values = seen.rows - column.nulls
+    values = facts.rows - column.nulls
     strange = _strange(column.type)
     if not values or strange is None:
         return
     name = column_text(column.column)
-    for other in seen.others:
+    for other in facts.others:
         if (other.column, other.type) == (column.column, column.type):
             yield Draft(
                 rule=f"foreign_key({name} -> {other.dataset}({name}))",
@@ -153,8 +153,8 @@ _LATEST = {
 }
 
 
-def _times(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
-    values = seen.rows - column.nulls
+def _times(column: ColumnProfile, facts: ProfileFacts) -> Iterator[Draft]:
+    values = facts.rows - column.nulls
     found = ends(column)
     if found is None or not values:
         return
@@ -162,9 +162,9 @@ def _times(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
     if not isinstance(least, date) or not isinstance(greatest, date):
         return
     yield from _not_before(column, (least, greatest), values)
-    if _moment(greatest) <= seen.at:
+    if _moment(greatest) <= facts.at:
         yield from _not_future(column, greatest, values)
-    yield from _fresh(column, seen, values)
+    yield from _fresh(column, facts, values)
 
 
 def _not_before(column: ColumnProfile, found: tuple[date, date], values: int) -> Iterator[Draft]:
@@ -179,12 +179,12 @@ def _not_before(column: ColumnProfile, found: tuple[date, date], values: int) ->
     if isinstance(low, datetime) and isinstance(before, datetime):
         low = low.replace(hour=0, minute=0, second=0, microsecond=0)
         before = low - _HOUR
-    told = f"{_day(least)} to {_day(greatest)}"
+    period = f"{_day(least)} to {_day(greatest)}"
     yield Draft(
         rule=call("range", column.column, min=literal(low, column.type)),
         column=column.column,
         about="values",
-        why=f"{counted_values(values)} of {told}, and half as long before is allowed",
+        why=f"{counted_values(values)} of {period}, and half as long before is allowed",
         support=values,
         strength=0.72,
         mutation=one_set(column, spelt(before, column.type)),
@@ -203,18 +203,18 @@ def _not_future(column: ColumnProfile, greatest: date, values: int) -> Iterator[
     )
 
 
-def _fresh(column: ColumnProfile, seen: Seen, values: int) -> Iterator[Draft]:
+def _fresh(column: ColumnProfile, facts: ProfileFacts, values: int) -> Iterator[Draft]:
     """Twice the maximum age of the newest value at publication."""
-    ages = [age for version in seen.versions for age in _age(column, version)]
+    ages = [age for version in facts.versions for age in _age(column, version)]
     if len(ages) < _ENOUGH_VERSIONS or min(ages) < timedelta(0) or max(ages) > _FRESH:
         return
     limit = max(2 * max(ages), _HOUR)
     hours = ceil(limit / _HOUR)
-    told = f"{ceil(limit / _DAY)}d" if hours > 48 else f"{hours}h"
-    stale = (seen.at - 2 * limit - _DAY).replace(microsecond=0)
+    max_age = f"{ceil(limit / _DAY)}d" if hours > 48 else f"{hours}h"
+    stale = (facts.at - 2 * limit - _DAY).replace(microsecond=0)
     value = stale.date() if column.type == "date" else stale
     yield Draft(
-        rule=call("freshness", column.column, max=text(told)),
+        rule=call("freshness", column.column, max=text(max_age)),
         column=column.column,
         about="age",
         why=f"the newest value was at most {_span(max(ages))} old in each of {len(ages)} versions"
@@ -265,50 +265,50 @@ _MOSTLY = 0.9
 """Maximum null share for null_drift."""
 
 
-def _filled(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
+def _filled(column: ColumnProfile, facts: ProfileFacts) -> Iterator[Draft]:
     """``not_null`` for a column without nulls."""
-    if seen.rows and not column.nulls:
+    if facts.rows and not column.nulls:
         yield Draft(
             rule=call("not_null", column.column),
             column=column.column,
             about="presence",
             severity=Severity.FAIL,
-            why=f"a value in each of {seen.rows:,} rows",
-            support=seen.rows,
+            why=f"a value in each of {facts.rows:,} rows",
+            support=facts.rows,
             strength=0.95,
             mutation=one_set(column, None),
         )
 
 
-def _gaps(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
+def _gaps(column: ColumnProfile, facts: ProfileFacts) -> Iterator[Draft]:
     """``null_drift`` for a partly null column with several versions."""
-    if len(seen.versions) < _ENOUGH_VERSIONS or not 0 < column.nulls <= _MOSTLY * seen.rows:
+    if len(facts.versions) < _ENOUGH_VERSIONS or not 0 < column.nulls <= _MOSTLY * facts.rows:
         return
     yield Draft(
         rule=call("null_drift", column.column, max=f"{_POINTS}%"),
         column=column.column,
         about="gaps",
-        why=f"{column.nulls:,} of {seen.rows:,} rows have no value, and {_POINTS} points more than"
+        why=f"{column.nulls:,} of {facts.rows:,} rows have no value, and {_POINTS} points more than"
         " in the version before are allowed",
-        support=seen.rows,
+        support=facts.rows,
         strength=0.8,
         mutation=Mutation(kind=MutationKind.SET_ALL, column=column.column, type=column.type),
     )
 
 
-def _keys(seen: Seen) -> Iterator[Draft]:
+def _keys(facts: ProfileFacts) -> Iterator[Draft]:
     """``unique`` for known keys, and for columns with nearly as many values as rows."""
-    if seen.rows < 2:
+    if facts.rows < 2:
         return
-    by_name = {column.column: column for column in seen.columns}
-    known = [key for key in seen.keys if all(_always(by_name.get(name)) for name in key)]
+    by_name = {column.column: column for column in facts.columns}
+    known = [key for key in facts.keys if all(_always(by_name.get(name)) for name in key)]
     for key in known:
-        yield _unique(key, seen, "it is the key", 1.0)
-    for column in seen.columns:
-        if (column.column,) not in known and _likely(column, seen):
-            about = f"about {column.distinct:,} different values in {seen.rows:,} rows"
+        yield _unique(key, facts, "it is the key", 1.0)
+    for column in facts.columns:
+        if (column.column,) not in known and _likely(column, facts):
+            about = f"about {column.distinct:,} different values in {facts.rows:,} rows"
             strength = 0.95 if _sounds_like_key(column.column) else 0.75
-            yield _unique((column.column,), seen, about, strength)
+            yield _unique((column.column,), facts, about, strength)
 
 
 def _always(column: ColumnProfile | None) -> bool:
@@ -316,9 +316,9 @@ def _always(column: ColumnProfile | None) -> bool:
     return column is not None and not column.nulls and not is_nested(column.type)
 
 
-def _likely(column: ColumnProfile, seen: Seen) -> bool:
-    believed = _sounds_like_key(column.column) or seen.rows >= _MANY
-    few = column.distinct is None or column.distinct < _NEARLY * seen.rows
+def _likely(column: ColumnProfile, facts: ProfileFacts) -> bool:
+    believed = _sounds_like_key(column.column) or facts.rows >= _MANY
+    few = column.distinct is None or column.distinct < _NEARLY * facts.rows
     return believed and not few and not column.nulls and bool(_NAMES_ROWS.fullmatch(column.type))
 
 
@@ -326,41 +326,41 @@ def _sounds_like_key(name: str) -> bool:
     return bool(_SOUNDS.search(name))
 
 
-def _unique(key: tuple[str, ...], seen: Seen, found: str, strength: float) -> Draft:
+def _unique(key: tuple[str, ...], facts: ProfileFacts, found: str, strength: float) -> Draft:
     return Draft(
         rule=call("unique", *key),
         column=key[0] if len(key) == 1 else "",
         about="key",
         severity=Severity.FAIL,
-        why=f"{found}, and none of {seen.rows:,} rows has the same as another",
-        support=seen.rows,
+        why=f"{found}, and none of {facts.rows:,} rows has the same as another",
+        support=facts.rows,
         strength=strength,
         mutation=Mutation(kind=MutationKind.REPEAT_ONE),
     )
 
 
-def _row_counts(seen: Seen) -> Iterator[Draft]:
+def _row_counts(facts: ProfileFacts) -> Iterator[Draft]:
     """``row_count``: half the smallest of several runs, else at least one row."""
-    if not seen.rows:
+    if not facts.rows:
         return
-    brought = [version.rows for version in seen.versions]
+    brought = [version.rows for version in facts.versions]
     least = min(brought, default=1) // 2
     if len(brought) >= _ENOUGH_VERSIONS and least > 1:
         why = f"each of the last {len(brought)} runs brought {min(brought):,} rows or more"
         why += ", and half of that is allowed"
         # small runs may be legitimate, so it only warns
-        yield _row_count(least, why, seen, Severity.WARN)
+        yield _row_count(least, why, facts, Severity.WARN)
         return
-    yield _row_count(1, f"{seen.rows:,} rows are there", seen, Severity.FAIL)
+    yield _row_count(1, f"{facts.rows:,} rows are there", facts, Severity.FAIL)
 
 
-def _row_count(least: int, why: str, seen: Seen, severity: Severity) -> Draft:
+def _row_count(least: int, why: str, facts: ProfileFacts, severity: Severity) -> Draft:
     return Draft(
         rule=call("row_count", min=str(least)),
         about="rows",
         severity=severity,
         why=why,
-        support=seen.rows,
+        support=facts.rows,
         strength=0.9,
         mutation=Mutation(kind=MutationKind.KEEP, value=least - 1),
     )

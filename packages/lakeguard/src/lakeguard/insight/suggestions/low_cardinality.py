@@ -21,9 +21,9 @@ NO_SUCH = "no such value"
 def few_values(column: ColumnProfile, values: int) -> Draft | None:
     """``in_set`` if there are two or more values, few and short, in many rows."""
     found = [item.value for item in column.top if item.value is not None]
-    told = sum(item.rows for item in column.top if item.value is not None)
+    listed_rows = sum(item.rows for item in column.top if item.value is not None)
     rare = len(found) * _OFTEN > values + column.nulls
-    if not 1 < len(found) <= _MOST or told != values or rare:
+    if not 1 < len(found) <= _MOST or listed_rows != values or rare:
         return None
     literals = _literals(sorted(found), column.type)
     if literals is None:

@@ -15,7 +15,7 @@ from lakeguard.insight.suggestions.rule_text import (
     literal,
     spelt,
 )
-from lakeguard.insight.suggestions.suggestion import Draft, Mutation, Seen, one_set
+from lakeguard.insight.suggestions.suggestion import Draft, Mutation, ProfileFacts, one_set
 from lakeguard_sdk.model.profile import ColumnProfile
 from lakeguard_sdk.types.schema import FLOATS, INTEGERS, decimal_size
 
@@ -26,9 +26,9 @@ _FAR = 10
 Bound = Decimal | None
 
 
-def numbers(column: ColumnProfile, seen: Seen, key: bool) -> Iterator[Draft]:
+def numbers(column: ColumnProfile, facts: ProfileFacts, key: bool) -> Iterator[Draft]:
     """One rule on a numeric column; keys get no upper bound."""
-    values = seen.rows - column.nulls
+    values = facts.rows - column.nulls
     found = ends(column)
     if found is None or not values:
         return
@@ -65,7 +65,7 @@ def _range(
     if mutation is None:
         return
     given = {"min": least, "max": most}
-    told = f"{values:,} values lie between {number_text(found[0])} and {number_text(found[1])}"
+    extent = f"{values:,} values lie between {number_text(found[0])} and {number_text(found[1])}"
     more = "every whole number between them comes" if dense else "half as much again is allowed"
     yield Draft(
         rule=call(
@@ -73,7 +73,7 @@ def _range(
         ),
         column=column.column,
         about="values",
-        why=f"{told}, and {more}",
+        why=f"{extent}, and {more}",
         support=values,
         strength=0.9 if dense else 0.8,
         mutation=mutation,

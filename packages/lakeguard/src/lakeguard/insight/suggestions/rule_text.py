@@ -32,8 +32,8 @@ def spelt(value: Scalar, data_type: str) -> MeasureValue:
         case Decimal():
             return format(value, "f") if decimal_size(data_type) else number_text(value)
         case datetime():
-            told = format_instant(value).replace(".000000", "")
-            return told.removesuffix("Z") if data_type == "timestamp_ntz" else told
+            text = format_instant(value).replace(".000000", "")
+            return text.removesuffix("Z") if data_type == "timestamp_ntz" else text
         case date():
             return value.isoformat()
 

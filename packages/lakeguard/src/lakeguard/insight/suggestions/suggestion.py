@@ -34,7 +34,7 @@ class Mutation(FrozenModel):
     """The column's new value in evidence format; None is NULL. For ``KEEP``, the rows left."""
 
     @property
-    def says(self) -> str:
+    def description(self) -> str:
         value = "NULL" if self.value is None else self._spelt()
         match self.kind:
             case MutationKind.SET_ONE:
@@ -59,7 +59,7 @@ def one_set(column: ColumnProfile, value: MeasureValue) -> Mutation:
     return Mutation(kind=kind, column=column.column, type=column.type, value=value)
 
 
-class Held(FrozenModel):
+class VersionResult(FrozenModel):
     """The rule's exact result on one version."""
 
     version: int
@@ -98,7 +98,7 @@ class Suggestion(FrozenModel):
     support: int
     confidence: float
     mutation: Mutation
-    held: tuple[Held, ...] = ()
+    results: tuple[VersionResult, ...] = ()
 
 
 # Input of suggestions: a profile and other facts, but no rows.
@@ -122,7 +122,7 @@ class Earlier(FrozenModel):
     """By column, without redacted ones."""
 
 
-class Seen(FrozenModel):
+class ProfileFacts(FrozenModel):
     """The profile and other known facts."""
 
     table_schema: TableSchema = Field(alias="schema")

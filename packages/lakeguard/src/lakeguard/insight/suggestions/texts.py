@@ -12,10 +12,10 @@ from lakeguard.gate.grammar.unparse import column_text
 from lakeguard.gate.rule_types.texts import TEXT_KINDS
 from lakeguard.insight.suggestions.low_cardinality import few_values
 from lakeguard.insight.suggestions.rule_text import call, text
-from lakeguard.insight.suggestions.suggestion import Draft, Seen, one_set
+from lakeguard.insight.suggestions.suggestion import Draft, ProfileFacts, one_set
 from lakeguard_sdk.model.profile import ColumnProfile
 
-_TELLING = ("email", "url", "uuid", "ipv4", "ipv6", "cidr", "iban", "mac", "phone")
+_SPECIFIC = ("email", "url", "uuid", "ipv4", "ipv6", "cidr", "iban", "mac", "phone")
 """Formats that do not match by chance; two capitals may be more than a country code."""
 _DIFFERENT = 5
 """Minimum distinct texts for a format or shape."""
@@ -25,9 +25,9 @@ STRANGE = "\N{SECTION SIGN}"
 """A text that matches no format and no drafted shape."""
 
 
-def texts(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
+def texts(column: ColumnProfile, facts: ProfileFacts) -> Iterator[Draft]:
     """One rule on the values, and one on blanks if not implied."""
-    values = seen.rows - column.nulls
+    values = facts.rows - column.nulls
     if not values:
         return
     found = few_values(column, values) or _kind(column, values) or _shape(column, values)
@@ -40,11 +40,11 @@ def texts(column: ColumnProfile, seen: Seen) -> Iterator[Draft]:
 
 def _kind(column: ColumnProfile, values: int) -> Draft | None:
     """``format`` if all known texts have one."""
-    told = _told(column)
-    if (column.distinct or 0) < _DIFFERENT or not told:
+    known = _known_texts(column)
+    if (column.distinct or 0) < _DIFFERENT or not known:
         return None
-    for word in _TELLING:
-        if all(re.fullmatch(TEXT_KINDS[word].pattern, value) for value in told):
+    for word in _SPECIFIC:
+        if all(re.fullmatch(TEXT_KINDS[word].pattern, value) for value in known):
             meaning = TEXT_KINDS[word].meaning
             return Draft(
                 rule=call("format", column.column, kind=text(word)),
@@ -58,7 +58,7 @@ def _kind(column: ColumnProfile, values: int) -> Draft | None:
     return None
 
 
-def _told(column: ColumnProfile) -> list[str]:
+def _known_texts(column: ColumnProfile) -> list[str]:
     """Texts of the column, or their patterns, which match the same format if it depends on form
     only. If all texts are distinct, only lengths are known."""
     found = [item.value for item in column.top or column.patterns if item.value is not None]
@@ -69,11 +69,11 @@ def _told(column: ColumnProfile) -> list[str]:
 
 def _shape(column: ColumnProfile, values: int) -> Draft | None:
     """``regex`` if all texts have one to three shapes."""
-    told = [item for item in column.patterns if item.value is not None]
-    complete = sum(item.rows for item in told) == values
+    patterns = [item for item in column.patterns if item.value is not None]
+    complete = sum(item.rows for item in patterns) == values
     if not complete or (column.distinct or 0) < _DIFFERENT:
         return None
-    pattern = shape_of([item.value or "" for item in told])
+    pattern = shape_of([item.value or "" for item in patterns])
     if pattern is None:
         return None
     return Draft(
@@ -162,7 +162,7 @@ def shape_of(patterns: Sequence[str]) -> str | None:
     for pattern in sorted(patterns, key=lambda text: (-len(text), text)):
         runs = [(sign, len(list(group))) for sign, group in groupby(pattern)]
         _take(shapes, tuple(Part(sign, count, count) for sign, count in runs))
-    if len(shapes) > _SHAPES or any(_says_little(shape) for shape in shapes):
+    if len(shapes) > _SHAPES or any(_is_vague(shape) for shape in shapes):
         return None
     texts = ["".join(part.pattern for part in shape) for shape in shapes]
     return texts[0] if len(texts) == 1 else f"(?:{'|'.join(texts)})"
@@ -193,7 +193,7 @@ def _either(one: Part | None, other: Part | None) -> Part:
     return Part(one.sign, min(one.least, other.least), max(one.most, other.most))
 
 
-def _says_little(shape: tuple[Part, ...]) -> bool:
+def _is_vague(shape: tuple[Part, ...]) -> bool:
     words = any(part.least < part.most for part in shape)
     letters = all(part.sign in "aA" for part in shape) and (words or len(shape) > 1)
     return letters or any(part.most > _LONGEST_RUN for part in shape)

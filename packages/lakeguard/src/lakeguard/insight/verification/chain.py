@@ -107,10 +107,10 @@ def _links(links: Sequence[Link]) -> Iterator[Finding]:
     previous = GENESIS
     for link in links:
         if link.previous != previous:
-            said = (
+            message = (
                 f"expected to follow from {_short(previous)}, follows from {_short(link.previous)}"
             )
-            yield _finding(link.batch, said)
+            yield _finding(link.batch, message)
         previous = link.head
 
 
@@ -132,25 +132,25 @@ def _copies(state: Sequence[Link], ledger: Sequence[Link], settled: int) -> Iter
 
 
 def _rows(link: Link, chains: Chains) -> Iterator[Finding]:
-    told = _told(link)
-    if chains.unread & told.keys() or chains.rechained.head(link) == link.head:
+    recorded = _rows_recorded(link)
+    if chains.unread & recorded.keys() or chains.rechained.head(link) == link.head:
         return
     strange = chains.strange.get(link.batch, ())
     found = chains.rechained.rows_by_table(link.batch)
     counts = [
-        f"{name} {told.get(name, 0):,} rows told, {found.get(name, 0):,} found"
-        for name in sorted(told.keys() | found.keys())
-        if told.get(name, 0) != found.get(name, 0)
+        f"{name} {recorded.get(name, 0):,} rows told, {found.get(name, 0):,} found"
+        for name in sorted(recorded.keys() | found.keys())
+        if recorded.get(name, 0) != found.get(name, 0)
     ]
     named = [f"not as told: {place}" for place in strange[:_NAMED_ROWS]]
     why = "; ".join([*counts, *named]) or "the same number of rows, but not the rows that were told"
     yield _finding(link.batch, f"its rows do not hash to {_short(link.head)}: {why}")
 
 
-def _told(link: Link) -> dict[str, int]:
+def _rows_recorded(link: Link) -> dict[str, int]:
     try:
-        told = json.loads(link.tables)
-        return {str(name): int(rows) for name, rows in told.items()}
+        recorded = json.loads(link.tables)
+        return {str(name): int(rows) for name, rows in recorded.items()}
     except (ValueError, AttributeError, TypeError):
         return {}
 

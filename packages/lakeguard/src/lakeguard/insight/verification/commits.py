@@ -64,7 +64,7 @@ class LogReading:
         undone = max((m.commit for m in self.governed.moves if _restores(m)), default=-1)
         for commit, why in self.foreign:
             if commit.version > undone:
-                found.append(self._finding(commit.version, _said(commit, why)))
+                found.append(self._finding(commit.version, _ungoverned(commit, why)))
         yield from found
         if not found and not self.moving:
             yield from self._pointer()
@@ -88,8 +88,8 @@ class LogReading:
                 yield from self._compaction(move, data)
                 self._show(move, data, seen)
             elif move is not None and hash_bytes(data) != move.sha256:
-                said = f"expected {move.sha256}, found {hash_bytes(data)}"
-                yield self._finding(version, f"the commit file was altered: {said}")
+                difference = f"expected {move.sha256}, found {hash_bytes(data)}"
+                yield self._finding(version, f"the commit file was altered: {difference}")
             else:
                 yield from self._unknown(version, data)
             if version in restored:
@@ -147,7 +147,7 @@ class LogReading:
         elif not _sets_schema(self._read(first.commit) or b""):
             expected, found = columns_of(first.schema), columns_of(created.table_schema or "")
             if expected != found:
-                yield self._finding(0, _columns_said(expected, found))
+                yield self._finding(0, _columns_difference(expected, found))
 
     def _unknown(self, version: int, data: bytes) -> Iterator[Finding]:
         """A commit without a version: a fence, a move in progress, or an unknown writer."""
@@ -197,8 +197,8 @@ class LogReading:
         moved = [move.commit for move in self.governed.moves if move.committed]
         expected = moved[-1] if moved else None
         if self.governed.published != expected:
-            said = f"commit {self.governed.published}, the last move made commit {expected}"
-            yield self._table_finding(f"the published pointer names {said}")
+            difference = f"commit {self.governed.published}, the last move made commit {expected}"
+            yield self._table_finding(f"the published pointer names {difference}")
 
     def _head(self) -> Iterator[Finding]:
         """What readers see, who start at the last checkpoint."""
@@ -210,8 +210,8 @@ class LogReading:
         if head.version > self.last:
             self.moving = True
             return
-        for said in self._differences(head):
-            yield self._finding(head.version, said)
+        for difference in self._differences(head):
+            yield self._finding(head.version, difference)
 
     def _differences(self, head: Shown) -> Iterator[str]:
         if not head.keeps_properties:
@@ -232,7 +232,7 @@ class LogReading:
             return
         expected_columns = columns_of(self.schema)
         if head.columns != expected_columns:
-            yield f"the table shows {_columns_said(expected_columns, head.columns)}"
+            yield f"the table shows {_columns_difference(expected_columns, head.columns)}"
         elif head.partition_by != first.partition_by:
             yield f"the table shows {_partitioned(first.partition_by, head.partition_by)}"
         else:
@@ -257,7 +257,7 @@ def _restores(move: Move) -> bool:
     return move.committed and move.target_commit is not None
 
 
-def _said(commit: Commit, why: str) -> str:
+def _ungoverned(commit: Commit, why: str) -> str:
     return f"{commit.operation or 'an unknown operation'} without a decision: {why}"
 
 
@@ -265,7 +265,7 @@ def _sets_schema(data: bytes) -> bool:
     return b'"metaData"' in data
 
 
-def _columns_said(expected: Columns, found: Columns) -> str:
+def _columns_difference(expected: Columns, found: Columns) -> str:
     lost, new = (
         [f"{name} {kind}" for name, kind in sorted(c)] for c in (expected - found, found - expected)
     )
@@ -310,29 +310,29 @@ def _wrong(path: Path, claims: dict[str, pa.Scalar]) -> str | None:
     if claims["num_records"].as_py() not in (None, rows):
         return "num_records"
     for name in file.schema_arrow.names:
-        said = {key: claims.get(f"{key}.{name}") for key in ("null_count", "min", "max")}
-        if any(value is not None and value.is_valid for value in said.values()):
-            wrong = _wrong_of(file.read(columns=[name])[name], said)
+        recorded = {key: claims.get(f"{key}.{name}") for key in ("null_count", "min", "max")}
+        if any(value is not None and value.is_valid for value in recorded.values()):
+            wrong = _wrong_of(file.read(columns=[name])[name], recorded)
             if wrong:
                 return f"{wrong}.{name}"
     return None
 
 
-def _wrong_of(values: pa.ChunkedArray, said: dict[str, pa.Scalar | None]) -> str | None:
-    nulls, least, most = (_value(said[key]) for key in ("null_count", "min", "max"))
+def _wrong_of(values: pa.ChunkedArray, recorded: dict[str, pa.Scalar | None]) -> str | None:
+    nulls, least, most = (_value(recorded[key]) for key in ("null_count", "min", "max"))
     if nulls not in (None, values.null_count):
         return "null_count"
     for key, bound in (("min", least), ("max", most)):
-        claim = said[key]
+        claim = recorded[key]
         if bound is None or claim is None:
             continue
         found = pc.min_max(values.cast(claim.type, safe=False))[key].as_py()
         slack = _MILLISECOND if pa.types.is_timestamp(claim.type) and key == "max" else None
-        reach = bound + slack if slack else bound
-        if found is not None and (found < bound if key == "min" else found > reach):
+        highest = bound + slack if slack else bound
+        if found is not None and (found < bound if key == "min" else found > highest):
             return key
     return None
 
 
-def _value(said: pa.Scalar | None) -> Any:
-    return None if said is None else said.as_py()
+def _value(recorded: pa.Scalar | None) -> Any:
+    return None if recorded is None else recorded.as_py()

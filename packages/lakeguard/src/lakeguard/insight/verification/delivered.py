@@ -51,7 +51,7 @@ class _Known:
 
 
 @dataclass(frozen=True)
-class _Behind:
+class _OutdatedTable:
     """A delivered table that does not show the published version."""
 
     place: DataPlace
@@ -87,8 +87,8 @@ def judge_markers(tx: Transaction, found: Sequence[PlaceMarkers]) -> Iterator[Fi
     yield from _undelivered(tx, found)
     for each in found:
         if each.problem:
-            said = f"it cannot be looked at: {each.problem}"
-            yield _finding(each.place, "", said, FindingKind.UNSEEN)
+            message = f"it cannot be looked at: {each.problem}"
+            yield _finding(each.place, "", message, FindingKind.UNSEEN)
 
 
 def _orphaned(place: DataPlace, marker: Marker, org_id: str, known: _Known) -> Iterator[Finding]:
@@ -116,7 +116,7 @@ def _orphaned(place: DataPlace, marker: Marker, org_id: str, known: _Known) -> I
 
 def undelivered(tx: Transaction, found: Sequence[PlaceMarkers]) -> Iterator[Delivery]:
     """Deliveries to repeat, as a run of the dataset would make them."""
-    for each in _behind(tx, found):
+    for each in _outdated(tx, found):
         table = live_table(tx, each.target, each.dataset.dataset)
         if table is not None:
             yield Delivery(dataset=each.dataset.dataset, load=each.dataset.load, table=table)
@@ -124,15 +124,15 @@ def undelivered(tx: Transaction, found: Sequence[PlaceMarkers]) -> Iterator[Deli
 
 def _undelivered(tx: Transaction, found: Sequence[PlaceMarkers]) -> Iterator[Finding]:
     """Published versions that their target tables do not show."""
-    for each in _behind(tx, found):
+    for each in _outdated(tx, found):
         if each.delivered != each.published:
-            says = "nothing" if each.delivered is None else f"v{each.delivered}"
+            version = "nothing" if each.delivered is None else f"v{each.delivered}"
             name = each.dataset.dataset
-            message = f"{name} is published as v{each.published}; delivered is {says}"
+            message = f"{name} is published as v{each.published}; delivered is {version}"
             yield _finding(each.place, each.table, message)
 
 
-def _behind(tx: Transaction, found: Sequence[PlaceMarkers]) -> Iterator[_Behind]:
+def _outdated(tx: Transaction, found: Sequence[PlaceMarkers]) -> Iterator[_OutdatedTable]:
     """Missing or outdated tables in reachable schemas."""
     seen = {(each.place.url, each.place.schema_name): each for each in found if not each.problem}
     shown = {
@@ -154,7 +154,7 @@ def _behind(tx: Transaction, found: Sequence[PlaceMarkers]) -> Iterator[_Behind]
         delivered = None if marker is None else marker.version
         if marker is None or not marker.table_there or delivered != last.version:
             place = seen[schema].place
-            yield _Behind(place, table.table_name, target, dataset, last.version, delivered)
+            yield _OutdatedTable(place, table.table_name, target, dataset, last.version, delivered)
 
 
 def _schema_of(target: TargetDefinition) -> _Schema | None:

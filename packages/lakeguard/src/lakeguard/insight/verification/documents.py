@@ -73,14 +73,14 @@ def _rulings(state: OrganisationState) -> Iterator[Finding]:
     ):
         expected = (verdict, semantics, format_instant(decided_at))
         try:
-            told = json.loads(ruling)
-            found = (told["verdict"], told["semantics"], told["decided_at"])
+            recorded = json.loads(ruling)
+            found = (recorded["verdict"], recorded["semantics"], recorded["decided_at"])
         except (ValueError, KeyError, TypeError):
             yield _finding(f"decisions {decision_id}", "its ruling is not readable")
             continue
         if found != expected:
-            said = f"expected a ruling of {expected}, found one of {found}"
-            yield _finding(f"decisions {decision_id}", said)
+            message = f"expected a ruling of {expected}, found one of {found}"
+            yield _finding(f"decisions {decision_id}", message)
 
 
 def _finding(place: str, message: str) -> Finding:

@@ -29,10 +29,10 @@ def file_findings(location: str, governed: Governed, shown: Container[str]) -> I
         return content_damage(f"{root}/{file.path}", file)
 
     expected = [f for f in governed.files if f.path in shown or f.path not in governed.removed]
-    for file, said in side_by_side(damage, expected):
-        if said is not None:
+    for file, damaged in side_by_side(damage, expected):
+        if damaged is not None:
             place = join(governed.location, file.path)
-            yield Finding(kind=FindingKind.FILE, place=place, message=said)
+            yield Finding(kind=FindingKind.FILE, place=place, message=damaged)
 
 
 def content_damage(path: str, file: PublishedFile | StagedQuarantineFile) -> str | None:

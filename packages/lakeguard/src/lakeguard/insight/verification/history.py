@@ -77,30 +77,32 @@ def history_findings(state: OrganisationState) -> Iterator[Finding]:
     """Each query runs in its own transaction."""
     for table, number, word in _NUMBERED:
         yield from _gaps(state, table, number, word)
-    for table, pairs, other, said in _REFERENCES:
-        yield from _told(state.database, table, _dangling(state.org_id, table, pairs, other), said)
-    for table, names, said in _ONCE:
-        yield from _told(state.database, table, _doubles(state.org_id, table, names), said)
+    for table, pairs, other, message in _REFERENCES:
+        yield from _findings(
+            state.database, table, _dangling(state.org_id, table, pairs, other), message
+        )
+    for table, names, message in _ONCE:
+        yield from _findings(state.database, table, _doubles(state.org_id, table, names), message)
     yield from _open_intents(state)
-    yield from _told(
+    yield from _findings(
         state.database, task_attempts, _unended(state.org_id), "has no end, and does not run"
     )
-    yield from _told(
+    yield from _findings(
         state.database, tasks, _changed_otherwise(state.org_id), "does not stand where it was led"
     )
-    yield from _told(
+    yield from _findings(
         state.database,
         task_transitions,
         _unconnected(state.org_id),
         "does not follow from the change before",
     )
-    yield from _told(
+    yield from _findings(
         state.database,
         intents,
         _undecided(state.org_id),
         "moves a table, but its decision is not ALLOWED",
     )
-    yield from _told(
+    yield from _findings(
         state.database, data_versions, _uncommitted(state.org_id), "has no intent that committed it"
     )
 
@@ -118,8 +120,8 @@ def _gaps(
         .order_by(table.c.dataset_id),
     )
     for dataset_id, count, least, most in rows:
-        said = f"expected {word} 1 to {count:,} without a gap, found {least:,} to {most:,}"
-        yield _finding(f"{table.name} {dataset_id}", said)
+        message = f"expected {word} 1 to {count:,} without a gap, found {least:,} to {most:,}"
+        yield _finding(f"{table.name} {dataset_id}", message)
 
 
 def _dangling(org_id: str, table: Table, pairs: Pairs, other: Table) -> Select[tuple[str, ...]]:
@@ -150,12 +152,12 @@ def _open_intents(state: OrganisationState) -> Iterator[Finding]:
 
 def _unended(org_id: str) -> Select[tuple[str, ...]]:
     ended = select(run_history.c.run_id).where(run_history.c.run_id == task_attempts.c.run_id)
-    told = select(task_results.c.run_id).where(task_results.c.run_id == task_attempts.c.run_id)
+    reported = select(task_results.c.run_id).where(task_results.c.run_id == task_attempts.c.run_id)
     running: ColumnElement[bool] = and_(
         tasks.c.state == TaskState.RUNNING.value, tasks.c.attempt == task_attempts.c.attempt
     )
     joined = _keys(task_attempts).join(tasks, tasks.c.task_id == task_attempts.c.task_id)
-    over = or_(ended.exists(), told.exists())
+    over = or_(ended.exists(), reported.exists())
     return joined.where(task_attempts.c.org_id == org_id, ~over, ~running)
 
 
@@ -214,23 +216,23 @@ def _uncommitted(org_id: str) -> Select[tuple[str, ...]]:
         outcome.commit_version == version.commit_version,
         outcome.commit_sha256 == version.commit_sha256,
     )
-    behind = (
+    committed_by = (
         select(intents.c.intent_id)
         .join(intent_outcomes, outcome.intent_id == intents.c.intent_id)
         .where(same)
     )
-    return _keys(data_versions).where(version.org_id == org_id, ~behind.exists())
+    return _keys(data_versions).where(version.org_id == org_id, ~committed_by.exists())
 
 
 def _keys(table: Table) -> Select[tuple[str, ...]]:
     return select(*table.primary_key)
 
 
-def _told(
-    database: Database, table: Table, rows: Select[tuple[str, ...]], said: str
+def _findings(
+    database: Database, table: Table, rows: Select[tuple[str, ...]], message: str
 ) -> Iterator[Finding]:
     for key in _asked(database, rows):
-        yield _finding(f"{table.name} {', '.join(map(str, key))}", said)
+        yield _finding(f"{table.name} {', '.join(map(str, key))}", message)
 
 
 def _asked(database: Database, question: Select[Any]) -> Sequence[Sequence[Any]]:

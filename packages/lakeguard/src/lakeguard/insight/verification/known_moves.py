@@ -162,10 +162,10 @@ def _move(
 ) -> Move:
     """An altered intent yields no files; the alteration is reported elsewhere."""
     try:
-        told = json.loads(body)
-        adds = tuple(map(_file, told["adds"]))
-        removes, target = tuple(told["removes"]), told["target_commit"]
-        columns, partition_by = tuple(told["schema"]["columns"]), tuple(told["partition_by"])
+        intent = json.loads(body)
+        adds = tuple(map(_file, intent["adds"]))
+        removes, target = tuple(intent["removes"]), intent["target_commit"]
+        columns, partition_by = tuple(intent["schema"]["columns"]), tuple(intent["partition_by"])
     except (ValueError, KeyError, TypeError):
         adds, removes, target, columns, partition_by = (), (), None, (), ()
     return Move(
@@ -182,7 +182,7 @@ def _move(
     )
 
 
-def _file(told: dict[str, Any]) -> PublishedFile:
+def _file(file: dict[str, Any]) -> PublishedFile:
     return PublishedFile(
-        told["path"], told["size"], told["sha256"], told["stats"], told["partition"]
+        file["path"], file["size"], file["sha256"], file["stats"], file["partition"]
     )

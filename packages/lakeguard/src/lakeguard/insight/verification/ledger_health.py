@@ -54,16 +54,16 @@ def _placed(data: pa.Table, table: LedgerTable) -> tuple[pa.Table, tuple[Finding
     if not any(data[name].null_count for name in needed):
         return data, ()
     placed = reduce(pc.and_, (pc.is_valid(data[name]) for name in needed))
-    kept = data.filter(placed)
-    lost, named = data.num_rows - kept.num_rows, " and ".join((BATCH, ORDINAL))
-    said = f"expected {named} in every row, found {lost:,} without: no batch has told them"
-    return kept, (_finding(table.name, said),)
+    complete = data.filter(placed)
+    lost, named = data.num_rows - complete.num_rows, " and ".join((BATCH, ORDINAL))
+    message = f"expected {named} in every row, found {lost:,} without: no batch has told them"
+    return complete, (_finding(table.name, message),)
 
 
 def beyond(table: str, batch: int, rows: int, last: int) -> Finding:
     """Rows that belong to no batch of the chain."""
-    said = f"expected no batch after {last}, found {rows:,} rows of batches up to {batch}"
-    return _finding(table, said)
+    message = f"expected no batch after {last}, found {rows:,} rows of batches up to {batch}"
+    return _finding(table, message)
 
 
 def _damages(
@@ -114,23 +114,23 @@ def _first_line(error: Exception) -> str:
 
 
 def truncation_findings(
-    links: Sequence[Link], owner: Ownership | None, kept: str | None
+    links: Sequence[Link], owner: Ownership | None, noted_head: str | None
 ) -> Iterator[Finding]:
     """``kept`` is a head noted down outside the lake."""
     heads = {link.batch: link.head for link in links}
     last = max(heads, default=0)
     if owner is not None and owner.batch:
         if owner.batch not in heads:
-            said = f"expected batch {owner.batch} in the chain, which ends at batch {last}"
-            yield _truncation_finding(OWNER_FILE, said)
+            message = f"expected batch {owner.batch} in the chain, which ends at batch {last}"
+            yield _truncation_finding(OWNER_FILE, message)
         elif heads[owner.batch] != owner.head:
-            said = (
+            message = (
                 f"expected head {owner.head} after batch {owner.batch}, found {heads[owner.batch]}"
             )
-            yield _truncation_finding(OWNER_FILE, said)
-    if kept is not None and kept not in {*heads.values(), GENESIS}:
-        said = f"expected among the {len(links):,} heads of the chain, found in none"
-        yield _truncation_finding(f"head {kept}", said)
+            yield _truncation_finding(OWNER_FILE, message)
+    if noted_head is not None and noted_head not in {*heads.values(), GENESIS}:
+        message = f"expected among the {len(links):,} heads of the chain, found in none"
+        yield _truncation_finding(f"head {noted_head}", message)
 
 
 def _truncation_finding(place: str, message: str) -> Finding:

@@ -41,19 +41,19 @@ def queue_findings(
     if cursor > last:
         yield _finding("relay_cursors", f"batch {cursor} is marked, the chain ends at {last}")
     if len(unmarked) > 1:
-        said = f"batch {cursor} is marked, the ledger has all batches up to {max(unmarked)}"
-        yield _finding("relay_cursors", said)
+        message = f"batch {cursor} is marked, the ledger has all batches up to {max(unmarked)}"
+        yield _finding("relay_cursors", message)
     queued = _queued(tx)
     for batch, rows in queued.items():
         if batch not in known:
             yield _finding("outbox", f"{rows:,} rows of batch {batch}, which the chain has not")
         elif batch <= settled and unmarked != [batch]:
-            said = f"{rows:,} rows of batch {batch} wait, which the ledger has already"
-            yield _finding("outbox", said)
+            message = f"{rows:,} rows of batch {batch} wait, which the ledger has already"
+            yield _finding("outbox", message)
     for batch, link in known.items():
         if batch > cursor and len(unmarked) < 2 and _head(tx, link) != link.head:
-            said = f"the rows of batch {batch} do not hash to its link"
-            yield _finding("outbox", said)
+            message = f"the rows of batch {batch} do not hash to its link"
+            yield _finding("outbox", message)
 
 
 def waiting_digests(tx: Transaction, topic: str, settled: int) -> set[bytes]:
@@ -68,17 +68,17 @@ def waiting_topics(tx: Transaction, settled: int) -> set[str]:
 
 def waiting_runs(tx: Transaction, settled: int, view: str) -> list[str]:
     """Ended runs of a view whose rows are not delivered yet."""
-    told = [
+    rows = [
         OutboxRow(topic, payload)
         for topic in ENDING_TOPICS
         for payload in _payloads(tx, topic, settled)
     ]
-    return list(ended_by(tx, told).get(view, ()))
+    return list(ended_by(tx, rows).get(view, ()))
 
 
 def _payloads(tx: Transaction, topic: str, settled: int) -> list[str]:
-    told = select(outbox.c.payload).where(_waits(tx.org_id, settled), outbox.c.topic == topic)
-    return list(tx.scalars(told))
+    waiting = select(outbox.c.payload).where(_waits(tx.org_id, settled), outbox.c.topic == topic)
+    return list(tx.scalars(waiting))
 
 
 def _waits(org_id: str, settled: int) -> ColumnElement[bool]:
@@ -103,8 +103,8 @@ def _queued(tx: Transaction) -> dict[int, int]:
 
 
 def _head(tx: Transaction, link: Link) -> str:
-    told = rows_of(tx, link.batch)
-    return next_head(link.previous, link.batch, starmap(row_digest, told))
+    rows = rows_of(tx, link.batch)
+    return next_head(link.previous, link.batch, starmap(row_digest, rows))
 
 
 def _finding(place: str, message: str) -> Finding:

@@ -21,7 +21,7 @@ from lakeguard_sdk.storage.storage import join, local_path
 
 
 def quarantine_findings(
-    state: OrganisationState, lake: str, kept: QuarantineTables
+    state: OrganisationState, lake: str, tables: QuarantineTables
 ) -> Iterator[Finding]:
     """HISTORY, FILE and COMMIT for every dataset that ever had quarantined rows."""
     with state.read() as tx:
@@ -30,9 +30,9 @@ def quarantine_findings(
     for dataset_id in sorted(datasets):
         yield from _account(state, dataset_id)
         yield from _files(state, dataset_id, lake)
-        found = list(_shown(state, dataset_id, lake, kept))
+        found = list(_shown(state, dataset_id, lake, tables))
         if found:  # a run may have published in between
-            again = set(_shown(state, dataset_id, lake, kept))
+            again = set(_shown(state, dataset_id, lake, tables))
             yield from (finding for finding in found if finding in again)
 
 
@@ -46,13 +46,13 @@ def _account(state: OrganisationState, dataset_id: str) -> Iterator[Finding]:
         yield from _filed(name, found, read)
         for balance in found.balances(name, read):
             if not balance.adds_up:
-                said = (
+                message = (
                     f"expected {balance.read:,} rows that were read, found"
                     f" {balance.published:,} published, {balance.quarantined:,} waiting,"
                     f" {balance.discarded:,} discarded and {balance.malformed:,} malformed"
                 )
                 place = f"{name}@v{balance.version}"
-                yield Finding(kind=FindingKind.HISTORY, place=place, message=said)
+                yield Finding(kind=FindingKind.HISTORY, place=place, message=message)
 
 
 def _filed(name: DatasetName, found: Quarantine, read: dict[int, ReadRows]) -> Iterator[Finding]:
@@ -62,10 +62,10 @@ def _filed(name: DatasetName, found: Quarantine, read: dict[int, ReadRows]) -> I
         filed[holding.version] = filed.get(holding.version, 0) + holding.rows
     for version, rows in sorted(read.items()):
         if rows.quarantined != filed.get(version, 0):
-            said = (
+            message = (
                 f"expected {rows.quarantined:,} rows quarantined, found {filed.get(version, 0):,}"
             )
-            yield Finding(kind=FindingKind.HISTORY, place=f"{name}@v{version}", message=said)
+            yield Finding(kind=FindingKind.HISTORY, place=f"{name}@v{version}", message=message)
 
 
 def _files(state: OrganisationState, dataset_id: str, lake: str) -> Iterator[Finding]:
@@ -77,19 +77,21 @@ def _files(state: OrganisationState, dataset_id: str, lake: str) -> Iterator[Fin
     def damage(file: StagedQuarantineFile) -> str | None:
         return content_damage(f"{root}/{file.path}", file)
 
-    for file, said in side_by_side(damage, [file for item in quarantined for file in item.files]):
-        if said is not None:
-            yield Finding(kind=FindingKind.FILE, place=file.path, message=said)
+    for file, damaged in side_by_side(
+        damage, [file for item in quarantined for file in item.files]
+    ):
+        if damaged is not None:
+            yield Finding(kind=FindingKind.FILE, place=file.path, message=damaged)
 
 
 def _shown(
-    state: OrganisationState, dataset_id: str, lake: str, kept: QuarantineTables
+    state: OrganisationState, dataset_id: str, lake: str, tables: QuarantineTables
 ) -> Iterator[Finding]:
     with state.read() as tx:
         wanted = wanted_files(tx, dataset_id)
     for table, files in sorted(wanted.items()):
         try:
-            shown = kept.shown(join(lake, table)).paths
+            shown = tables.shown(join(lake, table)).paths
         except TableUnreadable as error:
             yield Finding(kind=FindingKind.COMMIT, place=table, message=str(error))
             continue
@@ -98,5 +100,5 @@ def _shown(
             ("shows rows that do not wait", shown - files.keys()),
         ):
             if paths:
-                said = f"the table {words}: {', '.join(sorted(paths)[:3])}"
-                yield Finding(kind=FindingKind.COMMIT, place=table, message=said)
+                message = f"the table {words}: {', '.join(sorted(paths)[:3])}"
+                yield Finding(kind=FindingKind.COMMIT, place=table, message=message)

@@ -67,10 +67,10 @@ def compare(database: Database, state: StateSide, ledger: LedgerSide) -> Compare
     table, held, compared = state.table, state.held, Compared([])
     if state.expected is None or _is_newer(table, ledger, state.settled):
         return compared
-    told = set(ledger.digests)
-    lost = held - told - state.waiting
-    strange = [] if told <= held else _strange(ledger, held, state.settled)
-    if lost or strange or len(told) != len(ledger.digests):
+    recorded = set(ledger.digests)
+    lost = held - recorded - state.waiting
+    strange = [] if recorded <= held else _strange(ledger, held, state.settled)
+    if lost or strange or len(recorded) != len(ledger.digests):
         with OrganisationState.of(database, "default").read() as tx:
             found = state_rows_with(tx, table, state.expected, lost)
             rows = list(found) if lost else []
@@ -86,8 +86,8 @@ def _expected(tx: Transaction, table: LedgerTable, settled: int) -> ColumnElemen
     columns = table.source.c
     ours: ColumnElement[bool] = columns.org_id == tx.org_id
     if table.name in CURRENT:
-        behind = waiting_topics(tx, settled) & set(CURRENT[table.name])
-        return None if behind else ours
+        waiting = waiting_topics(tx, settled) & set(CURRENT[table.name])
+        return None if waiting else ours
     if table.name in BY_RUN:
         run = columns[BY_RUN[table.name]]
         ours &= _has_ended(tx.org_id, table)
@@ -111,10 +111,10 @@ def _is_newer(table: LedgerTable, side: LedgerSide, settled: int) -> bool:
 
 
 def _strange(side: LedgerSide, held: set[bytes], settled: int) -> list[int]:
-    told = zip(side.digests, side.batches, strict=True)
+    recorded = zip(side.digests, side.batches, strict=True)
     return [
         place
-        for place, (digest, batch) in enumerate(told)
+        for place, (digest, batch) in enumerate(recorded)
         if digest not in held and batch <= settled
     ]
 

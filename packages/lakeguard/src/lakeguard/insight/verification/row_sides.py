@@ -108,8 +108,8 @@ _CONTROL = bytes(range(0x20))
 def row_digests(table: LedgerTable, columns: Mapping[str, pa.Array]) -> list[bytes]:
     """Digests per row; columns as in ``relay.rows.arrow_schema``, timestamps also as text."""
     sha256 = hashlib.sha256
-    told = _told(table, columns).cast(pa.binary()).to_pylist()
-    return [sha256(text).digest() for text in told]
+    texts = _row_texts(table, columns).cast(pa.binary()).to_pylist()
+    return [sha256(text).digest() for text in texts]
 
 
 def _odd_digests(table: LedgerTable, rows: Sequence[PlainRow]) -> list[bytes]:
@@ -125,7 +125,7 @@ def _payload(make: Callable[[PlainRow], str], row: PlainRow) -> str:
         return repr(row)
 
 
-def _told(table: LedgerTable, columns: Mapping[str, pa.Array]) -> pa.Array:
+def _row_texts(table: LedgerTable, columns: Mapping[str, pa.Array]) -> pa.Array:
     named = [_member(name, table.kind_of(name), columns[name]) for name in sorted(table.columns)]
     members = pc.binary_join_element_wise(*named, ",", null_handling="skip")
     return pc.binary_join_element_wise(f"{table.name}\n{{", members, "}", "")

@@ -64,24 +64,24 @@ class Tally:
 
     def __init__(self) -> None:
         self.counted: Counter[FindingKind] = Counter()
-        self._kept: dict[FindingKind, list[Finding]] = {kind: [] for kind in FindingKind}
+        self._findings: dict[FindingKind, list[Finding]] = {kind: [] for kind in FindingKind}
 
     def add(self, findings: Iterable[Finding]) -> None:
         for finding in findings:
-            kept = self._kept[finding.kind]
+            of_kind = self._findings[finding.kind]
             self.counted[finding.kind] += 1
-            if len(kept) < MOST_OF_A_KIND:
-                kept.append(finding)
+            if len(of_kind) < MOST_OF_A_KIND:
+                of_kind.append(finding)
 
     def findings(self) -> tuple[Finding, ...]:
         """Findings by kind, in order; the rest are summarised in a last one."""
-        told: list[Finding] = []
-        for kind, kept in self._kept.items():
-            told += kept
-            more = self.counted[kind] - len(kept)
+        found: list[Finding] = []
+        for kind, of_kind in self._findings.items():
+            found += of_kind
+            more = self.counted[kind] - len(of_kind)
             if more:
-                told.append(Finding(kind=kind, place="…", message=f"… and {more:,} more"))
-        return tuple(told)
+                found.append(Finding(kind=kind, place="…", message=f"… and {more:,} more"))
+        return tuple(found)
 
 
 Progress = Callable[[str], None]
@@ -95,7 +95,7 @@ def verify(
     replay: bool,
     head: str | None,
     progress: Progress | None,
-    kept: QuarantineTables | None = None,
+    quarantine_tables: QuarantineTables | None = None,
 ) -> VerifyReport:
     """``head`` was noted down earlier and must be in the chain. The relay is drained before."""
     proof = _Proof(state, lake, tables, progress or (lambda _: None))
@@ -103,7 +103,7 @@ def verify(
     links = proof.check_ledger(owner)
     proof.tally.add(truncation_findings(links, owner, head))
     proof.check_tables(compare=replay)
-    proof.check_quarantine(kept or DeltaQuarantineTables())
+    proof.check_quarantine(quarantine_tables or DeltaQuarantineTables())
     proof.check_state(replay=replay)
     return VerifyReport(
         findings=proof.tally.findings(),
@@ -122,7 +122,7 @@ class _Proof:
     state: OrganisationState
     lake: str
     governed: GovernedTables
-    tell: Progress
+    progress: Progress
     tally: Tally = field(default_factory=Tally)
     rows: int = 0
     tables_compared: int = 0
@@ -153,8 +153,8 @@ class _Proof:
         """
         with self.state.read() as tx:
             marked = delivered(tx)
-        told = self._ledger_links()
-        settled = settled_batch(told, owner, marked)
+        ledger_links = self._ledger_links()
+        settled = settled_batch(ledger_links, owner, marked)
         with self.state.read() as tx:
             links, _org_id = links_after(tx, 0), tx.org_id
             marked = delivered(tx)
@@ -177,11 +177,11 @@ class _Proof:
                 rechained.add(ledger)
                 for batch, places in compared.strange.items():
                     strange.setdefault(batch, []).extend(places)
-        self.tell("following the chain")
+        self.progress("following the chain")
         rechained.close()
         chains = Chains(
             state=links,
-            ledger=told,
+            ledger=ledger_links,
             rechained=rechained,
             settled=settled,
             unread=frozenset(unread),
@@ -198,7 +198,7 @@ class _Proof:
         waiting: deque[tuple[StateSide, Future[LedgerReading]]] = deque()
         with ThreadPoolExecutor(1) as pool:
             for name, table in {**fact_tables(), **derived_tables()}.items():
-                self.tell(f"comparing {name}")
+                self.progress(f"comparing {name}")
                 state = state_side(self.state, table, settled)
                 reading = pool.submit(read_side, self.ledger.files(table), table)
                 if waiting:
@@ -215,10 +215,10 @@ class _Proof:
         for dataset_id in datasets:
             self._check_table(dataset_id, compare)
 
-    def check_quarantine(self, kept: QuarantineTables) -> None:
+    def check_quarantine(self, tables: QuarantineTables) -> None:
         """HISTORY, FILE and COMMIT of quarantined rows."""
-        self.tell("checking quarantined rows")
-        self.tally.add(quarantine_findings(self.state, self.lake, kept))
+        self.progress("checking quarantined rows")
+        self.tally.add(quarantine_findings(self.state, self.lake, tables))
 
     def check_state(self, *, replay: bool) -> None:
         """DOCUMENT, HISTORY and, on request, REPLAY."""
@@ -231,14 +231,14 @@ class _Proof:
         if replay:
             checks["decisions, made again"] = _replay_findings
         for what, findings in checks.items():
-            self.tell(f"checking {what}")
+            self.progress(f"checking {what}")
             self.tally.add(findings(self.state))
 
     def _check_table(self, dataset_id: str, compare: bool) -> None:
         """Findings are checked twice: a run may have published in between."""
         with self.state.read() as tx:
             governed = governed_table(tx, dataset_id)
-        self.tell(f"checking {governed.location}")
+        self.progress(f"checking {governed.location}")
         location = located(self.lake, governed.location)
         reading = LogReading(location, governed, compare=compare)
         found = list(reading.findings(self.governed))
@@ -298,9 +298,9 @@ def _replay_findings(state: OrganisationState) -> Iterator[Finding]:
     library = Library(state.org_id)
     replayer = Replayer(library)
     for row in recorded_decisions(state, library):
-        if said := difference(replayer, row):
+        if message := difference(replayer, row):
             place = f"decisions {row.decision_id}"
-            yield Finding(kind=FindingKind.REPLAY, place=place, message=said)
+            yield Finding(kind=FindingKind.REPLAY, place=place, message=message)
 
 
 # HISTORY: the partitions of a published version add up to its rows.
@@ -323,6 +323,6 @@ def _partition_findings(state: OrganisationState) -> Iterator[Finding]:
             name = dataset_by_id(tx, dataset_id).name
         rows = sum(stored.rows for stored in found.values())
         if found and rows != last.table_rows:
-            said = f"expected {last.table_rows:,} rows, found {rows:,} in its partitions"
+            message = f"expected {last.table_rows:,} rows, found {rows:,} in its partitions"
             place = f"{name}@v{last.version}"
-            yield Finding(kind=FindingKind.HISTORY, place=place, message=said)
+            yield Finding(kind=FindingKind.HISTORY, place=place, message=message)

@@ -20,7 +20,7 @@ from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import opened_revision
 from lakeguard.ledger.versions import require_version
 from lakeguard.promotion.context import OpenRun, PinnedRules, PlaneContext
-from lakeguard.promotion.opening.pinned_rules import asked_measures, pin_drift, read_by
+from lakeguard.promotion.opening.pinned_rules import pin_drift, read_by, required_measures
 from lakeguard.promotion.opening.statistics_redaction import columns_to_redact
 from lakeguard.promotion.privacy.private_columns import private_in
 from lakeguard.promotion.privacy.row_samples import masked_columns
@@ -68,7 +68,7 @@ def judge_schema(
         accepted=True,
         differences=reactions,
         declared=declared,
-        measures=asked_measures(pinned, definition.table_schema),
+        measures=required_measures(pinned, definition.table_schema),
         pinned=put_document(tx, pinned.to_data(), tx.now()),
         private=private,
         masked=masked,

@@ -30,7 +30,7 @@ from lakeguard.promotion.deciding.record_decision import Case, decide_and_record
 from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard.promotion.opening.input_pinning import pin_references
 from lakeguard.promotion.opening.load_checks import check_partitioning, partition_columns
-from lakeguard.promotion.opening.pinned_rules import asked_measures, pin_rules
+from lakeguard.promotion.opening.pinned_rules import pin_rules, required_measures
 from lakeguard.promotion.opening.run_settings import Bundle, find_bundle
 from lakeguard.promotion.opening.table_ownership import (
     examine_for,
@@ -230,7 +230,7 @@ def _run_plan(tx: Transaction, context: PlaneContext, opening: _Opening) -> RunP
         load=definition.load,
         declared=definition.declared,
         build=FrameBuild(),
-        measures=asked_measures(opening.pinned, definition.table_schema),
+        measures=required_measures(opening.pinned, definition.table_schema),
         location=context.location_of(dataset),
         base=None,
         staging="",

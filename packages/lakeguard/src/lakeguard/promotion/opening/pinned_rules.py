@@ -120,7 +120,7 @@ def pin_drift(
     )
 
 
-def asked_measures(pinned: PinnedRules, schema: TableSchema) -> tuple[Measure, ...]:
+def required_measures(pinned: PinnedRules, schema: TableSchema) -> tuple[Measure, ...]:
     """Measures of the rules, then those of the policies."""
     tagged = tagged_columns(pinned.tags, pinned.subject)
     by_rules = measures_for(pinned.rules, schema, tagged)

@@ -44,7 +44,10 @@ def sync_quarantine_table(context: PlaneContext, dataset_id: str) -> None:
     for table, run_id in _runs_by_table(found.holdings).items():
         with suppress(TableUnreadable):
             # who moves on meanwhile brings the table along
-            if context.kept.shown(join(context.lake, table)).paths != wanted[table].keys():
+            if (
+                context.quarantine_tables.shown(join(context.lake, table)).paths
+                != wanted[table].keys()
+            ):
                 _bring(context, dataset_id, table, run_id)
 
 
@@ -66,7 +69,7 @@ def _bring(context: PlaneContext, dataset_id: str, table: str, run_id: str) -> N
     location = join(context.lake, table)
     for _ in range(_TRIES):
         # the table first, then the ledger: what is committed is never older than what is there
-        shown = context.kept.shown(location)
+        shown = context.quarantine_tables.shown(location)
         with context.read() as tx:
             wanted = wanted_files(tx, dataset_id)[table]
             schema = _schema(tx, run_id)
@@ -75,7 +78,7 @@ def _bring(context: PlaneContext, dataset_id: str, table: str, run_id: str) -> N
         if not adds and not removes:
             return
         reached("quarantine.before_commit")
-        if context.kept.show(location, schema, shown.commit, adds, removes):
+        if context.quarantine_tables.show(location, schema, shown.commit, adds, removes):
             return
     raise unreadable(location, f"others wrote to it {_TRIES} times meanwhile")
 

@@ -48,7 +48,7 @@ class EmbeddedLedger:
             replay=replay,
             head=head,
             progress=progress,
-            kept=context.kept,
+            quarantine_tables=context.quarantine_tables,
         )
 
     def data_places(self) -> Sequence[DataPlace]:
