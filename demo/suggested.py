@@ -51,7 +51,10 @@ def listed(sketch: SourcePreview, found: Sequence[Suggestion]) -> str:
     """A sentence and a Markdown table."""
     rows = [
         ("rule", "because", "confidence", "fails on"),
-        *((f"`{one.rule}`", one.why, f"{one.confidence:.2f}", one.mutation.says) for one in found),
+        *(
+            (f"`{one.rule}`", one.why, f"{one.confidence:.2f}", one.mutation.description)
+            for one in found
+        ),
     ]
     lines = [f"| {' | '.join(cell.replace('|', _PIPE) for cell in row)} |" for row in rows]
     told = f"{len(found)} rules, suggested from {sketch.rows:,} rows:"

@@ -17,7 +17,7 @@ from lakeguard.registry.store import apply_plan, read_state
 from lakeguard.scheduler.launch.launch import (
     Cause,
     CauseKind,
-    Wish,
+    LaunchRequest,
     launch,
 )
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
@@ -69,7 +69,7 @@ def queue_tasks(context: PlaneContext, job_ids: list[str], tasks: int) -> None:
     cause = Cause(kind=CauseKind.MANUAL)
     for first in range(0, tasks, _AT_A_TIME):
         wishes = [
-            Wish(job_ids[number % len(job_ids)], new_id("task"), cause, "bench")
+            LaunchRequest(job_ids[number % len(job_ids)], new_id("task"), cause, "bench")
             for number in range(first, min(first + _AT_A_TIME, tasks))
         ]
         with context.write() as tx:

@@ -14,8 +14,8 @@ MOST_MODULES = 700
 SMALL_MODULE = 150
 SINGLE_USER_SHARE = 0.15
 BANNED_WORDS = re.compile(
-    r"(^|_)(heart|aside|told|said|kept|wish|wishes|herald|behind|unstated|telling|tellings"
-    r"|happenings|sieve|senseless|reckoning)(_|$)"
+    r"(^|_)(heart|aside|tell|told|untold|said|kept|wish|wishes|herald|behind|unstated|telling"
+    r"|tellings|news|happenings|sieve|senseless|reckoning)(_|$)"
 )
 NOUNS_IN_ING = {"string", "ring"}
 PHASES = {
@@ -86,5 +86,16 @@ def test_module_names_are_nouns_or_verb_and_object() -> None:
         for name, path in modules().items()
         for stem in (path.parent.name if path.name == "__init__.py" else path.stem,)
         if BANNED_WORDS.search(stem) or (re.fullmatch(r"[a-z]+ing", stem) and stem not in allowed)
+    ]
+    assert odd == []
+
+
+def test_class_and_function_names_use_no_private_word() -> None:
+    odd = [
+        f"{name}.{node.name}"
+        for name, path in modules().items()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and BANNED_WORDS.search(re.sub(r"(?<!^)(?=[A-Z])", "_", node.name).lower())
     ]
     assert odd == []

@@ -11,7 +11,7 @@ import pytest
 
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.launch.launch import launch
-from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
+from lakeguard.scheduler.launch.requests import Cause, CauseKind, LaunchRequest
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
 from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard.state.database import Database
@@ -40,7 +40,7 @@ def told(context: PlaneContext, **said: Any) -> TaskRow:
     job_id = jobs.job("report").job_id
     usual = {"job_id": job_id, "key": "one", "actor": "trigger:event"}
     with context.write() as tx:
-        (done,) = launch(tx, context, [Wish(**{**usual, **said})])
+        (done,) = launch(tx, context, [LaunchRequest(**{**usual, **said})])
     return jobs.task(done.task_id)
 
 

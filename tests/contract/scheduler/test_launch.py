@@ -18,10 +18,10 @@ from lakeguard.scheduler.launch.gate_facts import read_facts
 from lakeguard.scheduler.launch.launch import (
     Cause,
     CauseKind,
-    Wish,
+    LaunchRequest,
     launch,
 )
-from lakeguard.scheduler.launch.requests import Wish as SameWish
+from lakeguard.scheduler.launch.requests import LaunchRequest as SameRequest
 from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard.state.database import Database
 from lakeguard.state.schema import md_jobs, outbox, tasks
@@ -60,8 +60,10 @@ PII_FREEZE = PolicyDefinition(
 SIZED = LOAD.model_copy(update={"details": {"batch_size": "5"}})
 
 
-def cron(job_id: str, key: str = "cron:1") -> Wish:
-    return Wish(job_id=job_id, key=key, cause=Cause(kind=CauseKind.CRON), actor="trigger:cron")
+def cron(job_id: str, key: str = "cron:1") -> LaunchRequest:
+    return LaunchRequest(
+        job_id=job_id, key=key, cause=Cause(kind=CauseKind.CRON), actor="trigger:cron"
+    )
 
 
 def heard(database: Database) -> list[str]:
@@ -80,9 +82,9 @@ def context(database: Database, tmp_path: Path) -> PlaneContext:
     return deployed_heart(database, tmp_path, world(jobs=(SIZED, DOUBLE, REPORT)))
 
 
-def launched(context: PlaneContext, *wishes: Wish) -> list[Launch]:
+def launched(context: PlaneContext, *requests: LaunchRequest) -> list[Launch]:
     with context.write() as tx:
-        return launch(tx, context, wishes)
+        return launch(tx, context, requests)
 
 
 def ids(context: PlaneContext) -> dict[str, str]:
@@ -95,7 +97,7 @@ def test_a_wish_becomes_a_task_that_knows_its_cause(context: PlaneContext) -> No
     named = ids(context)
     said = {"region": "north"}
     wish = replace(cron(named["load"]), parameters=said, day=date(2026, 1, 31))
-    assert isinstance(wish, SameWish)
+    assert isinstance(wish, SameRequest)
     (done,) = launched(context, wish)
     with context.read() as tx:
         (row,) = tx.execute(select(tasks)).all()
@@ -155,9 +157,9 @@ def test_many_wishes_take_a_handful_of_statements(database: Database, tmp_path: 
         job(f"job_{index}", type="python", config={"call": "a.b:c"}) for index in range(MANY)
     )
     context = deployed_heart(database, tmp_path, Definitions(jobs=jobs))
-    wishes = [cron(job_id) for job_id in ids(context).values()]
+    requests = [cron(job_id) for job_id in ids(context).values()]
     said = heard(database)
-    done = launched(context, *wishes)
+    done = launched(context, *requests)
     statements = len(said)
     assert sum(each.new for each in done) == MANY
     assert statements < 25, said

@@ -8,7 +8,7 @@ import pytest
 
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.store import require_dataset
-from lakeguard.scheduler.invalidations.catch_up import Look
+from lakeguard.scheduler.invalidations.catch_up import EndedRun
 from lakeguard.scheduler.invalidations.reconcile import reconcile, standing
 from lakeguard.scheduler.invalidations.run_cache import KnownRuns
 from lakeguard.services.ports.operations import EmbeddedOperations
@@ -57,14 +57,14 @@ def context_of(client: Client) -> PlaneContext:
     return client.operations.context
 
 
-def looks(context: PlaneContext, runs: KnownRuns, name: DatasetName) -> tuple[Look, ...]:
+def ended_runs(context: PlaneContext, runs: KnownRuns, name: DatasetName) -> tuple[EndedRun, ...]:
     with context.read() as tx:
-        return runs.looks(require_dataset(tx, name).dataset_id)
+        return runs.runs(require_dataset(tx, name).dataset_id)
 
 
 def known(context: PlaneContext, runs: KnownRuns) -> dict[DatasetName, int]:
     """How many runs of each dataset are remembered."""
-    return {name: len(looks(context, runs, name)) for name in NAMES}
+    return {name: len(ended_runs(context, runs, name)) for name in NAMES}
 
 
 def standings(context: PlaneContext, runs: KnownRuns) -> list[dict[str, str]]:
@@ -107,10 +107,10 @@ def test_a_run_of_long_ago_is_not_read_again(client: Client, turned_clock: Clock
     turned_clock.pass_time(86_400)
     publish(client, BRONZE, ROWS)
     reconcile(context, runs)
-    first, _ = looks(context, runs, BRONZE)
+    first, _ = ended_runs(context, runs, BRONZE)
     publish(client, BRONZE, ROWS)
     reconcile(context, runs)
-    again, *later = looks(context, runs, BRONZE)
+    again, *later = ended_runs(context, runs, BRONZE)
     assert again is first
     assert [look.version for look in later] == [3, 4]
 

@@ -214,8 +214,8 @@ def test_of_many_files_only_new_ones_and_some_of_the_rest_are_looked_at(
     assert plane.tick().triggered == 10
     plane.tick()
     looked: list[str] = []
-    look_at = file_watch._look_at
-    monkeypatch.setattr(file_watch, "_look_at", lambda *of: looked.append(of[1]) or look_at(*of))
+    look_at = file_watch._file_state
+    monkeypatch.setattr(file_watch, "_file_state", lambda *of: looked.append(of[1]) or look_at(*of))
     land(plane, "landing/new.csv")
     assert plane.tick().triggered == 1
     assert (len(looked), "landing/new.csv" in looked) == (3, True)

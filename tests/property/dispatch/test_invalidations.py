@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeguard.scheduler.invalidations.catch_up import (
-    Look,
+    EndedRun,
     Node,
     Stale,
     follow,
@@ -47,7 +47,7 @@ class World:
     since: datetime = BEGIN
     now: datetime = BEGIN
     shown: dict[str, int] = field(default_factory=dict)
-    looks: dict[str, list[Look]] = field(default_factory=dict)
+    runs: dict[str, list[EndedRun]] = field(default_factory=dict)
 
     def run(self, name: str, window: Window | None, idle: bool, brought: frozenset[str]) -> None:
         """As a run does: it stands on what is shown, and reads what its parents show."""
@@ -56,10 +56,10 @@ class World:
         base = self.shown.get(name)
         if base is None and (idle or window):
             return
-        made = [look.version for look in self.looks.get(name, []) if look.version is not None]
+        made = [look.version for look in self.runs.get(name, []) if look.version is not None]
         self.now += timedelta(seconds=1)
-        look = Look(
-            run_id=f"{name}-{len(self.looks.get(name, []))}",
+        look = EndedRun(
+            run_id=f"{name}-{len(self.runs.get(name, []))}",
             opened_at=self.now,
             base=base,
             version=None if idle else max(made, default=0) + 1,
@@ -67,7 +67,7 @@ class World:
             window=window,
             partitions=brought if not idle else frozenset(),
         )
-        self.looks.setdefault(name, []).append(look)
+        self.runs.setdefault(name, []).append(look)
         self.shown[name] = look.version or base or 0
 
     def nodes(self) -> dict[str, Node]:
@@ -80,7 +80,7 @@ class World:
                 partition_by=("month",) if self.by_month[name] else (),
                 reads_all=self.reads_all[name],
                 active=self.active[name],
-                looks=tuple(self.looks.get(name, ())),
+                runs=tuple(self.runs.get(name, ())),
             )
             for name, parents in self.parents.items()
         }
@@ -107,7 +107,7 @@ class World:
 
         @cache
         def good(name: str, version: int, month: str) -> bool:
-            for look in self.looks.get(name, ()):
+            for look in self.runs.get(name, ()):
                 shown = look.base if look.version is None else look.version
                 if shown != version:
                     continue
@@ -122,16 +122,16 @@ class World:
         return {
             name: {
                 version
-                for look in looks
+                for look in runs
                 if (version := look.version) and all(good(name, version, one) for one in months)
             }
-            for name, looks in self.looks.items()
+            for name, runs in self.runs.items()
         }
 
     def _passes_on(self, name: str) -> bool:
         return self.reached(name) and self.affected(name)
 
-    def _repairs(self, name: str, look: Look, reach: RowRange, month: str) -> bool:
+    def _repairs(self, name: str, look: EndedRun, reach: RowRange, month: str) -> bool:
         whole = reach.whole or self.asks_for_all(name)
         if look.window is not None:
             return not whole and look.window.start <= month <= look.window.end
@@ -236,7 +236,7 @@ def test_runs_that_nobody_asks_for_change_nothing(
         name for name, item in expected.items() if item.made.standing is Standing.CAUGHT_UP
     ]
     over = data.draw(st.sets(st.sampled_from(caught_up))) if caught_up else set()
-    nodes = {name: replace(node, looks=()) for name, node in every.items()}
+    nodes = {name: replace(node, runs=()) for name, node in every.items()}
     read: set[str] = set()
     while missing := undecided(stale, nodes, over) - read:
         read |= missing

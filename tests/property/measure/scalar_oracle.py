@@ -14,7 +14,7 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
-from lakeguard_sdk.expressions.arithmetic_types import reckoning
+from lakeguard_sdk.expressions.arithmetic_types import arithmetic_types
 from lakeguard_sdk.expressions.conditions import (
     And,
     Arithmetic,
@@ -208,7 +208,7 @@ def _in(value: Any, data_type: str) -> Any:
 
 
 def _calculation(node: Calculation, row: Row) -> Any:
-    types = reckoning(node.op, type_of(node.left), type_of(node.right))
+    types = arithmetic_types(node.op, type_of(node.left), type_of(node.right))
     left = _in(scalar(node.left, row), types.left)
     right = _in(scalar(node.right, row), types.right)
     if left is None or right is None:

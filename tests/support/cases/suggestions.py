@@ -16,8 +16,8 @@ from lakeguard.insight.suggestions import (
     ProfileFacts,
     Trial,
     VersionResult,
-    held,
     required_measures,
+    result_on,
 )
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.model.evidence import StagedFile
@@ -96,7 +96,7 @@ class Rows:
             at=at,
             history=history,
         )
-        return [held(trial, answers) for trial in trials]
+        return [result_on(trial, answers) for trial in trials]
 
     def changed(self, mutation: Mutation, file: Path) -> Rows:
         """The rows as the mutation says, in another file."""

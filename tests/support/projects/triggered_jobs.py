@@ -124,7 +124,7 @@ class Plane:
         """Files have to be quiet for so long from now on, on a clock that the test sets."""
         moment = [0.0]
         self.context = replace(self.context, dispatch=DispatchSettings(quiet_seconds=quiet_seconds))
-        self.watch.looking.steady = lambda: moment[0]
+        self.watch.file_watch.steady = lambda: moment[0]
         return moment
 
     def far_away(self, lake: str) -> PlaneContext:

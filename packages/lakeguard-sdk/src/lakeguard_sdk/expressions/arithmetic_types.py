@@ -45,8 +45,11 @@ def exact_type(whole: int, scale: int) -> str:
     return f"decimal({max(1, whole + scale)},{scale})"
 
 
-def reckoning(op: Arithmetic, left: str, right: str) -> ArithmeticTypes:
-    """How two numbers are reckoned with; NotExact where one is none, or 38 digits too few."""
+def arithmetic_types(op: Arithmetic, left: str, right: str) -> ArithmeticTypes:
+    """Types of an operation on two numbers.
+
+    Raises NotExact if one is not a number, or if 38 digits are too few.
+    """
     for data_type in (left, right):
         if data_type not in FLOATS and exact_size(data_type) is None:
             raise NotExact(f"{op} is for numbers, and this is {data_type}")

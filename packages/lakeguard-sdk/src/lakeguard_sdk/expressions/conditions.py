@@ -118,7 +118,7 @@ class Length(FrozenModel):
 
 
 class Calculation(FrozenModel):
-    """As ``reckoning`` has it: exact numbers stay exact, and too many digits raise.
+    """As in ``arithmetic_types``: exact numbers stay exact, and too many digits raise.
 
     ``/`` is a double; it and ``%`` are NULL where the divisor is 0.
     """

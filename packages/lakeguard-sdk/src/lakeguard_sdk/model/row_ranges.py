@@ -120,8 +120,8 @@ def _values(key: str) -> dict[str, str | None]:
 
 
 def _spanning(column: str, data_type: str, values: list[str]) -> Window:
-    def reckoned(value: str) -> object:
+    def comparable(value: str) -> object:
         return window_bounds(Window(column=column, start=value, end=value), data_type)[0]
 
-    ordered = sorted(values, key=reckoned)  # type: ignore[arg-type]
+    ordered = sorted(values, key=comparable)  # type: ignore[arg-type]
     return Window(column=column, start=ordered[0], end=ordered[-1])

@@ -248,7 +248,7 @@ def _record_plan(tx: Transaction, context: PlaneContext, opening: Opening, build
 
 def _plan(tx: Transaction, context: PlaneContext, opening: Opening, build: Build) -> RunPlan:
     definition, target = opening.dataset.definition, opening.bundle.target
-    private, masked = _untold(tx, opening, build)
+    private, masked = _hidden_columns(tx, opening, build)
     measures = required_measures(opening.pinned, definition.table_schema)
     return RunPlan(
         ticket=opening.ticket,
@@ -283,7 +283,7 @@ def _plan(tx: Transaction, context: PlaneContext, opening: Opening, build: Build
     )
 
 
-def _untold(
+def _hidden_columns(
     tx: Transaction, opening: Opening, build: Build
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Columns redacted in messages, and columns masked in samples."""

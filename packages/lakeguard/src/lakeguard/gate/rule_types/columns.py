@@ -14,7 +14,7 @@ from lakeguard.gate.typecheck.comparability import comparable, orderable
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard.gate.typecheck.typed_conditions import INWARD
 from lakeguard.gate.typecheck.typed_values import NoSuchValue, Rounding, typed_value
-from lakeguard_sdk.expressions.arithmetic_types import NotExact, absolute_type, reckoning
+from lakeguard_sdk.expressions.arithmetic_types import NotExact, absolute_type, arithmetic_types
 from lakeguard_sdk.expressions.conditions import (
     And,
     Arithmetic,
@@ -88,7 +88,7 @@ def _beyond(read: ParsedRule, left: ColumnRef, right: ColumnRef, relation: Compa
 
 
 def _distance(left: ColumnRef, right: ColumnRef, *, signed: bool) -> Calculation | Call:
-    kind = reckoning(Arithmetic.SUBTRACT, left.type, right.type).result
+    kind = arithmetic_types(Arithmetic.SUBTRACT, left.type, right.type).result
     distance = Calculation(op=Arithmetic.SUBTRACT, left=left, right=right, type=kind)
     if signed:
         return distance

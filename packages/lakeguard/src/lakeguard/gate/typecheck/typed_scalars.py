@@ -33,7 +33,7 @@ from lakeguard.gate.typecheck.typed_calls import (
     typed_call,
 )
 from lakeguard.gate.typecheck.typed_values import NoSuchValue, literal_type, typed_value
-from lakeguard_sdk.expressions.arithmetic_types import NotExact, reckoning
+from lakeguard_sdk.expressions.arithmetic_types import NotExact, arithmetic_types
 from lakeguard_sdk.expressions.conditions import (
     Calculation,
     Choice,
@@ -134,7 +134,7 @@ class ScalarTyper(ABC):
         right = self._first(node.right)
         settled = [self._operand(one, other) for one, other in ((left, right), (right, left))]
         try:
-            found = reckoning(node.op, type_of(settled[0]), type_of(settled[1]))
+            found = arithmetic_types(node.op, type_of(settled[0]), type_of(settled[1]))
         except NotExact as reason:
             raise self._read.error(part, str(reason)) from None
         made = Calculation(op=node.op, left=settled[0], right=settled[1], type=found.result)

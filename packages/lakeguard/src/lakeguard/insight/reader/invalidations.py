@@ -128,8 +128,8 @@ class _RowBuilder:
         own = made.dataset_id == one.dataset_id
         job = self._jobs.get(made.dataset_id)
         task_id = self._tasks.get(task_key(one.invalidation_id, made.dataset_id))
-        wished = made.standing is Standing.READY and task_id is None
-        held = self._held.get(job.job_id) if job is not None and wished else None
+        launchable = made.standing is Standing.READY and task_id is None
+        held = self._held.get(job.job_id) if job is not None and launchable else None
         return Follower(
             dataset=self._names[made.dataset_id],
             standing=made.standing,

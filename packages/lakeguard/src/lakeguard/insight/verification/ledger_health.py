@@ -116,7 +116,7 @@ def _first_line(error: Exception) -> str:
 def truncation_findings(
     links: Sequence[Link], owner: Ownership | None, noted_head: str | None
 ) -> Iterator[Finding]:
-    """``kept`` is a head noted down outside the lake."""
+    """``noted_head`` is a head noted down outside the lake."""
     heads = {link.batch: link.head for link in links}
     last = max(heads, default=0)
     if owner is not None and owner.batch:

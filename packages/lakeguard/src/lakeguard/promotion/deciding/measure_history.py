@@ -30,11 +30,11 @@ def earlier_values(
     if not keys:
         return History()
     numbers = led_to(pointer_rows(tx, dataset_id))[-most:][::-1]
-    behind = evidence_of_versions(tx, dataset_id, numbers)
+    evidence = evidence_of_versions(tx, dataset_id, numbers)
     found = []
     for number in numbers:
-        if number in behind:
-            evidence_hash, at = behind[number]
+        if number in evidence:
+            evidence_hash, at = evidence[number]
             measures = measures_in(get_document(tx, evidence_hash))
             values = {key: measures[key] for key in sorted(keys) if key in measures}
             found.append(EarlierVersion(version=number, at=at, values=values))

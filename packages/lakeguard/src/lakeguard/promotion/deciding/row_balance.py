@@ -30,7 +30,7 @@ def check_rows(
         findings.refuse("evidence", f"a {plan.load.type} load must remove other files than it says")
         return
     for file in evidence.files:
-        if _told_rows(file) != file.rows:
+        if _rows_in_statistics(file) != file.rows:
             findings.refuse("evidence", f"{file.path!r} has {file.rows} rows, its statistics not")
     added = sum(file.rows for file in evidence.files)
     removed = sum(live[path].rows for path in evidence.removes)
@@ -88,7 +88,7 @@ def _removes_what_it_may(
     return removes <= set(live)
 
 
-def _told_rows(file: StagedFile) -> object:
+def _rows_in_statistics(file: StagedFile) -> object:
     try:
         return json.loads(file.stats).get("numRecords")
     except (ValueError, AttributeError):

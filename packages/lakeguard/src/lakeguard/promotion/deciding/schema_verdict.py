@@ -63,7 +63,7 @@ def judge_schema(
     opened = _opened(tx, run)
     definition = drifted(opened, declared, renamed_columns(reactions))
     pinned = pin_drift(tx, run.pinned, definition, run.plan.build)
-    private, masked = _untold(tx, run, definition, pinned)
+    private, masked = _hidden_columns(tx, run, definition, pinned)
     return SchemaVerdict(
         accepted=True,
         differences=reactions,
@@ -77,7 +77,7 @@ def judge_schema(
     )
 
 
-def _untold(
+def _hidden_columns(
     tx: Transaction, run: OpenRun, definition: DatasetDefinition, pinned: PinnedRules
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Columns redacted in messages, and columns masked in samples."""

@@ -103,8 +103,8 @@ def _check_evidence(
     Raises ``NotApproved`` if it contains a private value, which a finding would store for ever.
     """
     plan = run.plan
-    if told := disclosed_statistics(evidence.files, plan.redacted_statistics):
-        raise NotApproved(run=plan.ticket.run_id, reason=told)
+    if disclosed := disclosed_statistics(evidence.files, plan.redacted_statistics):
+        raise NotApproved(run=plan.ticket.run_id, reason=disclosed)
     base = None
     if plan.base is not None:
         base = require_version(tx, run.dataset.dataset_id, plan.base.version)

@@ -57,8 +57,8 @@ def profile_every(definition: DatasetDefinition) -> str:
     """The profiling interval of the definition or the source object; empty if none."""
     if definition.profile_every:
         return definition.profile_every
-    said = definition.details.get("profiling_enabled", "")
-    return EVERY_VERSION if said.strip().lower() in _TRUE else ""
+    enabled = definition.details.get("profiling_enabled", "")
+    return EVERY_VERSION if enabled.strip().lower() in _TRUE else ""
 
 
 def _is_due(tx: Transaction, dataset_id: str, version: int, every: str) -> bool:

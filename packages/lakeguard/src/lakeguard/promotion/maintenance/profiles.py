@@ -19,7 +19,7 @@ from lakeguard.promotion.opening.pinned_rules import pin_rules
 from lakeguard.promotion.privacy.private_columns import hidden_since, is_transformed, private_in
 from lakeguard.promotion.privacy.row_samples import masked_columns, patterns_passed
 from lakeguard.promotion.privacy.tag_propagation import possible_tags
-from lakeguard.promotion.records.version_facts import definition_behind
+from lakeguard.promotion.records.version_facts import definition_of_version
 from lakeguard.registry.store import (
     RegisteredDataset,
     current_policies,
@@ -74,9 +74,9 @@ def keep(
     shown = _shown(profile.columns, hidden)
     if shown is not None:
         raise ProfileNotMasked(dataset=dataset.name, version=stored.version, column=shown)
-    kept = profile.model_copy(update={"dataset": dataset.name, "taken_at": tx.now()})
-    record_profile(tx, stored, kept)
-    return kept
+    stored_profile = profile.model_copy(update={"dataset": dataset.name, "taken_at": tx.now()})
+    record_profile(tx, stored, stored_profile)
+    return stored_profile
 
 
 def hidden_in_version(
@@ -86,14 +86,14 @@ def hidden_in_version(
     and texts, if one may contain what a policy forbids."""
     then = opening_of(tx, stored.run_id).plan
     revision = opened_revision(tx, stored.run_id)
-    behind = definition_behind(tx, stored)
+    definition_then = definition_of_version(tx, stored)
     published = pointer(tx, dataset.dataset_id)
     pinned = pin_rules(tx, dataset, published=published, shown=stored)
     policies = current_policies(tx)
     read = inputs_of(tx, dataset.dataset_id, stored.version)
     found = {*then.masked, *then.private}
     found |= hidden_since(tx, dataset, revision, read)
-    for definition in (dataset.definition, behind):
+    for definition in (dataset.definition, definition_then):
         if definition is None:
             continue
         possible = possible_tags(

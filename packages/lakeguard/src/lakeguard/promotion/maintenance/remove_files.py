@@ -15,7 +15,7 @@ from lakeguard.ledger.runs import ends_of_runs
 from lakeguard.ledger.versions import Pointer, pointer, stored_versions
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.maintenance.retention import (
-    Kept,
+    Retained,
     needed_files,
     states_at,
     what_stays,
@@ -52,7 +52,7 @@ def maintain(context: PlaneContext, name: DatasetName, *, dry_run: bool) -> Main
     with context.read() as tx:
         dataset = require_dataset(tx, name)
         published = pointer(tx, dataset.dataset_id)
-        kept = what_stays(tx, context, dataset)
+        retained = what_stays(tx, context, dataset)
         ends = ends_of_runs(tx, dataset.dataset_id)
         discarded = discarded_runs(tx, dataset.dataset_id)
         ends |= dict.fromkeys(discarded, _LONG_AGO)
@@ -60,10 +60,10 @@ def maintain(context: PlaneContext, name: DatasetName, *, dry_run: bool) -> Main
     location = context.location_of(dataset)
     if context.tables.exists(location):
         _check(context, dataset, published)
-        commits = _log(context, dataset, kept, published)
-        removals = tuple(_removals(context, dataset, kept, commits, ends))
+        commits = _log(context, dataset, retained, published)
+        removals = tuple(_removals(context, dataset, retained, commits, ends))
     elif published is None:  # runs may have staged files without publishing
-        removals = tuple(_staging(context, _listing(context, dataset), kept, ends, set()))
+        removals = tuple(_staging(context, _listing(context, dataset), retained, ends, set()))
     else:
         removals = ()
     removals += tuple(left_to_remove(context, ends, discarded, needed))
@@ -88,13 +88,13 @@ def _check(context: PlaneContext, dataset: RegisteredDataset, published: Pointer
 
 
 def _log(
-    context: PlaneContext, dataset: RegisteredDataset, kept: Kept, published: Pointer | None
+    context: PlaneContext, dataset: RegisteredDataset, retained: Retained, published: Pointer | None
 ) -> Sequence[Commit]:
     """Read the whole log and check its state at the published commit."""
     location = context.location_of(dataset)
-    commits = _governed(context, location, kept.adopted)
-    shown = states_at(commits, kept.commits)
-    if kept.commits - shown.keys():
+    commits = _governed(context, location, retained.adopted)
+    shown = states_at(commits, retained.commits)
+    if retained.commits - shown.keys():
         raise MaintenanceRefused(dataset=dataset.name, reason="its log is not whole")
     if published and shown[published.commit] != context.tables.files_at(location, published.commit):
         raise MaintenanceRefused(dataset=dataset.name, reason="its log and its checkpoint differ")
@@ -119,17 +119,17 @@ def _governed(context: PlaneContext, location: str, adopted: int | None) -> Sequ
 def _removals(
     context: PlaneContext,
     dataset: RegisteredDataset,
-    kept: Kept,
+    retained: Retained,
     commits: Sequence[Commit],
     ends: Mapping[str, datetime],
 ) -> Iterator[Removal]:
     listing = _listing(context, dataset)
-    needed = needed_files(kept, commits)
+    needed = needed_files(retained, commits)
     published = {path for commit in commits for path in commit.adds}
     gone = tuple(path for path in listing if path in published and path not in needed)
     if gone:
-        shown = states_at(commits, kept.others.values())
-        lost = [v for v, commit in kept.others.items() if shown[commit] & set(gone)]
+        shown = states_at(commits, retained.others.values())
+        lost = [v for v, commit in retained.others.items() if shown[commit] & set(gone)]
         size = sum(listing[path].size for path in gone)
         yield Removal(
             kind=RemovalKind.VERSIONS, paths=gone, bytes=size, versions=tuple(sorted(lost))
@@ -137,13 +137,13 @@ def _removals(
     spared = published | needed
     staged = {path: facts for path, facts in listing.items() if path not in spared}
     runs = {path.split("/")[1] for path in published if path.startswith(f"{STAGING}/")}
-    yield from _staging(context, staged, kept, ends, runs)
+    yield from _staging(context, staged, retained, ends, runs)
 
 
 def _staging(
     context: PlaneContext,
     staged: Listing,
-    kept: Kept,
+    retained: Retained,
     ends: Mapping[str, datetime],
     published: set[str],
 ) -> Iterator[Removal]:
@@ -160,7 +160,7 @@ def _staging(
     old = [
         run
         for run, files in folders.items()
-        if run not in kept.running and run not in published and _ended(run, files, ends) < until
+        if run not in retained.running and run not in published and _ended(run, files, ends) < until
     ]
     if old:
         yield Removal(

@@ -22,7 +22,7 @@ LAST_VERSIONS = 2
 
 
 @dataclass(frozen=True)
-class Kept:
+class Retained:
     """What to retain, from the State alone: commits, versions and active runs."""
 
     commits: frozenset[int]
@@ -36,7 +36,7 @@ class Kept:
     """Commit ranges read by running children: the files added in between."""
 
 
-def what_stays(tx: Transaction, context: PlaneContext, dataset: RegisteredDataset) -> Kept:
+def what_stays(tx: Transaction, context: PlaneContext, dataset: RegisteredDataset) -> Retained:
     """Published now or within the retention period, among the last versions, or being read."""
     since = tx.now() - timedelta(days=context.maintenance.retention_days)
     moves = pointer_rows(tx, dataset.dataset_id)
@@ -51,7 +51,7 @@ def what_stays(tx: Transaction, context: PlaneContext, dataset: RegisteredDatase
     plans = list(_running_plans(tx))
     read = tuple(_reads(plans, {item.table_id for item in stored}))
     running = tasks.running_tasks(tx)
-    return Kept(
+    return Retained(
         commits=frozenset(
             commits | {last[version] for version in versions} | {until for _, until in read}
         ),
@@ -92,13 +92,13 @@ def states_at(commits: Sequence[Commit], wanted: Iterable[int]) -> dict[int, fro
     return found
 
 
-def needed_files(kept: Kept, commits: Sequence[Commit]) -> frozenset[str]:
+def needed_files(retained: Retained, commits: Sequence[Commit]) -> frozenset[str]:
     """Every file of a retained commit, or being read."""
-    shown = states_at(commits, kept.commits).values()
+    shown = states_at(commits, retained.commits).values()
     between = (
         path
         for commit in commits
-        if any(since < commit.version <= until for since, until in kept.read)
+        if any(since < commit.version <= until for since, until in retained.read)
         for path in commit.adds
     )
     return frozenset().union(*shown, between)

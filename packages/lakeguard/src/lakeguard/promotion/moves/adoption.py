@@ -183,7 +183,7 @@ def _examined(context: PlaneContext, opening: _Opening) -> AdoptableTable | None
     try:
         table = examine_for(context, location, dataset.name)
     except NotAdoptable as error:
-        findings.refuse("table", _told(error))
+        findings.refuse("table", _refusal(error))
         return None
     findings.accept("table", f"{location} is judged at commit {table.commit}")
     wanted = partition_columns(dataset.definition, opening.bundle.target)
@@ -191,7 +191,7 @@ def _examined(context: PlaneContext, opening: _Opening) -> AdoptableTable | None
     return table
 
 
-def _told(error: NotAdoptable) -> str:
+def _refusal(error: NotAdoptable) -> str:
     return f"{error}; {error.next_step}"
 
 
@@ -314,7 +314,7 @@ def _check_claims(tx: Transaction, run: OpenRun, table: AdoptableTable, findings
     try:
         refuse_claimed(tx, run.dataset.dataset_id, table)
     except NotAdoptable as error:
-        findings.refuse("table", _told(error))
+        findings.refuse("table", _refusal(error))
 
 
 def _intent(
@@ -365,9 +365,13 @@ def _check_judged(
         findings.refuse("evidence", "the files judged are not those that the table shows")
         return
     for file in evidence.files:
-        told = shown[file.path]
-        same = (file.size, file.stats, file.partition) == (told.size, told.stats, told.partition)
-        if not same or file.rows != logged_rows(told):
+        logged = shown[file.path]
+        same = (file.size, file.stats, file.partition) == (
+            logged.size,
+            logged.stats,
+            logged.partition,
+        )
+        if not same or file.rows != logged_rows(logged):
             findings.refuse("evidence", f"{file.path!r} is not as the table's log tells of it")
         if not is_sha256(file.sha256):
             findings.refuse("evidence", f"{file.path!r} has no hash of its content")

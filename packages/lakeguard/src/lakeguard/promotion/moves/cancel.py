@@ -22,11 +22,11 @@ from lakeguard_sdk.storage.fault_points import reached
 MOST_ROUNDS = 5
 """Retries for a build that starts another attempt meanwhile."""
 
-_Held = tuple[Task, Failure]
+_LockedTask = tuple[Task, Failure]
 """A locked task, and why it is canceled."""
 
 
-class _LeftNoMore(Exception):
+class _GraphStillActive(Exception):
     pass
 
 
@@ -37,12 +37,12 @@ def cancel_task(
 
     A move in progress is fenced on its table: the first commit decides.
     """
-    said = Failure(code=code or TaskCanceled.code, message=reason or f"{actor} canceled it")
+    failure = Failure(code=code or TaskCanceled.code, message=reason or f"{actor} canceled it")
 
-    def held(tx: Transaction) -> _Held:
-        return require_task(tx, task_id), said
+    def locked(tx: Transaction) -> _LockedTask:
+        return require_task(tx, task_id), failure
 
-    return _cancel(context, task_id, actor, held)
+    return _cancel(context, task_id, actor, locked)
 
 
 def cancel_left(context: PlaneContext, task_id: str) -> Task | None:
@@ -52,7 +52,7 @@ def cancel_left(context: PlaneContext, task_id: str) -> Task | None:
     the graph was redeployed before it landed.
     """
 
-    def held(tx: Transaction) -> _Held:
+    def locked(tx: Transaction) -> _LockedTask:
         hold_shared(tx, graph_lock(tx.org_id))
         task = require_task(tx, task_id)
         among = set() if task.dag_version_id is None else {task.dag_version_id}
@@ -60,26 +60,26 @@ def cancel_left(context: PlaneContext, task_id: str) -> Task | None:
             return task, Failure(
                 code=GraphRolledBack.code, message=str(GraphRolledBack(version=active))
             )
-        raise _LeftNoMore
+        raise _GraphStillActive
 
     try:
-        return _cancel(context, task_id, context.actor, held)
-    except _LeftNoMore:
+        return _cancel(context, task_id, context.actor, locked)
+    except _GraphStillActive:
         return None
 
 
 def _cancel(
-    context: PlaneContext, task_id: str, actor: str, held: Callable[[Transaction], _Held]
+    context: PlaneContext, task_id: str, actor: str, locked: Callable[[Transaction], _LockedTask]
 ) -> Task:
     for _ in range(MOST_ROUNDS):
         with context.write() as tx:
-            task, said = held(tx)
-            ended = _end(tx, context, task, said, actor)
+            task, failure = locked(tx)
+            ended = _end(tx, context, task, failure, actor)
         if isinstance(ended, Task):
             return ended
         reached("task.canceling")
         if isinstance(ended, Intent):
-            end_move(context, ended, said, canceled=True)
+            end_move(context, ended, failure, canceled=True)
         with context.read() as tx:
             task = require_task(tx, task_id)
         if not is_allowed(task.state, TaskState.CANCELED):  # as for a canceled task
@@ -88,7 +88,7 @@ def _cancel(
 
 
 def _end(
-    tx: Transaction, context: PlaneContext, task: Task, said: Failure, actor: str
+    tx: Transaction, context: PlaneContext, task: Task, failure: Failure, actor: str
 ) -> Task | RunResult | Intent:
     """The canceled task; for a running build its end, or the open intent."""
     if task.state is TaskState.CANCELED:
@@ -96,8 +96,10 @@ def _end(
     if not is_allowed(task.state, TaskState.CANCELED):
         raise NotCancelable(task=task.task_id, state=task.state)
     if task.state is not TaskState.RUNNING:
-        withdrawn = Change(task, TaskState.CANCELED, actor, code=said.code, message=said.message)
+        withdrawn = Change(
+            task, TaskState.CANCELED, actor, code=failure.code, message=failure.message
+        )
         return change(tx, [withdrawn], tx.now())[0]
     if task.kind in REPORTED_KINDS:
-        return end_canceled(tx, task, said, actor=actor)
-    return end_without_move(tx, context, task, said, canceled=True)
+        return end_canceled(tx, task, failure, actor=actor)
+    return end_without_move(tx, context, task, failure, canceled=True)

@@ -72,8 +72,8 @@ def due_compaction(context: PlaneContext, ticket: RunTicket) -> str | None:
     if sum(map(len, _groups(context, dataset, published))) <= most:
         return None
     with context.write() as tx:
-        key, said = f"compact:{published.commit}", f"after run {ticket.run_id}"
-        task_id = _order(tx, context, dataset.dataset_id, said, key)
+        key, cause = f"compact:{published.commit}", f"after run {ticket.run_id}"
+        task_id = _order(tx, context, dataset.dataset_id, cause, key)
         queued = tasks.get_task(tx, task_id).state is TaskState.QUEUED
     return task_id if queued else None
 

@@ -61,14 +61,14 @@ def reap(context: PlaneContext) -> list[AbandonedAttempt]:
     with context.read() as tx:
         return [
             *(
-                _left_behind(tx, task, run.version)
+                _abandoned(tx, task, run.version)
                 for task, run in zip(found.builds, found.runs, strict=True)
             ),
-            *(_left_behind(tx, task) for task in found.reported),
+            *(_abandoned(tx, task) for task in found.reported),
         ]
 
 
-def _left_behind(tx: Transaction, task: Task, version: int | None = None) -> AbandonedAttempt:
+def _abandoned(tx: Transaction, task: Task, version: int | None = None) -> AbandonedAttempt:
     row = show_task(tx, task.task_id)
     run_id = str(task.run_id)
     return AbandonedAttempt(

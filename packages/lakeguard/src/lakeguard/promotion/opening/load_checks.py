@@ -77,14 +77,14 @@ def check_partitioning(
         return
     findings.refuse(
         "partition",
-        f"the table of {dataset.name} {_told(found)} and its definition now says"
+        f"the table of {dataset.name} {_partitioning(found)} and its definition now says"
         f" partition_by {_listed(wanted)}: a table keeps the partitioning it was created with, and"
         " a FULL load does not change it in place; set partition_by back to"
         f" {_listed(found)}, or build a new dataset with the new one",
     )
 
 
-def _told(columns: tuple[str, ...]) -> str:
+def _partitioning(columns: tuple[str, ...]) -> str:
     return f"is partitioned by {_listed(columns)}" if columns else "is not partitioned"
 
 

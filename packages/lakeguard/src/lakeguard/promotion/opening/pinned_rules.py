@@ -22,7 +22,7 @@ from lakeguard.ledger.versions import (
 )
 from lakeguard.promotion.context import PinnedRules
 from lakeguard.promotion.privacy.tag_propagation import travelled_tags
-from lakeguard.promotion.records.version_facts import definition_behind
+from lakeguard.promotion.records.version_facts import definition_of_version
 from lakeguard.registry.store import RegisteredDataset, current_policies
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import PolicyType
@@ -149,7 +149,7 @@ def _with_those_of(
     """Own and inherited tags of the version's columns."""
     has = {name.casefold(): name for name in shown.table_schema.names}
     found = [*tags.items()]
-    then = definition_behind(tx, shown)
+    then = definition_of_version(tx, shown)
     if then is not None:
         found += [(column.name, column.tags) for column in then.columns]
         read = inputs_of(tx, shown.dataset_id, shown.version)

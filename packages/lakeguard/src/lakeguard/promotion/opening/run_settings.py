@@ -99,8 +99,8 @@ def _check_job(tx: Transaction, job: JobDefinition | None, findings: Findings) -
         return
     job_id = job_id_of_dataset(tx, job.dataset) if job.dataset else None
     if job_id is not None and switched_off(tx, {job_id}):
-        said = f"job {job.job} is switched off; on again: lakeguard jobs enable {job.job}"
-        findings.refuse("job", said)
+        message = f"job {job.job} is switched off; on again: lakeguard jobs enable {job.job}"
+        findings.refuse("job", message)
 
 
 def target_problems(

@@ -53,16 +53,16 @@ def disclosed_statistics(
     """Files with statistics of private columns, without the values."""
     hidden = {name.casefold() for name in redacted_statistics}
     for file in files:
-        told = sorted(name for name in _bounded(file.stats) if name.casefold() in hidden)
-        if told:
-            return f"the statistics of {file.path!r} tell values of column {', '.join(told)}"
+        disclosed = sorted(name for name in _bounded(file.stats) if name.casefold() in hidden)
+        if disclosed:
+            return f"the statistics of {file.path!r} tell values of column {', '.join(disclosed)}"
     return None
 
 
 def _bounded(stats: str) -> set[str]:
     """Columns with bounds; unreadable statistics are refused elsewhere."""
     try:
-        told = json.loads(stats)
-        return {name for key in _EXTREMES for name in told.get(key, {})}
+        statistics = json.loads(stats)
+        return {name for key in _EXTREMES for name in statistics.get(key, {})}
     except (ValueError, TypeError, AttributeError):
         return set()

@@ -69,8 +69,8 @@ def live_table(
     table = database_table(target, name)
     if table is None:
         return None
-    told = {"organisation": tx.org_id, "apart_from": _keeper(tx)}
-    return table.model_copy(update=told)
+    ownership = {"organisation": tx.org_id, "apart_from": _keeper(tx)}
+    return table.model_copy(update=ownership)
 
 
 def _keeper(tx: Transaction) -> str:

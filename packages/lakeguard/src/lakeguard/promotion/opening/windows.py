@@ -21,8 +21,8 @@ def window_parameters(window: Window | None) -> str:
 
 
 def task_window(task: Task) -> Window | None:
-    kept = json.loads(task.parameters).get("window")
-    return None if kept is None else Window(**kept)
+    window = json.loads(task.parameters).get("window")
+    return None if window is None else Window(**window)
 
 
 def check_window(

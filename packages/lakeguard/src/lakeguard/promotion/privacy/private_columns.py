@@ -74,9 +74,9 @@ def _came_down(travelled: Iterable[InheritedTag], marks: Marks) -> Iterator[str]
 def _marks(policies: Iterable[PolicyDefinition]) -> Iterator[ForbidTag | ForbidColumns]:
     for policy in policies:
         if policy.type is PolicyType.PII:
-            said = parse_policy(policy.type, policy.expression)
-            if isinstance(said, ForbidTag | ForbidColumns):
-                yield said
+            form = parse_policy(policy.type, policy.expression)
+            if isinstance(form, ForbidTag | ForbidColumns):
+                yield form
 
 
 def _marked(definition: DatasetDefinition, marks: Marks) -> Iterator[str]:
@@ -104,14 +104,14 @@ def hidden_since(
 ) -> frozenset[str]:
     """Columns tagged in any revision since, or under a current PII policy; a dropped column
     keeps its last tags. None means the first revision."""
-    told = definitions_since(tx, dataset.dataset_id, revision or 0)
+    definitions = definitions_since(tx, dataset.dataset_id, revision or 0)
     policies, read = current_policies(tx), tuple(read)
     alone = PinnedRules(rules=(), policies=policies, tags={})
     found: set[str] = set()
-    for definition in told:
+    for definition in definitions:
         found |= {column.name for column in definition.columns if column.tags}
         found |= set(private_in(definition, policies, alone, ()))
-    for definition in _last_of_each_column(told):
+    for definition in _last_of_each_column(definitions):
         transformed = is_transformed(tx, definition)
         possible = possible_tags(tx, definition, read, transformed=transformed)
         found |= {item.column for item in possible}
@@ -123,11 +123,11 @@ def is_transformed(tx: Transaction, definition: DatasetDefinition) -> bool:
     return target is not None and bool(target.transform)
 
 
-def _last_of_each_column(told: Iterable[DatasetDefinition]) -> list[DatasetDefinition]:
+def _last_of_each_column(definitions: Iterable[DatasetDefinition]) -> list[DatasetDefinition]:
     """A minimal set of definitions, newest first, that covers every column."""
     seen: set[str] = set()
     last: list[DatasetDefinition] = []
-    for definition in reversed(tuple(told)):
+    for definition in reversed(tuple(definitions)):
         names = {column.name.casefold() for column in definition.columns}
         if not last or names - seen:
             last.append(definition)

@@ -140,8 +140,10 @@ def _check_masked(sample: RowSample, run: OpenRun, hidden: frozenset[str]) -> No
     """Refuse private values, and values claimed to be masked that are not."""
     for place, column in enumerate(sample.columns):
         if _roots(column) & hidden or column in sample.masked:
-            told = column not in sample.masked or any(row[place] != MASKED for row in sample.rows)
-            if told:
+            disclosed = column not in sample.masked or any(
+                row[place] != MASKED for row in sample.rows
+            )
+            if disclosed:
                 run_id = run.plan.ticket.run_id
                 raise SampleNotMasked(run=run_id, rule=sample.rule_id, column=column)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lakeguard.gate.subject import InheritedTag
 from lakeguard.ledger.openings import opening_of
 from lakeguard.ledger.versions import StoredVersion, inputs_of, require_version
-from lakeguard.promotion.records.version_facts import definition_behind
+from lakeguard.promotion.records.version_facts import definition_of_version
 from lakeguard.registry.store import current_definition, current_target, dataset_by_id
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
@@ -38,7 +38,7 @@ def travelled_tags(
     tx: Transaction, definition: DatasetDefinition, read: Iterable[InputVersion] = ()
 ) -> tuple[InheritedTag, ...]:
     """Inherited tags by column, from current definitions and from those of the input versions."""
-    return _told(definition, _Ancestors(tx).inherited(definition, read))
+    return _inherited_tags(definition, _Ancestors(tx).inherited(definition, read))
 
 
 def travelled_tags_of(
@@ -49,7 +49,8 @@ def travelled_tags_of(
     """The same for many datasets from the given current definitions, without queries."""
     ancestors = _Ancestors(tx, definitions)
     return {
-        name: _told(definitions[name], ancestors.inherited(definitions[name])) for name in names
+        name: _inherited_tags(definitions[name], ancestors.inherited(definitions[name]))
+        for name in names
     }
 
 
@@ -63,10 +64,10 @@ def possible_tags(
     """Possible inherited tags: those that lineage shows, and all input tags for every column
     that a Python function or a target transform produces."""
     found = _Suspects(tx).inherited(definition, read, transformed=transformed)
-    return _told(definition, found)
+    return _inherited_tags(definition, found)
 
 
-def _told(definition: DatasetDefinition, found: Tags) -> tuple[InheritedTag, ...]:
+def _inherited_tags(definition: DatasetDefinition, found: Tags) -> tuple[InheritedTag, ...]:
     items = (
         InheritedTag(
             column=column.name,
@@ -141,7 +142,7 @@ class _Ancestors:
         if pin is None:
             return _Parent(tags, today, read=None)
         version = require_version(self._tx, pin.dataset_id, pin.version)
-        then = definition_behind(self._tx, version)
+        then = definition_of_version(self._tx, version)
         if then is not None:
             read = inputs_of(self._tx, pin.dataset_id, pin.version)
             known_as = then.dataset if now is None else now.dataset

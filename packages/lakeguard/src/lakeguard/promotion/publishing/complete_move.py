@@ -101,8 +101,8 @@ def settle(
             result = _publish(tx, context, task, intent, commit, arrows, partitions)
         else:
             own = failure if outcome is IntentOutcome.FENCED else None
-            said = own or _what_went_wrong(intent, commit, outcome, difference)
-            result = _end_intent_run(tx, context, task, intent, said, canceled)
+            reason = own or _what_went_wrong(intent, commit, outcome, difference)
+            result = _end_intent_run(tx, context, task, intent, reason, canceled)
     reached("complete.recorded")
     sync_quarantine_table(context, intent.dataset_id)
     return result

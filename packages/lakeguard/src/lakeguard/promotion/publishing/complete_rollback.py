@@ -5,7 +5,7 @@ from __future__ import annotations
 from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.versions import pointer, require_version
 from lakeguard.promotion.context import PlaneContext
-from lakeguard.promotion.publishing.invalidate_replaced import tell_restored
+from lakeguard.promotion.publishing.invalidate_replaced import invalidate_restored
 from lakeguard.promotion.publishing.schema_drift import follow_shown
 from lakeguard.promotion.records.alerts import alert_on_rollback
 from lakeguard.promotion.records.move_pointer import show_version
@@ -50,6 +50,6 @@ def publish_restored(
         reason=order.reason,
     )
     shown = before.version if before else None
-    tell_restored(tx, dataset, task, shown, order.version)
+    invalidate_restored(tx, dataset, task, shown, order.version)
     alert_on_rollback(tx, context, dataset, result, actor=order.actor, reason=order.reason)
     return result

@@ -37,7 +37,9 @@ MOST_NAMED = 1000
 """Above this many partitions the whole dataset is invalidated."""
 
 
-def tell_replaced(tx: Transaction, run: OpenRun, version: int, found: Partitions | None) -> None:
+def invalidate_replaced(
+    tx: Transaction, run: OpenRun, version: int, found: Partitions | None
+) -> None:
     """Invalidate after a back-fill, replaced partitions, or a changed or dropped column.
 
     A load that always replaces the whole table invalidates nothing: dependents read it anew.
@@ -53,10 +55,10 @@ def tell_replaced(tx: Transaction, run: OpenRun, version: int, found: Partitions
         if replaced is None:
             return
         reach, reason = replaced, Reason.CORRECTION
-    _tell(tx, run.dataset, run.task, version, reach, reason)
+    _invalidate(tx, run.dataset, run.task, version, reach, reason)
 
 
-def tell_restored(
+def invalidate_restored(
     tx: Transaction, dataset: RegisteredDataset, task: Task, shown: int | None, version: int
 ) -> None:
     """Partitions that differ from the previously published version, or all."""
@@ -71,7 +73,7 @@ def tell_restored(
     ]
     reach = _named(changed) if before and after else WHOLE
     if changed or reach.whole:
-        _tell(tx, dataset, task, version, reach, Reason.CORRECTION)
+        _invalidate(tx, dataset, task, version, reach, Reason.CORRECTION)
 
 
 def _replaced(run: OpenRun, found: Partitions | None) -> RowRange | None:
@@ -96,7 +98,7 @@ def _breaks(before: TableSchema, after: TableSchema) -> bool:
     return any(new is None or not grows_into(old, new) for old, new in types)
 
 
-def _tell(
+def _invalidate(
     tx: Transaction,
     dataset: RegisteredDataset,
     task: Task,

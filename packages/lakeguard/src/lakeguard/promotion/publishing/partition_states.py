@@ -45,8 +45,8 @@ def partitions_after(context: PlaneContext, intent: Intent, commit: Commit) -> P
     columns = intent.partition_by
     renamed = renamed_files(commit)
     removed = set(commit.removes) - renamed.keys()
-    kept_names = set(renamed.values())
-    added = {partition_key(f.partition, columns) for f in commit.added if f.path not in kept_names}
+    unchanged = set(renamed.values())
+    added = {partition_key(f.partition, columns) for f in commit.added if f.path not in unchanged}
     before = context.tables.live_at(intent.location, intent.base_commit) if removed else ()
     lost = {partition_key(f.partition, columns) for f in before if f.path in removed}
     files: dict[str, list[LiveFile]] = {}

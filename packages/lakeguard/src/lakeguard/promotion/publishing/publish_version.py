@@ -16,7 +16,7 @@ from lakeguard.ledger.versions import (
 )
 from lakeguard.promotion.context import OpenRun, PlaneContext
 from lakeguard.promotion.opening.input_pinning import read_inputs
-from lakeguard.promotion.publishing.invalidate_replaced import tell_replaced
+from lakeguard.promotion.publishing.invalidate_replaced import invalidate_replaced
 from lakeguard.promotion.publishing.partition_states import Partitions, record_partition_states
 from lakeguard.promotion.publishing.schema_drift import record_drift
 from lakeguard.promotion.quarantine.record_rows import record_quarantine
@@ -55,7 +55,7 @@ def publish_version(
     _materialize(tx, run, version, evidence, adopted=adopted)
     _point_at(tx, version, intent.kind)
     record_drift(tx, context, run.dataset, intent.run_id)
-    tell_replaced(tx, run, version.version, partitions)
+    invalidate_replaced(tx, run, version.version, partitions)
     record_promotion(tx, decision)
     return end_run(
         tx,
@@ -85,7 +85,7 @@ def _materialize(
 
 
 def _point_at(tx: Transaction, version: StoredVersion, kind: MoveKind) -> None:
-    said = "adopted" if kind is MoveKind.ADOPTION else "published"
+    verb = "adopted" if kind is MoveKind.ADOPTION else "published"
     move_pointer(
         tx,
         version.dataset_id,
@@ -94,7 +94,7 @@ def _point_at(tx: Transaction, version: StoredVersion, kind: MoveKind) -> None:
         kind=kind,
         at=version.promoted_at,
         actor=version.promoted_by,
-        reason=f"{said} by run {version.run_id}",
+        reason=f"{verb} by run {version.run_id}",
         decision_id=version.decision_id,
     )
 

@@ -6,7 +6,7 @@ from lakeguard.ledger.intents import open_publishes
 from lakeguard.ledger.openings import opening_of, schema_verdict
 from lakeguard.ledger.versions import StoredVersion
 from lakeguard.promotion.context import PlaneContext
-from lakeguard.promotion.records.version_facts import definition_behind
+from lakeguard.promotion.records.version_facts import definition_of_version
 from lakeguard.registry.editing.drift import (
     drifted,
     redrifted,
@@ -83,7 +83,7 @@ def follow_shown(
     """
     now = _held(tx, dataset).definition
     definition = undrifted(now, version.table_schema)
-    then = definition_behind(tx, version)
+    then = definition_of_version(tx, version)
     if then is not None:
         definition = redrifted(definition, then)
     if definition == now:

@@ -86,8 +86,8 @@ def _bring(context: PlaneContext, dataset_id: str, table: str, run_id: str) -> N
 def _schema(tx: Transaction, run_id: str) -> TableSchema:
     """The columns of the batch that the run had, then those of every row that waits."""
     batch = accepted_plan(tx, run_id).batch_schema
-    kept = (Column(name=name, type=kind) for name, kind in QUARANTINE_COLUMNS.items())
-    return TableSchema(columns=(*batch.columns, *kept))
+    added = (Column(name=name, type=kind) for name, kind in QUARANTINE_COLUMNS.items())
+    return TableSchema(columns=(*batch.columns, *added))
 
 
 def _runs_by_table(holdings: Iterable[Holding]) -> dict[str, str]:

@@ -77,16 +77,15 @@ def _miscounted(plan: RunPlan, evidence: Evidence) -> str | None:
         return None
     if batch < 0 or (changes is None and batch != evidence.rows):
         return f"{evidence.rows:,} rows, but the load was given {batch:,}"
-    told = None if quarantined is None else quarantined.before.get(_BATCH_ROWS)
-    if not isinstance(told, int):
+    measured = None if quarantined is None else quarantined.before.get(_BATCH_ROWS)
+    if not isinstance(measured, int):
         return None
     most = batch + evidence.rows_quarantined
     least = 0 if plan.load.operation else most - (changes.late if changes else 0)
-    if least <= told <= most:
+    if least <= measured <= most:
         return None
-    return (
-        f"{batch:,} rows and {evidence.rows_quarantined:,} quarantined, but {told:,} were counted"
-    )
+    split = f"{batch:,} rows and {evidence.rows_quarantined:,} quarantined"
+    return f"{split}, but {measured:,} were counted"
 
 
 def _check_replayed(build: QuarantineBuild, evidence: Evidence, findings: Findings) -> None:
@@ -143,14 +142,14 @@ def record_quarantine(
 def _holdings(
     plan: RunPlan, version: StoredVersion, files: Iterable[StagedQuarantineFile]
 ) -> Iterable[Holding]:
-    said = {rule.rule_id: rule.expression for rule in plan.quarantine_rules}
+    expressions = {rule.rule_id: rule.expression for rule in plan.quarantine_rules}
     by_rule = sorted(files, key=lambda file: (file.rule_id, file.path))
     for rule_id, found in groupby(by_rule, key=lambda file: file.rule_id):
         held = tuple(found)
         yield Holding(
             run_id=version.run_id,
             rule_id=rule_id,
-            expression=said[rule_id],
+            expression=expressions[rule_id],
             version=version.version,
             rows=sum(file.rows for file in held),
             first_seen=min(file.first_seen for file in held),

@@ -55,8 +55,8 @@ def order_replay(
 
 
 def task_replay(task: Task) -> ReplayParameters | None:
-    kept = json.loads(task.parameters).get("replay")
-    return None if kept is None else ReplayParameters.model_validate(kept)
+    parameters = json.loads(task.parameters).get("replay")
+    return None if parameters is None else ReplayParameters.model_validate(parameters)
 
 
 def replayable_holdings(

@@ -15,7 +15,7 @@ from lakeguard_sdk.model.load import load_columns
 from lakeguard_sdk.types.schema import TableSchema
 
 
-def definition_behind(tx: Transaction, version: StoredVersion) -> DatasetDefinition | None:
+def definition_of_version(tx: Transaction, version: StoredVersion) -> DatasetDefinition | None:
     """What the dataset was when the version was made, columns that it accepted then included."""
     revision = opened_revision(tx, version.run_id)
     if revision is None:

@@ -55,7 +55,7 @@ def graph_job(job: JobDefinition) -> GraphJob:
 
 def differences(before: Graph, after: Graph) -> Differences:
     """Jobs, datasets and edges as short texts."""
-    old, new = _told(before), _told(after)
+    old, new = _attributes(before), _attributes(after)
     altered = sorted(
         f"{thing}: {old[thing]} → {new[thing]}"
         for thing in old.keys() & new.keys()
@@ -69,7 +69,7 @@ def differences(before: Graph, after: Graph) -> Differences:
     )
 
 
-def _told(graph: Graph) -> dict[str, Any]:
+def _attributes(graph: Graph) -> dict[str, Any]:
     """Each job and dataset with its attributes, without edges."""
     jobs = {f"job {name}": _job_words(job) for name, job in graph.jobs.items()}
     return {**jobs, **{f"dataset {name}": "" for name in graph.datasets}}

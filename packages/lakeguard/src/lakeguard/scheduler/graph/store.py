@@ -78,11 +78,11 @@ def keep_graph(tx: Transaction, graph: Graph, at: datetime) -> StoredGraph:
     return StoredGraph(dag_version_id, digest, graph)
 
 
-def find_graph(tx: Transaction, said: str) -> StoredGraph:
+def find_graph(tx: Transaction, wanted_version: str) -> StoredGraph:
     """Find a version by id, hash, or unique hash prefix."""
-    wanted = said.removeprefix(_SHA)
-    rows = _beginning_so(tx, said, wanted)
-    found = [row for row in rows if row.dag_version_id == said]
+    wanted = wanted_version.removeprefix(_SHA)
+    rows = _beginning_so(tx, wanted_version, wanted)
+    found = [row for row in rows if row.dag_version_id == wanted_version]
     if not found and len(wanted) >= SHORTEST_HASH:
         found = [row for row in rows if _bare_hash(row).startswith(wanted)]
     if len(found) == 1:
@@ -90,11 +90,11 @@ def find_graph(tx: Transaction, said: str) -> StoredGraph:
     if found:
         hint = f" alone: {_names(found)} begin so"
     else:
-        near = [row for row in rows if row.dag_version_id.startswith(said)]
+        near = [row for row in rows if row.dag_version_id.startswith(wanted_version)]
         near += [row for row in rows if _bare_hash(row).startswith(wanted) and row not in near]
         needed = f"write a whole id, or {SHORTEST_HASH} characters of a hash or more"
         hint = f"; {needed}, of {_names(near)}" if near else ""
-    raise UnknownGraph(version=said[:80] or "''", hint=hint)
+    raise UnknownGraph(version=wanted_version[:80] or "''", hint=hint)
 
 
 def _beginning_so(tx: Transaction, version_id: str, bare_hash: str) -> Sequence[Any]:
@@ -116,9 +116,9 @@ def _bare_hash(row: Any) -> str:
 
 def _names(rows: Sequence[Any]) -> str:
     """Versions by id and short hash, newest first."""
-    told = [f"{row.dag_version_id} ({_bare_hash(row)[:SHOWN_HASH]})" for row in rows]
-    more = f" and {len(told) - _MOST_NAMED:,} more" if len(told) > _MOST_NAMED else ""
-    return f"{', '.join(told[:_MOST_NAMED])}{more}"
+    named = [f"{row.dag_version_id} ({_bare_hash(row)[:SHOWN_HASH]})" for row in rows]
+    more = f" and {len(named) - _MOST_NAMED:,} more" if len(named) > _MOST_NAMED else ""
+    return f"{', '.join(named[:_MOST_NAMED])}{more}"
 
 
 def activate(tx: Transaction, graph: StoredGraph, reason: str, at: datetime) -> None:

@@ -18,7 +18,7 @@ from lakeguard_sdk.types.schema import TableSchema
 
 
 @dataclass(frozen=True)
-class Look:
+class EndedRun:
     """A successful run: its base, inputs and output."""
 
     run_id: str
@@ -49,7 +49,7 @@ class Node:
     active: bool = True
     building: bool = False
     """Whether a run is open, which may have pinned an invalid input."""
-    looks: tuple[Look, ...] = ()
+    runs: tuple[EndedRun, ...] = ()
 
     @property
     def affected(self) -> bool:
@@ -125,8 +125,8 @@ def _progress(node: Node, sound: frozenset[int], waits: bool) -> Progress:
     if not sound:
         return Progress(node.dataset_id, Standing.WAITING if waits else Standing.READY)
     first = min(sound)
-    made = (look.run_id for look in node.looks if look.version == first)
-    found = (look.run_id for look in node.looks if look.version is None and look.base == first)
+    made = (run.run_id for run in node.runs if run.version == first)
+    found = (run.run_id for run in node.runs if run.version is None and run.base == first)
     run_id = next(made, None) or next(found, None)
     return Progress(node.dataset_id, Standing.CAUGHT_UP, run_id, first)
 
@@ -209,9 +209,7 @@ def _sound_by_piece(
     stale: Stale, nodes: Mapping[str, Node], order: Sequence[str]
 ) -> Iterator[dict[str, frozenset[int]]]:
     parents = _parents(stale, nodes, order)
-    late = {
-        one: [look for look in nodes[one].looks if look.opened_at > stale.since] for one in order
-    }
+    late = {one: [run for run in nodes[one].runs if run.opened_at > stale.since] for one in order}
     for piece in stale.reach.pieces:
         reaches = _reaches(replace(stale, reach=piece), nodes, order)
         sound: dict[str, frozenset[int]] = {}
@@ -219,39 +217,39 @@ def _sound_by_piece(
             own = one == stale.dataset_id
             repaired = stale.repaired if own else None
             good: set[int | None] = {repaired}
-            for look in late[one]:
-                saw = all(look.inputs.get(name) in sound.get(name, ()) for name in parents[one])
-                if saw and (repaired or _covers(look, nodes[one], reaches[one], own)):
-                    good.add(look.base if look.version is None else look.version)
+            for run in late[one]:
+                saw = all(run.inputs.get(name) in sound.get(name, ()) for name in parents[one])
+                if saw and (repaired or _covers(run, nodes[one], reaches[one], own)):
+                    good.add(run.base if run.version is None else run.version)
             sound[one] = _with_followers(good, late[one])
         yield sound
 
 
-def _with_followers(good: set[int | None], looks: Sequence[Look]) -> frozenset[int]:
+def _with_followers(good: set[int | None], runs: Sequence[EndedRun]) -> frozenset[int]:
     """These versions and those based on them."""
     found = {version for version in good if version is not None}
     if not found:
         return frozenset()
-    made = [(look.version, look.base) for look in looks if look.version is not None]
+    made = [(run.version, run.base) for run in runs if run.version is not None]
     for version, base in sorted(made, key=lambda pair: pair[0]):
         if base in found:
             found.add(version)
     return frozenset(found)
 
 
-def _covers(look: Look, node: Node, reach: RowRange, own: bool) -> bool:
+def _covers(run: EndedRun, node: Node, reach: RowRange, own: bool) -> bool:
     """Whether a run rebuilt everything invalid.
 
     A run without a window reads what its inputs gained, repairs included. For the invalidated
     dataset itself the cause is unknown, so the run must have replaced the range.
     """
-    if not look.builds:
+    if not run.builds:
         return False
-    if look.window is not None:
-        return lies_within(reach, RowRange(window=look.window), node.schema)
+    if run.window is not None:
+        return lies_within(reach, RowRange(window=run.window), node.schema)
     if not own:
         return True
-    if look.version is None:
+    if run.version is None:
         return False
-    brought = bool(reach.partitions) and look.partitions.issuperset(reach.partitions)
+    brought = bool(reach.partitions) and run.partitions.issuperset(reach.partitions)
     return node.reads_all or brought

@@ -36,11 +36,11 @@ from lakeguard.scheduler.invalidations.catch_up import (
     follow,
     undecided,
 )
-from lakeguard.scheduler.invalidations.run_cache import Asked, KnownRuns
+from lakeguard.scheduler.invalidations.run_cache import KnownRuns, RunsRequest
 from lakeguard.scheduler.launch.gate_facts import read_facts
 from lakeguard.scheduler.launch.gates import overlapping, refusal
 from lakeguard.scheduler.launch.launch import launch
-from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
+from lakeguard.scheduler.launch.requests import Cause, CauseKind, LaunchRequest
 from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.locks import hold
 from lakeguard.state.schema import tasks
@@ -86,7 +86,7 @@ class Histories(NamedTuple):
         return window_over(reach, self.nodes[dataset_id].schema)
 
     def with_runs(self, known: KnownRuns) -> Histories:
-        nodes = {key: replace(node, looks=known.looks(key)) for key, node in self.nodes.items()}
+        nodes = {key: replace(node, runs=known.runs(key)) for key, node in self.nodes.items()}
         return self._replace(nodes=nodes)
 
 
@@ -100,7 +100,7 @@ def _read_histories(tx: Transaction, wanted: Wanted, known: KnownRuns) -> Histor
     while True:
         found = found.with_runs(known)
         asked = {
-            key: Asked(since, found.definitions[key].load.type is LoadType.PARTITION)
+            key: RunsRequest(since, found.definitions[key].load.type is LoadType.PARTITION)
             for key, since in wanted(found.nodes).items()
         }
         missing = known.missing(asked)
@@ -169,11 +169,11 @@ class Open:
         return all(one.made.standing in _OVER for one in self.followed.values())
 
     @property
-    def news(self) -> list[Progress]:
+    def new_progress(self) -> list[Progress]:
         """Datasets that caught up since; at the end also those never affected."""
-        told = _OVER if self.done else (Standing.CAUGHT_UP,)
+        reported = _OVER if self.done else (Standing.CAUGHT_UP,)
         made = (item.made for key, item in self.followed.items() if key not in self.known)
-        return [one for one in made if one.standing in told]
+        return [one for one in made if one.standing in reported]
 
 
 def reconcile(context: PlaneContext, known: KnownRuns | None = None) -> int:
@@ -187,18 +187,18 @@ def reconcile(context: PlaneContext, known: KnownRuns | None = None) -> int:
             return 0
     with context.write() as tx:
         hold(tx, f"invalidations:{tx.org_id}")
-        moved, wishes = _planned(tx, runs)
+        moved, requests = _planned(tx, runs)
         for one in moved:
             _record(tx, one)
-        launched = launch(tx, context, wishes)
+        launched = launch(tx, context, requests)
     return sum(one.new and one.state is TaskState.QUEUED for one in launched)
 
 
-def _planned(tx: Transaction, runs: KnownRuns) -> tuple[list[Open], list[Wish]]:
+def _planned(tx: Transaction, runs: KnownRuns) -> tuple[list[Open], list[LaunchRequest]]:
     """What to record for which invalidations, and what to launch."""
     histories, found = standing(tx, runs)
-    wishes = _wishes(tx, histories, [one for one in found if not one.done])
-    return [one for one in found if one.done or one.news], wishes
+    requests = _requests(tx, histories, [one for one in found if not one.done])
+    return [one for one in found if one.done or one.new_progress], requests
 
 
 def standing(tx: Transaction, runs: KnownRuns) -> tuple[Histories, list[Open]]:
@@ -243,7 +243,7 @@ def _open(
 
 def _record(tx: Transaction, one: Open) -> None:
     key = one.invalidation.invalidation_id
-    record_progress(tx, key, one.news, tx.now())
+    record_progress(tx, key, one.new_progress, tx.now())
     if one.done:
         record_end(tx, key, End.DONE, actor=ACTOR, reason=None)
 
@@ -263,7 +263,7 @@ def jobs_by_dataset(tx: Transaction, histories: Histories) -> dict[str, CurrentJ
     return found
 
 
-def _wishes(tx: Transaction, histories: Histories, found: Iterable[Open]) -> list[Wish]:
+def _requests(tx: Transaction, histories: Histories, found: Iterable[Open]) -> list[LaunchRequest]:
     """One launch for each dataset that can catch up now, over its whole backlog; none while a build
     for an invalidation is open, or its job is held back."""
     ready: dict[str, list[tuple[Open, Followed]]] = {}
@@ -281,15 +281,15 @@ def _wishes(tx: Transaction, histories: Histories, found: Iterable[Open]) -> lis
     }
     launched = launched_tasks(tx, keys)
     busy = _busy(tx, list(keys))
-    wishes = []
+    requests = []
     for key in (key for key in keys if key not in busy):
         new = next((name for name in keys[key] if name not in launched), None)
         if new is not None:
-            wishes.append(_wish(jobs[key], key, new, histories, ready[key]))
-    wished = {wish.job_id for wish in wishes}
-    asked = [job for job in jobs.values() if job.job_id in wished]
+            requests.append(_request(jobs[key], key, new, histories, ready[key]))
+    requested = {request.job_id for request in requests}
+    asked = [job for job in jobs.values() if job.job_id in requested]
     held = held_back(tx, asked, tx.now())
-    return [wish for wish in wishes if wish.job_id not in held]
+    return [request for request in requests if request.job_id not in held]
 
 
 def held_back(
@@ -309,21 +309,21 @@ def held_back(
     return held
 
 
-def _wish(
+def _request(
     job: CurrentJob,
     dataset_id: str,
     key: str,
     histories: Histories,
-    behind: list[tuple[Open, Followed]],
-) -> Wish:
-    reach = joined(item.reach for _, item in behind)
-    own = all(one.invalidation.dataset_id == dataset_id for one, _ in behind)
+    lagging: list[tuple[Open, Followed]],
+) -> LaunchRequest:
+    reach = joined(item.reach for _, item in lagging)
+    own = all(one.invalidation.dataset_id == dataset_id for one, _ in lagging)
     window = histories.window(dataset_id, reach, own=own)
     details = {
-        "invalidations": [one.invalidation.invalidation_id for one, _ in behind],
+        "invalidations": [one.invalidation.invalidation_id for one, _ in lagging],
         "reach": (WHOLE if window is None else reach).to_data(),
     }
-    return Wish(
+    return LaunchRequest(
         job_id=job.job_id,
         key=key,
         cause=Cause(kind=CauseKind.INVALIDATION, details=details),

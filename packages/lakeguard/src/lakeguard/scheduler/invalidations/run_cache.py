@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, RowMapping, and_, select
 
-from lakeguard.scheduler.invalidations.catch_up import Look
+from lakeguard.scheduler.invalidations.catch_up import EndedRun
 from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.schema import (
     documents,
@@ -25,12 +25,12 @@ from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.model.run import RunPlan, Window
 
-_HELD_UP = timedelta(hours=1)
+_LATEST_DELAY = timedelta(hours=1)
 """An end may become visible this long after its timestamp."""
 _NEVER = datetime(1, 1, 2, tzinfo=UTC)
 
 
-class Asked(NamedTuple):
+class RunsRequest(NamedTuple):
     """A request for runs of a dataset that opened after a time."""
 
     since: datetime
@@ -44,36 +44,36 @@ class KnownRuns:
 
     anew_after: int = 1000
     """Ticks until the cache is rebuilt, which catches ends that were committed very late."""
-    _looks: dict[str, tuple[Look, ...]] = field(default_factory=dict)
-    _asked: dict[str, Asked] = field(default_factory=dict)
+    _runs: dict[str, tuple[EndedRun, ...]] = field(default_factory=dict)
+    _requested: dict[str, RunsRequest] = field(default_factory=dict)
     _until: datetime = _NEVER
     """The latest end seen so far."""
     _turns: int = 0
 
-    def looks(self, dataset_id: str) -> tuple[Look, ...]:
+    def runs(self, dataset_id: str) -> tuple[EndedRun, ...]:
         """Runs by time of opening."""
-        return self._looks.get(dataset_id, ())
+        return self._runs.get(dataset_id, ())
 
-    def missing(self, wanted: Mapping[str, Asked]) -> dict[str, Asked]:
+    def missing(self, wanted: Mapping[str, RunsRequest]) -> dict[str, RunsRequest]:
         """Requests that the cache does not cover."""
         return {
-            key: asked
-            for key, asked in wanted.items()
-            if key not in self._asked
-            or asked.since < self._asked[key].since
-            or asked.replaces is not self._asked[key].replaces
+            key: requested
+            for key, requested in wanted.items()
+            if key not in self._requested
+            or requested.since < self._requested[key].since
+            or requested.replaces is not self._requested[key].replaces
         }
 
-    def read(self, tx: Transaction, wanted: Mapping[str, Asked]) -> None:
+    def read(self, tx: Transaction, wanted: Mapping[str, RunsRequest]) -> None:
         """Read all requested runs; a run ends after it opens, so ends are filtered alike."""
         for key in wanted:
-            self._looks.pop(key, None)
+            self._runs.pop(key, None)
         if wanted:
             self._until = max(self._until, min(one.since for one in wanted.values()))
         for some in in_pieces(sorted(wanted, key=lambda key: wanted[key].since)):
-            asked = {key: wanted[key] for key in some}
-            self._add(tx, asked, min(one.since for one in asked.values()))
-        self._asked |= wanted
+            requested = {key: wanted[key] for key in some}
+            self._add(tx, requested, min(one.since for one in requested.values()))
+        self._requested |= wanted
 
     def read_on(self, tx: Transaction) -> None:
         """Read runs of the cached datasets that ended since."""
@@ -81,33 +81,35 @@ class KnownRuns:
         if self._turns % self.anew_after == 0:
             self.keep(())
         until = self._until
-        for some in in_pieces(sorted(self._asked)):
-            self._add(tx, {key: self._asked[key] for key in some}, until)
+        for some in in_pieces(sorted(self._requested)):
+            self._add(tx, {key: self._requested[key] for key in some}, until)
 
     def keep(self, dataset_ids: Collection[str]) -> None:
         """Drop datasets that are no longer requested."""
-        self._asked = {key: self._asked[key] for key in dataset_ids if key in self._asked}
-        self._looks = {key: self._looks[key] for key in self._asked if key in self._looks}
+        self._requested = {
+            key: self._requested[key] for key in dataset_ids if key in self._requested
+        }
+        self._runs = {key: self._runs[key] for key in self._requested if key in self._runs}
 
-    def _add(self, tx: Transaction, asked: Mapping[str, Asked], after: datetime) -> None:
-        found: dict[str, list[Look]] = defaultdict(list)
-        for row, look in _read(tx, asked, after - _HELD_UP):
-            found[row["dataset_id"]].append(look)
+    def _add(self, tx: Transaction, requested: Mapping[str, RunsRequest], after: datetime) -> None:
+        found: dict[str, list[EndedRun]] = defaultdict(list)
+        for row, run in _read(tx, requested, after - _LATEST_DELAY):
+            found[row["dataset_id"]].append(run)
             self._until = max(self._until, row["end_time"])
-        for key, looks in found.items():
-            known = {look.run_id: look for look in self.looks(key)}
-            every = known | {look.run_id: look for look in looks}
+        for key, runs in found.items():
+            known = {run.run_id: run for run in self.runs(key)}
+            every = known | {run.run_id: run for run in runs}
             if every != known:
-                self._looks[key] = tuple(sorted(every.values(), key=lambda look: look.opened_at))
+                self._runs[key] = tuple(sorted(every.values(), key=lambda run: run.opened_at))
 
 
 def _read(
-    tx: Transaction, asked: Mapping[str, Asked], after: datetime
-) -> Iterator[tuple[RowMapping, Look]]:
+    tx: Transaction, requested: Mapping[str, RunsRequest], after: datetime
+) -> Iterator[tuple[RowMapping, EndedRun]]:
     ended, opened = run_history.c, run_openings.c
     chosen = and_(
         ended.org_id == tx.org_id,
-        ended.dataset_id.in_(sorted(asked)),
+        ended.dataset_id.in_(sorted(requested)),
         ended.end_time > after,
         ended.status == RunStatus.SUCCESS.value,
     )
@@ -129,17 +131,17 @@ def _read(
         rows.mappings().all()
     )  # a run's facts are committed with its end, so they are visible by now
     inputs, pins = _inputs(tx, chosen), _pins(tx, chosen)
-    replacing = [key for key, one in asked.items() if one.replaces]
+    replacing = [key for key, one in requested.items() if one.replaces]
     brought = _partitions(tx, chosen, replacing) if replacing else {}
     for row in ends:
         read = (pins if row["version"] is None else inputs).get(row["run_id"], {})
-        yield row, _look(row, read, brought.get(row["run_id"], frozenset()))
+        yield row, _ended_run(row, read, brought.get(row["run_id"], frozenset()))
 
 
-def _look(row: RowMapping, inputs: Mapping[str, int], partitions: frozenset[str]) -> Look:
+def _ended_run(row: RowMapping, inputs: Mapping[str, int], partitions: frozenset[str]) -> EndedRun:
     parameters = json.loads(row["parameters"])
     window = parameters.get("window")
-    return Look(
+    return EndedRun(
         run_id=row["run_id"],
         opened_at=row["opened_at"],
         base=row["base_version"],

@@ -79,11 +79,11 @@ def _asked(cause: str | None) -> set[str]:
 
 def _cancel_waiting(tx: Transaction, invalidation_id: str, why: str) -> tuple[str, ...]:
     """Lock the tasks against concurrent claims."""
-    said = f"invalidation {invalidation_id} was withdrawn: {why}"
+    message = f"invalidation {invalidation_id} was withdrawn: {why}"
     found = [find_task(tx, task_id) for task_id in left_over(tx, invalidation_id)]
     waiting = [task for task in found if task is not None and _waits(task)]
     changes = [
-        Change(task, TaskState.CANCELED, tx.actor, code=TaskCanceled.code, message=said)
+        Change(task, TaskState.CANCELED, tx.actor, code=TaskCanceled.code, message=message)
         for task in waiting
     ]
     change(tx, changes, tx.now())

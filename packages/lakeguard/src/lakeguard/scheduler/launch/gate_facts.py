@@ -147,7 +147,9 @@ def _off(tx: Transaction, found: Collection[Standing]) -> Iterator[tuple[Dataset
             known = "disabled (active: false)" if source in sources else "not registered"
             problems.append(f"source {source} is {known}")
         if target is not None:
-            problems += [said for _, said in target_problems(target, targets.get(target), source)]
+            problems += [
+                problem for _, problem in target_problems(target, targets.get(target), source)
+            ]
         if problems:
             yield each.name, problems[0]
 

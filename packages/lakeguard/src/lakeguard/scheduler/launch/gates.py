@@ -81,8 +81,8 @@ def _deployed(job: CurrentJob, facts: GateFacts) -> LaunchRefused | None:
     if job.name not in facts.graph.graph.jobs:
         return NotDeployed(problem=f"job {job.name} is not in the active graph")
     if not facts.graph.knows(job.definition):
-        said = f"job {job.name} is not what the active graph knows: its type or dataset changed"
-        return NotDeployed(problem=said)
+        problem = f"job {job.name} is not what the active graph knows: its type or dataset changed"
+        return NotDeployed(problem=problem)
     return None
 
 
@@ -140,8 +140,8 @@ def _lateness(standing: Standing, facts: GateFacts) -> Iterator[LaunchRefused]:
         over = [*_over(parent, facts, PolicyType.SLA), *own]
         for broken in breaches(over, parent.promoted_at, facts.at):
             if broken.enforcement is Enforcement.BLOCK:
-                said = f"policy {broken.policy}: parent {parent.name} {broken.message}"
-                yield ParentLate(problem=said)
+                problem = f"policy {broken.policy}: parent {parent.name} {broken.message}"
+                yield ParentLate(problem=problem)
 
 
 def _known_parents(standing: Standing, facts: GateFacts) -> list[Standing]:

@@ -20,7 +20,7 @@ from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.graph.current_jobs import CurrentJob, current_jobs
 from lakeguard.scheduler.launch.gate_facts import GateFacts, read_facts
 from lakeguard.scheduler.launch.gates import overlapping, refusal
-from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
+from lakeguard.scheduler.launch.requests import Cause, CauseKind, LaunchRequest
 from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.locks import hold, hold_shared
 from lakeguard.state.schema import tasks
@@ -29,7 +29,7 @@ from lakeguard_sdk.core.enums import TaskKind, TaskState
 from lakeguard_sdk.errors import LaunchRefused, NotRunnable
 from lakeguard_sdk.scheduling.jobs import Launch, Overlap
 
-__all__ = ["Cause", "CauseKind", "Wish", "launch"]
+__all__ = ["Cause", "CauseKind", "LaunchRequest", "launch"]
 
 
 def overlap_lock(org_id: str) -> str:
@@ -40,7 +40,7 @@ def overlap_lock(org_id: str) -> str:
 def launch(
     tx: Transaction,
     context: PlaneContext,
-    wishes: Sequence[Wish],
+    requests: Sequence[LaunchRequest],
     read_all: Callable[[Transaction], Mapping[str, CurrentJob]] | None = None,
 ) -> list[Launch]:
     """Outcomes of the requests, in order. A repeated request is not new.
@@ -49,28 +49,30 @@ def launch(
     refusal to pass: both are reported but not stored. ``read_all`` supplies all jobs, cached by
     the caller; it is called while the graph lock is held.
     """
-    if not wishes:
+    if not requests:
         return []
     org_id = tx.org_id
     hold_shared(tx, graph_lock(org_id))
-    wished = {wish.job_id for wish in wishes}
+    requested = {request.job_id for request in requests}
     if read_all is None:
-        jobs = current_jobs(tx, wished)
+        jobs = current_jobs(tx, requested)
     else:
-        jobs = {key: job for key, job in read_all(tx).items() if key in wished}
+        jobs = {key: job for key, job in read_all(tx).items() if key in requested}
     if any(map(_is_alone, jobs.values())):
         hold(tx, overlap_lock(org_id))
     at = tx.now()
     facts = read_facts(tx, jobs.values(), at)
-    refused = _refused(wishes, jobs, facts, _spent(tx, wishes, jobs, facts))
+    refused = _refused(requests, jobs, facts, _spent(tx, requests, jobs, facts))
     runnable = [
         index
-        for index, wish in enumerate(wishes)
-        if _can_run(jobs.get(wish.job_id)) and not isinstance(refused[index], wish.waits_out)
+        for index, request in enumerate(requests)
+        if _can_run(jobs.get(request.job_id)) and not isinstance(refused[index], request.waits_out)
     ]
-    causes = _cause_texts(wishes)
+    causes = _cause_texts(requests)
     wanted = [
-        _new_task(context, wishes[index], jobs[wishes[index].job_id], facts, refused[index], causes)
+        _new_task(
+            context, requests[index], jobs[requests[index].job_id], facts, refused[index], causes
+        )
         for index in runnable
     ]
     added = submit_all(tx, wanted, at)
@@ -81,12 +83,12 @@ def launch(
     ]
     before = _known(tx, again)
     answers = {
-        index: _answer(jobs[wishes[index].job_id], task, new, before)
+        index: _answer(jobs[requests[index].job_id], task, new, before)
         for index, task, new in zip(runnable, wanted, added, strict=True)
     }
     return [
-        answers.get(index) or _untold(wish, jobs.get(wish.job_id), refused[index])
-        for index, wish in enumerate(wishes)
+        answers.get(index) or _not_stored(request, jobs.get(request.job_id), refused[index])
+        for index, request in enumerate(requests)
     ]
 
 
@@ -95,17 +97,20 @@ def _can_run(job: CurrentJob | None) -> bool:
 
 
 def _spent(
-    tx: Transaction, wishes: Sequence[Wish], jobs: Mapping[str, CurrentJob], facts: GateFacts
+    tx: Transaction,
+    requests: Sequence[LaunchRequest],
+    jobs: Mapping[str, CurrentJob],
+    facts: GateFacts,
 ) -> set[tuple[str, str]]:
     """Non-overlapping jobs, with the keys already launched."""
     alone = {each.job_id: each for each in jobs.values() if _is_alone(each)}
-    said = {
-        (wish.job_id, wish.key): (_subject(alone[wish.job_id], facts), wish.key)
-        for wish in wishes
-        if wish.job_id in alone
+    subjects = {
+        (request.job_id, request.key): (_subject(alone[request.job_id], facts), request.key)
+        for request in requests
+        if request.job_id in alone
     }
-    known = _known(tx, list(said.values()))
-    return {wished for wished, key in said.items() if key in known}
+    known = _known(tx, list(subjects.values()))
+    return {requested for requested, key in subjects.items() if key in known}
 
 
 def _is_alone(job: CurrentJob) -> bool:
@@ -113,7 +118,7 @@ def _is_alone(job: CurrentJob) -> bool:
 
 
 def _refused(
-    wishes: Sequence[Wish],
+    requests: Sequence[LaunchRequest],
     jobs: Mapping[str, CurrentJob],
     facts: GateFacts,
     spent: Collection[tuple[str, str]],
@@ -123,26 +128,26 @@ def _refused(
     by_job = {job.job_id: refusal(job, facts) for job in jobs.values()}
     busy = set(facts.under_way)
     found: list[LaunchRefused | None] = []
-    for wish in wishes:
-        job = jobs.get(wish.job_id)
-        why = by_job.get(wish.job_id)
-        new = (wish.job_id, wish.key) not in spent
+    for request in requests:
+        job = jobs.get(request.job_id)
+        why = by_job.get(request.job_id)
+        new = (request.job_id, request.key) not in spent
         if job is not None and why is None and new and _is_alone(job):
-            why = overlapping(job) if wish.job_id in busy else None
-            busy.add(wish.job_id)
+            why = overlapping(job) if request.job_id in busy else None
+            busy.add(request.job_id)
         found.append(why)
     return found
 
 
-def _cause_texts(wishes: Sequence[Wish]) -> dict[int, str]:
+def _cause_texts(requests: Sequence[LaunchRequest]) -> dict[int, str]:
     """Documents by identity of the cause: many requests of a tick share one."""
-    causes = {id(wish.cause): wish.cause for wish in wishes}
+    causes = {id(request.cause): request.cause for request in requests}
     return {key: cause.to_json() for key, cause in causes.items()}
 
 
 def _new_task(
     context: PlaneContext,
-    wish: Wish,
+    request: LaunchRequest,
     job: CurrentJob,
     facts: GateFacts,
     refused: LaunchRefused | None,
@@ -152,25 +157,25 @@ def _new_task(
     return NewTask(
         kind=controls.kind or TaskKind.BUILD,
         subject=_subject(job, facts),
-        key=wish.key,
-        parameters=parameters_text(wish),
-        triggered_by=wish.actor,
+        key=request.key,
+        parameters=parameters_text(request),
+        triggered_by=request.actor,
         attempts=controls.attempts or context.dispatch.attempts,
-        actor=wish.actor,
-        due_at=None if refused else _due(context, wish, facts.at),
+        actor=request.actor,
+        due_at=None if refused else _due(context, request, facts.at),
         job_id=job.job_id,
         priority=controls.priority,
         labels=controls.labels,
         dag_version_id=facts.graph.dag_version_id if facts.graph else None,
-        cause=causes[id(wish.cause)],
+        cause=causes[id(request.cause)],
         state=TaskState.BLOCKED if refused else TaskState.QUEUED,
         code=refused.code if refused else None,
         message=str(refused) if refused else None,
     )
 
 
-def _due(context: PlaneContext, wish: Wish, at: datetime) -> datetime:
-    return at + context.dispatch.lease if wish.reserved else at
+def _due(context: PlaneContext, request: LaunchRequest, at: datetime) -> datetime:
+    return at + context.dispatch.lease if request.reserved else at
 
 
 def _subject(job: CurrentJob, facts: GateFacts) -> str:
@@ -180,16 +185,16 @@ def _subject(job: CurrentJob, facts: GateFacts) -> str:
     return standing.dataset_id if standing else job.job_id
 
 
-def parameters_text(wish: Wish) -> str:
+def parameters_text(request: LaunchRequest) -> str:
     """Parameters stored with a task: date, settings, window."""
-    if not wish.parameters and wish.window is None:
-        return _day_text(wish.day)
-    kept: dict[str, Any] = {} if wish.day is None else {"day": wish.day.isoformat()}
-    if wish.parameters:
-        kept["set"] = wish.parameters
-    if wish.window is not None:
-        kept["window"] = wish.window.to_data()
-    return json.dumps(kept)
+    if not request.parameters and request.window is None:
+        return _day_text(request.day)
+    parameters: dict[str, Any] = {} if request.day is None else {"day": request.day.isoformat()}
+    if request.parameters:
+        parameters["set"] = request.parameters
+    if request.window is not None:
+        parameters["window"] = request.window.to_data()
+    return json.dumps(parameters)
 
 
 @lru_cache(maxsize=1_000)
@@ -231,10 +236,12 @@ def _answer(
     )
 
 
-def _untold(wish: Wish, job: CurrentJob | None, refused: LaunchRefused | None) -> Launch:
-    why = refused or NotRunnable(problem=f"there is no job {wish.job_id}")
+def _not_stored(
+    request: LaunchRequest, job: CurrentJob | None, refused: LaunchRefused | None
+) -> Launch:
+    why = refused or NotRunnable(problem=f"there is no job {request.job_id}")
     return Launch.model_construct(  # an unknown job has no name
-        job=job.name if job else wish.job_id,
+        job=job.name if job else request.job_id,
         task_id="",
         state=TaskState.BLOCKED,
         new=False,

@@ -12,7 +12,7 @@ from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.graph.current_jobs import CurrentJob
 from lakeguard.scheduler.launch.job_list import require_job
 from lakeguard.scheduler.launch.launch import launch, parameters_text
-from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
+from lakeguard.scheduler.launch.requests import Cause, CauseKind, LaunchRequest
 from lakeguard.state.schema import md_jobs, tasks
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import content_hash
@@ -31,8 +31,8 @@ LONGEST_KEY = 200
 _PREFIX = "manual:"
 _LONGEST_VALUE = 10_000
 _MOST_VALUES = 100
-_LONGEST_TOLD = 60
-_MOST_TOLD = 3
+_LONGEST_SHOWN = 60
+_MOST_LISTED = 3
 
 
 def trigger(
@@ -50,7 +50,7 @@ def trigger(
     job = require_job(tx, name)
     values = dict(set_to or {})
     _check(job, values, key)
-    wish = Wish(
+    request = LaunchRequest(
         job_id=job.job_id,
         key=_key(key, day, values),
         cause=Cause(kind=CauseKind.MANUAL, details={"by": triggered_by}),
@@ -59,13 +59,13 @@ def trigger(
         day=day,
         reserved=here,
     )
-    (launched,) = launch(tx, context, [wish])
+    (launched,) = launch(tx, context, [request])
     if launched.task_id and not launched.new:
-        _require_same(tx, job, wish, launched.task_id)
+        _require_same(tx, job, request, launched.task_id)
     return launched
 
 
-def _require_same(tx: Transaction, job: CurrentJob, wish: Wish, task_id: str) -> None:
+def _require_same(tx: Transaction, job: CurrentJob, request: LaunchRequest, task_id: str) -> None:
     """The same call returns the first result; a different one under the same key is refused."""
     query = (
         select(tasks.c.parameters, md_jobs.c.job_name)
@@ -73,35 +73,37 @@ def _require_same(tx: Transaction, job: CurrentJob, wish: Wish, task_id: str) ->
         .where(tasks.c.org_id == tx.org_id, tasks.c.task_id == task_id)
     )
     row = tx.execute(query).one()
-    before = {"the job": row.job_name, **_said(row.parameters)}
-    now = {"the job": job.name, **_said(parameters_text(wish))}
+    before = {"the job": row.job_name, **_named_values(row.parameters)}
+    now = {"the job": job.name, **_named_values(parameters_text(request))}
     if before != now:
-        key = wish.key.removeprefix(_PREFIX)
+        key = request.key.removeprefix(_PREFIX)
         raise KeyAlreadyUsed(
             job=job.name, key=key, task=task_id, difference=_difference(before, now)
         )
 
 
-def _said(parameters: str) -> dict[str, str | None]:
-    kept = json.loads(parameters)
-    return {"--date": kept.get("day")} | {
-        f"--set {name}": value for name, value in kept.get("set", {}).items()
+def _named_values(parameters: str) -> dict[str, str | None]:
+    values = json.loads(parameters)
+    return {"--date": values.get("day")} | {
+        f"--set {name}": value for name, value in values.get("set", {}).items()
     }
 
 
 def _difference(before: Mapping[str, str | None], now: Mapping[str, str | None]) -> str:
     names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
-    told = [f"{name} was {_word(before, name)} and is {_word(now, name)}" for name in names]
-    more = f" and {len(told) - _MOST_TOLD:,} more" if len(told) > _MOST_TOLD else ""
-    return f"{'; '.join(told[:_MOST_TOLD])}{more}"
+    differences = [f"{name} was {_word(before, name)} and is {_word(now, name)}" for name in names]
+    more = (
+        f" and {len(differences) - _MOST_LISTED:,} more" if len(differences) > _MOST_LISTED else ""
+    )
+    return f"{'; '.join(differences[:_MOST_LISTED])}{more}"
 
 
-def _word(said: Mapping[str, str | None], name: str) -> str:
-    value = said.get(name)
+def _word(values: Mapping[str, str | None], name: str) -> str:
+    value = values.get(name)
     if value is None:
         return "not set"
     shown = shown_value(name, value)
-    return (shown if len(shown) <= _LONGEST_TOLD else f"{shown[:_LONGEST_TOLD]}…") or "empty"
+    return (shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…") or "empty"
 
 
 def _key(key: str | None, day: date | None, values: Mapping[str, str]) -> str:
@@ -109,8 +111,8 @@ def _key(key: str | None, day: date | None, values: Mapping[str, str]) -> str:
         return f"{_PREFIX}{key}"
     if day is None:
         return f"{_PREFIX}{new_id('task')}"
-    said = content_hash(dict(values)).removeprefix("sha256:")[:16] if values else ""
-    return "-".join(filter(None, [f"{_PREFIX}{day.isoformat()}", said]))
+    digest = content_hash(dict(values)).removeprefix("sha256:")[:16] if values else ""
+    return "-".join(filter(None, [f"{_PREFIX}{day.isoformat()}", digest]))
 
 
 def _check(job: CurrentJob, values: Mapping[str, str], key: str | None) -> None:

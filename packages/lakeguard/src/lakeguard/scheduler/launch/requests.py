@@ -10,11 +10,11 @@ from lakeguard_sdk.errors import LaunchRefused
 from lakeguard_sdk.model.run import Window
 from lakeguard_sdk.scheduling.tasks import Cause
 
-__all__ = ["Cause", "CauseKind", "Wish"]
+__all__ = ["Cause", "CauseKind", "LaunchRequest"]
 
 
 @dataclass(frozen=True)
-class Wish:
+class LaunchRequest:
     """A request to launch a job: the same job and key is the same task."""
 
     job_id: str

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.graph.current_jobs import CurrentJob
-from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
+from lakeguard.scheduler.launch.requests import Cause, CauseKind, LaunchRequest
 from lakeguard.scheduler.triggers import queries
 from lakeguard.scheduler.triggers.plan import Planned, key_of, launch_planned
 from lakeguard.scheduler.triggers.triggerable_jobs import Roster
@@ -72,7 +72,7 @@ def _plan(jobs: list[CurrentJob], ids: dict[str, str], tx: Transaction) -> Plann
         if len(new) < len(ends):
             continue
         moves = {places[name]: end.position for name, (end, _) in new.items()}
-        planned.add(_wish(job, new), moves)
+        planned.add(_request(job, new), moves)
     return planned
 
 
@@ -87,9 +87,9 @@ def _last_ends(tx: Transaction, job_ids: Collection[str]) -> dict[str, _End]:
     }
 
 
-def _wish(job: CurrentJob, ended: Mapping[str, tuple[_End, str]]) -> Wish:
+def _request(job: CurrentJob, ended: Mapping[str, tuple[_End, str]]) -> LaunchRequest:
     tasks = {name: end.task_id for name, (end, _) in ended.items()}
-    return Wish(
+    return LaunchRequest(
         job_id=job.job_id,
         key=key_of("after", ",".join(what for _, what in ended.values())),
         cause=Cause(kind=CauseKind.AFTER, details={"tasks": tasks}),

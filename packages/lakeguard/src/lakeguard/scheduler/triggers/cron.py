@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.graph.current_jobs import CurrentJob
 from lakeguard.scheduler.launch.launch import launch
-from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
+from lakeguard.scheduler.launch.requests import Cause, CauseKind, LaunchRequest
 from lakeguard.scheduler.triggers import queries
 from lakeguard.scheduler.triggers.triggerable_jobs import Roster, read_roster
 from lakeguard.state.transaction import Transaction
@@ -42,9 +42,9 @@ class Due:
 
 
 def first_time(
-    trigger: CronTrigger, said_at: datetime, now: datetime, before: datetime | None
+    trigger: CronTrigger, defined_at: datetime, now: datetime, before: datetime | None
 ) -> datetime | None:
-    """The next time of a schedule that was created or changed at ``said_at``.
+    """The next time of a schedule that was created or changed at ``defined_at``.
 
     Old times are not launched, except a due time ``before`` of the former definition that this
     one has too.
@@ -54,7 +54,7 @@ def first_time(
         just_before = before - timedelta(microseconds=1)
         if next_moment(cron, zone, just_before) == before:
             return before
-    return next_moment(cron, zone, max(said_at, now - PUNCTUAL))
+    return next_moment(cron, zone, max(defined_at, now - PUNCTUAL))
 
 
 def due_times(trigger: CronTrigger, next_at: datetime, now: datetime) -> Due:
@@ -114,7 +114,7 @@ class Turn(NamedTuple):
     """Outcomes of due schedules."""
 
     launches: list[Launch]
-    told: list[str]
+    warnings: list[str]
     """Skipped times."""
     strange: bool
     """Whether a schedule with an unknown definition was left alone."""
@@ -134,7 +134,7 @@ def launch_due(context: PlaneContext, roster: Roster) -> Turn:
         turns = list(pool.map(lambda _: _launch_some(context, roster, at), pieces))
     return Turn(
         [launch for turn in turns for launch in turn.launches],
-        [said for turn in turns for said in turn.told],
+        [warning for turn in turns for warning in turn.warnings],
         strange=any(turn.strange for turn in turns),
     )
 
@@ -145,12 +145,12 @@ def _launch_some(context: PlaneContext, roster: Roster, at: datetime) -> Turn:
 
     def work(tx: Transaction) -> Turn:
         rows = tx.execute(queries.take_due(tx.org_id, at)).all()
-        wishes, moves, told = _owed(tx.org_id, rows, roster, at)
-        launches = launch(tx, context, wishes, jobs_now)
+        requests, moves, warnings = _owed(tx.org_id, rows, roster, at)
+        launches = launch(tx, context, requests, jobs_now)
         reached("trigger.launched")
         queries.move_schedules(tx, moves)
         reached("trigger.moved")
-        return Turn(launches, told, strange=len(moves) < len(rows))
+        return Turn(launches, warnings, strange=len(moves) < len(rows))
 
     found = context.transact(work)
     reached("trigger.committed")
@@ -159,7 +159,7 @@ def _launch_some(context: PlaneContext, roster: Roster, at: datetime) -> Turn:
 
 def _changed(tx: Transaction, roster: Roster, at: datetime) -> list[dict[str, Any]]:
     known = {row.job_id: row for row in tx.execute(queries.schedules(tx.org_id))}
-    said_at: dict[str, datetime] | None = None
+    defined_at: dict[str, datetime] | None = None
     rows = []
     for job in roster.jobs.values():
         before, cron = known.get(job.job_id), _schedule_of(job)
@@ -167,8 +167,8 @@ def _changed(tx: Transaction, roster: Roster, at: datetime) -> list[dict[str, An
             continue
         if before is not None and before.definition_hash == job.definition_hash:
             continue
-        if said_at is None:
-            said_at = queries.revised_at(tx)
+        if defined_at is None:
+            defined_at = queries.revised_at(tx)
         owed = None if before is None else before.next_at
         rows.append(
             {
@@ -177,7 +177,7 @@ def _changed(tx: Transaction, roster: Roster, at: datetime) -> list[dict[str, An
                 "definition_hash": job.definition_hash,
                 "next_at": None
                 if cron is None
-                else first_time(cron, said_at[job.job_id], at, owed),
+                else first_time(cron, defined_at[job.job_id], at, owed),
                 "applied": roster.applied,
             }
         )
@@ -190,11 +190,11 @@ def _schedule_of(job: CurrentJob) -> CronTrigger | None:
 
 def _owed(
     org_id: str, rows: Sequence[queries.AnyRow], roster: Roster, at: datetime
-) -> tuple[list[Wish], list[dict[str, Any]], list[str]]:
+) -> tuple[list[LaunchRequest], list[dict[str, Any]], list[str]]:
     """Launch requests, new schedule positions, and warnings about skipped times."""
-    wishes: list[Wish] = []
+    requests: list[LaunchRequest] = []
     moves: list[dict[str, Any]] = []
-    told: list[str] = []
+    warnings: list[str] = []
     due_of: dict[tuple[CronTrigger, datetime], Due] = {}
     for job_id, definition_hash, next_at in map(tuple, rows):
         job = roster.jobs.get(job_id)
@@ -209,19 +209,21 @@ def _owed(
             {"org_id": org_id, "job_id": job_id, "next_at": due.next_at, "last_at": next_at}
         )
         if job_id in roster.ready:
-            wishes += [_wish(job_id, cron.time_zone, moment) for moment in due.moments]
+            requests += [_request(job_id, cron.time_zone, moment) for moment in due.moments]
             if due.left_out:
-                told.append(f"{job.name} missed more than {MOST} times; the latest are made up for")
-    return wishes, moves, told
+                warnings.append(
+                    f"{job.name} missed more than {MOST} times; the latest are made up for"
+                )
+    return requests, moves, warnings
 
 
-def _wish(job_id: str, zone: str, moment: datetime) -> Wish:
-    key, cause, day = _said_of(zone, moment)
-    return Wish(job_id=job_id, key=key, cause=cause, actor=ACTOR, day=day)
+def _request(job_id: str, zone: str, moment: datetime) -> LaunchRequest:
+    key, cause, day = _launch_terms(zone, moment)
+    return LaunchRequest(job_id=job_id, key=key, cause=cause, actor=ACTOR, day=day)
 
 
 @lru_cache(maxsize=10_000)
-def _said_of(zone: str, moment: datetime) -> tuple[str, Cause, date]:
+def _launch_terms(zone: str, moment: datetime) -> tuple[str, Cause, date]:
     """Cached: many jobs are due at the same time."""
     text = format_instant(moment)
     cause = Cause(kind=CauseKind.CRON, details={"at": text})

@@ -12,7 +12,7 @@ from functools import partial
 from lakeguard.ledger.versions import latest_pointers
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.graph.current_jobs import CurrentJob
-from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
+from lakeguard.scheduler.launch.requests import Cause, CauseKind, LaunchRequest
 from lakeguard.scheduler.triggers import queries
 from lakeguard.scheduler.triggers.plan import Planned, key_of, launch_planned
 from lakeguard.scheduler.triggers.triggerable_jobs import Roster
@@ -47,13 +47,13 @@ def _plan(jobs: list[CurrentJob], tx: Transaction) -> Planned:
         if not new or (len(new) < len(places) and not trigger.any):
             continue
         moves = {places[name]: str(version) for name, version in new.items()}
-        planned.add(_wish(job, now), moves)
+        planned.add(_request(job, now), moves)
     return planned
 
 
-def _wish(job: CurrentJob, versions: Mapping[DatasetName, int]) -> Wish:
+def _request(job: CurrentJob, versions: Mapping[DatasetName, int]) -> LaunchRequest:
     there = {str(name): version for name, version in sorted(versions.items())}
-    return Wish(
+    return LaunchRequest(
         job_id=job.job_id,
         key=key_of("updated", ",".join(f"{name}@v{number}" for name, number in there.items())),
         cause=Cause(kind=CauseKind.UPDATE, details={"versions": there}),

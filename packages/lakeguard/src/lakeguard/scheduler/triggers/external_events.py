@@ -13,7 +13,7 @@ from lakeguard.dispatch.queue import tasks_under
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.graph.current_jobs import CurrentJob
 from lakeguard.scheduler.launch.launch import launch
-from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
+from lakeguard.scheduler.launch.requests import Cause, CauseKind, LaunchRequest
 from lakeguard.scheduler.triggers import queries
 from lakeguard.scheduler.triggers.tick import Watch
 from lakeguard.scheduler.triggers.triggerable_jobs import Roster, read_roster
@@ -72,15 +72,19 @@ class Event:
 
         Values beyond a count or length limit are dropped, and the number dropped is included.
         """
-        told = {"event.id": self.event_id, "event.source": self.source, "event.type": self.type}
+        parameters = {
+            "event.id": self.event_id,
+            "event.source": self.source,
+            "event.type": self.type,
+        }
         inner = self.content.get(_CONTENT[self.shape])
         left_out = 0
         for path, value in _leaves(inner, "event"):
-            if path in told or len(told) >= MOST_VALUES or len(value) > LONGEST_VALUE:
+            if path in parameters or len(parameters) >= MOST_VALUES or len(value) > LONGEST_VALUE:
                 left_out += 1
             else:
-                told[path] = value
-        return told | ({"event.left_out": str(left_out)} if left_out else {})
+                parameters[path] = value
+        return parameters | ({"event.left_out": str(left_out)} if left_out else {})
 
 
 def _read_event(body: bytes, shape: str | None = None) -> Event:
@@ -101,9 +105,9 @@ def _read_event(body: bytes, shape: str | None = None) -> Event:
     return Event(found, source, event_id, kind, text, content)
 
 
-def _shape_of(content: Mapping[str, Any], said: str | None) -> Shape:
-    if said is not None and said not in set(Shape):
-        raise InvalidEvent(reason=f"{said!r:.40} is no shape ({', '.join(Shape)})")
+def _shape_of(content: Mapping[str, Any], stated: str | None) -> Shape:
+    if stated is not None and stated not in set(Shape):
+        raise InvalidEvent(reason=f"{stated!r:.40} is no shape ({', '.join(Shape)})")
     if "specversion" in content:
         if content["specversion"] != "1.0":
             raise InvalidEvent(reason="it is of another version of CloudEvents than 1.0")
@@ -112,8 +116,8 @@ def _shape_of(content: Mapping[str, Any], said: str | None) -> Shape:
         found = Shape.EVENTBRIDGE
     else:
         raise InvalidEvent(reason="it has neither the specversion of CloudEvents nor a detail-type")
-    if said is not None and said != found:
-        raise InvalidEvent(reason=f"it has the shape of {found}, not of {said}")
+    if stated is not None and stated != found:
+        raise InvalidEvent(reason=f"it has the shape of {found}, not of {stated}")
     if found is Shape.EVENTBRIDGE and not isinstance(content.get("detail"), dict):
         raise InvalidEvent(reason="its detail is no object")
     return found
@@ -179,7 +183,7 @@ def receive(
         hold(tx, f"triggers:{tx.org_id}:events")
         if not _store(tx, event):
             return _known(tx, roster, event)
-        launches = launch(tx, context, [_wish(job, event) for job in jobs])
+        launches = launch(tx, context, [_request(job, event) for job in jobs])
         reached("trigger.launched")
         return launches
 
@@ -250,9 +254,9 @@ def _known(tx: Transaction, roster: Roster, event: Event) -> list[Launch]:
     ]
 
 
-def _wish(job: CurrentJob, event: Event) -> Wish:
+def _request(job: CurrentJob, event: Event) -> LaunchRequest:
     details = {"source": event.source, "id": event.event_id, "type": event.type}
-    return Wish(
+    return LaunchRequest(
         job_id=job.job_id,
         key=_key(event),
         cause=Cause(kind=CauseKind.EVENT, details=details),

@@ -21,7 +21,7 @@ AGAIN_AT_ONCE = 5_000
 """Launched files that are checked again per tick, in rotation."""
 
 
-class Look(NamedTuple):
+class FileState(NamedTuple):
     """A file's size and modification time."""
 
     path: str
@@ -34,55 +34,57 @@ class Look(NamedTuple):
 
 
 @dataclass
-class Looking:
+class FileWatch:
     """In-memory state of one dispatcher; another one rebuilds it."""
 
     steady: Callable[[], float] = time.monotonic
-    first_seen: dict[Look, float] = field(default_factory=dict)
+    first_seen: dict[FileState, float] = field(default_factory=dict)
     """First observations of files not yet launched in their current state."""
-    launched: dict[str, dict[str, Look]] = field(default_factory=dict)
+    launched: dict[str, dict[str, FileState]] = field(default_factory=dict)
     """By job and path: the file as recorded at launch."""
     last_again: str = ""
     """Rotation position among launched files."""
     begun: float = 0.0
     """Start of the last observation, so that a slow State does not count as quiet time."""
 
-    def look(self, root: str, wanted: Mapping[str, Sequence[str]]) -> dict[str, list[Look]]:
+    def scan(self, root: str, wanted: Mapping[str, Sequence[str]]) -> dict[str, list[FileState]]:
         """Candidate files by job, as they are now."""
         self.begun = self.steady()
-        self.launched = {job: self._kept(job, names) for job, names in wanted.items()}
-        looks = {
-            name: look
+        self.launched = {job: self._still_present(job, names) for job, names in wanted.items()}
+        states = {
+            name: state
             for name in self._names(wanted)
-            if (look := _look_at(f"{root}/{name}", name)) is not None
+            if (state := _file_state(f"{root}/{name}", name)) is not None
         }
         for known in self.launched.values():
-            for name in known.keys() & looks.keys():
-                if known[name] != looks[name]:
+            for name in known.keys() & states.keys():
+                if known[name] != states[name]:
                     del known[name]
         return {
-            job: [looks[name] for name in names if name in looks and name not in self.launched[job]]
+            job: [
+                states[name] for name in names if name in states and name not in self.launched[job]
+            ]
             for job, names in wanted.items()
         }
 
-    def note(self, looks: Iterable[Look]) -> set[Look]:
+    def note(self, states: Iterable[FileState]) -> set[FileState]:
         """Watch these files; return the new ones."""
         moment, before = self.steady(), self.first_seen
-        self.first_seen = {look: before.get(look, moment) for look in looks}
+        self.first_seen = {state: before.get(state, moment) for state in states}
         return self.first_seen.keys() - before.keys()
 
-    def whole(self, quiet_seconds: float) -> set[Look]:
+    def whole(self, quiet_seconds: float) -> set[FileState]:
         """Files unchanged since an observation that ended a quiet period before this one; with
         no quiet period one observation is enough."""
         if not quiet_seconds:
             return set(self.first_seen)
         latest = self.begun - quiet_seconds
-        return {look for look, first in self.first_seen.items() if first <= latest}
+        return {state for state, first in self.first_seen.items() if first <= latest}
 
-    def know_launched(self, job_id: str, look: Look) -> None:
-        self.launched[job_id][look.path] = look
+    def know_launched(self, job_id: str, state: FileState) -> None:
+        self.launched[job_id][state.path] = state
 
-    def _kept(self, job_id: str, names: Sequence[str]) -> dict[str, Look]:
+    def _still_present(self, job_id: str, names: Sequence[str]) -> dict[str, FileState]:
         """Forget deleted files."""
         known = self.launched.get(job_id, {})
         return {name: known[name] for name in names if name in known}
@@ -102,9 +104,9 @@ class Looking:
         return {*new, *again}
 
 
-def _look_at(place: str, name: str) -> Look | None:
+def _file_state(place: str, name: str) -> FileState | None:
     try:
         facts = os.stat(place, follow_symlinks=False)
     except OSError:  # deleted in the meantime
         return None
-    return Look(name, facts.st_size, facts.st_mtime_ns) if S_ISREG(facts.st_mode) else None
+    return FileState(name, facts.st_size, facts.st_mtime_ns) if S_ISREG(facts.st_mode) else None

@@ -19,9 +19,9 @@ from typing import NamedTuple
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.graph.current_jobs import CurrentJob
 from lakeguard.scheduler.launch.gate_facts import under_way
-from lakeguard.scheduler.launch.requests import Cause, CauseKind, Wish
+from lakeguard.scheduler.launch.requests import Cause, CauseKind, LaunchRequest
 from lakeguard.scheduler.triggers import queries
-from lakeguard.scheduler.triggers.file_watch import Look, Looking
+from lakeguard.scheduler.triggers.file_watch import FileState, FileWatch
 from lakeguard.scheduler.triggers.plan import Planned, launch_planned
 from lakeguard.scheduler.triggers.triggerable_jobs import Roster
 from lakeguard.state.bulk_writes import in_pieces
@@ -46,7 +46,7 @@ class Arrived(NamedTuple):
     """New files that may still be written to."""
 
 
-def launch_arrived(context: PlaneContext, roster: Roster, looking: Looking) -> Arrived:
+def launch_arrived(context: PlaneContext, roster: Roster, file_watch: FileWatch) -> Arrived:
     """Raises ValueError if the lake is not a local folder."""
     jobs = roster.waiting("files")
     if not jobs:
@@ -54,31 +54,35 @@ def launch_arrived(context: PlaneContext, roster: Roster, looking: Looking) -> A
     storage_for(context.lake)
     root = str(Path(local_path(context.lake)).resolve())
     names = {each: matching_files(root, each) for each in {job.controls.files for job in jobs}}
-    looks = looking.look(root, {job.job_id: names[job.controls.files] for job in jobs})
-    _pass_launched(context, looking, looks)
-    whole = looking.whole(context.dispatch.quiet_seconds)
-    plan = partial(_plan, jobs, looks, whole, looking)
-    return Arrived(launch_planned(context, "files", plan), len(looking.first_seen.keys() - whole))
+    states = file_watch.scan(root, {job.job_id: names[job.controls.files] for job in jobs})
+    _pass_launched(context, file_watch, states)
+    whole = file_watch.whole(context.dispatch.quiet_seconds)
+    plan = partial(_plan, jobs, states, whole, file_watch)
+    return Arrived(
+        launch_planned(context, "files", plan), len(file_watch.first_seen.keys() - whole)
+    )
 
 
-def _pass_launched(context: PlaneContext, looking: Looking, looks: dict[str, list[Look]]) -> None:
+def _pass_launched(
+    context: PlaneContext, file_watch: FileWatch, states: dict[str, list[FileState]]
+) -> None:
     """Load what the State knows about files that are new to this process."""
-    found = looking.note(look for each in looks.values() for look in each)
+    found = file_watch.note(file for each in states.values() for file in each)
     if not found:
         return
     with context.read() as tx:
-        for job_id, each in looks.items():
-            first = [look for look in each if look in found]
-            new = set(_new(tx, job_id, first, looking))
-            looks[job_id] = [look for look in each if look in new or look not in found]
-    looking.note(look for each in looks.values() for look in each)
+        for job_id, each in states.items():
+            first = [file for file in each if file in found]
+            new = set(_new(tx, job_id, first, file_watch))
+            states[job_id] = [file for file in each if file in new or file not in found]
+    file_watch.note(file for each in states.values() for file in each)
 
 
 def _plan(
     jobs: Sequence[CurrentJob],
-    looks: Mapping[str, Sequence[Look]],
-    whole: set[Look],
-    looking: Looking,
+    states: Mapping[str, Sequence[FileState]],
+    whole: set[FileState],
+    file_watch: FileWatch,
     tx: Transaction,
 ) -> Planned:
     planned, busy = Planned(), under_way(tx, jobs)
@@ -86,37 +90,39 @@ def _plan(
         if job.job_id in busy:
             continue
         most = 1 if job.controls.overlap is Overlap.SKIP else MOST_AT_ONCE
-        ready = [look for look in looks[job.job_id] if look in whole]
-        new = _new(tx, job.job_id, ready, looking)
-        for look in islice(new, most):
-            planned.add(_wish(job, look), {(job.job_id, _watched(look)): look.digest})
+        ready = [file for file in states[job.job_id] if file in whole]
+        new = _new(tx, job.job_id, ready, file_watch)
+        for file in islice(new, most):
+            planned.add(_request(job, file), {(job.job_id, _watched(file)): file.digest})
     return planned
 
 
-def _new(tx: Transaction, job_id: str, looks: Sequence[Look], looking: Looking) -> Iterator[Look]:
+def _new(
+    tx: Transaction, job_id: str, states: Sequence[FileState], file_watch: FileWatch
+) -> Iterator[FileState]:
     """Files that the job was not launched for; launched ones are remembered."""
-    for piece in in_pieces(looks, _ASKED_AT_ONCE):
-        asked = {_watched(look): look for look in piece}
-        seen = queries.cursors_in(tx, job_id, asked)
-        for what, look in asked.items():
-            if seen.get(what) == look.digest:
-                looking.know_launched(job_id, look)
+    for piece in in_pieces(states, _ASKED_AT_ONCE):
+        watched = {_watched(file): file for file in piece}
+        seen = queries.cursors_in(tx, job_id, watched)
+        for what, file in watched.items():
+            if seen.get(what) == file.digest:
+                file_watch.know_launched(job_id, file)
             else:
-                yield look
+                yield file
 
 
-def _watched(look: Look) -> str:
-    return f"{_KIND}:{data_hash(look.path)}"
+def _watched(file: FileState) -> str:
+    return f"{_KIND}:{data_hash(file.path)}"
 
 
-def _wish(job: CurrentJob, look: Look) -> Wish:
-    details = {"path": look.path, "size": look.size, "modified_ns": str(look.modified_ns)}
-    return Wish(
+def _request(job: CurrentJob, file: FileState) -> LaunchRequest:
+    details = {"path": file.path, "size": file.size, "modified_ns": str(file.modified_ns)}
+    return LaunchRequest(
         job_id=job.job_id,
-        key=f"file:{look.digest}",
+        key=f"file:{file.digest}",
         cause=Cause(kind=CauseKind.FILES, details=details),
         actor=ACTOR,
-        parameters={"file": look.path},
+        parameters={"file": file.path},
         waits_out=(Overlapping,),
     )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.launch.launch import launch
-from lakeguard.scheduler.launch.requests import Wish
+from lakeguard.scheduler.launch.requests import LaunchRequest
 from lakeguard.scheduler.triggers import queries
 from lakeguard.state.locks import hold
 from lakeguard.state.transaction import Transaction
@@ -26,11 +26,11 @@ _LONGEST_KEY = 200
 class Planned:
     """Launch requests, each with the job's new cursors by watched item."""
 
-    wishes: list[Wish] = field(default_factory=list)
+    requests: list[LaunchRequest] = field(default_factory=list)
     moves: list[dict[tuple[str, str], str]] = field(default_factory=list)
 
-    def add(self, wish: Wish, moves: dict[tuple[str, str], str]) -> None:
-        self.wishes.append(wish)
+    def add(self, request: LaunchRequest, moves: dict[tuple[str, str], str]) -> None:
+        self.requests.append(request)
         self.moves.append(moves)
 
 
@@ -39,16 +39,18 @@ def launch_planned(
 ) -> list[Launch]:
     """Outcomes of the requests. A cursor does not advance for a request without a task."""
     with context.read() as tx:
-        if not plan(tx).wishes:
+        if not plan(tx).requests:
             return []
 
     def work(tx: Transaction) -> list[Launch]:
         hold(tx, f"triggers:{tx.org_id}:{name}")
         planned = plan(tx)
-        launches = launch(tx, context, planned.wishes)
+        launches = launch(tx, context, planned.requests)
         reached("trigger.launched")
-        kept = zip(launches, planned.moves, strict=True)
-        taken = [move for launched, moves in kept if launched.task_id for move in moves.items()]
+        launched_moves = zip(launches, planned.moves, strict=True)
+        taken = [
+            move for launched, moves in launched_moves if launched.task_id for move in moves.items()
+        ]
         queries.set_cursors(tx, dict(taken))
         reached("trigger.moved")
         return launches

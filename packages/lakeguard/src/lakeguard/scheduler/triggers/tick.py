@@ -14,7 +14,7 @@ from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.triggers.after import launch_following
 from lakeguard.scheduler.triggers.cron import follow_definitions, launch_due
 from lakeguard.scheduler.triggers.dataset_updates import launch_updated
-from lakeguard.scheduler.triggers.file_watch import Looking
+from lakeguard.scheduler.triggers.file_watch import FileWatch
 from lakeguard.scheduler.triggers.files import launch_arrived
 from lakeguard.scheduler.triggers.triggerable_jobs import Roster, read_roster
 from lakeguard_sdk.core.enums import TaskState
@@ -34,7 +34,7 @@ class Watch:
     roster: Roster | None = None
     followed: Roster | None = None
     """Jobs as of the last schedule update."""
-    looking: Looking = field(default_factory=Looking)
+    file_watch: FileWatch = field(default_factory=FileWatch)
     failing: dict[str, str] = field(default_factory=dict)
     """The last failure per loop, so that it is logged once."""
 
@@ -76,11 +76,11 @@ def _scheduled(context: PlaneContext, watch: Watch, roster: Roster) -> Ticked:
     if turn.strange:
         watch.followed = None
     count = _triggered(turn.launches)
-    return Ticked(scheduled=count.triggered, refused=count.refused, problems=tuple(turn.told))
+    return Ticked(scheduled=count.triggered, refused=count.refused, problems=tuple(turn.warnings))
 
 
 def _arrived(context: PlaneContext, watch: Watch, roster: Roster) -> Ticked:
-    turn = launch_arrived(context, roster, watch.looking)
+    turn = launch_arrived(context, roster, watch.file_watch)
     return _triggered(turn.launches).model_copy(update={"settling": turn.settling})
 
 
@@ -98,11 +98,11 @@ def _guarded(
     except but:
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, the other loops have their turn
-        said = error_line(error)
-        if not isinstance(error, LakeGuardError) and watch.failing.get(name) != said:
+        message = error_line(error)
+        if not isinstance(error, LakeGuardError) and watch.failing.get(name) != message:
             _log.error("the loop %s failed", name, exc_info=error)
-        watch.failing[name] = said
-        return Ticked(problems=(f"{name}: {said}",))
+        watch.failing[name] = message
+        return Ticked(problems=(f"{name}: {message}",))
     watch.failing.pop(name, None)
     return done
 
@@ -113,15 +113,15 @@ def _together(turns: Sequence[Ticked]) -> Ticked:
         for name in Ticked.model_fields
         if name != "problems"
     }
-    return Ticked(problems=tuple(said for turn in turns for said in turn.problems), **fields)
+    return Ticked(problems=tuple(problem for turn in turns for problem in turn.problems), **fields)
 
 
 def _left_alone(roster: Roster | None) -> Iterator[str]:
     """Triggered jobs that will not start, with the reason."""
     if roster is not None and roster.undeployed:
         names = _some(roster.undeployed)
-        said = "not in the active graph as they are now, so nothing starts them"
-        yield f"{said}: {names}. Next: lakeguard deploy"
+        problem = "not in the active graph as they are now, so nothing starts them"
+        yield f"{problem}: {names}. Next: lakeguard deploy"
     if roster is not None and roster.strange:
         names = _some(roster.strange)
         yield f"of a type that nothing here runs: {names}. Next: lakeguard validate"

@@ -58,7 +58,7 @@ class Dialect(ABC):
         """The nearest double."""
         return self.cast(value, "double")
 
-    def reckonable(self, value: str, data_type: str) -> str:
+    def widened(self, value: str, data_type: str) -> str:
         """A decimal widened so that intermediate results do not overflow."""
         return value
 

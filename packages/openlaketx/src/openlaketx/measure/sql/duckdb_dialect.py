@@ -71,7 +71,7 @@ class DuckdbDialect(Dialect):
             value = self.cast(value, "string")
         return self.cast(value, "double")
 
-    def reckonable(self, value: str, data_type: str) -> str:
+    def widened(self, value: str, data_type: str) -> str:
         """The widest decimal: narrow ones overflow in their integer representation."""
         _, scale = decimal_size(data_type) or (0, 0)
         return self.cast(value, f"decimal({WIDEST},{scale})")

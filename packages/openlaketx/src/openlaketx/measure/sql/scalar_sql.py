@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from datetime import date, datetime
 from decimal import Decimal
 
-from lakeguard_sdk.expressions.arithmetic_types import reckoning
+from lakeguard_sdk.expressions.arithmetic_types import arithmetic_types
 from lakeguard_sdk.expressions.conditions import (
     Arithmetic,
     Calculation,
@@ -78,7 +78,7 @@ class ScalarSql(ABC):
         return sql if own == data_type else self.dialect.cast(sql, data_type)
 
     def _calculation(self, node: Calculation) -> str:
-        found = reckoning(node.op, operand_type(node.left), operand_type(node.right))
+        found = arithmetic_types(node.op, operand_type(node.left), operand_type(node.right))
         left, right = self._operand(node.left, found.left), self._operand(node.right, found.right)
         if node.op in (Arithmetic.DIVIDE, Arithmetic.REMAINDER):
             # a zero of another type would make Spark compare in a third type, and round
@@ -89,7 +89,7 @@ class ScalarSql(ABC):
 
     def _operand(self, operand: Scalar, data_type: str) -> str:
         sql = self._as(operand, data_type)
-        return sql if data_type == "double" else self.dialect.reckonable(sql, data_type)
+        return sql if data_type == "double" else self.dialect.widened(sql, data_type)
 
     def _call(self, node: Call) -> str:
         function, arguments = node.function, node.arguments
