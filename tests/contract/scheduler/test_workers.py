@@ -273,15 +273,20 @@ def test_a_listener_that_is_gone_stops_no_work(tmp_path: Path) -> None:
     client = job_project(tmp_path, python_job())
     write_job(tmp_path, "pass", "nightly")
     task = task_of(client)
-    errors: list[Any] = []
+    errors, raised = list[Any](), threading.Event()
 
     def tell(told: WorkerEvent, *_: Any) -> None:
         if told is WorkerEvent.ENDED:
             raise BrokenPipeError
 
-    before, threading.excepthook = threading.excepthook, lambda found: errors.append(found.exc_type)
+    def hook(found: threading.ExceptHookArgs) -> None:
+        errors.append(found.exc_type)
+        raised.set()
+
+    before, threading.excepthook = threading.excepthook, hook
     try:
         assert loop_of(client, tell=tell).run() == {Ending.SUCCEEDED: 1}
+        assert raised.wait(30), "the thread ends after its task"
     finally:
         threading.excepthook = before
     assert errors == [BrokenPipeError]
