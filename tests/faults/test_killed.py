@@ -24,7 +24,7 @@ NEWBORN = multiprocessing.get_context("forkserver")
 NEWBORN.set_forkserver_preload(["tests.faults.killed_process"])
 FENCE = ("reap.judged", "fence.before_commit", "fence.committed")
 RESTORE = ("restore.before_commit", "restore.committed")
-MAINTENANCE = ("maintain.told", "maintain.removed")
+MAINTENANCE = ("maintain.recorded", "maintain.removed")
 ELSEWHERE = (
     "apply.", "state.", "relay.", "ledger.", "owner.", "rebuild.", "deliver.", "adopt.",
     "notification.", "quarantine.", "task.claimed", "task.canceling", "job.", "graph.",

@@ -214,8 +214,8 @@ class MoveMachine(RuleBasedStateMachine):
     def remove_what_nobody_needs(self, data: st.DataObject) -> None:
         """Nothing is kept for its age; it may die before a file went, and others move on."""
         moves = data.draw(st.sampled_from([None, 0, 1]), label="moves on meanwhile")
-        dies = seldom(data, "maintain.told", "maintain.removed")
-        with dying_at(dies), meanwhile("maintain.told", lambda: self._move_on(moves)):
+        dies = seldom(data, "maintain.recorded", "maintain.removed")
+        with dying_at(dies), meanwhile("maintain.recorded", lambda: self._move_on(moves)):
             try:
                 maintain(self.context, NUMBERS, dry_run=False)
             except (MoveError, MaintenanceRefused):

@@ -14,7 +14,7 @@ from lakeguard.cli.options import Call
 from lakeguard.cli.rendering.why import why_lines
 from lakeguard.cli.terminal.output import Screen
 from lakeguard.services.explain_decision import Explanation, explain
-from lakeguard.services.ways_out import WayOut, ways_out_of
+from lakeguard.services.ways_out import NextCommand, ways_out_of
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
 from lakeguard_sdk.model.decision import Decision
@@ -349,7 +349,7 @@ def test_a_location_is_named_as_a_shell_takes_it() -> None:
 
 
 def test_the_ways_out_are_about_the_environment_and_project_asked_for() -> None:
-    way = WayOut(command="lakeguard apply && lakeguard run silver.flights", when="x")
+    way = NextCommand(command="lakeguard apply && lakeguard run silver.flights", when="x")
     assert with_call_options(way, Call()) == way
     assert with_call_options(way, Call(env="prod")).command == (
         "lakeguard --env prod apply && lakeguard --env prod run silver.flights"

@@ -100,15 +100,15 @@ def policy_measures(
 ) -> tuple[Measure, ...]:
     """Measures that the policies need, without duplicates. An invalid policy needs none: the
     decision blocks on it."""
-    asked: dict[str, Measure] = {}
+    needed: dict[str, Measure] = {}
     for policy in policies:
         try:
             wanted = parse_policy(policy.type, policy.expression).measures(schema)
         except GrammarError:
             continue
         if policy.active:
-            asked.update({measure_key(measure): measure for measure in wanted})
-    return tuple(asked[key] for key in sorted(asked))
+            needed.update({measure_key(measure): measure for measure in wanted})
+    return tuple(needed[key] for key in sorted(needed))
 
 
 def evaluate_metadata(

@@ -155,7 +155,7 @@ class Rebuild:
             now = {"state_id": state_id, "since": tx.now(), "batch": batch, "head": head}
             reached("rebuild.filled")
             owners.replace(ledger.root, owner.model_copy(update=now))
-            reached("rebuild.owner_told")
+            reached("rebuild.owner_updated")
         return Rebuilt(
             rows=rows,
             batches=len(links),

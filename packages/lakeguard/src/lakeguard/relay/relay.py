@@ -125,7 +125,7 @@ class Relay:
             owner.replace(
                 self.root, known.model_copy(update={"batch": link.batch, "head": link.head})
             )
-        reached("relay.owner_told")
+        reached("relay.owner_updated")
         with self.state.write() as tx:
             mark_delivered(tx, link.batch)
         reached("relay.marked")

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from lakeguard.services.plain_text import plural
 from lakeguard.services.ways_out import (
-    WayOut,
+    NextCommand,
     quarantine_ways,
     schema_ways,
     ways_out_of,
@@ -33,7 +33,7 @@ class Explanation:
     decision: Decision | None
     published: int | None
     green: VersionRow | None
-    ways_out: tuple[WayOut, ...]
+    ways_out: tuple[NextCommand, ...]
     since: Since | None = None
     trends: tuple[CheckTrend, ...] = ()
     samples: tuple[RowSample, ...] = ()
@@ -110,7 +110,7 @@ _MAX_RULES = 10
 _DAYS = 7
 
 
-def waiver_ways(decision: Decision | None, now: datetime) -> Iterator[WayOut]:
+def waiver_ways(decision: Decision | None, now: datetime) -> Iterator[NextCommand]:
     """One waive command per failing rule, valid for a week; the run must be repeated afterwards.
 
     None if waivers would not unblock the run. Limited to the first rules.
@@ -126,7 +126,7 @@ def waiver_ways(decision: Decision | None, now: datetime) -> Iterator[WayOut]:
     for place, check in enumerate(blocking[:_MAX_RULES], start=1):
         more = f", and {plural(rest, 'other rule')}" if rest > 0 and place == _MAX_RULES else ""
         rule = shlex.quote(check.check_id)
-        yield WayOut(
+        yield NextCommand(
             command=f"lakeguard waive {decision.dataset} {rule}"
             f' --until {day} --reason "…" --approver NAME',
             when=f"Waive {check.check_id}{more} temporarily and rerun",

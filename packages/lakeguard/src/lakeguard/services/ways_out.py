@@ -23,7 +23,7 @@ _DEFINED = {
 """When to change a definition, by kind of failed check."""
 
 
-class WayOut(FrozenModel):
+class NextCommand(FrozenModel):
     """A command, and when to use it."""
 
     command: str
@@ -36,7 +36,7 @@ def ways_out_of(
     current: Mapping[DatasetName, int | None],
     dataset: DatasetDefinition,
     decision: Decision | None = None,
-) -> Iterator[WayOut]:
+) -> Iterator[NextCommand]:
     """Next commands, the most likely first; none for a successful run.
 
     ``current`` are the inputs whose published version is still the one that the run read.
@@ -46,7 +46,7 @@ def ways_out_of(
     adopt = f"lakeguard adopt {dataset.dataset} {shlex.quote(dataset.location)}"
     to_adopt = bool(dataset.location) and green is None
     if run.status is RunStatus.FAILED and to_adopt:
-        yield WayOut(command=adopt, when="To continue")
+        yield NextCommand(command=adopt, when="To continue")
         return
     if run.status is RunStatus.FAILED:
         failure = Failure(code=run.error_code or "", message=run.error_message or "")
@@ -57,26 +57,26 @@ def ways_out_of(
             if program
             else next_for_failure(failure, run.dataset, run.run_id, again)
         )
-        yield WayOut(command=command, when="To continue")
+        yield NextCommand(command=command, when="To continue")
         return
     for item in green.inputs if green else ():
         now = current.get(item.dataset)
         if green and now is not None and now > item.version:
-            yield WayOut(
+            yield NextCommand(
                 command=f'lakeguard rollback {item.dataset} --to v{item.version} --reason "…"',
                 when=f"{item.dataset} v{now} is wrong: go back to the input of v{green.version}",
             )
     if _cannot_load(decision) and _again(run):
-        yield WayOut(
+        yield NextCommand(
             command=f"lakeguard apply && {way_to_build(dataset)}",
             when="After changing the definition as the check says; needs a full run",
         )
         return
     build = adopt if to_adopt else _again(run) or way_to_build(dataset)
-    yield WayOut(command=build, when="After fixing the data or the build")
+    yield NextCommand(command=build, when="After fixing the data or the build")
     for kind, when in _DEFINED.items():
         if _has_failed(decision, kind):
-            yield WayOut(command=_applied(dataset, run), when=when)
+            yield NextCommand(command=_applied(dataset, run), when=when)
 
 
 def _again(run: RunRow) -> str:
@@ -97,7 +97,7 @@ def _cannot_load(decision: Decision | None) -> bool:
     return _has_failed(decision, CheckKind.ELIGIBILITY, "load")
 
 
-def schema_ways(decision: Decision | None) -> Iterator[WayOut]:
+def schema_ways(decision: Decision | None) -> Iterator[NextCommand]:
     """For runs blocked by schema differences: the definition may be outdated."""
     checks = decision.ruling.checks if decision else ()
     if decision and any(
@@ -106,20 +106,20 @@ def schema_ways(decision: Decision | None) -> Iterator[WayOut]:
         and check.check_id.startswith("schema.")
         for check in checks
     ):
-        yield WayOut(
+        yield NextCommand(
             command=f"lakeguard schema diff {decision.dataset}",
             when="To see the differences, and the reaction of each profile",
         )
-        yield WayOut(
+        yield NextCommand(
             command=f'lakeguard schema approve {decision.dataset} --reason "…"',
             when="The schema is right and the declaration is outdated",
         )
 
 
-def quarantine_ways(run: RunRow, facts: RunFacts | None) -> Iterator[WayOut]:
+def quarantine_ways(run: RunRow, facts: RunFacts | None) -> Iterator[NextCommand]:
     """For versions published without quarantined rows."""
     if run.version is not None and facts is not None and facts.quarantined:
-        yield WayOut(
+        yield NextCommand(
             command=f"lakeguard quarantine show {run.dataset} --run {run.run_id}",
             when="To see the quarantined rows",
         )

@@ -33,26 +33,26 @@ class EvaluationContext:
     quarantine_rule_ids: frozenset[str] = frozenset()
     """Ids of rules whose failing rows were quarantined."""
 
-    def answer(self, asked: MeasureRef) -> MeasureValue:
-        if asked.key in self.evidence.unmeasured:
-            raise Unmeasured(f"not measured: {self.evidence.unmeasured[asked.key]}")
-        if asked.key not in self.evidence.measures:
-            raise Unmeasured(f"not measured: {asked.key} is missing from the evidence")
-        return self.evidence.measures[asked.key]
+    def answer(self, ref: MeasureRef) -> MeasureValue:
+        if ref.key in self.evidence.unmeasured:
+            raise Unmeasured(f"not measured: {self.evidence.unmeasured[ref.key]}")
+        if ref.key not in self.evidence.measures:
+            raise Unmeasured(f"not measured: {ref.key} is missing from the evidence")
+        return self.evidence.measures[ref.key]
 
-    def answer_before(self, asked: MeasureRef) -> MeasureValue:
+    def answer_before(self, ref: MeasureRef) -> MeasureValue:
         """The measure including quarantined rows; the same as ``answer`` if there are none."""
         if self.evidence.quarantined is None:
-            return self.answer(asked)
-        if asked.key not in self.evidence.quarantined.before:
-            raise Unmeasured(f"not measured: {asked.key} has no value from before the quarantine")
-        return self.evidence.quarantined.before[asked.key]
+            return self.answer(ref)
+        if ref.key not in self.evidence.quarantined.before:
+            raise Unmeasured(f"not measured: {ref.key} has no value from before the quarantine")
+        return self.evidence.quarantined.before[ref.key]
 
-    def earlier(self, asked: MeasureRef, data_type: str) -> list[Point]:
+    def earlier(self, ref: MeasureRef, data_type: str) -> list[Point]:
         """Finite values in earlier versions, newest first."""
         found = []
         for version in self.history.versions:
-            value = as_scalar(version.values.get(asked.key), data_type)
+            value = as_scalar(version.values.get(ref.key), data_type)
             number = value if isinstance(value, Decimal) else None
             if number is not None and number.is_finite():
                 found.append(Point(number, version.at))

@@ -81,7 +81,7 @@ def evaluate_share_growth(
 def _share_before(check: ShareGrowthCheck, context: EvaluationContext) -> Decimal | None:
     """The share in the most recent version within reach that has rows."""
     for version in _within_reach(check, context):
-        part, whole = (version.values.get(asked.key) for asked in check.asked)
+        part, whole = (version.values.get(ref.key) for ref in check.measures)
         share = None if part is None or whole is None else _share(part, whole)
         if share is not None:
             return share

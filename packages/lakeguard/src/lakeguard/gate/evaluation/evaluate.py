@@ -119,7 +119,7 @@ def evaluate_formula(
 
 def _value(check: FormulaCheck, context: EvaluationContext) -> Decimal | None:
     # evidence spells numbers like doubles: digits, or NaN and infinity as words
-    found = [as_scalar(context.answer(asked), "double") for asked in check.asked]
+    found = [as_scalar(context.answer(ref), "double") for ref in check.measures]
     numbers = [value if isinstance(value, Decimal) else None for value in found]
     try:
         place = standing(check.formula, numbers)

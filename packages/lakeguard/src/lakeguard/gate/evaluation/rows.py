@@ -33,7 +33,7 @@ from lakeguard_sdk.model.definitions import RuleDefinition
 def evaluate_rows(
     definition: RuleDefinition, rule: Rule, check: RowCheck, context: EvaluationContext
 ) -> CheckResult:
-    answers = [context.answer(asked) for asked in check.asked]
+    answers = [context.answer(ref) for ref in check.measures]
     failed, scope = counts_of(answers)
     extreme = _worst(check, answers)
     worst = extreme if failed else None
@@ -48,7 +48,7 @@ def evaluate_groups(
     definition: RuleDefinition, rule: Rule, check: GroupCheck, context: EvaluationContext
 ) -> CheckResult:
     """Rows of failing groups; the message names the number of groups and the worst value."""
-    answers = [context.answer(asked) for asked in check.asked]
+    answers = [context.answer(ref) for ref in check.measures]
     counts, groups, worst = counts_of(answers), as_count(answers[2]), answers[3]
     if bool(groups) != bool(counts[0]):
         raise Unmeasured(f"{counts[0]:,} failing rows in {groups:,} groups is impossible")

@@ -79,7 +79,7 @@ def _threshold(bounds: Bounds) -> Threshold | None:
 def _earlier(check: ShareCheck, context: EvaluationContext) -> list[Point]:
     found = []
     for version in context.history.versions:
-        answers = [version.values.get(asked.key) for asked in check.asked]
+        answers = [version.values.get(ref.key) for ref in check.measures]
         if None not in answers:
             share = _share(_counts(check, answers[0], answers[1]))
             if share is not None:
@@ -139,10 +139,10 @@ def evaluate_set_drift(
     return result(definition, outcome, message, observed=new, limit=limit)
 
 
-def _before(asked: MeasureRef, context: EvaluationContext) -> frozenset[str] | None:
+def _before(ref: MeasureRef, context: EvaluationContext) -> frozenset[str] | None:
     for version in context.history.versions:
-        if version.values.get(asked.key) is not None:
-            return _digests(version.values[asked.key])
+        if version.values.get(ref.key) is not None:
+            return _digests(version.values[ref.key])
     return None
 
 
@@ -189,7 +189,7 @@ def evaluate_most_common(
 
     The observed value is a share: of the most common value, or of the required one.
     """
-    most, rows, held = (as_count(context.answer(asked)) for asked in check.asked)
+    most, rows, held = (as_count(context.answer(ref)) for ref in check.measures)
     if held > most:
         raise Unmeasured(
             f"{held:,} rows with the required value, but {most:,} with the most common"

@@ -79,10 +79,10 @@ class JsonRule(RuleType):
     def compile(self, read: ParsedRule, columns: Resolver) -> RowCheck:
         column = columns.column()
         columns.column_of("a string", column.type == "string")
-        faults = JsonFaults(column=column, where=columns.where, **self.asked(read))
+        faults = JsonFaults(column=column, where=columns.where, **self.requirements(read))
         return RowCheck(measure_ref(faults), measure_ref(RowCount(where=columns.where)))
 
-    def asked(self, read: ParsedRule) -> dict[str, Any]:
+    def requirements(self, read: ParsedRule) -> dict[str, Any]:
         """Requirements on the value besides being valid JSON."""
         return {}
 
@@ -110,14 +110,14 @@ class JsonKeys(JsonRule):
     )
 
     def check(self, read: ParsedRule) -> None:
-        asked = self.asked(read)
-        if not asked:
+        requirements = self.requirements(read)
+        if not requirements:
             raise read.error("type", "json_keys needs allowed, required or both")
-        for index, key in enumerate(asked.get("required", ())):
-            if key not in asked.get("allowed", (key,)):
+        for index, key in enumerate(requirements.get("required", ())):
+            if key not in requirements.get("allowed", (key,)):
                 raise read.error(f"required {index}", f"{key} is required but not allowed")
 
-    def asked(self, read: ParsedRule) -> dict[str, Any]:
+    def requirements(self, read: ParsedRule) -> dict[str, Any]:
         return {
             name: _texts(read, name, listed)
             for name in ("allowed", "required")
@@ -141,12 +141,12 @@ class JsonSchema(JsonRule):
         # stored schemas were checked when the rule was written; another library version may differ
         if read.fresh:
             try:
-                check_schema(self.asked(read)["fits"])
+                check_schema(self.requirements(read)["fits"])
             except BadSchema as reason:
                 raise read.error("parameter schema", str(reason)) from None
         return super().compile(read, columns)
 
-    def asked(self, read: ParsedRule) -> dict[str, Any]:
+    def requirements(self, read: ParsedRule) -> dict[str, Any]:
         schema = read.rule.parameter("schema")
         return {"fits": schema.value if isinstance(schema, Text) else ""}
 

@@ -52,8 +52,8 @@ class TotalFormula(RuleType):
         if read.fresh:
             _refuse_idle(read, aggregate_interval(total.formula, total.measures, 0), low, high)
         bounds = Bounds("double" if inexact else "decimal(38,18)", low, high, summed=inexact)
-        asked = tuple(measure_ref(measure) for measure in total.measures)
-        return FormulaCheck(_subject(read), asked, total.formula, bounds)
+        terms = tuple(measure_ref(measure) for measure in total.measures)
+        return FormulaCheck(_subject(read), terms, total.formula, bounds)
 
 
 def _refuse_idle(

@@ -77,7 +77,7 @@ class CompiledRule:
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        return tuple(asked.measure for asked in self.check.asked)
+        return tuple(ref.measure for ref in self.check.measures)
 
 
 def default_rule_id(rule: Rule) -> str:
@@ -129,13 +129,13 @@ def measures_for(
     worst value are omitted for ``tagged`` columns.
     """
     batch = measure_ref(RowCount())
-    asked = {
+    needed = {
         item.key: item.measure
         for check in _checks(rules, schema)
-        for item in without_worst_values(check, tagged).asked
+        for item in without_worst_values(check, tagged).measures
     }
-    asked.pop(batch.key, None)
-    return (batch.measure, *(asked[key] for key in sorted(asked)))
+    needed.pop(batch.key, None)
+    return (batch.measure, *(needed[key] for key in sorted(needed)))
 
 
 def history_measures(
@@ -147,7 +147,7 @@ def history_measures(
     versions = 0
     for check in _checks(rules, schema):
         if found := history_depth(check):
-            keys.update(asked.key for asked in check.asked)
+            keys.update(ref.key for ref in check.measures)
             versions = max(versions, found)
     return frozenset(keys), versions
 

@@ -27,7 +27,7 @@ def without_worst_values(judged: Check, tagged: Collection[str]) -> Check:
     if not isinstance(judged, RowCheck) or judged.extremes is None:
         return judged
     hidden = {name.casefold() for name in tagged}
-    of = [_column(asked.measure) for asked in judged.extremes]
+    of = [_column(ref.measure) for ref in judged.extremes]
     return replace(judged, extremes=None) if hidden & set(of) else judged
 
 

@@ -57,7 +57,7 @@ class RowCheck:
     bounds: Bounds | None = None
 
     @property
-    def asked(self) -> tuple[MeasureRef, ...]:
+    def measures(self) -> tuple[MeasureRef, ...]:
         return (self.failed, self.scope, *(self.extremes or ()))
 
 
@@ -89,7 +89,7 @@ class ValueCheck:
     past: Past | None = None
 
     @property
-    def asked(self) -> tuple[MeasureRef, ...]:
+    def measures(self) -> tuple[MeasureRef, ...]:
         return (self.value,)
 
 
@@ -105,7 +105,7 @@ class ShareCheck:
     past: Past | None = None
 
     @property
-    def asked(self) -> tuple[MeasureRef, ...]:
+    def measures(self) -> tuple[MeasureRef, ...]:
         return (self.part, self.whole)
 
 
@@ -118,8 +118,8 @@ class MostCommonCheck:
     value: str
 
     @property
-    def asked(self) -> tuple[MeasureRef, ...]:
-        return (*self.share.asked, self.held)
+    def measures(self) -> tuple[MeasureRef, ...]:
+        return (*self.share.measures, self.held)
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class GroupCheck:
     bounds: Bounds
 
     @property
-    def asked(self) -> tuple[MeasureRef, ...]:
+    def measures(self) -> tuple[MeasureRef, ...]:
         return (self.failed, self.scope, self.groups, self.worst)
 
 
@@ -150,7 +150,7 @@ class AgeCheck:
     which: Literal["newest", "oldest"] = "newest"
 
     @property
-    def asked(self) -> tuple[MeasureRef, ...]:
+    def measures(self) -> tuple[MeasureRef, ...]:
         return (self.newest,)
 
 
@@ -164,7 +164,7 @@ class SetDriftCheck:
     gone: int | None
 
     @property
-    def asked(self) -> tuple[MeasureRef, ...]:
+    def measures(self) -> tuple[MeasureRef, ...]:
         return (self.values,)
 
 
@@ -182,7 +182,7 @@ class DistributionCheck:
     most: Decimal
 
     @property
-    def asked(self) -> tuple[MeasureRef, ...]:
+    def measures(self) -> tuple[MeasureRef, ...]:
         return (self.spread,)
 
 
@@ -196,7 +196,7 @@ class ShareGrowthCheck:
     most: Decimal
 
     @property
-    def asked(self) -> tuple[MeasureRef, ...]:
+    def measures(self) -> tuple[MeasureRef, ...]:
         return (self.part, self.whole)
 
 
@@ -208,7 +208,7 @@ class FileCheck:
     partition: tuple[str, str] | None = None
 
     @property
-    def asked(self) -> tuple[MeasureRef, ...]:
+    def measures(self) -> tuple[MeasureRef, ...]:
         return ()
 
 
@@ -220,7 +220,7 @@ class SchemaCheck:
     found: str
 
     @property
-    def asked(self) -> tuple[MeasureRef, ...]:
+    def measures(self) -> tuple[MeasureRef, ...]:
         return ()
 
 
@@ -229,7 +229,7 @@ class FormulaCheck:
     """A value computed from several measures, compared with bounds or thresholds."""
 
     subject: str
-    asked: tuple[MeasureRef, ...]
+    measures: tuple[MeasureRef, ...]
     """Terms, in the order that the formula refers to."""
     formula: TotalValue
     bounds: Bounds

@@ -128,13 +128,13 @@ class Resolver:
 
     def refuse_nested(self) -> None:
         """Engines do not order, compare or count nested values consistently."""
-        asked = f"{', '.join(ON_NESTED[:-1])} and {ON_NESTED[-1]}"
+        supported = f"{', '.join(ON_NESTED[:-1])} and {ON_NESTED[-1]}"
         for index, column in enumerate(self.every):
             if is_nested(column.type):
                 raise self._read.error(
                     f"column {index}",
                     (
-                        f"{column.name} is {column.type}: nested columns support only {asked}; "
+                        f"{column.name} is {column.type}: nested columns support only {supported}; "
                         "extract the part to check into a column of its own"
                     ),
                 )

@@ -168,7 +168,7 @@ def _needs(rule: RuleDefinition, schema: TableSchema, tagged: tuple[str, ...]) -
         judged = without_worst_values(compiler_for(schema)(rule).check, tagged)
     except GrammarError as error:
         return RuleNeeds({}, f"it means nothing over the columns of then: {error}")
-    return RuleNeeds({asked.key: asked.measure for asked in judged.asked})
+    return RuleNeeds({ref.key: ref.measure for ref in judged.measures})
 
 
 def _rule_checks(checks: tuple[CheckResult, ...]) -> list[CheckResult]:

@@ -198,7 +198,7 @@ def _carry_out(
         _check_unmoved(tx, dataset, published)
         for removal in removals:
             record_removal(tx, dataset.dataset_id, removal)
-    reached("maintain.told")
+    reached("maintain.recorded")
     location = context.location_of(dataset)
     for removal in removals:
         root = context.lake if removal.kind is RemovalKind.QUARANTINE else location

@@ -15,7 +15,7 @@ from lakeguard.cli.rendering.why import why_lines
 from lakeguard.cli.session import client_of
 from lakeguard.cli.terminal.output import answer, this_screen
 from lakeguard.services.explain_decision import explain
-from lakeguard.services.ways_out import WayOut, way_to_build
+from lakeguard.services.ways_out import NextCommand, way_to_build
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.model.read_models import RunRow
 from lakeguard_sdk.ports import Reader
@@ -51,7 +51,7 @@ def _find_run(reader: Reader, subject: str) -> RunRow | None:
     return next((item.last_run for item in found), None)
 
 
-def with_call_options(way: WayOut, call: Call) -> WayOut:
+def with_call_options(way: NextCommand, call: Call) -> NextCommand:
     """The command with ``--env`` and ``--project`` of this call."""
     command = with_env(way.command, call.env)
     if call.project is not None:
