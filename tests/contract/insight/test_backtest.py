@@ -144,10 +144,15 @@ def test_a_rule_that_would_quarantine_rows_does_not_block(tmp_path: Path) -> Non
     assert (strict.lets_through, strict.rules[0].failed) == ((), 1)
 
 
+def plain(found: Backtest) -> str:
+    """As JSON, numbers without separators."""
+    return found.to_json().replace(",", "")
+
+
 def test_no_value_of_a_tagged_column_is_told(tmp_path: Path) -> None:
     """Also where the tag came after the run: what was measured then is not told now."""
-    client = project(tmp_path, "max(n, max=1000)", "range(n, max=1000)")
-    past_run(client, [1, 777])
+    client = project(tmp_path, "max(n, max=1000000)", "range(n, max=1000000)")
+    past_run(client, [1, 777_777])
     draft = with_rules("max(n, max=5)", "range(n, max=5)", tags=("pii",))
     test = client.history.backtest(draft, LONG_AGO, remeasure=remeasure)
     (run,) = test.blocks
@@ -155,26 +160,26 @@ def test_no_value_of_a_tagged_column_is_told(tmp_path: Path) -> None:
         "1 of 2 rows",
         "does not hold; details are hidden because the rule uses a hidden column",
     ]
-    assert "777" not in test.to_json()
+    assert "777777" not in plain(test)
 
 
 def test_no_value_is_told_of_a_column_that_has_its_tag_from_above(tmp_path: Path) -> None:
     """Neither where the tag came later, nor where only a policy is about the column."""
     silver = built("SELECT n FROM bronze.numbers").model_copy(
-        update={"rules": (rule("max(n, max=1000)"),)}
+        update={"rules": (rule("max(n, max=1000000)"),)}
     )
     client = world(tmp_path, numbers(), silver)
-    past_run(client, [777])
-    past_run(client, [777], DOUBLED)
+    past_run(client, [777_777])
+    past_run(client, [777_777], DOUBLED)
     draft = silver.model_copy(update={"rules": (rule("max(n, max=5)"),)})
-    assert "777" in client.history.backtest(draft, LONG_AGO).to_json(), "while there is no tag"
+    assert "777777" in plain(client.history.backtest(draft, LONG_AGO)), "while there is no tag"
     tagged = ColumnDefinition(name="n", type="long", tags=("salary",))
     revise(client, numbers(columns=(tagged,)), silver)
-    assert "777" not in client.history.backtest(draft, LONG_AGO).to_json()
+    assert "777777" not in plain(client.history.backtest(draft, LONG_AGO))
     revise(client, numbers(), silver)
     policy = promise(PolicyType.PII, "forbid columns [n]", applies_to_layer=Layer.GOLD)
     revise(client, numbers(), silver, policies=(policy,))
-    assert "777" not in client.history.backtest(draft, LONG_AGO).to_json()
+    assert "777777" not in plain(client.history.backtest(draft, LONG_AGO))
 
 
 def test_a_dataset_that_is_new_has_no_runs(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_no_value_of_a_tagged_column_is_told(
     rows = [1, SECRET] * 60
     assert judged(client, rows).allowed is (severity is Severity.WARN)
     alert, said = last_alert(client), told(client)
-    assert "987" not in said.replace(",", "")
+    assert "987654" not in said.replace(",", "")
     assert "are hidden" in alert.message or alert.message.endswith("1 of 120 rows")
 
 
@@ -112,4 +112,4 @@ def test_a_column_that_a_policy_is_about_is_hidden_too(tmp_path: Path) -> None:
     asked = rule("MAX", Severity.FAIL)
     client = world(tmp_path, numbers(columns=(PLAIN,), rules=(asked,)), policies=(policy,))
     assert not judged(client, [1, SECRET]).allowed
-    assert "987" not in told(client)
+    assert "987654" not in told(client).replace(",", "")

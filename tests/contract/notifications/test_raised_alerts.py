@@ -150,7 +150,7 @@ def test_what_a_rule_observed_is_not_told(tmp_path: Path) -> None:
     assert client.runs.submit_evidence(plan.ticket, evidence.model_copy(update=said)).allowed
     (alert,) = raised(client)
     assert (alert.check, alert.details["failed_rows"]) == ("low", 1)
-    assert "987" not in alert.to_json().replace(alert.dedupe_key, "").replace(alert.alert_id, "")
+    assert "987654" not in alert.to_json().replace(",", "")
 
 
 def test_a_rollback_is_told_and_a_compaction_is_not(tmp_path: Path) -> None:
