@@ -99,7 +99,7 @@ def test_why_names_the_same_window(shell: Shell, tmp_path: Path) -> None:
     make(tmp_path, trips("day"))
     call = ("backfill", "bronze.trips", "--from", "2026-01-01", "--to", "2026-01-31")
     assert shell(*call, "--project", tmp_path).code == 3
-    ways = shell("why", "bronze.trips", "--project", tmp_path, "--json").data["ways_out"]
+    ways = shell("why", "bronze.trips", "--project", tmp_path, "--json").data["next_commands"]
     again = "backfill bronze.trips --from 2026-01-01 --to 2026-01-31 --by day"
     assert [way["command"].count(again) for way in ways] == [1]
     (run,) = shell("runs", "--project", tmp_path, "--json").data["runs"]

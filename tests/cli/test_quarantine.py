@@ -9,7 +9,7 @@ import pytest
 
 from lakeguard.cli.rendering.quarantine import balance_line, listing_lines
 from lakeguard.cli.terminal.output import Screen
-from lakeguard.services.ways_out import replay_command
+from lakeguard.services.next_commands import replay_command
 from lakeguard_sdk.core.enums import HashStrategy, LoadType
 from lakeguard_sdk.model.definitions import ColumnDefinition
 from lakeguard_sdk.model.load import Load

@@ -14,7 +14,7 @@ from lakeguard.cli.options import Call
 from lakeguard.cli.rendering.why import why_lines
 from lakeguard.cli.terminal.output import Screen
 from lakeguard.services.explain_decision import Explanation, explain
-from lakeguard.services.ways_out import NextCommand, ways_out_of
+from lakeguard.services.next_commands import NextCommand, next_commands_of
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
 from lakeguard_sdk.model.decision import Decision
@@ -159,7 +159,7 @@ def test_a_block_is_explained_on_one_screen() -> None:
 def test_the_way_out_of_what_a_program_publishes_is_the_program() -> None:
     ledger = Ledger()
     ledger.build = FromFrame()
-    commands = [way.command for way in explained(ledger, BLOCKED).ways_out]
+    commands = [way.command for way in explained(ledger, BLOCKED).next_commands]
     publish = 'tx.publish("silver.flights", frame)'
     assert commands[-4:-2] == [publish, "lakeguard apply"]
 
@@ -250,7 +250,7 @@ def test_a_green_run_needs_no_way_out() -> None:
     ledger.promoted = (models.version_row(1), models.version_row(2))
     run = models.run_row(RunStatus.SUCCESS, version=2)
     explanation = explained(ledger, run)
-    assert explanation.ways_out == ()
+    assert explanation.next_commands == ()
     assert told(explanation)[0].startswith("✓ SUCCESS  silver.flights   v2")
 
 
@@ -260,7 +260,7 @@ def test_json_has_every_part() -> None:
     data = explained(ledger, BLOCKED).to_data()
     assert sorted(data) == [
         "decision", "facts", "last_green", "published", "run", "samples", "since", "trends",
-        "ways_out",
+        "next_commands",
     ]  # fmt: skip
     assert ledger.compared is not None
     assert data["since"] == ledger.compared.to_data()
@@ -297,7 +297,7 @@ def test_what_the_run_said_itself_is_told() -> None:
 )
 def test_the_way_out_of_a_failure_is_that_of_its_code(code: str, command: str) -> None:
     run = models.run_row(RunStatus.FAILED, error_code=code, error_message="it broke")
-    (way,) = explained(Ledger(), run).ways_out
+    (way,) = explained(Ledger(), run).next_commands
     assert command in way.command
 
 
@@ -305,7 +305,7 @@ def test_no_run_is_the_way_out_of_what_a_program_publishes() -> None:
     ledger = Ledger()
     ledger.build = FromFrame()
     run = models.run_row(RunStatus.FAILED, error_code="LG-5004", error_message="it broke")
-    (way,) = explained(ledger, run).ways_out
+    (way,) = explained(ledger, run).next_commands
     assert way.command == 'tx.publish("silver.flights", frame)'
 
 
@@ -313,9 +313,9 @@ def test_the_way_out_of_a_failed_adoption_is_to_adopt_again() -> None:
     run = models.run_row(RunStatus.FAILED, error_code="LG-4002", error_message="it moved")
     said = {"location": "/data/flights", "build": FromFrame()}
     dataset = models.definition().model_copy(update=said)
-    (way,) = ways_out_of(run, None, {}, dataset)
+    (way,) = next_commands_of(run, None, {}, dataset)
     assert way.command == "lakeguard adopt silver.flights /data/flights"
-    (later,) = ways_out_of(run, models.version_row(1), {}, dataset)
+    (later,) = next_commands_of(run, models.version_row(1), {}, dataset)
     assert later.command.startswith("tx.publish")
 
 
@@ -335,7 +335,7 @@ def test_only_what_failed_is_said_to_be_wrong(
 ) -> None:
     check = models.check("x", outcome).model_copy(update={"kind": kind})
     decision = models.decision(check)
-    first, *more = ways_out_of(BLOCKED, None, {}, models.definition(), decision)
+    first, *more = next_commands_of(BLOCKED, None, {}, models.definition(), decision)
     assert first.when == "After fixing the data or the build"
     assert [way.when[: len(words)] for way, words in zip(more, told, strict=True)] == told
     assert all(way.command == "lakeguard apply && lakeguard run silver.flights" for way in more)
@@ -344,7 +344,7 @@ def test_only_what_failed_is_said_to_be_wrong(
 def test_a_location_is_named_as_a_shell_takes_it() -> None:
     run = models.run_row(RunStatus.FAILED, error_code="LG-4002", error_message="it moved")
     dataset = models.definition().model_copy(update={"location": "/data/my flights"})
-    (way,) = ways_out_of(run, None, {}, dataset)
+    (way,) = next_commands_of(run, None, {}, dataset)
     assert way.command == "lakeguard adopt silver.flights '/data/my flights'"
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from lakeguard.services.plain_text import plural
-from lakeguard.services.ways_out import (
+from lakeguard.services.next_commands import (
     NextCommand,
+    next_commands_of,
     quarantine_ways,
     schema_ways,
-    ways_out_of,
 )
+from lakeguard.services.plain_text import plural
 from lakeguard_sdk.core.enums import CheckKind, Outcome
 from lakeguard_sdk.model.decision import CheckResult, Decision
 from lakeguard_sdk.model.read_models import RunFacts, RunRow, VersionRow
@@ -33,7 +33,7 @@ class Explanation:
     decision: Decision | None
     published: int | None
     green: VersionRow | None
-    ways_out: tuple[NextCommand, ...]
+    next_commands: tuple[NextCommand, ...]
     since: Since | None = None
     trends: tuple[CheckTrend, ...] = ()
     samples: tuple[RowSample, ...] = ()
@@ -57,7 +57,7 @@ class Explanation:
             "since": self.since.to_data() if self.since else None,
             "trends": [item.to_data() for item in self.trends],
             "samples": [item.to_data() for item in self.samples],
-            "ways_out": [item.to_data() for item in self.ways_out],
+            "next_commands": [item.to_data() for item in self.next_commands],
             "facts": self.facts.to_data() if self.facts else None,
         }
 
@@ -78,10 +78,10 @@ def explain(reader: Reader, run: RunRow, now: datetime) -> Explanation:
         since=since,
         trends=_trends(reader, run, decision),
         samples=reader.samples(run.run_id),
-        ways_out=(
+        next_commands=(
             *quarantine_ways(run, facts),
             *schema_ways(decision),
-            *ways_out_of(run, green, current, reader.definition(run.dataset), decision),
+            *next_commands_of(run, green, current, reader.definition(run.dataset), decision),
             *waiver_ways(decision, now),
         ),
         facts=facts,

@@ -12,8 +12,8 @@ from lakeguard.cli.terminal.layout import (
     toned,
 )
 from lakeguard.registry.planning.describe import PlanLine, describe
+from lakeguard.services.next_commands import way_to_build
 from lakeguard.services.plain_text import escaped, plural
-from lakeguard.services.ways_out import way_to_build
 from lakeguard_sdk.model.definitions import DatasetDefinition
 from lakeguard_sdk.model.plan import Applied, Change, Plan
 

@@ -17,8 +17,8 @@ from lakeguard.cli.terminal.layout import (
     toned,
 )
 from lakeguard.cli.terminal.output import Screen
+from lakeguard.services.next_commands import replay_command
 from lakeguard.services.plain_text import escaped, plural
-from lakeguard.services.ways_out import replay_command
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.model.quarantine import (
     QuarantineBalance,

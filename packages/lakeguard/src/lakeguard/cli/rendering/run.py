@@ -20,10 +20,10 @@ from lakeguard.cli.terminal.layout import (
     table,
     toned,
 )
+from lakeguard.services.next_commands import next_for_failure
 from lakeguard.services.plain_text import escaped, escaped_lines, plural
 from lakeguard.services.run_graph import Ended
 from lakeguard.services.run_graph import Outcome as BuildOutcome
-from lakeguard.services.ways_out import next_for_failure
 from lakeguard_sdk.core import enums
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Outcome, RunStatus

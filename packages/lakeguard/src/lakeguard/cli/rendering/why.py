@@ -36,7 +36,7 @@ def why_lines(
         *_checks(explanation, screen or Screen(), every_check),
         *_notes(explanation),
         *_changes(explanation),
-        *_ways_out(explanation),
+        *_next_commands(explanation),
     ]
 
 
@@ -106,12 +106,12 @@ def _changes(explanation: Explanation) -> list[str]:
     return ["", strong(title), *indented(since_lines(explanation.since))]
 
 
-def _ways_out(explanation: Explanation) -> list[str]:
-    if not explanation.ways_out:
+def _next_commands(explanation: Explanation) -> list[str]:
+    if not explanation.next_commands:
         return []
     lines = [
         line
-        for way in explanation.ways_out
+        for way in explanation.next_commands
         for line in (f"{escaped(way.when)}:", f"  {escaped(way.command)}")
     ]
     return ["", strong("Next steps"), *indented(lines)]

@@ -26,6 +26,7 @@ from lakeguard.cli.session import (
 )
 from lakeguard.cli.terminal.output import answer, this_screen
 from lakeguard.cli.terminal.progress import note, working
+from lakeguard.services.next_commands import replay_command
 from lakeguard.services.plain_text import escaped
 from lakeguard.services.run_task import (
     published_version,
@@ -33,7 +34,6 @@ from lakeguard.services.run_task import (
     rows_in_quarantine,
     run_to_end,
 )
-from lakeguard.services.ways_out import replay_command
 from lakeguard.settings import load_settings
 from lakeguard_sdk.client import local_worker
 from lakeguard_sdk.core.dataset_name import DatasetName

@@ -15,7 +15,7 @@ from lakeguard.cli.rendering.why import why_lines
 from lakeguard.cli.session import client_of
 from lakeguard.cli.terminal.output import answer, this_screen
 from lakeguard.services.explain_decision import explain
-from lakeguard.services.ways_out import NextCommand, way_to_build
+from lakeguard.services.next_commands import NextCommand, way_to_build
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.model.read_models import RunRow
 from lakeguard_sdk.ports import Reader
@@ -36,7 +36,8 @@ def why_command(call: Call, subject: str, every_check: bool) -> None:
         return
     explanation = explain(reader, run, datetime.now(UTC))
     explanation = replace(
-        explanation, ways_out=tuple(with_call_options(way, call) for way in explanation.ways_out)
+        explanation,
+        next_commands=tuple(with_call_options(way, call) for way in explanation.next_commands),
     )
     answer(
         call, explanation.to_data(), why_lines(explanation, this_screen(), every_check=every_check)

@@ -122,7 +122,7 @@ def test_the_screen_shows_numbers_rows_and_what_is_new(shop: Terminal) -> None:
     assert "-35" in "\n".join(lines[at + 2 : at + 4])
     assert "input bronze.orders   v1 → v2" in said.out
     data = shop.type("lakeguard why silver.orders --json").data
-    assert [way["command"] for way in data["ways_out"]] == list(printed(shop).values())
+    assert [way["command"] for way in data["next_commands"]] == list(printed(shop).values())
     fresh = shop.type("lakeguard why bronze.orders").out
     assert "1 new file" in fresh
     assert "orders-2026-01-07.csv (" in fresh

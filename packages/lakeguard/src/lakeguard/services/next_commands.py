@@ -30,7 +30,7 @@ class NextCommand(FrozenModel):
     when: str
 
 
-def ways_out_of(
+def next_commands_of(
     run: RunRow,
     green: VersionRow | None,
     current: Mapping[DatasetName, int | None],
