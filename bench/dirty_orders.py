@@ -1,4 +1,4 @@
-"""Orders of which one in a hundred fails a rule, and rules that set those rows aside."""
+"""Orders of which one in a hundred fails a rule, and rules that quarantine those rows."""
 
 from __future__ import annotations
 

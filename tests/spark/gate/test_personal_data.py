@@ -108,7 +108,7 @@ def assert_unknown(folder: Path, client: Client) -> None:
 
 
 def test_files_as_they_were_received_are_deleted_with_the_batch(tmp_path: Path) -> None:
-    source = "source: notes\nformat: csv\npath: in/*.csv\nlanding: true\nmalformed: aside\n"
+    source = "source: notes\nformat: csv\npath: in/*.csv\nlanding: true\nmalformed: quarantine\n"
     client = applied(tmp_path, FILES | {"definitions/sources/notes.yaml": source})
     revise(client, policy("values"))
     write_files(tmp_path, a="id,note\n1,fine\n")

@@ -71,7 +71,7 @@ def test_copies_without_their_bad_lines_keep_their_place(
     write(tmp_path, "10", SourceFormat.CSV, ["later"])
     (tmp_path / "in" / "9.csv").write_text("A\nfirst\nbad,line\n")
     build = SourceBuild(
-        source="orders", format=SourceFormat.CSV, path="in/*", malformed=Malformed.ASIDE
+        source="orders", format=SourceFormat.CSV, path="in/*", malformed=Malformed.QUARANTINE
     )
     batch = batch_of(session, tmp_path, build)
     assert batch.rejected == 1
@@ -101,7 +101,7 @@ def test_nothing_is_told_that_nobody_asks_for(
     assert batch.live.names == ("a",)
 
 
-@pytest.mark.parametrize("details", ["", "landing: true\n", "malformed: aside\n"])
+@pytest.mark.parametrize("details", ["", "landing: true\n", "malformed: quarantine\n"])
 def test_the_file_of_the_higher_number_counts(tmp_path: Path, details: str) -> None:
     project = CsvProject(tmp_path)
     (tmp_path / "definitions" / "sources" / "orders.yaml").write_text(
@@ -110,7 +110,9 @@ def test_the_file_of_the_higher_number_counts(tmp_path: Path, details: str) -> N
     project.bronze("{type: INCREMENTAL, keys: [id]}", {"id": "long", "v": "string"})
     project.apply()
     project.land("orders 10", "id,v", "1,ten", "2,ten")
-    project.land("orders 9", "v,id", "nine,1", "nine,3", *(["x"] if "aside" in details else []))
+    project.land(
+        "orders 9", "v,id", "nine,1", "nine,3", *(["x"] if "quarantine" in details else [])
+    )
     result = project.run()
     assert (result.version, result.error) == (1, None)
     assert project.rows(columns="id, v") == [(1, "ten"), (2, "ten"), (3, "nine")]

@@ -39,7 +39,7 @@ columns:
 SOURCES = {
     "web": "format: csv\nurl: {site}/orders.csv.gz?key={{token}}\n"
     "secrets: {{token: env:SHOP_TOKEN}}",
-    "lines": "format: jsonl\npath: lines/*.jsonl\nmalformed: aside\nlanding: true",
+    "lines": "format: jsonl\npath: lines/*.jsonl\nmalformed: quarantine\nlanding: true",
     "table": "format: delta\npath: table",
     "shop": "format: jdbc\nurl: jdbc:postgresql://127.0.0.1:{port}/postgres\n"
     "secrets: {{user: env:SHOP_USER, password: env:SHOP_PASSWORD}}\n"

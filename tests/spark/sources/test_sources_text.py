@@ -144,7 +144,7 @@ def test_json_lines_of_every_encoding(
 ) -> None:
     write(tmp_path, "x.jsonl", f'{{"a": "{text}", "b": 1.10}}\n[1]\n'.encode(encoding))
     options = {"encoding": encoding}
-    build = build_of(JSONL, options=options, malformed=Malformed.ASIDE)
+    build = build_of(JSONL, options=options, malformed=Malformed.QUARANTINE)
     batch = batch_of(session, tmp_path, build)
     assert (rows(batch), batch.rejected) == ([(text, "1.10")], 1)
 
@@ -168,7 +168,7 @@ def test_bad_lines_of_csv_are_quarantined_and_counted(
     lines = "a,b\n" + good + "".join(f"{line}\n9,{n}\n" for n, line in enumerate(bad))
     write(tmp_path, f"x.csv{packed}", lines.encode("utf-8", "surrogateescape"))
     write(tmp_path, f"y.csv{packed}", "a,b\n1,2\n\n")
-    batch = batch_of(session, tmp_path, build_of(CSV, malformed=Malformed.ASIDE))
+    batch = batch_of(session, tmp_path, build_of(CSV, malformed=Malformed.QUARANTINE))
     assert rows(batch) == sorted(
         [("x\ny", "2"), ("1", "2"), *(("9", str(n)) for n in range(5))], key=str
     )
@@ -190,7 +190,7 @@ def test_good_and_bad_lines_are_all_lines(
     wrong = {CSV: "{n}\n", JSONL: '{{"a": {n}\n'}[form]
     lines = [(wrong if n % 7 == 0 else right).format(n=n) for n in range(5000)]
     write(tmp_path, f"x.{form}", ("a,b\n" if form is CSV else "") + "".join(lines))
-    batch = batch_of(session, tmp_path, build_of(form, malformed=Malformed.ASIDE))
+    batch = batch_of(session, tmp_path, build_of(form, malformed=Malformed.QUARANTINE))
     assert (batch.frame.count(), batch.rejected) == (5000 - 715, 715)
     assert len(quarantined(tmp_path)) == 715
     assert [int(row.a) for row in batch.frame.orderBy("a").collect()] == sorted(
@@ -200,7 +200,7 @@ def test_good_and_bad_lines_are_all_lines(
 
 def test_without_bad_lines_nothing_is_kept(session: SparkSession, tmp_path: Path) -> None:
     write(tmp_path, "x.csv", "a,b\n1,2\n")
-    batch = batch_of(session, tmp_path, build_of(CSV, malformed=Malformed.ASIDE))
+    batch = batch_of(session, tmp_path, build_of(CSV, malformed=Malformed.QUARANTINE))
     assert (rows(batch), batch.rejected) == ([("1", "2")], 0)
     assert not (tmp_path / "landing").exists()
 
@@ -210,9 +210,9 @@ def test_a_bad_header_is_refused_though_bad_lines_are_not(
 ) -> None:
     write(tmp_path, "x.csv", '"a,b\n1,2\n')
     with pytest.raises(SourceUnreadable, match=r"in/x.csv: line 1"):
-        read(session, tmp_path, build_of(CSV, malformed=Malformed.ASIDE))
+        read(session, tmp_path, build_of(CSV, malformed=Malformed.QUARANTINE))
     write(tmp_path, "x.csv", "a,c\n1,2\n1\n")
-    build = build_of(CSV, malformed=Malformed.ASIDE, header=("a", "b"))
+    build = build_of(CSV, malformed=Malformed.QUARANTINE, header=("a", "b"))
     with pytest.raises(SourceUnreadable, match="column 2 is 'c' instead of 'b'"):
         read(session, tmp_path, build)
 
@@ -220,7 +220,7 @@ def test_a_bad_header_is_refused_though_bad_lines_are_not(
 def test_what_is_landed_is_what_is_read(session: SparkSession, tmp_path: Path) -> None:
     write(tmp_path, "x.csv", "a,b\n1,2\n3\n")
     write(tmp_path, "y.csv.gz", "a,b\n4,5\n")
-    build = build_of(CSV, landing=True, malformed=Malformed.ASIDE)
+    build = build_of(CSV, landing=True, malformed=Malformed.QUARANTINE)
     batch = batch_of(session, tmp_path, build)
     for name in ("x.csv", "y.csv.gz"):
         (tmp_path / "in" / name).unlink()

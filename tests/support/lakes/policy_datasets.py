@@ -39,7 +39,7 @@ BRONZE, SILVER = DatasetName("bronze.notes"), DatasetName("silver.notes")
 OF = {Layer.BRONZE: BRONZE, Layer.SILVER: SILVER}
 FILES: dict[str, str | bytes] = {
     "definitions/sources/notes.yaml": (
-        "source: notes\nformat: csv\npath: in/*.csv\nmalformed: aside\n"
+        "source: notes\nformat: csv\npath: in/*.csv\nmalformed: quarantine\n"
     ),
     "definitions/bronze/notes.yaml": """\
 dataset: bronze.notes
@@ -123,7 +123,9 @@ PROMISES: dict[str, Promise] = {
     "bytes": Promise(PolicyType.VOLUME_CAP, "bytes <= 1MB", "bytes <= 10"),
     "growth": Promise(PolicyType.VOLUME_CAP, "growth <= 100%", "growth <= 10%"),
     "share": Promise(PolicyType.QUARANTINE_BUDGET, "quarantine <= 50%", "quarantine <= 49%"),
-    "aside": Promise(PolicyType.QUARANTINE_BUDGET, "quarantine <= 1 rows", "quarantine <= 0 rows"),
+    "quarantine": Promise(
+        PolicyType.QUARANTINE_BUDGET, "quarantine <= 1 rows", "quarantine <= 0 rows"
+    ),
     "columns": Promise(PolicyType.NAMING, "columns match '[a-z]+'", "columns match '[a-m]+'"),
     "dataset": Promise(PolicyType.NAMING, "dataset match 'notes'", "dataset match 'fact_[a-z]+'"),
     "weekly": Promise(

@@ -129,14 +129,14 @@ def test_a_source_that_moves_to_the_web() -> None:
         url="https://h.example/x?t={token}",
         secrets={"token": "env:TOKEN"},
         header=("a", "b"),
-        malformed=Malformed.ASIDE,
+        malformed=Malformed.QUARANTINE,
         landing=True,
     )
     assert told(changes_between(source(), after)) == [
         ("path", "data/*.csv", ""),
         ("url", "", "https://h.example/x?t={token}"),
         ("header", "", "a, b"),
-        ("malformed", "refuse", "aside"),
+        ("malformed", "refuse", "quarantine"),
         ("landing", "false", "true"),
         ("secret token", None, "env:TOKEN"),
     ]

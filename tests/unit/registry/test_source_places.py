@@ -70,9 +70,9 @@ MISTAKES = [
          "slice_by"),
     Case("odd fetch size", DATABASE, "5000", "«-1»", "LG-2004", "from 1 to"),
     Case("option of files", DATABASE, "slices: 8", "«delimiter»: x", "LG-2002", ""),
-    Case("unknown malformed", FILES, "", "malformed: «drop»\n", "LG-2004", "refuse or aside"),
+    Case("unknown malformed", FILES, "", "malformed: «drop»\n", "LG-2004", "refuse or quarantine"),
     Case("lines of parquet", FILES, "csv\npath: data/*.csv\n",
-         "parquet\npath: x\nmalformed: «aside»\n", "LG-2004", "cannot quarantine lines"),
+         "parquet\npath: x\nmalformed: «quarantine»\n", "LG-2004", "cannot quarantine lines"),
     Case("header of parquet", FILES, "csv\npath: data/*.csv\n",
          "parquet\npath: x\nheader: «[a, b]»\n", "LG-2004", "only csv"),
     Case("header twice", FILES, "", "header: [a, «a»]\n", "LG-2004", "duplicate column"),
@@ -94,7 +94,7 @@ def test_a_mistake_is_told_where_it_stands(case: Case, tmp_path: Path) -> None:
 
 
 def test_every_field_is_read(tmp_path: Path) -> None:
-    more = "header: [order_id, Amount EUR]\nmalformed: aside\nlanding: true\n"
+    more = "header: [order_id, Amount EUR]\nmalformed: quarantine\nlanding: true\n"
     (found,) = load(tmp_path, {FILE: WEB + more}).sources
     assert found == SourceDefinition(
         source="orders",
@@ -102,7 +102,7 @@ def test_every_field_is_read(tmp_path: Path) -> None:
         url=URL,
         secrets={"token": "env:ORDERS_TOKEN"},
         header=("order_id", "Amount EUR"),
-        malformed=Malformed.ASIDE,
+        malformed=Malformed.QUARANTINE,
         landing=True,
     )
 

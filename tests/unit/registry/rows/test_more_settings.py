@@ -131,7 +131,7 @@ def details(*rows: tuple[str, str]) -> str:
 def test_a_source_of_the_web() -> None:
     rows = details(
         ("path", ""), ("url", "https://h.example/x?token={token}"), ("header", "a, b"),
-        ("malformed", "ASIDE"), ("landing", "Y"), ("secret.token", "env:TOKEN"),
+        ("malformed", "QUARANTINE"), ("landing", "Y"), ("secret.token", "env:TOKEN"),
         ("detail.url", "elsewhere"),
     )  # fmt: skip
     (found,) = good(rows, shop()).sources
@@ -140,7 +140,7 @@ def test_a_source_of_the_web() -> None:
         format=SourceFormat.CSV,
         url="https://h.example/x?token={token}",
         header=("a", "b"),
-        malformed=Malformed.ASIDE,
+        malformed=Malformed.QUARANTINE,
         landing=True,
         secrets={"token": "env:TOKEN"},
         details={"url": "elsewhere"},
@@ -148,7 +148,7 @@ def test_a_source_of_the_web() -> None:
 
 
 def test_a_source_keeps_what_no_row_names() -> None:
-    held = source(header=("a", "b"), malformed=Malformed.ASIDE, landing=True)
+    held = source(header=("a", "b"), malformed=Malformed.QUARANTINE, landing=True)
     (found,) = good(details(("delimiter", ";")), shop(sources=(held,))).sources
     assert found == held.model_copy(update={"options": {"delimiter": ";"}})
 

@@ -118,7 +118,7 @@ class Malformed(StrEnum):
     """Whether a malformed line fails the whole file or is quarantined."""
 
     REFUSE = "refuse"
-    ASIDE = "aside"
+    QUARANTINE = "quarantine"
 
 
 class TargetFormat(StrEnum):

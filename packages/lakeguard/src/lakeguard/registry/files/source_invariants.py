@@ -61,7 +61,7 @@ def _header_problems(source: SourceDefinition) -> Iterator[tuple[str, str]]:
 
 def _format_problems(source: SourceDefinition) -> Iterator[tuple[str, str]]:
     """Settings that only some formats support."""
-    if source.malformed is Malformed.ASIDE and source.format not in TEXT_FORMATS:
+    if source.malformed is Malformed.QUARANTINE and source.format not in TEXT_FORMATS:
         yield "malformed", f"{source.format} cannot quarantine lines; write refuse"
     if source.landing and source.format not in DOWNLOADED:
         yield "landing", f"{source.format} has no files to retain"
