@@ -84,17 +84,27 @@ Every rule, load, source and target is in one of them at least."""
 
 LONG = frozenset(
     {
+        "contract/ledger/test_verify_lake.py",
+        "contract/ledger/test_verify_queue.py",
         "docs/test_testing_page.py",
         "faults/test_dispatch_outages.py",
         "faults/test_eight_writers.py",
+        "faults/test_killed_adoption.py",
+        "faults/test_killed_apply.py",
         "faults/test_killed_quarantine.py",
+        "faults/test_killed_rebuild.py",
+        "faults/test_killed_relay.py",
+        "faults/test_missed_deliveries.py",
         "faults/test_racing.py",
         "faults/test_slow_receivers.py",
+        "postgres/test_dispatch_bench.py",
+        "process/test_testing_plugin.py",
         "property/measure/test_spark_expressions.py",
         "property/measure/test_spark_groups.py",
         "property/measure/test_spark_macros.py",
     }
 )
+"""Whole files of ``make soak`` alone: what they protect has a shorter test in ``make test``."""
 
 _ORDER = ("e2e", "soak", "faults", "process", "postgres", "property", "migration", "workspace",
           "contract", "cli", "docs", "unit")  # fmt: skip

@@ -35,6 +35,7 @@ def outcome(clauses: str, failed: int, of: int, severity: Severity | None = None
         ("warn_if > 0 fail_if > 50%", 4, {0: PASS, 1: WARN, 2: WARN, 3: FAIL}),
         ("warn_if > 25% fail_if > 2", 4, {1: PASS, 2: WARN, 3: FAIL}),
         ("fail_if > 0%", 0, {0: PASS}),
+        ("fail_if >= 10%", 0, {0: PASS}),
     ],
 )
 def test_limits_are_exact(clauses: str, of: int, expected: dict[int, Outcome]) -> None:
