@@ -26,7 +26,7 @@ from tests.support.projects.alert_channels import (
     webhook,
 )
 from tests.support.projects.planes import Clock
-from tests.support.projects.shell import Said, Shell
+from tests.support.projects.shell import CommandResult, Shell
 
 FRESH = promise(PolicyType.SLA, "freshness <= 24h", enforcement=Enforcement.ALERT)
 
@@ -42,8 +42,8 @@ def hook() -> Iterator[Receiver]:
         yield made
 
 
-def findings(said: Said) -> dict[str, dict[str, Any]]:
-    return {item["name"]: item for item in said.data["findings"]}
+def findings(given: CommandResult) -> dict[str, dict[str, Any]]:
+    return {item["name"]: item for item in given.data["findings"]}
 
 
 def test_a_lake_without_alerts(shell: Shell, tmp_path: Path) -> None:
@@ -75,8 +75,8 @@ def test_alerts_are_chosen_by_time_and_kind(shell: Shell, tmp_path: Path) -> Non
     now = datetime.now(UTC)
 
     def found(*options: str) -> int:
-        said = shell("alerts", "list", "--json", "--project", tmp_path, *options)
-        return len(said.data["alerts"])
+        result = shell("alerts", "list", "--json", "--project", tmp_path, *options)
+        return len(result.data["alerts"])
 
     assert found("--since", str(now.date() - timedelta(days=1))) == 1
     assert found("--since", "90d") == 1
@@ -97,31 +97,31 @@ def test_alerts_are_chosen_by_time_and_kind(shell: Shell, tmp_path: Path) -> Non
 )
 def test_a_wrong_call(arguments: list[str], message: str, shell: Shell, tmp_path: Path) -> None:
     blocking_world(tmp_path, file_channel())
-    said = shell("alerts", *arguments, "--project", tmp_path)
-    assert said.code == 2
-    assert message in said.err
+    result = shell("alerts", *arguments, "--project", tmp_path)
+    assert result.code == 2
+    assert message in result.err
 
 
 def test_a_wrong_channel_stops_every_command_with_the_way_out(shell: Shell, tmp_path: Path) -> None:
     blocking_world(tmp_path)
     file = tmp_path / "lakeguard.toml"
     file.write_text(file.read_text() + entry(type="webhok"))
-    said = shell("status", "--project", tmp_path)
-    assert said.code == 2
-    assert "alerts.channel.type: write one of log, file, webhook" in said.err
-    assert "Next: " in said.err
+    result = shell("status", "--project", tmp_path)
+    assert result.code == 2
+    assert "alerts.channel.type: write one of log, file, webhook" in result.err
+    assert "Next: " in result.err
 
 
 def test_a_channel_is_tried(shell: Shell, tmp_path: Path) -> None:
     with receiver(200, 500) as hook:
         blocking_world(tmp_path, webhook(hook.url))
-        said = shell("alerts", "test", "webhook", "--project", tmp_path)
-        assert said.code == 0
-        assert hook.deliveries[0] in said.out
-        said = shell("alerts", "test", "webhook", "--json", "--project", tmp_path)
-        assert said.code == 1
-        assert said.data["error"]["code"] == "LG-5201"
-        assert hook.url not in said.out
+        result = shell("alerts", "test", "webhook", "--project", tmp_path)
+        assert result.code == 0
+        assert hook.deliveries[0] in result.out
+        result = shell("alerts", "test", "webhook", "--json", "--project", tmp_path)
+        assert result.code == 1
+        assert result.data["error"]["code"] == "LG-5201"
+        assert hook.url not in result.out
 
 
 def test_what_was_given_up_is_shown_and_sent_again(shell: Shell, tmp_path: Path) -> None:
@@ -136,8 +136,8 @@ def test_what_was_given_up_is_shown_and_sent_again(shell: Shell, tmp_path: Path)
         found = findings(shell("doctor", "--json", *place))["Channel webhook"]
         assert (found["ok"], found["fix"]) == (False, "lakeguard alerts send --again")
         assert "it answered 500" in found["detail"]
-        said = shell("alerts", "send", "--again", *place)
-        assert (said.code, "1 alert sent" in said.out) == (0, True)
+        result = shell("alerts", "send", "--again", *place)
+        assert (result.code, "1 alert sent" in result.out) == (0, True)
         assert findings(shell("doctor", "--json", *place))["Channel webhook"]["ok"]
 
 
@@ -145,9 +145,9 @@ def test_sending_by_a_channel_that_fails_is_exit_1(shell: Shell, tmp_path: Path)
     with receiver(500, 500) as hook:
         client = blocking_world(tmp_path, webhook(hook.url))
         block(client)
-        said = shell("alerts", "send", "--project", tmp_path)
-        assert said.code == 1
-        assert "it answered 500" in said.out
+        result = shell("alerts", "send", "--project", tmp_path)
+        assert result.code == 1
+        assert "it answered 500" in result.out
         assert len(hook.bodies) == 1, "at the end of the command it is left alone"
 
 
@@ -166,8 +166,8 @@ def test_a_broken_channel_changes_no_answer(shell: Shell, tmp_path: Path) -> Non
     (tmp_path / "folder").mkdir()
     client = blocking_world(tmp_path, file_channel("folder"))
     block(client)
-    said = shell("status", "--project", tmp_path)
-    assert (said.code, said.err) == (0, "")
+    result = shell("status", "--project", tmp_path)
+    assert (result.code, result.err) == (0, "")
 
 
 def test_a_log_is_on_standard_error(
@@ -175,8 +175,8 @@ def test_a_log_is_on_standard_error(
 ) -> None:
     client = blocking_world(tmp_path, entry(type="log"))
     run = block(client)
-    said = shell("status", "--json", "--project", tmp_path)
-    assert said.data["datasets"], "the answer is as it was"
+    result = shell("status", "--json", "--project", tmp_path)
+    assert result.data["datasets"], "the answer is as it was"
     (record,) = caplog.records
     assert json.loads(record.getMessage())["run_id"] == run
 
@@ -190,8 +190,8 @@ def test_whatever_writes_tells_what_is_late(
     run_by_hand(add_channels(tmp_path, file_channel()), [1])
     clock.pass_time(90_000)
     call = ("waivers", "--revoke", "wvr_x", "--reason", "none", "--project", tmp_path)
-    said = [shell(*call) for _ in range(2)]
-    assert ["is late" in each.err for each in said] == [True, False]
+    given = [shell(*call) for _ in range(2)]
+    assert ["is late" in each.err for each in given] == [True, False]
     (line,) = lines_of(tmp_path / "alerts.jsonl")
     assert (line["kind"], line["check"]) == ("late", "promise")
     assert shell("alerts", "sweep", "--project", tmp_path).out == "no new SLA breaches\n"
@@ -222,8 +222,8 @@ def test_an_address_that_is_kept_elsewhere_is_used_and_not_shown(
     blocking_world(tmp_path, webhook("env:HOOK_URL"))
     place = ("--project", tmp_path)
     monkeypatch.delenv("HOOK_URL", raising=False)
-    said = shell("alerts", "test", "webhook", *place)
-    assert (said.code != 0, "HOOK_URL is not set" in said.err) == (True, True)
+    result = shell("alerts", "test", "webhook", *place)
+    assert (result.code != 0, "HOOK_URL is not set" in result.err) == (True, True)
     monkeypatch.setenv("HOOK_URL", hook.url)
     assert shell("alerts", "test", "webhook", *place).code == 0
     assert len(hook.bodies) == 1

@@ -25,16 +25,16 @@ from tests.support.projects.projects import make_project
 from tests.support.projects.shell import Shell
 
 TYPES = {"id": "long", "day": "date", "hour": "integer", "at": "timestamp", "city": "string"}
-COLUMNS = tuple(ColumnDefinition(name=name, type=said) for name, said in TYPES.items())
+COLUMNS = tuple(ColumnDefinition(name=name, type=described) for name, described in TYPES.items())
 
 
-def trips(*partition_by: str, watermark: str = "", **said: Any) -> DatasetDefinition:
+def trips(*partition_by: str, watermark: str = "", **described: Any) -> DatasetDefinition:
     load = {"type": LoadType.APPEND, "partition_by": partition_by, "watermark": watermark}
-    return dataset("bronze.trips", load=load, columns=COLUMNS, rules=(), **said)
+    return dataset("bronze.trips", load=load, columns=COLUMNS, rules=(), **described)
 
 
-def chosen(definition: DatasetDefinition, by: str | None = None, **said: str) -> str:
-    window = {"start": "2026-01-01", "end": "2026-01-31", **said}
+def chosen(definition: DatasetDefinition, by: str | None = None, **described: str) -> str:
+    window = {"start": "2026-01-01", "end": "2026-01-31", **described}
     definitions = Definitions(
         targets=(TargetDefinition(target="t", location="x", zone="z", partition_by=("day",)),)
     )
@@ -59,7 +59,7 @@ def test_the_column_that_is_meant(definition: DatasetDefinition, by: str, column
 
 
 @pytest.mark.parametrize(
-    ("definition", "said", "reason"),
+    ("definition", "options", "reason"),
     [
         (trips("day", "hour", watermark="at"), {}, "choose a column with --by: day, hour"),
         (trips(), {}, "choose a column with --by: id, day, hour, at"),
@@ -69,10 +69,10 @@ def test_the_column_that_is_meant(definition: DatasetDefinition, by: str, column
     ],
 )
 def test_a_window_that_cannot_be_is_refused_by_name(
-    definition: DatasetDefinition, said: dict[str, str], reason: str
+    definition: DatasetDefinition, options: dict[str, str], reason: str
 ) -> None:
     with pytest.raises(NoWindow) as refused:
-        chosen(definition, **said)
+        chosen(definition, **options)
     assert reason in str(refused.value)
     assert refused.value.exit_code == 2
 
@@ -85,14 +85,14 @@ def test_the_window_reaches_the_run_and_is_told(shell: Shell, tmp_path: Path) ->
     """Nothing is published yet, so that the run is refused before any engine starts."""
     make(tmp_path, trips("day"))
     call = ("backfill", "bronze.trips", "--from", "2026-01-01", "--to", "2026-01-31")
-    said = shell(*call, "--project", tmp_path)
-    assert said.code == 3
-    assert said.err == "backfilling bronze.trips, day from 2026-01-01 to 2026-01-31 …\n"
-    assert said.out.startswith("window: day from 2026-01-01 to 2026-01-31\n✗ BLOCKED")
-    assert "bronze.trips has no version yet; first: lakeguard run bronze.trips" in said.out
-    told = shell(*call, "--project", tmp_path, "--json").data
-    assert told["window"] == {"column": "day", "start": "2026-01-01", "end": "2026-01-31"}
-    assert told["run"]["status"] == "BLOCKED"
+    result = shell(*call, "--project", tmp_path)
+    assert result.code == 3
+    assert result.err == "backfilling bronze.trips, day from 2026-01-01 to 2026-01-31 …\n"
+    assert result.out.startswith("window: day from 2026-01-01 to 2026-01-31\n✗ BLOCKED")
+    assert "bronze.trips has no version yet; first: lakeguard run bronze.trips" in result.out
+    answer = shell(*call, "--project", tmp_path, "--json").data
+    assert answer["window"] == {"column": "day", "start": "2026-01-01", "end": "2026-01-31"}
+    assert answer["run"]["status"] == "BLOCKED"
 
 
 def test_why_names_the_same_window(shell: Shell, tmp_path: Path) -> None:
@@ -115,9 +115,9 @@ def test_what_a_program_publishes_is_neither_run_nor_filled_back(
         ("run", "bronze.trips"),
         ("backfill", "bronze.trips", "--from", "2026-01-01", "--to", "2026-01-31"),
     ):
-        said = shell(*call, *project)
-        assert (said.code, said.data["error"]["code"]) == (2, "LG-1201")
-        assert "tx.publish" in said.data["error"]["message"]
+        result = shell(*call, *project)
+        assert (result.code, result.data["error"]["code"]) == (2, "LG-1201")
+        assert "tx.publish" in result.data["error"]["message"]
     everything = shell("run", "--all", *project)
     assert everything.code == 0
     assert everything.data == {
@@ -129,9 +129,9 @@ def test_what_a_program_publishes_is_neither_run_nor_filled_back(
 def test_run_wants_names_or_all(shell: Shell, tmp_path: Path) -> None:
     make(tmp_path, trips("day"))
     for words in ((), ("--all", "bronze.trips"), ("--all", "--with-parents")):
-        said = shell("run", *words, "--project", tmp_path)
-        assert said.code == 2
-        assert "name datasets to run, or use --all" in said.err
+        result = shell("run", *words, "--project", tmp_path)
+        assert result.code == 2
+        assert "name datasets to run, or use --all" in result.err
 
 
 @pytest.mark.parametrize(

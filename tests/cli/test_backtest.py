@@ -43,13 +43,13 @@ def draft(folder: Path, *rules: str, name: str = "bronze.numbers") -> Path:
 
 def test_a_rule_that_no_run_was_asked_does_not_pass_a_check(shell: Shell, project: Path) -> None:
     file = draft(project, "row_count(min=1)", "range(n, max=9)")
-    said = shell("backtest", file, "--check", "--project", project)
-    assert said.code == NEVER_ASKED
-    head = said.out.splitlines()[0]
+    result = shell("backtest", file, "--check", "--project", project)
+    assert result.code == NEVER_ASKED
+    head = result.out.splitlines()[0]
     assert "would have newly blocked 0 of 2 runs" in head
     assert head.endswith("; 1 of 2 rules has no recorded data")
-    assert "no recorded data: range.n of bronze.numbers" in said.err
-    assert "Next: lakeguard backtest FILE --check --scan" in said.err
+    assert "no recorded data: range.n of bronze.numbers" in result.err
+    assert "Next: lakeguard backtest FILE --check --scan" in result.err
     assert shell("backtest", file, "--project", project).code == 0
     scanned = shell("backtest", file, "--check", "--scan", "--project", project, "--json")
     assert (scanned.code, scanned.data["backtests"][0]["unasked"]) == (0, [])
@@ -69,28 +69,28 @@ def test_a_new_dataset_ends_nothing(shell: Shell, project: Path) -> None:
     )
     file = project.parent / "both.yaml"
     file.write_text(text)
-    said = shell("backtest", file, "--check", "--project", project)
-    assert (said.code, said.out.splitlines()[0]) == (0, "bronze.aaa   new: no runs")
-    assert "bronze.numbers   would have newly blocked 0 of" in said.out
+    result = shell("backtest", file, "--check", "--project", project)
+    assert (result.code, result.out.splitlines()[0]) == (0, "bronze.aaa   new: no runs")
+    assert "bronze.numbers   would have newly blocked 0 of" in result.out
     data = shell("backtest", file, "--json", "--project", project).data["backtests"]
     assert [test["new"] for test in data] == [True, False]
 
 
 def test_all_replays_say_whether_they_are_identical(shell: Shell, project: Path) -> None:
-    said = shell("replay", "--all", "--json", "--project", project)
-    assert said.data["replays"]["identical"] is True
+    result = shell("replay", "--all", "--json", "--project", project)
+    assert result.data["replays"]["identical"] is True
 
 
 @pytest.mark.parametrize(
-    ("rule", "told"),
+    ("rule", "expected"),
     [
         ("row_count(min=1)", "would have newly blocked 0 of 1 run"),
         ("row_count(min=5)", "would have newly blocked 1 of 1 run"),
     ],
 )
-def test_one_run_is_one(shell: Shell, tmp_path: Path, rule: str, told: str) -> None:
+def test_one_run_is_one(shell: Shell, tmp_path: Path, rule: str, expected: str) -> None:
     folder = tmp_path / "lake"
     (folder / "definitions").mkdir(parents=True)
     past_run(past_project(folder, with_rules("row_count(min=1)")), [1, 2])
-    said = shell("backtest", draft(folder, rule), "--project", folder)
-    assert told in said.out.splitlines()[0], said
+    result = shell("backtest", draft(folder, rule), "--project", folder)
+    assert expected in result.out.splitlines()[0], result

@@ -15,10 +15,10 @@ AWAY = StateUnavailable(place="postgresql://there", reason="it is gone")
 
 
 @pytest.mark.parametrize(
-    ("error", "said"), [(RuntimeError("odd"), "RuntimeError: odd"), (AWAY, str(AWAY))]
+    ("error", "given"), [(RuntimeError("odd"), "RuntimeError: odd"), (AWAY, str(AWAY))]
 )
 def test_what_was_done_is_told_whatever_becomes_of_the_deliveries(
-    error: Exception, said: str, tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+    error: Exception, given: str, tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def catch_up(deliveries: Redelivery) -> int:
         deliveries.warn("serving: connection refused")
@@ -26,9 +26,9 @@ def test_what_was_done_is_told_whatever_becomes_of_the_deliveries(
 
     numbers_project(tmp_path)
     monkeypatch.setattr(Redelivery, "catch_up", catch_up)
-    told = shell("dispatcher", "--once", "--json", "--project", tmp_path)
-    assert (told.code, told.data["delivered"]) == (1, 0)
-    assert told.data["problems"] == [
+    result = shell("dispatcher", "--once", "--json", "--project", tmp_path)
+    assert (result.code, result.data["delivered"]) == (1, 0)
+    assert result.data["problems"] == [
         "deliveries: serving: connection refused",
-        f"deliveries: {said}",
+        f"deliveries: {given}",
     ]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.projects.shell import Said, Shell
+from tests.support.projects.shell import CommandResult, Shell
 
 
 @pytest.fixture
@@ -19,30 +19,30 @@ def lake(shell: Shell, tmp_path: Path) -> Path:
     return folder
 
 
-def finding(said: Said, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = next(item for item in said.data["findings"] if item["name"] == name)
+def finding(given: CommandResult, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = next(item for item in given.data["findings"] if item["name"] == name)
     return found
 
 
-def examined(shell: Shell, lake: Path) -> Said:
+def examined(shell: Shell, lake: Path) -> CommandResult:
     return shell("doctor", "--project", lake, "--json")
 
 
 def test_everything_of_the_project_is_there(shell: Shell, lake: Path) -> None:
-    said = examined(shell, lake)
+    given = examined(shell, lake)
     for name in ("LakeGuard", "Project", "Definitions", "Database", "Lake"):
-        assert finding(said, name)["ok"]
-    assert "schema" in finding(said, "Database")["detail"]
-    named = [item["name"] for item in said.data["findings"]]
+        assert finding(given, name)["ok"]
+    assert "schema" in finding(given, "Database")["detail"]
+    named = [item["name"] for item in given.data["findings"]]
     assert {"Java", "Spark", "Delta jars"} <= set(named)
 
 
 def test_nothing_applied_yet(shell: Shell, tmp_path: Path) -> None:
     folder = tmp_path / "lake"
     shell("init", folder, "--example")
-    said = examined(shell, folder)
-    assert said.code == 1
-    assert finding(said, "Database")["fix"] == "lakeguard apply"
+    given = examined(shell, folder)
+    assert given.code == 1
+    assert finding(given, "Database")["fix"] == "lakeguard apply"
     assert not (folder / ".lakeguard").exists()
 
 
@@ -82,9 +82,9 @@ def test_no_project(shell: Shell, tmp_path: Path) -> None:
 
 def test_no_java(shell: Shell, lake: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "no-java"))
-    said = examined(shell, lake)
-    assert said.code == 1
-    assert "openjdk-17-jre-headless" in finding(said, "Java")["fix"]
+    given = examined(shell, lake)
+    assert given.code == 1
+    assert "openjdk-17-jre-headless" in finding(given, "Java")["fix"]
 
 
 def test_no_jars(shell: Shell, lake: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

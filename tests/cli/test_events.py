@@ -85,8 +85,8 @@ def test_what_was_given_up_is_shown_and_sent_again(shell: Shell, tmp_path: Path)
         findings = shell("doctor", "--json", *place).data["findings"]
         (found,) = [each for each in findings if each["name"] == "Channel of events webhook"]
         assert (found["ok"], found["fix"]) == (False, "lakeguard events send --again")
-        said = shell("events", "send", "--again", *place)
-        assert (said.code, "1 event sent" in said.out) == (0, True)
+        result = shell("events", "send", "--again", *place)
+        assert (result.code, "1 event sent" in result.out) == (0, True)
         assert len(hook.bodies) == 2
 
 
@@ -94,8 +94,8 @@ def test_a_channel_is_tried(shell: Shell, tmp_path: Path) -> None:
     with receiver(200, 500) as hook:
         listened_world(tmp_path, web_listener(hook.url))
         place = ("--project", tmp_path)
-        said = shell("events", "test", "webhook", *place)
-        assert (said.code, hook.deliveries[0] in said.out) == (0, True)
+        result = shell("events", "test", "webhook", *place)
+        assert (result.code, hook.deliveries[0] in result.out) == (0, True)
         refused = shell("events", "test", "webhook", "--json", *place)
         assert (refused.code, refused.data["error"]["code"]) == (1, "LG-5202")
         unknown = shell("events", "test", "webhok", *place)

@@ -12,16 +12,16 @@ from tests.support.projects.shell import Shell
 def test_the_example_is_valid(shell: Shell, tmp_path: Path) -> None:
     folder = tmp_path / "lake"
     assert shell("init", folder, "--example").code == 0
-    said = shell("validate", "--project", folder)
-    assert said.code == 0
-    assert said.out == "✓ valid  1 source · 3 datasets · 14 rules · 1 policy\n"
+    result = shell("validate", "--project", folder)
+    assert result.code == 0
+    assert result.out == "✓ valid  1 source · 3 datasets · 14 rules · 1 policy\n"
 
 
 def test_a_bare_lake_has_settings_alone(shell: Shell, tmp_path: Path) -> None:
     folder = tmp_path / "lake"
     assert shell("init", folder, "--json").data["files"] == [".gitignore", "lakeguard.toml"]
-    said = shell("status", "--project", folder)
-    assert (said.code, said.out.splitlines()[0]) == (0, "no datasets are registered")
+    result = shell("status", "--project", folder)
+    assert (result.code, result.out.splitlines()[0]) == (0, "no datasets are registered")
 
 
 def test_every_file_is_listed_and_there(shell: Shell, tmp_path: Path) -> None:
@@ -45,9 +45,9 @@ def test_what_is_there_is_never_touched(shell: Shell, tmp_path: Path, what: str)
         (place / "mine.txt").write_text("mine")
     else:
         place.write_text("mine")
-    said = shell("init", place)
-    assert (said.code, said.out) == (2, "")
-    assert said.err.startswith("LG-1009")
+    result = shell("init", place)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("LG-1009")
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] in (["mine.txt"], ["lake"])
 
 

@@ -75,8 +75,8 @@ def test_who_withdraws_hears_of_what_was_launched_for_it(shell: Shell, tmp_path:
     key = added()
     assert client.operations.reconcile() == 1
     (task,) = client.jobs.tasks(state=TaskState.QUEUED)
-    told = shell("invalidations", "withdraw", key, "--why", "no", *at).out.splitlines()
-    assert told[-1] == f"  task {task.task_id} was canceled with it"
+    result = shell("invalidations", "withdraw", key, "--why", "no", *at).out.splitlines()
+    assert result[-1] == f"  task {task.task_id} was canceled with it"
     key = added()
     assert client.operations.reconcile() == 1
     (claimed,) = client.dispatch.claim(this_process("by hand"))
@@ -86,8 +86,8 @@ def test_who_withdraws_hears_of_what_was_launched_for_it(shell: Shell, tmp_path:
         f"  task {task.task_id} was launched for it and still runs",
         f"Next: lakeguard tasks cancel {task.task_id}",
     ]
-    told = shell("invalidations", "withdraw", key, "--why", "no", *at).out.splitlines()
-    assert told[-2:] == goes_on
+    result = shell("invalidations", "withdraw", key, "--why", "no", *at).out.splitlines()
+    assert result[-2:] == goes_on
     assert shell("invalidations", "show", key, *at).out.splitlines()[-2:] == goes_on
     client.jobs.cancel(task.task_id)
     row = shell("invalidations", "show", key, *at, "--json").data["invalidation"]
@@ -103,31 +103,33 @@ def test_who_withdraws_hears_of_what_was_launched_for_it(shell: Shell, tmp_path:
     ],
 )
 def test_a_part_is_named_in_one_way(shell: Shell, folder: Path, words: tuple[str, ...]) -> None:
-    said = shell("invalidations", "add", BRONZE, "--reason", "manual", *words, "--project", folder)
-    assert said.code == 2
+    result = shell(
+        "invalidations", "add", BRONZE, "--reason", "manual", *words, "--project", folder
+    )
+    assert result.code == 2
     listed = shell("invalidations", "list", "--project", folder)
     assert listed.out == "all datasets have caught up\n"
 
 
 def test_a_window_is_about_the_column_that_is_meant(shell: Shell, folder: Path) -> None:
     words = ("--from", "1", "--to", "5", "--by", "n", "--reason", "late_data")
-    said = shell("invalidations", "add", BRONZE, *words, "--project", folder, "--json")
-    told = said.data["invalidation"]
-    assert told["reach"]["window"] == {"column": "n", "start": "1", "end": "5"}
-    assert [item["reach"] for item in told["followers"]] == [
-        told["reach"], {"partitions": [], "window": None}
+    result = shell("invalidations", "add", BRONZE, *words, "--project", folder, "--json")
+    reported = result.data["invalidation"]
+    assert reported["reach"]["window"] == {"column": "n", "start": "1", "end": "5"}
+    assert [item["reach"] for item in reported["followers"]] == [
+        reported["reach"], {"partitions": [], "window": None}
     ]  # fmt: skip
 
 
 def test_partitions_are_listed_with_the_version_that_brought_them(
     shell: Shell, folder: Path
 ) -> None:
-    said = shell("versions", BRONZE, "--partitions", "--project", folder)
-    assert [line.split()[:2] for line in said.out.splitlines()] == [
+    result = shell("versions", BRONZE, "--partitions", "--project", folder)
+    assert [line.split()[:2] for line in result.out.splitlines()] == [
         ["PARTITION", "SINCE"], ["month=2026-01", "v1"], ["month=2026-02", "v1"]
     ]  # fmt: skip
-    told = shell("versions", BRONZE, "--partitions", "--project", folder, "--json").data
-    assert [row["rows"] for row in told["partitions"]] == [1, 1]
+    answer = shell("versions", BRONZE, "--partitions", "--project", folder, "--json").data
+    assert [row["rows"] for row in answer["partitions"]] == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -142,9 +144,9 @@ def test_partitions_are_listed_with_the_version_that_brought_them(
 def test_a_back_fill_is_named_in_one_way(
     shell: Shell, folder: Path, words: tuple[str, ...], problem: str
 ) -> None:
-    said = shell("backfill", BRONZE, *words, "--project", folder)
-    assert said.code == 2
-    assert problem in said.err
+    result = shell("backfill", BRONZE, *words, "--project", folder)
+    assert result.code == 2
+    assert problem in result.err
 
 
 def test_windows_of_partitions_are_in_the_order_of_their_values() -> None:

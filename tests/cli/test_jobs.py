@@ -86,14 +86,14 @@ def test_a_deployment_names_what_is_not_applied(shell: Shell, lake: Path) -> Non
     assert "not applied" not in first
     assert first.endswith("Next: lakeguard jobs list\n")
     define(lake, "nightly")
-    told = [
+    described = [
         "! 1 definition in the files is not applied: + job nightly",
         "Next: lakeguard apply, then: lakeguard deploy",
     ]
     for more in ((), ("--dry-run",)):
         lines = shell("deploy", *more, *place).out.splitlines()
         assert "= UNCHANGED" in lines[0]
-        assert lines[1:] == told
+        assert lines[1:] == described
     data = shell("deploy", "--json", *place).data
     assert data["unapplied"] == {"definitions": ["+ job nightly"], "mistakes": 0}
     (version,) = shell("deploy", "--list", "--json", *place).data["versions"]
@@ -226,7 +226,7 @@ def test_who_switched_a_job_when_and_why(shell: Shell, place: tuple[str, Path]) 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "given"),
     [
         (("show", "reprot"), "unknown job reprot; did you mean report?"),
         (("trigger", "report", "--set", "x"), "write --set NAME=VALUE"),
@@ -237,11 +237,11 @@ def test_who_switched_a_job_when_and_why(shell: Shell, place: tuple[str, Path]) 
     ],
 )
 def test_a_wrong_call(
-    shell: Shell, place: tuple[str, Path], arguments: tuple[str, ...], said: str
+    shell: Shell, place: tuple[str, Path], arguments: tuple[str, ...], given: str
 ) -> None:
     answer = shell("jobs", *arguments, *place)
     assert answer.code == 2
-    assert said in answer.err
+    assert given in answer.err
 
 
 def row(name: str, **fields: object) -> JobRow:

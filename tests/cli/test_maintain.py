@@ -31,11 +31,11 @@ def client(tmp_path: Path) -> Client:
 
 
 def test_a_dry_run_changes_nothing(client: Client, tmp_path: Path, shell: Shell) -> None:
-    said = shell("maintain", "--dry-run", "--project", tmp_path)
-    assert said.code == 0
-    assert "nothing was changed; 1 table would be" in said.out
-    assert "up to 4" in said.out
-    assert "Next: lakeguard maintain" in said.out
+    result = shell("maintain", "--dry-run", "--project", tmp_path)
+    assert result.code == 0
+    assert "nothing was changed; 1 table would be" in result.out
+    assert "up to 4" in result.out
+    assert "Next: lakeguard maintain" in result.out
     (row,) = shell("maintain", "--dry-run", "--json", "--project", tmp_path).data["datasets"]
     assert (row["small_files"], row["merged_files"], row["removals"]) == (4, 0, [])
     assert len(client.reader.runs()) == 4
@@ -44,9 +44,9 @@ def test_a_dry_run_changes_nothing(client: Client, tmp_path: Path, shell: Shell)
 def test_files_are_merged_and_what_is_left_over_goes(
     client: Client, tmp_path: Path, shell: Shell
 ) -> None:
-    said = shell("maintain", "bronze.numbers", "--json", "--project", tmp_path)
-    assert said.code == 0
-    (row,) = said.data["datasets"]
+    result = shell("maintain", "bronze.numbers", "--json", "--project", tmp_path)
+    assert result.code == 0
+    (row,) = result.data["datasets"]
     assert (row["merged_files"], row["small_files"], row["error"]) == (4, 0, None)
     assert [removal["kind"] for removal in row["removals"]] == ["versions"]
     assert shown(tmp_path) == [1, 2, 3, 4]
@@ -61,8 +61,8 @@ def test_versions_whose_files_went_are_marked(tmp_path: Path, shell: Shell) -> N
     client = connect(tmp_path)
     for number in (1, 2, 3):
         run_by_hand(client, [number])
-    said = shell("maintain", "--project", tmp_path)
-    assert "v1" in said.out
+    result = shell("maintain", "--project", tmp_path)
+    assert "v1" in result.out
     listed = shell("versions", "bronze.numbers", "--project", tmp_path).out
     assert listed.count("files removed") == 1
     refused = shell(
@@ -77,17 +77,17 @@ def test_a_table_that_cannot_be_maintained_is_told(
     client: Client, tmp_path: Path, shell: Shell
 ) -> None:
     DeltaLake().write_foreign(str(tmp_path / "bronze" / "numbers"), [666])
-    said = shell("maintain", "--project", tmp_path)
-    assert said.code == 1
-    assert "LG-3004" in said.out
+    result = shell("maintain", "--project", tmp_path)
+    assert result.code == 1
+    assert "LG-3004" in result.out
     (row,) = shell("maintain", "--json", "--project", tmp_path).data["datasets"]
     assert row["error"]["code"] == "LG-3004"
 
 
 def test_small_files_that_cannot_be_merged_are_told_and_why() -> None:
     made = Maintained(dataset=NUMBERS, small_files=3, removals=(), done=True)
-    said = "\n".join(maintain_lines([Upkeep(NUMBERS, made, unmerged=3)], dry_run=False))
-    assert "no two of 3 small files have compatible columns" in said
+    output = "\n".join(maintain_lines([Upkeep(NUMBERS, made, unmerged=3)], dry_run=False))
+    assert "no two of 3 small files have compatible columns" in output
 
 
 def test_an_unknown_dataset_is_refused(client: Client, tmp_path: Path, shell: Shell) -> None:

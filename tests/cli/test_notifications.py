@@ -34,8 +34,8 @@ def test_both_topics_are_listed_and_one_can_be_chosen(shell: Shell, tmp_path: Pa
     assert ["TOPIC" in listed, "blocked" in listed, "run.ended" in listed] == [True] * 3
 
     def topics(*options: str) -> list[str]:
-        said = shell("notifications", "list", "--json", *options, *place)
-        return [next(iter(row)) for row in said.data["notifications"]]
+        result = shell("notifications", "list", "--json", *options, *place)
+        return [next(iter(row)) for row in result.data["notifications"]]
 
     assert sorted(topics()) == ["alert", "event"]
     assert topics("--topic", "alert") == topics("--kind", "blocked") == ["alert"]
@@ -59,8 +59,8 @@ def test_one_topic_is_listed_as_by_its_own_command(
 
 @pytest.mark.usefixtures("client")
 def test_both_topics_are_sent(shell: Shell, tmp_path: Path) -> None:
-    said = shell("notifications", "send", "--json", "--project", tmp_path)
-    sent = [(each["topic"], each["channel"], each["sent"]) for each in said.data["channels"]]
+    result = shell("notifications", "send", "--json", "--project", tmp_path)
+    sent = [(each["topic"], each["channel"], each["sent"]) for each in result.data["channels"]]
     assert sent == [("alert", "file", 1), ("event", "file", 1)]
     assert [len(lines_of(tmp_path / f"{name}.jsonl")) for name in ("alerts", "events")] == [1, 1]
 
@@ -68,9 +68,9 @@ def test_both_topics_are_sent(shell: Shell, tmp_path: Path) -> None:
 def test_one_topic_is_sent(shell: Shell, tmp_path: Path) -> None:
     blocking_world(tmp_path)
     add_channels(tmp_path, file_channel(), file_listener())
-    said = shell("notifications", "send", "--topic", "event", "--project", tmp_path)
-    assert "0 events sent" in said.out
-    assert "alert" not in said.out
+    result = shell("notifications", "send", "--topic", "event", "--project", tmp_path)
+    assert "0 events sent" in result.out
+    assert "alert" not in result.out
 
 
 def test_a_lake_without_channels(shell: Shell, tmp_path: Path) -> None:
@@ -86,8 +86,8 @@ def test_a_channel_is_tested_by_topic_and_name(topic: str, shell: Shell, tmp_pat
     blocking_world(tmp_path)
     add_channels(tmp_path, file_channel(), file_listener())
     place = ("--project", tmp_path)
-    said = shell("notifications", "test", "--topic", topic, "file", *place)
+    result = shell("notifications", "test", "--topic", topic, "file", *place)
     (line,) = lines_of(tmp_path / f"{topic}s.jsonl")
-    assert str(line["delivery" if topic == "alert" else "id"]) in said.out
+    assert str(line["delivery" if topic == "alert" else "id"]) in result.out
     assert shell("notifications", "test", "file", *place).code == 2, "which of the two?"
     assert shell("notifications", "test", "--topic", topic, "fil", *place).code == 2

@@ -39,17 +39,17 @@ def place(tmp_path: Path) -> tuple[object, ...]:
 def test_what_waits_is_listed_with_its_account(
     shell: Shell, world: ByHand, place: tuple[object, ...]
 ) -> None:
-    said = shell("quarantine", "list", *place)
-    assert said.code == 0, said.err
+    result = shell("quarantine", "list", *place)
+    assert result.code == 0, result.err
     run_id = world.client.reader.versions(NUMBERS)[0].run_id
-    first, second = [line.split() for line in said.out.splitlines()[1:3]]
+    first, second = [line.split() for line in result.out.splitlines()[1:3]]
     assert first[:4] == [NUMBERS, run_id, NEGATIVE, "1"]
     assert second[:4] == [NUMBERS, run_id, LARGE, "1"]
-    assert "QUARANTINED" in said.out
-    assert "2 rows in quarantine" in said.out
-    assert f"Next: lakeguard quarantine show {NUMBERS}" in said.out
+    assert "QUARANTINED" in result.out
+    assert "2 rows in quarantine" in result.out
+    assert f"Next: lakeguard quarantine show {NUMBERS}" in result.out
     account = "4 read = 2 published + 2 quarantined + 0 discarded + 0 malformed"
-    assert said.out.splitlines()[-1] == f"{NUMBERS} v1: {account}"
+    assert result.out.splitlines()[-1] == f"{NUMBERS} v1: {account}"
     data = shell("quarantine", "list", NUMBERS, "--json", *place).data
     assert [(row["rule_id"], row["rows"]) for row in data["quarantine"]] == [
         (NEGATIVE, 1),
@@ -72,10 +72,10 @@ def test_what_does_not_wait_any_more_is_listed_where_asked(
 
 
 def test_rows_are_shown(shell: Shell, world: ByHand, place: tuple[object, ...]) -> None:
-    said = shell("quarantine", "show", NUMBERS, "--rule", NEGATIVE, *place)
-    assert said.code == 0, said.err
-    assert said.out.splitlines()[1].startswith("-3 ")
-    assert not any(line.startswith("400") for line in said.out.splitlines())
+    result = shell("quarantine", "show", NUMBERS, "--rule", NEGATIVE, *place)
+    assert result.code == 0, result.err
+    assert result.out.splitlines()[1].startswith("-3 ")
+    assert not any(line.startswith("400") for line in result.out.splitlines())
     data = shell("quarantine", "show", NUMBERS, "--limit", "1", "--json", *place).data
     assert (len(data["rows"]), data["quarantined"]) == (1, 2)
     none = shell("quarantine", "show", NUMBERS, "--rule", "other", *place)
@@ -87,10 +87,10 @@ def test_the_next_step_is_one_that_works(shell: Shell, tmp_path: Path) -> None:
     place = ("--project", tmp_path / "lake")
     by_key = Load(type=LoadType.INCREMENTAL, keys=("n",))
     ByHand.project(tmp_path / "lake", by_key).run([1, -3])
-    said = shell("quarantine", "show", NUMBERS, "--rule", NEGATIVE, *place).out.splitlines()
-    assert said[-2].startswith("A replay is refused: without order_by it is not known")
+    result = shell("quarantine", "show", NUMBERS, "--rule", NEGATIVE, *place).out.splitlines()
+    assert result[-2].startswith("A replay is refused: without order_by it is not known")
     again = f"lakeguard quarantine replay {NUMBERS} --rule {NEGATIVE}"
-    assert said[-1] == f"Next: {again} --as-newest"
+    assert result[-1] == f"Next: {again} --as-newest"
     ByHand.project(tmp_path / "plain").run([1, -3])
     plain = shell(
         "quarantine", "show", NUMBERS, "--rule", NEGATIVE, "--project", tmp_path / "plain"
@@ -101,8 +101,8 @@ def test_the_next_step_is_one_that_works(shell: Shell, tmp_path: Path) -> None:
 def test_what_only_a_run_can_read_is_left_to_it(shell: Shell, tmp_path: Path) -> None:
     load = Load(type=LoadType.FULL, keys=("n",), hash=HashStrategy.KEY_HASH)
     ByHand.project(tmp_path / "lake", load).run([1, -3])
-    said = shell("quarantine", "show", NUMBERS, "--project", tmp_path / "lake")
-    assert said.out.splitlines()[-1] == f"Next: lakeguard run {NUMBERS}"
+    result = shell("quarantine", "show", NUMBERS, "--project", tmp_path / "lake")
+    assert result.out.splitlines()[-1] == f"Next: lakeguard run {NUMBERS}"
 
 
 def test_a_header_is_as_wide_as_its_rows() -> None:
@@ -127,8 +127,8 @@ def test_a_tagged_value_is_told_nowhere(shell: Shell, tmp_path: Path) -> None:
     tagged = ColumnDefinition(name="n", type="long", tags=("salary",))
     ByHand.project(tmp_path / "lake", columns=(tagged,)).run([1, -987654])
     for form in ((), ("--json",)):
-        said = shell("quarantine", "show", NUMBERS, *form, "--project", tmp_path / "lake")
-        assert (said.code, "***" in said.out, "987654" in said.out) == (0, True, False)
+        result = shell("quarantine", "show", NUMBERS, *form, "--project", tmp_path / "lake")
+        assert (result.code, "***" in result.out, "987654" in result.out) == (0, True, False)
 
 
 def test_other_commands_say_what_was_quarantined(
@@ -165,20 +165,20 @@ def test_a_wrong_call_says_what_is_wrong(
     code: int,
     message: str,
 ) -> None:
-    said = shell("quarantine", *arguments, *place)
-    assert (said.code, message in said.err) == (code, True), said.err
+    result = shell("quarantine", *arguments, *place)
+    assert (result.code, message in result.err) == (code, True), result.err
 
 
 def test_nothing_waits(shell: Shell, tmp_path: Path) -> None:
     ByHand.project(tmp_path / "lake").run([1])
-    said = shell("quarantine", "list", "--project", tmp_path / "lake")
-    assert (said.code, said.out) == (0, "no rows in quarantine\n")
+    result = shell("quarantine", "list", "--project", tmp_path / "lake")
+    assert (result.code, result.out) == (0, "no rows in quarantine\n")
 
 
 def test_an_account_that_does_not_add_up_says_so() -> None:
-    told = balance_line(QuarantineBalance(dataset=NUMBERS, version=1, read=3, published=1))
-    assert "DOES NOT ADD UP" in told
-    assert told.endswith("next: lakeguard verify")
+    reported = balance_line(QuarantineBalance(dataset=NUMBERS, version=1, read=3, published=1))
+    assert "DOES NOT ADD UP" in reported
+    assert reported.endswith("next: lakeguard verify")
 
 
 def test_the_same_replay_can_be_typed_again() -> None:

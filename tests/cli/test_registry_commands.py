@@ -44,9 +44,9 @@ def test_validate_counts(shell: Shell, lake: Path) -> None:
 @pytest.mark.parametrize("command", ["validate", "plan", "apply"])
 def test_a_mistake_is_shown_where_it_stands(shell: Shell, lake: Path, command: str) -> None:
     edit(lake, SILVER, "unique(order_id)", "uniqe(order_id)")
-    said = shell(command, "--project", lake)
-    assert (said.code, said.out) == (2, "")
-    assert said.err.splitlines() == [
+    result = shell(command, "--project", lake)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.splitlines() == [
         f"{SILVER}:18:5  LG-2013  unknown rule type 'uniqe'",
         "    rules:",
         "      - uniqe(order_id)                      # in the whole table as it would be",
@@ -69,11 +69,11 @@ def test_no_two_definitions_name_one_place(shell: Shell, lake: Path, other: str)
             f"dataset: bronze.{name}\nowner: t\ndomain: d\nbuild: frame\n"
             f"location: {location}\ncolumns:\n  n: {{type: long}}\n"
         )
-    said = shell("validate", "--project", lake)
-    assert said.code == 2
-    assert "definitions/bronze/two.yaml:5:" in said.err
-    assert "LG-2033  the table of bronze.two at" in said.err
-    assert "would overlap the table of bronze.one" in said.err
+    result = shell("validate", "--project", lake)
+    assert result.code == 2
+    assert "definitions/bronze/two.yaml:5:" in result.err
+    assert "LG-2033  the table of bronze.two at" in result.err
+    assert "would overlap the table of bronze.one" in result.err
 
 
 def test_plan_shows_and_changes_nothing(shell: Shell, lake: Path) -> None:
@@ -87,9 +87,9 @@ def test_plan_shows_and_changes_nothing(shell: Shell, lake: Path) -> None:
 
 
 def test_apply_then_nothing_to_do(shell: Shell, lake: Path) -> None:
-    said = shell("apply", "--project", lake)
-    assert "✓ applied  5 steps" in said.out
-    assert said.out.endswith("Next: lakeguard run bronze.orders\n")
+    result = shell("apply", "--project", lake)
+    assert "✓ applied  5 steps" in result.out
+    assert result.out.endswith("Next: lakeguard run bronze.orders\n")
     again = shell("apply", "--project", lake)
     assert again.out.startswith("no changes")
     assert shell("apply", "--project", lake, "--json").data["applied"]["apply_id"] is None
@@ -112,8 +112,8 @@ def test_a_revision_shows_each_change(shell: Shell, applied: Path) -> None:
 
 def test_a_kept_plan_is_applied_exactly(shell: Shell, lake: Path, tmp_path: Path) -> None:
     kept = tmp_path / "plan.json"
-    said = shell("plan", "--project", lake, "--out", kept)
-    assert said.out.endswith(f"Next: lakeguard apply {kept}\n")
+    result = shell("plan", "--project", lake, "--out", kept)
+    assert result.out.endswith(f"Next: lakeguard apply {kept}\n")
     edit(lake, SILVER, "owner: shop-team", "owner: new-team")
     assert shell("apply", kept, "--project", lake).code == 0
     page = shell("show", "silver.orders", "--project", lake, "--json").data
@@ -126,26 +126,26 @@ def test_a_kept_plan_is_refused_once_the_registry_moved(
     kept = tmp_path / "plan.json"
     shell("plan", "--project", lake, "--out", kept)
     shell("apply", "--project", lake)
-    said = shell("apply", kept, "--project", lake)
-    assert said.code == 2
-    assert said.err.startswith("LG-2100  the registry changed")
+    result = shell("apply", kept, "--project", lake)
+    assert result.code == 2
+    assert result.err.startswith("LG-2100  the registry changed")
 
 
 def test_a_plan_that_was_edited_is_refused(shell: Shell, lake: Path, tmp_path: Path) -> None:
     kept = tmp_path / "plan.json"
     shell("plan", "--project", lake, "--out", kept)
     kept.write_text(kept.read_text().replace('"enforcement":"BLOCK"', '"enforcement":"ALERT"'))
-    said = shell("apply", kept, "--project", lake)
-    assert said.code == 2
-    assert said.err.startswith("LG-2101")
+    result = shell("apply", kept, "--project", lake)
+    assert result.code == 2
+    assert result.err.startswith("LG-2101")
 
 
 def test_what_is_not_a_plan_is_refused(shell: Shell, lake: Path, tmp_path: Path) -> None:
     for text in ("", "{}", json.dumps({"steps": [{"step": "drop_everything"}]})):
         (tmp_path / "plan.json").write_text(text)
-        said = shell("apply", tmp_path / "plan.json", "--project", lake)
-        assert said.code == 2
-        assert said.err.startswith("LG-1000")
+        result = shell("apply", tmp_path / "plan.json", "--project", lake)
+        assert result.code == 2
+        assert result.err.startswith("LG-1000")
     assert shell("apply", tmp_path / "none.json", "--project", lake).code == 2
 
 
@@ -195,9 +195,9 @@ def test_show_has_the_definition_that_was_applied(shell: Shell, applied: Path) -
 def test_a_name_that_is_not_registered(
     shell: Shell, applied: Path, arguments: tuple[str, ...]
 ) -> None:
-    said = shell(*arguments, "--project", applied, "--json")
-    assert said.code == 2
-    assert said.data["error"]["code"] == "LG-1003"
+    result = shell(*arguments, "--project", applied, "--json")
+    assert result.code == 2
+    assert result.data["error"]["code"] == "LG-1003"
     assert shell("runs", "--project", applied, "--json").data == {"runs": []}
 
 
@@ -215,8 +215,8 @@ def test_a_name_that_is_not_registered(
     ],
 )
 def test_wrong_calls(shell: Shell, applied: Path, arguments: tuple[str, ...], code: str) -> None:
-    said = shell(*arguments, "--project", applied, "--json")
-    assert (said.code, said.data["error"]["code"]) == (2, code)
+    result = shell(*arguments, "--project", applied, "--json")
+    assert (result.code, result.data["error"]["code"]) == (2, code)
 
 
 def test_the_project_is_found_from_below(

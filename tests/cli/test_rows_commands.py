@@ -35,8 +35,8 @@ def test_the_samples_are_a_working_set(shell: Shell, project: Path) -> None:
     assert planned.code == 0
     assert planned.out.endswith("13 steps\nNext: lakeguard load FILES\n")
     assert shell("status", "--project", project, "--json").data == {"datasets": []}
-    said = shell("load", *SAMPLES, "--project", project)
-    assert "✓ applied  13 steps" in said.out
+    result = shell("load", *SAMPLES, "--project", project)
+    assert "✓ applied  13 steps" in result.out
     again = shell("load", *SAMPLES, "--project", project, "--json")
     assert again.data["applied"]["apply_id"] is None
     assert again.data["plan"]["steps"] == []
@@ -67,10 +67,10 @@ def test_what_is_exported_as_rows_is_what_is_registered(shell: Shell, loaded: Pa
 def test_export_overwrites_nothing(shell: Shell, loaded: Path, form: str) -> None:
     (loaded / "out").mkdir()
     (loaded / "out" / "mine.txt").write_text("mine")
-    said = shell("export", loaded / "out", "--format", form, "--project", loaded)
-    assert said.code == 2
-    assert said.err.startswith("LG-1009")
-    assert said.err.endswith("Next: lakeguard export ANOTHER-FOLDER\n")
+    result = shell("export", loaded / "out", "--format", form, "--project", loaded)
+    assert result.code == 2
+    assert result.err.startswith("LG-1009")
+    assert result.err.endswith("Next: lakeguard export ANOTHER-FOLDER\n")
     assert [path.name for path in (loaded / "out").iterdir()] == ["mine.txt"]
 
 
@@ -84,9 +84,9 @@ def test_a_mistake_is_shown_at_its_value_and_nothing_is_loaded(
 ) -> None:
     monkeypatch.chdir(project)
     (project / "rows.sql").write_text(MISTAKEN)
-    said = shell("load", "rows.sql")
-    assert (said.code, said.out) == (2, "")
-    assert said.err.splitlines() == [
+    result = shell("load", "rows.sql")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.splitlines() == [
         "rows.sql:2:5  LG-2003  'format of opencellid' is required here",
         "    (101, 'OpenCellID', 'perhaps');",
         "    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^",
@@ -109,9 +109,9 @@ def test_what_only_the_plan_sees_is_shown_at_its_row(
     Path("more.sql").write_text(
         "INSERT INTO md_jobs (job_id, job_name, dataset_id) VALUES (403, 'Twice', 302);\n"
     )
-    said = shell("load", "md_jobs.csv", "more.sql", "--json")
-    assert said.code == 2
-    (error,) = said.data["error"]["errors"]
+    result = shell("load", "md_jobs.csv", "more.sql", "--json")
+    assert result.code == 2
+    (error,) = result.data["error"]["errors"]
     assert error["code"] == "LG-2030"
     assert error["place"]["file"] == "more.sql"
 
@@ -137,7 +137,7 @@ def test_a_secret_is_refused_and_never_shown(
 ) -> None:
     (loaded / name).write_text(text)
     for extra in ((), ("--json",), ("--debug",)):
-        said = shell(*extra, "load", loaded / name, "--project", loaded)
-        assert said.code == 2
-        assert "hunter2" not in said.out + said.err
-        assert "AKIAIOSFODNN7EXAMPLE" not in said.out + said.err
+        result = shell(*extra, "load", loaded / name, "--project", loaded)
+        assert result.code == 2
+        assert "hunter2" not in result.out + result.err
+        assert "AKIAIOSFODNN7EXAMPLE" not in result.out + result.err

@@ -47,10 +47,10 @@ def sketch(*names: str, keys: tuple[str, ...] = (), rows: int = 2) -> SourcePrev
 
 
 def test_what_is_proposed_says_what_was_seen(shell: Shell, lake: Path) -> None:
-    said = shell("source", "add", "orders", "./exports/orders-*.csv", "--owner", "shop-team")
-    assert said.code == 0
-    assert said.err == "inspecting exports/orders-*.csv …\n"
-    assert said.out.splitlines() == [
+    result = shell("source", "add", "orders", "./exports/orders-*.csv", "--owner", "shop-team")
+    assert result.code == 0
+    assert result.err == "inspecting exports/orders-*.csv …\n"
+    assert result.out.splitlines() == [
         "✓ proposed  bronze.orders   csv, delimiter ';', exports/orders-*.csv",
         "  inspected 2 files, 2 rows, 90 bytes",
         "  all rows inspected: types and keys hold for all of them",
@@ -76,9 +76,9 @@ def test_what_is_proposed_says_what_was_seen(shell: Shell, lake: Path) -> None:
 
 def test_it_is_planned_applied_and_listed(shell: Shell, lake: Path) -> None:
     files = sorted(f"exports/{path.name}" for path in (lake / "exports").iterdir())
-    told = shell("source", "add", "orders", *files, "--domain", "sales", "--json").data
-    assert told["path"] == "exports/orders-*.csv"
-    assert told["sketch"]["rows"] == 2
+    result = shell("source", "add", "orders", *files, "--domain", "sales", "--json").data
+    assert result["path"] == "exports/orders-*.csv"
+    assert result["sketch"]["rows"] == 2
     assert "bronze.orders   3 columns, 3 rules" in shell("plan").out
     assert shell("source", "list").out.startswith("no sources are registered")
     assert shell("apply").code == 0
@@ -89,19 +89,19 @@ def test_it_is_planned_applied_and_listed(shell: Shell, lake: Path) -> None:
 
 def test_files_without_a_row_are_told_as_such(shell: Shell, lake: Path) -> None:
     (lake / "exports" / "empty.csv").write_text("a,b\n")
-    said = shell("source", "add", "empty", "exports/empty.csv").out
-    assert "no rows: every column is proposed as a string" in said
-    assert "all rows inspected" not in said
+    result = shell("source", "add", "empty", "exports/empty.csv").out
+    assert "no rows: every column is proposed as a string" in result
+    assert "all rows inspected" not in result
 
 
 @pytest.mark.parametrize(
     "word", ["https://shop.example/o.csv", "s3://b/*.csv", "jdbc:postgresql://h/d"]
 )
 def test_an_address_is_no_file(shell: Shell, lake: Path, word: str) -> None:
-    said = shell("source", "add", "orders", word)
-    assert said.code == 2
-    assert f"LG-1203  {word}: it is a URL" in said.err
-    assert "replace path: by url:" in said.err
+    result = shell("source", "add", "orders", word)
+    assert result.code == 2
+    assert f"LG-1203  {word}: it is a URL" in result.err
+    assert "replace path: by url:" in result.err
     assert not (lake / "definitions").exists()
 
 
@@ -109,12 +109,12 @@ def test_nothing_is_overwritten(shell: Shell, lake: Path) -> None:
     assert shell("source", "add", "orders", "exports/*.csv").code == 0
     before = (lake / "definitions/sources/orders.yaml").read_bytes()
     (lake / "definitions/bronze/orders.yaml").unlink()
-    said = shell("source", "add", "orders", "exports/orders-2026-01-01.csv")
-    assert (said.code, said.out) == (2, "")
+    result = shell("source", "add", "orders", "exports/orders-2026-01-01.csv")
+    assert (result.code, result.out) == (2, "")
     assert (
-        "LG-1009  definitions/sources/orders.yaml already exists; nothing was changed" in said.err
+        "LG-1009  definitions/sources/orders.yaml already exists; nothing was changed" in result.err
     )
-    assert said.err.endswith("Next: lakeguard source add ANOTHER-NAME PATTERN\n")
+    assert result.err.endswith("Next: lakeguard source add ANOTHER-NAME PATTERN\n")
     assert (lake / "definitions/sources/orders.yaml").read_bytes() == before
     assert not (lake / "definitions/bronze/orders.yaml").exists()
 
@@ -132,8 +132,8 @@ def test_nothing_is_overwritten(shell: Shell, lake: Path) -> None:
 def test_a_wrong_call_writes_nothing(
     shell: Shell, lake: Path, words: tuple[str, ...], code: str
 ) -> None:
-    said = shell("source", "add", *words, "--json")
-    assert (said.code, said.data["error"]["code"]) == (2, code)
+    result = shell("source", "add", *words, "--json")
+    assert (result.code, result.data["error"]["code"]) == (2, code)
     assert not (lake / "definitions").exists()
 
 

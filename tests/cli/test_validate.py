@@ -43,14 +43,14 @@ MISSING = {
 def test_what_a_job_names_has_to_exist(shell: Shell, lake: Path, name: str, applied: bool) -> None:
     if applied:
         assert shell("apply", "--project", lake).code == 0
-    text, place, said = MISSING[name]
+    text, place, given = MISSING[name]
     (lake / JOB).write_text(text)
-    told = shell("validate", "--project", lake)
-    assert (told.code, told.out) == (2, "")
-    assert told.err.startswith(f"{JOB}:{place}  LG-2007  ")
-    assert said in told.err
+    result = shell("validate", "--project", lake)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"{JOB}:{place}  LG-2007  ")
+    assert given in result.err
     assert (lake / ".lakeguard").exists() is applied
-    assert shell("apply", "--project", lake).err == told.err
+    assert shell("apply", "--project", lake).err == result.err
 
 
 def break_parent(lake: Path) -> None:
@@ -79,10 +79,10 @@ def break_jobs(lake: Path) -> None:
 def test_what_apply_refuses_is_not_valid(shell: Shell, lake: Path, damage: object) -> None:
     assert callable(damage)
     damage(lake)
-    told = shell("validate", "--project", lake)
-    assert told.code == 2
-    assert "LG-2000" in told.err
-    assert shell("apply", "--project", lake).err == told.err
+    result = shell("validate", "--project", lake)
+    assert result.code == 2
+    assert "LG-2000" in result.err
+    assert shell("apply", "--project", lake).err == result.err
 
 
 def test_what_is_registered_need_not_be_defined_again(shell: Shell, lake: Path) -> None:
@@ -98,9 +98,9 @@ def test_a_registry_that_cannot_be_asked_is_not_called_wrong(shell: Shell, lake:
     (lake / JOB).write_text(python_job("after: weekly"))
     settings = lake / "lakeguard.toml"
     settings.write_text('[env.dev]\ndatabase = "postgresql://keeper@127.0.0.1:1/governance"\n')
-    told = shell("validate", "--project", lake)
-    assert told.code == 0
-    assert told.err.startswith("only the files were checked; the registry is unavailable: ")
+    result = shell("validate", "--project", lake)
+    assert result.code == 0
+    assert result.err.startswith("only the files were checked; the registry is unavailable: ")
     assert shell("validate", "--project", lake, "--json").data["registry_asked"] is False
     (lake / JOB).write_text(python_job("labels: GPU"))
     assert shell("validate", "--project", lake).code == 2, "the files are checked all the same"
@@ -113,8 +113,8 @@ def test_a_state_of_another_version_is_left_as_it_is(shell: Shell, lake: Path) -
     with database.write() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0000'")
     database.close()
-    told = shell("validate", "--project", lake)
-    assert (told.code, "is at schema 0000" in told.err) == (0, True)
+    result = shell("validate", "--project", lake)
+    assert (result.code, "is at schema 0000" in result.err) == (0, True)
     again = Database(sqlite_url(file))
     assert again.revision() == "0000"
     again.close()

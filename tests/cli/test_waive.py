@@ -29,16 +29,16 @@ def words(until: str = SOON, approver: str = "Ada") -> list[str]:
 def test_a_waiver_is_granted_listed_and_taken_back(shell: Shell, applied: Path) -> None:
     place = ("--project", applied)
     assert shell("waivers", *place).out == "no waivers\n"
-    said = shell("waive", DATASET, CHECK, *words(), *place)
-    assert said.code == 0, said.err
-    assert f"! WAIVED  {DATASET}" in said.out
+    result = shell("waive", DATASET, CHECK, *words(), *place)
+    assert result.code == 0, result.err
+    assert f"! WAIVED  {DATASET}" in result.out
     (row,) = shell("waivers", DATASET, "--json", *place).data["waivers"]
     assert (row["waiver"]["approver"], row["waiver"]["check_kind"]) == ("Ada", "rule")
     listed = shell("waivers", *place).out
     assert "ACTIVE" in listed
     assert "late feed" in listed
     waiver = row["waiver"]["waiver_id"]
-    assert waiver in said.out, "the next command takes it back"
+    assert waiver in result.out, "the next command takes it back"
     back = shell("waivers", "--revoke", waiver, "--reason", "fixed", *place)
     assert back.code == 0, back.err
     assert "REVOKED" in back.out
@@ -65,9 +65,9 @@ def test_a_waiver_is_granted_listed_and_taken_back(shell: Shell, applied: Path) 
 def test_what_cannot_be_waived_is_refused_in_words(
     shell: Shell, applied: Path, arguments: list[str], code: int, message: str
 ) -> None:
-    said = shell(*arguments, "--project", applied)
-    assert (said.code, said.out) == (code, "")
-    assert message in said.err
+    result = shell(*arguments, "--project", applied)
+    assert (result.code, result.out) == (code, "")
+    assert message in result.err
 
 
 def test_a_day_is_waived_to_its_end() -> None:

@@ -114,7 +114,9 @@ def test_every_column_that_a_load_writes_is_named() -> None:
         {"type": "SCD2", "hash": "ROW_HASH"},
         {"type": "CDC", "hash": "KEY_HASH", "deletes": "soft"},
     )
-    written = {column.name for said in loads for column in load_columns(Load.model_validate(said))}
+    written = {
+        column.name for given in loads for column in load_columns(Load.model_validate(given))
+    }
     text = section(DEFINITIONS, "`load`")
     assert len(written) == 7
     assert [name for name in sorted(written) if f"`{name}`" not in text] == []

@@ -29,9 +29,9 @@ def test_every_loop_is_in_the_table_in_its_order(tmp_path: Path) -> None:
     with context.read() as tx:
         roster = read_roster(tx)
     loops = [*_loops(context, Watch(), roster), *other_loops(context, lambda: 0, KnownRuns())]
-    told = re.search(r"\| loop \| does \|\n\|---\|---\|\n((?:\|.*\n)+)", PAGE)
-    assert told is not None
-    assert re.findall(r"^\| ([a-z ]+) \|", told[1], re.MULTILINE) == [name for name, _ in loops]
+    reported = re.search(r"\| loop \| does \|\n\|---\|---\|\n((?:\|.*\n)+)", PAGE)
+    assert reported is not None
+    assert re.findall(r"^\| ([a-z ]+) \|", reported[1], re.MULTILINE) == [name for name, _ in loops]
 
 
 def test_the_patterns_of_the_page_are_patterns() -> None:

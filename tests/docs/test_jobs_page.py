@@ -47,9 +47,9 @@ def test_every_setting_is_named_and_no_other() -> None:
 
 
 def test_the_defaults_are_those_of_the_program() -> None:
-    told = dict(re.findall(r"^\| `(\w+)` \|.*\| `(\S+)` \|$", part("Settings"), re.MULTILINE))
+    reported = dict(re.findall(r"^\| `(\w+)` \|.*\| `(\S+)` \|$", part("Settings"), re.MULTILINE))
     usual = JobControls()
-    assert told == {
+    assert reported == {
         "time_zone": "UTC",
         "catch_up": CatchUp.LATEST,
         "overlap": usual.overlap,

@@ -31,9 +31,9 @@ def first_table(text: str) -> set[str]:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_column_is_described_and_no_other(table: str) -> None:
-    said = {"source_systems": {"system_name"}}.get(table, set())
-    assert said <= set(re.findall(r"`([^`]+)`", section(table)))
-    assert first_table(section(table)) == set(TABLES[table]) - said
+    given = {"source_systems": {"system_name"}}.get(table, set())
+    assert given <= set(re.findall(r"`([^`]+)`", section(table)))
+    assert first_table(section(table)) == set(TABLES[table]) - given
 
 
 def test_every_table_and_no_other_has_a_section() -> None:

@@ -34,8 +34,8 @@ def test_every_form_of_policy_is_documented(kind: PolicyKind) -> None:
     for form in kind.forms:
         assert policy_text(parse_policy(kind.type, form.example)) == form.example
         assert f"```\n{form.example}\n```" in section
-        for said in (form.form, form.meaning, form.judged, form.violated):
-            assert said in section
+        for given in (form.form, form.meaning, form.judged, form.violated):
+            assert given in section
 
 
 def test_every_policy_type_is_documented() -> None:

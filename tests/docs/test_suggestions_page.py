@@ -42,8 +42,8 @@ def flights(place: str, tmp_path_factory: pytest.TempPathFactory) -> Rows:
 
 def trial_drafts(found: list[Suggestion]) -> Iterator[Draft]:
     for item in found:
-        said = item.model_dump(exclude={"confidence", "results"})
-        yield Draft.model_validate({**said, "strength": item.confidence})
+        given = item.model_dump(exclude={"confidence", "results"})
+        yield Draft.model_validate({**given, "strength": item.confidence})
 
 
 def test_the_page_lists_what_the_flights_suggest(
@@ -60,11 +60,11 @@ def test_every_flight_keeps_every_rule_and_each_change_breaks_its_own(
     assert len(trials) == len(found) > 30
     assert flights.count == sketch.rows == 336_776
     held = flights.held(trials, LOOKED_AT)
-    assert {told.outcome for told in held} == {Outcome.PASS}
+    assert {reported.outcome for reported in held} == {Outcome.PASS}
     for trial in trials:
         changed = flights.changed(trial.draft.mutation, tmp_path / "changed.parquet")
-        (told,) = changed.held([trial], LOOKED_AT)
-        assert told.outcome in (Outcome.FAIL, Outcome.WARN), (trial.draft.rule, told)
+        (reported,) = changed.held([trial], LOOKED_AT)
+        assert reported.outcome in (Outcome.FAIL, Outcome.WARN), (trial.draft.rule, reported)
 
 
 def test_every_rule_that_is_ever_drafted_is_explained() -> None:

@@ -99,11 +99,11 @@ def test_the_specified_columns_come_first_in_their_order(name: str) -> None:
 
 def test_what_may_change_is_told() -> None:
     for name in metadata.tables:
-        (told,) = re.findall(r"^- Changes: (.*)$", sections()[name], re.MULTILINE)
-        assert ("append-only" in told) is (name not in MUTABLE_COLUMNS)
-        assert ("Rows leave" in told) is (name in QUEUES)
+        (reported,) = re.findall(r"^- Changes: (.*)$", sections()[name], re.MULTILINE)
+        assert ("append-only" in reported) is (name not in MUTABLE_COLUMNS)
+        assert ("Rows leave" in reported) is (name in QUEUES)
         for column in MUTABLE_COLUMNS.get(name, ()):
-            assert f"`{column}`" in told
+            assert f"`{column}`" in reported
 
 
 def test_what_the_ledger_does_not_hold_has_a_reason() -> None:

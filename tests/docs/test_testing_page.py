@@ -57,9 +57,9 @@ def test_the_tests_on_the_page_pass_and_a_mistake_is_told_as_there(tmp_path: Pat
         check=False,
     )
     assert "1 failed, 2 passed" in done.stdout, done.stdout
-    (told,) = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
+    (reported,) = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
     found = re.findall(r"^E {7}(.*)$", done.stdout, re.MULTILINE)
-    assert unnumbered(found) == unnumbered(told.splitlines())
+    assert unnumbered(found) == unnumbered(reported.splitlines())
 
 
 def unnumbered(lines: list[str]) -> list[str]:

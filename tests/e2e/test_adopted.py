@@ -35,10 +35,10 @@ def customers(tmp_path: Path) -> Path:
 
 
 def test_adopted_as_it_is(shop: Terminal, customers: Path) -> None:
-    told = shop.type(f"lakeguard adopt silver.customers {customers}")
-    assert told.code == 0, told.err
-    assert "wrote definitions/silver/customers.yaml" in told.out
-    assert "✓ ADOPTED  silver.customers v1   80 rows, 6 checks passed" in told.out
+    result = shop.type(f"lakeguard adopt silver.customers {customers}")
+    assert result.code == 0, result.err
+    assert "wrote definitions/silver/customers.yaml" in result.out
+    assert "✓ ADOPTED  silver.customers v1   80 rows, 6 checks passed" in result.out
     written = (shop.folder / "definitions" / "silver" / "customers.yaml").read_text()
     for line in (
         f"location: {customers}",
@@ -154,5 +154,5 @@ def test_a_damaged_file_is_named(shop: Terminal, customers: Path, harm: str) -> 
 
 def test_it_is_told_as_adopted(shop: Terminal, customers: Path) -> None:
     assert shop.type(f"lakeguard adopt silver.customers {customers}").code == 0
-    told = shop.type("lakeguard versions silver.customers").out
-    assert ("adopted" in told, "a program" in told) == (True, False)
+    result = shop.type("lakeguard versions silver.customers").out
+    assert ("adopted" in result, "a program" in result) == (True, False)

@@ -79,10 +79,10 @@ def test_a_rule_that_is_changed(shop: Terminal) -> None:
     )
     file.write_text(softer)
     command = ways["The rule was wrong: change its definition"]
-    assert typed(shop, command) == [0, 0], shop.said[-1]
-    said = shop.type("lakeguard why silver.orders").out
-    assert "rule range" in said
-    assert "→ range(amount, min=-100" in said
+    assert typed(shop, command) == [0, 0], shop.results[-1]
+    result = shop.type("lakeguard why silver.orders").out
+    assert "rule range" in result
+    assert "→ range(amount, min=-100" in result
 
 
 def test_somebody_who_answers_for_it(shop: Terminal) -> None:
@@ -90,37 +90,37 @@ def test_somebody_who_answers_for_it(shop: Terminal) -> None:
     waivers = [command for command in ways.values() if " waive " in command]
     assert len(waivers) == 2, "one for each rule that failed"
     for command in waivers:
-        assert typed(shop, command) == [0], shop.said[-1]
+        assert typed(shop, command) == [0], shop.results[-1]
     assert typed(shop, "lakeguard run silver.orders") == [0]
-    said = shop.type("lakeguard why silver.orders").out
-    assert said.count("! WARN") == 2
-    assert "waived by NAME" in said
+    result = shop.type("lakeguard why silver.orders").out
+    assert result.count("! WARN") == 2
+    assert "waived by NAME" in result
 
 
 def test_a_schema_that_is_right(shop: Terminal) -> None:
     """A column is new, the profile is strict, and somebody says that the column is right."""
     file = shop.folder / "definitions" / "bronze" / "orders.yaml"
     file.write_text(file.read_text("utf-8") + "schema: {profile: strict}\n")
-    assert shop.type("lakeguard apply").code == 0, shop.said[-1]
+    assert shop.type("lakeguard apply").code == 0, shop.results[-1]
     for old in (shop.folder / "data").glob("*.csv"):
         old.unlink()
     (shop.folder / "data" / "orders-2026-01-09.csv").write_text(WIDER)
-    assert shop.type("lakeguard run bronze.orders").code == BLOCKED, shop.said[-1]
+    assert shop.type("lakeguard run bronze.orders").code == BLOCKED, shop.results[-1]
     ways = printed(shop, "bronze.orders")
-    said = shop.said[-1].out
-    assert "column coupon" in said
+    result = shop.results[-1].out
+    assert "column coupon" in result
     assert typed(shop, only(ways, "diff")) == [0]
-    assert typed(shop, only(ways, "approve")) == [0], shop.said[-1]
-    assert typed(shop, ways["After fixing the data or the build"]) == [0], shop.said[-1]
+    assert typed(shop, only(ways, "approve")) == [0], shop.results[-1]
+    assert typed(shop, ways["After fixing the data or the build"]) == [0], shop.results[-1]
 
 
 def test_the_screen_shows_numbers_rows_and_what_is_new(shop: Terminal) -> None:
-    said = shop.type("lakeguard why silver.orders")
-    lines = said.out.splitlines()
+    result = shop.type("lakeguard why silver.orders")
+    lines = result.out.splitlines()
     at = next(place for place, line in enumerate(lines) if line.startswith("  range("))
     assert lines[at + 1].strip().startswith("▁█  2 runs: 0 of 10 rows first, 1 of 3 rows now")
     assert "-35" in "\n".join(lines[at + 2 : at + 4])
-    assert "input bronze.orders   v1 → v2" in said.out
+    assert "input bronze.orders   v1 → v2" in result.out
     data = shop.type("lakeguard why silver.orders --json").data
     assert [way["command"] for way in data["next_commands"]] == list(printed(shop).values())
     fresh = shop.type("lakeguard why bronze.orders").out

@@ -42,8 +42,8 @@ def test_a_blocked_run_is_one_post(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         run = terminal.type("lakeguard why silver.orders --json").data["run"]
         assert (body["dataset"], body["kind"]) == ("silver.orders", "blocked")
         assert body["run_id"] in str(run)
-        told = [line for line in lines_of(shop / "alerts.jsonl") if line["kind"] == "blocked"]
-        assert [line["run_id"] for line in told] == [body["run_id"]]
+        output = [line for line in lines_of(shop / "alerts.jsonl") if line["kind"] == "blocked"]
+        assert [line["run_id"] for line in output] == [body["run_id"]]
         for email in ("lea@", "@example.com"):
             assert email not in str(hook.bodies)
         proof = terminal.type("lakeguard verify")

@@ -31,7 +31,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
     for line in written_lines():
         if line.endswith(" RUN"):
             runs = terminal.type("lakeguard runs silver.orders --json").data["runs"]
-            terminal.said.pop()
+            terminal.results.pop()
             blocked = next(run for run in runs if run["status"] == "BLOCKED")
             line = line.replace("RUN", blocked["run_id"])
         terminal.type(line)
@@ -39,12 +39,12 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
 
 
 def test_every_line_ends_as_the_page_says(walked: Terminal) -> None:
-    codes = {said.line: said.code for said in walked.said}
-    ends = [(said.line, said.code) for said in walked.said if said.code != 0]
+    codes = {given.line: given.code for given in walked.said}
+    ends = [(given.line, given.code) for given in walked.said if given.code != 0]
     assert ends == [("lakeguard run --all", BLOCKED)], codes
 
 
-def said(walked: Terminal, line: str, nth: int = 0) -> str:
+def described(walked: Terminal, line: str, nth: int = 0) -> str:
     return [item.out for item in walked.said if item.line == line][nth]
 
 
@@ -55,21 +55,21 @@ def outcomes(text: str) -> list[list[str]]:
 
 
 def test_the_walk_says_what_happened(walked: Terminal) -> None:
-    first = said(walked, "lakeguard run --all")
+    first = described(walked, "lakeguard run --all")
     assert outcomes(first) == [
         ["✓ PROMOTED", "bronze.orders", "v1", "10"],
         ["✓ PROMOTED", "silver.orders", "v1", "10"],
         ["✓ PROMOTED", "gold.revenue_daily", "v1", "5"],
     ]
     assert first.splitlines()[-1] == "3 datasets: 3 promoted"
-    assert "nothing new; v1 stays" in said(walked, "lakeguard run silver.orders")
-    assert said(walked, "lakeguard run bronze.arrivals").startswith(
+    assert "nothing new; v1 stays" in described(walked, "lakeguard run silver.orders")
+    assert described(walked, "lakeguard run bronze.arrivals").startswith(
         "✓ PROMOTED  bronze.arrivals v1   3 rows, "
     )
 
 
 def test_a_block_stops_what_is_built_on_it(walked: Terminal) -> None:
-    second = said(walked, "lakeguard run --all", 1)
+    second = described(walked, "lakeguard run --all", 1)
     assert outcomes(second) == [
         ["✓ PROMOTED", "bronze.orders", "v2", "3"],
         ["✗ BLOCKED", "silver.orders", "v1", "3"],
@@ -80,7 +80,7 @@ def test_a_block_stops_what_is_built_on_it(walked: Terminal) -> None:
 
 
 def test_the_block_names_each_broken_rule_with_its_number(walked: Terminal) -> None:
-    lines = said(walked, "lakeguard run --all", 1).partition("OUTCOME")[0].strip().splitlines()
+    lines = described(walked, "lakeguard run --all", 1).partition("OUTCOME")[0].strip().splitlines()
     assert lines[0] == "✗ BLOCKED  silver.orders   nothing was published; v1 stays visible"
     assert lines[-1] == "Next: lakeguard why silver.orders"
     failing = [line.split("(")[0].strip() for line in lines if "✗ FAIL" in line]
@@ -89,7 +89,7 @@ def test_the_block_names_each_broken_rule_with_its_number(walked: Terminal) -> N
 
 
 def test_why_shows_the_way_back(walked: Terminal) -> None:
-    text = said(walked, "lakeguard why silver.orders")
+    text = described(walked, "lakeguard why silver.orders")
     assert "✗ BLOCKED  silver.orders" in text
     assert "input bronze.orders   v1 → v2" in text
     assert 'lakeguard rollback bronze.orders --to v1 --reason "…"' in text
@@ -106,7 +106,7 @@ def masked(text: str) -> list[str]:
 def test_the_transcript_in_the_readme_is_real(walked: Terminal) -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     transcript = text.partition("```text\n")[2].partition("```")[0]
-    assert masked(transcript) == masked(said(walked, "lakeguard why silver.orders"))
+    assert masked(transcript) == masked(described(walked, "lakeguard why silver.orders"))
 
 
 def test_the_replay_is_identical(walked: Terminal) -> None:
@@ -150,11 +150,11 @@ def test_a_process_of_its_own_keeps_the_streams_apart(walked: Terminal) -> None:
             check=False,
         )
         codes.append(done.returncode)
-        told = json.loads(done.stdout)
+        document = json.loads(done.stdout)
         assert done.stderr == f"running {name} …\n"
     assert codes == [0, BLOCKED]
-    assert told["run"]["status"] == "BLOCKED"
-    assert told["published"] == 1
+    assert document["run"]["status"] == "BLOCKED"
+    assert document["published"] == 1
 
 
 @pytest.fixture(scope="module")

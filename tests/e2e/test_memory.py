@@ -37,9 +37,9 @@ def draft(shop: Terminal, *rules: str, without: str = "") -> Path:
 
 
 def test_the_rules_as_they_are_change_nothing(shop: Terminal) -> None:
-    said = shop.type("lakeguard backtest definitions/silver/orders.yaml --check --json")
-    assert said.code == 0
-    (test,) = said.data["backtests"]
+    result = shop.type("lakeguard backtest definitions/silver/orders.yaml --check --json")
+    assert result.code == 0
+    (test,) = result.data["backtests"]
     assert (test["runs"], test["unchanged"], test["blocks"]) == (2, 2, [])
 
 
@@ -59,15 +59,15 @@ def test_a_stricter_rule_is_scanned_told_and_checked(shop: Terminal) -> None:
 
 
 def test_a_rule_that_does_not_compile_is_shown_in_its_place(shop: Terminal) -> None:
-    said = shop.type(f"lakeguard backtest {draft(shop, 'range(amuont, max=1)')}")
-    assert said.code == 2
-    assert "amuont" in said.err
-    assert "draft.yaml" in said.err
+    result = shop.type(f"lakeguard backtest {draft(shop, 'range(amuont, max=1)')}")
+    assert result.code == 2
+    assert "amuont" in result.err
+    assert "draft.yaml" in result.err
 
 
 def test_everything_is_decided_again(shop: Terminal) -> None:
-    said = shop.type("lakeguard replay --all")
-    assert (said.code, "✓ IDENTICAL" in said.out) == (0, True)
+    result = shop.type("lakeguard replay --all")
+    assert (result.code, "✓ IDENTICAL" in result.out) == (0, True)
     count = shop.type("lakeguard replay --all --json").data["replays"]["decisions"]
     part = shop.type("lakeguard replay --all --dataset silver.orders --since 1d --json")
     assert 0 < part.data["replays"]["decisions"] < count
@@ -78,24 +78,24 @@ def test_everything_is_decided_again(shop: Terminal) -> None:
 def test_a_run_is_built_again(shop: Terminal) -> None:
     runs = shop.type("lakeguard runs silver.orders --json").data["runs"]
     published = next(run["run_id"] for run in runs if run["version"] == 1)
-    said = shop.type(f"lakeguard replay {published} --rebuild")
-    assert (said.code, "✓ SAME ROWS" in said.out) == (0, True)
+    result = shop.type(f"lakeguard replay {published} --rebuild")
+    assert (result.code, "✓ SAME ROWS" in result.out) == (0, True)
     ingested = shop.type("lakeguard runs bronze.orders --json").data["runs"][0]["run_id"]
     assert shop.type(f"lakeguard replay {ingested} --rebuild").code == 0
     file = shop.folder / "data" / "orders-2026-01-07.csv"
     kept = file.read_bytes()
     file.write_bytes(kept + b"\n")
-    said = shop.type(f"lakeguard replay {ingested} --rebuild")
-    assert said.code == 1
-    assert "LG-5021" in said.err
-    assert "has changed since the run" in said.err
+    result = shop.type(f"lakeguard replay {ingested} --rebuild")
+    assert result.code == 1
+    assert "LG-5021" in result.err
+    assert "has changed since the run" in result.err
     file.write_bytes(kept)
 
 
 def test_two_runs_side_by_side(shop: Terminal) -> None:
     runs = shop.type("lakeguard runs silver.orders --json").data["runs"]
     blocked, published = runs[0]["run_id"], runs[-1]["run_id"]
-    said = shop.type(f"lakeguard diff {published} {blocked}")
-    assert said.code == 0
+    result = shop.type(f"lakeguard diff {published} {blocked}")
+    assert result.code == 0
     for words in ("verdict", "ALLOWED", "BLOCKED", "input bronze.orders", "Checks"):
-        assert words in said.out
+        assert words in result.out

@@ -69,19 +69,19 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
 
 def done(shop: Terminal, line: str, code: int = 0) -> str:
     """What the line printed; it ended as it should."""
-    said = shop.type(line)
-    assert said.code == code, said
-    return said.out
+    result = shop.type(line)
+    assert result.code == code, result
+    return result.out
 
 
-def told(shop: Terminal, line: str, code: int = 0) -> Any:
-    said = shop.type(f"{line} --json")
-    assert said.code == code, said
-    return said.data
+def described(shop: Terminal, line: str, code: int = 0) -> Any:
+    result = shop.type(f"{line} --json")
+    assert result.code == code, result
+    return result.data
 
 
 def balance(shop: Terminal) -> dict[str, Any]:
-    (found,) = told(shop, "lakeguard quarantine list silver.orders")["balances"]
+    (found,) = described(shop, "lakeguard quarantine list silver.orders")["balances"]
     assert found["adds_up"]
     names = ("read", "published", "quarantined", "discarded", "malformed")
     return {name: found[name] for name in names}
@@ -90,7 +90,7 @@ def balance(shop: Terminal) -> dict[str, Any]:
 def backtested(shop: Terminal, draft: str, code: int = 0) -> list[dict[str, Any]]:
     """What the draft would have made of past runs; with the exit code of a check."""
     write_folder(shop.folder, {"drafts/orders.yaml": draft})
-    found: list[dict[str, Any]] = told(
+    found: list[dict[str, Any]] = described(
         shop, "lakeguard backtest drafts/orders.yaml --scan --check", code
     )["backtests"]
     return found
@@ -98,7 +98,7 @@ def backtested(shop: Terminal, draft: str, code: int = 0) -> list[dict[str, Any]
 
 def last_runs(shop: Terminal) -> list[str]:
     """Of silver.orders, the newest first."""
-    return [run["run_id"] for run in told(shop, "lakeguard runs silver.orders")["runs"]]
+    return [run["run_id"] for run in described(shop, "lakeguard runs silver.orders")["runs"]]
 
 
 def test_rows_that_fail_wait_and_the_others_are_published(shop: Terminal) -> None:
@@ -119,12 +119,12 @@ def test_it_is_told_why_they_wait(shop: Terminal) -> None:
     why = done(shop, "lakeguard why silver.orders")
     assert "in_set" in why
     assert "lakeguard quarantine show silver.orders" in why
-    kept = told(shop, "lakeguard quarantine list silver.orders")["quarantine"]
+    kept = described(shop, "lakeguard quarantine list silver.orders")["quarantine"]
     assert {item["rule_id"]: (item["rows"], item["state"]) for item in kept} == {
         "in_set.country": (2, "QUARANTINED"),
         "range.amount": (1, "QUARANTINED"),
     }
-    shown = told(shop, "lakeguard quarantine show silver.orders --rule in_set.country")
+    shown = described(shop, "lakeguard quarantine show silver.orders --rule in_set.country")
     place = shown["columns"].index
     assert sorted(row[place("order_id")] for row in shown["rows"]) == ["4", "6"]
     assert {row[place("country")] for row in shown["rows"]} == {"NL"}
@@ -164,7 +164,7 @@ def test_what_is_given_up_is_discarded_with_a_reason(shop: Terminal) -> None:
         "discarded": 1,
         "malformed": 0,
     }
-    kept = told(shop, "lakeguard quarantine list silver.orders --all")["quarantine"]
+    kept = described(shop, "lakeguard quarantine list silver.orders --all")["quarantine"]
     assert {item["rule_id"]: item["state"] for item in kept} == {
         "in_set.country": "REPLAYED",
         "range.amount": "DISCARDED",
@@ -175,14 +175,14 @@ def test_what_is_given_up_is_discarded_with_a_reason(shop: Terminal) -> None:
 def test_a_profile_shows_what_is_published_and_no_address(shop: Terminal) -> None:
     text = done(shop, "lakeguard profile silver.orders")
     assert text.startswith("silver.orders@v3   5 rows, 4 columns")
-    found = told(shop, "lakeguard profile silver.orders")
+    found = described(shop, "lakeguard profile silver.orders")
     columns = {column["column"]: column for column in found["columns"]}
     countries = {item["value"]: item["rows"] for item in columns["country"]["top"]}
     assert countries == {"DE": 2, "FR": 1, "NL": 2}
     assert (columns["amount"]["least"], columns["amount"]["greatest"]) == ("15.00", "310.00")
     assert columns["email"]["masked"]
     assert "example.com" not in text + str(found)
-    earlier = told(shop, "lakeguard profile silver.orders@v1")
+    earlier = described(shop, "lakeguard profile silver.orders@v1")
     assert (earlier["version"], earlier["rows"]) == (1, 2)
 
 
@@ -202,17 +202,17 @@ def test_two_runs_side_by_side(shop: Terminal) -> None:
     sent_again, dirty, first = last_runs(shop)
     text = done(shop, f"lakeguard diff {first} {dirty}")
     assert "input bronze.orders   v1 → v2" in text
-    found = told(shop, f"lakeguard diff {first} {dirty}")["diff"]
+    found = described(shop, f"lakeguard diff {first} {dirty}")["diff"]
     figures = {item["name"]: (item["before"], item["after"]) for item in found["figures"]}
     assert (figures["table rows"], figures["quarantined"]) == (("2", "3"), (None, "3"))
     checks = {item["check_id"]: item for item in found["checks"]}
     country = checks["in_set.country"]
     assert (country["before"]["outcome"], country["after"]["outcome"]) == ("PASS", "WARN")
-    mended = told(shop, f"lakeguard diff {dirty} {sent_again}")["diff"]["differences"]
+    mended = described(shop, f"lakeguard diff {dirty} {sent_again}")["diff"]["differences"]
     rules = [item for item in mended if item["subject"] == "rule"]
     assert [item["name"] for item in rules] == ["in_set.country"]
     assert "'NL'" in rules[0]["after"]
-    same = told(shop, f"lakeguard diff {first} {first}")["diff"]
+    same = described(shop, f"lakeguard diff {first} {first}")["diff"]
     assert (same["differences"], same["before"]) == ([], same["after"])
 
 
@@ -235,19 +235,19 @@ def test_the_past_is_decided_as_it_was_and_built_as_it_was(shop: Terminal) -> No
     """Though a rule was mended since, and another added."""
     text = done(shop, "lakeguard replay --all")
     assert text.startswith("✓ IDENTICAL  7 decisions repeated")
-    silver = told(shop, "lakeguard replay --all --dataset silver.orders")["replays"]
+    silver = described(shop, "lakeguard replay --all --dataset silver.orders")["replays"]
     assert (silver["decisions"], silver["differences"]) == (4, [])
     wednesday, sent_again, dirty, first = last_runs(shop)
     for run in (wednesday, sent_again, dirty, first):
-        assert told(shop, f"lakeguard replay {run}")["replay"]["identical"]
-        assert told(shop, f"lakeguard replay {run} --rebuild")["rebuild"]["same"]
+        assert described(shop, f"lakeguard replay {run}")["replay"]["identical"]
+        assert described(shop, f"lakeguard replay {run} --rebuild")["rebuild"]["same"]
 
 
 def test_all_of_it_is_proven_and_outlives_the_database(shop: Terminal) -> None:
     done(shop, "lakeguard verify")
-    before = told(shop, "lakeguard quarantine list --all")
+    before = described(shop, "lakeguard quarantine list --all")
     done(shop, "rm .lakeguard/state.db")
     done(shop, "lakeguard rebuild")
-    assert told(shop, "lakeguard quarantine list --all") == before
+    assert described(shop, "lakeguard quarantine list --all") == before
     done(shop, "lakeguard verify")
     done(shop, "lakeguard replay --all")

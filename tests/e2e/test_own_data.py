@@ -53,9 +53,9 @@ def test_datasets_that_do_not_wait_for_each_other_run_side_by_side(lake: Termina
     for name in ("returns", "visits"):
         assert lake.type(f'lakeguard source add {name} "exports/{name}-*.csv"').code == 0
     assert lake.type("lakeguard apply").code == 0
-    told = lake.type("lakeguard run --all --jobs 2 --json")
-    assert told.code == 0
-    ended = {item["dataset"]: item["outcome"] for item in told.data["runs"]}
+    result = lake.type("lakeguard run --all --jobs 2 --json")
+    assert result.code == 0
+    ended = {item["dataset"]: item["outcome"] for item in result.data["runs"]}
     assert ended == {
         "bronze.orders": "UNCHANGED",
         "bronze.returns": "PROMOTED",

@@ -12,7 +12,7 @@ from lakeguard_sdk import connect
 from lakeguard_sdk.storage import fault_points
 
 
-def main(folder: str, point: str, told: Connection) -> None:
+def main(folder: str, point: str, expected: Connection) -> None:
     """Tells the port that it listens at, and waits for its death."""
 
     def die(reached: str) -> None:
@@ -22,5 +22,5 @@ def main(folder: str, point: str, told: Connection) -> None:
     client = connect(folder)
     fault_points.listen(die)
     with serve(client, parse_place("127.0.0.1:0"), None) as inbox:
-        told.send(inbox.place)
+        expected.send(inbox.place)
         threading.Event().wait()

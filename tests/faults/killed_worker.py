@@ -23,9 +23,9 @@ COMMITS = (BEFORE, DURING, AFTER)
 """Of the last thing that a process does: never sent, sent and not answered, answered."""
 
 
-def main(folder: str, act: str, point: str, said: str = "") -> None:
+def main(folder: str, act: str, point: str, given: str = "") -> None:
     client = connect(folder)
-    steps = _steps(client, act, said, Path(folder))
+    steps = _steps(client, act, given, Path(folder))
     for step in steps[:-1]:
         step()
     fault_points.listen(lambda reached: _die() if reached == point else None)
@@ -36,7 +36,7 @@ def main(folder: str, act: str, point: str, said: str = "") -> None:
         _die()
 
 
-def _steps(client: Client, act: str, said: str, folder: Path) -> list[Callable[[], object]]:
+def _steps(client: Client, act: str, given: str, folder: Path) -> list[Callable[[], object]]:
     claimed: list[Assignment] = []
 
     def claim() -> None:
@@ -49,7 +49,7 @@ def _steps(client: Client, act: str, said: str, folder: Path) -> list[Callable[[
         run_by_hand(client, [100, 101], claimed=claimed[0].ticket)
 
     def trigger() -> None:
-        launched = client.jobs.trigger(JOB, "mortal", key=said)
+        launched = client.jobs.trigger(JOB, "mortal", key=given)
         (folder / "acknowledged").write_text(launched.task_id)
 
     acts: dict[str, list[Callable[[], object]]] = {
@@ -58,8 +58,8 @@ def _steps(client: Client, act: str, said: str, folder: Path) -> list[Callable[[
         "build": [claim, build],
         "tick": [client.jobs.tick],
         "trigger": [trigger],
-        "deploy": [lambda: client.jobs.deploy("back", to=said)],
-        "cancel": [lambda: client.jobs.cancel(said)],
+        "deploy": [lambda: client.jobs.deploy("back", to=given)],
+        "cancel": [lambda: client.jobs.cancel(given)],
     }
     return acts[act]
 

@@ -51,8 +51,8 @@ def _on_a_server() -> Iterator[None]:
         yield
 
 
-def kill(folder: Path, act: str, point: str, said: str = "") -> None:
-    process = NEWBORN.Process(target=killed_worker.main, args=(str(folder), act, point, said))
+def kill(folder: Path, act: str, point: str, given: str = "") -> None:
+    process = NEWBORN.Process(target=killed_worker.main, args=(str(folder), act, point, given))
     process.start()
     process.join(timeout=60)
     assert process.exitcode == -signal.SIGKILL, (act, point)

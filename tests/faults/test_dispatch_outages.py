@@ -190,9 +190,9 @@ def test_a_server_without_a_free_session(own_server: Server, tmp_path: Path) -> 
     with ExitStack() as others:
         take_all(own_server, others)
         assert len(work_off(client)) == 3
-        with pytest.raises(StateUnavailable) as told:
+        with pytest.raises(StateUnavailable) as reported:
             connect(tmp_path)
-        assert told.value.retryable
+        assert reported.value.retryable
     assert len(connect(tmp_path).jobs.tasks()) == 3
     assert_books(tmp_path)
 

@@ -54,12 +54,12 @@ def test_a_file_has_each_alert_once(point: str, tmp_path: Path) -> None:
     kill_at(tmp_path, point)
     drained(connect(tmp_path))
     assert [line["run_id"] for line in lines_of(tmp_path / "alerts.jsonl")] == runs
-    told = [
+    described = [
         each.outcome.value
         for row in client.notifications.rows(Topic.ALERT)
         for each in row.deliveries
     ]
-    assert told == ["sent", "sent"]
+    assert described == ["sent", "sent"]
 
 
 @pytest.mark.parametrize("point", SENDING)

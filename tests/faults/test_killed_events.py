@@ -29,9 +29,9 @@ def test_an_event_is_told_at_least_once_under_one_id(point: str, tmp_path: Path)
         publish(client)
         kill_at(tmp_path, point)
         drained(connect(tmp_path))
-        told = {body["id"]: body for body in hook.bodies}
-        types = [body["type"] for body in told.values()]
+        described = {body["id"]: body for body in hook.bodies}
+        types = [body["type"] for body in described.values()]
         assert types == ["lakeguard.dataset.published", "lakeguard.run.ended"]
-        assert all(body == told[body["id"]] for body in hook.bodies)
+        assert all(body == described[body["id"]] for body in hook.bodies)
         assert len(hook.bodies) == (3 if point == "notification.sent" else 2)
-        assert [line["id"] for line in lines_of(tmp_path / "events.jsonl")] == list(told)
+        assert [line["id"] for line in lines_of(tmp_path / "events.jsonl")] == list(described)

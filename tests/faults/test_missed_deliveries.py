@@ -40,8 +40,8 @@ def client(request: pytest.FixtureRequest, live: LiveSchema, tmp_path: Path) -> 
 def findings(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     """As ``verify --data`` tells them."""
     code = answered(["verify", "--data", "--json", "--project", str(folder)])
-    told = json.loads(capsys.readouterr().out)
-    return code, str(told.get("findings", told))
+    document = json.loads(capsys.readouterr().out)
+    return code, str(document.get("findings", document))
 
 
 def test_what_it_missed_is_delivered_when_it_is_back(

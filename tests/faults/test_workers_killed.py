@@ -68,10 +68,10 @@ def wait_until_over(pid: str) -> None:
 
 def _is_running(pid: str) -> bool:
     try:
-        said = Path("/proc", pid, "stat").read_text()
+        given = Path("/proc", pid, "stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return False
-    return said.rpartition(")")[2].split()[0] not in ("Z", "X")
+    return given.rpartition(")")[2].split()[0] not in ("Z", "X")
 
 
 def wait_for(place: Path) -> str:

@@ -204,8 +204,8 @@ def test_a_fact_and_what_is_told_of_it_live_and_die_with_their_transaction(
         record(tx, documents, document("b"), now)
     with migrated.read() as connection:
         assert connection.execute(text("SELECT body FROM documents")).scalars().all() == ["b"]
-        told = connection.execute(text("SELECT payload FROM outbox")).scalars().all()
-    assert [json.loads(payload)["body"] for payload in told] == ["b"]
+        rows = connection.execute(text("SELECT payload FROM outbox")).scalars().all()
+    assert [json.loads(payload)["body"] for payload in rows] == ["b"]
 
 
 def test_the_file_is_durable_and_checks_references(migrated_file: Database) -> None:

@@ -158,19 +158,19 @@ def test_a_column_more_is_added_and_emptied_by_a_rollback(delivery: Delivery) ->
 
 
 @pytest.mark.parametrize(
-    ("declared", "said"),
+    ("declared", "given"),
     [
         (schema(id="long"), "column s is there and not in the version"),
         (schema(id="double", s="string"), "column id is bigint there and double precision in the"),
     ],
 )
 def test_any_other_difference_is_refused_by_name(
-    delivery: Delivery, declared: TableSchema, said: str
+    delivery: Delivery, declared: TableSchema, given: str
 ) -> None:
     delivery.publish(*numbers((1, "a")))
     delivery.published.declared = declared
     row = {name: value for name, value in {"id": 5, "s": "x"}.items() if name in declared.names}
-    with pytest.raises(DeliveryFailed, match=said) as refused:
+    with pytest.raises(DeliveryFailed, match=given) as refused:
         delivery.publish(row)
     assert "drop table" in str(refused.value)
     assert (delivery.live.rows(), delivery.live.version()) == ([(1, "a")], 1)
@@ -298,14 +298,14 @@ def test_a_secret_that_is_missing_is_named_and_one_that_is_wrong_is_not(
     with pytest.raises(SecretMissing, match="env:DELIVERY_PASSWORD"):
         delivery.publish(*numbers((1, "a")))
     monkeypatch.setenv("DELIVERY_PASSWORD", "wrong-" + PASSWORD)
-    told: list[str] = []
+    reported: list[str] = []
     plan = delivery.published.plan(
         TargetFormat.POSTGRESQL, load=KEYED, database=delivery.live.table()
     )
     reader = cast(Reader, delivery.published)
-    deliver_or_report(plan, reader, lambda stage, facts: told.append(str(facts)))
+    deliver_or_report(plan, reader, lambda stage, facts: reported.append(str(facts)))
     deliver_or_report(plan, reader, None)
-    assert 'password authentication failed for user "***"' in told[-1]
+    assert 'password authentication failed for user "***"' in reported[-1]
     assert "v1 of bronze.orders was not delivered" in caplog.text
     for secret in (f'"{USER}"', PASSWORD):
-        assert secret not in caplog.text + str(told)
+        assert secret not in caplog.text + str(reported)

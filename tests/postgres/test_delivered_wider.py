@@ -136,9 +136,11 @@ def test_a_view_that_stands_in_the_way_is_named_with_the_way_out(
     delivery = keyed(tmp_path, live, "integer")
     delivery.publish(*rows(1))
     live.sql(f"CREATE VIEW {live.quoted('totals')} AS SELECT sum(v) FROM {{table}}")
-    with pytest.raises(DeliveryFailed, match=r"cannot have v bigint: .*totals.*Drop what") as told:
+    with pytest.raises(
+        DeliveryFailed, match=r"cannot have v bigint: .*totals.*Drop what"
+    ) as reported:
         grow(delivery, "long", 2**40)
-    assert told.value.next_step == "lakeguard run bronze.orders"
+    assert reported.value.next_step == "lakeguard run bronze.orders"
     assert (live.rows("id, v"), live.version(), kind_of(live)) == ([(0, 1)], 1, "integer")
     live.sql(f"DROP VIEW {live.quoted('totals')}")
     assert delivery.deliver() is not None, "the next run widens it"

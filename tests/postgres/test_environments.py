@@ -11,7 +11,7 @@ from sqlalchemy import text
 from lakeguard.state.database import Database
 from lakeguard.state.schema_revision import SCHEMA_HEAD
 from lakeguard_sdk import connect
-from tests.support.projects.shell import Said, Shell
+from tests.support.projects.shell import CommandResult, Shell
 
 
 @pytest.fixture
@@ -27,17 +27,17 @@ def on_server(shell: Shell, tmp_path: Path, schema: Database) -> Path:
     return folder
 
 
-def on_prod(shell: Shell, folder: Path, command: str) -> Said:
+def on_prod(shell: Shell, folder: Path, command: str) -> CommandResult:
     return shell(command, "--project", folder, "--env", "prod", "--json")
 
 
-def on_dev(shell: Shell, folder: Path, command: str) -> Said:
+def on_dev(shell: Shell, folder: Path, command: str) -> CommandResult:
     return shell(command, "--project", folder, "--json")
 
 
-def database_of(said: Said) -> dict[str, Any]:
+def database_of(given: CommandResult) -> dict[str, Any]:
     """What the doctor found about the database."""
-    findings: list[dict[str, Any]] = said.data["findings"]
+    findings: list[dict[str, Any]] = given.data["findings"]
     return next(item for item in findings if item["name"] == "Database")
 
 

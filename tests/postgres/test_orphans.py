@@ -84,7 +84,7 @@ def test_an_id_that_the_state_does_not_know_is_an_orphan(
 ) -> None:
     served.publish(1, 2)
     served.mark(change)
-    assert message in [said for _, said in served.findings()]
+    assert message in [given for _, given in served.findings()]
 
 
 def test_a_marker_without_its_table_is_listed(served: Served) -> None:

@@ -272,9 +272,9 @@ def test_who_finds_no_connection_is_told_to_come_again(state: Database) -> None:
     queue.put("sweep")
     state.engine.pool._timeout = 0.05  # type: ignore[attr-defined]
     held = [state.engine.connect() for _ in range(15)]
-    with pytest.raises(StateUnavailable) as told:
+    with pytest.raises(StateUnavailable) as reported:
         queue.claim()
-    assert told.value.retryable
+    assert reported.value.retryable
     for connection in held:
         connection.close()
     assert len(queue.take()) == 1

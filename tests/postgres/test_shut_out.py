@@ -34,7 +34,7 @@ def project(shell: Shell, tmp_path: Path, clerk: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("user", "name", "told"),
+    ("user", "name", "expected"),
     [
         ("clerk:hunter3", "postgres", "password authentication failed"),
         ("clerk", "postgres", "no password supplied"),
@@ -42,10 +42,10 @@ def project(shell: Shell, tmp_path: Path, clerk: str) -> Path:
     ],
 )
 def test_who_is_not_let_in_is_told_the_settings(
-    user: str, name: str, told: str, clerk: str
+    user: str, name: str, expected: str, clerk: str
 ) -> None:
     address = clerk.replace("clerk@", f"{user}@").replace("/postgres", f"/{name}")
-    with pytest.raises(StateLoginRefused, match=told) as shut:
+    with pytest.raises(StateLoginRefused, match=expected) as shut:
         Database(address).check()
     data = shut.value.to_data()
     assert (data["code"], data["retryable"]) == ("LG-6006", False)
@@ -88,14 +88,14 @@ def test_a_server_that_has_no_room_may_have_some_later(server: Server, clerk: st
 def test_commands_end_with_it_at_once(
     command: tuple[str, ...], shell: Shell, project: Path
 ) -> None:
-    said = shell(*command, "--project", project, "--json")
-    assert (said.data["error"]["code"], said.data["error"]["retryable"]) == ("LG-6006", False)
-    assert said.data["error"]["next"] == "lakeguard doctor"
-    assert said.code != 0
+    result = shell(*command, "--project", project, "--json")
+    assert (result.data["error"]["code"], result.data["error"]["retryable"]) == ("LG-6006", False)
+    assert result.data["error"]["next"] == "lakeguard doctor"
+    assert result.code != 0
 
 
 def test_the_doctor_does_not_send_to_the_doctor(shell: Shell, project: Path) -> None:
-    said = shell("doctor", "--project", project, "--json")
-    found = next(each for each in said.data["findings"] if each["name"] == "Database")
+    result = shell("doctor", "--project", project, "--json")
+    found = next(each for each in result.data["findings"] if each["name"] == "Database")
     assert "password authentication failed" in found["detail"]
     assert found["fix"] == "correct env.dev in lakeguard.toml, or what its password names"

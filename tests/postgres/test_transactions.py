@@ -73,7 +73,7 @@ def test_a_writer_sees_what_others_committed(migrated: Database) -> None:
 def test_a_deadlock_may_be_tried_again(migrated: Database) -> None:
     with migrated.write() as connection:
         connection.execute(text("CREATE TABLE pair (n int); INSERT INTO pair VALUES (1), (2)"))
-    both, told = threading.Barrier(2), []
+    both, reported = threading.Barrier(2), []
 
     def lock(first: int, second: int) -> None:
         row = text("SELECT n FROM pair WHERE n = :n FOR UPDATE")
@@ -83,16 +83,16 @@ def test_a_deadlock_may_be_tried_again(migrated: Database) -> None:
                 both.wait(30)
                 connection.execute(row, {"n": second})
         except StateUnavailable as error:
-            told.append(error)
+            reported.append(error)
 
     threads = [threading.Thread(target=lock, args=pair) for pair in ((1, 2), (2, 1))]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(30)
-    assert ["deadlock detected" in str(error) for error in told] == [True]
-    assert told[0].retryable
-    assert "\n" not in str(told[0])
+    assert ["deadlock detected" in str(error) for error in reported] == [True]
+    assert reported[0].retryable
+    assert "\n" not in str(reported[0])
 
 
 def test_a_restarted_server_is_used_again(own_server: Server) -> None:

@@ -39,9 +39,9 @@ def test_no_command_asks_for_help(shell: Shell) -> None:
 
 def test_every_listed_command_exists_and_has_help(shell: Shell) -> None:
     for name in COMMANDS:
-        said = shell(name, "--help")
-        assert said.code == 0
-        assert said.out.startswith(f"Usage: lakeguard {name}")
+        result = shell(name, "--help")
+        assert result.code == 0
+        assert result.out.startswith(f"Usage: lakeguard {name}")
 
 
 def test_version(shell: Shell) -> None:
@@ -49,9 +49,9 @@ def test_version(shell: Shell) -> None:
 
 
 def test_an_unknown_command_is_refused_with_the_nearest(shell: Shell) -> None:
-    said = shell("statsu")
-    assert (said.code, said.out) == (2, "")
-    assert said.err.splitlines() == [
+    result = shell("statsu")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.splitlines() == [
         "LG-1000  unknown command 'statsu'; did you mean status?",
         "Next: lakeguard --help",
     ]
@@ -59,16 +59,16 @@ def test_an_unknown_command_is_refused_with_the_nearest(shell: Shell) -> None:
 
 def test_a_missing_argument_and_an_unknown_option(shell: Shell) -> None:
     assert shell("run").code == 2
-    said = shell("run", "silver.flights", "--forse")
-    assert said.code == 2
-    assert said.err.endswith("Next: lakeguard run --help\n")
+    result = shell("run", "silver.flights", "--forse")
+    assert result.code == 2
+    assert result.err.endswith("Next: lakeguard run --help\n")
 
 
 def test_no_project(shell: Shell, tmp_path: Path) -> None:
-    said = shell("status", "--project", tmp_path)
-    assert said.code == 2
-    assert said.err.startswith("LG-1007  no lakeguard.toml")
-    assert said.err.endswith("Next: lakeguard init my-lake\n")
+    result = shell("status", "--project", tmp_path)
+    assert result.code == 2
+    assert result.err.startswith("LG-1007  no lakeguard.toml")
+    assert result.err.endswith("Next: lakeguard init my-lake\n")
 
 
 def test_options_may_stand_before_or_after(shell: Shell, tmp_path: Path) -> None:
@@ -79,9 +79,9 @@ def test_options_may_stand_before_or_after(shell: Shell, tmp_path: Path) -> None
 
 
 def test_an_error_in_json_is_on_stdout_and_keeps_its_exit_code(shell: Shell) -> None:
-    said = shell("run", "flights", "--json")
-    assert (said.code, said.err) == (2, "")
-    assert sorted(said.data["error"]) == ["code", "message", "next", "retryable"]
+    result = shell("run", "flights", "--json")
+    assert (result.code, result.err) == (2, "")
+    assert sorted(result.data["error"]) == ["code", "message", "next", "retryable"]
     assert shell("nonsense", "--json").data["error"]["code"] == "LG-1000"
 
 
@@ -122,9 +122,9 @@ def test_exit_codes(shell: Shell, breaking: Breaking, error: BaseException, code
 
 def test_an_error_says_code_what_and_next(shell: Shell, breaking: Breaking) -> None:
     breaking.error = NotRegistered(dataset="silver.x")
-    said = shell("break")
-    assert said.out == ""
-    assert said.err.splitlines() == [
+    result = shell("break")
+    assert result.out == ""
+    assert result.err.splitlines() == [
         "LG-1003  silver.x is not registered",
         "Next: lakeguard status, or write its definition and: lakeguard apply",
     ]
@@ -171,7 +171,7 @@ def test_a_terminal_that_cannot_show_a_character_gets_another() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "env", "told"),
+    ("command", "env", "expected"),
     [
         ("lakeguard rebuild", None, "lakeguard rebuild"),
         ("lakeguard rebuild", "prod", "lakeguard --env prod rebuild"),
@@ -179,9 +179,9 @@ def test_a_terminal_that_cannot_show_a_character_gets_another() -> None:
     ],
 )
 def test_the_next_command_is_about_the_same_environment(
-    command: str, env: str | None, told: str
+    command: str, env: str | None, expected: str
 ) -> None:
-    assert errors.with_env(command, env) == told
+    assert errors.with_env(command, env) == expected
 
 
 def test_a_head_that_is_none_is_a_wrong_call() -> None:

@@ -55,9 +55,9 @@ def test_it_is_sent_before_the_process_is_gone(tmp_path: Path) -> None:
 
 def test_a_log_is_standard_error(tmp_path: Path) -> None:
     blocking_world(tmp_path, entry(type="log"))
-    said = ended(tmp_path)
-    (line,) = said.stderr.splitlines()
-    assert json.loads(line)["run_id"] == said.stdout.strip()
+    given = ended(tmp_path)
+    (line,) = given.stderr.splitlines()
+    assert json.loads(line)["run_id"] == given.stdout.strip()
 
 
 def test_who_says_nothing_holds_up_no_end(tmp_path: Path) -> None:

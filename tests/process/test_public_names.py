@@ -18,10 +18,10 @@ def test_the_public_names_are_these() -> None:
 
 def test_importing_it_needs_no_spark() -> None:
     heavy = "{name.partition('.')[0] for name in sys.modules} & {'pyspark', 'duckdb', 'deltalake'}"
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", f"import sys, openlaketx; print({heavy})"],
         check=True,
         capture_output=True,
         text=True,
     )
-    assert told.stdout == "set()\n"
+    assert result.stdout == "set()\n"

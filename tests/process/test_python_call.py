@@ -77,13 +77,13 @@ def test_what_a_job_is_told_and_what_it_tells(tmp_path: Path) -> None:
         """,
     )
     attempt = attempt_of(parameters={"region": "eu", "date": "2026-01-31"})
-    told = Output(location="out/report.csv", rows=3, bytes=70, notes={"sum": 12})
-    assert run(tmp_path, attempt) == TaskReport(success=True, outputs={"report": told})
+    reported = Output(location="out/report.csv", rows=3, bytes=70, notes={"sum": 12})
+    assert run(tmp_path, attempt) == TaskReport(success=True, outputs={"report": reported})
     assert log_of(tmp_path, attempt) == "half way\nto the other stream\n"
 
 
 @pytest.mark.parametrize(
-    "said",
+    "given",
     [
         "location='x/' + key",
         "location='s3://x/' + quote(key)",
@@ -94,7 +94,7 @@ def test_what_a_job_is_told_and_what_it_tells(tmp_path: Path) -> None:
     ],
 )
 def test_an_output_that_holds_a_secret_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
 ) -> None:
     secrets = {"KEY": "correct horse battery", "NUMBER": "48151623", "SHORT": "eu"}
     for name, value in secrets.items():
@@ -105,7 +105,7 @@ def test_an_output_that_holds_a_secret_is_refused(
         from urllib.parse import quote
         key = job.secret("key")
         job.output("good", location="x/europe", notes={{"region": "europe"}})
-        job.output("bad", {said})
+        job.output("bad", {given})
         """,
         secrets={name.lower(): f"env:JOB_{name}" for name in secrets},
     )
@@ -306,6 +306,6 @@ def test_a_parameter_that_only_looks_like_a_secret_is_not_looked_up(
     """Whoever sends an event writes what he likes: no variable, and no pipe, is read for him."""
     monkeypatch.setenv("OTHER_KEY", "of another job")
     os.mkfifo(tmp_path / "pipe")
-    said = {"event.a": "env:OTHER_KEY", "event.b": f"file:{tmp_path}/pipe"}
-    write_job(tmp_path, f"assert (dict(job.parameters), job._secrets) == ({said!r}, {{}})")
-    assert run(tmp_path, attempt_of(parameters=said)).success
+    given = {"event.a": "env:OTHER_KEY", "event.b": f"file:{tmp_path}/pipe"}
+    write_job(tmp_path, f"assert (dict(job.parameters), job._secrets) == ({given!r}, {{}})")
+    assert run(tmp_path, attempt_of(parameters=given)).success

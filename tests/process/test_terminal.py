@@ -74,11 +74,11 @@ def test_a_note_does_not_run_into_the_spinner() -> None:
 def drawn(script: str, **variables: str) -> str:
     """What a program that shows its progress writes to a terminal."""
     ours, theirs = os.openpty()
-    said = "import time; from lakeguard.cli.terminal.progress import *\n" + script
+    text = "import time; from lakeguard.cli.terminal.progress import *\n" + script
     environment = {**os.environ, "TERM": "xterm", **variables}
     try:
         subprocess.run(
-            [sys.executable, "-c", said], stdout=theirs, stderr=theirs, env=environment, check=True
+            [sys.executable, "-c", text], stdout=theirs, stderr=theirs, env=environment, check=True
         )
         return os.read(ours, 65536).decode()
     finally:

@@ -134,8 +134,8 @@ def test_a_mistake_is_told_with_its_place(pytester: pytest.Pytester) -> None:
             lake.apply("source: orders\\nformat: cvs\\npath: in/*.csv")
         """
     )
-    told = ended(pytester, failed=1)
-    assert "definitions/sources/orders.yaml:2:9: " in told
+    reported = ended(pytester, failed=1)
+    assert "definitions/sources/orders.yaml:2:9: " in reported
 
 
 def test_a_failing_assertion_shows_the_line_of_the_test(pytester: pytest.Pytester) -> None:
@@ -147,9 +147,9 @@ def test_a_failing_assertion_shows_the_line_of_the_test(pytester: pytest.Pyteste
             assert_promoted(lake, "silver.orders")
         """
     )
-    told = ended(pytester, failed=1)
-    assert "E       AssertionError: no such dataset 'silver.orders'; there is none" in told
-    assert "judged.py" not in told
+    reported = ended(pytester, failed=1)
+    assert "E       AssertionError: no such dataset 'silver.orders'; there is none" in reported
+    assert "judged.py" not in reported
 
 
 def test_what_a_project_leaves_behind(tmp_path: Path) -> None:
@@ -172,10 +172,10 @@ def test_what_a_project_leaves_behind(tmp_path: Path) -> None:
     assert found == {path: text.encode() for path, text in taken.items()}
 
 
-@pytest.mark.parametrize("said", ["", "()", '("a", "b")', '(folder="a")'])
-def test_a_marker_without_its_folder_is_told(pytester: pytest.Pytester, said: str) -> None:
+@pytest.mark.parametrize("given", ["", "()", '("a", "b")', '(folder="a")'])
+def test_a_marker_without_its_folder_is_told(pytester: pytest.Pytester, given: str) -> None:
     pytester.makepyfile(
-        ASKING.replace("def test", f"@pytest.mark.lakeguard_project{said}\ndef test")
+        ASKING.replace("def test", f"@pytest.mark.lakeguard_project{given}\ndef test")
     )
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     result.assert_outcomes(errors=1)

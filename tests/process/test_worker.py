@@ -16,7 +16,7 @@ import pytest
 from lakeguard.cli.session import stopping
 from lakeguard_sdk import Client
 from tests.support.projects.assignments import write_job
-from tests.support.projects.shell import Said, Shell
+from tests.support.projects.shell import CommandResult, Shell
 from tests.support.projects.worker_jobs import job_project, python_job, task_of
 
 TELLING = """\
@@ -44,8 +44,8 @@ def client(here: Path) -> Client:
     return client
 
 
-def lines(said: Said) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in said.out.splitlines()]
+def lines(given: CommandResult) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in given.out.splitlines()]
 
 
 def test_a_task_from_its_queue_to_its_log(shell: Shell, client: Client) -> None:
@@ -55,12 +55,12 @@ def test_a_task_from_its_queue_to_its_log(shell: Shell, client: Client) -> None:
     assert {row["task_id"] for row in listed} == {good, bad}
     assert "no attempt has started" in shell("tasks", "log", good).err
 
-    said = shell("worker", "--drain", "--poll", "0.05")
-    assert (said.code, said.out) == (1, "")
-    assert f"▶ nightly  python, attempt 1 of {good}" in said.err
-    assert "✓ nightly  succeeded in" in said.err
-    assert "! nightly  failed in" in said.err
-    assert "LG-5651" in said.err
+    result = shell("worker", "--drain", "--poll", "0.05")
+    assert (result.code, result.out) == (1, "")
+    assert f"▶ nightly  python, attempt 1 of {good}" in result.err
+    assert "✓ nightly  succeeded in" in result.err
+    assert "! nightly  failed in" in result.err
+    assert "LG-5651" in result.err
 
     assert shell("tasks", "log", good).out == "one line\n"
     data = shell("tasks", "log", bad, "--json").data
@@ -81,9 +81,9 @@ def test_a_task_from_its_queue_to_its_log(shell: Shell, client: Client) -> None:
 
 def test_a_worker_speaks_json_to_programs(shell: Shell, client: Client) -> None:
     task = task_of(client)
-    said = shell("worker", "--drain", "--poll", "0.05", "--json")
-    assert said.code == 0
-    begun, ended = lines(said)
+    result = shell("worker", "--drain", "--poll", "0.05", "--json")
+    assert result.code == 0
+    begun, ended = lines(result)
     assert (begun["event"], begun["task"], begun["kind"]) == ("begun", task, "python")
     assert (ended["event"], ended["ending"], ended["error"]) == ("ended", "succeeded", None)
     assert shell("worker", "--drain").code == 0
@@ -92,19 +92,19 @@ def test_a_worker_speaks_json_to_programs(shell: Shell, client: Client) -> None:
 def test_what_a_worker_refuses_is_told_and_no_success(shell: Shell, client: Client) -> None:
     tasks = {task_of(client, key=key) for key in "abc"}
     client.jobs.switch("nightly", enabled=False)
-    said = shell("worker", "--drain", "--poll", "0.05")
-    assert (said.code, said.out) == (3, "")
+    result = shell("worker", "--drain", "--poll", "0.05")
+    assert (result.code, result.out) == (3, "")
     why = "LG-3321 job nightly was switched off since this was launched"
-    told = said.err.splitlines()
-    assert sorted(told) == sorted(f"✗ nightly  refused, {task}: {why}" for task in tasks)
+    output = result.err.splitlines()
+    assert sorted(output) == sorted(f"✗ nightly  refused, {task}: {why}" for task in tasks)
     assert shell("worker", "--drain").code == 0
 
     client.jobs.switch("nightly", enabled=True)
     task = task_of(client, key="d")
     client.jobs.switch("nightly", enabled=False)
-    said = shell("worker", "--drain", "--json")
-    (refused,) = lines(said)
-    assert (said.code, refused["event"], refused["error"]["code"]) == (3, "refused", "LG-3321")
+    result = shell("worker", "--drain", "--json")
+    (refused,) = lines(result)
+    assert (result.code, refused["event"], refused["error"]["code"]) == (3, "refused", "LG-3321")
     assert (refused["name"], refused["kind"], refused["task"]) == ("nightly", "python", task)
 
 
@@ -132,7 +132,7 @@ def test_a_task_of_a_job_that_is_off_names_the_switch(shell: Shell, client: Clie
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "given"),
     [
         (("worker", "--label", "Not A Word"), 2, "LG-1000"),
         (("worker", "--slots", "0"), 2, "LG-1000"),
@@ -145,10 +145,10 @@ def test_a_task_of_a_job_that_is_off_names_the_switch(shell: Shell, client: Clie
     ],
 )
 @pytest.mark.usefixtures("client")
-def test_what_is_refused(shell: Shell, arguments: tuple[str, ...], code: int, said: str) -> None:
+def test_what_is_refused(shell: Shell, arguments: tuple[str, ...], code: int, given: str) -> None:
     answer = shell(*arguments)
     assert answer.code == code
-    assert answer.err.startswith(said)
+    assert answer.err.startswith(given)
 
 
 def test_signals_say_stop_and_mean_what_they_did_before_afterwards() -> None:

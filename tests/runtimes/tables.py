@@ -28,6 +28,6 @@ def _rows(location: str, commit: int) -> tuple[list[tuple[str, str]], list[tuple
     files = [f"{location}/{path}" for path in live_files(open_table(location, commit))]
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
-        told = connection.execute("SELECT * FROM read_parquet($f) ORDER BY ALL", {"f": files})
-        columns = [(name, str(kind)) for name, kind, *_ in told.description or []]
-        return columns, told.fetchall()
+        rows = connection.execute("SELECT * FROM read_parquet($f) ORDER BY ALL", {"f": files})
+        columns = [(name, str(kind)) for name, kind, *_ in rows.description or []]
+        return columns, rows.fetchall()

@@ -27,8 +27,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
     }
-    told = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
-    submit = ("org.apache.spark.deploy.SparkSubmit", "--master", "local[2]", *told)
+    described = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
+    submit = ("org.apache.spark.deploy.SparkSubmit", "--master", "local[2]", *described)
     with java_process(log, *submit, "--class", SERVER, "spark-internal", memory="1g"):
         wait_for(log, "Spark Connect server started")
         yield f"sc://127.0.0.1:{port}"
@@ -39,8 +39,8 @@ def test_the_same_program_makes_the_same_tables(server: str, tmp_path: Path) -> 
     for number, place in enumerate(("local[2]", server)):
         folder = tmp_path / f"lake {number}"
         make_shop(folder)
-        told = json.loads(told_by(OWN, "-m", "tests.runtimes.program", place, str(folder)))
-        seen.append(told)
+        document = json.loads(told_by(OWN, "-m", "tests.runtimes.program", place, str(folder)))
+        seen.append(document)
         made.append(tables(folder, (*BUILT, "silver.marks")))
     ours, theirs = seen
     assert theirs.pop("refused") == "LG-1107"

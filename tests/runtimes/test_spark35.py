@@ -23,8 +23,10 @@ def test_the_same_program_makes_the_same_tables(tmp_path: Path) -> None:
     for python in (OWN, spark35()):
         folder = tmp_path / f"lake {len(seen)}"
         make_shop(folder)
-        told = json.loads(told_by(python, "-m", "tests.runtimes.program", "local[2]", str(folder)))
-        seen[told.pop("spark")[:4]] = told
+        document = json.loads(
+            told_by(python, "-m", "tests.runtimes.program", "local[2]", str(folder))
+        )
+        seen[document.pop("spark")[:4]] = document
         made[folder] = tables(folder, (*BUILT, "silver.marks"))
     assert list(seen) == ["4.2.", "3.5."]
     ours, theirs = seen.values()
@@ -39,9 +41,9 @@ def test_the_same_program_makes_the_same_tables(tmp_path: Path) -> None:
 
 
 def test_json_lines_are_refused_rather_than_read_otherwise(tmp_path: Path) -> None:
-    told = told_by(spark35(), "-m", "tests.runtimes.json_lines", str(tmp_path / "lake"))
-    assert told.split(maxsplit=1)[0] == "LG-1110"
-    assert "this is Spark 3.5.9; a JSON Lines source needs 4.0 or newer" in told
+    output = told_by(spark35(), "-m", "tests.runtimes.json_lines", str(tmp_path / "lake"))
+    assert output.split(maxsplit=1)[0] == "LG-1110"
+    assert "this is Spark 3.5.9; a JSON Lines source needs 4.0 or newer" in output
 
 
 def test_casts_and_hashes_are_the_same_on_it(tmp_path: Path) -> None:

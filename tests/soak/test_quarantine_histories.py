@@ -109,15 +109,21 @@ class History:
         self.model.roll_back(target)
 
     def check(self) -> None:
-        told = self.table.client.reader.quarantine_balance(TABLE)
-        found = told.read, told.published, told.quarantined, told.discarded, told.malformed
-        assert (told.adds_up, told.version, found) == (
+        reported = self.table.client.reader.quarantine_balance(TABLE)
+        found = (
+            reported.read,
+            reported.published,
+            reported.quarantined,
+            reported.discarded,
+            reported.malformed,
+        )
+        assert (reported.adds_up, reported.version, found) == (
             True,
             self.model.shown,
             self.model.balance(),
         )
         if self.table.load.type is not LoadType.SNAPSHOT:  # it keeps rows of keys quarantined
-            assert len(self.table.by_deltalake()) == told.published
+            assert len(self.table.by_deltalake()) == reported.published
         assert self.table.client.ledger.verify(replay=True).findings == ()
 
     def _say(self, amount: int) -> None:

@@ -19,14 +19,14 @@ pytestmark = [pytest.mark.spark, pytest.mark.soak]
 
 def test_a_run_tells_that_spark_ended_and_the_next_one_works(tmp_path: Path) -> None:
     """In a process of its own: the suite's one Spark must live on."""
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "tests.soak.test_spark_ends", str(tmp_path)],
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
-    assert told.returncode == 0, told.stdout + told.stderr
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 def kill_jvm(point: str) -> None:

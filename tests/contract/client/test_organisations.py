@@ -166,9 +166,9 @@ def test_no_method_of_a_port_reaches_another_organisation(tmp_path: Path) -> Non
     for port, theirs in ports_of(client).items():
         for name, fields in calls(port, real.values()):
             method, invented = getattr(theirs, name), unreal.values()
-            said = real.hidden(answer_of(method, fields))
+            given = real.hidden(answer_of(method, fields))
             none = answer_of(method, {key: invented.get(key, fields[key]) for key in fields})
-            assert said == unreal.hidden(none), f"{port.__name__}.{name}"
+            assert given == unreal.hidden(none), f"{port.__name__}.{name}"
             assert of_mine(client) == before, f"{port.__name__}.{name} changed another's"
             walked += 1
     assert walked > 30

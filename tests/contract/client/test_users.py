@@ -53,9 +53,9 @@ def test_whoever_acts_is_a_user_from_then_on(tmp_path: Path) -> None:
     assert names(client) == sorted([*mine, "ada", "bob", "cleo", "dan"])
     with jobs_of(client, "x").context.read() as tx:
         assert set(tx.scalars(select(users.c.role))) == {OPERATOR}
-        told = set(tx.scalars(select(outbox.c.topic)))
-    assert "tasks" in told
-    assert "users" not in told, "whoever reads the lake may read its ledger"
+        rows = set(tx.scalars(select(outbox.c.topic)))
+    assert "tasks" in rows
+    assert "users" not in rows, "whoever reads the lake may read its ledger"
 
 
 def test_the_same_name_is_another_user_elsewhere(tmp_path: Path) -> None:

@@ -45,12 +45,12 @@ def queue(state: Database) -> Queue:
     return make_queue(state, job("sweep"), job("mop"))
 
 
-def with_setting(definition: JobDefinition, **said: str) -> JobDefinition:
-    return definition.model_copy(update={"config": {**definition.config, **said}})
+def with_setting(definition: JobDefinition, **given: str) -> JobDefinition:
+    return definition.model_copy(update={"config": {**definition.config, **given}})
 
 
 @pytest.mark.parametrize(
-    ("key", "text", "said"),
+    ("key", "text", "given"),
     [
         ("concurrency", "many", f"concurrency: {NO_NUMBER}"),
         ("timeout", "soon", "timeout: write a duration such as 90s, 15m or 2h, at most 7d"),
@@ -59,14 +59,14 @@ def with_setting(definition: JobDefinition, **said: str) -> JobDefinition:
     ],
 )
 def test_a_claim_refuses_what_it_would_have_to_guess(
-    queue: Queue, key: str, text: str, said: str
+    queue: Queue, key: str, text: str, given: str
 ) -> None:
     (task_id,), (mop,) = queue.put("sweep", priority=5), queue.put("mop")
     queue.define(with_setting(job("sweep"), **{key: text}))
     assert queue.take(5) == [mop], "others are not held up"
     last = queue.transitions(task_id)[-1]
     assert (last.to_state, last.code, last.attempt) == (BLOCKED, "LG-3330", 0)
-    assert (last.message or "").startswith(f"invalid settings of job sweep: {said}")
+    assert (last.message or "").startswith(f"invalid settings of job sweep: {given}")
 
 
 def test_an_attempt_that_is_due_again_is_refused_too(queue: Queue) -> None:
@@ -88,9 +88,9 @@ def test_a_launch_is_refused_and_recorded(tmp_path: Path) -> None:
     client = deployed_world(tmp_path)
     revise(client, with_setting(REPORT, concurrency="many"))
     refused = client.jobs.trigger("report", "tests", key="one")
-    (told,) = client.jobs.transitions(refused.task_id)
-    assert (told.to_state, told.code) == (BLOCKED, "LG-3330")
-    assert told.message == f"invalid settings of job report: concurrency: {NO_NUMBER}"
+    (reported,) = client.jobs.transitions(refused.task_id)
+    assert (reported.to_state, reported.code) == (BLOCKED, "LG-3330")
+    assert reported.message == f"invalid settings of job report: concurrency: {NO_NUMBER}"
     revise(client, REPORT)
     assert client.jobs.retry(refused.task_id).state is TaskState.QUEUED
 
@@ -113,5 +113,5 @@ def test_the_dispatcher_tells_of_a_job_that_never_starts(kind: str, tmp_path: Pa
     plane.apply(triggered("ours", schedule="hourly"), triggered("lost", schedule="evrey hour"))
     tick(plane.context, plane.watch)
     done = tick(plane.at("2026-01-01T01:00:00+00:00").context, plane.watch)
-    said = "with wrong settings, so nothing of them runs: lost. Next: lakeguard validate"
-    assert (done.scheduled, done.refused, done.problems) == (1, 0, (said,))
+    text = "with wrong settings, so nothing of them runs: lost. Next: lakeguard validate"
+    assert (done.scheduled, done.refused, done.problems) == (1, 0, (text,))

@@ -53,9 +53,9 @@ def context(database: Database, tmp_path: Path) -> PlaneContext:
 
 
 def event(number: int = 1, kind: str = "dusty", **detail: object) -> bytes:
-    said = {"id": f"e-{number}", "source": "tests.rooms", "detail-type": kind, "detail": detail}
+    given = {"id": f"e-{number}", "source": "tests.rooms", "detail-type": kind, "detail": detail}
     more = {"version": "0", "account": "1", "region": "here", "time": "2026-01-01T00:00:00Z"}
-    return json.dumps({**said, **more, "resources": []}).encode()
+    return json.dumps({**given, **more, "resources": []}).encode()
 
 
 def send(inbox: Inbox, body: bytes, **headers: str) -> Reply:
@@ -147,8 +147,8 @@ def test_what_is_no_event_is_refused(context: PlaneContext) -> None:
 def test_only_the_secret_signs() -> None:
     right = signature(SECRET, "100", b"x")
     assert is_signed(SECRET, "100", right, b"x")
-    for moment, told in (("101", right), ("100", "ü"), ("100", "")):
-        assert not is_signed(SECRET, moment, told, b"x")
+    for moment, reported in (("101", right), ("100", "ü"), ("100", "")):
+        assert not is_signed(SECRET, moment, reported, b"x")
 
 
 def test_only_what_was_signed_a_moment_ago_is_fresh() -> None:

@@ -150,9 +150,9 @@ def test_another_organisation_answers_as_if_there_were_no_such_task(
 def test_without_a_token_nobody_reports(
     context: PlaneContext, inbox: Inbox, header: str | None
 ) -> None:
-    told = {} if header is None else {"Authorization": header}
+    described = {} if header is None else {"Authorization": header}
     for path in ("/tasks/report", "/tasks/keep"):
-        reply = ask(inbox, "POST", path, DONE.to_json().encode(), **told)
+        reply = ask(inbox, "POST", path, DONE.to_json().encode(), **described)
         assert problem(reply) == (401, "bad token")
         assert reply.headers["www-authenticate"] == "Bearer"
 
@@ -261,10 +261,10 @@ def test_requests_that_are_none(inbox: Inbox) -> None:
 
 
 def test_health_reads_nothing_of_an_organisation(inbox: Inbox, context: PlaneContext) -> None:
-    with counted_statements(context.database) as said:
+    with counted_statements(context.database) as given:
         assert ask(inbox, "GET", "/health").data == {"status": "ok"}
-    assert said, "the State was asked"
-    assert [text for text in said if "org_id" in text] == []
+    assert given, "the State was asked"
+    assert [text for text in given if "org_id" in text] == []
 
 
 def test_only_what_there_is_can_be_asked(inbox: Inbox) -> None:
@@ -312,7 +312,7 @@ def hang(inbox: Inbox, raw: bytes) -> bytes:
 def test_a_mistake_of_ours_is_logged_and_a_broken_connection_is_not(
     context: PlaneContext, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for raised, told in ((BrokenPipeError(), 0), (KeyError("a mistake"), 1)):
+    for raised, reported in ((BrokenPipeError(), 0), (KeyError("a mistake"), 1)):
 
         def fail(_handler: Handler, error: Exception = raised) -> None:
             raise error
@@ -320,7 +320,7 @@ def test_a_mistake_of_ours_is_logged_and_a_broken_connection_is_not(
         monkeypatch.setattr(Handler, "handle", fail)
         with door(context) as inbox, suppress(OSError, http.client.HTTPException):
             ask(inbox, "GET", "/health")
-        assert [record.levelname for record in caplog.records] == ["ERROR"] * told
+        assert [record.levelname for record in caplog.records] == ["ERROR"] * reported
     assert "a mistake" in caplog.text
 
 

@@ -32,10 +32,10 @@ pytestmark = pytest.mark.usefixtures("each_state")
 DAY = 86_400
 
 
-def world(folder: Path, every: str, *tags: str, **said: Any) -> Client:
+def world(folder: Path, every: str, *tags: str, **given: Any) -> Client:
     columns = (ColumnDefinition(name="n", type="long", tags=tags),)
     made = dataset(
-        str(NUMBERS), columns=columns, rules=(), load=LoadType.APPEND, profile_every=every, **said
+        str(NUMBERS), columns=columns, rules=(), load=LoadType.APPEND, profile_every=every, **given
     )
     return make_project(folder, Definitions(sources=(source(),), datasets=(made,)))
 
@@ -68,11 +68,11 @@ def test_nothing_is_due_where_nothing_asks(tmp_path: Path) -> None:
     assert client.runs.due_profile(run(client, 1).ticket) is None
 
 
-@pytest.mark.parametrize(("said", "asks"), [("true", True), ("1", True), ("false", False)])
+@pytest.mark.parametrize(("given", "asks"), [("true", True), ("1", True), ("false", False)])
 def test_the_flag_of_a_source_object_asks_for_every_version(
-    tmp_path: Path, said: str, asks: bool
+    tmp_path: Path, given: str, asks: bool
 ) -> None:
-    client = world(tmp_path, "", details={"profiling_enabled": said})
+    client = world(tmp_path, "", details={"profiling_enabled": given})
     assert (client.runs.due_profile(run(client, 1).ticket) is not None) is asks
 
 

@@ -24,10 +24,10 @@ pytestmark = pytest.mark.usefixtures("each_state")
 V1 = Address(dataset=NUMBERS, version=1)
 
 
-def numbers(*tags: str, **said: Any) -> Definitions:
+def numbers(*tags: str, **given: Any) -> Definitions:
     columns = (ColumnDefinition(name="n", type="long", tags=tags),)
     made = dataset(str(NUMBERS), columns=columns, rules=(), load=LoadType.APPEND)
-    return Definitions(sources=(source(),), datasets=(made,), **said)
+    return Definitions(sources=(source(),), datasets=(made,), **given)
 
 
 ABOUT_N = policy("no_n", expression="forbid columns [n]", applies_to_layer="gold")
@@ -105,16 +105,16 @@ def test_no_value_of_a_tagged_column_is_kept(tmp_path: Path) -> None:
     """Whatever the tag, and whether it came before the version or after."""
     client = make_project(tmp_path, numbers())
     run_by_hand(client, [3, 1, 3])
-    told = taken(client)
+    reported = taken(client)
     client.registry.apply(client.registry.plan(numbers("contact")))
     assert client.operations.plan_profile(V1).masked == ("n",)
     (bare,) = taken(client).columns
     assert bare == ColumnProfile(column="n", type="long", nulls=0, masked=True)
     with pytest.raises(ProfileNotMasked, match="values of n"):
-        client.operations.record_profile(told)
-    hidden = told.columns[0].model_copy(update={"masked": True})
+        client.operations.record_profile(reported)
+    hidden = reported.columns[0].model_copy(update={"masked": True})
     with pytest.raises(ProfileNotMasked):
-        client.operations.record_profile(told.model_copy(update={"columns": (hidden,)}))
+        client.operations.record_profile(reported.model_copy(update={"columns": (hidden,)}))
     kept = client.operations.record_profile(taken(client))
     assert client.reader.profiles(NUMBERS) == (kept,)
     client.registry.apply(client.registry.plan(numbers()))
@@ -132,8 +132,8 @@ def test_what_was_kept_before_a_tag_is_not_told_after_it(
     client.registry.apply(client.registry.plan(later))
     bare = ColumnProfile(column="n", type="long", nulls=0, masked=True)
     for version in (None, 1):
-        (told,) = client.reader.profiles(NUMBERS, version)
-        assert told == kept.model_copy(update={"columns": (bare,)})
+        (reported,) = client.reader.profiles(NUMBERS, version)
+        assert reported == kept.model_copy(update={"columns": (bare,)})
 
 
 def test_a_tag_of_when_the_version_was_made_still_hides(tmp_path: Path) -> None:
@@ -155,8 +155,8 @@ def test_a_tag_hides_although_its_column_left_the_definition(tmp_path: Path) -> 
     plan = client.registry.plan(Definitions(sources=(source(),), datasets=(other,)))
     client.registry.apply(plan)
     assert client.operations.plan_profile(V1).masked == ("n",)
-    ((told,),) = (profile.columns for profile in client.reader.profiles(NUMBERS))
-    assert told == ColumnProfile(column="n", type="long", nulls=0, masked=True)
+    ((reported,),) = (profile.columns for profile in client.reader.profiles(NUMBERS))
+    assert reported == ColumnProfile(column="n", type="long", nulls=0, masked=True)
 
 
 def test_a_tag_that_came_down_hides_too(tmp_path: Path) -> None:

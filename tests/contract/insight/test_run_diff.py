@@ -57,7 +57,7 @@ def run(
     name: DatasetName = NUMBERS,
     live: TableSchema | None = None,
     files: tuple[SourceFile, ...] = (),
-    **said: Any,
+    **given: Any,
 ) -> str:
     """A run to its end, published where it is allowed; answers its id."""
     plan = client.runs.open_run(client.operations.submit(name, "test"), this_process("test"))
@@ -67,8 +67,8 @@ def run(
     if verdict.result is not None:
         return plan.ticket.run_id
     plan = plan.under(verdict)
-    told = {"position": SourcePosition(files=files) if files else None, **said}
-    evidence = evidence_of(DeltaLake(), plan, [1, 2]).model_copy(update=told)
+    described = {"position": SourcePosition(files=files) if files else None, **given}
+    evidence = evidence_of(DeltaLake(), plan, [1, 2]).model_copy(update=described)
     if client.runs.submit_evidence(plan.ticket, evidence).allowed:
         commit = DeltaLake().publish(client.runs.begin_move(plan.ticket))
         client.runs.complete_move(plan.ticket, commit)
@@ -81,7 +81,7 @@ def since(client: Client, run_id: str) -> Since:
     return found
 
 
-def told(client: Client, run_id: str) -> list[tuple[str, str, str | None, str | None]]:
+def run_changes(client: Client, run_id: str) -> list[tuple[str, str, str | None, str | None]]:
     return [(d.subject.value, d.name, d.before, d.after) for d in since(client, run_id).differences]
 
 
@@ -126,7 +126,7 @@ def test_rules_and_policies_are_told_before_and_after(tmp_path: Path) -> None:
         numbers(rules=(more, new)),
         policies=(alert.model_copy(update={"enforcement": Enforcement.BLOCK}), owned),
     )
-    found = told(client, run(client))
+    found = run_changes(client, run(client))
     assert sorted(found) == [
         ("policy", "owned", None, "owner in [others] for bronze"),
         ("policy", "promise", "owner required [ALERT]", "owner required"),
@@ -140,7 +140,7 @@ def test_columns_of_the_live_schema(tmp_path: Path) -> None:
     client = world(tmp_path, numbers())
     run(client, live=TableSchema(columns=(Column(name="n", type="long"),)))
     columns = (Column(name="n", type="string"), Column(name="m", type="date"))
-    found = told(client, run(client, live=TableSchema(columns=columns)))
+    found = run_changes(client, run(client, live=TableSchema(columns=columns)))
     assert found == [("column", "n", "long", "string"), ("column", "m", None, "date")]
 
 
@@ -151,12 +151,12 @@ def test_what_the_green_run_brought_itself_is_no_change_since(tmp_path: Path) ->
     types = {"n": "long", "amt": "long", "extra": "string"}
     grown = TableSchema(columns=tuple(Column(name=n, type=t) for n, t in types.items()))
     second = run(client, live=grown)
-    assert [item[1:] for item in told(client, second)] == [
+    assert [item[1:] for item in run_changes(client, second)] == [
         ("amt", "integer", "long"),
         ("extra", None, "string"),
     ]
     third = run(client, live=grown)
-    assert (since(client, third).version, told(client, third)) == (2, [])
+    assert (since(client, third).version, run_changes(client, third)) == (2, [])
 
 
 def test_input_versions_and_the_sql(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_input_versions_and_the_sql(tmp_path: Path) -> None:
     run(client)
     revise(client, built(f"{SELECT} WHERE n > 0"))
     last = run(client, DOUBLED, build_hash="sha256:1")
-    assert told(client, last) == [
+    assert run_changes(client, last) == [
         ("input", "bronze.numbers", "v1", "v2"),
         ("build", "the SQL", "1 lines", "1 lines, 1 changed"),
     ]
@@ -180,7 +180,7 @@ def test_a_run_that_never_opened_is_told_by_what_it_would_have_read(tmp_path: Pa
     run(client)
     revise(client, policies=(promise(PolicyType.OWNERSHIP, "owner in [others]"),))
     refused = run(client, DOUBLED)
-    assert told(client, refused) == [
+    assert run_changes(client, refused) == [
         ("input", "bronze.numbers", "v1", "v2"),
         ("policy", "promise", None, "owner in [others]"),
     ]
@@ -193,7 +193,7 @@ def test_a_run_that_failed_is_compared_as_far_as_it_came(tmp_path: Path) -> None
     plan = client.runs.open_run(client.operations.submit(NUMBERS, "test"), this_process("test"))
     assert isinstance(plan, RunPlan)
     client.runs.fail_run(plan.ticket, Failure(code="LG-5003", message="no file"))
-    assert told(client, plan.ticket.run_id) == [
+    assert run_changes(client, plan.ticket.run_id) == [
         ("definition", "owner", "tests", "somebody else"),
         ("setting", "shuffle", None, "8"),
     ]
@@ -205,7 +205,7 @@ def test_where_the_source_is_read_and_what_is_declared(tmp_path: Path) -> None:
     source = SourceDefinition(source="numbers", format=SourceFormat.PARQUET, path="new/*.parquet")
     columns = (ColumnDefinition(name="n", type="long", tags=("pii",)),)
     revise(client, numbers(columns=columns), sources=(source,))
-    assert told(client, run(client)) == [
+    assert run_changes(client, run(client)) == [
         ("definition", "column n tags", None, "pii"),
         ("source", "path", "in/*.parquet", "new/*.parquet"),
     ]

@@ -69,19 +69,19 @@ def test_runs_of_two_datasets_and_runs_that_are_none(tmp_path: Path) -> None:
         client.history.side_by_side(first, second)
     with pytest.raises(UnknownRun):
         client.history.side_by_side(first, "run_none")
-    said = Terminal(tmp_path).type(f"lakeguard diff {first} {second}")
-    assert (said.code, "LG-1222" in said.err) == (2, True)
-    said = Terminal(tmp_path).type(f"lakeguard diff {dataset.dataset}@v1 {other.dataset}@v1")
-    assert (said.code, "LG-1222" in said.err) == (2, True)
+    result = Terminal(tmp_path).type(f"lakeguard diff {first} {second}")
+    assert (result.code, "LG-1222" in result.err) == (2, True)
+    result = Terminal(tmp_path).type(f"lakeguard diff {dataset.dataset}@v1 {other.dataset}@v1")
+    assert (result.code, "LG-1222" in result.err) == (2, True)
 
 
 def test_the_command_shows_differences_first(tmp_path: Path) -> None:
     client = past_project(tmp_path, with_rules("range(n, max=10)"))
     runs = [past_run(client, numbers).run_id for numbers in ([1, 2], [3, 11, 12])]
     terminal = Terminal(tmp_path)
-    said = terminal.type(f"lakeguard diff {' '.join(runs)}")
-    assert said.code == 0
+    result = terminal.type(f"lakeguard diff {' '.join(runs)}")
+    assert result.code == 0
     for words in ("verdict", "ALLOWED", "BLOCKED", "range.n", "2 of 3 new rows"):
-        assert words in said.out
+        assert words in result.out
     assert terminal.type(f"lakeguard diff {' '.join(runs)} --json").data["diff"]["checks"]
     assert terminal.type(f"lakeguard diff {runs[0]} nothing").code == 2

@@ -31,7 +31,7 @@ def drift(client: Client, count: int = 5) -> tuple[VersionResult, ...]:
     return found.results
 
 
-def told(held: tuple[VersionResult, ...]) -> list[tuple[int, Outcome]]:
+def version_outcomes(held: tuple[VersionResult, ...]) -> list[tuple[int, Outcome]]:
     return [(each.version, each.outcome) for each in held]
 
 
@@ -57,19 +57,27 @@ def test_a_version_that_is_shown_again_is_the_first(tmp_path: Path) -> None:
 def test_what_has_nothing_before_it_is_not_compared(tmp_path: Path) -> None:
     client = published(tmp_path, numbers(100, 10), numbers(100, 40), numbers(100, 41))
     held = drift(client)
-    assert told(held) == [(3, Outcome.PASS), (2, Outcome.WARN), (1, Outcome.NOT_EVALUATED)]
+    assert version_outcomes(held) == [
+        (3, Outcome.PASS),
+        (2, Outcome.WARN),
+        (1, Outcome.NOT_EVALUATED),
+    ]
     assert held[-1].message == "not compared"
 
 
 def test_the_oldest_that_is_looked_at_is_held_against_the_one_before(tmp_path: Path) -> None:
     versions = numbers(100, 10), numbers(100, 40), numbers(100, 40), numbers(100, 41)
     client = published(tmp_path, *versions)
-    assert told(drift(client, 3)) == [(4, Outcome.PASS), (3, Outcome.PASS), (2, Outcome.WARN)]
+    assert version_outcomes(drift(client, 3)) == [
+        (4, Outcome.PASS),
+        (3, Outcome.PASS),
+        (2, Outcome.WARN),
+    ]
 
 
 def test_versions_without_rows_are_stepped_over(tmp_path: Path) -> None:
     client = published(tmp_path, numbers(100, 10), [], numbers(100, 12))
-    assert told(drift(client)) == [
+    assert version_outcomes(drift(client)) == [
         (3, Outcome.PASS),
         (2, Outcome.NOT_EVALUATED),
         (1, Outcome.NOT_EVALUATED),

@@ -52,9 +52,9 @@ def world(folder: Path, *policies: PolicyDefinition) -> Client:
     )
 
 
-def waive(client: Client, clock: Clock, check: str = "present", **said: Any) -> WaiverRow:
+def waive(client: Client, clock: Clock, check: str = "present", **text: Any) -> WaiverRow:
     usual: dict[str, Any] = {"approver": "Ada", "reason": "late feed", "days": 10}
-    given = {**usual, **said}
+    given = {**usual, **text}
     until = clock.now + timedelta(days=given.pop("days"))
     return client.operations.waive(NUMBERS, check, until=until, **given)
 
@@ -163,7 +163,7 @@ def test_a_block_policy_cannot_be_waived(tmp_path: Path, turned_clock: Clock) ->
 
 
 @pytest.mark.parametrize(
-    ("said", "problem"),
+    ("given", "problem"),
     [
         ({"approver": "  "}, "it needs an approver"),
         ({"reason": ""}, "it needs a reason"),
@@ -175,11 +175,11 @@ def test_a_block_policy_cannot_be_waived(tmp_path: Path, turned_clock: Clock) ->
     ],
 )
 def test_a_waiver_says_who_why_and_until_when(
-    tmp_path: Path, turned_clock: Clock, said: dict[str, Any], problem: str
+    tmp_path: Path, turned_clock: Clock, given: dict[str, Any], problem: str
 ) -> None:
     client = world(tmp_path)
     with pytest.raises(WaiverInvalid, match=problem):
-        waive(client, turned_clock, **said)
+        waive(client, turned_clock, **given)
     assert client.reader.waivers() == []
 
 

@@ -35,21 +35,21 @@ def context(database: Database, tmp_path: Path) -> PlaneContext:
     return deployed_heart(database, tmp_path, world(jobs=(LOAD, REPORT)))
 
 
-def told(context: PlaneContext, **said: Any) -> TaskRow:
+def recorded_task(context: PlaneContext, **given: Any) -> TaskRow:
     jobs = EmbeddedJobs(context)
     job_id = jobs.job("report").job_id
     usual = {"job_id": job_id, "key": "one", "actor": "trigger:event"}
     with context.write() as tx:
-        (done,) = launch(tx, context, [LaunchRequest(**{**usual, **said})])
+        (done,) = launch(tx, context, [LaunchRequest(**{**usual, **given})])
     return jobs.task(done.task_id)
 
 
 def test_a_task_tells_why_it_was_started_and_with_what(context: PlaneContext) -> None:
     jobs = EmbeddedJobs(context)
-    day, said = date(2026, 1, 31), {"region": "north", "password": "env:SHOP_PASSWORD"}
-    row = jobs.task(jobs.trigger("report", "cli:ada", day=day, set_to=said).task_id)
+    day, given = date(2026, 1, 31), {"region": "north", "password": "env:SHOP_PASSWORD"}
+    row = jobs.task(jobs.trigger("report", "cli:ada", day=day, set_to=given).task_id)
     assert row.cause == Cause(kind=CauseKind.MANUAL, details={"by": "cli:ada"})
-    assert (row.day, row.parameters) == (day, said)
+    assert (row.day, row.parameters) == (day, given)
     assert row.dag_version_id == jobs.dag_versions()[0].dag_version_id
     assert [row] == jobs.tasks()
     assert TaskRow.from_json(row.to_json()) == row
@@ -58,15 +58,17 @@ def test_a_task_tells_why_it_was_started_and_with_what(context: PlaneContext) ->
 def test_a_window_is_told(context: PlaneContext) -> None:
     window = Window(column="n", start="1", end="2")
     cause = Cause(kind=CauseKind.INVALIDATION, details={"invalidations": ["inv_1"]})
-    row = told(context, cause=cause, window=window)
+    row = recorded_task(context, cause=cause, window=window)
     assert (row.cause, row.window, row.day, row.parameters) == (cause, window, None, {})
 
 
 def test_what_may_be_a_secret_is_not_told(context: PlaneContext) -> None:
     """What others wrote was looked at when it came; what was kept before that is masked."""
-    said = {"event.note": TOKEN, "event.token": "short", "event.path": "in/Orders_20260131T06.csv"}
+    given = {"event.note": TOKEN, "event.token": "short", "event.path": "in/Orders_20260131T06.csv"}
     details = {"source": "shop", "id": TOKEN, "type": "order"}
-    row = told(context, cause=Cause(kind=CauseKind.EVENT, details=details), parameters=said)
+    row = recorded_task(
+        context, cause=Cause(kind=CauseKind.EVENT, details=details), parameters=given
+    )
     assert row.parameters == {
         "event.note": "********",
         "event.token": "********",

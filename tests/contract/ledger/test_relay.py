@@ -119,8 +119,8 @@ def test_eight_writers_and_a_relay_at_once(database: Database, tmp_path: Path) -
     while any(writer.is_alive() for writer in writers):
         relay.drain()
     relay.drain()
-    told = [name for mine in names for each in mine for name in (each, f"{each}+")]
-    assert heard(tmp_path) == sorted(told)
+    described = [name for mine in names for each in mine for name in (each, f"{each}+")]
+    assert heard(tmp_path) == sorted(described)
     assert_in_step(database, tmp_path)
 
 

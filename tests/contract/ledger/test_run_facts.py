@@ -23,8 +23,8 @@ def client(tmp_path: Path) -> Client:
 
 def test_notes_and_changes_are_those_of_the_run(client: Client) -> None:
     silent = run_by_hand(client, [1])
-    told = run_by_hand(client, [2, 3], notes={"model": "m1"}, changes=Changes(inserted=2))
-    facts = client.reader.facts(told.run_id)
+    reported = run_by_hand(client, [2, 3], notes={"model": "m1"}, changes=Changes(inserted=2))
+    facts = client.reader.facts(reported.run_id)
     assert facts is not None
     assert (facts.rows, facts.changes, facts.notes) == (2, Changes(inserted=2), {"model": "m1"})
     before = client.reader.facts(silent.run_id)

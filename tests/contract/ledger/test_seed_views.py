@@ -208,7 +208,7 @@ EXPECTED = {**REGISTRY, **CONTROL, **INGESTION}
 
 
 @pytest.fixture
-def told(database: Database) -> Database:
+def defined_state(database: Database) -> Database:
     """Once on SQLite, once on PostgreSQL."""
     database.migrate()
     with OrganisationState.of(database, ORG).write() as tx:
@@ -226,16 +226,16 @@ def shown(database: Database, view: str) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in connection.execute(select(*columns))]
 
 
-def test_every_view_tells_the_truth(told: Database) -> None:
+def test_every_view_tells_the_truth(defined_state: Database) -> None:
     assert set(EXPECTED) == set(view_metadata.tables)
     for view, rows in EXPECTED.items():
-        assert sorted(shown(told, view), key=repr) == sorted(rows, key=repr), view
+        assert sorted(shown(defined_state, view), key=repr) == sorted(rows, key=repr), view
 
 
-def test_keys_and_nulls_are_what_the_reference_says(told: Database) -> None:
+def test_keys_and_nulls_are_what_the_reference_says(defined_state: Database) -> None:
     for view in view_metadata.sorted_tables:
         note = NOTES[view.name]
-        with told.read() as connection:
+        with defined_state.read() as connection:
             rows = [row._mapping for row in connection.execute(select(view))]
         keys = [tuple(row[name] for name in note.key) for row in rows]
         assert len(set(keys)) == len(keys) > 0, view.name
@@ -243,17 +243,17 @@ def test_keys_and_nulls_are_what_the_reference_says(told: Database) -> None:
         assert null == set(note.nullable), view.name
 
 
-def test_a_rule_set_is_a_json_array_of_rule_texts(told: Database) -> None:
-    sets = {row[1]: json.loads(row[5]) for row in shown(told, "source_object_columns")}
+def test_a_rule_set_is_a_json_array_of_rule_texts(defined_state: Database) -> None:
+    sets = {row[1]: json.loads(row[5]) for row in shown(defined_state, "source_object_columns")}
     assert sets["id"] == ["not_null(id)", "unique(id)"]
     assert sets[ODD] == [ODD_RULE]
     assert sets["hour"] == []
 
 
-def test_what_the_ledger_is_given_is_as_plain_on_both(told: Database) -> None:
+def test_what_the_ledger_is_given_is_as_plain_on_both(defined_state: Database) -> None:
     """Flags are flags and numbers are numbers, whatever the database makes of them."""
     for name, table in derived_tables().items():
-        with OrganisationState.of(told, ORG).read() as tx:
+        with OrganisationState.of(defined_state, ORG).read() as tx:
             rows = state_rows(tx, table, table.source.c.org_id == ORG)
         for row in rows:
             for column, value in zip(table.columns, row, strict=True):
@@ -261,21 +261,23 @@ def test_what_the_ledger_is_given_is_as_plain_on_both(told: Database) -> None:
                 assert value is None or type(value) is wanted, f"{name}.{column}"
 
 
-def test_a_character_that_a_database_cannot_hold_hides_nothing(told: Database) -> None:
+def test_a_character_that_a_database_cannot_hold_hides_nothing(defined_state: Database) -> None:
     written = {"nul": "a\0\0b", "text": "\\u0000", "both": "\\\0", "control": "\x01"}
     source = AIRLINE.model_copy(update={"details": written})
     row = {"source_system_id": "src_1", "source_name": "airline", "source_type": "csv"}
     extra = {**row, "active": True, "org_id": ORG, **revised(3, source), "apply_id": "apl_2"}
-    with told.write() as connection:
+    with defined_state.write() as connection:
         connection.execute(insert(t.source_systems_revisions), [extra])
-    details = {name: value for key, name, value in shown(told, "md_src_det") if key == "src_1"}
+    details = {
+        name: value for key, name, value in shown(defined_state, "md_src_det") if key == "src_1"
+    }
     assert {name: details[name] for name in written} == {
         "nul": "a\ufffd\ufffdb", "text": "\\u0000", "both": "\\\ufffd", "control": "\x01",
     }  # fmt: skip
-    assert len(shown(told, "source_objects")) == len(EXPECTED["source_objects"])
+    assert len(shown(defined_state, "source_objects")) == len(EXPECTED["source_objects"])
 
 
-def test_every_row_names_its_organisation(told: Database) -> None:
-    with told.read() as connection:
+def test_every_row_names_its_organisation(defined_state: Database) -> None:
+    with defined_state.read() as connection:
         for view in view_metadata.sorted_tables:
             assert set(connection.scalars(select(view.c.org_id))) == {ORG}, view.name

@@ -15,16 +15,16 @@ from tests.support.projects.terminal import Terminal
 def test_a_whole_project_and_one_that_was_written_past(tmp_path: Path) -> None:
     terminal = Terminal(tmp_path)
     run_by_hand(numbers_project(tmp_path), [1, 2])
-    said = terminal.type("lakeguard verify --replay --json")
-    assert (said.code, said.data["findings"], said.data["exit_code"]) == (0, [], 0)
-    assert said.data["decisions"] == 1
-    kept = said.data["head"]
+    result = terminal.type("lakeguard verify --replay --json")
+    assert (result.code, result.data["findings"], result.data["exit_code"]) == (0, [], 0)
+    assert result.data["decisions"] == 1
+    kept = result.data["head"]
     table = tmp_path / "bronze" / "numbers"
     write_deltalake(str(table), pa.table({"n": pa.array([3], pa.int64())}), mode="append")
-    said = terminal.type(f"lakeguard verify --head {kept}")
-    assert said.code == 14
-    assert "✗ COMMIT" in said.out
-    assert "bronze/numbers commit 2: WRITE without a decision" in said.out
-    assert "Next: lakeguard rollback" in said.out
-    assert "verifying …" in said.err
+    result = terminal.type(f"lakeguard verify --head {kept}")
+    assert result.code == 14
+    assert "✗ COMMIT" in result.out
+    assert "bronze/numbers commit 2: WRITE without a decision" in result.out
+    assert "Next: lakeguard rollback" in result.out
+    assert "verifying …" in result.err
     assert terminal.type(f"lakeguard verify --head sha256:{'0' * 64}").code == 13

@@ -233,7 +233,7 @@ def test_a_rewrite_that_drops_a_row(lake: ProvenLake) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "neutral"),
+    ("given", "neutral"),
     [
         (None, True),
         ({"numRecords": 2, "minValues": {"n": 1}, "maxValues": {"n": 2}}, True),
@@ -245,14 +245,14 @@ def test_a_rewrite_that_drops_a_row(lake: ProvenLake) -> None:
     ],
 )
 def test_a_rewrite_that_says_something_of_its_rows(
-    lake: ProvenLake, said: dict[str, object] | None, neutral: bool
+    lake: ProvenLake, given: dict[str, object] | None, neutral: bool
 ) -> None:
     """The rows are the same, but a reader who believes it skips some."""
     file = published_file(lake)
     shutil.copy(file, lake.table / "again.parquet")
     facts = {"dataChange": False, "partitionValues": {}, "size": file.stat().st_size}
     path = str(file.relative_to(lake.table))
-    stats = {} if said is None else {"stats": json.dumps(said)}
+    stats = {} if given is None else {"stats": json.dumps(given)}
     write_commit(
         lake,
         {"commitInfo": {"operation": "OPTIMIZE"}},
@@ -301,9 +301,9 @@ def test_a_checkpoint_that_was_altered(
             assert before in row[action][key], row[action][key]
             row[action][key] = row[action][key].replace(before, after)
     pq.write_table(pa.Table.from_pylist(rows, schema=data.schema), file)
-    told = json.loads((log / "_last_checkpoint").read_text())
-    told = {**told, "sizeInBytes": file.stat().st_size}
-    (log / "_last_checkpoint").write_text(json.dumps(told))
+    document = json.loads((log / "_last_checkpoint").read_text())
+    document = {**document, "sizeInBytes": file.stat().st_size}
+    (log / "_last_checkpoint").write_text(json.dumps(document))
     assert lake.found() == {Kind.COMMIT: [f"{TABLE} commit 5"]}
 
 

@@ -154,11 +154,11 @@ def test_a_document_that_is_gone(lake: ProvenLake) -> None:
 
 def test_a_ruling_forged_on_every_side_is_found_by_replay_alone(lake: ProvenLake) -> None:
     """State, ledger, chain and plane.json agree about the lie; the gate does not."""
-    said, lie = "all the columns", "as declared"
+    given, lie = "all the columns", "as declared"
     ruling = str(lake.value("SELECT ruling FROM decisions ORDER BY decision_id LIMIT 1"))
     decision = str(lake.value("SELECT min(decision_id) FROM decisions"))
     assert lie in ruling
-    forged = ruling.replace(lie, said)
+    forged = ruling.replace(lie, given)
     lake.sql(
         "decisions",
         f"UPDATE decisions SET ruling = '{forged}' WHERE decision_id = '{decision}'",

@@ -79,7 +79,7 @@ def test_a_rebuilt_state_has_every_task_where_it_was(kind: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("done", "said"),
+    ("done", "given"),
     [
         ("UPDATE tasks SET state = 'completed' WHERE task_id = :task", "was led"),
         ("UPDATE tasks SET changes = changes + 1 WHERE task_id = :task", "was led"),
@@ -96,7 +96,7 @@ def test_a_rebuilt_state_has_every_task_where_it_was(kind: str, tmp_path: Path) 
     ],
 )
 def test_a_task_that_does_not_stand_where_it_was_led_is_found(
-    done: str, said: str, tmp_path: Path
+    done: str, given: str, tmp_path: Path
 ) -> None:
     database = fresh_database("sqlite", tmp_path)
     database.migrate()
@@ -107,5 +107,5 @@ def test_a_task_that_does_not_stand_where_it_was_led_is_found(
     with database.write() as connection:
         connection.execute(text(done), {"task": task_id, "org": org_id})
     found = list(history_findings(OrganisationState.of(database, org_id)))
-    assert any(said in each.message and task_id in each.place for each in found), found
+    assert any(given in each.message and task_id in each.place for each in found), found
     database.close()

@@ -60,8 +60,8 @@ def judged(client: Client, rows: list[int]) -> Decision:
     client.runs.submit_schema(plan.ticket, plan.declared)
     evidence = evidence_of(DeltaLake(), plan, rows)
     answers = {measure_key(asked): answer(asked, rows) for asked in plan.measures}
-    said = {"measures": {**answers, **evidence.measures}}
-    decision = client.runs.submit_evidence(plan.ticket, evidence.model_copy(update=said))
+    given = {"measures": {**answers, **evidence.measures}}
+    decision = client.runs.submit_evidence(plan.ticket, evidence.model_copy(update=given))
     if decision.allowed:
         commit = DeltaLake().publish(client.runs.begin_move(plan.ticket))
         client.runs.complete_move(plan.ticket, commit)
@@ -78,7 +78,7 @@ def last_alert(client: Client) -> Alert:
     return client.notifications.rows(Topic.ALERT)[0].alert
 
 
-def told(client: Client) -> str:
+def alert_text(client: Client) -> str:
     alert = last_alert(client)
     return f"{alert.message} {alert.details}"
 
@@ -94,8 +94,8 @@ def test_no_value_of_a_tagged_column_is_told(
         assert judged(client, [1, 2, 3, 4, 5] * 30).allowed
     rows = [1, SECRET] * 60
     assert judged(client, rows).allowed is (severity is Severity.WARN)
-    alert, said = last_alert(client), told(client)
-    assert "987654" not in said.replace(",", "")
+    alert, given = last_alert(client), alert_text(client)
+    assert "987654" not in given.replace(",", "")
     assert "are hidden" in alert.message or alert.message.endswith("1 of 120 rows")
 
 
@@ -112,4 +112,4 @@ def test_a_column_that_a_policy_is_about_is_hidden_too(tmp_path: Path) -> None:
     asked = rule("MAX", Severity.FAIL)
     client = world(tmp_path, numbers(columns=(PLAIN,), rules=(asked,)), policies=(policy,))
     assert not judged(client, [1, SECRET]).allowed
-    assert "987654" not in told(client).replace(",", "")
+    assert "987654" not in alert_text(client).replace(",", "")

@@ -39,7 +39,7 @@ def listened(folder: Path, **config: str) -> Client:
     return connect(folder)
 
 
-def told(client: Client, folder: Path) -> list[dict[str, Any]]:
+def sent_events(client: Client, folder: Path) -> list[dict[str, Any]]:
     drained(client)
     return lines_of(folder / "events.jsonl")
 
@@ -53,7 +53,7 @@ def test_an_execution_is_told_from_start_to_end(tmp_path: Path) -> None:
     task = trigger(client, "a")
     claimed = claim_one(client)
     client.dispatch.report(claimed.ticket, DONE)
-    events = told(client, tmp_path)
+    events = sent_events(client, tmp_path)
     assert short(events) == [("job.started", "running"), ("job.ended", "completed")]
     assert {each["subject"] for each in events} == {f"job/{JOB}"}
     assert {each["data"]["task_id"] for each in events} == {task}
@@ -63,7 +63,7 @@ def test_a_task_that_dies_is_told_and_nothing_its_job_said(tmp_path: Path) -> No
     client = listened(tmp_path, attempts="1")
     trigger(client, "a")
     client.dispatch.report(claim_one(client).ticket, FAILED)
-    events = told(client, tmp_path)
+    events = sent_events(client, tmp_path)
     assert sorted(short(events)[1:]) == [("job.ended", "dead"), ("task.dead", "dead")]
     assert {each["data"].get("code") for each in events[1:]} == {"BUSY"}
     assert "value 17" not in (tmp_path / "events.jsonl").read_text()
@@ -73,7 +73,7 @@ def test_a_refused_start_is_told_with_its_reason(tmp_path: Path) -> None:
     client = listened(tmp_path)
     client.jobs.switch(JOB, enabled=False, reason="broken")
     launched = client.jobs.trigger(JOB, "tests", key="a")
-    (event,) = told(client, tmp_path)
+    (event,) = sent_events(client, tmp_path)
     assert event["type"] == "lakeguard.job.refused"
     assert (event["data"]["code"], event["data"]["reason"]) == (launched.code, launched.reason)
 
@@ -81,7 +81,7 @@ def test_a_refused_start_is_told_with_its_reason(tmp_path: Path) -> None:
 def test_what_was_canceled_before_it_began_is_told(tmp_path: Path) -> None:
     client = listened(tmp_path)
     client.jobs.cancel(trigger(client, "a"))
-    assert short(told(client, tmp_path)) == [("job.ended", "canceled")]
+    assert short(sent_events(client, tmp_path)) == [("job.ended", "canceled")]
 
 
 def test_a_retry_tells_of_each_attempt_under_an_id_of_its_own(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_retry_tells_of_each_attempt_under_an_id_of_its_own(tmp_path: Path) ->
     client.dispatch.report(claim_one(client).ticket, FAILED)
     client.jobs.retry(task)
     client.dispatch.report(claim_one(client).ticket, DONE)
-    events = told(client, tmp_path)
+    events = sent_events(client, tmp_path)
     assert short(events) == [
         ("job.started", "running"), ("job.ended", "failed"),
         ("job.started", "running"), ("job.ended", "completed"),
@@ -109,7 +109,7 @@ def test_graphs_and_invalidations_are_told(tmp_path: Path) -> None:
     part = RowRange(window=Window(column="n", start="1", end="9"))
     made = client.operations.invalidate(NUMBERS, part, Reason.MANUAL, "a correction")
     client.operations.withdraw_invalidation(made.invalidation_id, "it was none")
-    events = told(client, tmp_path)
+    events = sent_events(client, tmp_path)
     kinds = (EventKind.GRAPH_DEPLOYED, EventKind.INVALIDATION_OPENED, EventKind.INVALIDATION_DONE)
     chosen = [each for each in events if each["type"].removeprefix("lakeguard.") in kinds]
     assert [each["type"] for each in chosen] == [f"lakeguard.{kind}" for kind in kinds]

@@ -88,11 +88,14 @@ def test_rules_that_warn_and_policies_that_alert_are_told(tmp_path: Path) -> Non
     )
     client = world(tmp_path, numbers(rules=(rule,)), policies=(ALERT,))
     run_by_hand(client, [1])
-    told = {alert.kind: alert for alert in raised(client)}
-    assert set(told) == {AlertKind.RULE, AlertKind.POLICY}
-    assert (told[AlertKind.RULE].check, told[AlertKind.POLICY].check) == ("many", "promise")
-    assert told[AlertKind.RULE].details["expression"] == "row_count(min=3)"
-    assert {alert.severity for alert in told.values()} == {Severity.WARN}
+    described = {alert.kind: alert for alert in raised(client)}
+    assert set(described) == {AlertKind.RULE, AlertKind.POLICY}
+    assert (described[AlertKind.RULE].check, described[AlertKind.POLICY].check) == (
+        "many",
+        "promise",
+    )
+    assert described[AlertKind.RULE].details["expression"] == "row_count(min=3)"
+    assert {alert.severity for alert in described.values()} == {Severity.WARN}
     run_by_hand(client, [1, 2, 3])
     assert len(raised(client, AlertKind.RULE)) == 1, "what passes is not told"
 
@@ -129,8 +132,8 @@ def test_a_run_that_died_is_told(tmp_path: Path, turned_clock: Clock) -> None:
 
 def test_what_an_engine_said_is_not_told(tmp_path: Path) -> None:
     client = world(tmp_path, numbers())
-    said = "cannot cast 'ada@example.com' to long"
-    fail(client, client.operations.submit(NUMBERS, "test"), retryable=False, message=said)
+    given = "cannot cast 'ada@example.com' to long"
+    fail(client, client.operations.submit(NUMBERS, "test"), retryable=False, message=given)
     (alert,) = raised(client)
     assert "ada@" not in alert.to_json()
 
@@ -146,8 +149,8 @@ def test_what_a_rule_observed_is_not_told(tmp_path: Path) -> None:
     evidence = evidence_of(DeltaLake(), plan, [1, 987_654_321])
     measured = {measure_key(m): 1 for m in plan.measures if isinstance(m, CountIf)}
     measured |= {measure_key(m): 987_654_321 for m in plan.measures if isinstance(m, Aggregate)}
-    said = {"measures": {**evidence.measures, **measured}}
-    assert client.runs.submit_evidence(plan.ticket, evidence.model_copy(update=said)).allowed
+    given = {"measures": {**evidence.measures, **measured}}
+    assert client.runs.submit_evidence(plan.ticket, evidence.model_copy(update=given)).allowed
     (alert,) = raised(client)
     assert (alert.check, alert.details["failed_rows"]) == ("low", 1)
     assert "987654" not in alert.to_json().replace(",", "")

@@ -74,9 +74,9 @@ def test_every_channel_tells_an_alert_once(
     (body,) = hook.bodies
     (record,) = caplog.records
     assert (record.name, record.levelno) == ("lakeguard.alerts", logging.ERROR)
-    told = (line, body, json.loads(record.getMessage()))
-    assert {(each["kind"], each["run_id"]) for each in told} == {("blocked", run)}
-    assert len({each["delivery"] for each in told}) == 3, "each channel has ids of its own"
+    document = (line, body, json.loads(record.getMessage()))
+    assert {(each["kind"], each["run_id"]) for each in document} == {("blocked", run)}
+    assert len({each["delivery"] for each in document}) == 3, "each channel has ids of its own"
     assert hook.deliveries == [body["delivery"]]
     assert outcomes(client) == ["sent"] * 3
 
@@ -96,8 +96,8 @@ def test_filters_choose(tmp_path: Path) -> None:
     client = blocking_world(tmp_path, *entries)
     block(client)
     drained(client)
-    told = {name for name in channels if lines_of(tmp_path / name)}
-    assert told == {"all", "blocks", "tests", "bronze_n"}
+    output = {name for name in channels if lines_of(tmp_path / name)}
+    assert output == {"all", "blocks", "tests", "bronze_n"}
 
 
 def test_a_new_channel_tells_nothing_of_before(tmp_path: Path) -> None:

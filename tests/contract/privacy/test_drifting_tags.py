@@ -58,14 +58,16 @@ def below(folder: Path, policy: PolicyDefinition, text: str | None = None) -> Cl
     return client
 
 
-def drifting(client: Client, name: DatasetName = DOUBLED, **said: Any) -> Decision:
+def drifting(client: Client, name: DatasetName = DOUBLED, **given: Any) -> Decision:
     """A run that brings the column, decided on; what it decided replays."""
     plan = opened(client, name)
     verdict = client.runs.submit_schema(plan.ticket, LIVE)
     assert verdict.accepted, verdict.differences
     plan = plan.under(verdict)
     evidence = evidence_of(DeltaLake(), plan, [1])
-    counts = {measure_key(m): said.get("found", 0) for m in plan.measures if isinstance(m, CountIf)}
+    counts = {
+        measure_key(m): given.get("found", 0) for m in plan.measures if isinstance(m, CountIf)
+    }
     evidence = evidence.model_copy(update={"measures": {**evidence.measures, **counts}})
     decision = client.runs.submit_evidence(plan.ticket, evidence)
     end(client, plan, decision)

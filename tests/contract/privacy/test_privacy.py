@@ -70,7 +70,7 @@ SWAPPING = TargetDefinition(
 )
 
 
-def derived(tag: str, **said: Any) -> Definitions:
+def derived(tag: str, **given: Any) -> Definitions:
     """A tagged column, what is made of it, and what is read from that."""
     first = dataset(str(NUMBERS), columns=(column("n", tag), column("m")), rules=())
     silver = dataset("silver.made", str(NUMBERS), columns=(column("n"), column("who")), rules=())
@@ -78,18 +78,18 @@ def derived(tag: str, **said: Any) -> Definitions:
     return Definitions(
         sources=(source(),),
         targets=(SWAPPING,),
-        datasets=(first, silver.model_copy(update=said), gold),
+        datasets=(first, silver.model_copy(update=given), gold),
     )
 
 
 @pytest.mark.parametrize(
-    "said", [{"build": BUILT}, {"build": READ, "target": "shop"}], ids=["python", "transform"]
+    "given", [{"build": BUILT}, {"build": READ, "target": "shop"}], ids=["python", "transform"]
 )
 @pytest.mark.parametrize("tag", ["pii", "person"])
 def test_what_is_made_out_of_sight_carries_all_that_was_read(
-    tmp_path: Path, said: dict[str, Any], tag: str
+    tmp_path: Path, given: dict[str, Any], tag: str
 ) -> None:
-    client = make_project(tmp_path, derived(tag, **said))
+    client = make_project(tmp_path, derived(tag, **given))
     run_by_hand(client, [1])
     name = DatasetName("silver.made")
     plan = opened(client, name)

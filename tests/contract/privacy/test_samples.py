@@ -47,8 +47,8 @@ from tests.support.projects.projects import make_project
 pytestmark = pytest.mark.usefixtures("each_state")
 
 
-def world(folder: Path, *tags: str, **said: Any) -> Client:
-    return make_project(folder, sampled_definitions(*tags, **said))
+def world(folder: Path, *tags: str, **given: Any) -> Client:
+    return make_project(folder, sampled_definitions(*tags, **given))
 
 
 def test_a_blocked_run_shows_failing_rows(tmp_path: Path) -> None:
@@ -147,8 +147,8 @@ def test_a_private_column_is_never_shown(tmp_path: Path, spelled: str) -> None:
     plan = open_run(client)
     assert plan.masked == ("n",)
     decide(client, plan)
-    said = {"columns": (spelled,), "masked": (spelled,), "rows": ((MASKED,),)}
-    masked = WARNS.model_copy(update=said)
+    given = {"columns": (spelled,), "masked": (spelled,), "rows": ((MASKED,),)}
+    masked = WARNS.model_copy(update=given)
     for odd in ({"masked": ()}, {"rows": (("7",),)}, {"rows": ((None,),)}):
         with pytest.raises(SampleNotMasked, match="values of"):
             client.runs.submit_samples(plan.ticket, (masked.model_copy(update=odd),))
@@ -181,8 +181,8 @@ def test_a_tag_that_came_down_is_masked_though_no_policy_asks(tmp_path: Path) ->
 
 
 def test_a_discarded_run_keeps_no_samples(tmp_path: Path) -> None:
-    said = "forbid pattern '[0-9]{3}' in samples"
-    forbidding = policy("no_numbers", applies_to_layer=None, expression=said)
+    text = "forbid pattern '[0-9]{3}' in samples"
+    forbidding = policy("no_numbers", applies_to_layer=None, expression=text)
     note = ColumnDefinition(name="note", type="string")
     client = world(tmp_path, policies=(forbidding,), more=(note,))
     plan = open_run(client)
@@ -209,9 +209,9 @@ def with_texts(folder: Path, forbidding: PolicyDefinition) -> Client:
 def test_no_text_is_told_where_a_forbidden_pattern_may_be_in_it(
     tmp_path: Path, measured: bool
 ) -> None:
-    said = "forbid pattern '[0-9]{3}' in samples"
+    text = "forbid pattern '[0-9]{3}' in samples"
     alert = policy(
-        "no_numbers", applies_to_layer=None, expression=said, enforcement=Enforcement.ALERT
+        "no_numbers", applies_to_layer=None, expression=text, enforcement=Enforcement.ALERT
     )
     client = with_texts(tmp_path, alert)
     plan = open_run(client)
@@ -229,8 +229,8 @@ def test_no_text_is_told_where_a_forbidden_pattern_may_be_in_it(
 
 
 def test_texts_are_told_where_no_pattern_was_found(tmp_path: Path) -> None:
-    said = "forbid pattern '[0-9]{3}' in samples"
-    client = with_texts(tmp_path, policy(applies_to_layer=None, expression=said))
+    text = "forbid pattern '[0-9]{3}' in samples"
+    client = with_texts(tmp_path, policy(applies_to_layer=None, expression=text))
     plan = open_run(client)
     clean = {measure_key(m): 0 for m in plan.measures if isinstance(m, SampleMatches)}
     decision = decide(client, plan, clean)

@@ -75,9 +75,9 @@ def test_evidence_that_tells_such_a_value_is_refused_and_not_kept(tmp_path: Path
     plan = opened(client)
     client.runs.submit_schema(plan.ticket, plan.declared)
     evidence = evidence_of(DeltaLake(), plan, [7654321])
-    told = evidence.model_copy(update={"files": (telling(evidence.files[0], 7654321),)})
+    reported = evidence.model_copy(update={"files": (telling(evidence.files[0], 7654321),)})
     with pytest.raises(NotApproved, match="tell values of column n") as refused:
-        client.runs.submit_evidence(plan.ticket, told)
+        client.runs.submit_evidence(plan.ticket, reported)
     assert "7654321" not in str(refused.value)
     assert b"7654321" not in kept(tmp_path)
     assert client.runs.submit_evidence(plan.ticket, evidence).allowed
@@ -108,9 +108,9 @@ def test_a_compaction_is_held_to_the_tags_of_today(tmp_path: Path) -> None:
     plan = compaction(client)
     assert plan.redacted_statistics == ("n",)
     compacted = compacted_of(DeltaLake(), plan)
-    told = compacted.model_copy(update={"adds": (telling(compacted.adds[0], 1),)})
+    reported = compacted.model_copy(update={"adds": (telling(compacted.adds[0], 1),)})
     with pytest.raises(NotApproved, match="tell values of column n"):
-        client.runs.submit_compaction(plan.ticket, told)
+        client.runs.submit_compaction(plan.ticket, reported)
     intent = client.runs.submit_compaction(plan.ticket, compacted)
     client.runs.complete_move(plan.ticket, DeltaLake().publish(intent))
     assert client.ledger.verify(replay=True).findings == ()

@@ -46,8 +46,8 @@ def test_samples_that_come_later_leave_state_and_ledger_alike(
 ) -> None:
     lake, run_id = sampled_lake(database, tmp_path)
     assert lake.found(replay=True) == {}
-    told = lake.ledger_rows("rule_samples").to_pylist()
-    assert sorted((row["run_id"], row["rule_id"], row["sample_rows"]) for row in told) == [
+    reported = lake.ledger_rows("rule_samples").to_pylist()
+    assert sorted((row["run_id"], row["rule_id"], row["sample_rows"]) for row in reported) == [
         (run_id, "present", "[[null],[null]]"),
         (run_id, "small", '[["7"]]'),
     ]

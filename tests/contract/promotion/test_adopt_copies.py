@@ -65,9 +65,9 @@ def reasons(result: RunResult) -> str:
 def test_a_copy_of_a_governed_table_is_refused_as_it_was(client: Client, copy: str) -> None:
     assert adopt(client).version == 1
     before = fingerprint(copy)
-    said = reasons(adopt(client, COPIED))
-    assert f"it has the id of the table of {NUMBERS}" in said
-    assert "CREATE TABLE" in said
+    given = reasons(adopt(client, COPIED))
+    assert f"it has the id of the table of {NUMBERS}" in given
+    assert "CREATE TABLE" in given
     assert fingerprint(copy) == before
     assert run_by_hand(client, [3]).version == 2
     assert client.ledger.verify(replay=True).findings == ()
@@ -85,8 +85,8 @@ def test_one_that_was_governed_while_its_copy_was_measured_is_found(
 ) -> None:
     before = fingerprint(copy)
     with meanwhile("adopt.measured", lambda: _assert_adopted(client)):
-        said = reasons(adopt(client, COPIED))
-    assert f"it has the id of the table of {NUMBERS}" in said
+        given = reasons(adopt(client, COPIED))
+    assert f"it has the id of the table of {NUMBERS}" in given
     assert fingerprint(copy) == before
 
 

@@ -200,15 +200,15 @@ def _write(location: str, number: int) -> None:
 
 
 LIES: dict[str, Callable[[Evidence], Evidence]] = {
-    "fewer files": lambda said: said.model_copy(update={"files": said.files[:1]}),
-    "more rows": lambda said: said.model_copy(update={"rows": 9, "table_rows": 9}),
-    "no hash": lambda said: said.model_copy(
-        update={"files": tuple(f.model_copy(update={"sha256": ""}) for f in said.files)}
+    "fewer files": lambda evidence: evidence.model_copy(update={"files": evidence.files[:1]}),
+    "more rows": lambda evidence: evidence.model_copy(update={"rows": 9, "table_rows": 9}),
+    "no hash": lambda evidence: evidence.model_copy(
+        update={"files": tuple(f.model_copy(update={"sha256": ""}) for f in evidence.files)}
     ),
-    "other statistics": lambda said: said.model_copy(
-        update={"files": tuple(f.model_copy(update={"stats": "{}"}) for f in said.files)}
+    "other statistics": lambda evidence: evidence.model_copy(
+        update={"files": tuple(f.model_copy(update={"stats": "{}"}) for f in evidence.files)}
     ),
-    "another run": lambda said: said.model_copy(update={"run_id": "run_x"}),
+    "another run": lambda evidence: evidence.model_copy(update={"run_id": "run_x"}),
 }
 
 
@@ -270,8 +270,8 @@ def test_what_its_target_keeps_for_readers_is_delivered(tmp_path: Path) -> None:
         target="exports", location="zones/out", zone="out", format=TargetFormat.CSV, sources=mapped
     )
     dataset = definitions.datasets[0].model_copy(update={"target": "exports"})
-    said = {"datasets": (dataset,), "targets": (target,)}
-    client = make_project(tmp_path / "lake", definitions.model_copy(update=said))
+    given = {"datasets": (dataset,), "targets": (target,)}
+    client = make_project(tmp_path / "lake", definitions.model_copy(update=given))
     assert adopt(client).version == 1
     (file,) = Path(f"{location}.files", "v1").glob("*.csv")
     assert sorted(file.read_text().split()) == ["1", "2", "n"]
@@ -323,7 +323,7 @@ class _Again(_Lying):
     """A worker's client that remembers what was handed in."""
 
     def __init__(self, client: Client) -> None:
-        super().__init__(client, lambda said: said)
+        super().__init__(client, lambda given: given)
 
     def submit_adoption(self, ticket: Any, evidence: Evidence) -> RunResult:
         self.handed_in = (ticket, evidence)

@@ -114,8 +114,8 @@ def test_what_cannot_be_followed_is_published_and_not_known(
 ) -> None:
     client = published(tmp_path, silver(text, "n"))
     assert arrows(client) == {"n": {"bronze.numbers.None"}}
-    said = shell("show", DOUBLED, "--project", tmp_path)
-    assert "from bronze.numbers, columns unknown" in said.out
+    result = shell("show", DOUBLED, "--project", tmp_path)
+    assert "from bronze.numbers, columns unknown" in result.out
 
 
 def test_a_run_that_died_after_its_commit_is_ended_whatever_its_text(
@@ -187,8 +187,8 @@ def test_the_lake_holds_it_and_it_is_proven(tmp_path: Path) -> None:
 def test_show_tells_it(tmp_path: Path, shell: Shell) -> None:
     text = "SELECT n, n + length(mail) AS both, 7 AS seven FROM bronze.numbers"
     published(tmp_path, silver(text, "n", "both", "seven"))
-    said = shell("show", DOUBLED, "--project", tmp_path)
-    lines = {line.split()[0]: line for line in said.out.splitlines() if line.strip()}
+    result = shell("show", DOUBLED, "--project", tmp_path)
+    lines = {line.split()[0]: line for line in result.out.splitlines() if line.strip()}
     assert "from bronze.numbers.Mail, bronze.numbers.n" in lines["both"]
     assert "from no column" in lines["seven"]
     found = shell("show", DOUBLED, "--project", tmp_path, "--json").data["lineage"]
@@ -198,5 +198,5 @@ def test_show_tells_it(tmp_path: Path, shell: Shell) -> None:
 def test_show_says_what_is_not_known(tmp_path: Path, shell: Shell) -> None:
     build = FromPython(file="builds/b.py", function="b", sha256="0" * 64)
     published(tmp_path, silver("", "n", build=build))
-    said = shell("show", DOUBLED, "--project", tmp_path)
-    assert "from bronze.numbers, columns unknown" in said.out
+    result = shell("show", DOUBLED, "--project", tmp_path)
+    assert "from bronze.numbers, columns unknown" in result.out

@@ -278,14 +278,14 @@ def test_a_damaged_table_is_not_compacted(client: Client, tmp_path: Path) -> Non
 def test_a_run_is_followed_by_a_compaction_that_is_due(tmp_path: Path) -> None:
     numbers_project(tmp_path)
     client = with_settings(tmp_path, "compact_after = 2\n")
-    told: list[str] = []
+    reported: list[str] = []
     for number in (1, 2, 3):
         task_id = client.operations.submit(NUMBERS, "test")
         plan = client.runs.open_run(task_id, this_process("test"))
         assert isinstance(plan, RunPlan)
         publish(client, plan, [number])
-        compact_if_needed(plan, client.for_worker(), lambda stage, _facts: told.append(stage))
-    assert told == ["compact"]
+        compact_if_needed(plan, client.for_worker(), lambda stage, _facts: reported.append(stage))
+    assert reported == ["compact"]
     assert (files(tmp_path), shown(tmp_path)) == (1, [1, 2, 3])
     assert_proved(client)
 
@@ -300,12 +300,12 @@ def test_a_compaction_that_fails_is_told_and_harms_nobody(
     assert isinstance(plan, RunPlan)
     publish(client, plan, [2])
     DeltaLake().write_foreign(plan.location, [666])
-    told: list[tuple[str, str]] = []
+    reported: list[tuple[str, str]] = []
     compact_if_needed(
-        plan, client.for_worker(), lambda stage, facts: told.append((stage, str(facts)))
+        plan, client.for_worker(), lambda stage, facts: reported.append((stage, str(facts)))
     )
-    assert [stage for stage, _ in told] == ["compact", "uncompacted"]
-    assert "changed data without a decision" in told[1][1]
+    assert [stage for stage, _ in reported] == ["compact", "uncompacted"]
+    assert "changed data without a decision" in reported[1][1]
     assert caplog.text == "", "who was told reads no log"
     assert client.reader.resolve(parse_address(NUMBERS)).version == 2
 

@@ -50,7 +50,7 @@ def project(folder: Path, kind: str) -> Client:
         owner="tests",
         build=FromSource(source="numbers"),
         load=Load(type=LoadType.APPEND, partition_by=("p",)),
-        columns=tuple(ColumnDefinition(name=name, type=said) for name, said in columns.items()),
+        columns=tuple(ColumnDefinition(name=name, type=given) for name, given in columns.items()),
     )
     source = SourceDefinition(source="numbers", format=SourceFormat.PARQUET, path="in/*.parquet")
     return make_project(folder, Definitions(sources=(source,), datasets=(numbers,)))
@@ -82,9 +82,9 @@ def publish(client: Client, number: int, kind: str) -> None:
     client.runs.submit_schema(plan.ticket, plan.declared)
     pairs = zip(values, spelled, strict=True)
     files = tuple(staged(plan, number + i, kind, *pair) for i, pair in enumerate(pairs))
-    told = evidence_of(DeltaLake(), plan, []).model_dump()
-    counted = {key: len(files) for key in told["measures"]}
-    rows = {"rows": len(files), "table_rows": told["table_rows"] + len(files)}
+    reported = evidence_of(DeltaLake(), plan, []).model_dump()
+    counted = {key: len(files) for key in reported["measures"]}
+    rows = {"rows": len(files), "table_rows": reported["table_rows"] + len(files)}
     evidence = evidence_of(DeltaLake(), plan, []).model_copy(
         update={"files": files, "measures": counted, **rows}
     )

@@ -95,9 +95,9 @@ def test_a_version_whose_files_went_says_so(tmp_path: Path) -> None:
     maintained(client)
     with pytest.raises(
         FilesRemoved, match=r"v1: maintenance removed .*; still available: v2$"
-    ) as told:
+    ) as reported:
         client.operations.rollback(NUMBERS, 1, "x")
-    assert told.value.next_step == 'lakeguard rollback bronze.numbers --to v2 --reason "…"'
+    assert reported.value.next_step == 'lakeguard rollback bronze.numbers --to v2 --reason "…"'
     removed = {row.version: row.removed for row in client.reader.versions(NUMBERS)}
     assert removed == {1: True, 2: False, 3: False}
 
@@ -130,10 +130,10 @@ def test_what_was_merged_goes_and_the_version_stays(tmp_path: Path) -> None:
 
 def test_a_dry_run_only_says_what_would_go(tmp_path: Path) -> None:
     client = project(tmp_path, LoadType.FULL, AT_ONCE, 4)
-    told = maintained(client, dry_run=True)
+    reported = maintained(client, dry_run=True)
     assert len(on_disk(tmp_path)) == 4
     assert not any(row.removed for row in client.reader.versions(NUMBERS))
-    assert maintained(client) == told
+    assert maintained(client) == reported
     assert maintained(client) == {}, "nothing is left to do"
 
 
@@ -292,5 +292,5 @@ def test_a_compaction_that_changed_rows_is_found(tmp_path: Path) -> None:
     compact_by_hand(client)
     removed = next(iter(files_of(tmp_path, 1)))
     DeltaLake().stage(str(table_of(tmp_path)), removed, [666])
-    said = [item.message for item in client.ledger.verify(replay=True).findings]
-    assert any("a compaction that changes rows" in message for message in said)
+    given = [item.message for item in client.ledger.verify(replay=True).findings]
+    assert any("a compaction that changes rows" in message for message in given)

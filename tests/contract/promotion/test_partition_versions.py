@@ -127,8 +127,8 @@ def test_partitions_that_do_not_add_up_are_found(tmp_path: Path) -> None:
     run = publish(client, BRONZE, {"2026-01": [1], "2026-02": [2]})
     assert client.ledger.verify().findings == ()
     database = open_state(load_settings(tmp_path, None))
-    told = client.reader.partitions(BRONZE)[0]
-    fields = told.model_dump(exclude={"partition"})
+    reported = client.reader.partitions(BRONZE)[0]
+    fields = reported.model_dump(exclude={"partition"})
     row = {**fields, "partition_key": "month=x", "org_id": "default", "run_id": run.run_id}
     row["dataset_id"] = client.reader.dataset(BRONZE).dataset_id
     with database.write() as connection:

@@ -55,9 +55,9 @@ def decided(client: Client, values: Values) -> tuple[RunPlan, Decision]:
     plan = client.runs.open_run(client.operations.submit(NUMBERS, "test"), this_process("test"))
     assert isinstance(plan, RunPlan)
     client.runs.submit_schema(plan.ticket, plan.declared)
-    told = evidence_of(DeltaLake(), plan, [1])
-    files = tuple(file.model_copy(update={"partition": values}) for file in told.files)
-    evidence = told.model_copy(update={"files": files})
+    reported = evidence_of(DeltaLake(), plan, [1])
+    files = tuple(file.model_copy(update={"partition": values}) for file in reported.files)
+    evidence = reported.model_copy(update={"files": files})
     return plan, client.runs.submit_evidence(plan.ticket, evidence)
 
 

@@ -67,8 +67,8 @@ def rows(folder: Path) -> list[Row[Any]]:
         begun.add(way)
         by_decision.setdefault(row.decision_id, []).append(row.state)
     by_decision.pop(None)
-    for said in by_decision.values():
-        assert said in (["BLOCKED"], ["ELIGIBLE"], ["ELIGIBLE", "PROMOTED"])
+    for given in by_decision.values():
+        assert given in (["BLOCKED"], ["ELIGIBLE"], ["ELIGIBLE", "PROMOTED"])
     return found
 
 
@@ -232,12 +232,12 @@ def test_a_promotion_is_of_the_way_that_it_was_decided_for(tmp_path: Path) -> No
     commit = DeltaLake().publish(client.runs.begin_move(plan.ticket))
     client.runs.complete_move(plan.ticket, commit)
     dataset = client.reader.dataset(DOUBLED).dataset_id
-    said = [
+    given = [
         (row.from_layer, row.to_layer, row.state)
         for row in rows(tmp_path)
         if row.dataset_id == dataset
     ]
-    assert said == [
+    assert given == [
         ("bronze", "silver", "REGISTERED"),
         ("bronze", "silver", "ELIGIBLE"),
         ("silver", "silver", "REGISTERED"),

@@ -37,21 +37,21 @@ from tests.support.projects.projects import make_project
 COLUMNS = (ColumnDefinition(name="n", type="long"), ColumnDefinition(name="p", type="string"))
 
 
-def source(**said: Any) -> SourceDefinition:
+def source(**given: Any) -> SourceDefinition:
     usual = {"source": "numbers", "format": SourceFormat.PARQUET, "path": "in"}
-    return SourceDefinition(**{**usual, **said})
+    return SourceDefinition(**{**usual, **given})
 
 
-def target(**said: Any) -> TargetDefinition:
+def target(**given: Any) -> TargetDefinition:
     usual = {"target": "lake", "location": "zones/raw", "zone": "landing"}
-    return TargetDefinition(**{**usual, "sources": (SourceMapping(source="numbers"),), **said})
+    return TargetDefinition(**{**usual, "sources": (SourceMapping(source="numbers"),), **given})
 
 
-def job(**said: Any) -> JobDefinition:
-    return JobDefinition(**{"job": "nightly", "dataset": NUMBERS, **said})
+def job(**given: Any) -> JobDefinition:
+    return JobDefinition(**{"job": "nightly", "dataset": NUMBERS, **given})
 
 
-def dataset(**said: Any) -> DatasetDefinition:
+def dataset(**given: Any) -> DatasetDefinition:
     usual: dict[str, Any] = {
         "dataset": NUMBERS,
         "domain": "test",
@@ -61,21 +61,21 @@ def dataset(**said: Any) -> DatasetDefinition:
         "target": "lake",
         "columns": COLUMNS,
     }
-    return DatasetDefinition(**{**usual, **said})
+    return DatasetDefinition(**{**usual, **given})
 
 
-def definitions(**said: Any) -> Definitions:
+def definitions(**given: Any) -> Definitions:
     usual: dict[str, Any] = {
         "sources": (source(),),
         "targets": (target(),),
         "jobs": (job(),),
         "datasets": (dataset(),),
     }
-    return Definitions(**{**usual, **said})
+    return Definitions(**{**usual, **given})
 
 
-def revise(client: Client, **said: Any) -> None:
-    client.registry.apply(client.registry.plan(definitions(**said)))
+def revise(client: Client, **given: Any) -> None:
+    client.registry.apply(client.registry.plan(definitions(**given)))
 
 
 def opened(client: Client) -> RunPlan | RunResult:
@@ -104,12 +104,12 @@ def test_what_stands_nearer_to_the_run_wins() -> None:
         "target": ["a", "b", "c", "d"],
         "source": ["a", "b", "c", "d", "e"],
     }
-    said = {name: dict.fromkeys(keys, name) for name, keys in layers.items()}
+    given = {name: dict.fromkeys(keys, name) for name, keys in layers.items()}
     found = resolve_bundle(
-        job(details=said["job"], config=said["job config"]),
-        dataset(details=said["dataset"]),
-        target(details=said["target"]),
-        source(details=said["source"]),
+        job(details=given["job"], config=given["job config"]),
+        dataset(details=given["dataset"]),
+        target(details=given["target"]),
+        source(details=given["source"]),
     )
     wanted = dict(zip("abcde", layers, strict=True))
     assert found.values == found.origins == wanted
@@ -228,6 +228,6 @@ def test_a_table_keeps_the_partitioning_it_was_created_with(tmp_path: Path) -> N
     revise(client, datasets=(narrow,))
     assert run_by_hand(client, [1]).version == 1
     revise(client, datasets=(dataset(),), targets=(target(partition_by=("p",)),))
-    told = refused(client)
-    assert "bronze.numbers is not partitioned" in told
-    assert "a FULL load does not change it in place; set partition_by back to []" in told
+    reported = refused(client)
+    assert "bronze.numbers is not partitioned" in reported
+    assert "a FULL load does not change it in place; set partition_by back to []" in reported

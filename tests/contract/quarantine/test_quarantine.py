@@ -179,7 +179,7 @@ def test_the_oldest_row_says_since_when(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "expected"),
     [
         ({"path": "quarantine/bronze/numbers/x/execution_id=run_1/f"}, "is not where the run"),
         ({"path": "bronze/numbers/f"}, "is not where the run quarantines rows"),
@@ -189,7 +189,7 @@ def test_the_oldest_row_says_since_when(tmp_path: Path) -> None:
     ],
 )
 def test_files_that_are_not_the_runs_own_block(
-    tmp_path: Path, changed: dict[str, Any], told: str
+    tmp_path: Path, changed: dict[str, Any], expected: str
 ) -> None:
     world = ByHand.project(tmp_path)
     plan = world.opened()
@@ -200,14 +200,15 @@ def test_files_that_are_not_the_runs_own_block(
     strange = quarantined.model_copy(update={"files": files, "rows": rows})
     decision = world.decide(plan, [1, -1], quarantined=strange)
     assert not decision.allowed
-    assert told in " ".join(decision.ruling.reasons)
+    assert expected in " ".join(decision.ruling.reasons)
 
 
 @pytest.mark.parametrize(
-    ("content", "told"), [(None, "cannot be read"), (b"other", "has other content than was said")]
+    ("content", "expected"),
+    [(None, "cannot be read"), (b"other", "has other content than was said")],
 )
 def test_files_are_looked_at_before_they_are_believed(
-    tmp_path: Path, content: bytes | None, told: str
+    tmp_path: Path, content: bytes | None, expected: str
 ) -> None:
     world = ByHand.project(tmp_path)
     plan = world.opened()
@@ -217,7 +218,7 @@ def test_files_are_looked_at_before_they_are_believed(
     place.unlink() if content is None else place.write_bytes(content)
     decision = world.decide(plan, [1, -1], quarantined=quarantined)
     assert not decision.allowed
-    assert told in " ".join(decision.ruling.reasons)
+    assert expected in " ".join(decision.ruling.reasons)
 
 
 def test_a_replay_makes_no_row_younger(tmp_path: Path) -> None:
@@ -246,8 +247,8 @@ def test_rows_that_were_not_quarantined_block(tmp_path: Path) -> None:
 
 
 def budget(text: str) -> Any:
-    said = {"type": PolicyType.QUARANTINE_BUDGET, "expression": text}
-    return policy("budget", applies_to_layer=None, **said)
+    given = {"type": PolicyType.QUARANTINE_BUDGET, "expression": text}
+    return policy("budget", applies_to_layer=None, **given)
 
 
 def test_a_budget_counts_what_waits_after_the_run(tmp_path: Path) -> None:
@@ -303,7 +304,7 @@ def test_values_stay_masked_where_a_tagged_column_left_the_definition(tmp_path: 
     registry = world.client.registry
     tagged = ColumnDefinition(name="n", type="long", tags=("salary",))
     other = ColumnDefinition(name="m", type="long")
-    for said in (definitions(columns=(tagged,)), definitions(columns=(other,), rules=())):
-        registry.apply(registry.plan(said))
+    for given in (definitions(columns=(tagged,)), definitions(columns=(other,), rules=())):
+        registry.apply(registry.plan(given))
         listed = world.client.reader.quarantined_rows(NUMBERS, QuarantineSelection())
         assert (listed.masked, listed.rows[0][0]) == (("n",), "***")

@@ -45,8 +45,8 @@ UNDONE = QuarantineState.UNDONE
 N = ColumnDefinition(name="n", type="long")
 
 
-def order(client: Client, choice: QuarantineSelection = EVERY, **said: Any) -> str:
-    return client.operations.submit_replay(NUMBERS, "tests", choice, **said)
+def order(client: Client, choice: QuarantineSelection = EVERY, **given: Any) -> str:
+    return client.operations.submit_replay(NUMBERS, "tests", choice, **given)
 
 
 def test_a_replay_reads_what_waits_and_adds_to_the_table(tmp_path: Path) -> None:
@@ -91,15 +91,15 @@ def test_every_run_and_rule_that_is_named_must_wait(tmp_path: Path) -> None:
     world = ByHand.project(tmp_path)
     good = world.run([1, -1]).run_id
     operations, reader = world.client.operations, world.client.reader
-    for choice, told in (
+    for choice, reported in (
         (QuarantineSelection(runs=(good, "run_typo")), "of run run_typo$"),
         (QuarantineSelection(rules=(NEGATIVE, LARGE)), f"under {LARGE}$"),
     ):
-        with pytest.raises(NothingQuarantined, match=told):
+        with pytest.raises(NothingQuarantined, match=reported):
             operations.discard(NUMBERS, choice, "because")
-        with pytest.raises(NothingQuarantined, match=told):
+        with pytest.raises(NothingQuarantined, match=reported):
             order(world.client, choice)
-        with pytest.raises(NothingQuarantined, match=told):
+        with pytest.raises(NothingQuarantined, match=reported):
             reader.quarantined_rows(NUMBERS, choice)
     assert balance(world) == (2, 1, 1, 0, 0)
 
@@ -112,9 +112,11 @@ def test_rows_that_a_back_fill_may_have_brought_are_not_added_again(tmp_path: Pa
     assert world.decide(plan, [2]).allowed
     world.publish(plan)
     later = world.run([-3])
-    with pytest.raises(NotReplayable, match=f"a back-fill came after run {first.run_id}") as told:
+    with pytest.raises(
+        NotReplayable, match=f"a back-fill came after run {first.run_id}"
+    ) as reported:
         order(world.client)
-    assert told.value.next_step == f"lakeguard quarantine replay {NUMBERS} --as-newest"
+    assert reported.value.next_step == f"lakeguard quarantine replay {NUMBERS} --as-newest"
     world.replay(order(world.client, QuarantineSelection(runs=(later.run_id,))))
     assert world.opened(order(world.client, as_newest=True)).load.type is LoadType.APPEND
 
@@ -228,7 +230,7 @@ def test_a_replay_leaves_the_position_where_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("load", "told", "added"),
+    ("load", "expected", "added"),
     [
         (Load(type=LoadType.FULL), None, LoadType.APPEND),
         (Load(type=LoadType.APPEND), None, LoadType.APPEND),
@@ -280,7 +282,7 @@ def test_a_replay_leaves_the_position_where_it_was(tmp_path: Path) -> None:
     ids=lambda value: str(value)[:30] if isinstance(value, str) else None,
 )
 def test_a_load_becomes_one_that_adds(
-    tmp_path: Path, load: Load, told: str | None, added: LoadType
+    tmp_path: Path, load: Load, expected: str | None, added: LoadType
 ) -> None:
     types = {"n": "long", "p": "long", "at": "timestamp"}
     columns = tuple(ColumnDefinition(name=name, type=kind) for name, kind in types.items())
@@ -289,11 +291,11 @@ def test_a_load_becomes_one_that_adds(
     decision = world.decide(plan, [1, -2])
     assert decision.allowed, decision.ruling.reasons
     world.publish(plan)
-    if told is not None:
-        with pytest.raises(NotReplayable, match=told) as refused:
+    if expected is not None:
+        with pytest.raises(NotReplayable, match=expected) as refused:
             order(world.client)
         assert refused.value.next_step == f"lakeguard quarantine replay {NUMBERS} --as-newest"
-    again = world.opened(order(world.client, as_newest=told is not None))
+    again = world.opened(order(world.client, as_newest=expected is not None))
     assert again.load.type is added
     assert again.table_schema == plan.table_schema
     assert again.load.keys == (load.keys if added is not LoadType.APPEND else ())
@@ -332,9 +334,11 @@ def test_what_is_discarded_is_not_discarded_again(tmp_path: Path) -> None:
         world.client.operations.discard(NUMBERS, EVERY, "there is none")
     world.run([1, -2])
     world.client.operations.discard(NUMBERS, EVERY, "test data")
-    with pytest.raises(NothingQuarantined, match=r"no quarantined rows of bronze.numbers$") as told:
+    with pytest.raises(
+        NothingQuarantined, match=r"no quarantined rows of bronze.numbers$"
+    ) as reported:
         world.client.operations.discard(NUMBERS, EVERY, "again")
-    assert told.value.next_step == f"lakeguard quarantine list {NUMBERS} --all"
+    assert reported.value.next_step == f"lakeguard quarantine list {NUMBERS} --all"
 
 
 def test_a_discard_belongs_to_what_it_gave_up(tmp_path: Path) -> None:

@@ -103,8 +103,8 @@ def test_verify_tells_of_a_file_that_is_gone_or_not_what_it_was(tmp_path: Path) 
     file.write_bytes(content + b"x")
     assert [kind for kind, _ in findings(world)] == [FindingKind.FILE]
     file.unlink()
-    ((kind, told),) = findings(world)
-    assert (kind, "found none" in told) == (FindingKind.FILE, True)
+    ((kind, reported),) = findings(world)
+    assert (kind, "found none" in reported) == (FindingKind.FILE, True)
 
 
 def test_verify_tells_of_a_table_that_shows_something_else(tmp_path: Path) -> None:
@@ -112,9 +112,9 @@ def test_verify_tells_of_a_table_that_shows_something_else(tmp_path: Path) -> No
     world.run([1, -1])
     (log,) = (tmp_path / "quarantine").rglob("_delta_log")
     DeltaTable(log.parent).delete()
-    ((kind, told),) = findings(world)
+    ((kind, reported),) = findings(world)
     assert kind is FindingKind.COMMIT
-    assert "does not show" in told
+    assert "does not show" in reported
     world.client.operations.reap()
     assert findings(world) == [], "the next writing command brings it back"
 

@@ -55,8 +55,8 @@ def test_what_fails_by_itself_meanwhile_is_not_tried_again(tmp_path: Path) -> No
     with meanwhile("task.canceling", lambda: worker.runs.fail_run(ticket, PASSING)):
         canceled = client.jobs.cancel(task_id, "a mistake")
     assert (canceled.state, canceled.due_at) == (TaskState.CANCELED, None)
-    told = [(each.to_state, each.message) for each in client.jobs.transitions(task_id)[-2:]]
-    assert told == [(TaskState.FAILED, "later"), (TaskState.CANCELED, "a mistake")]
+    described = [(each.to_state, each.message) for each in client.jobs.transitions(task_id)[-2:]]
+    assert described == [(TaskState.FAILED, "later"), (TaskState.CANCELED, "a mistake")]
     assert list(client.reader.versions(NUMBERS)) == []
 
 

@@ -256,11 +256,11 @@ def test_without_a_newer_version_no_task_is_looked_at(tmp_path: Path) -> None:
     client.jobs.trigger("late", "tests")
     assert isinstance(client.jobs, EmbeddedJobs)
     context = client.jobs.context
-    said: list[str] = []
-    event.listen(context.database.engine, "before_cursor_execute", lambda *a: said.append(a[2]))
+    given: list[str] = []
+    event.listen(context.database.engine, "before_cursor_execute", lambda *a: given.append(a[2]))
     assert cancel_superseded(context) == Superseded()
-    assert any("dag_activations" in each for each in said)
-    assert [each for each in said if "tasks" in each] == []
+    assert any("dag_activations" in each for each in given)
+    assert [each for each in given if "tasks" in each] == []
 
 
 def test_a_version_is_found_by_the_beginning_of_its_hash(tmp_path: Path) -> None:

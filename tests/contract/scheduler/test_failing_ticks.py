@@ -38,8 +38,8 @@ def test_a_job_that_nothing_here_runs_is_told(
     plane.apply(glue, elsewhere, job("ours", schedule=HOURLY))
     tick(plane.context, plane.watch)
     done = tick(plane.at("2026-01-01T01:00:00+00:00").context, plane.watch)
-    said = "of a type that nothing here runs: glued. Next: lakeguard validate"
-    assert (done.scheduled, done.refused, done.problems) == (1, 0, (said,))
+    text = "of a type that nothing here runs: glued. Next: lakeguard validate"
+    assert (done.scheduled, done.refused, done.problems) == (1, 0, (text,))
     assert len(plane.tasks()) == 1
 
 

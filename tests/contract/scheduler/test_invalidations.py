@@ -259,7 +259,7 @@ def test_a_turn_that_changes_nothing_writes_nothing_and_asks_no_more_for_more_ru
         unchanged(client, GOLD)
         with counted_statements(database) as sent:
             assert client.operations.reconcile() == 0
-        assert not [said for said in sent if said.startswith(WRITING) or "advisory" in said]
+        assert not [given for given in sent if given.startswith(WRITING) or "advisory" in given]
         asked.append(len(sent))
     assert asked[0] == asked[1]
 

@@ -142,9 +142,9 @@ def test_of_a_version_that_is_named_no_other_is_read(tmp_path: Path) -> None:
         client.jobs.deploy()
     newest, *_, oldest = client.jobs.dag_versions()
     assert (newest.jobs, oldest.jobs) == (7, 4)
-    for said in (oldest.dag_version_id, oldest.dag_hash, oldest.dag_hash[7:19]):
+    for given in (oldest.dag_version_id, oldest.dag_hash, oldest.dag_hash[7:19]):
         with sent(client) as found:
-            planned = client.jobs.deploy_plan(said)
+            planned = client.jobs.deploy_plan(given)
         assert planned.removed == ("job more0", "job more1", "job more2")
         bodies = [values for text, values in found if "dag_versions.body" in text]
         named = (newest.dag_version_id, oldest.dag_version_id)

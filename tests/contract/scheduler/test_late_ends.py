@@ -208,8 +208,8 @@ def test_any_number_of_jobs_may_be_followed(plane: Plane) -> None:
     plane.apply(*map(job, names), *followers)
     keys: list[int] = []
 
-    def note(_connection: Any, _cursor: Any, said: str, given: Any, *_: Any) -> None:
-        keys.append(len(given) if said.startswith("SELECT") else 0)
+    def note(_connection: Any, _cursor: Any, text: str, given: Any, *_: Any) -> None:
+        keys.append(len(given) if text.startswith("SELECT") else 0)
 
     event.listen(plane.context.database.engine, "before_cursor_execute", note)
     assert plane.tick().triggered == 0

@@ -68,13 +68,13 @@ def cron(job_id: str, key: str = "cron:1") -> LaunchRequest:
 
 def heard(database: Database) -> list[str]:
     """Every statement from now on."""
-    said: list[str] = []
+    given: list[str] = []
 
     def hear(_: Any, __: Any, statement: str, *___: Any) -> None:
-        said.append(statement)
+        given.append(statement)
 
     event.listen(database.engine, "before_cursor_execute", hear)
-    return said
+    return given
 
 
 @pytest.fixture
@@ -95,8 +95,8 @@ def ids(context: PlaneContext) -> dict[str, str]:
 
 def test_a_wish_becomes_a_task_that_knows_its_cause(context: PlaneContext) -> None:
     named = ids(context)
-    said = {"region": "north"}
-    wish = replace(cron(named["load"]), parameters=said, day=date(2026, 1, 31))
+    given = {"region": "north"}
+    wish = replace(cron(named["load"]), parameters=given, day=date(2026, 1, 31))
     assert isinstance(wish, SameRequest)
     (done,) = launched(context, wish)
     with context.read() as tx:
@@ -111,11 +111,11 @@ def test_a_wish_becomes_a_task_that_knows_its_cause(context: PlaneContext) -> No
 
 
 def test_what_a_launch_sets_wins_over_all_other_settings_of_a_build(context: PlaneContext) -> None:
-    said = {"batch_size": "7", "region": "north"}
-    task = EmbeddedJobs(context).trigger("load", "ada", day=date(2026, 1, 31), set_to=said).task_id
+    given = {"batch_size": "7", "region": "north"}
+    task = EmbeddedJobs(context).trigger("load", "ada", day=date(2026, 1, 31), set_to=given).task_id
     plan = open_run(context, task, this_process("test"))
     assert isinstance(plan, RunPlan)
-    assert {key: plan.settings[key] for key in said} == said
+    assert {key: plan.settings[key] for key in given} == given
     assert plan.settings["date"] == "2026-01-31"
 
 
@@ -158,16 +158,16 @@ def test_many_wishes_take_a_handful_of_statements(database: Database, tmp_path: 
     )
     context = deployed_heart(database, tmp_path, Definitions(jobs=jobs))
     requests = [cron(job_id) for job_id in ids(context).values()]
-    said = heard(database)
+    given = heard(database)
     done = launched(context, *requests)
-    statements = len(said)
+    statements = len(given)
     assert sum(each.new for each in done) == MANY
-    assert statements < 25, said
+    assert statements < 25, given
     with database.read() as connection:
-        told = connection.scalar(
+        rows = connection.scalar(
             select(func.count()).where(outbox.c.topic.in_(["tasks", "task_transitions"]))
         )
-    assert told == 2 * MANY
+    assert rows == 2 * MANY
 
 
 def test_tags_that_a_freeze_asks_for_take_a_handful_of_statements(
@@ -193,9 +193,9 @@ def test_tags_that_a_freeze_asks_for_take_a_handful_of_statements(
     context = deployed_heart(database, tmp_path, defined)
     with context.read() as tx:
         jobs = current_jobs(tx).values()
-        said = heard(context.database)
+        given = heard(context.database)
         facts = read_facts(tx, jobs, context.clock())
-    assert len(said) < 20, said
+    assert len(given) < 20, given
     assert set(facts.travelled) == set(names[::2])
     assert {each.tag for found in facts.travelled.values() for each in found} == {"pii"}
 
@@ -231,9 +231,9 @@ def test_what_was_started_before_keeps_no_other_start_of_its_job(
 
 def test_a_day_and_values_are_a_key_and_nothing_is_none(context: PlaneContext) -> None:
     jobs = EmbeddedJobs(context)
-    day, said = date(2026, 1, 31), {"a": "1"}
-    first = jobs.trigger("report", "ada", day=day, set_to=said)
-    assert jobs.trigger("report", "ada", day=day, set_to=said).task_id == first.task_id
+    day, given = date(2026, 1, 31), {"a": "1"}
+    first = jobs.trigger("report", "ada", day=day, set_to=given)
+    assert jobs.trigger("report", "ada", day=day, set_to=given).task_id == first.task_id
     others = [
         jobs.trigger("report", "ada", day=day),
         jobs.trigger("report", "ada", day=day, set_to={"a": "2"}),
@@ -248,17 +248,17 @@ def test_a_day_and_values_are_a_key_and_nothing_is_none(context: PlaneContext) -
 
 def test_a_key_stands_for_what_was_said_first(context: PlaneContext) -> None:
     jobs = EmbeddedJobs(context)
-    day, said = date(2026, 1, 31), {"a": "1", "b": "x"}
-    first = jobs.trigger("report", "ada", key="mine", day=day, set_to=said)
+    day, given = date(2026, 1, 31), {"a": "1", "b": "x"}
+    first = jobs.trigger("report", "ada", key="mine", day=day, set_to=given)
     same = jobs.trigger("report", "eve", key="mine", day=day, set_to={"b": "x", "a": "1"})
     assert (same.new, same.task_id) == (False, first.task_id)
     jobs.cancel(first.task_id)
-    assert not jobs.trigger("report", "ada", key="mine", day=day, set_to=said).new
+    assert not jobs.trigger("report", "ada", key="mine", day=day, set_to=given).new
     others: list[tuple[dict[str, Any], str]] = [
         ({"day": day, "set_to": {"a": "2", "b": "x"}}, "--set a was 1 and is 2"),
         ({"day": day, "set_to": {"a": "1"}}, "--set b was x and is not set"),
-        ({"set_to": said}, "--date was 2026-01-31 and is not set"),
-        ({"day": day, "set_to": {**said, "c": ""}}, "--set c was not set and is empty"),
+        ({"set_to": given}, "--date was 2026-01-31 and is not set"),
+        ({"day": day, "set_to": {**given, "c": ""}}, "--set c was not set and is empty"),
     ]
     for other, difference in others:
         with pytest.raises(KeyAlreadyUsed, match=difference) as refused:
@@ -299,7 +299,7 @@ def test_what_is_kept_back_for_the_caller_is_not_due_yet(context: PlaneContext) 
 
 
 @pytest.mark.parametrize(
-    ("said", "problem"),
+    ("given", "problem"),
     [
         ({"set_to": {"password": "hunter2"}}, "looks like a secret"),
         ({"set_to": {"": "x"}}, "NAME=VALUE"),
@@ -308,11 +308,11 @@ def test_what_is_kept_back_for_the_caller_is_not_due_yet(context: PlaneContext) 
         ({"key": "for AKIA" + "ABCDEFGHIJKLMNOP"}, "the key looks like a secret"),
     ],
 )
-def test_what_a_launch_may_not_set(tmp_path: Path, said: dict[str, Any], problem: str) -> None:
+def test_what_a_launch_may_not_set(tmp_path: Path, given: dict[str, Any], problem: str) -> None:
     database = Database(f"sqlite:///{tmp_path}/state.db")
     jobs = EmbeddedJobs(deployed_heart(database, tmp_path, world(jobs=(REPORT,))))
     with pytest.raises(LaunchInvalid, match=problem) as refused:
-        jobs.trigger("report", "ada", **said)
+        jobs.trigger("report", "ada", **given)
     assert "AKIA" not in str(refused.value)
     assert jobs.tasks() == []
     with pytest.raises(UnknownJob, match="did you mean report"):

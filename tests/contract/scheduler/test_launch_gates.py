@@ -121,11 +121,13 @@ OFF: dict[str, tuple[Change, str, str]] = {
 
 def test_what_is_disabled_refuses_the_start_by_name(tmp_path: Path) -> None:
     client = deployed_world(tmp_path)
-    for off, (change, code, said) in OFF.items():
+    for off, (change, code, given) in OFF.items():
         assert start(client).state is TaskState.QUEUED, off
         change(client)
         refused = start(client)
-        assert (refused.state, refused.code, refused.reason) == (TaskState.BLOCKED, code, said), off
+        assert (refused.state, refused.code, refused.reason) == (TaskState.BLOCKED, code, given), (
+            off
+        )
         revise(client, LOAD, numbers(), source(), target())
         client.jobs.switch("load", enabled=True)
 
@@ -134,9 +136,13 @@ def test_a_refusal_stays_with_its_task_and_is_an_execution_that_failed(tmp_path:
     client = deployed_world(tmp_path)
     client.jobs.switch("report", enabled=False)
     refused = client.jobs.trigger("report", "tests", key="one")
-    (told,) = client.jobs.transitions(refused.task_id)
-    assert (told.from_state, told.to_state, told.attempt) == (None, TaskState.BLOCKED, 0)
-    assert (told.code, told.message) == ("LG-3321", "job report is switched off")
+    (reported,) = client.jobs.transitions(refused.task_id)
+    assert (reported.from_state, reported.to_state, reported.attempt) == (
+        None,
+        TaskState.BLOCKED,
+        0,
+    )
+    assert (reported.code, reported.message) == ("LG-3321", "job report is switched off")
     with state_of(tmp_path).read() as connection:
         (row,) = connection.execute(select(md_job_execution)).all()
     assert (row.status, row.error_code) == ("FAILED", "LG-3321")

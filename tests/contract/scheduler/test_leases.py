@@ -116,7 +116,7 @@ def test_the_time_of_a_lease_is_asked_once_its_task_is_held(queue: Queue) -> Non
             return queue.clock()
 
         EmbeddedDispatch(replace(queue.context, clock=clock)).keep([ticket])
-    assert [said.split()[0] for said in sent if "tasks" in said or said == "the time"] == [
+    assert [given.split()[0] for given in sent if "tasks" in given or given == "the time"] == [
         "SELECT",
         "the",
         "UPDATE",

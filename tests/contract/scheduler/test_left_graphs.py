@@ -91,10 +91,10 @@ def test_one_that_cannot_be_ended_stops_no_other(
         away.setattr(FENCE, unreadable)
         done = client.jobs.deploy(to=before)
         assert (done.changed, done.canceled) == (True, (other,))
-        said = f"task {stuck} could not be canceled: the lake is away"
-        assert done.problems == (said,)
+        text = f"task {stuck} could not be canceled: the lake is away"
+        assert done.problems == (text,)
         turn = client.jobs.tick()
-        assert (turn.reaped, said in turn.problems) == (0, True)
+        assert (turn.reaped, text in turn.problems) == (0, True)
     assert client.jobs.task(stuck).state is TaskState.RUNNING
     assert client.jobs.tick().reaped == 1
     assert client.jobs.task(stuck).state is TaskState.CANCELED
@@ -118,8 +118,10 @@ def test_a_deployment_is_done_even_if_the_state_is_away_then(
         patched.setattr("lakeguard.scheduler.graph.deploy.cancel_left", away)
         done = client.jobs.deploy(to=before)
         assert (done.dag_version_id, done.canceled) == (before, ())
-        assert [said for said in done.problems if "it is away" in said] == list(done.problems) != []
-        assert any("it is away" in said for said in client.jobs.tick().problems)
+        assert (
+            [given for given in done.problems if "it is away" in given] == list(done.problems) != []
+        )
+        assert any("it is away" in given for given in client.jobs.tick().problems)
     assert client.jobs.tick().reaped == 1
     assert client.jobs.task(task_id).state is TaskState.CANCELED
 

@@ -176,8 +176,8 @@ def test_a_job_is_told_numbers_as_they_were_written(plane: Plane) -> None:
     sent = {"n": 1.5, "whole": 7, "yes": True, "many": [0.1, "a", {"b": 2.50}, None]}
     receive(plane.context, body(detail=sent))
     ((parameters,),) = plane.tasks("parameters")
-    told = json.loads(parameters)["set"]
-    assert {key: told[f"event.{key}"] for key in sent} == {
+    document = json.loads(parameters)["set"]
+    assert {key: document[f"event.{key}"] for key in sent} == {
         "n": "1.5",
         "whole": "7",
         "yes": "true",
@@ -190,13 +190,13 @@ def test_a_job_is_told_no_more_than_it_can_bear(plane: Plane) -> None:
     many = {f"k{number}": number for number in range(60)}
     receive(plane.context, body(detail={"long": "x" * 1_001, **many}))
     ((parameters,),) = plane.tasks("parameters")
-    told = json.loads(parameters)["set"]
-    assert len(told) == 51
-    assert told["event.left_out"] == str(61 - 47)
+    document = json.loads(parameters)["set"]
+    assert len(document) == 51
+    assert document["event.left_out"] == str(61 - 47)
 
 
 @pytest.mark.parametrize(
-    ("sent", "said"),
+    ("sent", "given"),
     [
         (b"", "is not JSON"),
         (b"[]", "not one object"),
@@ -215,8 +215,10 @@ def test_a_job_is_told_no_more_than_it_can_bear(plane: Plane) -> None:
         (body(detail={"x": "y" * 300_000}), "more than 262,144 bytes"),
     ],
 )
-def test_what_is_no_event_is_refused_and_kept_nowhere(plane: Plane, sent: bytes, said: str) -> None:
-    with pytest.raises(InvalidEvent, match=said):
+def test_what_is_no_event_is_refused_and_kept_nowhere(
+    plane: Plane, sent: bytes, given: str
+) -> None:
+    with pytest.raises(InvalidEvent, match=given):
         receive(plane.context, sent)
     assert kept(plane) == 0
 

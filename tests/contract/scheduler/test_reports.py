@@ -280,9 +280,9 @@ def test_a_report_that_is_not_as_promised_leaves_the_attempt_open(
 
 
 def test_what_a_failure_says_holds_no_secret(context: PlaneContext, port: Dispatch) -> None:
-    said = "\0no login\npassword=hunter2 at https://me:pw12@store.example\n" + "x" * 9_000
+    text = "\0no login\npassword=hunter2 at https://me:pw12@store.example\n" + "x" * 9_000
     ticket = begun(context)
-    error = Failure(code="X", message=said)
+    error = Failure(code="X", message=text)
     answer = port.report(ticket, TaskReport(success=False, error=error))
     kept = str(rows(context, t.task_results)) + str(rows(context, t.task_transitions))
     assert answer.error is not None
@@ -343,8 +343,8 @@ def test_many_are_judged_each_alone(context: PlaneContext, port: Dispatch) -> No
             (stranger, DONE),
         ]
     )
-    told = [each.code if isinstance(each, Failure) else each.state.value for each in answers]
-    assert told == [
+    described = [each.code if isinstance(each, Failure) else each.state.value for each in answers]
+    assert described == [
         "completed", "LG-3312", "LG-1611", "completed", "completed", "LG-3312", "LG-1005",
     ]  # fmt: skip
     assert isinstance(answers[3], TaskAnswer)
@@ -379,16 +379,16 @@ def test_overlapping_batches_wait_for_each_other(context: PlaneContext, port: Di
 
     def send(seed: int) -> dict[str, str]:
         mine = random.Random(seed).sample(tickets, len(tickets))
-        told: dict[str, str] = {}
+        reported: dict[str, str] = {}
         for start in range(0, len(mine), 12):
             part = mine[start : start + 12]
             answers = port.report_all([(ticket, DONE) for ticket in part])
-            told |= {
+            reported |= {
                 ticket.run_id: each.to_json() for ticket, each in zip(part, answers, strict=True)
             }
-        return told
+        return reported
 
     with ThreadPoolExecutor(8) as pool:
         first, *others = pool.map(send, range(8))
-    assert all(told == first for told in others)
+    assert all(reported == first for reported in others)
     assert count(context, t.task_results) == count(context, t.output_materializations) == 24

@@ -38,20 +38,20 @@ def plan(context: PlaneContext, work: Callable[[], object], *without: str) -> st
     index wherever there is one; PostgreSQL's goes without these ways beside."""
     sent: list[tuple[str, Any]] = []
 
-    def note(_connection: Any, _cursor: Any, said: str, values: Any, *_rest: Any) -> None:
-        sent.extend([(said, values)] if "FROM tasks" in said else [])
+    def note(_connection: Any, _cursor: Any, given: str, values: Any, *_rest: Any) -> None:
+        sent.extend([(given, values)] if "FROM tasks" in given else [])
 
     event.listen(context.database.engine, "before_cursor_execute", note)
     work()
     event.remove(context.database.engine, "before_cursor_execute", note)
-    ((said, values),) = sent
+    ((given, values),) = sent
     with context.read() as tx:
         explain = "EXPLAIN QUERY PLAN "
         if tx.dialect.name == "postgresql":
             explain = "EXPLAIN "
             for way in ("seqscan", "bitmapscan", *without):
                 tx.connection.exec_driver_sql(f"SET LOCAL enable_{way} = off")
-        return "\n".join(str(row) for row in tx.connection.exec_driver_sql(explain + said, values))
+        return "\n".join(str(row) for row in tx.connection.exec_driver_sql(explain + given, values))
 
 
 def test_open_tasks_of_a_graph_are_looked_up(context: PlaneContext) -> None:
@@ -69,5 +69,5 @@ def test_the_newest_tasks_are_looked_up_by_state(
         with context.read() as tx:
             assert list_tasks(tx, state=state) == []
 
-    told = plan(context, work, "sort")
-    assert told.count("ix_tasks_state") >= (1 if state else len(TaskState))
+    reported = plan(context, work, "sort")
+    assert reported.count("ix_tasks_state") >= (1 if state else len(TaskState))

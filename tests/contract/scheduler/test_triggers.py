@@ -125,8 +125,8 @@ def test_each_file_starts_the_job_once_and_again_when_it_changed(plane: Plane) -
     assert plane.tick().triggered == 0
     land(plane, "landing/a.csv", "other")
     assert plane.tick().triggered == 1
-    told = [parameters for (parameters,) in plane.tasks("parameters")]
-    assert sorted(told) == [
+    described = [parameters for (parameters,) in plane.tasks("parameters")]
+    assert sorted(described) == [
         '{"set": {"file": "landing/2026/b.csv"}}',
         '{"set": {"file": "landing/a.csv"}}',
         '{"set": {"file": "landing/a.csv"}}',
@@ -243,8 +243,10 @@ def test_a_job_that_is_to_be_alone_takes_one_file_after_the_other(plane: Plane) 
         assert plane.tick() == Ticked(), "it is under way"
         assert plane.work_off() == ["load"]
     assert plane.tick() == Ticked()
-    told = [(state, json.loads(said)["set"]) for state, said in plane.tasks("state", "parameters")]
-    assert told == [("completed", {"file": f"landing/{name}.csv"}) for name in "abc"]
+    document = [
+        (state, json.loads(given)["set"]) for state, given in plane.tasks("state", "parameters")
+    ]
+    assert document == [("completed", {"file": f"landing/{name}.csv"}) for name in "abc"]
 
 
 def test_a_file_waits_where_its_job_is_started_at_the_same_moment(

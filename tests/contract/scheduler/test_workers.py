@@ -134,9 +134,9 @@ def test_no_more_at_once_than_slots_and_jobs_allow(tmp_path: Path) -> None:
     most: Counter[str] = Counter()
     lock = threading.Lock()
 
-    def watch(told: WorkerEvent, attempt: Any, ended: Any, said: str) -> None:
+    def watch(expected: WorkerEvent, attempt: Any, ended: Any, given: str) -> None:
         with lock:
-            change = {WorkerEvent.BEGUN: 1, WorkerEvent.ENDED: -1}[told]
+            change = {WorkerEvent.BEGUN: 1, WorkerEvent.ENDED: -1}[expected]
             for name in (attempt.name, "all"):
                 running[name] += change
                 most[name] = max(most[name], running[name])
@@ -236,12 +236,12 @@ def test_a_worker_waits_for_a_state_that_is_away(
     client = job_project(tmp_path, python_job())
     write_job(tmp_path, "pass", "nightly")
     task_of(client)
-    told: list[WorkerEvent] = []
-    loop = loop_of(client, tell=lambda what, *_: told.append(what))
+    reported: list[WorkerEvent] = []
+    loop = loop_of(client, tell=lambda what, *_: reported.append(what))
     away: Any = Away(client, 3, kind)
     loop.dispatch = away
     assert loop.run() == {Ending.SUCCEEDED: 1}
-    assert told == [WorkerEvent.AWAY, WorkerEvent.BACK, WorkerEvent.BEGUN, WorkerEvent.ENDED]
+    assert reported == [WorkerEvent.AWAY, WorkerEvent.BACK, WorkerEvent.BEGUN, WorkerEvent.ENDED]
 
 
 @on_each_absence
@@ -275,8 +275,8 @@ def test_a_listener_that_is_gone_stops_no_work(tmp_path: Path) -> None:
     task = task_of(client)
     errors, raised = list[Any](), threading.Event()
 
-    def tell(told: WorkerEvent, *_: Any) -> None:
-        if told is WorkerEvent.ENDED:
+    def tell(expected: WorkerEvent, *_: Any) -> None:
+        if expected is WorkerEvent.ENDED:
             raise BrokenPipeError
 
     def hook(found: threading.ExceptHookArgs) -> None:

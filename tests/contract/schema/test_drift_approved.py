@@ -17,7 +17,7 @@ from lakeguard_sdk.types.schema import Column, TableSchema
 from tests.support.lakes.published_by_hand import run_by_hand
 from tests.support.projects.definition_folders import write_folder
 from tests.support.projects.planes import NUMBERS
-from tests.support.projects.terminal import Said, Terminal
+from tests.support.projects.terminal import CommandResult, Terminal
 
 ORDERS = DatasetName("bronze.orders")
 FILE = "definitions/bronze/orders.yaml"
@@ -66,7 +66,7 @@ def accepts(client: Client, live: TableSchema, name: DatasetName = ORDERS) -> bo
     return client.runs.submit_schema(plan.ticket, live).accepted
 
 
-def approve(folder: Path, more: str = "", name: str = ORDERS) -> Said:
+def approve(folder: Path, more: str = "", name: str = ORDERS) -> CommandResult:
     return Terminal(folder).type(f"lakeguard schema approve {name} --reason r {more}")
 
 
@@ -86,8 +86,8 @@ def test_all_that_blocks_is_declared_at_once(
     assert not accepts(client, live)
     if not has_file:
         (tmp_path / FILE).unlink()
-    said = approve(tmp_path)
-    assert said.code == 0, said.err
+    given = approve(tmp_path)
+    assert given.code == 0, given.err
     assert client.reader.definition(ORDERS).declared == live
     assert accepts(client, live), "so the next run takes it"
     diff = client.reader.schema_diff(ORDERS)
@@ -134,8 +134,8 @@ def test_a_load_that_rewrites_nothing_says_what_it_cannot_take(tmp_path: Path) -
     run_by_hand(client, [1])
     live = schema(n="integer", amt="long", st="struct<a:integer>", new="string")
     assert not accepts(client, live, NUMBERS)
-    said = approve(tmp_path, name=NUMBERS)
-    assert (said.code, "LG-1207" in said.err) == (2, True), said
-    assert "st of bronze.numbers changed since v1" in said.err, "extra stays: BACKWARD takes that"
-    assert "load type FULL" in said.err
+    given = approve(tmp_path, name=NUMBERS)
+    assert (given.code, "LG-1207" in given.err) == (2, True), given
+    assert "st of bronze.numbers changed since v1" in given.err, "extra stays: BACKWARD takes that"
+    assert "load type FULL" in given.err
     assert (tmp_path / file).read_text() == text

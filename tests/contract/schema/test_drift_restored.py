@@ -47,12 +47,12 @@ def publish(client: Client, found: TableSchema, added: list[int]) -> RunResult:
     if plan.base is not None:
         kept = lake.numbers(plan.location, plan.base.commit).elements()
         again = lake.stage(plan.location, f"{plan.staging}/again.parquet", list(kept))
-        said = {
+        given = {
             "files": (*evidence.files, again),
             "removes": lake.files(plan.location, plan.base.commit),
             "changes": Changes(inserted=len(added)),
         }
-        evidence = evidence.model_copy(update=said)
+        evidence = evidence.model_copy(update=given)
     decision = client.runs.submit_evidence(plan.ticket, evidence)
     assert decision.allowed, decision.ruling.reasons
     return client.runs.complete_move(plan.ticket, lake.publish(client.runs.begin_move(plan.ticket)))

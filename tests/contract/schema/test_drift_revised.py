@@ -116,10 +116,10 @@ def test_a_person_may_declare_the_column_meanwhile(tmp_path: Path) -> None:
     client = world(tmp_path, ADDITIVE)
     plan = decided(client)
     intent = client.runs.begin_move(plan.ticket)
-    said = ColumnDefinition(name="row_hash", type="string", description="Theirs.")
-    revise(client, numbers(profile="additive", columns=(*ADDITIVE.columns, said)))
+    given = ColumnDefinition(name="row_hash", type="string", description="Theirs.")
+    revise(client, numbers(profile="additive", columns=(*ADDITIVE.columns, given)))
     assert complete(client, plan, intent) is RunStatus.SUCCESS
-    assert client.reader.definition(NUMBERS).columns[-1] == said
+    assert client.reader.definition(NUMBERS).columns[-1] == given
 
 
 def test_a_commit_stands_whatever_was_written_past_the_port(tmp_path: Path) -> None:

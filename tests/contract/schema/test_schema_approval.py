@@ -77,9 +77,9 @@ def test_what_the_load_cannot_take_is_not_approved(
     client = published(folder)
     find(client, **changed)
     before = (folder / FILE).read_text()
-    said = Terminal(folder).type("lakeguard schema approve bronze.numbers --reason r")
-    assert (said.code, "LG-1207" in said.err) == (2, True), said
-    assert f"{named} of bronze.numbers changed since v1: APPEND can add columns" in said.err
+    result = Terminal(folder).type("lakeguard schema approve bronze.numbers --reason r")
+    assert (result.code, "LG-1207" in result.err) == (2, True), result
+    assert f"{named} of bronze.numbers changed since v1: APPEND can add columns" in result.err
     assert (folder / FILE).read_text() == before
     assert client.reader.dataset(NUMBERS).revision == 1
 
@@ -97,23 +97,23 @@ def test_the_other_columns_can_be_approved_alone(folder: Path) -> None:
 def test_a_load_that_builds_all_anew_takes_everything(folder: Path) -> None:
     client = published(folder, "FULL")
     find(client, gone=None, n="string")
-    said = Terminal(folder).type("lakeguard schema approve bronze.numbers --reason r")
-    assert said.code == 0, said.err
+    result = Terminal(folder).type("lakeguard schema approve bronze.numbers --reason r")
+    assert result.code == 0, result.err
     assert isinstance(opened(client), RunPlan)
 
 
 def test_a_local_time_is_not_approved_for_a_table_without_one(folder: Path) -> None:
     client = published(folder, "FULL")
     find(client, at="timestamp_ntz")
-    said = Terminal(folder).type("lakeguard schema approve bronze.numbers --reason r")
-    assert (said.code, "Delta takes none later" in said.err) == (2, True)
+    result = Terminal(folder).type("lakeguard schema approve bronze.numbers --reason r")
+    assert (result.code, "Delta takes none later" in result.err) == (2, True)
 
 
 def test_a_key_of_another_type_is_not_approved(folder: Path) -> None:
     client = published(folder, KEYED)
     find(client, k="long")
-    said = Terminal(folder).type("lakeguard schema approve bronze.numbers --reason r")
-    assert (said.code, "k of bronze.numbers changed since v1" in said.err) == (2, True), said
+    result = Terminal(folder).type("lakeguard schema approve bronze.numbers --reason r")
+    assert (result.code, "k of bronze.numbers changed since v1" in result.err) == (2, True), result
 
 
 def test_what_a_table_is_partitioned_by_stays_as_it_is(folder: Path) -> None:

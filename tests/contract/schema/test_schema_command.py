@@ -64,14 +64,14 @@ def find(client: Client, live: TableSchema) -> str:
 
 def test_what_was_seen_against_every_profile(tmp_path: Path, client: Client) -> None:
     terminal = Terminal(tmp_path)
-    said = terminal.type("lakeguard schema diff bronze.orders")
-    assert (said.code, "no run" in said.out) == (0, True)
+    result = terminal.type("lakeguard schema diff bronze.orders")
+    assert (result.code, "no run" in result.out) == (0, True)
     assert terminal.type("lakeguard schema diff bronze.orders --json").data == {"diff": None}
     run_id = find(client, FOUND)
-    said = terminal.type("lakeguard schema diff bronze.orders")
-    assert run_id in said.out
+    result = terminal.type("lakeguard schema diff bronze.orders")
+    assert run_id in result.out
     for words in ("ADD_NULLABLE", "DROP_NULLABLE", "WIDEN", "PERMISSIVE", "schema approve"):
-        assert words in said.out
+        assert words in result.out
     data = terminal.type("lakeguard schema diff bronze.orders --json").data["diff"]
     widened = next(item for item in data["differences"] if item["column"] == "id")
     assert (widened["change"], widened["declared"], widened["found"]) == (
@@ -87,10 +87,10 @@ def test_the_schemas_that_runs_found(tmp_path: Path, client: Client) -> None:
     assert "no run" in terminal.type("lakeguard schema history bronze.orders").out
     first = find(client, schema(id="integer", name="string", gone="date"))
     second = find(client, FOUND)
-    said = terminal.type("lakeguard schema history bronze.orders")
-    assert said.out.index(second) < said.out.index(first), "the latest first"
-    assert "refused" in said.out
-    assert "WIDEN id BLOCK" in said.out
+    result = terminal.type("lakeguard schema history bronze.orders")
+    assert result.out.index(second) < result.out.index(first), "the latest first"
+    assert "refused" in result.out
+    assert "WIDEN id BLOCK" in result.out
     rows = terminal.type("lakeguard schema history bronze.orders --limit 1 --json").data["schemas"]
     assert [(row["run_id"], row["accepted"]) for row in rows] == [(second, False)]
 
@@ -98,8 +98,8 @@ def test_the_schemas_that_runs_found(tmp_path: Path, client: Client) -> None:
 def test_approving_edits_the_file_and_applies_it(tmp_path: Path, client: Client) -> None:
     find(client, FOUND)
     terminal = Terminal(tmp_path)
-    said = terminal.type('lakeguard schema approve bronze.orders --reason "agreed with sales"')
-    assert said.code == 0, said.err
+    result = terminal.type('lakeguard schema approve bronze.orders --reason "agreed with sales"')
+    assert result.code == 0, result.err
     assert (tmp_path / FILE).read_text() == TEXT.replace("integer", "long").replace(
         "  gone: {type: date}\n", "  extra: {type: double}\n"
     )
@@ -118,13 +118,13 @@ def test_some_columns_alone(tmp_path: Path, client: Client) -> None:
     line = "lakeguard schema approve bronze.orders --reason r --column extra"
     assert terminal.type(line).code == 0
     assert client.reader.definition(ORDERS).declared.names == ("id", "name", "gone", "extra")
-    said = terminal.type("lakeguard schema approve bronze.orders --reason r --column nmae")
-    assert (said.code, "nmae does not differ" in said.err) == (2, True)
+    result = terminal.type("lakeguard schema approve bronze.orders --reason r --column nmae")
+    assert (result.code, "nmae does not differ" in result.err) == (2, True)
 
 
 def test_a_schema_that_was_never_seen(tmp_path: Path, client: Client) -> None:
-    said = Terminal(tmp_path).type("lakeguard schema approve bronze.orders --reason r")
-    assert (said.code, "no run has recorded one yet" in said.err) == (2, True)
+    result = Terminal(tmp_path).type("lakeguard schema approve bronze.orders --reason r")
+    assert (result.code, "no run has recorded one yet" in result.err) == (2, True)
     assert client.reader.dataset(ORDERS).revision == 1
 
 
@@ -135,32 +135,32 @@ def test_what_the_registry_refuses_leaves_the_file_as_it_was(
     (tmp_path / FILE).write_text(text)
     client.registry.apply(client.registry.plan(load_folder(tmp_path)))
     find(client, FOUND)
-    said = Terminal(tmp_path).type("lakeguard schema approve bronze.orders --reason r")
-    assert said.code == 2
-    assert "LG-20" in said.err
+    result = Terminal(tmp_path).type("lakeguard schema approve bronze.orders --reason r")
+    assert result.code == 2
+    assert "LG-20" in result.err
     assert (tmp_path / FILE).read_text() == text
 
 
 def test_a_reason_with_a_secret_is_refused(tmp_path: Path, client: Client) -> None:
     find(client, FOUND)
     token = f"ghp_{'aZ3' * 12}"
-    said = Terminal(tmp_path).type(f"lakeguard schema approve bronze.orders --reason {token}")
-    assert (said.code, "LG-1012" in said.err) == (2, True)
+    result = Terminal(tmp_path).type(f"lakeguard schema approve bronze.orders --reason {token}")
+    assert (result.code, "LG-1012" in result.err) == (2, True)
     assert (tmp_path / FILE).read_text() == TEXT
 
 
 def test_no_reason_is_no_approval(tmp_path: Path, client: Client) -> None:
     find(client, FOUND)
-    said = Terminal(tmp_path).type("lakeguard schema approve bronze.orders --reason ' '")
-    assert (said.code, "--reason" in said.err) == (2, True)
+    result = Terminal(tmp_path).type("lakeguard schema approve bronze.orders --reason ' '")
+    assert (result.code, "--reason" in result.err) == (2, True)
     assert (tmp_path / FILE).read_text() == TEXT
 
 
 def test_a_dataset_without_a_file(tmp_path: Path, client: Client) -> None:
     find(client, FOUND)
     (tmp_path / FILE).unlink()
-    said = Terminal(tmp_path).type("lakeguard schema approve bronze.orders --reason r")
-    assert (said.code, "it has no definition file" in said.out) == (0, True), said.err
+    result = Terminal(tmp_path).type("lakeguard schema approve bronze.orders --reason r")
+    assert (result.code, "it has no definition file" in result.out) == (0, True), result.err
     assert client.reader.definition(ORDERS).declared == FOUND
 
 
@@ -170,8 +170,8 @@ def test_columns_on_one_line_are_written_anew(tmp_path: Path, client: Client) ->
         f"{head}columns: {{id: {{type: integer}}, name: {{type: string}}, gone: {{type: date}}}}\n"
     )
     find(client, FOUND)
-    said = Terminal(tmp_path).type("lakeguard schema approve bronze.orders --reason r")
-    assert said.code == 0, said.err
+    result = Terminal(tmp_path).type("lakeguard schema approve bronze.orders --reason r")
+    assert result.code == 0, result.err
     (dataset,) = load_folder(tmp_path).datasets
     assert dataset.declared == FOUND
     assert not client.registry.plan(Definitions(datasets=(dataset,))).steps
@@ -179,6 +179,6 @@ def test_columns_on_one_line_are_written_anew(tmp_path: Path, client: Client) ->
 
 def test_why_names_the_way_to_approve(tmp_path: Path, client: Client) -> None:
     find(client, FOUND)
-    said = Terminal(tmp_path).type("lakeguard why bronze.orders")
-    assert "lakeguard schema diff bronze.orders" in said.out
-    assert "lakeguard schema approve bronze.orders" in said.out
+    result = Terminal(tmp_path).type("lakeguard why bronze.orders")
+    assert "lakeguard schema diff bronze.orders" in result.out
+    assert "lakeguard schema approve bronze.orders" in result.out

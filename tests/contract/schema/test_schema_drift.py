@@ -127,12 +127,12 @@ def publish(client: Client, live: TableSchema, numbers: list[int]) -> RunResult:
     if plan.base is not None:
         kept = lake.numbers(plan.location, plan.base.commit).elements()
         again = lake.stage(plan.location, f"{plan.staging}/again.parquet", list(kept))
-        said = {
+        given = {
             "files": (*evidence.files, again),
             "removes": lake.files(plan.location, plan.base.commit),
             "changes": Changes(inserted=len(numbers)),
         }
-        evidence = evidence.model_copy(update=said)
+        evidence = evidence.model_copy(update=given)
     decision = client.runs.submit_evidence(plan.ticket, evidence)
     assert decision.allowed, decision.ruling.reasons
     commit = lake.publish(client.runs.begin_move(plan.ticket))
@@ -187,10 +187,10 @@ def test_a_later_run_finds_what_drifted_declared(tmp_path: Path) -> None:
 def test_a_person_declares_a_drifted_column_or_drops_it(tmp_path: Path) -> None:
     client = world(tmp_path, numbers())
     publish(client, LIVE, [1])
-    said = ColumnDefinition(name="extra", type="string", description="Mine.")
-    declared = numbers(columns=(ColumnDefinition(name="n", type="long"), said))
+    given = ColumnDefinition(name="extra", type="string", description="Mine.")
+    declared = numbers(columns=(ColumnDefinition(name="n", type="long"), given))
     client.registry.apply(client.registry.plan(Definitions(datasets=(declared,))))
-    assert client.reader.definition(NUMBERS).columns[-1] == said
+    assert client.reader.definition(NUMBERS).columns[-1] == given
     (step,) = client.registry.plan(Definitions(datasets=(numbers(),))).steps
     assert [c.name for c in step.definition.columns] == ["n"], "a declared one is a person's"
 
@@ -235,8 +235,8 @@ def test_a_refused_schema_is_kept(tmp_path: Path) -> None:
     (seen,) = rows(tmp_path, schema_history, run_id=run_id)
     assert TableSchema.from_json(seen["schema_json"]) == LIVE
     (change,) = rows(tmp_path, schema_change_log, run_id=run_id)
-    told = ("column_name", "change_type", "found_type", "compatibility", "action_taken")
-    assert [change[name] for name in told] == [
+    described = ("column_name", "change_type", "found_type", "compatibility", "action_taken")
+    assert [change[name] for name in described] == [
         "extra", "ADD_NULLABLE", "string", "INCOMPATIBLE", "BLOCK",
     ]  # fmt: skip
     assert client.reader.replay(run_id).identical
@@ -353,8 +353,8 @@ def test_a_widened_type_is_kept_until_a_person_says_otherwise(tmp_path: Path) ->
     assert (kept.type, kept.widened_from, kept.origin) == ("long", "integer", ColumnOrigin.DECLARED)
     on_disk = numbers(columns=narrow, profile="backward")
     assert not client.registry.plan(Definitions(datasets=(on_disk,))).steps
-    said = numbers(columns=(narrow[0], ColumnDefinition(name="m", type="string")))
-    (step,) = client.registry.plan(Definitions(datasets=(said,))).steps
+    given = numbers(columns=(narrow[0], ColumnDefinition(name="m", type="string")))
+    (step,) = client.registry.plan(Definitions(datasets=(given,))).steps
     assert step.definition.declared.type_of("m") == "string"
 
 

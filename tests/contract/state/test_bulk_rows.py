@@ -31,7 +31,7 @@ def migrated(database: Database) -> Database:
     return database
 
 
-def task(number: int, **said: Any) -> dict[str, Any]:
+def task(number: int, **given: Any) -> dict[str, Any]:
     return {
         "task_id": f"task_{number}",
         "org_id": "o",
@@ -48,7 +48,7 @@ def task(number: int, **said: Any) -> dict[str, Any]:
         "priority": 0,
         "labels": "",
         "changes": 1,
-        **said,
+        **given,
     }
 
 
@@ -69,9 +69,9 @@ def test_rows_are_what_single_ones_would_be(migrated: Database, count: int) -> N
     own = {"task_id", "dedupe_key"}
     assert len(found) == count
     for row in rows:
-        told = found[row["task_id"]]
-        assert told["dedupe_key"] == row["dedupe_key"]
-        assert {key: told[key] for key in told.keys() - own} == {
+        reported = found[row["task_id"]]
+        assert reported["dedupe_key"] == row["dedupe_key"]
+        assert {key: reported[key] for key in reported.keys() - own} == {
             key: alone[key] for key in alone.keys() - own
         }
 
@@ -107,16 +107,16 @@ def test_every_kind_of_value_may_be_one_for_all(
     """Numbers, times, texts and nothing, as values of all rows and as values of each."""
     values = {"attempt": 7, "due_at": AT, "worker": ODD, "job_id": None, "priority": -(2**31)}
 
-    def said(number: int) -> dict[str, Any]:
+    def expected(number: int) -> dict[str, Any]:
         own = {} if shared else {"attempt": number, "due_at": AT + timedelta(hours=number)}
         return task(number, **values | own)
 
     with OrganisationState.of(migrated, "default").write() as tx:
-        insert_all(tx, tasks, [said(number) for number in range(count)])
+        insert_all(tx, tasks, [expected(number) for number in range(count)])
     found = stored(migrated)
     assert [
         {name: found[f"task_{number}"][name] for name in values} for number in range(count)
-    ] == [{name: said(number)[name] for name in values} for number in range(count)]
+    ] == [{name: expected(number)[name] for name in values} for number in range(count)]
 
 
 @pytest.mark.parametrize("count", COUNTS)

@@ -74,13 +74,13 @@ def held(client: Client, row: InvalidationRow, name: DatasetName) -> str:
     assert isinstance(client.operations, EmbeddedOperations)
     with counted_statements(client.operations.context.database) as sent:
         assert [client.operations.reconcile() for _ in range(2)] == [0, 0]
-    assert not [said for said in sent if said.startswith(WRITING) or "advisory" in said]
+    assert not [given for given in sent if given.startswith(WRITING) or "advisory" in given]
     assert client.jobs.tasks(state=TaskState.BLOCKED) == []
     shown = client.reader.invalidation(row.invalidation_id)
     (follower,) = [item for item in shown.followers if item.dataset == name]
     assert follower.task_id is None
-    told = f"job build_{name.layer} waits: {follower.held_by}"
-    assert any(told in line for line in invalidation_lines(shown))
+    text = f"job build_{name.layer} waits: {follower.held_by}"
+    assert any(text in line for line in invalidation_lines(shown))
     return str(follower.held_by)
 
 

@@ -60,16 +60,16 @@ def test_what_is_owed_are_the_latest_of_all_times(
     assert all_times(trigger, first, due.next_at) == [*passed, due.next_at], "none is left out"
 
 
-@given(trigger=TRIGGERS, said=SPANS, later=SPANS, before=st.none() | SPANS)
+@given(trigger=TRIGGERS, defined=SPANS, later=SPANS, before=st.none() | SPANS)
 def test_a_changed_schedule_owes_nothing_of_long_ago_but_what_had_come(
-    trigger: CronTrigger, said: timedelta, later: timedelta, before: timedelta | None
+    trigger: CronTrigger, defined: timedelta, later: timedelta, before: timedelta | None
 ) -> None:
-    said_at, now = START + said, START + said + later
+    defined_at, now = START + defined, START + defined + later
     owed = None if before is None else (START + before).replace(second=0)
-    found = first_time(trigger, said_at, now, owed)
+    found = first_time(trigger, defined_at, now, owed)
     assert found is not None
     if found == owed and found <= now:
         assert all_times(trigger, found, found) == [found]
     else:
-        assert found > said_at
+        assert found > defined_at
         assert found > now - PUNCTUAL

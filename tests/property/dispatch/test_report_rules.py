@@ -116,9 +116,9 @@ BODIES = (
 @given(BODIES, st.booleans())
 def test_no_body_breaks_the_door(door: tuple[Routes, str], body: bytes, held: bool) -> None:
     routes, token = door
-    said = {"authorization": f"Bearer {token if held else token[:-4]}"}
+    values = {"authorization": f"Bearer {token if held else token[:-4]}"}
     try:
-        answer = routes.find("POST", "/tasks/report")(Request("/tasks/report", said, body))
+        answer = routes.find("POST", "/tasks/report")(Request("/tasks/report", values, body))
     except Exception as error:  # noqa: BLE001 - as the door itself does
         answer = answer_to(error)
     assert answer.status in TAKEN, body

@@ -203,8 +203,8 @@ def _parameter(name: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[A
 
 @st.composite
 def _said(draw: st.DrawFn, own: st.SearchStrategy[str] | None = None) -> dict[str, Any]:
-    said = Parameter(name="condition", value=ConditionArgument(tree=draw(conditions)))
-    return {"columns": (draw(own),) if own is not None else (), "parameters": (said,)}
+    given = Parameter(name="condition", value=ConditionArgument(tree=draw(conditions)))
+    return {"columns": (draw(own),) if own is not None else (), "parameters": (given,)}
 
 
 @st.composite

@@ -199,13 +199,13 @@ print(ruling(evidence_of(RULES, rows), RULES, POLICIES, told).to_json())
 
 
 def test_hash_seed_zone_locale_and_precision_do_not_count() -> None:
-    told = set()
+    reported = set()
     for precision, surrounding in zip((28, 5, 60), SURROUNDINGS, strict=True):
         ran = subprocess.run(
             [sys.executable, "-c", SCRIPT.format(precision=precision)],
             env={**os.environ, **surrounding, "PYTHONPATH": os.pathsep.join(sys.path)},
             capture_output=True, check=True,
         )  # fmt: skip
-        told.add(ran.stdout)
-    assert len(told) == 1
-    assert b'"verdict":"BLOCKED"' in told.pop()
+        reported.add(ran.stdout)
+    assert len(reported) == 1
+    assert b'"verdict":"BLOCKED"' in reported.pop()

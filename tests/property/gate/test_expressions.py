@@ -82,10 +82,10 @@ def means_what_sql_says(text: str) -> bool:
     return True
 
 
-def said(chance: random.Random, depth: int) -> str:
+def loose_condition(chance: random.Random, depth: int) -> str:
     """A condition with hardly a bracket in it: what belongs together is for the reader to say."""
     if depth and chance.random() < 0.6:
-        one, other = said(chance, depth - 1), said(chance, depth - 1)
+        one, other = loose_condition(chance, depth - 1), loose_condition(chance, depth - 1)
         forms = [f"{one} and {other}", f"{one} or {other}", f"not {one}", f"({one})"]
         return chance.choice(forms)
     one, two, three = (named(chance, depth + 1) for _ in range(3))
@@ -105,7 +105,7 @@ def named(chance: random.Random, depth: int) -> str:
 
 def accepted(seed: int, count: int) -> int:
     chance = random.Random(seed)
-    return sum(means_what_sql_says(said(chance, 2)) for _ in range(count))
+    return sum(means_what_sql_says(loose_condition(chance, 2)) for _ in range(count))
 
 
 def test_what_is_accepted_means_what_sql_says() -> None:

@@ -51,11 +51,11 @@ def accepted(pattern: str) -> bool:
 @settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_engines_agree_on_what_is_accepted(pattern: str, texts: list[str]) -> None:
     ours = [re.fullmatch(pattern, text, re.ASCII) is not None for text in texts]
-    told = duckdb.execute(
+    rows = duckdb.execute(
         "SELECT regexp_matches(t, $pattern) FROM (SELECT unnest($texts) AS t)",
         {"pattern": rf"\A(?:{pattern})\z", "texts": texts},
     ).fetchall()
-    assert [found for (found,) in told] == ours
+    assert [found for (found,) in rows] == ours
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.text(max_size=20))

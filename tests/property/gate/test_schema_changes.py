@@ -75,8 +75,8 @@ def test_strict_answers_every_difference_alike(declared: TableSchema, live: Tabl
     answers = answered(found, BUILT_IN["strict"])
     assert {item.reaction for item in answers} <= {Reaction.BLOCK}
     same = {(c.name, c.type) for c in declared.columns} == {(c.name, c.type) for c in live.columns}
-    told = {item.change for item in found} - {SchemaChange.TIGHTEN_NULLABILITY}
-    assert bool(told) is not same
+    described = {item.change for item in found} - {SchemaChange.TIGHTEN_NULLABILITY}
+    assert bool(described) is not same
 
 
 @given(TYPES, TYPES)

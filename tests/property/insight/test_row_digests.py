@@ -44,7 +44,7 @@ def test_digests_of_plain_rows(case: tuple[LedgerTable, list[PlainRow]]) -> None
         )
         for name, values in zip(table.columns, zip(*rows, strict=True), strict=True)
     }
-    assert row_digests(table, columns) == told(table, rows)
+    assert row_digests(table, columns) == digests(table, rows)
 
 
 @settings(deadline=None)
@@ -55,11 +55,11 @@ def test_digests_of_what_the_ledger_holds(case: tuple[LedgerTable, list[PlainRow
     data = to_arrow(table, payloads, 1, range(len(rows)))
     (part,) = data.combine_chunks().to_batches()
     found = row_digests(table, {name: part.column(name) for name in table.columns})
-    assert found == told(table, rows)
+    assert found == digests(table, rows)
     sliced = part.slice(1)
     assert row_digests(table, {n: sliced.column(n) for n in table.columns}) == found[1:]
 
 
-def told(table: LedgerTable, rows: list[PlainRow]) -> list[bytes]:
+def digests(table: LedgerTable, rows: list[PlainRow]) -> list[bytes]:
     make = payload_maker(table)
     return [row_digest(table.name, make(row)) for row in rows]

@@ -109,14 +109,14 @@ def check(pool: dict[str, list[Any]], size: int) -> set[str]:
         trials = tried(drafts(seen), TABLE)
         kept = [
             trial
-            for trial, told in zip(trials, rows.held(trials, NOW, rows), strict=True)
-            if told.outcome is Outcome.PASS
+            for trial, reported in zip(trials, rows.held(trials, NOW, rows), strict=True)
+            if reported.outcome is Outcome.PASS
         ]
         for at, trial in enumerate(kept):
             compile_text(trial.draft.rule, TABLE)
             changed = rows.changed(trial.draft.mutation, Path(folder, f"{at}.parquet"))
-            (told,) = changed.held([trial], NOW, rows)
-            assert told.outcome in (Outcome.FAIL, Outcome.WARN), (trial.draft, told)
+            (reported,) = changed.held([trial], NOW, rows)
+            assert reported.outcome in (Outcome.FAIL, Outcome.WARN), (trial.draft, reported)
         texts = [item.rule for item in ranked(suggestion(trial.draft) for trial in kept)]
         assert len(texts) == len(set(texts))
     return {trial.compiled.rule.rule_type for trial in kept}

@@ -27,7 +27,7 @@ from lakeguard_sdk.model.decision import CheckResult
 from lakeguard_sdk.model.definitions import RuleDefinition
 from lakeguard_sdk.model.evidence import Evidence, StagedFile
 from openlaketx.measure import Measured, Subject, take_measures
-from tests.property.measure.macro_oracle import UNASKED, Data, Oracle, Told
+from tests.property.measure.macro_oracle import UNASKED, Data, Expected, Oracle
 from tests.property.measure.macro_rows import SCHEMA
 from tests.property.measure.staging import staged, staged_beside
 
@@ -108,22 +108,24 @@ def disagreements(
     """Rules of which an engine says something else than the oracle."""
     wrong = []
     for call, oracle in cases.items():
-        told = oracle(data)
-        if not all(_agree(results, told) for results in found[call]):
-            wrong.append((call, told, [list(map(_short, results)) for results in found[call]]))
+        reported = oracle(data)
+        if not all(_agree(results, reported) for results in found[call]):
+            wrong.append((call, reported, [list(map(_short, results)) for results in found[call]]))
     return wrong
 
 
-def _agree(results: list[CheckResult | str], told: list[Told]) -> bool:
-    return len(results) == len(told) and all(
+def _agree(results: list[CheckResult | str], expected: list[Expected]) -> bool:
+    return len(results) == len(expected) and all(
         isinstance(result, CheckResult) and _same(result, wanted)
-        for result, wanted in zip(results, told, strict=True)
+        for result, wanted in zip(results, expected, strict=True)
     )
 
 
-def _same(result: CheckResult, told: Told) -> bool:
-    holds = (result.outcome is Outcome.PASS) == told.holds
-    return holds and result.failed_rows == told.failed and _equal(result.observed, told.value)
+def _same(result: CheckResult, expected: Expected) -> bool:
+    holds = (result.outcome is Outcome.PASS) == expected.holds
+    return (
+        holds and result.failed_rows == expected.failed and _equal(result.observed, expected.value)
+    )
 
 
 def _equal(found: Any, wanted: Any) -> bool:

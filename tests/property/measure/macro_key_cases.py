@@ -12,9 +12,9 @@ from typing import Any
 from tests.property.measure.macro_number_cases import NUMBERS
 from tests.property.measure.macro_oracle import (
     Data,
+    Expected,
     Oracle,
     Rows,
-    Told,
     alike,
     counted,
     each,
@@ -50,18 +50,18 @@ def groups(rows: Rows, by: str | None) -> list[Rows]:
 def steps(column: str, most: int, by: str | None = None) -> Oracle:
     """Rows that come more than a step after the next lower one."""
 
-    def told(data: Data) -> list[Told]:
+    def expected(data: Data) -> list[Expected]:
         ordered = [sorted(present(rows, column)) for rows in groups(data.table, by)]
         far = [later - earlier > most for found in ordered for earlier, later in pairwise(found)]
         return [counted(sum(far), len(data.table))]
 
-    return told
+    return expected
 
 
 def intervals(start: str, end: str, by: str, wrong: Callable[[Any, list[Any]], bool]) -> Oracle:
     """Rows that start at a wrong time, given the ends of all that start earlier."""
 
-    def told(data: Data) -> list[Told]:
+    def expected(data: Data) -> list[Expected]:
         failed = 0
         for rows in groups(data.table, by):
             spans = sorted(
@@ -73,7 +73,7 @@ def intervals(start: str, end: str, by: str, wrong: Callable[[Any, list[Any]], b
                 failed += at > 0 and wrong(begins, [ends for _, ends in spans[:at]])
         return [counted(failed, len(data.table))]
 
-    return told
+    return expected
 
 
 def overlaps(begins: Any, ends: list[Any]) -> bool:
@@ -101,40 +101,40 @@ def spread(
 
 
 def new_values(column: str, most: int) -> Oracle:
-    def told(data: Data) -> list[Told]:
+    def expected(data: Data) -> list[Expected]:
         seen = set(map(alike, present(data.existing, column)))
         new = len(set(map(alike, present(data.batch, column))) - seen)
-        return [Told(new <= most, value=new)]
+        return [Expected(new <= most, value=new)]
 
-    return told
+    return expected
 
 
 def about_last(share: Fraction) -> Oracle:
-    def told(data: Data) -> list[Told]:
+    def expected(data: Data) -> list[Expected]:
         rows, last = len(data.batch), data.counts[0]
-        return [Told(abs(rows - last) <= share * last, value=rows)]
+        return [Expected(abs(rows - last) <= share * last, value=rows)]
 
-    return told
+    return expected
 
 
 def ordinary(k: int) -> Oracle:
     """Within so many spreads of the middle of earlier versions; a row more or less always is."""
 
-    def told(data: Data) -> list[Told]:
+    def expected(data: Data) -> list[Expected]:
         counts = list(map(Fraction, data.counts))
         middle = median(counts)
         off = median([abs(count - middle) for count in counts])
         width = k * max(Fraction("1.4826") * off, middle / 100, Fraction(1))
-        return [Told(abs(len(data.batch) - middle) <= width, value=len(data.batch))]
+        return [Expected(abs(len(data.batch) - middle) <= width, value=len(data.batch))]
 
-    return told
+    return expected
 
 
 def _missing(column: str) -> Oracle:
     return every_row(lambda row: row[column] is not None)
 
 
-def _current(data: Data) -> list[Told]:
+def _current(data: Data) -> list[Expected]:
     rows = [row for row in data.table if row["yes"] is True]
     return [counted(repeated(rows, "k"), len(rows))]
 

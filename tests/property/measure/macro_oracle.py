@@ -33,7 +33,7 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Told:
+class Expected:
     """Whether the rule holds; the failing rows or the value where it is about one."""
 
     holds: bool
@@ -41,16 +41,16 @@ class Told:
     value: Any = UNASKED
 
 
-Oracle = Callable[[Data], list[Told]]
+Oracle = Callable[[Data], list[Expected]]
 
 
 def every_row(good: Callable[[Row], bool], *, most: Fraction | None = None) -> Oracle:
     """Of the new rows; ``most`` is the share that may fail."""
 
-    def told(data: Data) -> list[Told]:
+    def expected(data: Data) -> list[Expected]:
         return [counted(sum(not good(row) for row in data.batch), len(data.batch), most)]
 
-    return told
+    return expected
 
 
 def rows_where(chosen: Callable[[Row], bool], good: Callable[[Row], bool]) -> Oracle:
@@ -71,22 +71,22 @@ def pair(one: str, other: str, good: Callable[[Any, Any], bool]) -> Oracle:
 
 def several(*oracles: Oracle) -> Oracle:
     """One after the other, where a rule stands for several."""
-    return lambda data: [told for oracle in oracles for told in oracle(data)]
+    return lambda data: [reported for oracle in oracles for reported in oracle(data)]
 
 
-def counted(failed: int, rows: int, most: Fraction | None = None) -> Told:
+def counted(failed: int, rows: int, most: Fraction | None = None) -> Expected:
     share = Fraction(failed, rows) if rows else Fraction(0)
-    return Told(failed == 0 if most is None else share <= most, failed)
+    return Expected(failed == 0 if most is None else share <= most, failed)
 
 
 def valued(value: Callable[[Data], Any], low: float | None, high: float | None) -> Oracle:
     """One value between bounds, both of which belong to it; without a value it fails."""
 
-    def told(data: Data) -> list[Told]:
+    def expected(data: Data) -> list[Expected]:
         found = value(data)
-        return [Told(between(found, low, high), value=found)]
+        return [Expected(between(found, low, high), value=found)]
 
-    return told
+    return expected
 
 
 def between(value: Any, low: Any, high: Any) -> bool:
@@ -96,7 +96,7 @@ def between(value: Any, low: Any, high: Any) -> bool:
 
 
 def settled(holds: Callable[[Data], bool]) -> Oracle:
-    return lambda data: [Told(holds(data))]
+    return lambda data: [Expected(holds(data))]
 
 
 def present(rows: Iterable[Row], column: str) -> list[Any]:

@@ -20,9 +20,9 @@ from tests.property.measure.macro_key_cases import (
 )
 from tests.property.measure.macro_oracle import (
     Data,
+    Expected,
     Oracle,
     Rows,
-    Told,
     alike,
     counted,
     keys,
@@ -44,18 +44,18 @@ def in_order(value: Any) -> Any:
 def _referred(found: bool, *columns: str) -> Oracle:
     """Rows whose key the other dataset has, or has not."""
 
-    def told(data: Data) -> list[Told]:
+    def expected(data: Data) -> list[Expected]:
         known = set(keys(data.others, columns))
         failed = sum((key in known) is found for key in keys(data.table, columns))
         return [counted(failed, len(data.table))]
 
-    return told
+    return expected
 
 
 def _same_rows(*columns: str) -> Oracle:
     """Rows that one side has more often than the other; a NULL is a value like any other."""
 
-    def told(data: Data) -> list[Told]:
+    def expected(data: Data) -> list[Expected]:
         ours, theirs = (
             Counter(tuple(alike(row[column]) for column in columns) for row in rows)
             for rows in (data.table, data.others)
@@ -63,7 +63,7 @@ def _same_rows(*columns: str) -> Oracle:
         failed = (ours - theirs).total() + (theirs - ours).total()
         return [counted(failed, len(data.table) + len(data.others))]
 
-    return told
+    return expected
 
 
 def _along(column: str, along: str, *, down: bool, strict: bool, by: str | None = None) -> Oracle:

@@ -20,9 +20,9 @@ from tests.property.measure.macro_key_cases import (
 from tests.property.measure.macro_number_cases import NUMBERS
 from tests.property.measure.macro_oracle import (
     Data,
+    Expected,
     Oracle,
     Rows,
-    Told,
     between,
     counted,
     keys,
@@ -51,11 +51,11 @@ def _extreme(column: str, pick: Callable[..., Any]) -> Callable[[Data], Any]:
 def _of_times(column: str, pick: Callable[..., Any], low: int) -> Oracle:
     value = _extreme(column, pick)
 
-    def told(data: Data) -> list[Told]:
+    def expected(data: Data) -> list[Expected]:
         found = value(data)
-        return [Told(between(found, low, None), value=_SPELLED[TYPES[column]](found))]
+        return [Expected(between(found, low, None), value=_SPELLED[TYPES[column]](found))]
 
-    return told
+    return expected
 
 
 def _sum(column: str) -> Callable[[Data], Any]:
@@ -96,24 +96,24 @@ def _share(
 ) -> Oracle:
     """In per cent; of nothing it holds."""
 
-    def told(data: Data) -> list[Told]:
+    def expected(data: Data) -> list[Expected]:
         if not whole(data):
-            return [Told(True)]
+            return [Expected(True)]
         share = Fraction(100 * some(data), whole(data))
-        return [Told(between(share, low, high), value=float(share))]
+        return [Expected(between(share, low, high), value=float(share))]
 
-    return told
+    return expected
 
 
 def _most(rows: Rows, column: str) -> int:
     return max(Counter(keys(rows, (column,))).values(), default=0)
 
 
-def _mostly_a(data: Data) -> list[Told]:
+def _mostly_a(data: Data) -> list[Expected]:
     """The letter is as frequent as any other, and not too frequent."""
     letters = present(data.table, "k")
     common = letters.count("a") == _most(data.table, "k")
-    return [Told(not letters or (common and letters.count("a") * 100 <= 40 * len(letters)))]
+    return [Expected(not letters or (common and letters.count("a") * 100 <= 40 * len(letters)))]
 
 
 def _age(column: str, good: Callable[[list[int], int], bool]) -> Oracle:
@@ -134,11 +134,11 @@ def _fresh(most: int) -> Callable[[list[int], int], bool]:
 def _groups(by: str, good: Callable[[Rows], bool]) -> Oracle:
     """All new rows of the groups that are not good; NULL is a group."""
 
-    def told(data: Data) -> list[Told]:
+    def expected(data: Data) -> list[Expected]:
         failing = [rows for rows in groups(data.batch, by) if not good(rows)]
         return [counted(sum(map(len, failing)), len(data.batch))]
 
-    return told
+    return expected
 
 
 def _groups_between(by: str, value: Callable[[Rows], Any], low: Any, high: Any) -> Oracle:

@@ -105,8 +105,18 @@ def values(data_type: str) -> st.SearchStrategy[Any]:
         top = 2 ** bits[data_type]
         return st.sampled_from([-top, -2, -1, 0, 1, 2, 3, 10, top - 2, top - 1])
     if data_type == "float":
-        told = [0.0, -0.0, 0.1, 1.5, 16777216.0, -3.25, float("nan"), float("inf"), float("-inf")]
-        return st.sampled_from([_single(value) for value in told])
+        described = [
+            0.0,
+            -0.0,
+            0.1,
+            1.5,
+            16777216.0,
+            -3.25,
+            float("nan"),
+            float("inf"),
+            float("-inf"),
+        ]
+        return st.sampled_from([_single(value) for value in described])
     if data_type == "double":
         odd = [0.0, -0.0, 5e-324, 1.7e308, -1.7e308, 2.0**53 + 2, float("nan")]
         plain = [0.1, 0.2, 0.3, 1.0, -7.5, 1e15, 123456.789, float("inf"), float("-inf")]
@@ -115,9 +125,22 @@ def values(data_type: str) -> st.SearchStrategy[Any]:
         top = 10 ** size[0] - 1
         return st.sampled_from([-top, -1, 0, 1, 150, top]).map(lambda n: _decimal(n, size[1]))
     if data_type == "string":
-        told = ["", " ", "a", "A", "ab", "abb", "ß", "é", "e\u0301", "💥", "\U0010ffff", "\uffff"]
+        described = [
+            "",
+            " ",
+            "a",
+            "A",
+            "ab",
+            "abb",
+            "ß",
+            "é",
+            "e\u0301",
+            "💥",
+            "\U0010ffff",
+            "\uffff",
+        ]
         odd = ["007", "12", "1234", "x@y.de", "FF", "a\nb", "a\u2028", "it's", "$p0", "\\", "\x00"]
-        return st.sampled_from(told + odd)
+        return st.sampled_from(described + odd)
     if data_type == "boolean":
         return st.booleans()
     if data_type == "date":

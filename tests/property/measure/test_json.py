@@ -29,7 +29,9 @@ def expected(table: list[dict[str, Any]]) -> list[int]:
     return found
 
 
-def told(subject: Subject, options: MeasureOptions, session: SparkSession | None) -> list[Any]:
+def measured_values(
+    subject: Subject, options: MeasureOptions, session: SparkSession | None
+) -> list[Any]:
     asked: list[Measure] = list(questions())
     measured = take_measures(asked, subject, options, session)
     assert measured.unmeasured == {}
@@ -58,17 +60,19 @@ def test_what_is_json(text: str) -> None:
 def test_duckdb_equals_the_oracle(seed: int, tmp_path: Path) -> None:
     table = rows(Random(seed), 300)
     subject = staged(tmp_path, table, [], SCHEMA)
-    assert told(subject, MeasureOptions(EngineChoice.DUCKDB), None) == expected(table)
+    assert measured_values(subject, MeasureOptions(EngineChoice.DUCKDB), None) == expected(table)
 
 
 @pytest.mark.spark
 def test_spark_equals_the_oracle(spark: SparkSession, tmp_path: Path) -> None:
     table = rows(Random(7), 300)
     subject = staged(tmp_path, table, [], SCHEMA)
-    assert told(subject, MeasureOptions(EngineChoice.SPARK), run_session(spark)) == expected(table)
+    assert measured_values(
+        subject, MeasureOptions(EngineChoice.SPARK), run_session(spark)
+    ) == expected(table)
 
 
 def test_no_rows_have_no_faults(tmp_path: Path) -> None:
-    assert told(staged(tmp_path, [], [], SCHEMA), MeasureOptions(EngineChoice.DUCKDB), None) == [
-        0
-    ] * len(RULES)
+    assert measured_values(
+        staged(tmp_path, [], [], SCHEMA), MeasureOptions(EngineChoice.DUCKDB), None
+    ) == [0] * len(RULES)

@@ -64,7 +64,7 @@ def test_every_rule_is_seen_to_hold_and_not_to_hold() -> None:
     tables = [table_of(Random(size), size) for size in (0, 1, 3, 4, 10, 25, 40, 80)]
     seen: dict[str, set[bool]] = {}
     for call, oracle in (MACROS | PRIMITIVES).items():
-        verdicts = {told.holds for data in tables for told in oracle(data)}
+        verdicts = {reported.holds for data in tables for reported in oracle(data)}
         seen.setdefault(call.partition("(")[0], set()).update(verdicts)
     assert seen.pop("column_exists") == {True}  # without the column it is refused
     assert [name for name, verdicts in seen.items() if len(verdicts) < 2] == []
@@ -99,14 +99,14 @@ def test_samples_are_the_same_ones_each_time(data: Data) -> None:
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kolkata"])
 def test_the_zone_of_the_process_does_not_matter(zone: str) -> None:
     """One that was started there: DuckDB looks at it but once."""
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", _IN_A_ZONE],
         env={**os.environ, "TZ": zone, "PYTHONPATH": str(_ROOT)},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert told.stdout == "[]\n"
+    assert result.stdout == "[]\n"
 
 
 @given(data=tables(0, 120))

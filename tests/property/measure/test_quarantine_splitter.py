@@ -161,9 +161,9 @@ def _assert_rules(
     folder: Path, splitter: QuarantineSplitter, rows: list[Row], failed: list[list[str]]
 ) -> None:
     files = splitter.quarantined.files if splitter.quarantined else ()
-    told = [row for f in files for row in pq.read_table(folder / f.path).to_pylist()]
+    described = [row for f in files for row in pq.read_table(folder / f.path).to_pylist()]
     wanted = [(bits(row), tuple(rules)) for row, rules in zip(rows, failed, strict=True) if rules]
-    found = zip(_without(told), told, strict=True)
+    found = zip(_without(described), described, strict=True)
     assert Counter((bits(row), tuple(kept["lg_rules"])) for row, kept in found) == Counter(wanted)
 
 

@@ -50,7 +50,7 @@ def disagreements(spark: SparkSession, rows: tuple[Any, Any, Any], questions: An
         found = [_told(measured, question) for measured in (one, other)]
         if not isinstance(question, _PLAIN):
             found.append(expected_of(question, batch, existing, others))
-        if not all(same_answer(question, found[0], told) for told in found[1:]):
+        if not all(same_answer(question, found[0], reported) for reported in found[1:]):
             reasons = [m.unmeasured.get(measure_key(question)) for m in (one, other)]
             wrong.append((question, found, reasons))
     return wrong

@@ -42,9 +42,11 @@ def _truth(node: Any, values: list[Any]) -> bool | None:
             found = _truth(node["item"], values)
             return None if found is None else not found
         case "and" | "or" as word:
-            told = [_truth(item, values) for item in node["items"]]
+            described = [_truth(item, values) for item in node["items"]]
             decisive = word == "or"
-            return decisive if decisive in told else None if None in told else not decisive
+            return (
+                decisive if decisive in described else None if None in described else not decisive
+            )
     one, other = _number(node["left"], values), _number(node["right"], values)
     if one is None or other is None:
         return None

@@ -316,8 +316,8 @@ class MoveMachine(RuleBasedStateMachine):
         assert (ended.status, ended.version) == (RunStatus.SUCCESS, plan.base.version)
         with self.context.read() as tx:
             moves = pointer_rows(tx, self.dataset.dataset_id)
-        told = {(move.kind, move.version, move.commit_version) for move in moves}
-        assert (MoveKind.COMPACTION, plan.base.version, compactor.commit) in told
+        described = {(move.kind, move.version, move.commit_version) for move in moves}
+        assert (MoveKind.COMPACTION, plan.base.version, compactor.commit) in described
         return Compactor()
 
     def _stop_compacting(self, compactor: Compactor, error: LakeGuardError) -> None:

@@ -37,7 +37,7 @@ def _one_spelling(value: Any) -> Any:
     return value
 
 
-def told(value: Any, data_type: str) -> Any:
+def profile_text(value: Any, data_type: str) -> Any:
     """As profiles spell a value."""
     if value == "NaN" and data_type in ("float", "double"):
         return value
@@ -73,7 +73,11 @@ def placed(values: list[Any]) -> list[Any]:
 def extremes(values: list[Any], data_type: str) -> tuple[Any, Any]:
     """Of texts by their UTF-8, which is the order of code points."""
     found = placed(values)
-    return (told(found[0], data_type), told(found[-1], data_type)) if found else (None, None)
+    return (
+        (profile_text(found[0], data_type), profile_text(found[-1], data_type))
+        if found
+        else (None, None)
+    )
 
 
 def mean(values: list[Any]) -> float | None:
@@ -105,7 +109,9 @@ def quantiles(values: list[Any]) -> dict[str, Any]:
 def top(values: list[Any], data_type: str) -> list[tuple[str, int]]:
     counted = Counter(present(values))
     ordered = sorted(counted, key=_order)
-    return [(str(told(value, data_type)), rows) for value, rows in _listed(counted, ordered)]
+    return [
+        (str(profile_text(value, data_type)), rows) for value, rows in _listed(counted, ordered)
+    ]
 
 
 def patterns(values: list[Any]) -> list[tuple[str, int]]:

@@ -105,11 +105,11 @@ def check_texts(found: ColumnProfile, values: list[Any], data_type: str) -> None
         assert (found.lengths, found.patterns) == (None, ())
         return
     assert [(each.value, each.rows) for each in found.patterns] == oracle.patterns(values)
-    told, expected = found.lengths, oracle.lengths(values)
-    assert (told is None) is (expected is None)
-    if told and expected:
-        assert told[:2] == expected[:2]
-        assert told[2] == pytest.approx(expected[2], rel=1e-9)
+    reported, expected = found.lengths, oracle.lengths(values)
+    assert (reported is None) is (expected is None)
+    if reported and expected:
+        assert reported[:2] == expected[:2]
+        assert reported[2] == pytest.approx(expected[2], rel=1e-9)
 
 
 def check_numbers(found: ColumnProfile, values: list[Any], data_type: str) -> None:
@@ -127,26 +127,26 @@ def check_numbers(found: ColumnProfile, values: list[Any], data_type: str) -> No
         same_place(found.quantiles[share], value, data_type)
 
 
-def near(told: float | None, expected: float | None, values: list[Any]) -> None:
+def near(message: float | None, expected: float | None, values: list[Any]) -> None:
     """Where numbers reach the end of what a double holds, a mean of them may be told or not."""
     numbers = [abs(float(value)) for value in oracle.placed(values)]
     largest = max(numbers, default=0.0)
     if largest > 1e150:
-        assert told is None or math.isfinite(told)
+        assert message is None or math.isfinite(message)
     elif expected is None:
-        assert told is None
+        assert message is None
     else:
-        assert told == pytest.approx(expected, rel=1e-9, abs=largest * 1e-12)
+        assert message == pytest.approx(expected, rel=1e-9, abs=largest * 1e-12)
 
 
-def same_place(told: Any, value: Any, data_type: str) -> None:
+def same_place(expected: Any, value: Any, data_type: str) -> None:
     """Doubles hold 53 digits: a large number, or a far time, is told to about as many."""
     if data_type in NUMBERS:
-        assert float(told) == pytest.approx(float(value), rel=1e-11)
+        assert float(expected) == pytest.approx(float(value), rel=1e-11)
     elif data_type == "date":
-        assert told == oracle.told(value, data_type)
-    elif told is not None:
-        text = told.removesuffix("Z")
+        assert expected == oracle.profile_text(value, data_type)
+    elif expected is not None:
+        text = expected.removesuffix("Z")
         apart = oracle.micros(datetime.fromisoformat(text)) - oracle.micros(value)
         assert abs(apart) <= 32
 

@@ -88,8 +88,8 @@ class QuarantineMachine(RuleBasedStateMachine):
         changed: dict[str, Any] = {"rejected": malformed}
         published = good
         if plan.load.type not in (LoadType.FULL, LoadType.APPEND) and window is None:
-            said, published = self._changes(plan, good, data)
-            changed |= {"unseen": published - good, **said}
+            given, published = self._changes(plan, good, data)
+            changed |= {"unseen": published - good, **given}
         if self._ends(plan, batch, end, changed):
             quarantined = self._filed(plan, batch)
             renews = self.load.type in ANEW and window is None
@@ -153,10 +153,16 @@ class QuarantineMachine(RuleBasedStateMachine):
         if not hasattr(self, "model"):
             return
         reader = self.world.client.reader
-        told = reader.quarantine_balance(NUMBERS)
-        found = told.read, told.published, told.quarantined, told.discarded, told.malformed
-        assert told.adds_up
-        assert (told.version, found) == (self.model.shown, self.model.balance())
+        reported = reader.quarantine_balance(NUMBERS)
+        found = (
+            reported.read,
+            reported.published,
+            reported.quarantined,
+            reported.discarded,
+            reported.malformed,
+        )
+        assert reported.adds_up
+        assert (reported.version, found) == (self.model.shown, self.model.balance())
         quarantined = [
             row for row in reader.quarantine(NUMBERS) if row.state is QuarantineState.QUARANTINED
         ]

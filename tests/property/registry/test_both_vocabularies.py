@@ -62,8 +62,8 @@ def test_rows_are_the_same_definitions(found: Definitions) -> None:
 @given(found=definitions(), data=st.data())
 @examples(12)
 def test_rows_mean_the_same_in_sql(found: Definitions, data: st.DataObject) -> None:
-    said = data.draw(sql_files(tables_of(found)))
-    assert hashes(loaded({"all.sql": said})) == hashes(found)
+    answer = data.draw(sql_files(tables_of(found)))
+    assert hashes(loaded({"all.sql": answer})) == hashes(found)
 
 
 @given(found=definitions(), data=st.data())
@@ -78,8 +78,8 @@ def test_rows_mean_the_same_in_any_csv(found: Definitions, data: st.DataObject) 
 def test_rows_mean_the_same_in_json(found: Definitions, data: st.DataObject) -> None:
     files = {}
     for name, columns, rows in tables_of(found):
-        said: list[dict[str, Value]] = [dict(zip(columns, row, strict=True)) for row in rows]
-        files[f"{name}.json"] = data.draw(json_values(said))
+        answer: list[dict[str, Value]] = [dict(zip(columns, row, strict=True)) for row in rows]
+        files[f"{name}.json"] = data.draw(json_values(answer))
     assert hashes(loaded(files)) == hashes(found)
 
 

@@ -70,7 +70,7 @@ def any_controls(draw: st.DrawFn) -> JobControls:
 
 def written(controls: JobControls) -> dict[str, str]:
     """As somebody would write them, what is not set left out."""
-    said: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "call": controls.call,
         "url": controls.url,
         "timeout": f"{controls.timeout_seconds}s",
@@ -85,15 +85,15 @@ def written(controls: JobControls) -> dict[str, str]:
         "outputs": ",".join(controls.outputs),
     }
     if controls.cron is not None:
-        said |= {
+        answer |= {
             "schedule": f" {controls.cron.schedule.upper()} ",
             "time_zone": controls.cron.time_zone,
             "catch_up": controls.cron.catch_up,
         }
     if controls.updates is not None:
         key = "on_update_any" if controls.updates.any else "on_update"
-        said[key] = ", ".join(controls.updates.datasets)
-    return {key: str(value) for key, value in said.items() if value}
+        answer[key] = ", ".join(controls.updates.datasets)
+    return {key: str(value) for key, value in answer.items() if value}
 
 
 @given(any_controls())

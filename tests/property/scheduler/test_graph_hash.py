@@ -54,7 +54,7 @@ def test_a_difference_is_told_if_and_only_if_the_hash_differs(
     other_jobs: list[JobDefinition],
 ) -> None:
     one, other = graph_of(datasets, jobs), graph_of(others, other_jobs)
-    told = differences(one, other)
-    assert (told == Differences()) == (one.content_hash() == other.content_hash())
+    reported = differences(one, other)
+    assert (reported == Differences()) == (one.content_hash() == other.content_hash())
     back = differences(other, one)
-    assert (told.added, told.removed) == (back.removed, back.added)
+    assert (reported.added, reported.removed) == (back.removed, back.added)

@@ -127,7 +127,7 @@ def test_a_word_is_a_schedule(word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "value"),
     [
         ("", "five fields"),
         ("sometimes", "five fields"),
@@ -148,9 +148,9 @@ def test_a_word_is_a_schedule(word: str) -> None:
         ("² * * * *", "is no minute"),
     ],
 )
-def test_what_is_no_schedule_is_told(text: str, said: str) -> None:
+def test_what_is_no_schedule_is_told(text: str, value: str) -> None:
     (problem,) = schedule_problems(text)
-    assert said in problem
+    assert value in problem
 
 
 @pytest.mark.parametrize("zone", ["Mars/Olympus", "", "../../etc/passwd", "/etc/localtime", "\0"])

@@ -62,7 +62,7 @@ def test_an_event_matches_where_every_key_does(pattern: dict[str, Any], is_match
 
 
 @pytest.mark.parametrize(
-    ("pattern", "said"),
+    ("pattern", "text"),
     [
         ({}, "the pattern needs keys"),
         ([], "the pattern needs keys"),
@@ -85,9 +85,9 @@ def test_an_event_matches_where_every_key_does(pattern: dict[str, Any], is_match
         ({"a": [1] * 1_001}, "more than 1,000 entries"),
     ],
 )
-def test_what_cannot_be_matched_is_told(pattern: Any, said: str) -> None:
+def test_what_cannot_be_matched_is_told(pattern: Any, text: str) -> None:
     problems = pattern_problems(pattern)
-    assert any(said in problem for problem in problems), problems
+    assert any(text in problem for problem in problems), problems
 
 
 def test_a_pattern_of_any_depth_is_told_and_not_followed() -> None:
@@ -144,6 +144,6 @@ def test_either_of_two_will_do(
 @given(event=st.dictionaries(st.sampled_from("abc"), PLAIN, min_size=1), other=PLAIN)
 def test_anything_but_is_the_opposite_of_a_value(event: dict[str, Any], other: Any) -> None:
     key = next(iter(event))
-    said = matches({key: [other]}, event)
-    assert matches({key: [{"anything-but": other}]}, event) is not said
+    answer = matches({key: [other]}, event)
+    assert matches({key: [{"anything-but": other}]}, event) is not answer
     assert matches({key: [event[key]] for key in event}, event)

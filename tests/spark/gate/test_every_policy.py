@@ -26,7 +26,7 @@ from tests.support.lakes.policy_datasets import (
     PROMISES,
     Notes,
     over,
-    told,
+    policy_outcomes,
 )
 from tests.support.projects.folders import apply_again, published
 from tests.support.projects.planes import Clock
@@ -51,10 +51,10 @@ DELETING = {name for name in BROKEN if form(name).discards}
 
 
 def test_every_type_and_every_form_of_policy_has_a_case() -> None:
-    told = [promise.type for promise in PROMISES.values()]
+    described = [promise.type for promise in PROMISES.values()]
     forms = {kind.type: len(kind.forms) for kind in POLICY_KINDS.values()}
     forms[PolicyType.QUARANTINE_BUDGET] -= len(OF_QUARANTINED_ROWS)
-    assert {type: told.count(type) for type in PolicyType} == forms
+    assert {type: described.count(type) for type in PolicyType} == forms
     held = {type(form(name)) for name in BROKEN} | OF_QUARANTINED_ROWS
     assert held == set(PolicyForm.__subclasses__())
     assert all(map(needing, Needs))
@@ -83,7 +83,7 @@ def test_what_keeps_every_policy_is_published(notes: Notes) -> None:
     notes.promise((), Enforcement.BLOCK)
     for layer in (Layer.BRONZE, Layer.SILVER):
         result = notes.run(layer)
-        assert told(result) == dict.fromkeys(over(layer, ()), Outcome.PASS)
+        assert policy_outcomes(result) == dict.fromkeys(over(layer, ()), Outcome.PASS)
         assert result.version == 2
 
 
@@ -93,7 +93,7 @@ def test_alerts_are_told_and_let_the_run_go_on(notes: Notes, clock: Clock) -> No
         clock.pass_time(A_DAY_AND_MORE)
         with meanwhile("measure.taken", lambda: clock.pass_time(61)):
             result = notes.run(layer)
-        found = told(result)
+        found = policy_outcomes(result)
         warned = over(layer, BROKEN) - UNBREAKABLE
         assert {name for name, outcome in found.items() if outcome is Outcome.WARN} == warned
         assert set(found) - warned == over(layer, BROKEN) & UNBREAKABLE
@@ -104,8 +104,8 @@ def refused(notes: Notes, clock: Clock, layer: Layer, broken: set[str]) -> RunRe
     """A run that exactly the broken policies of its layer block."""
     with meanwhile("measure.taken", lambda: clock.pass_time(61)):
         result = notes.run(layer)
-    assert result.status is RunStatus.BLOCKED, result.error or told(result)
-    failed = {name for name, outcome in told(result).items() if outcome is Outcome.FAIL}
+    assert result.status is RunStatus.BLOCKED, result.error or policy_outcomes(result)
+    failed = {name for name, outcome in policy_outcomes(result).items() if outcome is Outcome.FAIL}
     assert failed == broken & over(layer, broken)
     assert result.decision is not None
     named = {reason.partition(":")[0] for reason in result.decision.ruling.reasons}
@@ -123,7 +123,9 @@ def test_what_needs_no_data_blocks_before_anything_is_staged(notes: Notes, clock
         result = refused(notes, clock, layer, broken)
         assert notes.staged(result) == []
         assert not list(notes.folder.rglob(f"*{result.run_id}*")), "nothing was even read"
-        kept = {name: outcome for name, outcome in told(result).items() if name not in broken}
+        kept = {
+            name: outcome for name, outcome in policy_outcomes(result).items() if name not in broken
+        }
         assert set(kept.values()) <= {Outcome.PASS, Outcome.NOT_EVALUATED}
 
 
@@ -140,7 +142,7 @@ def test_what_needs_the_data_blocks_what_is_staged(notes: Notes, clock: Clock) -
     notes.promise(broken, Enforcement.BLOCK)
     result = refused(notes, clock, Layer.BRONZE, broken)
     assert notes.staged(result), "kept for inspection"
-    kept = {outcome for name, outcome in told(result).items() if name not in broken}
+    kept = {outcome for name, outcome in policy_outcomes(result).items() if name not in broken}
     assert kept == {Outcome.PASS}
 
 
@@ -157,7 +159,9 @@ def test_a_batch_that_was_quarantined_whole_is_judged(notes: Notes, clock: Clock
     notes.promise(budgets, Enforcement.BLOCK)
     result = notes.run(Layer.BRONZE)
     assert result.status is RunStatus.BLOCKED, result
-    assert {name for name, each in told(result).items() if each is Outcome.FAIL} == budgets
+    assert {
+        name for name, each in policy_outcomes(result).items() if each is Outcome.FAIL
+    } == budgets
     notes.promise(budgets, Enforcement.ALERT)
     assert notes.run(Layer.BRONZE).version == 3
     again = notes.run(Layer.BRONZE)

@@ -20,7 +20,7 @@ from tests.support.projects.folders import published
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 BROKEN_BY_WORDS = {name for name, case in RULES.items() if case.broken} - set(REFUSED)
-Told = dict[str, tuple[Outcome, int | None]]
+Outcomes = dict[str, tuple[Outcome, int | None]]
 
 
 def test_every_type_of_rule_has_a_case() -> None:
@@ -43,22 +43,24 @@ def checked(request: pytest.FixtureRequest, tmp_path: Path) -> Checked:
     for version in (1, 2):
         made.land(good=True)
         result = made.run()
-        assert {outcome for outcome, _ in told(result).values()} == {Outcome.PASS}, told(result)
+        assert {outcome for outcome, _ in described(result).values()} == {Outcome.PASS}, described(
+            result
+        )
         assert result.version == version
         made.say(measure_with=request.param)
     return made
 
 
-def told(result: RunResult) -> Told:
+def described(result: RunResult) -> Outcomes:
     """Outcome of each rule by id."""
     assert result.decision is not None, result.error
     rules = [each for each in result.decision.ruling.checks if each.kind is CheckKind.RULE]
     return {each.check_id: (each.outcome, each.failed_rows) for each in rules}
 
 
-def expected(checked: Checked, outcome: Outcome) -> Told:
+def expected(checked: Checked, outcome: Outcome) -> Outcomes:
     """Outcome of each rule if all fail, except those that no run can break."""
-    found: Told = dict.fromkeys(REFUSED, (Outcome.PASS, None))
+    found: Outcomes = dict.fromkeys(REFUSED, (Outcome.PASS, None))
     for name, case in checked.cases.items():
         several = len(case.failed) > 1
         for at, rows in enumerate(case.failed, start=1):
@@ -66,7 +68,7 @@ def expected(checked: Checked, outcome: Outcome) -> Told:
     return found
 
 
-def recorded(checked: Checked, result: RunResult) -> Told:
+def recorded(checked: Checked, result: RunResult) -> Outcomes:
     """Rule outcomes of the run in the lake's ledger."""
     checked.client.ledger.sync()
     place = checked.folder / "_lakeguard" / "default" / "data_quality_results"
@@ -84,11 +86,11 @@ def test_rows_that_break_all_rules_are_blocked_by_each(checked: Checked) -> None
     checked.land(good=False)
     blocked = checked.run()
     assert blocked.status is RunStatus.BLOCKED, blocked.error
-    assert told(blocked) == expected(checked, Outcome.FAIL)
-    assert recorded(checked, blocked) == told(blocked)
+    assert described(blocked) == expected(checked, Outcome.FAIL)
+    assert recorded(checked, blocked) == described(blocked)
     assert blocked.decision is not None
     reasons = {reason.partition(":")[0] for reason in blocked.decision.ruling.reasons}
-    assert reasons == set(told(blocked)) - set(REFUSED)
+    assert reasons == set(described(blocked)) - set(REFUSED)
     assert [row.version for row in checked.client.reader.versions(NAME)] == [2, 1]
     assert published(checked.client, NAME, "order_id") == before
     assert checked.client.reader.replay(blocked.run_id).identical
@@ -101,8 +103,8 @@ def test_rules_that_only_warn_let_the_same_rows_in(tmp_path: Path) -> None:
     checked.say(*BROKEN_BY_WORDS, severity="WARN")
     checked.land(good=False)
     warned = checked.run()
-    assert warned.version == 2, warned.error or told(warned)
-    assert told(warned) == expected(checked, Outcome.WARN)
+    assert warned.version == 2, warned.error or described(warned)
+    assert described(warned) == expected(checked, Outcome.WARN)
     assert len(published(checked.client, NAME, "order_id")) == BAD_ROWS
 
 

@@ -90,8 +90,8 @@ def test_a_batch_with_personal_data_is_blocked_and_deleted(tmp_path: Path, withi
     assert staged(tmp_path) == before, "nothing of the run is left, and nothing else is gone"
     assert published(client, NOTES, "id") == [1, 2]
     assert client.reader.replay(blocked.run_id).identical
-    told = client.reader.decision(blocked.run_id).to_json()
-    assert "45-6789" not in told, "a value never leaves the data plane"
+    reported = client.reader.decision(blocked.run_id).to_json()
+    assert "45-6789" not in reported, "a value never leaves the data plane"
     assert_unknown(tmp_path, client)
 
 

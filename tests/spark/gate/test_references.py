@@ -47,8 +47,8 @@ rules:
 
 
 def project(folder: Path, engine: str) -> Client:
-    said = str(FILES["definitions/bronze/orders.yaml"]).replace("ENGINE", engine)
-    return applied(folder, {**FILES, "definitions/bronze/orders.yaml": said})
+    given = str(FILES["definitions/bronze/orders.yaml"]).replace("ENGINE", engine)
+    return applied(folder, {**FILES, "definitions/bronze/orders.yaml": given})
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "spark"])

@@ -78,8 +78,8 @@ def results(folder: Path, run_id: str) -> dict[str, dict[str, Any]]:
 
 
 def samples(folder: Path, run_id: str) -> dict[str, Any]:
-    told = {rule: row["samples"] for rule, row in results(folder, run_id).items()}
-    return {rule: json.loads(text) for rule, text in told.items() if text is not None}
+    described = {rule: row["samples"] for rule, row in results(folder, run_id).items()}
+    return {rule: json.loads(text) for rule, text in described.items() if text is not None}
 
 
 def test_spark_draws_the_rows_that_duckdb_draws(session: SparkSession, tmp_path: Path) -> None:
@@ -117,9 +117,9 @@ def test_failing_rows_are_told_with_the_results(tmp_path: Path, engine: str) -> 
     grown = samples(tmp_path, blocked.run_id)["grown"]
     assert sorted(grown.pop("rows")) == [["3", "7"], ["4", "8"]]
     assert grown == {"columns": ["id", "age"], "masked": []}
-    told = results(tmp_path, blocked.run_id)["grown"]
-    assert (told["rule_type"], told["parameters"]) == ("RANGE", '{"min":"18"}')
-    assert told["rule_fingerprint"].startswith("sha256:")
+    reported = results(tmp_path, blocked.run_id)["grown"]
+    assert (reported["rule_type"], reported["parameters"]) == ("RANGE", '{"min":"18"}')
+    assert reported["rule_fingerprint"].startswith("sha256:")
     client.ledger.sync()
     assert client.ledger.verify().findings == ()
     lake = DeltaTable(tmp_path / "_lakeguard" / "default" / "rule_samples").to_pyarrow_table()
@@ -137,8 +137,8 @@ def test_a_good_run_shows_nothing(tmp_path: Path) -> None:
 
 def test_what_may_not_be_kept_is_not_shown(tmp_path: Path) -> None:
     client = people(tmp_path)
-    said = "forbid pattern 'secret' in values"
-    policy = PolicyDefinition(policy="no_secrets", type=PolicyType.PII, expression=said)
+    text = "forbid pattern 'secret' in values"
+    policy = PolicyDefinition(policy="no_secrets", type=PolicyType.PII, expression=text)
     client.registry.apply(client.registry.plan(Definitions(policies=(policy,))))
     write_files(tmp_path, b=FAILS)
     blocked = run(client, PEOPLE)
@@ -162,8 +162,8 @@ def test_texts_are_masked_where_a_forbidden_pattern_was_found(tmp_path: Path) ->
     write_files(tmp_path, b="id,mail,age,city\n2,b@x.org,50,my secret\n")
     found = run(client, PEOPLE)
     assert found.version == 2
-    told = {"columns": ["id", "city"], "masked": ["city"], "rows": [["2", MASKED]]}
-    assert samples(tmp_path, found.run_id)["somewhere"] == told
+    described = {"columns": ["id", "city"], "masked": ["city"], "rows": [["2", MASKED]]}
+    assert samples(tmp_path, found.run_id)["somewhere"] == described
 
 
 @pytest.mark.parametrize("rows", [WARNS, FAILS], ids=["warns", "fails"])

@@ -198,11 +198,11 @@ FALSE: dict[str, tuple[Claim, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("claim", "told"), FALSE.values(), ids=FALSE)
-def test_what_is_not_so_fails_and_tells(walked: Lake, claim: Claim, told: list[str]) -> None:
+@pytest.mark.parametrize(("claim", "expected"), FALSE.values(), ids=FALSE)
+def test_what_is_not_so_fails_and_tells(walked: Lake, claim: Claim, expected: list[str]) -> None:
     with pytest.raises(AssertionError) as failed:
         claim(walked)
-    for fragment in told:
+    for fragment in expected:
         assert fragment in str(failed.value)
 
 
@@ -266,11 +266,11 @@ MISSPELT: dict[str, tuple[Claim, str]] = {
 }
 
 
-@pytest.mark.parametrize(("claim", "told"), MISSPELT.values(), ids=MISSPELT)
-def test_a_misspelt_name_is_never_right(walked: Lake, claim: Claim, told: str) -> None:
+@pytest.mark.parametrize(("claim", "expected"), MISSPELT.values(), ids=MISSPELT)
+def test_a_misspelt_name_is_never_right(walked: Lake, claim: Claim, expected: str) -> None:
     with pytest.raises(AssertionError) as failed:
         claim(walked)
-    assert told in str(failed.value)
+    assert expected in str(failed.value)
 
 
 SENSELESS: dict[str, Claim] = {

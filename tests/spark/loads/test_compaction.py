@@ -52,7 +52,7 @@ ROWS = [
 ]  # fmt: skip
 
 
-def told(frame: DataFrame) -> list[str]:
+def described(frame: DataFrame) -> list[str]:
     return sorted(repr(row) for row in frame.collect())
 
 
@@ -79,7 +79,7 @@ def merged(tmp_path: Path, session: SparkSession) -> tuple[DataFrame, DataFrame]
 
 def test_spark_reads_the_same_rows(merged: tuple[DataFrame, DataFrame]) -> None:
     before, after = merged
-    assert told(after) == told(before)
+    assert described(after) == described(before)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_spark_skips_no_row_that_it_is_asked_for(
 ) -> None:
     """Readers skip row groups by their statistics."""
     before, after = merged
-    assert told(after.where(condition)) == told(before.where(condition)) != []
+    assert described(after.where(condition)) == described(before.where(condition)) != []
 
 
 @pytest.fixture

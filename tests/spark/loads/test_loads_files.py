@@ -128,8 +128,8 @@ def test_columns_in_another_order_keep_their_ranges(tmp_path: Path) -> None:
     table.land([{"a": 2, "b": 200, "c": 3}])
     table.run()
     location, commit = table.at()
-    told = DeltaTable(location, version=commit).get_add_actions(flatten=True)
-    lowest = zip(told["min.a"].to_pylist(), told["min.b"].to_pylist(), strict=True)
+    reported = DeltaTable(location, version=commit).get_add_actions(flatten=True)
+    lowest = zip(reported["min.a"].to_pylist(), reported["min.b"].to_pylist(), strict=True)
     assert set(lowest) == {(1, 100), (2, 200)}
 
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.spark
 
 
 def hashes(session: SparkSession, rows: list[tuple[Any, ...]], *types: str) -> list[str]:
-    columns = [Column(name=f"c{number}", type=told) for number, told in enumerate(types)]
+    columns = [Column(name=f"c{number}", type=reported) for number, reported in enumerate(types)]
     frame = session.createDataFrame(rows, spark_schema(TableSchema(columns=tuple(columns))))
     return [row[0] for row in frame.select(content_hash(columns)).collect()]
 

@@ -76,8 +76,8 @@ def test_every_event_of_a_feed_is_counted_once(tmp_path: Path, deletes: Deletes)
     table.run()
     gone = (0, 1) if deletes is Deletes.HARD else (1, 0)
     kept = 1 if deletes is Deletes.SOFT else 0  # the delete of a key that never was
-    told = counts(table, "inserted", "late", "duplicates", "unchanged")
-    assert told == (1 + kept, 1, 1, 2 - kept)
+    reported = counts(table, "inserted", "late", "duplicates", "unchanged")
+    assert reported == (1 + kept, 1, 1, 2 - kept)
     assert counts(table, "updated", "deleted") == (1 + gone[0], gone[1])
 
 

@@ -54,9 +54,9 @@ def test_a_row_without_its_key_is_counted(tmp_path: Path) -> None:
 def test_rows_that_contradict_each_other_are_named(tmp_path: Path) -> None:
     table = begun(tmp_path, MERGED, row(1, 1))
     table.land([row(2, 7, "x"), row(2, 7, "y"), row(3, 1), row(3, 1)])
-    told = refused(table)
-    assert "several rows of the key (k, n) = (2, 7) differ" in told
-    assert "has no order_by" in told
+    reported = refused(table)
+    assert "several rows of the key (k, n) = (2, 7) differ" in reported
+    assert "has no order_by" in reported
 
 
 def test_an_order_that_does_not_order_is_named(tmp_path: Path) -> None:
@@ -67,30 +67,30 @@ def test_an_order_that_does_not_order_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"), [("truncate", "'truncate'"), (None, "NULL"), ("", "''")]
+    ("given", "shown"), [("truncate", "'truncate'"), (None, "NULL"), ("", "''")]
 )
 def test_an_operation_that_nobody_knows_is_named(
-    tmp_path: Path, said: str | None, shown: str
+    tmp_path: Path, given: str | None, shown: str
 ) -> None:
     table = begun(tmp_path, FEED, row(1, 1, op="insert"))
-    table.land([row(1, 2, op="U"), row(2, 2, op=said)])
+    table.land([row(1, 2, op="U"), row(2, 2, op=given)])
     assert f"op is {shown}, which is not one of i, insert" in refused(table)
 
 
 def test_operations_are_read_in_every_usual_spelling(tmp_path: Path) -> None:
-    said = ["i", "INSERT", " c ", "Create", "r", "read", "u", "Update", "UPSERT"]
-    table = begun(tmp_path, FEED, *(row(k, 1, op=word) for k, word in enumerate(said)))
+    given = ["i", "INSERT", " c ", "Create", "r", "read", "u", "Update", "UPSERT"]
+    table = begun(tmp_path, FEED, *(row(k, 1, op=word) for k, word in enumerate(given)))
     table.land([row(0, 2, op="D"), row(1, 2, op=" Delete ")])
     table.run()
-    assert {found["k"] for found in table.by_deltalake()} == set(range(2, len(said)))
+    assert {found["k"] for found in table.by_deltalake()} == set(range(2, len(given)))
 
 
 def test_an_empty_snapshot_is_refused(tmp_path: Path) -> None:
     table = begun(tmp_path, Load(type=LoadType.SNAPSHOT, keys=("k",)), row(1, 1), row(2, 1))
     table.land([], alone=True)
-    told = refused(table)
-    assert "would delete all 2 rows" in told
-    assert "allow_empty: true" in told
+    reported = refused(table)
+    assert "would delete all 2 rows" in reported
+    assert "allow_empty: true" in reported
 
 
 @pytest.mark.parametrize("deletes", list(Deletes))

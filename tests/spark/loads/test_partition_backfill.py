@@ -52,9 +52,9 @@ def test_partitions_are_filled_back_through_all_layers(
     write_files(tmp_path, jan=f"{HEAD}01,1,11\n01,2,20\n", feb=f"{HEAD}02,3,33\n")
     keys = ("--partition", "month=02", "--partition", "month=01")
     at = ("--project", str(tmp_path))
-    code, told = command(capsys, "backfill", "bronze.sales", *keys, "--downstream", *at)
-    assert code == 0, told
-    runs = [(item["run"]["dataset"], item["run"]["version"]) for item in told["runs"]]
+    code, reported = command(capsys, "backfill", "bronze.sales", *keys, "--downstream", *at)
+    assert code == 0, reported
+    runs = [(item["run"]["dataset"], item["run"]["version"]) for item in reported["runs"]]
     assert runs == [
         ("bronze.sales", 2),
         ("bronze.sales", 3),
@@ -62,8 +62,8 @@ def test_partitions_are_filled_back_through_all_layers(
         ("silver.sales", 3),
         ("gold.sales", 2),
     ]
-    starts = [item["window"]["start"] for item in told["runs"][:4]]
-    assert (starts, told["runs"][4]["window"]) == (["01", "02", "01", "02"], None)
+    starts = [item["window"]["start"] for item in reported["runs"][:4]]
+    assert (starts, reported["runs"][4]["window"]) == (["01", "02", "01", "02"], None)
 
     rows = published(client, "silver.sales", "month, id, amount")
     assert rows == [("01", 1, 11), ("01", 2, 20), ("02", 3, 33), ("03", 4, 40)]

@@ -195,9 +195,9 @@ def test_measures_see_partition_columns_as_any_other(runs: PlainRuns) -> None:
     runs.build = parquet("in/b.parquet")
     land(runs.lake, "b", [row("x", 0), row("x", 1), row("x", 4), row(None, 2)])
     assert run(runs).version == 2
-    told = runs.evidence[-1].measures
+    reported = runs.evidence[-1].measures
     assert runs.evidence[-1].unmeasured == {}
-    assert told == {measure_key(asked): answer for asked, answer in questions.items()}
+    assert reported == {measure_key(asked): answer for asked, answer in questions.items()}
 
 
 def test_a_build_reads_a_partitioned_input_with_its_columns(

@@ -49,8 +49,8 @@ class Events:
     server: Server
 
     def define(self, load: str) -> Client:
-        said = {"port": self.server.port, "role": ROLE, "load": load}
-        return applied(self.folder, {name: text.format(**said) for name, text in FILES.items()})
+        given = {"port": self.server.port, "role": ROLE, "load": load}
+        return applied(self.folder, {name: text.format(**given) for name, text in FILES.items()})
 
     def happen(self, *events: tuple[int, int | None]) -> None:
         """Each with its id and the day of January on which it changed."""

@@ -60,8 +60,8 @@ def test_columns_by_the_names_that_places_have(
     rules = (STRICT, rule("unique(seq)", "seq"))
     table = LoadedTable(tmp_path, Load(type=LoadType.APPEND), types, rules)
     found = [row(1, 1, 1), row(2, -3, 2), row(3, 5, 3), row(4, 1, 4), row(5, 1, 4)]
-    told: list[dict[str, Any]] = [{names[0]: 0, names[1]: "x", **dict.fromkeys(more, 0)}] * 5
-    table.land([{**item, **extra} for item, extra in zip(of(table, *found), told, strict=True)])
+    reported: list[dict[str, Any]] = [{names[0]: 0, names[1]: "x", **dict.fromkeys(more, 0)}] * 5
+    table.land([{**item, **extra} for item, extra in zip(of(table, *found), reported, strict=True)])
     assert table.run().status is RunStatus.SUCCESS
     assert shown(table) == [(1, 1), (3, 5)]
     assert kept(table) == ["2", "4", "5"]
@@ -92,11 +92,11 @@ def test_nothing_is_published_where_not_every_failing_row_was_found(
     assert table.client.reader.quarantine(TABLE) == ()
 
 
-def rule_condition(said: RuleDefinition) -> Any:
+def rule_condition(given: RuleDefinition) -> Any:
     from lakeguard.gate.rules.quarantine_rules import quarantine_rules
     from tests.support.lakes.plans import schema
 
-    (found,) = quarantine_rules((said,), schema(**COLUMNS))
+    (found,) = quarantine_rules((given,), schema(**COLUMNS))
     assert isinstance(found.failed, CountIf)
     return found.failed.condition
 
@@ -165,8 +165,8 @@ class Guarded(LoadedTable):
     within = "samples"
 
     def definitions(self) -> Definitions:
-        said = f"forbid pattern '{NUMBER}' in {self.within}"
-        policy = PolicyDefinition(policy="no_number", type=PolicyType.PII, expression=said)
+        text = f"forbid pattern '{NUMBER}' in {self.within}"
+        policy = PolicyDefinition(policy="no_number", type=PolicyType.PII, expression=text)
         return super().definitions().model_copy(update={"policies": (policy,)})
 
 

@@ -30,9 +30,9 @@ def row(number: int | None, amount: int | None = 1, day: int = 1, **more: Any) -
 
 
 def table(folder: Path, rules: dict[str, str] | None = None, **load: Any) -> SiftedTable:
-    said = Load(**load)
-    partition = said.partition_by
-    return SiftedTable(folder, said, COLUMNS, rules or RULE, partition)
+    given = Load(**load)
+    partition = given.partition_by
+    return SiftedTable(folder, given, COLUMNS, rules or RULE, partition)
 
 
 def dirty(things: SiftedTable, **more: Any) -> list[int]:

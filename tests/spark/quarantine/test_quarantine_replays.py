@@ -65,10 +65,10 @@ def test_what_passes_now_is_published_and_the_rest_keeps_its_time(
 @pytest.mark.parametrize("load", [APPEND, BY_KEY], ids=str)
 def test_where_all_rows_fail_again_there_is_no_version(tmp_path: Path, load: Load) -> None:
     things = quarantined(tmp_path, load)
-    told = len(things.runs.evidence)
+    reported = len(things.runs.evidence)
     ended = things.run()
     assert (ended.status, ended.version) == (RunStatus.SUCCESS, None)
-    assert len(things.runs.evidence) == told
+    assert len(things.runs.evidence) == reported
     assert things.shown("id") == [1]
 
 
@@ -136,6 +136,6 @@ def test_rows_of_a_column_that_had_another_type_go_apart(tmp_path: Path) -> None
     held = kept_beside(other, things)
     things.runs.build = QuarantineBuild(files=(*replay_build(things).files, *held.files))
     assert things.run().status is RunStatus.FAILED
-    told = things.runs.failures[0].message
-    assert "column note is string in some of the rows and long in others" in told
-    assert f"--run {held.files[0].run_id}" in told
+    reported = things.runs.failures[0].message
+    assert "column note is string in some of the rows and long in others" in reported
+    assert f"--run {held.files[0].run_id}" in reported

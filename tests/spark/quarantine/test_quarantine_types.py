@@ -58,7 +58,7 @@ def rows() -> list[Row]:
     return [{**item, "id": sign * (at + 1)} for at, item in enumerate(made) for sign in (1, -1)]
 
 
-def told(found: list[Row]) -> list[Any]:
+def described(found: list[Row]) -> list[Any]:
     return [bits({name: item[name] for name in COLUMNS}) for item in sorted(found, key=_number)]
 
 
@@ -83,8 +83,8 @@ def test_every_type(tmp_path: Path, load: Load, engine: str) -> None:
     places = [Path(things.runs.location, file.path) for file in things.evidence.files]
     shown = [item for place in places for item in pq.read_table(place).to_pylist()]
     kept = things.kept().to_pylist()
-    assert told(shown) == told([item for item in origin if item["id"] > 0])
-    assert told(kept) == told([item for item in origin if item["id"] < 0])
+    assert described(shown) == described([item for item in origin if item["id"] > 0])
+    assert described(kept) == described([item for item in origin if item["id"] < 0])
 
 
 def test_a_partition_of_every_kind_keeps_its_value(tmp_path: Path) -> None:

@@ -89,11 +89,11 @@ def register(client: Client, *definitions: DatasetDefinition) -> None:
     client.registry.apply(client.registry.plan(Definitions(datasets=definitions)))
 
 
-def revise(client: Client, **said: Any) -> None:
-    register(client, client.reader.definition(CUSTOMERS).model_copy(update=said))
+def revise(client: Client, **given: Any) -> None:
+    register(client, client.reader.definition(CUSTOMERS).model_copy(update=given))
 
 
-def told(frame: DataFrame) -> list[Row]:
+def sorted_rows(frame: DataFrame) -> list[Row]:
     names = ("id", "name", "country", "day", "seen")
     return sorted((tuple(row) for row in frame.select(*names).collect()), key=lambda row: row[0])
 
@@ -121,10 +121,10 @@ FIRST = [n for n in range(60) if n != 5]
 def test_rules_are_proposed_that_every_row_keeps(client: Client) -> None:
     definition = client.reader.definition(CUSTOMERS)
     assert definition.load.partition_by == ("country", "day")
-    said = {rule.expression for rule in definition.rules}
-    assert {"not_null(id)", "not_null(day)", "unique(id)", "row_count(min=1)"} <= said
-    assert "in_set(country, values=['D/E %41', 'FR'])" in said
-    assert not {"not_null(country)", "not_null(vip)"} & said
+    given = {rule.expression for rule in definition.rules}
+    assert {"not_null(id)", "not_null(day)", "unique(id)", "row_count(min=1)"} <= given
+    assert "in_set(country, values=['D/E %41', 'FR'])" in given
+    assert not {"not_null(country)", "not_null(vip)"} & given
 
 
 def test_it_is_adopted_as_it_is(client: Client, location: str, theirs: SparkSession) -> None:
@@ -134,8 +134,8 @@ def test_it_is_adopted_as_it_is(client: Client, location: str, theirs: SparkSess
     new = [name for name, _ in fingerprint(location).items() - before.items()]
     assert [Path(name).parent.name for name in new] == ["_delta_log"]
     tx = openlaketx.Connection(client)
-    assert told(tx.read(theirs, CUSTOMERS)) == expected(*FIRST)
-    assert told(theirs.read.format("delta").load(location)) == expected(*FIRST)
+    assert sorted_rows(tx.read(theirs, CUSTOMERS)) == expected(*FIRST)
+    assert sorted_rows(theirs.read.format("delta").load(location)) == expected(*FIRST)
     assert pa.table(DeltaTable(location).scan().read_all()).num_rows == 59
     assert client.ledger.verify(replay=True).findings == ()
 
@@ -155,15 +155,15 @@ def test_programs_publish_to_it_and_it_rolls_back(
     tx = openlaketx.Connection(client)
     assert tx.publish(CUSTOMERS, batch(theirs, 60, 70)).version == 2
     everything = [*FIRST, *range(60, 70)]
-    assert told(tx.read(theirs, CUSTOMERS)) == expected(*everything)
-    assert told(theirs.read.format("delta").load(location)) == expected(*everything)
+    assert sorted_rows(tx.read(theirs, CUSTOMERS)) == expected(*everything)
+    assert sorted_rows(theirs.read.format("delta").load(location)) == expected(*everything)
     twice = tx.publish(CUSTOMERS, batch(theirs, 10, 11))
     assert twice.status is RunStatus.BLOCKED, "the key is unique in the whole table"
     client.operations.rollback(CUSTOMERS, 1, "as it was")
-    assert told(tx.read(theirs, CUSTOMERS)) == expected(*FIRST)
-    assert told(theirs.read.format("delta").load(location)) == expected(*FIRST)
+    assert sorted_rows(tx.read(theirs, CUSTOMERS)) == expected(*FIRST)
+    assert sorted_rows(theirs.read.format("delta").load(location)) == expected(*FIRST)
     tx.register(theirs)
-    assert told(theirs.table("silver.customers")) == expected(*FIRST)
+    assert sorted_rows(theirs.table("silver.customers")) == expected(*FIRST)
     assert client.ledger.verify(replay=True).findings == ()
 
 
@@ -178,8 +178,8 @@ def test_a_load_by_key_rewrites_files_that_leave_columns_to_the_log(
     result = tx.publish(CUSTOMERS, changed)
     assert result.version == 2
     wanted = [(*row[:1], "new", *row[2:]) if row[0] in (3, 4) else row for row in expected(*FIRST)]
-    assert told(tx.read(theirs, CUSTOMERS)) == wanted
-    assert told(theirs.read.format("delta").load(location)) == wanted
+    assert sorted_rows(tx.read(theirs, CUSTOMERS)) == wanted
+    assert sorted_rows(theirs.read.format("delta").load(location)) == wanted
     assert client.ledger.verify(replay=True).findings == ()
 
 
@@ -192,7 +192,7 @@ def test_columns_can_be_added_and_children_read_it(
     tx = openlaketx.Connection(client)
     grown = batch(theirs, 60, 62).selectExpr("*", "id * 2 AS score")
     assert tx.publish(CUSTOMERS, grown).version == 2
-    assert told(tx.read(theirs, CUSTOMERS)) == expected(*FIRST, 60, 61)
+    assert sorted_rows(tx.read(theirs, CUSTOMERS)) == expected(*FIRST, 60, 61)
     register(client, _child())
     worker = SparkWorker(client.for_worker(), lambda: spark)
     ended = worker.run_task(client.operations.submit(DatasetName("gold.countries"), "test"))
@@ -228,7 +228,9 @@ def test_small_files_are_merged_and_old_ones_go(
     merged = worker.run_compaction(client.operations.submit_compaction(CUSTOMERS, "test"))
     assert merged.version == 4, merged.error
     client.operations.maintain(CUSTOMERS)
-    assert told(theirs.read.format("delta").load(location)) == expected(*FIRST, *range(60, 66))
+    assert sorted_rows(theirs.read.format("delta").load(location)) == expected(
+        *FIRST, *range(60, 66)
+    )
     assert client.ledger.verify(replay=True).findings == ()
 
 

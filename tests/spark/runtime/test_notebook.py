@@ -100,8 +100,8 @@ def shown(frame: DataFrame) -> list[Any]:
     return sorted(row[0] for row in frame.collect())
 
 
-def define(tx: openlaketx.Connection, name: str, **said: Any) -> None:
-    held = tx._client.reader.definition(DatasetName(name)).model_copy(update=said)
+def define(tx: openlaketx.Connection, name: str, **given: Any) -> None:
+    held = tx._client.reader.definition(DatasetName(name)).model_copy(update=given)
     registry = tx._client.registry
     registry.apply(registry.plan(Definitions(datasets=(held,))))
 
@@ -120,8 +120,8 @@ def test_a_frame_becomes_a_dataset_and_versions_stay_readable(
     second = tx.publish(ORDERS, numbers(theirs, 3)).raise_if_blocked()
     assert (second.version, second.registered) == (2, False)
     assert str(second) == "silver.orders is published as v2, 1 rows"
-    told = [row.notes for row in tx._client.reader.versions(DatasetName(ORDERS))]
-    assert told == [{}, {"cells": 7, "reason": "a first try"}]
+    described = [row.notes for row in tx._client.reader.versions(DatasetName(ORDERS))]
+    assert described == [{}, {"cells": 7, "reason": "a first try"}]
 
     now, before = tx.read(theirs, ORDERS), tx.read(theirs, f"{ORDERS}@v1")
     assert (shown(now), shown(before)) == ([3], [1, 2])
@@ -151,11 +151,11 @@ def test_what_is_written_does_not_depend_on_the_sessions_settings(
         kinds = connection.execute("SELECT type FROM parquet_schema($f)", {"f": quoted})
         assert "INT96" not in {row[0] for row in kinds.fetchall()}
         rows = connection.execute("SELECT * FROM read_parquet($f)", {"f": quoted}).fetchall()
-    at, old, julian, lenient, total, told = rows[0]
+    at, old, julian, lenient, total, reported = rows[0]
     assert at.astimezone(UTC) == datetime(2024, 3, 30, 21, tzinfo=UTC)
     assert old.astimezone(UTC).date().isoformat() == "0100-01-01"
     assert (julian.isoformat(), lenient, total) == ("1500-02-28", None, 6.0)
-    assert told == "2024-03-31 02:30:00"
+    assert reported == "2024-03-31 02:30:00"
     assert tx.read(theirs, ORDERS).collect() == frame.collect()
 
 
@@ -164,9 +164,9 @@ def test_what_the_gate_says_is_shown(theirs: SparkSession, tx: openlaketx.Connec
     define(tx, ORDERS, rules=(rule("in_set(s, ['ok', '<b>'])"),))
     blocked = tx.publish(ORDERS, theirs.createDataFrame([("<script>",)], "s string"))
     assert (blocked.status, blocked.version) == (RunStatus.BLOCKED, None)
-    with pytest.raises(PublishBlocked) as told:
+    with pytest.raises(PublishBlocked) as reported:
         blocked.raise_if_blocked()
-    assert told.value.next_step == f"lakeguard why {blocked.run.run_id}"
+    assert reported.value.next_step == f"lakeguard why {blocked.run.run_id}"
     html = blocked._repr_html_()
     assert "<td>FAIL</td>" in html
     assert "<b>" not in html
@@ -258,9 +258,9 @@ def test_a_python_build_runs_on_their_session_from_a_project_beside_the_lake(
     assert shown(tx.read(theirs, "silver.doubled")) == [2, 4]
     (version,) = tx._client.reader.versions(DatasetName("silver.doubled"))
     assert version.notes == {"zone": "UTC"}
-    with pytest.raises(BuiltByRuns) as told:
+    with pytest.raises(BuiltByRuns) as reported:
         tx.publish("silver.doubled", numbers(theirs, 1))
-    assert "built from Python code" in str(told.value)
+    assert "built from Python code" in str(reported.value)
     (tmp_path / "jobs" / "doubled.py").write_text(code + "\n")
     changed = tx.run("silver.doubled", theirs)
     assert changed.run.error is not None
@@ -311,7 +311,7 @@ def test_a_table_that_gained_columns_is_shown_from_its_files(
     theirs = without_delta
     tx.publish(ORDERS, numbers(theirs, 1))
     added = {"tags": "array<struct<`a b`:long>>", "N2": "decimal(9,2)", "at": "timestamp"}
-    columns = (ColumnDefinition(name=name, type=said) for name, said in added.items())
+    columns = (ColumnDefinition(name=name, type=given) for name, given in added.items())
     held = tx._client.reader.definition(DatasetName(ORDERS))
     define(tx, ORDERS, load=Load(type=LoadType.APPEND), columns=(*held.columns, *columns))
     row = """SELECT 2L AS n, array(named_struct('a b', 7L)) AS tags,
@@ -334,9 +334,9 @@ def test_a_table_that_cannot_be_shown_does_not_stop_the_others(
         found = tx._client.reader.resolve(parse_address(name))
         (path,) = live_files(open_table(found.location, found.commit))
         Path(found.location, path).unlink()
-    with pytest.raises(BuildFailed, match=r"bronze\.gone@v1 cannot be read") as told:
+    with pytest.raises(BuildFailed, match=r"bronze\.gone@v1 cannot be read") as reported:
         tx.register(theirs)
-    assert "bronze.lost" in "".join(told.value.__notes__)
+    assert "bronze.lost" in "".join(reported.value.__notes__)
     assert shown(theirs.table(ORDERS)) == [1]
     assert not theirs.catalog.tableExists("bronze.gone")
 

@@ -37,7 +37,7 @@ print(before == sorted(map(tuple, spark.sql("SET").collect())))
 def test_a_plain_session_publishes_reads_and_shows(tmp_path: Path) -> None:
     project = tmp_path / "lake"
     make_project(project, Definitions())
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(project)],
         check=False,
         capture_output=True,
@@ -46,8 +46,8 @@ def test_a_plain_session_publishes_reads_and_shows(tmp_path: Path) -> None:
         timeout=300,
         env={**os.environ, "PYSPARK_PYTHON": sys.executable},
     )
-    assert told.returncode == 0, told.stderr[-3000:]
-    assert told.stdout.splitlines() == [
+    assert result.returncode == 0, result.stderr[-3000:]
+    assert result.stdout.splitlines() == [
         "1",
         "{'silver.numbers': 1} [0, 2, 4, 6, 8]",
         "silver.numbers is published as v2, 2 rows",
@@ -55,4 +55,4 @@ def test_a_plain_session_publishes_reads_and_shows(tmp_path: Path) -> None:
         "2",
         "True",
     ]
-    assert "Exception" not in told.stderr
+    assert "Exception" not in result.stderr

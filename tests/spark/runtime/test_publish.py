@@ -77,11 +77,11 @@ def test_every_type_comes_back_as_it_went_in(
     table = Governed(location, create_governed(location, EVERYTHING))
     commit_publish(table.intent(*candidate.files, table_schema=EVERYTHING, load=LoadType.FULL))
 
-    def told(values: list[dict[str, Any]]) -> list[Any]:
+    def expected(values: list[dict[str, Any]]) -> list[Any]:
         return sorted((tuple(item[name] for name in EVERYTHING.names) for item in values), key=str)
 
     by_deltalake = pa.table(DeltaTable(location).scan().read_all()).to_pylist()
-    assert told(by_deltalake) == told(ROWS)
+    assert expected(by_deltalake) == expected(ROWS)
     by_spark = spark.read.format("delta").load(location)
     by_plain_spark = session.read.schema(spark_schema(EVERYTHING)).parquet(
         *(str(Path(location, file.path)).replace("[", "\\[").replace("{", "\\{").replace("}", "\\}")

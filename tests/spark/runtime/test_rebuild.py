@@ -31,8 +31,8 @@ FULL = VARIANTS[LoadType.FULL]["plain"]
 
 
 def batch(load: Load, *keys: int, n: int = 0) -> list[Row]:
-    said = {"at": datetime(2026, 1, 1 + n, tzinfo=UTC)} | ({"op": "u"} if load.operation else {})
-    return [{"k": k, "n": n + k, "v": f"v{k % 2}", "g": f"g{k % 2}", **said} for k in keys]
+    given = {"at": datetime(2026, 1, 1 + n, tzinfo=UTC)} | ({"op": "u"} if load.operation else {})
+    return [{"k": k, "n": n + k, "v": f"v{k % 2}", "g": f"g{k % 2}", **given} for k in keys]
 
 
 def rebuilt(client: Client, run_id: str) -> Rebuilt:

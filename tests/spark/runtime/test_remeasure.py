@@ -72,9 +72,9 @@ def rules(texts: tuple[str, ...]) -> tuple[RuleDefinition, ...]:
 
 
 def batch(load: Load, *keys: int, n: int = 0) -> list[Row]:
-    said = {"at": datetime(2026, 1, 1 + n, tzinfo=UTC)} | ({"op": "u"} if load.operation else {})
+    given = {"at": datetime(2026, 1, 1 + n, tzinfo=UTC)} | ({"op": "u"} if load.operation else {})
     return [
-        {"k": k, "n": n + k, "v": None if k % 3 else f"v{k % 2}", "g": f"g{k % 2}", **said}
+        {"k": k, "n": n + k, "v": None if k % 3 else f"v{k % 2}", "g": f"g{k % 2}", **given}
         for k in keys
     ]
 
@@ -84,11 +84,11 @@ def remeasured(table: LoadedTable, version: int) -> Remeasured:
     return remeasure(table.client.history.remeasure_plan(TABLE, version, table.heard.plan.measures))
 
 
-def agrees(told: Remeasured, evidence: Evidence | None) -> None:
+def agrees(expected: Remeasured, evidence: Evidence | None) -> None:
     assert evidence is not None
-    assert told.unmeasured == {}
-    assert told.values == evidence.measures
-    assert (told.rows, told.table_rows) == (evidence.rows, evidence.table_rows)
+    assert expected.unmeasured == {}
+    assert expected.values == evidence.measures
+    assert (expected.rows, expected.table_rows) == (evidence.rows, evidence.table_rows)
 
 
 @pytest.mark.parametrize("load", LOADS)
@@ -131,12 +131,12 @@ def test_what_only_the_files_of_updates_told_is_not_guessed(tmp_path: Path) -> N
     location, _ = table.at()
     (changes,) = Path(location).glob("runs/*/changes/lg_op=U")
     shutil.rmtree(changes)
-    told = remeasured(table, 2)
-    assert set(told.unmeasured.values()) == {
+    reported = remeasured(table, 2)
+    assert set(reported.unmeasured.values()) == {
         "only 0 of the 3 rows that v2 added are in separate files"
     }
-    assert len(told.values) == 3
-    assert told.values.items() <= evidence.measures.items()
+    assert len(reported.values) == 3
+    assert reported.values.items() <= evidence.measures.items()
 
 
 def test_files_that_are_gone_are_an_error_and_no_number(tmp_path: Path) -> None:

@@ -87,12 +87,12 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def say(capsys: pytest.CaptureFixture[str]) -> Say:
-    def said(*words: object) -> tuple[int, str]:
+    def expected(*words: object) -> tuple[int, str]:
         capsys.readouterr()
         code = call([str(word) for word in words])
         return code, capsys.readouterr().out
 
-    return said
+    return expected
 
 
 def suggested(say: Say, lake: Path, *more: str) -> dict[str, dict[str, Any]]:
@@ -144,8 +144,8 @@ def test_the_yaml_can_be_pasted_and_then_there_is_nothing_left(lake: Path, say: 
     assert "violations: v3 0, v2 0, v1 0; fails on: grade of one row set to 33" in out
     fragment = yaml.safe_load(out)
     whole = yaml.safe_load(DEFINITION)
-    for name, said in fragment["columns"].items():
-        whole["columns"][name]["rules"] = said["rules"]
+    for name, given in fragment["columns"].items():
+        whole["columns"][name]["rules"] = given["rules"]
     whole["rules"] += fragment["rules"]
     file = lake / "definitions" / "bronze" / "orders.yaml"
     try:
@@ -188,11 +188,11 @@ def test_a_source_is_proposed_with_rules_that_its_run_keeps(tmp_path: Path, say:
     text = (tmp_path / "definitions" / "bronze" / "orders.yaml").read_text()
     assert "# 300 values lie between 0 and 3, and every whole number between them comes\n" in text
     (dataset,) = load_folder(tmp_path).datasets
-    said = {rule.expression: rule.severity for rule in dataset.rules}
-    assert said["unique(order_id)"] == "FAIL"
-    assert said["range(grade, min=0, max=3)"] == "WARN"
-    assert said["regex(code, pattern='[A-Z][0-9]{1,2}')"] == "WARN"
-    assert said["format(mail, kind='email')"] == "WARN"
+    given = {rule.expression: rule.severity for rule in dataset.rules}
+    assert given["unique(order_id)"] == "FAIL"
+    assert given["range(grade, min=0, max=3)"] == "WARN"
+    assert given["regex(code, pattern='[A-Z][0-9]{1,2}')"] == "WARN"
+    assert given["format(mail, kind='email')"] == "WARN"
     client = connect(tmp_path)
     apply_again(client, tmp_path)
     ended = run(client, ORDERS)

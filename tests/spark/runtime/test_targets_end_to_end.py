@@ -58,8 +58,8 @@ def write(file: Path, content: str) -> None:
     write_folder(file.parent, {file.name: content})
 
 
-def retarget(client: Client, folder: Path, **said: str) -> None:
-    lines = "".join(f"{key}: {value}\n" for key, value in said.items())
+def retarget(client: Client, folder: Path, **given: str) -> None:
+    lines = "".join(f"{key}: {value}\n" for key, value in given.items())
     write(folder / "definitions/targets/raw.yaml", TARGET + lines)
     apply_again(client, folder)
 
@@ -155,8 +155,8 @@ def test_a_delivery_that_dies_is_made_good_by_the_next_run(client: Client, tmp_p
 def test_a_live_table_follows_what_the_gate_allowed(
     client: Client, tmp_path: Path, live: LiveSchema
 ) -> None:
-    said = {"format": "postgresql", "url": live.url, "details": f"{{schema: '{live.name}'}}"}
-    retarget(client, tmp_path, **said, secrets=json.dumps(SECRETS))
+    given = {"format": "postgresql", "url": live.url, "details": f"{{schema: '{live.name}'}}"}
+    retarget(client, tmp_path, **given, secrets=json.dumps(SECRETS))
     land(tmp_path, "a", "north,1")
     first = run(client)
     assert first.version == 1

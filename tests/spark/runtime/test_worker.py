@@ -58,8 +58,8 @@ def make(kind: type[PlainRuns], lake: Path) -> PlainRuns:
 
 
 def run(runs: PlainRuns, stages: list[str] | None = None) -> RunResult:
-    told = (lambda stage, facts: stages.append(stage)) if stages is not None else None
-    return create_worker(runs.client(), spark_options={}, progress=told).run_task("task_1")
+    described = (lambda stage, facts: stages.append(stage)) if stages is not None else None
+    return create_worker(runs.client(), spark_options={}, progress=described).run_task("task_1")
 
 
 def measured(runs: PlainRuns) -> list[Any]:

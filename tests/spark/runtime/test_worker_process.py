@@ -116,9 +116,9 @@ def test_a_warm_worker_keeps_its_secrets_to_itself(client: Client, tmp_path: Pat
     done = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert done.returncode == 0, (told, done.stderr)
-    assert [each["version"] for each in told if each["event"] == "ended"] == [1, 1]
+    document = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0, (document, done.stderr)
+    assert [each["version"] for each in document if each["event"] == "ended"] == [1, 1]
     applications = set()
     for name in ("first", "second"):
         places: dict[str, Any] = {}

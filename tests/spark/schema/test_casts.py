@@ -56,38 +56,41 @@ def read(session: SparkSession, texts: list[str | None], declared: str) -> list[
     return read_all(session, {declared: texts})[declared]
 
 
-def read_all(session: SparkSession, told: dict[str, list[str | None]]) -> dict[str, list[Any]]:
+def read_all(session: SparkSession, expected: dict[str, list[str | None]]) -> dict[str, list[Any]]:
     """One job for all types: a column for each, padded with NULL."""
-    longest = max(map(len, told.values()))
-    columns = [[*texts, *[None] * (longest - len(texts))] for texts in told.values()]
-    names = [f"c{number}" for number in range(len(told))]
+    longest = max(map(len, expected.values()))
+    columns = [[*texts, *[None] * (longest - len(texts))] for texts in expected.values()]
+    names = [f"c{number}" for number in range(len(expected))]
     strings = schema(**dict.fromkeys(names, "string"))
-    declared = schema(**dict(zip(names, told, strict=True)))
+    declared = schema(**dict(zip(names, expected, strict=True)))
     frame = session.createDataFrame(list(zip(*columns, strict=True)), spark_schema(strings))
     cast = conform(frame, strings, declared, "bronze.t")
     shown = [
         cast[name].cast("string") if kind.startswith("timestamp") else cast[name]
-        for name, kind in zip(names, told, strict=True)
+        for name, kind in zip(names, expected, strict=True)
     ]
     rows = cast.select(*shown).collect()
     return {
-        kind: [row[place] for row in rows[: len(told[kind])]] for place, kind in enumerate(told)
+        kind: [row[place] for row in rows[: len(expected[kind])]]
+        for place, kind in enumerate(expected)
     }
 
 
 def test_texts_that_are_values(session: SparkSession) -> None:
-    found = read_all(session, {declared: list(told) for declared, told in GOOD.items()})
-    assert found == {declared: list(told.values()) for declared, told in GOOD.items()}
+    found = read_all(session, {declared: list(reported) for declared, reported in GOOD.items()})
+    assert found == {declared: list(reported.values()) for declared, reported in GOOD.items()}
 
 
 def test_texts_that_are_not(session: SparkSession) -> None:
-    texts = sorted({text for told in BAD.values() for text in told})
+    texts = sorted({text for reported in BAD.values() for text in reported})
     frame = session.createDataFrame(
         [(text,) for text in texts], StructType([StructField("x", StringType())])
     )
     verdicts = [is_sound(frame["x"], declared).alias(declared) for declared in BAD]
     found = {row["x"]: row for row in frame.select("x", *verdicts).collect()}
-    taken = [(kind, text) for kind, told in BAD.items() for text in told if found[text][kind]]
+    taken = [
+        (kind, text) for kind, reported in BAD.items() for text in reported if found[text][kind]
+    ]
     assert taken == []
 
 

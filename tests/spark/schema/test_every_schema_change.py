@@ -45,15 +45,15 @@ def test_every_class_every_answer_and_every_profile_has_a_case() -> None:
 def project(folder: Path, profile: str) -> Drifting:
     if profile in BUILT_IN:
         return Drifting(folder, profile)
-    said = [
+    given = [
         f"{change.lower()}: {answer}"
         for change, answer in PROFILES[profile].items()
         if len(POSSIBLE[change]) > 1
     ]
-    return Drifting(folder, profile, f"{{{', '.join(said)}}}")
+    return Drifting(folder, profile, f"{{{', '.join(given)}}}")
 
 
-def told(answers: Answers, changes: set[SchemaChange]) -> dict[SchemaChange, tuple[str, str]]:
+def described(answers: Answers, changes: set[SchemaChange]) -> dict[SchemaChange, tuple[str, str]]:
     return {change: (PIECES[change].column, str(answers[change])) for change in changes}
 
 
@@ -69,7 +69,7 @@ def test_a_profile_blocks_and_takes_in_what_it_says(tmp_path: Path, profile: str
     made.land(taken, {2: {}, **odd})
     result = made.run()
     assert result.version == 2, result.error or result.decision
-    assert made.answers() == told(answers, taken)
+    assert made.answers() == described(answers, taken)
     assert made.rows() == rows_after(answers, taken)
     assert made.types() == types_after(answers, taken)
     assert made.quarantined(result) == set(odd)
@@ -83,7 +83,7 @@ def is_blocked(made: Drifting, answers: Answers) -> None:
     made.land(PIECES, {2: {}})
     blocked = made.run()
     assert blocked.status is RunStatus.BLOCKED, blocked.error
-    assert made.answers() == told(answers, set(PIECES))
+    assert made.answers() == described(answers, set(PIECES))
     assert not (made.location / "runs" / blocked.run_id).exists()
     assert made.rows() == before
     assert made.client.reader.replay(blocked.run_id).identical
@@ -115,7 +115,7 @@ def test_a_policy_blocks_what_its_mode_blocks_whatever_the_profile_says(tmp_path
         made.client.registry.apply(made.client.registry.plan(Definitions(policies=(policy,))))
         strict = {c: a for c, a in BUILT_IN[mode.lower()].items() if a is Reaction.BLOCK}
         is_blocked(made, {**BUILT_IN["permissive"], **strict})
-    assert logged(made) == told({**BUILT_IN["permissive"], **strict}, set(PIECES))
+    assert logged(made) == described({**BUILT_IN["permissive"], **strict}, set(PIECES))
 
 
 def logged(made: Drifting) -> dict[SchemaChange, tuple[str, str]]:
@@ -153,8 +153,8 @@ PAIRS = {f"c{at}": pair for at, pair in enumerate(itertools.permutations(PLAIN, 
 def test_any_type_may_come_in_the_place_of_any_other(tmp_path: Path, answer: Reaction) -> None:
     """Values of a type that cannot be cast are misfits; NULL is not."""
     changes = ("widen", "narrow", "decimal_size", "timezone", "incompatible_type")
-    said = {change: Reaction.ACCEPT_CAST if change == "narrow" else answer for change in changes}
-    listed = ", ".join(f"{change}: {each}" for change, each in said.items())
+    given = {change: Reaction.ACCEPT_CAST if change == "narrow" else answer for change in changes}
+    listed = ", ".join(f"{change}: {each}" for change, each in given.items())
     own = {"definitions/profiles/own.yaml": f"profile: own\nreactions: {{{listed}}}\n"}
     write_folder(tmp_path, dict(own))
     columns = {name: f'"{declared}"' for name, (_, declared) in PAIRS.items()}

@@ -98,18 +98,18 @@ def project(
     """A bronze dataset that reads ``in/<name>*.parquet``, and a silver one of the same columns."""
     said_columns = {column: {"type": kind} for column, kind in types.items()}
     columns = json.dumps(said_columns, ensure_ascii=False)
-    said = f"owner: tests\ndomain: shapes\ncolumns: {columns}\n{more}"
+    text = f"owner: tests\ndomain: shapes\ncolumns: {columns}\n{more}"
     files = {
         "lakeguard.toml": "[env.dev]\n",
         f"definitions/sources/{name}.yaml": (
             f"source: {name}\nformat: parquet\npath: in/{name}*.parquet\n"
         ),
         f"definitions/bronze/{name}.yaml": (
-            f"dataset: bronze.{name}\nsource: {name}\nload: {load}\n{said}"
+            f"dataset: bronze.{name}\nsource: {name}\nload: {load}\n{text}"
         ),
         f"definitions/silver/{name}.yaml": (
             f"dataset: silver.{name}\nparents: [bronze.{name}]\n"
-            f"build: {{sql: sql/{name}.sql}}\nload: {silver or load}\n{said}"
+            f"build: {{sql: sql/{name}.sql}}\nload: {silver or load}\n{text}"
         ),
         f"sql/{name}.sql": f"SELECT * FROM bronze.{name}\n",
     }
@@ -167,8 +167,8 @@ def read_alike(spark: SparkSession, client: Client, name: str, brought: pa.Table
         origins = {"log": {}, "read_parquet($f)": {"f": [*map(duckdb_path, files)]}}
         for origin, given in origins.items():
             if origin == "log" or files:
-                told = connection.sql(f"SELECT * FROM {origin}", params=given).to_arrow_table()
-                assert shown(told, names) == wanted, f"DuckDB, {origin}"
+                reported = connection.sql(f"SELECT * FROM {origin}", params=given).to_arrow_table()
+                assert shown(reported, names) == wanted, f"DuckDB, {origin}"
     return location
 
 
@@ -283,10 +283,10 @@ def test_rows_of_every_shape_are_updated_by_key(spark: SparkSession, tmp_path: P
     assert result.version == 2
     wanted = pa.Table.from_pylist([*batch, row("gone", 2)], arrow(types))
     found = client.reader.resolve(parse_address("bronze.keyed"))
-    told = pa.table(DeltaTable(found.location).scan().read_all())
-    assert shown(told, wanted.column_names) == shown(wanted, wanted.column_names)
+    reported = pa.table(DeltaTable(found.location).scan().read_all())
+    assert shown(reported, wanted.column_names) == shown(wanted, wanted.column_names)
     by_spark = spark.read.format("delta").load(found.location).toArrow()
-    assert shown(by_spark, by_spark.column_names) == shown(told, by_spark.column_names)
+    assert shown(by_spark, by_spark.column_names) == shown(reported, by_spark.column_names)
 
 
 @pytest.mark.parametrize(
@@ -382,7 +382,7 @@ def test_files_in_slices(spark: SparkSession, tmp_path: Path) -> None:
     for n in (0, 1, count // 2, count - 1):
         assert by_spark.where(f"id = {n}").count() == 1
     with duckdb.connect() as connection:
-        told = connection.execute(
+        rows = connection.execute(
             "SELECT count(DISTINCT id), count(s), sum(len(s.x)) FROM read_parquet($f)", {"f": files}
         ).fetchone()
-    assert told == (count, count - count // 5, 2 * (count - count // 5))
+    assert rows == (count, count - count // 5, 2 * (count - count // 5))

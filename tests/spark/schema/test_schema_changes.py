@@ -312,12 +312,12 @@ def test_what_a_source_says_of_null(
     client = applied(tmp_path, files)
     result = run(client, NAME)
     seen = client.reader.schemas(NAME)[0]
-    told = {item.change: item.reaction for item in seen.differences}
+    described = {item.change: item.reaction for item in seen.differences}
     relax, tighten, added = map(Reaction, answers)
-    assert told == {
+    assert described == {
         SchemaChange.RELAX_NULLABILITY: relax,
         SchemaChange.TIGHTEN_NULLABILITY: tighten,
         SchemaChange.ADD_REQUIRED: added,
     }
-    blocked = Reaction.BLOCK in told.values()
+    blocked = Reaction.BLOCK in described.values()
     assert (result.status is RunStatus.BLOCKED) is blocked, result

@@ -155,9 +155,9 @@ def test_files_that_cannot_be_read_as_they_are(
     session: SparkSession, tmp_path: Path, files: dict[str, str | bytes], about: str
 ) -> None:
     write_files(tmp_path, **files)
-    told = failure(session, tmp_path)
-    assert about in told
-    assert "\n" not in told
+    reported = failure(session, tmp_path)
+    assert about in reported
+    assert "\n" not in reported
 
 
 def test_a_line_is_checked_though_its_column_is_left_out(

@@ -20,7 +20,7 @@ def project(tmp_path: Path) -> CsvProject:
     return CsvProject(tmp_path)
 
 
-def told(project: CsvProject, name: str = BRONZE) -> str:
+def described(project: CsvProject, name: str = BRONZE) -> str:
     """The failure in the ledger."""
     result = project.run(name)
     assert result.status is RunStatus.FAILED
@@ -34,14 +34,16 @@ def test_a_bad_value_is_told_with_file_and_line(project: CsvProject) -> None:
     project.apply()
     project.land("a", "id,Order Day", "1,2026-01-01", "2,2026-01-02")
     project.land("b", "id,Order Day", "3,2026-01-03", '4,"2026-01-\n0"', "5,2026-01-05")
-    assert "in/b.csv, line 4: column order_day: '2026-01- 0' is not a valid date" in told(project)
+    assert "in/b.csv, line 4: column order_day: '2026-01- 0' is not a valid date" in described(
+        project
+    )
 
 
 def test_a_long_value_is_cut(project: CsvProject) -> None:
     project.bronze("APPEND", {"id": "long"})
     project.apply()
     project.land("a", "id", "1", "x" * 300)
-    message = told(project)
+    message = described(project)
     assert f"in/a.csv, line 3: column id: '{'x' * 40}…' is not" in message
     assert "x" * 41 not in message
 
@@ -53,7 +55,7 @@ def test_json_lines_are_told_by_line_too(project: CsvProject) -> None:
     project.apply()
     (project.folder / "in").mkdir()
     (project.folder / "in" / "a.jsonl").write_text('{"id": 1}\n{"id": 2.5}\n')
-    assert "in/a.jsonl, line 2: column id: '2.5' is not a valid long" in told(project)
+    assert "in/a.jsonl, line 2: column id: '2.5' is not a valid long" in described(project)
 
 
 @pytest.mark.parametrize("tag", ["pii", "secret"])
@@ -61,7 +63,7 @@ def test_a_private_value_is_not_told_though_its_place_is(project: CsvProject, ta
     project.bronze("APPEND", {"id": "long", "born": f"date, tags: [{tag}]"})
     project.apply()
     project.land("a", "id,born", f"1,{ADA}")
-    message = told(project)
+    message = described(project)
     assert "in/a.csv, line 2: column born: (masked value) is not a valid date" in message
     assert ADA not in message
 
@@ -71,7 +73,7 @@ def test_a_private_key_is_not_told(project: CsvProject) -> None:
     project.bronze("{type: INCREMENTAL, keys: [email, shop]}", columns)
     project.apply()
     project.land("a", "email,shop,n", f"{ADA},s1,1", f"{ADA},s1,2")
-    message = told(project)
+    message = described(project)
     assert "several rows of the key (email, shop) = ((masked value), s1) differ" in message
     assert ADA not in message
 
@@ -89,7 +91,7 @@ def test_what_spark_says_of_a_private_column_is_not_kept(project: CsvProject, sq
     project.apply()
     project.land("a", "id,email", f"1,{ADA}")
     assert project.run().version == 1
-    message = told(project, SILVER)
+    message = described(project, SILVER)
     assert ADA not in message
     assert "may contain a value of email, n" in message
 
@@ -100,7 +102,7 @@ def test_what_spark_says_of_others_is_told(project: CsvProject) -> None:
     project.apply()
     project.land("a", "id,name", "1,Ada")
     assert project.run().version == 1
-    assert "The value 'Ada'" in told(project, SILVER)
+    assert "The value 'Ada'" in described(project, SILVER)
 
 
 def test_what_spark_says_of_a_private_column_that_drifts_in_is_not_kept(
@@ -119,6 +121,6 @@ def test_what_spark_says_of_a_private_column_that_drifts_in_is_not_kept(
     project.apply()
     project.land("a", "id,name", f"1,{ADA}")
     assert project.run().version == 1
-    message = told(project, SILVER)
+    message = described(project, SILVER)
     assert ADA not in message
     assert "may contain a value of ssn" in message

@@ -61,9 +61,9 @@ def rows(batch: Batch | None) -> list[Any]:
 
 
 def failure(session: SparkSession, project: Path, code: PythonBuild, *pins: InputPin) -> str:
-    with pytest.raises(BuildFailed) as told:
+    with pytest.raises(BuildFailed) as reported:
         build(session, project, code, *pins)
-    message = str(told.value)
+    message = str(reported.value)
     assert "\n" not in message
     assert "openlaketx" not in message
     return message.removeprefix("gold.t could not be built: ")
@@ -140,7 +140,7 @@ def test_only_the_bytes_that_were_applied_are_run(session: SparkSession, project
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("x = 1\n", "jobs/clean.py has no function build"),
         ("def build(:\n", "jobs/clean.py, line 1: SyntaxError: invalid syntax"),
@@ -174,9 +174,9 @@ def test_only_the_bytes_that_were_applied_are_run(session: SparkSession, project
     ],
 )
 def test_a_failure_names_file_line_and_function(
-    session: SparkSession, project: Path, text: str, told: str
+    session: SparkSession, project: Path, text: str, expected: str
 ) -> None:
-    assert failure(session, project, write(project, text)).startswith(told)
+    assert failure(session, project, write(project, text)).startswith(expected)
 
 
 def test_a_failure_in_a_neighbour_names_the_neighbour(session: SparkSession, project: Path) -> None:
@@ -204,8 +204,8 @@ def test_a_failure_on_a_worker_names_the_line(session: SparkSession, project: Pa
     assert batch is not None
     with pytest.raises(SPARK_ERRORS) as raised:
         batch.frame.collect()
-    told = batch.explain(raised.value)
-    assert str(told) == (
+    reported = batch.explain(raised.value)
+    assert str(reported) == (
         "gold.t could not be built: jobs/clean.py, line 5, in check: ValueError: bad number 2"
     )
 

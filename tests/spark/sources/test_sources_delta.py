@@ -32,10 +32,10 @@ def read(
     lake: Path,
     load: Any = APPEND,
     position: SourcePosition | None = None,
-    **said: Any,
+    **given: Any,
 ) -> Batch | None:
     fields = {"source": "orders", "format": SourceFormat.DELTA, "path": "in/t t"}
-    build = SourceBuild(**{**fields, "position": position, **said})
+    build = SourceBuild(**{**fields, "position": position, **given})
     made = plan(lake, build, schema(id="long"), load=load)
     return extract(made, session, str(lake), LocalStorage())
 
@@ -56,9 +56,9 @@ def rows(batch: Batch | None) -> list[tuple[Any, ...]]:
     return sorted((tuple(row) for row in batch.frame.collect()), key=str)
 
 
-def failure(session: SparkSession, lake: Path, **said: Any) -> str:
+def failure(session: SparkSession, lake: Path, **given: Any) -> str:
     with pytest.raises(SourceUnreadable) as refusal:
-        read(session, lake, **said)
+        read(session, lake, **given)
     return str(refusal.value)
 
 

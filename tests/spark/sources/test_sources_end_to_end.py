@@ -66,8 +66,8 @@ def client(
     server.sql(f"CREATE TABLE {ROLE}.orders (id bigint, unit_price numeric(9,2))")
     server.sql(f"INSERT INTO {ROLE}.orders VALUES (1, 1.5), (2, 2), (NULL, 3)")
     server.sql(f"GRANT SELECT ON {ROLE}.orders TO {ROLE}")
-    for name, said in SOURCES.items():
-        text = f"source: {name}\n{said.format(site=site.url, port=server.port)}\n"
+    for name, given in SOURCES.items():
+        text = f"source: {name}\n{given.format(site=site.url, port=server.port)}\n"
         write(tmp_path, f"definitions/sources/{name}.yaml", text)
         source = f"{{name: shop, object: {ROLE}.orders}}" if name == "shop" else name
         load = "{type: APPEND}" if name in ("web", "table") else "{type: FULL}"

@@ -157,8 +157,8 @@ def test_a_moment_beyond_the_calendar_is_named(
     session: SparkSession, server: Server, place: str, column: str, value: str
 ) -> None:
     thing = made(server, place, f'"it\'s" {column}', f"'{value}'")
-    told = failure(session, build_of(server, thing))
-    assert f"column it's holds {value}" in told.replace("infinity BC", "infinity")
+    reported = failure(session, build_of(server, thing))
+    assert f"column it's holds {value}" in reported.replace("infinity BC", "infinity")
 
 
 @pytest.mark.parametrize(
@@ -312,20 +312,20 @@ def test_the_password_is_shown_to_nobody(
 ) -> None:
     thing = made(server, place, "id integer", "1")
     build = build_of(server, thing)
-    told = []
+    described = []
     with caplog.at_level(logging.DEBUG):
         batch = read_jdbc(session, build, DATASET)
-        told += [batch.frame._jdf.queryExecution().toString(), repr(batch)]
+        described += [batch.frame._jdf.queryExecution().toString(), repr(batch)]
         monkeypatch.setenv("SHOP_USER", f"{READER}x")
-        told.append(failure(session, build))
-        assert 'failed for user "***"' in told[-1]
+        described.append(failure(session, build))
+        assert 'failed for user "***"' in described[-1]
         wrong = build.model_copy(update={"url": build.url + "?options={password}"})
-        told.append(failure(session, wrong))
+        described.append(failure(session, wrong))
         elsewhere = build.model_copy(update={"url": "jdbc:postgresql://127.0.0.1:1/{password}"})
-        told.append(failure(session, elsewhere))
-    said = "".join([*told, caplog.text, *capfd.readouterr(), build.to_json()])
-    assert PASSWORD not in said
-    assert PASSWORD.split()[1] not in said
+        described.append(failure(session, elsewhere))
+    text = "".join([*described, caplog.text, *capfd.readouterr(), build.to_json()])
+    assert PASSWORD not in text
+    assert PASSWORD.split()[1] not in text
 
 
 def test_a_spark_without_the_driver_says_how_to_get_it(

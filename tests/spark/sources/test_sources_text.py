@@ -26,9 +26,9 @@ AB = schema(a="string", b="string")
 CSV, JSONL, PARQUET = SourceFormat.CSV, SourceFormat.JSONL, SourceFormat.PARQUET
 
 
-def build_of(form: SourceFormat, **said: Any) -> SourceBuild:
+def build_of(form: SourceFormat, **given: Any) -> SourceBuild:
     fields = {"source": "orders", "format": form, "path": "in/*"}
-    return SourceBuild(**{**fields, **said})
+    return SourceBuild(**{**fields, **given})
 
 
 def read(
@@ -101,8 +101,8 @@ def test_json_numbers_become_declared_types_without_loss(
     declared = schema(i="long", d="decimal(38,18)", b="boolean")
     batch = batch_of(session, tmp_path, build_of(JSONL), declared)
     frame = conform(batch.frame, batch.live, declared, "bronze.orders")
-    told = frame.selectExpr("string(i)", "string(d)", "string(b)").collect()
-    assert sorted(map(tuple, told), key=str) == [
+    reported = frame.selectExpr("string(i)", "string(d)", "string(b)").collect()
+    assert sorted(map(tuple, reported), key=str) == [
         ("9223372036854775807", "0.100000000000000000", "true"),
         (None, None, "false"),
     ]
@@ -245,8 +245,8 @@ def test_a_packed_csv_is_read_like_any_other(session: SparkSession, tmp_path: Pa
     broken = batch_of(session, tmp_path, build_of(CSV))
     with pytest.raises(Exception) as failure:  # noqa: PT011 - whatever Spark raises
         broken.frame.write.parquet(str(tmp_path / "out"))
-    told = str(broken.explain(failure.value))
-    assert "in/z.csv.gz: line 2 has 1 fields instead of 2" in told
+    reported = str(broken.explain(failure.value))
+    assert "in/z.csv.gz: line 2 has 1 fields instead of 2" in reported
 
 
 def test_a_download_is_read_from_where_it_landed(session: SparkSession, tmp_path: Path) -> None:

@@ -128,10 +128,10 @@ def test_another_table_than_pinned(
 )
 def test_what_is_not_a_build(session: SparkSession, table: Governed, text: str, about: str) -> None:
     place = f"{table.location}/runs/run_1/part 0.parquet"
-    with pytest.raises(BuildFailed) as told:
+    with pytest.raises(BuildFailed) as reported:
         build(session, text.format(place=place), numbers=pin(table, 1))
-    assert about in str(told.value)
-    assert "\n" not in str(told.value)
+    assert about in str(reported.value)
+    assert "\n" not in str(reported.value)
 
 
 def test_a_failure_while_computing_is_one_line(session: SparkSession, table: Governed) -> None:
@@ -139,10 +139,10 @@ def test_a_failure_while_computing_is_one_line(session: SparkSession, table: Gov
     assert batch is not None
     with pytest.raises(SPARK_ERRORS) as raised:
         batch.frame.collect()
-    told = batch.explain(raised.value)
-    assert isinstance(told, BuildFailed)
-    assert "Division by zero" in str(told)
-    assert "\n" not in str(told)
+    reported = batch.explain(raised.value)
+    assert isinstance(reported, BuildFailed)
+    assert "Division by zero" in str(reported)
+    assert "\n" not in str(reported)
 
 
 def test_views_of_one_run_are_unknown_to_the_next(

@@ -55,10 +55,10 @@ def marked(case: Case) -> Marked:
 
 def check(case: Case, file: str, folder: Path) -> tuple[DefinitionError, ...]:
     """The first mistake of the case's code stands exactly where the marks are."""
-    told = marked(case)
-    errors = mistakes(folder, {**SHOP, file: told.text})
+    reported = marked(case)
+    errors = mistakes(folder, {**SHOP, file: reported.text})
     found = [error for error in errors if error.code == case.code]
     assert found, [str(error) for error in errors]
     assert case.says in str(found[0])
-    assert (str(found[0].place), found[0].place.length) == told.place(file)
+    assert (str(found[0].place), found[0].place.length) == reported.place(file)
     return errors

@@ -53,7 +53,7 @@ class Case:
 
 
 def case(rule: str, *failed: int | None, broken: str = "", **columns: tuple[Any, ...]) -> Case:
-    return Case(rule, failed, {name: Values(*said) for name, said in columns.items()}, broken)
+    return Case(rule, failed, {name: Values(*given) for name, given in columns.items()}, broken)
 
 
 class Checked:
@@ -92,7 +92,9 @@ class Checked:
 
     @property
     def declared(self) -> dict[str, str]:
-        return {name: told.declared for name, told in self.columns.items() if told.declared}
+        return {
+            name: reported.declared for name, reported in self.columns.items() if reported.declared
+        }
 
     def _files(self, *broken: str, severity: str = "") -> dict[str, str | bytes]:
         columns = "".join(f'  {name}: {{type: "{kind}"}}\n' for name, kind in self.declared.items())
@@ -120,8 +122,8 @@ class Checked:
     def _rule(self, name: str, rule: str, severity: str) -> str:
         listed = ", ".join(f"'{column}'" for column in self.declared)
         text = rule.replace("<count>", str(len(self.declared))).replace("<names>", listed)
-        said = f", severity: {severity}" if severity else ""
-        return f'  - {{id: "{name}", rule: {json.dumps(text)}{said}}}\n'
+        given = f", severity: {severity}" if severity else ""
+        return f'  - {{id: "{name}", rule: {json.dumps(text)}{given}}}\n'
 
 
 def _source(name: str, kind: str) -> str:
@@ -131,9 +133,9 @@ def _source(name: str, kind: str) -> str:
 
 def _good(columns: Mapping[str, Values]) -> pa.Table:
     arrays = {
-        name: pa.array(_exactly(name, told.good), _TYPES[told.declared])
-        for name, told in columns.items()
-        if told.declared
+        name: pa.array(_exactly(name, reported.good), _TYPES[reported.declared])
+        for name, reported in columns.items()
+        if reported.declared
     }
     return pa.table(arrays)
 
@@ -142,8 +144,10 @@ def _bad(columns: Mapping[str, Values]) -> pa.Table:
     empty = [None] * (BAD_ROWS - GOOD_ROWS)
     return pa.table(
         {
-            name: pa.array(_exactly(name, told.bad) + empty, _TYPES[told.found or told.declared])
-            for name, told in columns.items()
+            name: pa.array(
+                _exactly(name, reported.bad) + empty, _TYPES[reported.found or reported.declared]
+            )
+            for name, reported in columns.items()
         }
     )
 

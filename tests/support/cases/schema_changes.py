@@ -208,6 +208,8 @@ def types_after(
     """The types of the table's columns, where these changes were taken."""
     found: dict[str, str] = {}
     for change, piece in PIECES.items():
-        found |= {name: said.partition(", ")[0].strip('"') for name, said in piece.declared.items()}
+        found |= {
+            name: given.partition(", ")[0].strip('"') for name, given in piece.declared.items()
+        }
         found |= piece.grown if change in taken and answers[change] is ACCEPT else {}
     return found

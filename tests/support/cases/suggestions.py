@@ -85,8 +85,8 @@ class Rows:
         measured = take_measures(required_measures(trials), self.subject)
         history = History()
         if before is not None:
-            told = take_measures(required_measures(trials), before.subject).values
-            history = History(versions=(EarlierVersion(version=1, at=at, values=told),))
+            reported = take_measures(required_measures(trials), before.subject).values
+            history = History(versions=(EarlierVersion(version=1, at=at, values=reported),))
         answers = Answers(
             version=1,
             schema=self.schema,

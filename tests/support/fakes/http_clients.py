@@ -70,8 +70,8 @@ def ask(inbox: Inbox, method: str, path: str, body: bytes | None = None, **heade
     with closing(connection):
         connection.request(method, path, body, sent)
         response = connection.getresponse()
-        told = {name.lower(): value for name, value in response.getheaders()}
-        return Reply(response.status, told, response.read())
+        described = {name.lower(): value for name, value in response.getheaders()}
+        return Reply(response.status, described, response.read())
 
 
 def send_report(inbox: Inbox, ticket: RunTicket, body: bytes | str) -> Reply:

@@ -62,8 +62,8 @@ def receiver(*answers: int) -> Iterator[Receiver]:
 
 def is_signed(headers: dict[str, str], body: bytes) -> bool:
     """As a receiver in any other language would find it out."""
-    told = headers["x-lakeguard-timestamp"].encode() + b"." + body
-    wanted = hmac.new(SECRET.encode(), told, hashlib.sha256).hexdigest()
+    reported = headers["x-lakeguard-timestamp"].encode() + b"." + body
+    wanted = hmac.new(SECRET.encode(), reported, hashlib.sha256).hexdigest()
     return hmac.compare_digest(headers["x-lakeguard-signature"], f"sha256={wanted}")
 
 

@@ -23,23 +23,23 @@ ONE_FILE = pa.schema([("id", pa.int64()), ("n", pa.int32()), ("s", pa.string())]
 class Things:
     """One bronze dataset over files of Parquet."""
 
-    def __init__(self, folder: Path, columns: dict[str, str], **said: str) -> None:
+    def __init__(self, folder: Path, columns: dict[str, str], **given: str) -> None:
         self.folder, self.landed = folder, 0
-        self.columns, self.said = columns, said
+        self.columns, self.settings = columns, given
         (folder / "in").mkdir(parents=True)
         self.client: Client = applied(folder, self._files())
 
     def _files(self) -> dict[str, str | bytes]:
         listed = "".join(f"  {name}: {{type: {kind}}}\n" for name, kind in self.columns.items())
-        rest = "".join(f"{key}: {value}\n" for key, value in self.said.items())
+        rest = "".join(f"{key}: {value}\n" for key, value in self.settings.items())
         head = f"dataset: {NAME}\nowner: tests\ndomain: shop\nsource: things\n"
         return {
             "definitions/sources/things.yaml": SOURCE,
             "definitions/bronze/things.yaml": f"{head}{rest}columns:\n{listed}",
         }
 
-    def say(self, **said: str) -> None:
-        self.said |= said
+    def say(self, **given: str) -> None:
+        self.settings |= given
         for file, text in self._files().items():
             (self.folder / file).write_text(str(text))
         apply_again(self.client, self.folder)

@@ -28,11 +28,11 @@ STATE = "SELECT version, (SELECT array_agg(n ORDER BY n) FROM {table}) FROM {mar
 
 def deliver(client: Client, table: DatabaseTable) -> bool:
     """What the last step of a run does; whether there was anything to do."""
-    told = plan(
+    reported = plan(
         Path(client.lake), parquet(), schema(n="long"), dataset=NUMBERS, load=KEYED,
         format=TargetFormat.POSTGRESQL, database=table,
     )  # fmt: skip
-    return deliver_published(told, client.reader) is not None
+    return deliver_published(reported, client.reader) is not None
 
 
 def shown(live: LiveSchema) -> tuple[int, list[int]]:

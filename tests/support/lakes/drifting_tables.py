@@ -87,11 +87,11 @@ class Drifting:
         return {json.loads(line)["id"] for line in lines}
 
     def _files(self, changed: Collection[SchemaChange]) -> dict[str, str | bytes]:
-        said: dict[str, str] = {}
+        given: dict[str, str] = {}
         for change, piece in PIECES.items():
-            said |= piece.declared
-            said |= piece.redeclared if change in changed else {}
-        columns = "".join(f"  {name}: {{type: {kind}}}\n" for name, kind in said.items())
+            given |= piece.declared
+            given |= piece.redeclared if change in changed else {}
+        columns = "".join(f"  {name}: {{type: {kind}}}\n" for name, kind in given.items())
         return {
             "definitions/sources/things.yaml": SOURCE,
             "definitions/bronze/drifting.yaml": (

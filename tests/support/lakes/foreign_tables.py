@@ -34,8 +34,8 @@ def located_numbers(
 ) -> Definitions:
     """The numbers dataset, whose table lies somewhere else."""
     definitions = numbers_definitions(load)
-    said = {"location": location, "rules": tuple(map(rule, rules))}
-    dataset = definitions.datasets[0].model_copy(update=said)
+    given = {"location": location, "rules": tuple(map(rule, rules))}
+    dataset = definitions.datasets[0].model_copy(update=given)
     return definitions.model_copy(update={"datasets": (dataset,)})
 
 

@@ -76,8 +76,8 @@ class DeltaLake:
         file.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(_table(numbers), file)
         stat = file.stat()
-        told = hashlib.sha256(file.read_bytes())
-        return _staged(path, stat.st_size, len(numbers), stat.st_mtime_ns // 1_000_000, told)
+        reported = hashlib.sha256(file.read_bytes())
+        return _staged(path, stat.st_size, len(numbers), stat.st_mtime_ns // 1_000_000, reported)
 
     def contents(self, location: str, path: str) -> list[int]:
         return list(pq.read_table(Path(location) / path)["n"].to_pylist())

@@ -33,12 +33,12 @@ from lakeguard_sdk.model.run import RunResult, Window
 from tests.support.fakes.killed_at import meanwhile
 from tests.support.lakes.load_models import (
     Between,
+    ExpectedRun,
     LoadModel,
     Row,
     RunRefused,
     Shown,
     Tally,
-    Told,
     rows_of,
 )
 from tests.support.lakes.loaded_tables import TABLE, LoadedTable
@@ -70,7 +70,7 @@ class History:
     landed: dict[str, list[Row]] = field(default_factory=dict)
     versions: dict[int, Shown] = field(default_factory=dict)
     published: int = 0
-    told: list[str] = field(default_factory=list)
+    steps: list[str] = field(default_factory=list)
 
     @property
     def load(self) -> Load:
@@ -105,7 +105,7 @@ class History:
         if not others:
             return
         self.published = self.chance.choice(others)
-        self.told.append(f"roll back to v{self.published}")
+        self.steps.append(f"roll back to v{self.published}")
         self.table.client.operations.rollback(TABLE, self.published, "tests")
         self.compare()
         self.run()
@@ -124,7 +124,7 @@ class History:
         """One more column; files that are older than it are archived, or stay."""
         if "extra" not in self.table.columns:
             archived = self.chance.random() < 0.5
-            self.told.append(f"a column more, old files archived: {archived}")
+            self.steps.append(f"a column more, old files archived: {archived}")
             self.table.redefine(columns={**self.table.columns, **ADDED})
             if archived:
                 self.table.clear()
@@ -145,7 +145,7 @@ class History:
             self.landed.clear()
         name = self.table.land(rows, alone=whole)
         self.landed[name] = rows
-        self.told.append(f"{name}: {rows}")
+        self.steps.append(f"{name}: {rows}")
         return name
 
     def take_away(self, names: list[str]) -> None:
@@ -157,7 +157,7 @@ class History:
     def run(
         self, stopped_at: str | None = None, window: tuple[datetime, datetime] | None = None
     ) -> None:
-        self.told.append(f"run, stopped at {stopped_at}, window {window}")
+        self.steps.append(f"run, stopped at {stopped_at}, window {window}")
         asked = window and Window(
             column="at", start=window[0].isoformat(), end=window[1].isoformat()
         )
@@ -188,7 +188,7 @@ class History:
             set(self.table.columns) <= self.landed[name][0].keys() for name in names
         )
 
-    def expected(self, window: tuple[datetime, datetime] | None) -> Told | None:
+    def expected(self, window: tuple[datetime, datetime] | None) -> ExpectedRun | None:
         """What the run must come to; None where there is nothing to do."""
         plan = self.table.heard.plan
         assert plan is not None
@@ -200,15 +200,15 @@ class History:
         names = self.shown.to_read(self.load, self.landed, again=window is not None)
         if not names:
             return None
-        told = model.run(self.shown, {name: self.landed[name] for name in names})
+        reported = model.run(self.shown, {name: self.landed[name] for name in names})
         grown = bool(self.published) and set(model.names) != set(self.shown.rows.columns)
-        moved = replace(told.tally, unchanged=0, late=0, duplicates=0) != Tally()
+        moved = replace(reported.tally, unchanged=0, late=0, duplicates=0) != Tally()
         plain = self.load.type is LoadType.FULL or (
-            self.load.type is LoadType.APPEND and not self.load.keys and not told.tally.late
+            self.load.type is LoadType.APPEND and not self.load.keys and not reported.tally.late
         )
-        return told if moved or grown or (plain and not window) else None
+        return reported if moved or grown or (plain and not window) else None
 
-    def check(self, result: RunResult, expected: Told, stopped_at: str | None) -> None:
+    def check(self, result: RunResult, expected: ExpectedRun, stopped_at: str | None) -> None:
         """A version, or none and why; the model goes on from what there is."""
         if BAD in set(expected.shown.rows["v"]):
             assert result.status is RunStatus.BLOCKED, self.say(result)
@@ -272,7 +272,7 @@ class History:
         assert len(contents) == len(hashes) == len(pairs), f"{reader}: {self.say(rows)}"
 
     def say(self, what: object) -> str:
-        return "\n".join([*self.told, f"model: {rows_of(self.shown.rows)}", f"found: {what}"])
+        return "\n".join([*self.steps, f"model: {rows_of(self.shown.rows)}", f"found: {what}"])
 
     # -- chance --------------------------------------------------------------------------------
 

@@ -89,7 +89,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Told:
+class ExpectedRun:
     """What a load must come to: what the table shows then, and what happened to the batch."""
 
     shown: Shown
@@ -124,18 +124,18 @@ class LoadModel:
         soft = self.load.deletes is Deletes.SOFT
         return (*self.columns, IS_DELETED, DELETED_AT) if soft else self.columns
 
-    def run(self, shown: Shown, files: dict[str, list[Row]]) -> Told:
+    def run(self, shown: Shown, files: dict[str, list[Row]]) -> ExpectedRun:
         """What the run makes of these files; raises where it must fail."""
         read = [{**row, FILE: name} for name in sorted(files) for row in files[name]]
         chosen, late = self._chosen(read, shown.watermark)
         rows = rows_of(shown.rows.reindex(columns=list(self.names)).astype(object))
         rows = [{name: _plain(value) for name, value in row.items()} for row in rows]
         after, tally = self._load(rows, chosen)
-        told = Shown(table(after, self.names), shown.files, shown.watermark)
+        reported = Shown(table(after, self.names), shown.files, shown.watermark)
         if self.window is None:
             highest = self._highest(chosen, shown.watermark)
-            told = replace(told, files=shown.files | set(files), watermark=highest)
-        return Told(told, replace(tally, late=tally.late + late))
+            reported = replace(reported, files=shown.files | set(files), watermark=highest)
+        return ExpectedRun(reported, replace(tally, late=tally.late + late))
 
     # -- which rows ----------------------------------------------------------------------------
 

@@ -45,15 +45,15 @@ def apply_rules(client: Client, dataset: DatasetDefinition) -> None:
 
 def measured(lake: DeltaLake, plan: RunPlan, numbers: list[int]) -> Evidence:
     """Evidence with every measure that the plan asks for, taken of the staged files."""
-    told = evidence_of(lake, plan, numbers)
+    reported = evidence_of(lake, plan, numbers)
     live = lake.files(plan.location, plan.base.commit) if plan.base else ()
-    stays = tuple(path for path in live if path not in told.removes)
-    shown = (*stays, *(file.path for file in told.files))
-    candidate = Candidate(plan.location, told.files, ())
+    stays = tuple(path for path in live if path not in reported.removes)
+    shown = (*stays, *(file.path for file in reported.files))
+    candidate = Candidate(plan.location, reported.files, ())
     found = take_measures(
-        plan.measures, Subject(candidate, plan.table_schema, shown, told.table_rows)
+        plan.measures, Subject(candidate, plan.table_schema, shown, reported.table_rows)
     )
-    return told.model_copy(update={"measures": {**found.values, **told.measures}})
+    return reported.model_copy(update={"measures": {**found.values, **reported.measures}})
 
 
 def past_run(client: Client, numbers: list[int], name: DatasetName = NUMBERS) -> Decision:

@@ -168,18 +168,18 @@ class Notes:
 
 
 def _policies(broken: Collection[str], enforcement: Enforcement) -> Iterator[PolicyDefinition]:
-    for name, said in PROMISES.items():
+    for name, given in PROMISES.items():
         breaks = name in broken
         yield PolicyDefinition(
             policy=name,
-            type=said.type,
-            expression=said.broken if breaks else said.held,
-            applies_to_layer=said.broken_by if breaks else said.held_by,
+            type=given.type,
+            expression=given.broken if breaks else given.held,
+            applies_to_layer=given.broken_by if breaks else given.held_by,
             enforcement=enforcement,
         )
 
 
-def told(result: RunResult) -> dict[str, Outcome]:
+def policy_outcomes(result: RunResult) -> dict[str, Outcome]:
     """What each policy came to, by its name."""
     assert result.decision is not None, result.error
     checks = result.decision.ruling.checks
@@ -190,8 +190,8 @@ def over(layer: Layer, broken: Collection[str]) -> set[str]:
     """The policies that are over a layer, where these are broken."""
     return {
         name
-        for name, said in PROMISES.items()
-        if layer is (said.broken_by if name in broken else said.held_by)
+        for name, given in PROMISES.items()
+        if layer is (given.broken_by if name in broken else given.held_by)
     }
 
 
@@ -234,7 +234,7 @@ def revise(client: Client, *datasets: DatasetDefinition, **more: Any) -> None:
 
 
 def decided(
-    client: Client, name: DatasetName = NUMBERS, rows: list[int] | None = None, **said: Any
+    client: Client, name: DatasetName = NUMBERS, rows: list[int] | None = None, **given: Any
 ) -> tuple[RunResult | None, CheckResult, str]:
     """The result of a refusal at open, if it was one; what the promise came to; the run's id."""
     task = client.operations.submit(name, "test")
@@ -243,7 +243,7 @@ def decided(
         assert plan.decision is not None
         return plan, promised(plan.decision.ruling.checks), plan.run_id
     client.runs.submit_schema(plan.ticket, plan.declared)
-    evidence = evidence_of(DeltaLake(), plan, rows or [1, 2]).model_copy(update=said)
+    evidence = evidence_of(DeltaLake(), plan, rows or [1, 2]).model_copy(update=given)
     decision = client.runs.submit_evidence(plan.ticket, evidence)
     end(client, plan, decision)
     return None, promised(decision.ruling.checks), plan.ticket.run_id

@@ -106,8 +106,8 @@ def run_by_hand(
     if isinstance(plan, RunResult):
         return plan
     client.runs.submit_schema(plan.ticket, plan.declared)
-    said = {"notes": notes or {}, "changes": changes}
-    evidence = evidence_of(lake, plan, numbers).model_copy(update=said)
+    given = {"notes": notes or {}, "changes": changes}
+    evidence = evidence_of(lake, plan, numbers).model_copy(update=given)
     reached("stage.written")
     reached("measure.taken")
     decision = client.runs.submit_evidence(plan.ticket, evidence)

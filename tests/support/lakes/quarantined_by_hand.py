@@ -61,7 +61,7 @@ def failing(number: int) -> list[str]:
 def definitions(
     load: LoadType | Load = LoadType.APPEND,
     policies: Sequence[PolicyDefinition] = (),
-    **said: Any,
+    **given: Any,
 ) -> Definitions:
     usual: dict[str, Any] = {
         "dataset": NUMBERS,
@@ -73,7 +73,7 @@ def definitions(
         "rules": RULES,
     }
     source = SourceDefinition(source="numbers", format=SourceFormat.CSV, path="numbers/*.csv")
-    dataset = DatasetDefinition(**{**usual, **said})
+    dataset = DatasetDefinition(**{**usual, **given})
     return Definitions(sources=(source,), datasets=(dataset,), policies=tuple(policies))
 
 
@@ -92,9 +92,9 @@ class ByHand:
         folder: Path,
         load: LoadType | Load = LoadType.APPEND,
         policies: Sequence[PolicyDefinition] = (),
-        **said: Any,
+        **given: Any,
     ) -> ByHand:
-        return cls(make_project(folder, definitions(load, policies, **said)))
+        return cls(make_project(folder, definitions(load, policies, **given)))
 
     def open(self, task_id: str | None = None) -> RunPlan | RunResult:
         task_id = task_id or self.client.operations.submit(NUMBERS, "by hand")

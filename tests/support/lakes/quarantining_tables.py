@@ -81,9 +81,9 @@ class SiftedTable:
         worker = worker or create_worker(self.runs.client(), spark_options={})
         before = len(self.runs.evidence)
         result = worker.run_task("task")
-        build, told = self.runs.build, self.runs.evidence[before:]
+        build, reported = self.runs.build, self.runs.evidence[before:]
         if result.version is not None and isinstance(build, SourceBuild):
-            self.runs.build = build.model_copy(update={"position": told[0].position})
+            self.runs.build = build.model_copy(update={"position": reported[0].position})
         return result
 
     @property
@@ -98,8 +98,8 @@ class SiftedTable:
     def before(self, rule: str) -> tuple[Any, Any]:
         """Failing rows and rows in scope of the batch as it came."""
         asked = next(item for item in self.runs.quarantine_rules if item.rule_id == rule)
-        told = self.quarantined.before
-        return told[measure_key(asked.failed)], told[measure_key(asked.scope)]
+        reported = self.quarantined.before
+        return reported[measure_key(asked.failed)], reported[measure_key(asked.scope)]
 
     def left(self, rule: str) -> Any:
         """Failing rows of what is to be published."""
@@ -115,9 +115,9 @@ class SiftedTable:
         """Values of a column by the rule that its rows are filed under, sorted."""
         found: dict[str, list[Any]] = {}
         for file in self.quarantined.files:
-            told = pq.read_table(self.folder / file.path).column(column).to_pylist()
-            assert len(told) == file.rows
-            found[file.rule_id] = sorted([*found.get(file.rule_id, []), *told], key=repr)
+            reported = pq.read_table(self.folder / file.path).column(column).to_pylist()
+            assert len(reported) == file.rows
+            found[file.rule_id] = sorted([*found.get(file.rule_id, []), *reported], key=repr)
         return found
 
     def shown(self, *columns: str) -> list[Any]:

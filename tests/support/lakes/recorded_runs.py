@@ -189,9 +189,9 @@ def _runs(tx: Transaction) -> None:
         _end(tx, **end)
 
 
-def _end(tx: Transaction, n: int, **said: Any) -> None:
+def _end(tx: Transaction, n: int, **given: Any) -> None:
     result = RunResult(
-        run_id=f"run_{n}", dataset="bronze.flights", ended_at=minute(10 * n + 5), **said
+        run_id=f"run_{n}", dataset="bronze.flights", ended_at=minute(10 * n + 5), **given
     )
     row = {
         "run_id": result.run_id,
@@ -224,20 +224,20 @@ def _schemas(tx: Transaction) -> None:
 
 
 def _decisions(tx: Transaction) -> None:
-    told = (
+    described = (
         (2, ruling(Verdict.ALLOWED, 22, COUNTED), "PROMOTED"),
         (4, ruling(Verdict.BLOCKED, 42, PRESENT, COUNTED), "BLOCKED"),
     )
     hashes = dict.fromkeys(("facts_hash", "ruleset_hash", "policies_hash", "history_hash"), "h")
-    for n, said, state in told:
+    for n, given, state in described:
         names = {"run_id": f"run_{n}", "decision_id": f"dec_{n}", "dataset_id": "ds_1"}
-        verdict = {"verdict": said.verdict.value, "semantics": 1, "decided_at": said.decided_at}
-        add(tx, t.decisions, {**names, **verdict, **hashes, "ruling": said.to_json()})
+        verdict = {"verdict": given.verdict.value, "semantics": 1, "decided_at": given.decided_at}
+        add(tx, t.decisions, {**names, **verdict, **hashes, "ruling": given.to_json()})
         answer = {
             "from_layer": "source",
             "to_layer": "bronze",
-            "allowed": said.verdict is Verdict.ALLOWED,
-            "evaluated_at": said.decided_at,
+            "allowed": given.verdict is Verdict.ALLOWED,
+            "evaluated_at": given.decided_at,
             "reason": f"because {n}",
             "state": state,
         }

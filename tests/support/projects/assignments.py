@@ -21,9 +21,9 @@ def attempt_of(
     ticket = RunTicket(
         run_id=new_id("run"), task_id=new_id("task"), attempt=1, lease_token=new_id("lease")
     )
-    said = {"call": "jobs:main", "timeout_seconds": 30, "lease_seconds": 120.0, **fields}
-    said["parameters"] = {**named, **fields.get("parameters", {})}
-    return Attempt(Assignment(ticket=ticket, kind=kind, job="nightly", secrets=named, **said))
+    given = {"call": "jobs:main", "timeout_seconds": 30, "lease_seconds": 120.0, **fields}
+    given["parameters"] = {**named, **fields.get("parameters", {})}
+    return Attempt(Assignment(ticket=ticket, kind=kind, job="nightly", secrets=named, **given))
 
 
 def write_job(project: Path, body: str, module: str = "jobs") -> None:

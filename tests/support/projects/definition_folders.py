@@ -72,6 +72,6 @@ def mistakes(folder: Path, files: dict[str, str | bytes]) -> tuple[DefinitionErr
     return ()
 
 
-def told(errors: tuple[DefinitionError, ...]) -> list[str]:
+def places_and_codes(errors: tuple[DefinitionError, ...]) -> list[str]:
     """``file:line:column code`` of each."""
     return [f"{error.place} {error.code}" for error in errors]

@@ -25,22 +25,22 @@ from lakeguard_sdk.model.definitions import (
 )
 
 
-def rule(text: str, **said: Any) -> RuleDefinition:
-    return define_rule(parse_rule(text), **{"rule_id": None, "severity": None, **said})
+def rule(text: str, **given: Any) -> RuleDefinition:
+    return define_rule(parse_rule(text), **{"rule_id": None, "severity": None, **given})
 
 
-def source(name: str = "orders", **said: Any) -> SourceDefinition:
+def source(name: str = "orders", **given: Any) -> SourceDefinition:
     return SourceDefinition(
-        **{"source": name, "format": SourceFormat.CSV, "path": "data/*.csv", **said}
+        **{"source": name, "format": SourceFormat.CSV, "path": "data/*.csv", **given}
     )
 
 
-def policy(name: str = "no_pii", **said: Any) -> PolicyDefinition:
+def policy(name: str = "no_pii", **given: Any) -> PolicyDefinition:
     usual = {"applies_to_layer": Layer.GOLD, "type": PolicyType.PII, "expression": "forbid tag:pii"}
-    return PolicyDefinition(**{"policy": name, **usual, **said})
+    return PolicyDefinition(**{"policy": name, **usual, **given})
 
 
-def dataset(name: str, *parents: str, **said: Any) -> DatasetDefinition:
+def dataset(name: str, *parents: str, **given: Any) -> DatasetDefinition:
     """Bronze reads the source ``orders``; the others select from all of their parents."""
     address = DatasetName(name)
     tables = ", ".join(f"{parent} p{i}" for i, parent in enumerate(parents))
@@ -57,7 +57,7 @@ def dataset(name: str, *parents: str, **said: Any) -> DatasetDefinition:
         ),
         "rules": (rule("unique(order_id)"), rule("range(amount, min=0)")),
     }
-    return DatasetDefinition(dataset=address, **{**usual, **said})
+    return DatasetDefinition(dataset=address, **{**usual, **given})
 
 
 def shop(**changed: Any) -> Definitions:

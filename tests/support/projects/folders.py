@@ -49,8 +49,8 @@ def published(client: Client, name: str, columns: str) -> list[Any]:
     if not files:
         return []
     with duckdb.connect() as connection:
-        told = connection.execute(
+        rows = connection.execute(
             f"SELECT {columns} FROM read_parquet($f, union_by_name = true) ORDER BY ALL",
             {"f": files},
         ).fetchall()
-    return [row[0] if len(row) == 1 else row for row in told]
+    return [row[0] if len(row) == 1 else row for row in rows]

@@ -35,17 +35,17 @@ DOUBLES = DatasetName("silver.doubles")
 _COLUMNS = (ColumnDefinition(name="n", type="long"),)
 
 
-def source(**said: Any) -> SourceDefinition:
+def source(**given: Any) -> SourceDefinition:
     usual = {"source": "numbers", "format": SourceFormat.PARQUET, "path": "in"}
-    return SourceDefinition(**{**usual, **said})
+    return SourceDefinition(**{**usual, **given})
 
 
-def target(**said: Any) -> TargetDefinition:
+def target(**given: Any) -> TargetDefinition:
     usual = {"target": "lake", "location": "zones/raw", "zone": "landing"}
-    return TargetDefinition(**{**usual, "sources": (SourceMapping(source="numbers"),), **said})
+    return TargetDefinition(**{**usual, "sources": (SourceMapping(source="numbers"),), **given})
 
 
-def numbers(**said: Any) -> DatasetDefinition:
+def numbers(**given: Any) -> DatasetDefinition:
     usual: dict[str, Any] = {
         "dataset": NUMBERS,
         "domain": "test",
@@ -55,10 +55,10 @@ def numbers(**said: Any) -> DatasetDefinition:
         "target": "lake",
         "columns": _COLUMNS,
     }
-    return DatasetDefinition(**{**usual, **said})
+    return DatasetDefinition(**{**usual, **given})
 
 
-def doubles(**said: Any) -> DatasetDefinition:
+def doubles(**given: Any) -> DatasetDefinition:
     text = "select 2 * n as n from bronze.numbers"
     usual: dict[str, Any] = {
         "dataset": DOUBLES,
@@ -69,11 +69,11 @@ def doubles(**said: Any) -> DatasetDefinition:
         "load": Load(type=LoadType.FULL),
         "columns": _COLUMNS,
     }
-    return DatasetDefinition(**{**usual, **said})
+    return DatasetDefinition(**{**usual, **given})
 
 
-def job(name: str, **said: Any) -> JobDefinition:
-    return JobDefinition(**{"job": name, **said})
+def job(name: str, **given: Any) -> JobDefinition:
+    return JobDefinition(**{"job": name, **given})
 
 
 LOAD = job("load", dataset=NUMBERS)
@@ -82,18 +82,18 @@ REPORT = job("report", type="python", config={"call": "jobs.report:main"})
 SHELL = job("shell", type="shell")
 
 
-def world(**said: Any) -> Definitions:
+def world(**given: Any) -> Definitions:
     usual: dict[str, Any] = {
         "sources": (source(),),
         "targets": (target(),),
         "datasets": (numbers(), doubles()),
         "jobs": (LOAD, DOUBLE, REPORT, SHELL),
     }
-    return Definitions(**{**usual, **said})
+    return Definitions(**{**usual, **given})
 
 
-def deployed_world(folder: Path, **said: Any) -> Client:
-    client = make_project(folder, world(**said))
+def deployed_world(folder: Path, **given: Any) -> Client:
+    client = make_project(folder, world(**given))
     client.jobs.deploy("tests")
     return client
 
@@ -114,7 +114,7 @@ def revise(client: Client, *definitions: Any) -> None:
     """One more revision of each."""
     kinds = {"source": "sources", "target": "targets", "dataset": "datasets", "job": "jobs"}
     kinds["policy"] = "policies"
-    said: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     for definition in definitions:
-        said.setdefault(kinds[definition.kind], []).append(definition)
-    client.registry.apply(client.registry.plan(Definitions(**said)))
+        given.setdefault(kinds[definition.kind], []).append(definition)
+    client.registry.apply(client.registry.plan(Definitions(**given)))

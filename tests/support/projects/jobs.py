@@ -37,8 +37,8 @@ OPEN = (TaskState.QUEUED.value, TaskState.RUNNING.value)
 
 
 def python_job(name: str = JOB, **config: str) -> JobDefinition:
-    said = {"call": "jobs:main", "outputs": "report", "concurrency": "100", **config}
-    return JobDefinition(job=name, type="python", config=said)
+    given = {"call": "jobs:main", "outputs": "report", "concurrency": "100", **config}
+    return JobDefinition(job=name, type="python", config=given)
 
 
 def job_project(
@@ -47,8 +47,8 @@ def job_project(
     """Applied and deployed, beside the numbers dataset and the job that builds it."""
     folder.mkdir(parents=True, exist_ok=True)
     place = f'[env.dev]\ndatabase = "{server.url}"\n' if server else settings_text()
-    told = {**QUICK, **dispatch}
-    lines = "".join(f"{key} = {value}\n" for key, value in told.items())
+    described = {**QUICK, **dispatch}
+    lines = "".join(f"{key} = {value}\n" for key, value in described.items())
     (folder / "lakeguard.toml").write_text(f"{place}\n[env.dev.dispatch]\n{lines}")
     if server is None:
         copy_state(folder)
@@ -140,8 +140,8 @@ def _assert_chain(task: dict[str, Any], changes: list[dict[str, Any]]) -> None:
 
 def _assert_told(connection: Connection) -> None:
     """Every row is in the outbox or was delivered, once: what waits is no more than there is."""
-    told = Counter(connection.scalars(select(t.outbox.c.payload)))
-    assert max(told.values(), default=1) == 1
+    rows = Counter(connection.scalars(select(t.outbox.c.payload)))
+    assert max(rows.values(), default=1) == 1
 
 
 def _by_task(connection: Connection, table: Table) -> dict[str, list[dict[str, Any]]]:

@@ -50,8 +50,8 @@ def copy_state(folder: Path) -> None:
 def make_project(folder: Path, definitions: Definitions, **dispatch: int) -> Client:
     folder.mkdir(parents=True, exist_ok=True)
     lines = "".join(f"{key} = {value}\n" for key, value in dispatch.items())
-    told = f"\n[env.dev.dispatch]\n{lines}" if lines else ""
-    (folder / "lakeguard.toml").write_text(settings_text() + told)
+    output = f"\n[env.dev.dispatch]\n{lines}" if lines else ""
+    (folder / "lakeguard.toml").write_text(settings_text() + output)
     copy_state(folder)
     client = connect(folder)
     client.registry.apply(client.registry.plan(definitions))

@@ -41,8 +41,8 @@ _numbers = count(1)
 
 
 def job(name: str, **config: object) -> JobDefinition:
-    said = {key: str(value) for key, value in config.items()}
-    return JobDefinition(job=name, type="python", config={"call": "jobs:main", **said})
+    given = {key: str(value) for key, value in config.items()}
+    return JobDefinition(job=name, type="python", config={"call": "jobs:main", **given})
 
 
 @dataclass

@@ -13,7 +13,7 @@ from lakeguard.cli.main import call
 
 
 @dataclass(frozen=True)
-class Said:
+class CommandResult:
     """How a call ended and what it said."""
 
     code: int
@@ -25,15 +25,15 @@ class Said:
         return json.loads(self.out)
 
 
-Shell = Callable[..., Said]
+Shell = Callable[..., CommandResult]
 
 
 @pytest.fixture
 def shell(capsys: pytest.CaptureFixture[str]) -> Shell:
-    def called(*arguments: object) -> Said:
+    def called(*arguments: object) -> CommandResult:
         capsys.readouterr()
         code = call([str(argument) for argument in arguments])
         captured = capsys.readouterr()
-        return Said(code, captured.out, captured.err)
+        return CommandResult(code, captured.out, captured.err)
 
     return called

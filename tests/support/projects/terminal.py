@@ -15,7 +15,7 @@ from lakeguard.cli.main import call
 
 
 @dataclass(frozen=True)
-class Said:
+class CommandResult:
     line: str
     code: int
     out: str
@@ -31,13 +31,13 @@ class Terminal:
     """A shell that knows cd, cp, rm and lakeguard."""
 
     folder: Path
-    said: list[Said] = field(default_factory=list)
+    results: list[CommandResult] = field(default_factory=list)
 
-    def type(self, line: str) -> Said:
+    def type(self, line: str) -> CommandResult:
         words = shlex.split(line, comments=True)
-        said = Said(line, *self._done(words))
-        self.said.append(said)
-        return said
+        result = CommandResult(line, *self._done(words))
+        self.results.append(result)
+        return result
 
     def _done(self, words: list[str]) -> tuple[int, str, str]:
         if words[0] == "cd":

@@ -115,9 +115,9 @@ class Plane:
         """A worker does all that is queued, well or ill; the jobs, in the order of their names."""
         dispatch = EmbeddedDispatch(self.context)
         claimed = dispatch.claim(this_process("tests"), limit=100)
-        said = TaskReport(success=not fail, error=_FAILURE if fail else None)
+        given = TaskReport(success=not fail, error=_FAILURE if fail else None)
         for assignment in claimed:
-            dispatch.report(assignment.ticket, said)
+            dispatch.report(assignment.ticket, given)
         return sorted(str(assignment.job) for assignment in claimed)
 
     def patient(self, quiet_seconds: int) -> list[float]:
@@ -176,14 +176,14 @@ def _register(plane: Plane) -> None:
 
 def body(**changes: Any) -> bytes:
     """An event as EventBridge sends it."""
-    said = {
+    given = {
         "version": "0",
         "id": "e-1",
         "detail-type": "Order",
         "source": "shop",
         "detail": {"order": {"id": 7}, "state": "paid"},
     }
-    return json.dumps({**said, **changes}).encode()
+    return json.dumps({**given, **changes}).encode()
 
 
 @contextmanager

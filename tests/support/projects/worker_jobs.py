@@ -36,9 +36,9 @@ def job_project(folder: Path, *jobs: JobDefinition) -> Client:
 def loop_of(client: Client, *, tell: Listener = lambda *_: None, **manner: Any) -> WorkLoop:
     """A worker that ends when there is nothing to do."""
     runner = TaskRunner(client, local_worker(client.for_worker(), spark_options={}))
-    said = WorkerOptions(**{"drain": True, "poll_seconds": 0.05, "grace_seconds": 5.0, **manner})
+    given = WorkerOptions(**{"drain": True, "poll_seconds": 0.05, "grace_seconds": 5.0, **manner})
     identity = this_process("worker")
-    return WorkLoop(client.dispatch, identity, runner.work, runner.halt, said, tell)
+    return WorkLoop(client.dispatch, identity, runner.work, runner.halt, given, tell)
 
 
 def work(client: Client, **manner: Any) -> Counter[Ending]:

@@ -207,12 +207,12 @@ def _catalogue(draw: st.DrawFn) -> tuple[CatalogueRule, ...]:
 
 
 def _policies(draw: st.DrawFn) -> tuple[PolicyDefinition, ...]:
-    said = st.sampled_from(
+    given = st.sampled_from(
         [(kind.type, form.example) for kind in POLICY_KINDS.values() for form in kind.forms]
     )
     found = []
     for name in _some(draw):
-        kind, text = draw(said)
+        kind, text = draw(given)
         found.append(
             PolicyDefinition(
                 policy=name,
@@ -330,19 +330,19 @@ def _columns(draw: st.DrawFn) -> tuple[ColumnDefinition, ...]:
 
 
 def _rules(draw: st.DrawFn, columns: tuple[ColumnDefinition, ...]) -> tuple[RuleDefinition, ...]:
-    said: list[tuple[str, dict[str, Any]]] = []
+    given: list[tuple[str, dict[str, Any]]] = []
     for column in columns:
         name = "`" + column.name.replace("`", "``") + "`"
         for text in (f"not_null({name})", f"unique({name})", f"unique({name}) scope batch"):
-            said.append((text, {}))
+            given.append((text, {}))
         if column.type in ("double", "integer", "long"):
-            said.append((f"range({name}, min=0, max=1.5) fail_if > 1%", {}))
+            given.append((f"range({name}, min=0, max=1.5) fail_if > 1%", {}))
         if column.type == "string":
-            said.append((f"in_set({name}, values=['a', 'b''\"', 'c,d'])", {}))
-            said.append((f"not_null({name}) where {name} <> 'x'", {}))
-    said.append(("row_count(min=1)", {}))
+            given.append((f"in_set({name}, values=['a', 'b''\"', 'c,d'])", {}))
+            given.append((f"not_null({name}) where {name} <> 'x'", {}))
+    given.append(("row_count(min=1)", {}))
     found: dict[str, RuleDefinition] = {}
-    for text, _ in draw(st.lists(st.sampled_from(said), max_size=5, unique_by=lambda x: x[0])):
+    for text, _ in draw(st.lists(st.sampled_from(given), max_size=5, unique_by=lambda x: x[0])):
         own = draw(st.sampled_from((None, "my.rule-1", "other_rule")))
         severity = None if "fail_if" in text else draw(st.sampled_from(Severity))
         made = rule(text, rule_id=own, severity=severity, active=draw(FLAGS))

@@ -64,17 +64,17 @@ def _of_type(
     """What only this type of load can say."""
     texts = [column.name for column in columns if column.type == "string"]
     operation = draw(st.sampled_from(["op", "Op, #1", *texts]))
-    said: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     if kind in (LoadType.SNAPSHOT, LoadType.CDC):
-        said["deletes"] = draw(st.sampled_from(Deletes))
+        given["deletes"] = draw(st.sampled_from(Deletes))
     if kind is LoadType.SNAPSHOT:
-        said["allow_empty"] = draw(FLAGS)
+        given["allow_empty"] = draw(FLAGS)
     if kind is LoadType.CDC or (kind is LoadType.SCD2 and draw(FLAGS)):
-        said["operation"] = operation
+        given["operation"] = operation
     if kind is LoadType.SCD2:
         times = [column.name for column in columns if column.type in _TIMES]
-        said["effective"] = draw(st.sampled_from(["", *times]))
-    return said
+        given["effective"] = draw(st.sampled_from(["", *times]))
+    return given
 
 
 def _watermark(

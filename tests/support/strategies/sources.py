@@ -27,22 +27,22 @@ HEADERS = st.lists(
 def any_place(draw: st.DrawFn) -> dict[str, Any]:
     """The fields of a source that say what is read, and how."""
     form = draw(st.sampled_from(SourceFormat))
-    said: dict[str, Any] = {"format": form}
+    given: dict[str, Any] = {"format": form}
     if form is SourceFormat.JDBC:
-        return {**said, "url": DATABASE, "secrets": draw(st.sampled_from(({}, LOGIN))),
+        return {**given, "url": DATABASE, "secrets": draw(st.sampled_from(({}, LOGIN))),
                 "options": _database_options(draw)}  # fmt: skip
     if form in DOWNLOADED and draw(FLAGS):
-        said["url"], said["secrets"] = draw(st.sampled_from(ADDRESSES))
+        given["url"], given["secrets"] = draw(st.sampled_from(ADDRESSES))
     else:
-        said["path"] = draw(PATHS)
+        given["path"] = draw(PATHS)
     if form in TEXT_FORMATS:
-        said["malformed"] = draw(st.sampled_from(Malformed))
-        said["options"] = _text_options(draw, form)
+        given["malformed"] = draw(st.sampled_from(Malformed))
+        given["options"] = _text_options(draw, form)
     if form is SourceFormat.CSV:
-        said["header"] = tuple(draw(HEADERS))
+        given["header"] = tuple(draw(HEADERS))
     if form in DOWNLOADED:
-        said["landing"] = draw(FLAGS)
-    return said
+        given["landing"] = draw(FLAGS)
+    return given
 
 
 def _text_options(draw: st.DrawFn, form: SourceFormat) -> dict[str, str]:

@@ -29,27 +29,27 @@ def test_a_bar_may_be_the_least_that_is_needed(
     figure = Figure("x", value, "/s", 1000.0, least=True, note="of few words")
     assert figure.ok is ok
     show("tried", [figure])
-    told = capsys.readouterr().out
-    assert f"bar at least 1000   {'ok' if ok else 'MISSED'}" in told
-    assert "of few words" in told
+    reported = capsys.readouterr().out
+    assert f"bar at least 1000   {'ok' if ok else 'MISSED'}" in reported
+    assert "of few words" in reported
     assert figure.told().keys() == FIGURE_KEYS | SAID_KEYS
 
 
 def test_what_is_kept(tmp_path: Path) -> None:
     keep("tried", [Figure("ratio", 0.123456, "x", 1.0)], tmp_path)
-    told = json.loads((tmp_path / "tried.json").read_text())
-    assert told.keys() == KEYS
-    assert told["figures"] == [
+    document = json.loads((tmp_path / "tried.json").read_text())
+    assert document.keys() == KEYS
+    assert document["figures"] == [
         {"figure": "ratio", "value": 0.123, "unit": "x", "bar": 1.0, "ok": True}
     ]
 
 
 def test_the_figures_in_the_repository_meet_their_bars() -> None:
     for file in RESULTS.glob("*.json"):
-        told = json.loads(file.read_text())
-        assert told.keys() == KEYS
-        assert all(figure.keys() - SAID_KEYS == FIGURE_KEYS for figure in told["figures"])
-        assert all(figure["ok"] for figure in told["figures"])
+        document = json.loads(file.read_text())
+        assert document.keys() == KEYS
+        assert all(figure.keys() - SAID_KEYS == FIGURE_KEYS for figure in document["figures"])
+        assert all(figure["ok"] for figure in document["figures"])
 
 
 def test_a_benchmark_that_does_not_exist_is_said_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -98,7 +98,7 @@ def test_a_long_note_is_cut() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"),
+    ("kind", "expected"),
     [
         ("adoption", "an adopted table"),
         ("frame", "a program"),
@@ -106,10 +106,12 @@ def test_a_long_note_is_cut() -> None:
         (None, ""),
     ],
 )
-def test_a_version_without_inputs_says_where_it_is_from(kind: BuildKind | None, told: str) -> None:
+def test_a_version_without_inputs_says_where_it_is_from(
+    kind: BuildKind | None, expected: str
+) -> None:
     row = models.version_row(1, inputs=(), built_by=kind)
     (line,) = plain(versions_lines([row]))[1:]
-    assert (told in line) is True
+    assert (expected in line) is True
     assert ("program" in line) is (kind == "frame")
 
 

@@ -69,11 +69,11 @@ def plan(sql: str) -> RunPlan:
 
 
 def test_rows_that_differ_are_counted_and_chance_is_named() -> None:
-    said = "\n".join(rebuild_lines(FOUND, plan("SELECT rand () AS amount, first FROM o")))
-    assert "10 rows then, 9 now" in said
-    assert "2 rows missing, 1 extra" in said
-    assert "differing columns: amount" in said
-    assert "its SQL uses rand: time, randomness and row order are not recorded" in said
+    output = "\n".join(rebuild_lines(FOUND, plan("SELECT rand () AS amount, first FROM o")))
+    assert "10 rows then, 9 now" in output
+    assert "2 rows missing, 1 extra" in output
+    assert "differing columns: amount" in output
+    assert "its SQL uses rand: time, randomness and row order are not recorded" in output
     plain = "\n".join(rebuild_lines(FOUND, plan("SELECT amount, last FROM o")))
     assert "uses no known time or random function" in plain
 

@@ -33,11 +33,11 @@ def lines(*ended: Ended, **left_out: str) -> list[str]:
 
 
 def test_one_line_for_each_dataset_after_what_went_wrong() -> None:
-    said = lines(BRONZE, BLOCKED, BROKEN, HELD, events="built by a program: tx.publish")
-    assert said[0] == "✗ BLOCKED  silver.flights   nothing was published; v1 stays visible"
-    assert "  LG-6003  state is\\x1b away" in said
-    at = next(index for index, line in enumerate(said) if line.startswith("OUTCOME"))
-    assert said[at:] == [
+    output = lines(BRONZE, BLOCKED, BROKEN, HELD, events="built by a program: tx.publish")
+    assert output[0] == "✗ BLOCKED  silver.flights   nothing was published; v1 stays visible"
+    assert "  LG-6003  state is\\x1b away" in output
+    at = next(index for index, line in enumerate(output) if line.startswith("OUTCOME"))
+    assert output[at:] == [
         "OUTCOME      DATASET          VISIBLE   ROWS     TOOK   WHY",
         "✓ PROMOTED   bronze.flights   v3         776    3.2 s",
         "✗ BLOCKED    silver.flights   v1           -   61.0 s   1 check failed",
@@ -66,8 +66,8 @@ def test_nothing_to_run() -> None:
 
 
 def test_who_waits_hears_how_each_ended() -> None:
-    said = [ended_line(item) for item in (BRONZE, BLOCKED, BROKEN)]
-    assert said == [
+    given = [ended_line(item) for item in (BRONZE, BLOCKED, BROKEN)]
+    assert given == [
         "bronze.flights promoted: v3",
         "silver.flights blocked: 1 check failed",
         "silver.other failed: LG-6003",

@@ -115,13 +115,13 @@ def _text(node: ast.expr) -> str:
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
 def test_the_next_command_of_an_error_exists(kind: type) -> None:
-    told = kind.next_command  # type: ignore[attr-defined]
-    lines = commands_in(told)
+    reported = kind.next_command  # type: ignore[attr-defined]
+    lines = commands_in(reported)
     if kind.__name__ in OTHERWISE:
-        assert OTHERWISE[kind.__name__] in told
+        assert OTHERWISE[kind.__name__] in reported
         assert not lines, "it has a command, and need not be named apart"
     else:
-        assert lines, f"no command of the program in {told!r}"
+        assert lines, f"no command of the program in {reported!r}"
     for line in lines:
         parse(line)
 
@@ -135,16 +135,16 @@ def test_a_misspelt_program_is_noticed() -> None:
 
 
 def test_whatever_is_told_to_be_typed_exists() -> None:
-    told = [
+    described = [
         (file.name, line)
         for package in PACKAGES
         for file in sorted(package.rglob("*.py"))
         for text in texts(file)
         for line in commands_in(text)
     ]
-    assert len(told) > 100, "the strings are found"
+    assert len(described) > 100, "the strings are found"
     wrong = []
-    for file, line in told:
+    for file, line in described:
         try:
             parse(line)
         except click.ClickException as error:

@@ -46,11 +46,11 @@ def test_an_alert_that_let_it_through_is_told() -> None:
     alert = models.check(
         "owner in [others]", Outcome.WARN, kind=CheckKind.POLICY, check_id="owned", message="no"
     )
-    told = lines(models.result(version=1, decision=models.decision(models.FINE, alert)), 1)
-    assert told[1] == "  policy owned: owner in [others]   ! WARN   no"
+    output = lines(models.result(version=1, decision=models.decision(models.FINE, alert)), 1)
+    assert output[1] == "  policy owned: owner in [others]   ! WARN   no"
     blocked = models.decision(models.MEAN, models.FINE, alert)
-    told = lines(models.result(RunStatus.BLOCKED, decision=blocked), 1)
-    assert told[2] == "  1 other check passed, 1 warning"
+    output = lines(models.result(RunStatus.BLOCKED, decision=blocked), 1)
+    assert output[2] == "  1 other check passed, 1 warning"
 
 
 def test_blocked_before_anything_was_visible() -> None:
@@ -66,17 +66,17 @@ def test_an_error_of_the_gate_tells_its_reason() -> None:
         kind=CheckKind.POLICY,
         check_id="pii",
     )
-    told = lines(models.result(RunStatus.BLOCKED, decision=models.decision(broken)), 1)
-    assert told[1] == "  policy pii: bad\\x1b[2J   ✗ ERROR   no such measure"
+    output = lines(models.result(RunStatus.BLOCKED, decision=models.decision(broken)), 1)
+    assert output[1] == "  policy pii: bad\\x1b[2J   ✗ ERROR   no such measure"
 
 
 def test_refused_checks_are_counted_as_not_evaluated() -> None:
     skipped = models.check("unique(a)", Outcome.NOT_EVALUATED)
-    told = lines(
+    output = lines(
         models.result(RunStatus.BLOCKED, decision=models.decision(models.MEAN, skipped)),
         1,
     )
-    assert told[2] == "  1 check not evaluated"
+    assert output[2] == "  1 check not evaluated"
 
 
 def test_nothing_new() -> None:
@@ -96,8 +96,8 @@ def test_failed_names_the_way_out_of_its_code() -> None:
 
 def test_failed_with_a_code_whose_way_out_needs_more_than_the_dataset() -> None:
     error = Failure(code="LG-4005", message="commit 4 changed data")
-    told = lines(models.result(RunStatus.FAILED, error=error), 2)
-    assert told[-1] == "Next: lakeguard why silver.flights"
+    output = lines(models.result(RunStatus.FAILED, error=error), 2)
+    assert output[-1] == "Next: lakeguard why silver.flights"
 
 
 def test_a_run_that_others_ended_leads_to_its_task() -> None:
@@ -108,5 +108,5 @@ def test_a_run_that_others_ended_leads_to_its_task() -> None:
 
 def test_failed_without_a_known_code() -> None:
     error = Failure(code="LG-9999", message="?")
-    told = lines(models.result(RunStatus.FAILED, error=error), 2)
-    assert told[-1] == "Next: lakeguard runs silver.flights"
+    output = lines(models.result(RunStatus.FAILED, error=error), 2)
+    assert output[-1] == "Next: lakeguard runs silver.flights"

@@ -106,5 +106,5 @@ def test_a_version_without_its_files_is_told(capsys: pytest.CaptureFixture[str])
         tell("deliver", {"what": "csv files"})
         facts = {"dataset": "gold.sales", "what": "csv files", "reason": "the disk is full"}
         tell("undelivered", facts)
-    said = capsys.readouterr().err
-    assert "gold.sales: published, but not delivered as its csv files: the disk is full" in said
+    given = capsys.readouterr().err
+    assert "gold.sales: published, but not delivered as its csv files: the disk is full" in given

@@ -44,7 +44,7 @@ def test_worst_first_then_by_layer_and_name() -> None:
 
 
 def test_lines() -> None:
-    told = status_lines(
+    output = status_lines(
         [
             Health(models.status(models.BRONZE, owner="a\nb", last_run=None)),
             Health(models.status(last_run=models.run_row())),
@@ -52,7 +52,7 @@ def test_lines() -> None:
         ],
         models.NOW,
     )
-    assert [click.unstyle(line) for line in told] == [
+    assert [click.unstyle(line) for line in output] == [
         "HEALTH      DATASET          VERSION      ROWS   PUBLISHED   LAST RUN   OWNER",
         "✗ BLOCKED   silver.flights   v1        336,000   3 h ago     5 s ago    flights-team",
         "○ EMPTY     gold.daily       -               -   -           never      flights-team",
@@ -76,9 +76,9 @@ def test_what_is_late_is_told_below_the_list() -> None:
         update={"breaches": (breach,)}
     )
     assert badge_of(blocked) is Badge.BLOCKED, "the worst of what is known"
-    told = [click.unstyle(line) for line in status_lines([Health(late)], models.NOW)]
-    assert told[1].startswith("◷ LATE")
-    assert told[3] == (
+    output = [click.unstyle(line) for line in status_lines([Health(late)], models.NOW)]
+    assert output[1].startswith("◷ LATE")
+    assert output[3] == (
         "late: silver.flights  last promoted 1 d 6 h ago, limit 24h"
         "  (policy daily: freshness <= 24h)"
     )
@@ -94,8 +94,8 @@ def test_alerts_that_were_let_through_are_told_below_the_list() -> None:
     )
     status = models.status().model_copy(update={"alerts": (alert,)})
     assert badge_of(status) is Badge.OK
-    told = [click.unstyle(line) for line in status_lines([Health(status)], models.NOW)]
-    assert told[3] == (
+    output = [click.unstyle(line) for line in status_lines([Health(status)], models.NOW)]
+    assert output[3] == (
         "alert: silver.flights v1  owner is tests\\x1b  (policy owned: owner in [others])"
     )
 

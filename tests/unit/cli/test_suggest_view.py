@@ -36,7 +36,7 @@ RULES = {
 }
 
 
-def suggested(rule: str, column: str = "", **said: object) -> Suggestion:
+def suggested(rule: str, column: str = "", **given: object) -> Suggestion:
     return Suggestion.model_validate(
         {
             "rule": rule,
@@ -48,7 +48,7 @@ def suggested(rule: str, column: str = "", **said: object) -> Suggestion:
             "confidence": 0.9,
             "mutation": Mutation(kind=MutationKind.SET_ONE, column="x\x1b[2J"),
             "results": [VersionResult(version=2, outcome=Outcome.PASS, message="", failed_rows=0)],
-            **said,
+            **given,
         }
     )
 
@@ -64,11 +64,11 @@ def test_every_rule_is_read_back_as_it_was_meant(severity: Severity) -> None:
     items = [suggested(rule, column, severity=severity) for rule, column in RULES.items()]
     text = "\n".join(fragment_lines(all_of(*items), items))
     assert "\x1b" not in text
-    told = yaml.safe_load(text)
+    reported = yaml.safe_load(text)
     found = {}
-    for column, said in told["columns"].items():
-        found |= {read_rule(_text(item), column=column).rule: item for item in said["rules"]}
-    found |= {parse_rule(_text(item)): item for item in told["rules"]}
+    for column, given in reported["columns"].items():
+        found |= {read_rule(_text(item), column=column).rule: item for item in given["rules"]}
+    found |= {parse_rule(_text(item)): item for item in reported["rules"]}
     assert set(found) == {parse_rule(rule) for rule in RULES}
     warns = {isinstance(item, dict) and item["severity"] for item in found.values()}
     assert warns == {"WARN" if severity is Severity.WARN else False}
@@ -88,8 +88,8 @@ def test_versions_say_what_breaks_a_rule() -> None:
     item = suggested("row_count(min=1)", results=results)
     text = "\n".join(fragment_lines(all_of(item), [item]))
     assert "  # 3 rows\\nsay so; confidence 0.90\n" in text
-    said = "v3 0, v2 1,200, v1 its files are gone, v0 not compared"
-    assert f"  # violations: {said}; fails on: x\\x1b[2J" in text
+    given = "v3 0, v2 1,200, v1 its files are gone, v0 not compared"
+    assert f"  # violations: {given}; fails on: x\\x1b[2J" in text
 
 
 def test_weak_ones_are_counted_and_shown_when_asked() -> None:

@@ -21,12 +21,12 @@ WORKER = WorkerIdentity(name="worker", host="north", pid=7, process_mark="x")
 
 
 def change(number: int, to: TaskState, **fields: object) -> Transition:
-    said = {"attempt": 0, "from_state": None, "actor": "cron", "at": NOW, **fields}
-    return Transition.model_validate({"number": number, "to_state": to, **said})
+    given = {"attempt": 0, "from_state": None, "actor": "cron", "at": NOW, **fields}
+    return Transition.model_validate({"number": number, "to_state": to, **given})
 
 
 def row(state: TaskState = TaskState.RUNNING, **fields: object) -> TaskRow:
-    said = {
+    given = {
         "task_id": "task_1",
         "kind": TaskKind.PYTHON,
         "job": "nightly",
@@ -39,7 +39,7 @@ def row(state: TaskState = TaskState.RUNNING, **fields: object) -> TaskRow:
         "triggered_by": "dispatcher",
         **fields,
     }
-    return TaskRow.model_validate(said)
+    return TaskRow.model_validate(given)
 
 
 def plain(lines: list[str]) -> list[str]:
@@ -85,12 +85,12 @@ def test_the_way_of_a_task_is_a_picture() -> None:
 
 
 def test_why_a_task_was_started_and_with_what() -> None:
-    said = {"region": "north\x1b[31m", "note": "x" * 200}
+    given = {"region": "north\x1b[31m", "note": "x" * 200}
     window = Window(column="day", start="2026-01-01", end="2026-01-02")
     started = row(
         cause=Cause(kind=CauseKind.MANUAL, details={"by": "cli:ada"}),
         day=date(2026, 1, 31),
-        parameters=said,
+        parameters=given,
         window=window,
         dag_version_id="dag_1",
     )

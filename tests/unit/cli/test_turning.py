@@ -25,11 +25,11 @@ class Turns:
 
     def __init__(self, *turns: Ticked | Exception) -> None:
         self.left: Iterator[Ticked | Exception] = iter(turns)
-        self.told: list[Ticked] = []
+        self.ticks: list[Ticked] = []
         self.warned: list[str] = []
         self.pauses: list[float] = []
         self.loop = DispatcherLoop(
-            self.tick, self.told.append, self.warned.append, 5.0, wait=self.wait
+            self.tick, self.ticks.append, self.warned.append, 5.0, wait=self.wait
         )
         self.number = len(turns)
         self.loop.run()
@@ -50,22 +50,22 @@ class Turns:
 def test_turns_come_at_even_pauses_until_it_is_told_to_stop() -> None:
     turns = Turns(BUSY, Ticked(), Ticked(retried=1))
     assert turns.pauses == [5.0] * 3
-    assert [done.scheduled for done in turns.told] == [2, 0, 0]
+    assert [done.scheduled for done in turns.ticks] == [2, 0, 0]
 
 
 def test_a_problem_is_told_once_until_it_changes() -> None:
     again, other = Ticked(problems=("a", "b")), Ticked(problems=("b", "c"))
     turns = Turns(again, again, other, Ticked(), again)
-    assert [done.problems for done in turns.told] == [("a", "b"), (), ("c",), (), ("a", "b")]
+    assert [done.problems for done in turns.ticks] == [("a", "b"), (), ("c",), (), ("a", "b")]
 
 
-@pytest.mark.parametrize("told", [AWAY, SHUT])
+@pytest.mark.parametrize("expected", [AWAY, SHUT])
 def test_a_state_that_is_away_is_asked_more_and_more_seldom_and_found_again(
-    told: StateUnavailable,
+    expected: StateUnavailable,
 ) -> None:
-    turns = Turns(*[told] * 7, Ticked(), told)
+    turns = Turns(*[expected] * 7, Ticked(), expected)
     assert turns.pauses == [1.0, 2.0, 4.0, 8.0, 16.0, BACKOFF.longest, 30.0, 5.0, 1.0]
-    away = f"control plane unavailable, retrying: {told}"
+    away = f"control plane unavailable, retrying: {expected}"
     assert turns.warned == [away, "control plane available again", away]
 
 
@@ -103,26 +103,26 @@ def test_what_cannot_be_shown_does_not_steer_the_terminal() -> None:
 
 
 def test_a_teller_says_nothing_of_an_idle_turn(capsys: pytest.CaptureFixture[str]) -> None:
-    said: list[str] = []
+    given: list[str] = []
     moment = datetime(2026, 1, 1, tzinfo=UTC)
     person, program = (
-        TickPrinter(as_json, said.append, lambda: moment) for as_json in (False, True)
+        TickPrinter(as_json, given.append, lambda: moment) for as_json in (False, True)
     )
     for tell in (person, program):
         tell(Ticked())
-    assert said == []
+    assert given == []
     assert capsys.readouterr().out == ""
     person(Ticked(dead=1))
-    assert said == ["2026-01-01 00:00:00 UTC  1 dead"]
+    assert given == ["2026-01-01 00:00:00 UTC  1 dead"]
     program(BUSY)
-    told = json.loads(capsys.readouterr().out)
-    assert (told["at"], told["triggered"]) == ("2026-01-01T00:00:00+00:00", 1_000)
+    document = json.loads(capsys.readouterr().out)
+    assert (document["at"], document["triggered"]) == ("2026-01-01T00:00:00+00:00", 1_000)
 
 
 def test_a_file_that_comes_is_told_only_to_who_asked() -> None:
-    told: list[str] = []
-    TickPrinter(as_json=False, note=told.append)(Ticked(settling=2))
-    assert told == []
+    reported: list[str] = []
+    TickPrinter(as_json=False, note=reported.append)(Ticked(settling=2))
+    assert reported == []
     assert tick_lines(Ticked(settling=1)) == ["1 new file, possibly still being written"]
     assert tick_lines(Ticked(settling=2)) == ["2 new files, possibly still being written"]
 

@@ -26,8 +26,8 @@ def report(*findings: Finding) -> VerifyReport:
     )
 
 
-def plain(told: VerifyReport) -> list[str]:
-    return [click.unstyle(line) for line in verify_lines(told, replayed=False)]
+def plain(expected: VerifyReport) -> list[str]:
+    return [click.unstyle(line) for line in verify_lines(expected, replayed=False)]
 
 
 def test_nothing_found() -> None:
@@ -45,13 +45,13 @@ def test_nothing_found() -> None:
 
 
 def test_findings_by_kind_with_the_way_out() -> None:
-    told = report(
+    reported = report(
         Finding(kind=FindingKind.ROW, place="decisions dec_1", message="gone\x1b[2J"),
         Finding(kind=FindingKind.ROW, place="…", message="… and 7 more"),
         Finding(kind=FindingKind.COMMIT, place="bronze/orders commit 3", message="WRITE"),
     )
-    assert told.exit_code == 10
-    assert plain(told)[7:] == [
+    assert reported.exit_code == 10
+    assert plain(reported)[7:] == [
         "✗ ROW  rows of the database and of the ledger differ (exit 10)",
         "  decisions dec_1: gone\\x1b[2J",
         "  … and 7 more",
@@ -72,9 +72,9 @@ def test_every_kind_has_its_words() -> None:
 
 
 def test_a_database_that_was_not_looked_at_is_no_fault_of_what_it_holds() -> None:
-    told = report(Finding(kind=FindingKind.UNSEEN, place="serving: live", message="it is away"))
-    assert told.exit_code == 20
-    assert plain(told)[7:] == [
+    reported = report(Finding(kind=FindingKind.UNSEEN, place="serving: live", message="it is away"))
+    assert reported.exit_code == 20
+    assert plain(reported)[7:] == [
         "✗ UNSEEN  target databases are unreachable (exit 20)",
         "  serving: live: it is away",
         "",

@@ -19,7 +19,7 @@ def check(kind: CheckKind, outcome: Outcome) -> CheckResult:
 
 
 @pytest.mark.parametrize(
-    ("checks", "told"),
+    ("checks", "expected"),
     [
         ([(CheckKind.RULE, Outcome.FAIL)], 1),
         ([(CheckKind.RULE, Outcome.FAIL), (CheckKind.POLICY, Outcome.WARN)], 1),
@@ -30,11 +30,11 @@ def check(kind: CheckKind, outcome: Outcome) -> CheckResult:
     ],
 )
 def test_a_waiver_is_named_where_it_would_help(
-    checks: list[tuple[CheckKind, Outcome]], told: int
+    checks: list[tuple[CheckKind, Outcome]], expected: int
 ) -> None:
     decision = models.decision(*(check(kind, outcome) for kind, outcome in checks))
     ways = list(waiver_ways(decision, models.NOW))
-    assert len(ways) == told
+    assert len(ways) == expected
     assert all(way.command.startswith("lakeguard waive silver.flights rule.x ") for way in ways)
     assert list(waiver_ways(None, models.NOW)) == []
 

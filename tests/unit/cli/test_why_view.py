@@ -48,7 +48,7 @@ class Ledger:
         self.build: FromSql | FromFrame = FromSql(file="sql/flights.sql", text="SELECT 1")
         self.blocked = models.decision(models.FINE, models.MEAN, models.TOO_LATE)
         self.promoted: Sequence[VersionRow] = (models.version_row(1),)
-        self.said: RunFacts | None = None
+        self.run_facts: RunFacts | None = None
         self.fared: tuple[CheckTrend, ...] = ()
         self.rows: tuple[RowSample, ...] = ()
         self.compared: Since | None = Since(
@@ -66,7 +66,7 @@ class Ledger:
         return models.definition().model_copy(update={"build": self.build})
 
     def facts(self, run_id: str) -> RunFacts | None:
-        return self.said
+        return self.run_facts
 
     def since(self, run_id: str) -> Since | None:
         return self.compared
@@ -88,7 +88,7 @@ def explained(ledger: Ledger, run: RunRow) -> Explanation:
     return explain(ledger, run, models.NOW)  # type: ignore[arg-type]
 
 
-def told(
+def why_output(
     explanation: Explanation, screen: Screen | None = None, *, every_check: bool = False
 ) -> list[str]:
     lines = why_lines(explanation, screen, every_check=every_check)
@@ -123,7 +123,7 @@ def trend(*failed: int | None) -> CheckTrend:
 
 
 def test_a_block_is_explained_on_one_screen() -> None:
-    lines = told(explained(Ledger(INPUT), BLOCKED))
+    lines = why_output(explained(Ledger(INPUT), BLOCKED))
     assert lines == [
         "✗ BLOCKED  silver.flights   nothing was published; v1 is visible",
         "  run        run_2",
@@ -165,7 +165,7 @@ def test_the_way_out_of_what_a_program_publishes_is_the_program() -> None:
 
 
 def test_every_check_on_request() -> None:
-    assert "  row_count(min=1)                       ✓ PASS   776 new rows" in told(
+    assert "  row_count(min=1)                       ✓ PASS   776 new rows" in why_output(
         explained(Ledger(), BLOCKED), every_check=True
     )
 
@@ -179,7 +179,7 @@ def test_what_changed_is_told_by_its_name() -> None:
         Difference(subject=Subject.DEFINITION, name="load", before="FULL", after="APPEND"),
         Difference(subject=Subject.SETTING, name="x", before="", after="y" * 200),
     )
-    lines = told(explained(ledger, BLOCKED))
+    lines = why_output(explained(ledger, BLOCKED))
     at = lines.index("Since v1 (2026-01-30 12:00:00 UTC)")
     assert lines[at + 1 : at + 7] == [
         "  column gate\\x1b    new: string",
@@ -201,7 +201,7 @@ def test_files_are_named_and_weighed() -> None:
             "gone_files": NamedFiles(count=2, names=("e.csv", "f.csv"), bytes=20),
         }
     )
-    lines = told(explained(ledger, BLOCKED))
+    lines = why_output(explained(ledger, BLOCKED))
     assert "  4 new files                 a.csv, b.csv, c.csv and 1 more (12,345 bytes)" in lines
     assert "  1 file with other content   d\\n.csv (1 byte)" in lines
     assert "  2 files gone                e.csv, f.csv (20 bytes)" in lines
@@ -209,13 +209,13 @@ def test_files_are_named_and_weighed() -> None:
 
 def test_an_old_run_is_explained_by_what_it_read_then() -> None:
     """The input was wrong at v2 and corrected as v3 since: there is nothing to roll back."""
-    lines = told(explained(Ledger(INPUT, now=3), BLOCKED))
+    lines = why_output(explained(Ledger(INPUT, now=3), BLOCKED))
     assert "  input bronze.flights   v1 → v2" in lines
     assert not any("rollback" in line for line in lines)
 
 
 def test_nothing_changed_is_said_too() -> None:
-    lines = told(explained(Ledger(read=1, now=1), BLOCKED))
+    lines = why_output(explained(Ledger(read=1, now=1), BLOCKED))
     assert any(line.endswith("build and settings are the same") for line in lines)
     assert not any("rollback" in line for line in lines)
 
@@ -223,7 +223,9 @@ def test_nothing_changed_is_said_too() -> None:
 def test_the_first_run_has_nothing_to_compare_with() -> None:
     ledger = Ledger()
     ledger.promoted, ledger.compared = (), None
-    assert "There is no earlier successful run to compare with." in told(explained(ledger, BLOCKED))
+    assert "There is no earlier successful run to compare with." in why_output(
+        explained(ledger, BLOCKED)
+    )
 
 
 def test_the_run_that_is_compared_with_is_the_one_that_is_told() -> None:
@@ -233,12 +235,12 @@ def test_the_run_that_is_compared_with_is_the_one_that_is_told() -> None:
     ledger.promoted = (models.version_row(1), later)
     explanation = explained(ledger, BLOCKED)
     assert explanation.green == models.version_row(1)
-    assert "  bronze.flights v2 is wrong: go back to the input of v1:" in told(explanation)
+    assert "  bronze.flights v2 is wrong: go back to the input of v1:" in why_output(explanation)
 
 
 def test_a_failure_shows_its_error_and_its_way_out() -> None:
     failed = models.run_row(RunStatus.FAILED, error_code="LG-5003", error_message="no file\x1b[0m")
-    lines = told(explained(Ledger(), failed))
+    lines = why_output(explained(Ledger(), failed))
     assert lines[0] == "! FAILED  silver.flights   nothing was published; v1 is visible"
     assert "LG-5003  no file\\x1b[0m" in lines
     assert "No decision was made: the run ended before the gate." in lines
@@ -251,7 +253,7 @@ def test_a_green_run_needs_no_way_out() -> None:
     run = models.run_row(RunStatus.SUCCESS, version=2)
     explanation = explained(ledger, run)
     assert explanation.next_commands == ()
-    assert told(explanation)[0].startswith("✓ SUCCESS  silver.flights   v2")
+    assert why_output(explanation)[0].startswith("✓ SUCCESS  silver.flights   v2")
 
 
 def test_json_has_every_part() -> None:
@@ -270,19 +272,19 @@ def test_json_has_every_part() -> None:
 
 def test_what_the_run_said_itself_is_told() -> None:
     ledger = Ledger()
-    ledger.said = RunFacts(
+    ledger.run_facts = RunFacts(
         rows=776,
         changes=Changes(inserted=700, updated=76, late=1200),
         rejected=2,
         notes={"model": "m\x1b[2J", "shops": [1, 2]},
     )
     explanation = explained(ledger, models.run_row(decision_id="dec_of_run_2"))
-    lines = told(explanation)
+    lines = why_output(explanation)
     assert "  changes    700 inserted, 76 updated, 1,200 late" in lines
     assert "  rejected   2 malformed lines" in lines
     at = lines.index("Notes")
     assert lines[at + 1 : at + 3] == ["  model   m\\x1b[2J", "  shops   [1, 2]"]
-    assert explanation.to_data()["facts"] == ledger.said.to_data()
+    assert explanation.to_data()["facts"] == ledger.run_facts.to_data()
 
 
 @pytest.mark.parametrize(
@@ -311,8 +313,8 @@ def test_no_run_is_the_way_out_of_what_a_program_publishes() -> None:
 
 def test_the_way_out_of_a_failed_adoption_is_to_adopt_again() -> None:
     run = models.run_row(RunStatus.FAILED, error_code="LG-4002", error_message="it moved")
-    said = {"location": "/data/flights", "build": FromFrame()}
-    dataset = models.definition().model_copy(update=said)
+    given = {"location": "/data/flights", "build": FromFrame()}
+    dataset = models.definition().model_copy(update=given)
     (way,) = next_commands_of(run, None, {}, dataset)
     assert way.command == "lakeguard adopt silver.flights /data/flights"
     (later,) = next_commands_of(run, models.version_row(1), {}, dataset)
@@ -320,7 +322,7 @@ def test_the_way_out_of_a_failed_adoption_is_to_adopt_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "outcome", "told"),
+    ("kind", "outcome", "expected"),
     [
         (CheckKind.RULE, Outcome.FAIL, ["The rule was wrong"]),
         (CheckKind.RULE, Outcome.ERROR, ["The rule was wrong"]),
@@ -331,13 +333,13 @@ def test_the_way_out_of_a_failed_adoption_is_to_adopt_again() -> None:
     ],
 )
 def test_only_what_failed_is_said_to_be_wrong(
-    kind: CheckKind, outcome: Outcome, told: list[str]
+    kind: CheckKind, outcome: Outcome, expected: list[str]
 ) -> None:
     check = models.check("x", outcome).model_copy(update={"kind": kind})
     decision = models.decision(check)
     first, *more = next_commands_of(BLOCKED, None, {}, models.definition(), decision)
     assert first.when == "After fixing the data or the build"
-    assert [way.when[: len(words)] for way, words in zip(more, told, strict=True)] == told
+    assert [way.when[: len(words)] for way, words in zip(more, expected, strict=True)] == expected
     assert all(way.command == "lakeguard apply && lakeguard run silver.flights" for way in more)
 
 
@@ -362,14 +364,14 @@ def test_a_rollback_is_compared_with_nothing() -> None:
     ledger = Ledger()
     assert ledger.compared is not None
     ledger.compared = ledger.compared.model_copy(update={"compared": False})
-    lines = told(explained(ledger, BLOCKED))
+    lines = why_output(explained(ledger, BLOCKED))
     assert not any(line.startswith("Since") or "no earlier successful" in line for line in lines)
 
 
 def test_the_numbers_before_stand_below_their_check() -> None:
     ledger = Ledger()
     ledger.fared = (trend(0, 0, None, 194, 377),)
-    lines = told(explained(ledger, BLOCKED))
+    lines = why_output(explained(ledger, BLOCKED))
     at = next(place for place, line in enumerate(lines) if "range(dep_delay" in line)
     assert lines[at + 1] == (
         "      ▁▁·▅█  5 runs: 0 of 776 rows first, 377 of 776 rows now, 1 without a number (·)"
@@ -379,7 +381,7 @@ def test_the_numbers_before_stand_below_their_check() -> None:
 def test_examples_stand_below_their_check_and_hide_what_is_masked() -> None:
     ledger = Ledger()
     ledger.rows = (ROWS,)
-    lines = told(explained(ledger, BLOCKED))
+    lines = why_output(explained(ledger, BLOCKED))
     at = next(place for place, line in enumerate(lines) if "range(dep_delay" in line)
     assert lines[at + 1 : at + 8] == [
         "      flight_key                         dep_delay   tail_num (masked)",
@@ -390,7 +392,7 @@ def test_examples_stand_below_their_check_and_hide_what_is_masked() -> None:
         "      AA3                                1           ***",
         "      2 more examples with --json",
     ]
-    narrow = told(explained(ledger, BLOCKED), Screen(width=40))
+    narrow = why_output(explained(ledger, BLOCKED), Screen(width=40))
     assert {len(line) for line in narrow[at + 1 : at + 4]} == {40}
     assert narrow[at + 1].endswith("…")
     assert not any("N123" in line for line in lines)

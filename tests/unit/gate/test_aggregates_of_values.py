@@ -54,7 +54,7 @@ def test_every_term_is_asked_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("total", "told", "observed"),
+    ("total", "expected", "observed"),
     [
         ("sum(amount)", "sum(amount) is 6.6", "6.6"),
         ("sum(amount * 2) - 3 * min(amount)", "is 9.9", "9.9"),
@@ -66,13 +66,13 @@ def test_every_term_is_asked_once() -> None:
         ("1 / 3 * count(*)", "", None),
     ],
 )
-def test_values(total: str, told: str, observed: Any) -> None:
+def test_values(total: str, expected: str, observed: Any) -> None:
     if observed is None:
         assert "use an aggregate" in refusal(f"sql_agg({total}, min=0)").message
         return
     found = judged(f"sql_agg({total}, min=0)", AMOUNTS)
     assert found.outcome is Outcome.PASS
-    assert told in found.message
+    assert expected in found.message
     assert found.observed == observed
 
 

@@ -101,7 +101,7 @@ def test_without_an_earlier_version_a_band_says_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("most_common(name)", "most_common needs min, max, warn_if or fail_if"),
         ("most_common(name, value=1)", "1 is not a valid string"),
@@ -112,5 +112,5 @@ def test_without_an_earlier_version_a_band_says_nothing() -> None:
         ("unique_ratio(name, min=0.5)", "min needs a percentage"),
     ],
 )
-def test_refused(text: str, told: str) -> None:
-    assert told in refusal(text).message
+def test_refused(text: str, expected: str) -> None:
+    assert expected in refusal(text).message

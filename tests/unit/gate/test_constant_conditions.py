@@ -13,7 +13,7 @@ NESTED = schema(tags="array<string>", counts="map<string,integer>", n="integer")
 
 
 @pytest.mark.parametrize(
-    ("condition", "told", "at"),
+    ("condition", "expected", "at"),
     [
         ("length(name) >= 0", ALWAYS, "length"),
         ("length(name) < 0", NEVER, "length"),
@@ -62,10 +62,10 @@ NESTED = schema(tags="array<string>", counts="map<string,integer>", n="integer")
     ],
 )
 @pytest.mark.parametrize("form", ["sql_row({})", "not_null(key) where {}"])
-def test_refused_where_it_stands(form: str, condition: str, told: str, at: str) -> None:
+def test_refused_where_it_stands(form: str, condition: str, expected: str, at: str) -> None:
     text = form.format(condition)
     error = refusal(text)
-    assert told in error.message
+    assert expected in error.message
     assert text[error.offset :].startswith(at)
 
 
@@ -104,7 +104,7 @@ def test_what_says_something_is_taken(condition: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("sql_row(size(tags) >= 0)", ALWAYS),
         ("array_elements(tags, length(value) >= 0)", ALWAYS),
@@ -121,8 +121,8 @@ def test_what_says_something_is_taken(condition: str) -> None:
         ("most_common(n, max=100%)", "every share is between"),
     ],
 )
-def test_refused_inside_of_nested_values_and_aggregates(text: str, told: str) -> None:
-    with pytest.raises(Exception, match=told):
+def test_refused_inside_of_nested_values_and_aggregates(text: str, expected: str) -> None:
+    with pytest.raises(Exception, match=expected):
         compile_text(text, NESTED)
 
 

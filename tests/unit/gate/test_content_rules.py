@@ -78,7 +78,7 @@ def test_letters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("format(name, 'mail')", "kind must be one of email, url"),
         ("format(name, 'Email')", "kind must be one of"),
@@ -89,8 +89,8 @@ def test_letters() -> None:
         ("map_keys(name)", "map_keys needs allowed, required or both"),
     ],
 )
-def test_refused(text: str, told: str) -> None:
-    assert told in refusal(text).message
+def test_refused(text: str, expected: str) -> None:
+    assert expected in refusal(text).message
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_keys_of_maps(keys: list[str] | None, fails: bool | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told", "at"),
+    ("text", "expected", "at"),
     [
         ("map_keys(labels, allowed=['a'], required=['b', 'a'])", "b is required but not", "'b'"),
         ("map_keys(labels, allowed=['a', 1])", "1 is not a valid string", "1"),
@@ -121,7 +121,7 @@ def test_keys_of_maps(keys: list[str] | None, fails: bool | None) -> None:
         ("map_keys(odd, required=['a'])", "whose keys are not nested; odd is", "odd"),
     ],
 )
-def test_refused_keys_of_maps(text: str, told: str, at: str) -> None:
-    with pytest.raises(GrammarError, match=told) as refused:
+def test_refused_keys_of_maps(text: str, expected: str, at: str) -> None:
+    with pytest.raises(GrammarError, match=expected) as refused:
         compile_text(text, MAPS)
     assert text[refused.value.offset :].startswith(at)

@@ -48,7 +48,7 @@ def test_it_is_the_table_that_is_compared() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("dataset_equal()", "a column expected"),
         ("dataset_equal(name)", "-> and a dataset with its columns expected"),
@@ -67,8 +67,8 @@ def test_it_is_the_table_that_is_compared() -> None:
         ("foreign_key(name -> silver.other)", "'(' expected"),
     ],
 )
-def test_refused(text: str, told: str) -> None:
-    assert told in refusal(text).message
+def test_refused(text: str, expected: str) -> None:
+    assert expected in refusal(text).message
 
 
 def test_nested_columns_are_left_out_by_name() -> None:

@@ -20,7 +20,7 @@ from lakeguard_sdk.core.enums import Outcome
 from lakeguard_sdk.expressions.conditions import ColumnRef
 from lakeguard_sdk.expressions.measures import Distribution
 from lakeguard_sdk.model.decision import CheckResult
-from tests.property.measure.distribution_oracle import spread as told
+from tests.property.measure.distribution_oracle import spread as expected_spread
 from tests.unit.gate.cases import (
     CLOCK,
     SCHEMA,
@@ -39,7 +39,7 @@ AGAIN = [CHANCE.gauss(100, 15) for _ in range(4_000)]
 
 def spread(values: list[Any], data_type: str = "double", most: int = 50) -> Spread:
     question = Distribution(column=ColumnRef(name="v", type=data_type), most=most)
-    return read_spread(told(question, values), data_type)
+    return read_spread(expected_spread(question, values), data_type)
 
 
 def index(before: list[Any], now: list[Any], data_type: str = "double") -> float:

@@ -43,7 +43,7 @@ def test_values_that_do_not_fit_a_schema() -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "told"),
+    ("schema", "expected"),
     [
         ("{", "the schema is not valid JSON: Expecting property name enclosed in double quotes at"),
         ("", "the schema is not valid JSON"),
@@ -68,16 +68,16 @@ def test_values_that_do_not_fit_a_schema() -> None:
         ('{"pattern": "("}', 'invalid schema at /pattern: "(" is not a "regex"'),
     ],
 )
-def test_a_wrong_schema_is_refused_where_it_stands(schema: str, told: str) -> None:
+def test_a_wrong_schema_is_refused_where_it_stands(schema: str, expected: str) -> None:
     text = f"json_schema(name, schema='{schema.replace(chr(39), chr(39) * 2)}')"
     error = refusal(text)
-    assert told in error.message
+    assert expected in error.message
     assert error.offset == text.index("'")
     assert len(error.message) < 300
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("json_valid(count)", "json_valid needs a string; count is integer"),
         ("json_keys(name)", "json_keys needs allowed, required or both"),
@@ -87,8 +87,8 @@ def test_a_wrong_schema_is_refused_where_it_stands(schema: str, told: str) -> No
         ("json_schema(name, schema=1)", "schema needs a text in quotes"),
     ],
 )
-def test_refused(text: str, told: str) -> None:
-    assert told in refusal(text).message
+def test_refused(text: str, expected: str) -> None:
+    assert expected in refusal(text).message
 
 
 def test_the_schema_of_a_rule_that_is_stored_is_not_judged_again() -> None:
@@ -98,9 +98,9 @@ def test_the_schema_of_a_rule_that_is_stored_is_not_judged_again() -> None:
 
 
 def test_what_says_a_schema_is_right_reads_it_as_what_judges_by_it() -> None:
-    told = [_options(module) for module in (json, json_values)]
-    assert told[0] == told[1]
-    assert told[0].keys() == {"offline", "pattern_options", "validate_formats"}
+    described = [_options(module) for module in (json, json_values)]
+    assert described[0] == described[1]
+    assert described[0].keys() == {"offline", "pattern_options", "validate_formats"}
 
 
 def _options(module: ModuleType) -> dict[str | None, str]:

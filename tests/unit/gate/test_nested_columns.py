@@ -24,7 +24,7 @@ def test_not_null_is_asked_of_the_column_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("unique(n, it)", "nested columns support only array_elements"),
         ("in_set(it, values=['a'])", "nested columns support only array_elements"),
@@ -39,8 +39,8 @@ def test_not_null_is_asked_of_the_column_itself() -> None:
         ("not_null(n) where it = same", "cannot be compared with same"),
     ],
 )
-def test_any_other_rule_is_refused_where_it_stands(text: str, told: str) -> None:
-    with pytest.raises(GrammarError, match=told) as refused:
+def test_any_other_rule_is_refused_where_it_stands(text: str, expected: str) -> None:
+    with pytest.raises(GrammarError, match=expected) as refused:
         compile_text(text, SCHEMA)
     assert text[refused.value.offset :].startswith(("it", "'a'", "1", "same"))
 

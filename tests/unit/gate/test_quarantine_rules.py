@@ -56,12 +56,12 @@ def split(
     made = rule(text, changed.pop("severity", None))
     (found,) = quarantine_rules((made,), SCHEMA)
     batch, table = [*kept, *quarantined], [*(had or []), *kept, *quarantined]
-    told = {measure_key(m): measured(m, batch, table) for m in (found.failed, found.scope)}
+    described = {measure_key(m): measured(m, batch, table) for m in (found.failed, found.scope)}
     files = (file(made.rule_id, len(quarantined)),) if quarantined else ()
-    said = QuarantinedRows(rows=len(quarantined), files=files, before=told).model_copy(
+    given = QuarantinedRows(rows=len(quarantined), files=files, before=described).model_copy(
         update=changed
     )
-    return evidence_of((made,), kept, had).model_copy(update={"quarantined": said})
+    return evidence_of((made,), kept, had).model_copy(update={"quarantined": given})
 
 
 def decision(
@@ -147,7 +147,7 @@ def test_a_key_may_be_kept_out_by_another_rule() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "expected"),
     [
         ({"rows": 2}, "2 rows were quarantined, but their files hold 1"),
         (
@@ -160,18 +160,20 @@ def test_a_key_may_be_kept_out_by_another_rule() -> None:
         ({"rows": 2, "files": (file("not_null.name", 2),)}, "2 rows are quarantined for it, but 1"),
     ],
 )
-def test_evidence_that_contradicts_itself_blocks(changed: dict[str, Any], told: str) -> None:
+def test_evidence_that_contradicts_itself_blocks(changed: dict[str, Any], expected: str) -> None:
     evidence = split(TEXT, [GOOD], [BAD], **changed)
     found = decision(TEXT, evidence)
     assert found.verdict is Verdict.BLOCKED
-    assert told in " ".join(found.reasons)
+    assert expected in " ".join(found.reasons)
 
 
 def test_the_batch_is_what_is_published_and_what_was_quarantined() -> None:
     evidence = split(TEXT, [GOOD], [BAD])
     assert evidence.quarantined is not None
-    told = {key: 9 if key.startswith("row_count") else 1 for key in evidence.quarantined.before}
-    quarantined = evidence.quarantined.model_copy(update={"before": told})
+    described = {
+        key: 9 if key.startswith("row_count") else 1 for key in evidence.quarantined.before
+    }
+    quarantined = evidence.quarantined.model_copy(update={"before": described})
     found = decision(TEXT, evidence.model_copy(update={"quarantined": quarantined}))
     assert "1 rows and 1 quarantined, but 9 were counted" in " ".join(found.reasons)
 
@@ -293,9 +295,9 @@ def test_a_pattern_is_forbidden_in_rows_quarantined_too(
     keys = [measure_key(measure) for measure in form.measures(SCHEMA)]
     whole = split(text, [GOOD], [row(name="123-45")])
     assert whole.quarantined is not None
-    told = {key: before for key in keys if before is not None}
+    described = {key: before for key in keys if before is not None}
     quarantined = whole.quarantined.model_copy(
-        update={"before": {**whole.quarantined.before, **told}}
+        update={"before": {**whole.quarantined.before, **described}}
     )
     measures = {**whole.measures, **dict.fromkeys(keys, 0)}
     found = decision(

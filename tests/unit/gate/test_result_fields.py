@@ -15,7 +15,7 @@ ROWS = [row(key="AB", count=3, name="x"), row(key="AB", count=9)]
 OTHERS = [row(key="x")]
 
 
-def told(definition: RuleDefinition) -> CheckResult:
+def check_result(definition: RuleDefinition) -> CheckResult:
     evidence = evidence_of((definition,), ROWS, others=OTHERS)
     return result_of(definition.rule_id, ruling(evidence, (definition,)))
 
@@ -44,9 +44,9 @@ def told(definition: RuleDefinition) -> CheckResult:
 )
 def test_a_result_says_what_its_rule_was_given(text: str, given: dict[str, str]) -> None:
     definition = rule(text)
-    found = told(definition)
+    found = check_result(definition)
     assert found.parameters == given
-    assert all(said in definition.expression for said in given.values())
+    assert all(answer in definition.expression for answer in given.values())
     assert found.fingerprint == definition.content_hash()
 
 
@@ -65,7 +65,7 @@ def test_a_result_says_what_its_rule_was_given(text: str, given: dict[str, str])
 def test_a_result_names_the_measure_that_counted_its_rows(text: str, kind: str) -> None:
     definition = rule(text)
     asked = {measure_key(measure) for measure in compile_rule(definition, SCHEMA).measures}
-    found = told(definition)
+    found = check_result(definition)
     assert found.counted.startswith(f"{kind}:")
     assert found.counted in asked
     evidence = evidence_of((definition,), ROWS, others=OTHERS)
@@ -74,12 +74,12 @@ def test_a_result_names_the_measure_that_counted_its_rows(text: str, kind: str) 
 
 @pytest.mark.parametrize("text", ["mean(count, min=5)", "row_count(min=1)", "column_exists(key)"])
 def test_what_judges_no_rows_names_none(text: str) -> None:
-    assert told(rule(text)).counted == ""
+    assert check_result(rule(text)).counted == ""
 
 
 def test_another_severity_is_another_rule() -> None:
     texts = [rule("not_null(key)", severity) for severity in (Severity.FAIL, Severity.WARN)]
-    assert len({told(definition).fingerprint for definition in texts}) == 2
+    assert len({check_result(definition).fingerprint for definition in texts}) == 2
 
 
 def test_a_rule_that_cannot_be_judged_is_named_all_the_same() -> None:

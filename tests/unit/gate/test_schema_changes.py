@@ -165,11 +165,11 @@ def test_what_a_person_revised_beside_names_and_types() -> None:
         a=column("a", description="An id."),
         b=column("b", tags=("pii",)),
     )
-    told = [
+    described = [
         (item.change, item.column, item.declared, item.found)
         for item in revised_differences(old, new, rebuilt=False)
     ]
-    assert told == [
+    assert described == [
         (SchemaChange.KEY_CHANGE, "", "a", "b"),
         (SchemaChange.PARTITION_CHANGE, "", "", "a"),
         (SchemaChange.COMMENT, "a", "", "An id."),

@@ -76,8 +76,10 @@ NESTED = "struct<a:long,b:map<string,array<double>>>"
 def test_nested_types_are_compared_part_by_part(found: str, answer: str | None) -> None:
     declared = schema(x=NESTED)
     for text_source in (False, True):
-        told = compare_schema(schema(x=found), declared, (), Layer.SILVER, text_source=text_source)
-        assert {item.reaction for item in told} == ({answer} if answer else set())
+        reported = compare_schema(
+            schema(x=found), declared, (), Layer.SILVER, text_source=text_source
+        )
+        assert {item.reaction for item in reported} == ({answer} if answer else set())
     strict = compare_schema(schema(x=found), declared, (STRICT,), Layer.SILVER, text_source=False)
     assert {item.reaction for item in strict} == ({"BLOCK"} if answer else set())
 

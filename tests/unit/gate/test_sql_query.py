@@ -104,7 +104,7 @@ def test_without_rows_there_are_no_groups() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("sql_query(sum(count) > 3)", "sql_query needs by; use sql_agg for all rows together"),
         ("sql_query(count > 3) by name", "a number or one of sum, min, max, avg, count expected"),
@@ -132,8 +132,8 @@ def test_without_rows_there_are_no_groups() -> None:
         ("sql_query(sum((select 1)) > 1) by name", "expected"),
     ],
 )
-def test_refused(text: str, told: str) -> None:
-    assert told in refusal(text).message
+def test_refused(text: str, expected: str) -> None:
+    assert expected in refusal(text).message
 
 
 def test_one_spelling() -> None:

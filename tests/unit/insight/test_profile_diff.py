@@ -25,7 +25,7 @@ CHANCE = random.Random(5)
 SKETCH = Sketch(kind="hll", type_tag="long", data="AAAA")
 
 
-def numbers(name: str, values: list[float], **said: Any) -> ColumnProfile:
+def numbers(name: str, values: list[float], **given: Any) -> ColumnProfile:
     ordered = sorted(values)
     quantiles = {share: ordered[int(float(share) * (len(ordered) - 1))] for share in SHARES}
     usual = {
@@ -37,13 +37,13 @@ def numbers(name: str, values: list[float], **said: Any) -> ColumnProfile:
         "quantiles": quantiles,
         "sketches": (SKETCH,),
     }
-    return ColumnProfile(column=name, type="double", **{**usual, **said})
+    return ColumnProfile(column=name, type="double", **{**usual, **given})
 
 
-def words(name: str, counts: dict[str, int], **said: Any) -> ColumnProfile:
+def words(name: str, counts: dict[str, int], **given: Any) -> ColumnProfile:
     top = tuple(Frequent(value=value, rows=rows) for value, rows in counts.items())
     usual = {"nulls": 0, "distinct": len(counts), "least": min(counts), "greatest": max(counts)}
-    return ColumnProfile(column=name, type="string", top=top, **{**usual, **said})
+    return ColumnProfile(column=name, type="string", top=top, **{**usual, **given})
 
 
 def profile(*columns: ColumnProfile, version: int = 1, rows: int = 1000) -> Profile:

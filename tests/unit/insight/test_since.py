@@ -78,13 +78,13 @@ def referring(version: int) -> RunPlan:
     return PLAN.model_copy(update={"references": (pin,)})
 
 
-def built(**said: Any) -> RunCase:
+def built(**given: Any) -> RunCase:
     python = FromPython(file="etl.py", function="build", sha256="a" * 64)
-    code = python.model_copy(update=said)
+    code = python.model_copy(update=given)
     return replace(CASE, definition=definition().model_copy(update={"build": code}))
 
 
-def told(before: RunCase, after: RunCase) -> list[str]:
+def described(before: RunCase, after: RunCase) -> list[str]:
     return [f"{d.subject} {d.name}: {d.before} -> {d.after}" for d in differences(before, after)]
 
 
@@ -93,7 +93,7 @@ HANDS = "engine the data plane: as it was -> another version of it, or other set
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "given"),
     [
         (CASE, CASE, []),
         (built(), built(sha256="b" * 64), ["build the Python code: as it was -> changed"]),
@@ -140,13 +140,13 @@ HANDS = "engine the data plane: as it was -> another version of it, or other set
         (CASE, replace(CASE, plan=None, live=None, evidence=None, semantics=None), []),
     ],
 )
-def test_differences(before: RunCase, after: RunCase, said: list[str]) -> None:
-    assert told(before, after) == said
+def test_differences(before: RunCase, after: RunCase, given: list[str]) -> None:
+    assert described(before, after) == given
 
 
 def test_a_touched_file_is_the_same_and_one_of_unknown_content_goes_by_its_time() -> None:
-    def reading(**said: Any) -> Evidence:
-        file = SourceFile(path="a.csv", size=1, modified_ms=1, sha256="x").model_copy(update=said)
+    def reading(**given: Any) -> Evidence:
+        file = SourceFile(path="a.csv", size=1, modified_ms=1, sha256="x").model_copy(update=given)
         return EVIDENCE.model_copy(update={"position": SourcePosition(files=(file,))})
 
     assert file_changes(reading(), reading(modified_ms=2)).changed is None

@@ -30,8 +30,8 @@ NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 ROWS = 1_000
 
 
-def column(name: str, data_type: str, **said: Any) -> ColumnProfile:
-    return ColumnProfile.model_validate({"column": name, "type": data_type, "nulls": 1, **said})
+def column(name: str, data_type: str, **given: Any) -> ColumnProfile:
+    return ColumnProfile.model_validate({"column": name, "type": data_type, "nulls": 1, **given})
 
 
 def often(*values: str, rows: int = ROWS - 1) -> tuple[Frequent, ...]:
@@ -44,8 +44,8 @@ def often(*values: str, rows: int = ROWS - 1) -> tuple[Frequent, ...]:
 
 def seen(*columns: ColumnProfile, **known: Any) -> ProfileFacts:
     schema = TableSchema(columns=tuple(Column(name=c.column, type=c.type) for c in columns))
-    said = {"schema": schema, "rows": ROWS, "columns": columns, "at": NOW, **known}
-    return ProfileFacts.model_validate(said)
+    given = {"schema": schema, "rows": ROWS, "columns": columns, "at": NOW, **known}
+    return ProfileFacts.model_validate(given)
 
 
 def rules(*columns: ColumnProfile, **known: Any) -> list[str]:
@@ -216,16 +216,16 @@ def test_references() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data_type", "said"),
+    ("data_type", "given"),
     [
         ("string", {"top": often("secret", "hidden"), "lengths": (6, 6, 6.0)}),
         ("integer", {"least": 17, "greatest": 4983}),
         ("date", {"least": "2026-01-01", "greatest": "2026-01-02"}),
     ],
 )
-def test_of_a_column_that_may_not_be_told_no_value_is(data_type: str, said: Any) -> None:
+def test_of_a_column_that_may_not_be_told_no_value_is(data_type: str, given: Any) -> None:
     """Even if a profile told too much."""
-    found = column("x", data_type, nulls=0, distinct=ROWS, masked=True, **said)
+    found = column("x", data_type, nulls=0, distinct=ROWS, masked=True, **given)
     assert rules(found) == ["not_null(x)", "unique(x)"]
 
 
@@ -245,7 +245,8 @@ def test_what_is_said_is_not_suggested_again() -> None:
 
 def held(*outcomes: Outcome) -> list[VersionResult]:
     return [
-        VersionResult(version=9 - at, outcome=told, message="") for at, told in enumerate(outcomes)
+        VersionResult(version=9 - at, outcome=reported, message="")
+        for at, reported in enumerate(outcomes)
     ]
 
 

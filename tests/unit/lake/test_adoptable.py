@@ -23,16 +23,16 @@ def schema(*fields: dict[str, Any]) -> str:
     return json.dumps({"type": "struct", "fields": [{**usual, **field} for field in fields]})
 
 
-def log(**said: Any) -> Actions:
+def log(**given: Any) -> Actions:
     """The actions of a plain table of one file, with what is said in their place."""
-    protocol = {"minReaderVersion": 1, "minWriterVersion": 2, **said.get("protocol", {})}
+    protocol = {"minReaderVersion": 1, "minWriterVersion": 2, **given.get("protocol", {})}
     metadata = {
         "id": "t",
         "format": {"provider": "parquet", "options": {}},
         "schemaString": schema({}),
         "partitionColumns": [],
         "configuration": {},
-        **said.get("metadata", {}),
+        **given.get("metadata", {}),
     }
     add = {
         "path": "a.parquet",
@@ -41,7 +41,7 @@ def log(**said: Any) -> Actions:
         "modificationTime": 0,
         "dataChange": True,
         "stats": '{"numRecords": 2}',
-        **said.get("add", {}),
+        **given.get("add", {}),
     }
     return [{"protocol": protocol}, {"metaData": metadata}, {"add": add}]
 
@@ -105,8 +105,8 @@ def test_a_feature_is_named(tmp_path: Path, feature: str) -> None:
 @pytest.mark.parametrize("versions", [(1, 4), (2, 5), (2, 2), (1, 3)])
 def test_versions_that_mean_features_are_refused(tmp_path: Path, versions: tuple[int, int]) -> None:
     reader, writer = versions
-    said = {"minReaderVersion": reader, "minWriterVersion": writer}
-    error = refused(table(tmp_path, log(protocol=said)))
+    given = {"minReaderVersion": reader, "minWriterVersion": writer}
+    error = refused(table(tmp_path, log(protocol=given)))
     assert f"reader version {reader} and writer version {writer}" in str(error)
 
 
@@ -123,8 +123,8 @@ COLUMNS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("word", COLUMNS)
 def test_a_column_that_no_dataset_could_keep_is_named(tmp_path: Path, word: str) -> None:
-    said = {"schemaString": schema({}, {"name": "odd", **COLUMNS[word]})}
-    error = refused(table(tmp_path, log(metadata=said)))
+    given = {"schemaString": schema({}, {"name": "odd", **COLUMNS[word]})}
+    error = refused(table(tmp_path, log(metadata=given)))
     assert "column odd" in str(error)
     assert word in str(error)
 
@@ -149,9 +149,9 @@ def test_a_file_that_could_not_be_kept_is_named(tmp_path: Path, words: str) -> N
 
 def test_partitions_that_have_no_one_spelling_are_refused(tmp_path: Path) -> None:
     fields = schema({}, {"name": "at", "type": "timestamp"})
-    said = {"schemaString": fields, "partitionColumns": ["at"]}
+    given = {"schemaString": fields, "partitionColumns": ["at"]}
     parts = {"partitionValues": {"at": "2026-01-01 00:00:00"}}
-    error = refused(table(tmp_path, log(metadata=said, add=parts)))
+    error = refused(table(tmp_path, log(metadata=given, add=parts)))
     assert "column at is timestamp; a partition column is" in str(error)
 
 

@@ -114,7 +114,7 @@ KEYED = Load(type=LoadType.INCREMENTAL, keys=("n",))
 PYTHON = PythonBuild(file="f.py", function="f", sha256="0" * 64, inputs={"silver.numbers": PIN})
 
 
-def plan(load: Load, build: Build, **said: object) -> RunPlan:
+def plan(load: Load, build: Build, **given: object) -> RunPlan:
     made = RunPlan(
         ticket=RunTicket(run_id="run_1", task_id="task_1", attempt=1, lease_token=""),
         dataset=NAME,
@@ -129,11 +129,11 @@ def plan(load: Load, build: Build, **said: object) -> RunPlan:
         staging="s",
         definition_hash="sha256:0",
     )
-    return made.model_copy(update=said)
+    return made.model_copy(update=given)
 
 
 @pytest.mark.parametrize(
-    ("load", "build", "said", "anew"),
+    ("load", "build", "given", "anew"),
     [
         (Load(type=LoadType.FULL), PLACED, {}, True),
         (Load(type=LoadType.SNAPSHOT, keys=("n",)), PLACED, {}, True),
@@ -151,9 +151,9 @@ def plan(load: Load, build: Build, **said: object) -> RunPlan:
     ],
 )
 def test_what_reads_everything_is_told_by_its_plan(
-    load: Load, build: Build, said: dict[str, object], anew: bool
+    load: Load, build: Build, given: dict[str, object], anew: bool
 ) -> None:
-    assert coverage_of(plan(load, build, **said)) == SourceCoverage(anew=anew)
+    assert coverage_of(plan(load, build, **given)) == SourceCoverage(anew=anew)
 
 
 def test_a_back_fill_reads_rows_once_more() -> None:

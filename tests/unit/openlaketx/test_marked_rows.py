@@ -21,12 +21,12 @@ def test_what_is_marked_is_told_and_nothing_else(
         found.mark(row, rule)
     assert found.rows == len({row for row, _ in marks})
     for rule in range(5):
-        assert found.of(rule) == len([1 for _, told in marks if told == rule])
+        assert found.of(rule) == len([1 for _, reported in marks if reported == rule])
     end = min(start + many, 100)
     marked, bits = found.within(start, end - start)
     expected = [sum(1 << rule for at, rule in marks if at == row) for row in range(start, end)]
-    assert marked.to_pylist() == [told > 0 for told in expected]
-    assert bits == [told for told in expected if told]
+    assert marked.to_pylist() == [reported > 0 for reported in expected]
+    assert bits == [reported for reported in expected if reported]
 
 
 @pytest.mark.parametrize("row", [-1, 10, 15])

@@ -42,16 +42,16 @@ from tests.support.projects.definitions import (
 SILVER = dataset("silver.orders", "bronze.orders")
 
 
-def changes(**said: Any) -> list[tuple[str, str | None, str | None]]:
-    return told(changes_between(SILVER, SILVER.model_copy(update=said)))
+def changes(**given: Any) -> list[tuple[str, str | None, str | None]]:
+    return change_tuples(changes_between(SILVER, SILVER.model_copy(update=given)))
 
 
-def told(found: tuple[Change, ...]) -> list[tuple[str, str | None, str | None]]:
+def change_tuples(found: tuple[Change, ...]) -> list[tuple[str, str | None, str | None]]:
     return [(change.field, change.before, change.after) for change in found]
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("given", "expected"),
     [
         ({"owner": "ops"}, ("owner", "sales", "ops")),
         ({"domain": "d"}, ("domain", "shop", "d")),
@@ -94,10 +94,10 @@ def told(found: tuple[Change, ...]) -> list[tuple[str, str | None, str | None]]:
         ),
     ],
 )
-def test_one_difference_is_one_change(said: dict[str, Any], expected: tuple[str, ...]) -> None:
-    if isinstance(said.get("load"), dict):
-        said = {"load": SILVER.load.model_copy(update=said["load"])}
-    assert changes(**said) == [expected]
+def test_one_difference_is_one_change(given: dict[str, Any], expected: tuple[str, ...]) -> None:
+    if isinstance(given.get("load"), dict):
+        given = {"load": SILVER.load.model_copy(update=given["load"])}
+    assert changes(**given) == [expected]
 
 
 def test_every_field_of_a_load_is_told() -> None:
@@ -114,7 +114,7 @@ def test_code_is_told_by_file_function_and_hash() -> None:
     before = FromPython(file="jobs/a.py", function="f", sha256="1" * 64)
     after = before.model_copy(update={"sha256": "2" * 64})
     held, changed = (SILVER.model_copy(update={"build": build}) for build in (before, after))
-    assert told(changes_between(held, changed)) == [("python code", "1" * 12, "2" * 12)]
+    assert change_tuples(changes_between(held, changed)) == [("python code", "1" * 12, "2" * 12)]
     assert changes(build=before)[1:] == [
         ("python file", None, "jobs/a.py"),
         ("function", None, "f"),
@@ -132,7 +132,7 @@ def test_a_source_that_moves_to_the_web() -> None:
         malformed=Malformed.QUARANTINE,
         landing=True,
     )
-    assert told(changes_between(source(), after)) == [
+    assert change_tuples(changes_between(source(), after)) == [
         ("path", "data/*.csv", ""),
         ("url", "", "https://h.example/x?t={token}"),
         ("header", "", "a, b"),
@@ -169,14 +169,14 @@ def test_another_kind_of_build_is_told() -> None:
 def test_sources_and_policies_are_told_too() -> None:
     other = source(format=SourceFormat.PARQUET, path="x", options={}, active=False)
     before = source(options={"delimiter": ";"})
-    assert told(changes_between(before, other)) == [
+    assert change_tuples(changes_between(before, other)) == [
         ("format", "csv", "parquet"),
         ("path", "data/*.csv", "x"),
         ("option delimiter", ";", None),
         ("active", "true", "false"),
     ]
     alert = policy(enforcement=Enforcement.ALERT)
-    assert told(changes_between(policy(), alert)) == [("enforcement", "BLOCK", "ALERT")]
+    assert change_tuples(changes_between(policy(), alert)) == [("enforcement", "BLOCK", "ALERT")]
 
 
 def test_a_plan_is_described_step_by_step() -> None:

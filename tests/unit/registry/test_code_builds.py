@@ -26,7 +26,7 @@ from tests.support.projects.definition_folders import (
     SILVER,
     load,
     mistakes,
-    told,
+    places_and_codes,
 )
 from tests.support.projects.definitions import dataset, shop
 from tests.support.projects.registries import small_registry
@@ -131,7 +131,7 @@ def test_a_link_that_leads_out_is_refused(tmp_path: Path) -> None:
     project = tmp_path / "project"
     (project / "jobs").mkdir(parents=True)
     os.symlink(outside, project / "jobs" / "clean.py")
-    assert told(mistakes(project, {**SHOP, FILE: PYTHON})) == [f"{FILE}:5:17 LG-2004"]
+    assert places_and_codes(mistakes(project, {**SHOP, FILE: PYTHON})) == [f"{FILE}:5:17 LG-2004"]
 
 
 def test_a_secret_in_code_is_refused(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_frame_of_gold_still_stands_on_silver(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "given",
     [
         {"file": "../x.py", "function": "f", "sha256": HASH},
         {"file": "x.sql", "function": "f", "sha256": HASH},
@@ -180,8 +180,8 @@ def test_a_frame_of_gold_still_stands_on_silver(tmp_path: Path) -> None:
         {"file": "x.py", "function": "f", "sha256": "ABC"},
     ],
 )
-def test_a_build_from_a_strangers_hand(said: dict[str, str], tmp_path: Path) -> None:
-    odd = dataset("silver.orders", "bronze.orders", build=FromPython(**said))
+def test_a_build_from_a_strangers_hand(given: dict[str, str], tmp_path: Path) -> None:
+    odd = dataset("silver.orders", "bronze.orders", build=FromPython(**given))
     with small_registry(tmp_path) as registry, pytest.raises(InvalidDefinitions) as invalid:
         registry.plan(shop(datasets=(dataset("bronze.orders"), odd)))
     assert [error.code for error in invalid.value.errors] == ["LG-2004"]

@@ -101,7 +101,7 @@ def test_a_column_takes_another_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("drifted", "said"),
+    ("drifted", "given"),
     [
         ("{type: string, origin: drift}", "{type: string}"),
         ("{origin: drift, type: string}", "{ type: string}"),
@@ -109,11 +109,11 @@ def test_a_column_takes_another_name(tmp_path: Path) -> None:
         ("\n    type: string\n    origin: drift", "\n    type: string"),
     ],
 )
-def test_what_drifted_in_is_declared(tmp_path: Path, drifted: str, said: str) -> None:
+def test_what_drifted_in_is_declared(tmp_path: Path, drifted: str, given: str) -> None:
     text = TEXT.replace("last: {type: long}   # at the end", f"last: {drifted}")
     tags = ("a",) if "tags: [a]" in drifted else ()
     made = edited(tmp_path, text, last=column("last", "string", tags=tags))
-    assert made == text.replace(f"last: {drifted}", f"last: {said}")
+    assert made == text.replace(f"last: {drifted}", f"last: {given}")
 
 
 def test_a_file_without_a_last_line_end(tmp_path: Path) -> None:

@@ -18,8 +18,8 @@ def read(text: str | bytes) -> tuple[Document | None, list[str]]:
     findings = Findings()
     data = text if isinstance(text, bytes) else text.encode()
     document = read_document("f.yaml", data, findings)
-    told = [f"{e.place.line}:{e.place.column} {e.code} {e}" for e in findings.errors()]
-    return document, told
+    described = [f"{e.place.line}:{e.place.column} {e.code} {e}" for e in findings.errors()]
+    return document, described
 
 
 BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
@@ -60,16 +60,16 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
     ],
 )
 def test_what_is_not_a_plain_document_is_refused(text: str | bytes, place: str, says: str) -> None:
-    document, told = read(text)
+    document, reported = read(text)
     assert document is None
-    assert len(told) == 1
-    assert told[0].startswith(f"{place} LG-2001")
-    assert says in told[0]
+    assert len(reported) == 1
+    assert reported[0].startswith(f"{place} LG-2001")
+    assert says in reported[0]
 
 
 def test_duplicate_keys_are_told_and_the_first_counts() -> None:
-    document, told = read("a: 1\nb: {c: 2, c: 3}\na: 4\n")
-    assert [line[:11] for line in told] == ["2:11 LG-200", "3:1 LG-2005"]
+    document, reported = read("a: 1\nb: {c: 2, c: 3}\na: 4\n")
+    assert [line[:11] for line in reported] == ["2:11 LG-200", "3:1 LG-2005"]
     assert document is not None
     first = document.root.values["a"]
     assert isinstance(first, Scalar)
@@ -78,8 +78,8 @@ def test_duplicate_keys_are_told_and_the_first_counts() -> None:
 
 def test_every_scalar_stays_the_text_it_was() -> None:
     words = ["no", "on", "1e3", "0x10", "1_000", "2026-01-31", ".inf", "12:30:00", "<<", "=", "~x"]
-    document, told = read("".join(f"k{i}: {word}\n" for i, word in enumerate(words)))
-    assert told == []
+    document, reported = read("".join(f"k{i}: {word}\n" for i, word in enumerate(words)))
+    assert reported == []
     assert document is not None
     assert [getattr(node, "value", None) for node in document.root.values.values()] == words
 
@@ -92,8 +92,8 @@ def test_only_what_is_written_as_nothing_is_null() -> None:
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_read_past() -> None:
-    document, told = read("\ufeffa: b\r\nc: d\r\n".encode())
-    assert told == []
+    document, reported = read("\ufeffa: b\r\nc: d\r\n".encode())
+    assert reported == []
     assert document is not None
     assert document.locate(("c",)).line == 2
     assert document.place(document.root.values["a"]).length == 1

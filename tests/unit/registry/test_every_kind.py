@@ -197,24 +197,25 @@ def test_what_does_not_exist_is_refused(registry: SmallRegistry, definitions: De
 
 
 def test_every_arrow_is_checked(registry: SmallRegistry, definitions: Definitions) -> None:
-    said = (
+    text = (
         "LG-2029 bronze.customers reads crm and writes to raw_zone, which has no mapping from crm"
     )
     bare = definitions.targets[0].model_copy(update={"sources": ()})
-    assert refused(registry, definitions.model_copy(update={"targets": (bare,)})) == [said]
+    assert refused(registry, definitions.model_copy(update={"targets": (bare,)})) == [text]
     registry.register(definitions)
-    assert refused(registry, Definitions(targets=(bare,))) == [said]
+    assert refused(registry, Definitions(targets=(bare,))) == [text]
 
 
 def test_a_dataset_has_one_job_at_most(registry: SmallRegistry, definitions: Definitions) -> None:
     second = definitions.jobs[0].model_copy(update={"job": "another", "external_id": ""})
     both = definitions.model_copy(update={"jobs": (*definitions.jobs, second)})
-    said = "builds bronze.customers, which job"
-    assert [said in line for line in refused(registry, both)] == [True]
+    text = "builds bronze.customers, which job"
+    assert [text in line for line in refused(registry, both)] == [True]
     registry.register(definitions)
-    (told,) = refused(registry, Definitions(jobs=(second,)))
+    (reported,) = refused(registry, Definitions(jobs=(second,)))
     assert (
-        told == "LG-2030 another builds bronze.customers, which job load_customers already builds"
+        reported
+        == "LG-2030 another builds bronze.customers, which job load_customers already builds"
     )
 
 
@@ -226,6 +227,6 @@ def test_no_table_lies_in_another(registry: SmallRegistry, definitions: Definiti
     other = definitions.datasets[0].model_copy(
         update={"dataset": DatasetName("bronze.other"), "target": "inner", "external_id": ""}
     )
-    (told,) = refused(registry, Definitions(targets=(inner,), datasets=(other,)))
-    assert told.startswith("LG-2033")
-    assert "bronze.customers" in told
+    (reported,) = refused(registry, Definitions(targets=(inner,), datasets=(other,)))
+    assert reported.startswith("LG-2033")
+    assert "bronze.customers" in reported

@@ -16,7 +16,7 @@ from tests.support.projects.definition_folders import (
     SOURCE,
     load,
     mistakes,
-    told,
+    places_and_codes,
 )
 
 
@@ -63,7 +63,7 @@ def test_all_mistakes_are_told_in_reading_order(tmp_path: Path) -> None:
         "definitions/sources/orders.yaml": SOURCE.replace("csv", "cvs", 1),
         "definitions/bronze/broken.yaml": "a: [\n",
     }
-    assert told(mistakes(tmp_path, files)) == [
+    assert places_and_codes(mistakes(tmp_path, files)) == [
         "definitions/bronze/broken.yaml:2:1 LG-2001",
         "definitions/silver/orders.yaml:1:1 LG-2003",
         "definitions/silver/orders.yaml:2:1 LG-2002",

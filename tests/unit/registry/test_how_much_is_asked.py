@@ -22,24 +22,24 @@ def registry(tmp_path: Path) -> Iterator[SmallRegistry]:
         yield made
 
 
-def many(count: int, **said: object) -> Definitions:
+def many(count: int, **given: object) -> Definitions:
     names = [f"bronze.orders_{number}" for number in range(2, count + 2)]
-    return Definitions(sources=(source(),), datasets=tuple(dataset(n, **said) for n in names))
+    return Definitions(sources=(source(),), datasets=tuple(dataset(n, **given) for n in names))
 
 
 def asked(registry: SmallRegistry, work: Callable[[], object]) -> int:
     """How many statements the work takes."""
-    told: list[str] = []
+    reported: list[str] = []
 
     def hear(_c: object, _k: object, statement: str, *_rest: object) -> None:
-        told.append(statement)
+        reported.append(statement)
 
     event.listen(registry.database.engine, "before_cursor_execute", hear)
     try:
         work()
     finally:
         event.remove(registry.database.engine, "before_cursor_execute", hear)
-    return len([text for text in told if text.lstrip().upper().startswith("SELECT")])
+    return len([text for text in reported if text.lstrip().upper().startswith("SELECT")])
 
 
 def test_lists_take_the_same_few_questions(registry: SmallRegistry) -> None:

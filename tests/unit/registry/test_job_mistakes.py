@@ -16,7 +16,7 @@ from tests.support.cases.definition_errors import Case, check
 from tests.support.projects.definition_folders import (
     SHOP,
     mistakes,
-    told,
+    places_and_codes,
     write_folder,
 )
 
@@ -116,7 +116,7 @@ ALL_AT_ONCE = [
 def test_one_mistake_hides_no_other_and_makes_none_up(
     text: str, expected: list[str], tmp_path: Path
 ) -> None:
-    found = told(mistakes(tmp_path, {**SHOP, FILE: text}))
+    found = places_and_codes(mistakes(tmp_path, {**SHOP, FILE: text}))
     assert found == [f"{FILE}:{each}" for each in expected]
 
 
@@ -140,8 +140,8 @@ def test_a_zone_that_is_proposed_is_taken(near: str) -> None:
 )
 def test_a_build_that_is_to_run_names_its_dataset(text: str, tmp_path: Path) -> None:
     (error,) = mistakes(tmp_path, {**SHOP, FILE: text})
-    told = "'dataset' is required here; or write the type of the job"
-    assert (error.code, str(error), error.place.file) == ("LG-2003", told, FILE)
+    value = "'dataset' is required here; or write the type of the job"
+    assert (error.code, str(error), error.place.file) == ("LG-2003", value, FILE)
 
 
 @pytest.mark.parametrize(

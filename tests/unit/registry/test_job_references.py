@@ -45,8 +45,8 @@ def test_a_job_that_does_not_exist() -> None:
 
 @pytest.mark.parametrize("key", ["on_update", "on_update_any"])
 def test_a_dataset_that_does_not_exist(key: str) -> None:
-    said = {key: "bronze.numbers, bronze.number"}
-    assert mistakes(python_job("second", **said)) == [
+    given = {key: "bronze.numbers, bronze.number"}
+    assert mistakes(python_job("second", **given)) == [
         (
             "LG-2007",
             "dataset 'bronze.number' does not exist; did you mean bronze.numbers?",
@@ -56,25 +56,25 @@ def test_a_dataset_that_does_not_exist(key: str) -> None:
 
 
 def test_settings_of_other_systems_mean_what_ours_would() -> None:
-    said = {"frequency#Type": "Daily", "trigger#EventBridge": "nightly", "stepfn#Name": "flow"}
+    given = {"frequency#Type": "Daily", "trigger#EventBridge": "nightly", "stepfn#Name": "flow"}
     controls = read_controls(
-        REPORT.model_copy(update={"config": {"call": "a.b:c", **said}})
+        REPORT.model_copy(update={"config": {"call": "a.b:c", **given}})
     ).controls
     assert controls.cron == CronTrigger(schedule="daily", catch_up=CatchUp.LATEST)
     assert controls.event == {"resources": [{"suffix": "/nightly"}]}
     arn = "arn:aws:events:eu-central-1:1:rule/nightly"
     by_arn = python_job("report", **{"trigger#EventBridge": arn})
     assert read_controls(by_arn).controls.event == {"resources": [arn]}
-    ours = python_job("report", **{**said, "schedule": "hourly", "on_event": '{"a": ["b"]}'})
+    ours = python_job("report", **{**given, "schedule": "hourly", "on_event": '{"a": ["b"]}'})
     assert read_controls(ours).controls.cron == CronTrigger(schedule="hourly")
     assert read_controls(ours).controls.event == {"a": ["b"]}
 
 
 @pytest.mark.parametrize(
-    ("said", "active"), [("ENABLED", True), ("false", False), ("Inactive", False), ("1", True)]
+    ("given", "active"), [("ENABLED", True), ("false", False), ("Inactive", False), ("1", True)]
 )
-def test_its_own_setting_switches_a_job(said: str, active: bool) -> None:
-    assert read_controls(python_job("x", **{"status#ActiveConfig": said})).active is active
+def test_its_own_setting_switches_a_job(given: str, active: bool) -> None:
+    assert read_controls(python_job("x", **{"status#ActiveConfig": given})).active is active
 
 
 def test_other_systems_may_say_that_there_is_no_schedule() -> None:
@@ -83,7 +83,7 @@ def test_other_systems_may_say_that_there_is_no_schedule() -> None:
 
 
 @pytest.mark.parametrize(
-    ("type_", "config", "said"),
+    ("type_", "config", "given"),
     [
         ("pyhton", {"call": "jobs:main"}, "but have call; did you mean python?"),
         ("biuld", {"schedule": "0 2 * * *"}, "but have schedule; did you mean build?"),
@@ -91,10 +91,10 @@ def test_other_systems_may_say_that_there_is_no_schedule() -> None:
     ],
 )
 def test_a_job_of_a_type_that_nothing_here_runs_starts_nothing(
-    type_: str, config: dict[str, str], said: str
+    type_: str, config: dict[str, str], given: str
 ) -> None:
     (mistake,) = read_controls(JobDefinition(job="x", type=type_, config=config)).mistakes
-    message = f"jobs of type {type_} cannot be run here, {said}"
+    message = f"jobs of type {type_} cannot be run here, {given}"
     assert (mistake.key, mistake.problem) == ("type", message)
 
 

@@ -23,9 +23,9 @@ TYPED = SILVER.replace(
 CDC = "{type: CDC, keys: [order_id], operation: op, order_by: [step]}"
 
 
-def case(name: str, said: str, code: str, says: str) -> Case:
+def case(name: str, given: str, code: str, says: str) -> Case:
     """``said`` is the load, with marks around what is wrong."""
-    return Case(name, TYPED, "columns:", f"load: {said}\ncolumns:", code, says)
+    return Case(name, TYPED, "columns:", f"load: {given}\ncolumns:", code, says)
 
 
 NEEDS = [
@@ -121,7 +121,7 @@ def test_a_mistake_is_told_where_it_stands(mistake: Case, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("said", "column"),
+    ("given", "column"),
     [
         ("{type: FULL, hash: ROW_HASH}", "row_hash"),
         ("{type: FULL, hash: KEY_HASH, keys: [order_id]}", "Key_Hash"),
@@ -129,15 +129,15 @@ def test_a_mistake_is_told_where_it_stands(mistake: Case, tmp_path: Path) -> Non
         ("{type: SNAPSHOT, keys: [order_id], deletes: soft}", "deleted_at"),
     ],
 )
-def test_a_column_that_the_load_writes(said: str, column: str, tmp_path: Path) -> None:
-    text = TYPED.replace("columns:", f"load: {said}\ncolumns:\n  {column}: {{type: string}}")
+def test_a_column_that_the_load_writes(given: str, column: str, tmp_path: Path) -> None:
+    text = TYPED.replace("columns:", f"load: {given}\ncolumns:\n  {column}: {{type: string}}")
     (error,) = mistakes(tmp_path, {**SHOP, FILE: text})
     assert (error.code, error.place.line) == ("LG-2036", 8)
     assert column in str(error)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "given",
     [
         CDC,
         CDC[:-1] + ", deletes: soft, hash: ROW_HASH, skip_unchanged: true}",
@@ -150,18 +150,18 @@ def test_a_column_that_the_load_writes(said: str, column: str, tmp_path: Path) -
         "{type: PARTITION, partition_by: [day]}",
     ],
 )
-def test_what_fits_together_is_taken(said: str, tmp_path: Path) -> None:
-    files = {**SHOP, FILE: TYPED.replace("columns:", f"load: {said}\ncolumns:")}
+def test_what_fits_together_is_taken(given: str, tmp_path: Path) -> None:
+    files = {**SHOP, FILE: TYPED.replace("columns:", f"load: {given}\ncolumns:")}
     assert mistakes(tmp_path, files) == ()
 
 
 def test_every_field_is_read(tmp_path: Path) -> None:
-    said = (
+    text = (
         "{type: CDC, keys: [order_id], hash: ROW_HASH, watermark: at, lag: 2 days,"
         " inclusive: true, null_watermark: skip, late: skip, order_by: [step, at], operation: op,"
         " deletes: soft, skip_unchanged: true, partition_by: [day]}"
     )
-    files = {**SHOP, FILE: TYPED.replace("columns:", f"load: {said}\ncolumns:")}
+    files = {**SHOP, FILE: TYPED.replace("columns:", f"load: {text}\ncolumns:")}
     (found,) = (d.load for d in load(tmp_path, files).datasets if d.dataset == "silver.orders")
     assert found.to_data() == {
         "type": "CDC",
@@ -191,7 +191,7 @@ def test_a_rule_may_name_what_the_load_writes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "others"),
+    ("given", "others"),
     [
         ("{type: CDC, late: drop, hash: NO}", ["keys", "operation", "order_by"]),
         ("{type: CDC, keys: order_id, deletes: sft}", ["operation", "order_by"]),
@@ -204,15 +204,15 @@ def test_a_rule_may_name_what_the_load_writes(tmp_path: Path) -> None:
     ],
 )
 def test_a_field_that_cannot_be_read_hides_no_other_mistake(
-    said: str, others: list[str], tmp_path: Path
+    given: str, others: list[str], tmp_path: Path
 ) -> None:
-    files = {**SHOP, FILE: TYPED.replace("columns:", f"load: {said}\ncolumns:")}
-    told = [str(error) for error in mistakes(tmp_path, files)]
-    assert all(any(word in text for text in told) for word in others), told
+    files = {**SHOP, FILE: TYPED.replace("columns:", f"load: {given}\ncolumns:")}
+    described = [str(error) for error in mistakes(tmp_path, files)]
+    assert all(any(word in text for text in described) for word in others), described
 
 
 @pytest.mark.parametrize(
-    ("said", "missed"),
+    ("given", "missed"),
     [
         ("{type: INCREMENTAL, keys: order_id}", "needs keys"),
         ("{type: CDC, keys: [order_id], order_by: step, operation: ''}", "needs"),
@@ -223,16 +223,18 @@ def test_a_field_that_cannot_be_read_hides_no_other_mistake(
         ),
     ],
 )
-def test_what_could_not_be_read_is_not_also_missing(said: str, missed: str, tmp_path: Path) -> None:
-    files = {**SHOP, FILE: TYPED.replace("columns:", f"load: {said}\ncolumns:")}
-    told = [str(error) for error in mistakes(tmp_path, files)]
-    assert told
-    assert not any(missed in text for text in told), told
+def test_what_could_not_be_read_is_not_also_missing(
+    given: str, missed: str, tmp_path: Path
+) -> None:
+    files = {**SHOP, FILE: TYPED.replace("columns:", f"load: {given}\ncolumns:")}
+    described = [str(error) for error in mistakes(tmp_path, files)]
+    assert described
+    assert not any(missed in text for text in described), described
 
 
 def test_a_mistake_elsewhere_hides_none_of_the_load(tmp_path: Path) -> None:
     text = TYPED.replace("owner: sales", "ownr: sales")
     text = text.replace("columns:", "load: {type: CDC, keys: [ordr_id]}\ncolumns:")
-    told = " ".join(str(error) for error in mistakes(tmp_path, {**SHOP, FILE: text}))
+    given = " ".join(str(error) for error in mistakes(tmp_path, {**SHOP, FILE: text}))
     for word in ("'ownr'", "'owner' is required", "needs operation", "needs order_by", "'ordr_id'"):
-        assert word in told
+        assert word in given

@@ -93,7 +93,7 @@ def texts(call: str, column: str | None = None) -> list[str]:
     return [item.text for item in found]
 
 
-@pytest.mark.parametrize("call", [call for call, told in USES.items() if told is not None])
+@pytest.mark.parametrize("call", [call for call, reported in USES.items() if reported is not None])
 def test_what_a_rule_stands_for(call: str) -> None:
     assert texts(call) == USES[call]
 
@@ -220,6 +220,6 @@ def test_a_name_that_is_nearly_one_of_the_catalogue(tmp_path: Path) -> None:
         "definitions/rules/within.yaml": "rule: within\nexpression: not_null({column})\n",
         "definitions/bronze/orders.yaml": wrong,
     }
-    told = [str(error) for error in mistakes(tmp_path, files) if error.code == "LG-2013"]
+    described = [str(error) for error in mistakes(tmp_path, files) if error.code == "LG-2013"]
     for name in ("format_email", "within", "unique"):
-        assert any(f"did you mean {name}?" in text for text in told), told
+        assert any(f"did you mean {name}?" in text for text in described), described

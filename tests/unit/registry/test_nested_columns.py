@@ -46,7 +46,7 @@ def definitions(
     )
 
 
-def told(given: Definitions) -> list[str]:
+def plan_problems(given: Definitions) -> list[str]:
     try:
         make_plan(given, RegistryState.of({}))
     except InvalidDefinitions as refused:
@@ -56,24 +56,24 @@ def told(given: Definitions) -> list[str]:
 
 @pytest.mark.parametrize("source", [SourceFormat.CSV, SourceFormat.JSONL])
 def test_a_text_source_brings_none(source: SourceFormat) -> None:
-    (problem,) = told(definitions(source))
+    (problem,) = plan_problems(definitions(source))
     assert problem.startswith(f"l: {source} has no nested values")
     assert "from_json" in problem
-    assert told(definitions(source, kind="string")) == []
+    assert plan_problems(definitions(source, kind="string")) == []
     made = "SELECT n, from_json(l, 'array<long>') AS l FROM batch"
-    assert told(definitions(source, transform=made)) == []
+    assert plan_problems(definitions(source, transform=made)) == []
 
 
 @pytest.mark.parametrize("target", [TargetFormat.CSV, TargetFormat.JSONL])
 def test_a_target_of_texts_holds_none(target: TargetFormat) -> None:
-    (problem,) = told(definitions(SourceFormat.PARQUET, target))
+    (problem,) = plan_problems(definitions(SourceFormat.PARQUET, target))
     assert problem == f"l: target raw_zone is {target}, which does not support nested values"
-    assert told(definitions(SourceFormat.PARQUET, target, kind="string")) == []
+    assert plan_problems(definitions(SourceFormat.PARQUET, target, kind="string")) == []
 
 
 @pytest.mark.parametrize("target", [TargetFormat.DELTA, TargetFormat.PARQUET])
 def test_others_do(target: TargetFormat) -> None:
-    assert told(definitions(SourceFormat.PARQUET, target)) == []
+    assert plan_problems(definitions(SourceFormat.PARQUET, target)) == []
 
 
 def test_what_is_registered_keeps_its_source_and_its_target(tmp_path: Path) -> None:

@@ -46,8 +46,8 @@ def refusals(definitions: Definitions, current: RegistryState = EMPTY) -> list[D
 
 def test_sources_come_first_then_parents_before_children_then_policies() -> None:
     plan = make_plan(shop(), EMPTY)
-    told = [name_of(step.definition) for step in plan.steps]
-    assert told == ["orders", "bronze.orders", "silver.orders", "gold.revenue", "no_pii"]
+    described = [name_of(step.definition) for step in plan.steps]
+    assert described == ["orders", "bronze.orders", "silver.orders", "gold.revenue", "no_pii"]
     assert plan.registry_head == "empty"
 
 
@@ -167,7 +167,7 @@ def test_a_definition_from_a_strangers_hand_is_held_to_the_same(
 
 
 @pytest.mark.parametrize(
-    "said",
+    "given",
     [
         {"path": ""},
         {"path": "s3://bucket/x"},
@@ -177,8 +177,8 @@ def test_a_definition_from_a_strangers_hand_is_held_to_the_same(
         {"options": {"null_value": "ghp_" + "a1B2c3D4" * 5}},
     ],
 )
-def test_a_source_from_a_strangers_hand_is_held_to_the_same(said: dict[str, Any]) -> None:
-    assert refusals(Definitions(sources=(source(**said),)))
+def test_a_source_from_a_strangers_hand_is_held_to_the_same(given: dict[str, Any]) -> None:
+    assert refusals(Definitions(sources=(source(**given),)))
 
 
 @pytest.mark.parametrize("expression", ["forbid", "FORBID tag:pii ", "forbid  tag:pii"])

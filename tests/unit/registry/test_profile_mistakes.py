@@ -13,8 +13,8 @@ FILE = "definitions/silver/orders.yaml"
 WRITE = "every: write version, or a duration such as 1d"
 
 
-def case(name: str, said: str, code: str = "LG-2004", says: str = WRITE) -> Case:
-    return Case(name, SILVER, "columns:", f"profile: {said}\ncolumns:", code, says)
+def case(name: str, given: str, code: str = "LG-2004", says: str = WRITE) -> Case:
+    return Case(name, SILVER, "columns:", f"profile: {given}\ncolumns:", code, says)
 
 
 CASES = [
@@ -43,7 +43,7 @@ def test_the_next_command_is_told(tmp_path: Path) -> None:
     assert error.next_step == "lakeguard validate"
 
 
-@pytest.mark.parametrize("said", ["version", "1d", "90m", "2w"])
-def test_what_is_right_is_accepted(said: str, tmp_path: Path) -> None:
-    text = SILVER.replace("columns:", f"profile: {{every: {said}}}\ncolumns:", 1)
+@pytest.mark.parametrize("given", ["version", "1d", "90m", "2w"])
+def test_what_is_right_is_accepted(given: str, tmp_path: Path) -> None:
+    text = SILVER.replace("columns:", f"profile: {{every: {given}}}\ncolumns:", 1)
     assert mistakes(tmp_path, {**SHOP, FILE: text}) == ()

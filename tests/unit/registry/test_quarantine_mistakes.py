@@ -15,9 +15,9 @@ HASHED = SILVER.replace(
 )
 
 
-def case(name: str, said: str, says: str) -> Case:
+def case(name: str, given: str, says: str) -> Case:
     """``said`` is a rule, with marks around what is wrong."""
-    return Case(name, HASHED, "rules:\n", f'rules:\n  - "{said}"\n', "LG-2015", says)
+    return Case(name, HASHED, "rules:\n", f'rules:\n  - "{given}"\n', "LG-2015", says)
 
 
 CASES = [
@@ -36,6 +36,6 @@ def test_the_place_is_told(case: Case, tmp_path: Path) -> None:
 
 
 def test_what_can_quarantine_is_accepted(tmp_path: Path) -> None:
-    said = 'rules:\n  - "ge(amount, value=0) on_fail quarantine"\n'
-    text = HASHED.replace("rules:\n", said, 1)
+    given = 'rules:\n  - "ge(amount, value=0) on_fail quarantine"\n'
+    text = HASHED.replace("rules:\n", given, 1)
     assert mistakes(tmp_path, {**SHOP, FILE: text}) == ()

@@ -30,17 +30,17 @@ def registry(tmp_path: Path) -> Iterator[SmallRegistry]:
         yield made
 
 
-def renamed(name: str = NEW, before: str | None = OLD, **said: Any) -> DatasetDefinition:
+def renamed(name: str = NEW, before: str | None = OLD, **given: Any) -> DatasetDefinition:
     former = before and DatasetName(before)
-    return dataset(name, "bronze.orders", renamed_from=former, **said)
+    return dataset(name, "bronze.orders", renamed_from=former, **given)
 
 
 def child(parent: str = NEW) -> DatasetDefinition:
     return dataset("gold.revenue", parent)
 
 
-def both(**said: Any) -> Definitions:
-    return Definitions(datasets=(renamed(**said), child()))
+def both(**given: Any) -> Definitions:
+    return Definitions(datasets=(renamed(**given), child()))
 
 
 def registered(registry: SmallRegistry, name: str) -> RegisteredDataset:
@@ -90,13 +90,13 @@ def test_a_name_can_come_back_to_its_owner(registry: SmallRegistry) -> None:
 
 def test_a_name_never_has_two_owners(registry: SmallRegistry) -> None:
     registry.register(both())
-    said = "silver.orders is a former name of silver.sales and cannot be reused"
+    text = "silver.orders is a former name of silver.sales and cannot be reused"
     lies = "the table of silver.orders at silver/orders would overlap the table of"
     assert refused(registry, renamed(OLD, None)) == [
-        f"silver.orders: {said}", f"{lies} silver.sales",
+        f"silver.orders: {text}", f"{lies} silver.sales",
     ]  # fmt: skip
     registry.register(Definitions(datasets=(dataset("silver.other", "bronze.orders"),)))
-    assert refused(registry, renamed(OLD, "silver.other")) == [f"silver.orders: {said}"]
+    assert refused(registry, renamed(OLD, "silver.other")) == [f"silver.orders: {text}"]
 
 
 def test_the_database_stands_behind_it(registry: SmallRegistry) -> None:
@@ -127,7 +127,7 @@ def test_others_that_still_name_the_old_one_are_told(registry: SmallRegistry) ->
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "text"),
     [
         (renamed(before="silver.ordrs"), "did you mean silver.orders?"),
         (
@@ -140,17 +140,19 @@ def test_others_that_still_name_the_old_one_are_told(registry: SmallRegistry) ->
     ],
 )
 def test_what_is_no_rename_is_told(
-    registry: SmallRegistry, given: DatasetDefinition, said: str
+    registry: SmallRegistry, given: DatasetDefinition, text: str
 ) -> None:
     changed = given.model_copy(update={"owner": "others"})
-    assert any(said in line for line in refused(registry, changed, child(OLD)))
+    assert any(text in line for line in refused(registry, changed, child(OLD)))
 
 
 def test_one_rename_at_a_time(registry: SmallRegistry) -> None:
-    told = refused(registry, renamed(), renamed("silver.turnover"), child())
-    assert any("silver.orders is already renamed to silver.turnover" in line for line in told)
-    told = refused(registry, renamed(), renamed(OLD, None), child())
-    assert told[0] == "silver.orders: silver.orders is renamed to silver.sales; remove this file"
+    reported = refused(registry, renamed(), renamed("silver.turnover"), child())
+    assert any("silver.orders is already renamed to silver.turnover" in line for line in reported)
+    reported = refused(registry, renamed(), renamed(OLD, None), child())
+    assert (
+        reported[0] == "silver.orders: silver.orders is renamed to silver.sales; remove this file"
+    )
     registry.register(both())
     (told_late,) = refused(registry, renamed("silver.turnover", OLD))
     assert told_late == "silver.turnover: silver.orders is now silver.sales"

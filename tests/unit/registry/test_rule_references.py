@@ -81,7 +81,7 @@ def shown(tmp_path: Path, error: DefinitionError) -> str:
 
 
 @pytest.mark.parametrize(
-    ("rule", "kind", "told", "at"),
+    ("rule", "kind", "expected", "at"),
     [
         ("foreign_key(code -> bronze.code(code))", UnknownReference,
          "dataset 'bronze.code' does not exist; did you mean bronze.codes?", "bronze.code"),
@@ -112,11 +112,11 @@ def shown(tmp_path: Path, error: DefinitionError) -> str:
     ],
 )  # fmt: skip
 def test_refused_at_its_place(
-    tmp_path: Path, rule: str, kind: type[DefinitionError], told: str, at: str
+    tmp_path: Path, rule: str, kind: type[DefinitionError], expected: str, at: str
 ) -> None:
     error = refused(tmp_path, folder(tmp_path, rule))
     assert isinstance(error, kind)
-    assert told in str(error)
+    assert expected in str(error)
     assert error.place.line == 12
     assert shown(tmp_path, error) == at
 
@@ -185,14 +185,14 @@ def test_a_column_that_others_refer_to_stays_in_the_state(tmp_path: Path) -> Non
     assert "bronze.codes has no column 'code'" in str(found.value.errors[0])
 
 
-def codes_of(definitions: Definitions, **said: object) -> DatasetDefinition:
+def codes_of(definitions: Definitions, **given: object) -> DatasetDefinition:
     found = next(item for item in definitions.datasets if item.dataset == "bronze.codes")
-    return found.model_copy(update=said)
+    return found.model_copy(update=given)
 
 
-def orders_of(definitions: Definitions, **said: object) -> DatasetDefinition:
+def orders_of(definitions: Definitions, **given: object) -> DatasetDefinition:
     found = next(item for item in definitions.datasets if item.dataset == "bronze.orders")
-    return found.model_copy(update=said)
+    return found.model_copy(update=given)
 
 
 def test_a_name_that_others_refer_to_goes_only_with_them(tmp_path: Path) -> None:
@@ -211,8 +211,8 @@ def test_a_name_that_others_refer_to_goes_only_with_them(tmp_path: Path) -> None
                 "dataset 'bronze.codes' does not exist; it is renamed to bronze.lists,"
                 " update the rules of bronze.orders too"
             )
-        said = orders_of(folder(tmp_path, "foreign_key(code -> bronze.lists(code))"))
-        assert registry.register(Definitions(datasets=(renamed, said))).steps == 2
+        given = orders_of(folder(tmp_path, "foreign_key(code -> bronze.lists(code))"))
+        assert registry.register(Definitions(datasets=(renamed, given))).steps == 2
 
 
 def test_a_dataset_that_refers_to_itself_is_renamed_with_its_rule(tmp_path: Path) -> None:

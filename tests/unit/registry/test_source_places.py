@@ -124,12 +124,12 @@ def test_what_fits_together_is_taken(text: str, tmp_path: Path) -> None:
     assert mistakes(tmp_path, bare) == ()
 
 
-def shop(**said: Any) -> Definitions:
+def shop(**given: Any) -> Definitions:
     """One dataset over one source of a database."""
     held = {"format": SourceFormat.JDBC, "path": "", "url": "jdbc:postgresql://db/shop"}
     return Definitions(
         sources=(source(**held),),
-        datasets=(dataset("bronze.orders", build=FromSource(source="orders", **said)),),
+        datasets=(dataset("bronze.orders", build=FromSource(source="orders", **given)),),
     )
 
 
@@ -144,8 +144,8 @@ def refused(folder: Path, *applied: Definitions) -> list[str]:
 
 @pytest.mark.parametrize("read", ["", "orders", "public.", "public.orders; drop", 'a."b"'])
 def test_a_table_of_a_database_is_named(read: str, tmp_path: Path) -> None:
-    (told,) = refused(tmp_path, shop(object=read))
-    assert "source orders is a database; write schema.table as object" in told
+    (reported,) = refused(tmp_path, shop(object=read))
+    assert "source orders is a database; write schema.table as object" in reported
 
 
 def test_a_named_table_is_taken(tmp_path: Path) -> None:
@@ -155,5 +155,5 @@ def test_a_named_table_is_taken(tmp_path: Path) -> None:
 
 def test_a_source_that_becomes_a_database_is_held_against_its_readers(tmp_path: Path) -> None:
     files = Definitions(sources=(source(),), datasets=(dataset("bronze.orders"),))
-    (told,) = refused(tmp_path, files, Definitions(sources=shop().sources))
-    assert "write schema.table" in told
+    (reported,) = refused(tmp_path, files, Definitions(sources=shop().sources))
+    assert "write schema.table" in reported

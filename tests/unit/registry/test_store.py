@@ -45,8 +45,8 @@ def registry(tmp_path: Path) -> Iterator[SmallRegistry]:
         yield made
 
 
-def bronze(**said: object) -> DatasetDefinition:
-    return dataset("bronze.orders", **said)
+def bronze(**given: object) -> DatasetDefinition:
+    return dataset("bronze.orders", **given)
 
 
 def registered(registry: SmallRegistry, name: str = BRONZE) -> RegisteredDataset:
@@ -68,9 +68,9 @@ def test_what_is_applied_is_registered(registry: SmallRegistry) -> None:
     (row,) = registry.rows("registry_applies")
     assert (row["ordinal"], row["steps"], row["applied_by"]) == (1, 5, "tester")
     assert row["registry_head"] == state.head
-    told = Counter(row["topic"] for row in registry.rows("outbox"))
-    assert told == {table: len(registry.rows(table)) for table in told}
-    assert len(told) == 5
+    reported = Counter(row["topic"] for row in registry.rows("outbox"))
+    assert reported == {table: len(registry.rows(table)) for table in reported}
+    assert len(reported) == 5
 
 
 def test_applying_the_same_twice_changes_nothing(registry: SmallRegistry) -> None:
@@ -149,8 +149,8 @@ def test_a_change_is_a_new_revision_and_the_old_one_stays(registry: SmallRegistr
     assert (second.dataset_id, second.revision) == (first.dataset_id, 2)
     assert (second.active, second.location) == (False, first.location)
     rows = registry.rows("dataset_registry_revisions")
-    told = [(row["revision"], row["active"]) for row in rows if row["dataset_name"] == BRONZE]
-    assert told == [(1, 1), (2, 0)]
+    described = [(row["revision"], row["active"]) for row in rows if row["dataset_name"] == BRONZE]
+    assert described == [(1, 1), (2, 0)]
     assert len(registry.rows("quality_rules_revisions")) == 6
 
 
@@ -160,8 +160,8 @@ def test_rules_have_revisions_of_their_own(registry: SmallRegistry) -> None:
     registry.register(shop(datasets=(bronze(rules=rules),)))
     dataset_id = registered(registry).dataset_id
     rows = [r for r in registry.rows("quality_rules_revisions") if r["dataset_id"] == dataset_id]
-    told = {(r["rule_id"], r["revision"], r["removed"]) for r in rows if r["revision"] == 2}
-    assert told == {("unique.order_id", 2, 1), ("row_count", 2, 0), ("range.amount", 2, 0)}
+    described = {(r["rule_id"], r["revision"], r["removed"]) for r in rows if r["revision"] == 2}
+    assert described == {("unique.order_id", 2, 1), ("row_count", 2, 0), ("range.amount", 2, 0)}
     shown = [r for r in registry.rows("quality_rules") if r["dataset_id"] == dataset_id]
     assert {r["rule_expression"] for r in shown} == {rule.expression for rule in rules}
 

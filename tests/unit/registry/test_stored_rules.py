@@ -43,8 +43,8 @@ SAID = TableSchema(
 FOUND = TableSchema(columns=(*SAID.columns, Column(name="extra", type="long")))
 
 
-def orders(*rules: RuleDefinition, **said: Any) -> DatasetDefinition:
-    return dataset("bronze.orders", rules=rules or OLD, **said)
+def orders(*rules: RuleDefinition, **given: Any) -> DatasetDefinition:
+    return dataset("bronze.orders", rules=rules or OLD, **given)
 
 
 @pytest.fixture

@@ -52,14 +52,14 @@ def test_every_error_can_be_said() -> None:
         words = set(re.findall(r"{(\w+)", error.what + error.next_command))
         fields = dict.fromkeys(words, "x")
         if issubclass(error, DefinitionError):
-            said: LakeGuardError = error(Place(file="f.yaml"), **fields)
+            given: LakeGuardError = error(Place(file="f.yaml"), **fields)
         elif error is InvalidDefinitions:
-            said = InvalidDefinitions((DuplicateKey(Place(file="f.yaml"), key="x"),))
+            given = InvalidDefinitions((DuplicateKey(Place(file="f.yaml"), key="x"),))
         elif error is FilesRemoved:
-            said = FilesRemoved(dataset="x", version=1, whole=())
+            given = FilesRemoved(dataset="x", version=1, whole=())
         else:
-            said = error(**fields)
-        data = said.to_data()
+            given = error(**fields)
+        data = given.to_data()
         assert data["code"] == error.code
         assert "{" not in data["message"] + data["next"]
 
@@ -72,9 +72,9 @@ def test_a_place_is_told_with_its_error() -> None:
 
 def test_the_drawn_tree_is_the_tree() -> None:
     drawn = re.findall(r"(\w+) (LG-[0-9]{4})(\*?)", errors.__doc__ or "")
-    told = {(error.__name__, error.code, "*" * error.retryable) for error in coded()}
-    assert len(drawn) == len(told)
-    assert set(drawn) == told
+    described = {(error.__name__, error.code, "*" * error.retryable) for error in coded()}
+    assert len(drawn) == len(described)
+    assert set(drawn) == described
 
 
 def test_every_error_stands_under_its_family_and_its_branch() -> None:

@@ -49,9 +49,9 @@ def test_notes_may_be_as_large_as_is_said() -> None:
     ],
 )
 def test_what_is_not_a_note(notes: Any, reason: str) -> None:
-    with pytest.raises(NoteRefused) as told:
+    with pytest.raises(NoteRefused) as reported:
         checked_notes(notes)
-    assert reason in str(told.value)
+    assert reason in str(reported.value)
 
 
 def test_a_reference_to_a_secret_and_numbers_about_tokens_are_no_secrets() -> None:

@@ -30,9 +30,9 @@ def test_texts_whole_numbers_dates_and_truth_values_partition(columns: tuple[str
 
 @pytest.mark.parametrize("column", ["at", "x", "p", "raw"])
 def test_other_types_are_refused_by_name(column: str) -> None:
-    told = partition_problem(("s", column), SCHEMA)
-    assert told is not None
-    assert f"column {column} is {SCHEMA.type_of(column)}" in told
+    reported = partition_problem(("s", column), SCHEMA)
+    assert reported is not None
+    assert f"column {column} is {SCHEMA.type_of(column)}" in reported
 
 
 def test_columns_that_cannot_be_are_refused() -> None:

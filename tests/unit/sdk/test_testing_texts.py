@@ -68,7 +68,7 @@ def test_rows_as_json_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "rows", "told"),
+    ("path", "rows", "expected"),
     [
         ("in/a.csv", [], "no rows for in/a.csv"),
         ("in/a.parquet", [{"id": 1}], "rows for in/a.parquet"),
@@ -76,8 +76,8 @@ def test_rows_as_json_lines() -> None:
     ],
 )
 def test_rows_that_no_file_can_hold_are_refused(
-    path: str, rows: list[dict[str, int]], told: str
+    path: str, rows: list[dict[str, int]], expected: str
 ) -> None:
     with pytest.raises(WrongArgument) as refused:
         file_text(path, rows)
-    assert told in str(refused.value)
+    assert expected in str(refused.value)

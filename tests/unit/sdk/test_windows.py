@@ -18,9 +18,9 @@ def problem(data_type: str, start: str, end: str) -> str | None:
 
 @pytest.mark.parametrize("zoned", ["2026-01-01T00:00:00Z", "2026-01-01T05:30:00+05:30"])
 def test_a_zone_for_a_time_that_has_none_is_refused_and_not_dropped(zoned: str) -> None:
-    told = f"'{zoned}' has a time zone, but the column is a timestamp_ntz: write it without one"
-    assert problem("timestamp_ntz", zoned, "2026-01-31") == told
-    assert problem("timestamp_ntz", "2025-01-01", zoned) == told
+    text = f"'{zoned}' has a time zone, but the column is a timestamp_ntz: write it without one"
+    assert problem("timestamp_ntz", zoned, "2026-01-31") == text
+    assert problem("timestamp_ntz", "2025-01-01", zoned) == text
     assert problem("timestamp", zoned, "2026-01-31") is None
     assert problem("timestamp_ntz", "2026-01-01T00:00:00", "2026-01-31") is None
 

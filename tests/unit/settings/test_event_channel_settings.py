@@ -38,9 +38,9 @@ def test_twenty_tries_from_a_second_to_five_minutes(tmp_path: Path) -> None:
 
 
 def test_everything_that_can_be_set_is_read(tmp_path: Path) -> None:
-    said = {"kinds": ["run.ended"], "subjects": ["job/*"], "attempts": 3}
+    given = {"kinds": ["run.ended"], "subjects": ["job/*"], "attempts": 3}
     pauses = {"pause_seconds": 2, "longest_pause_seconds": 9}
-    (channel,) = channels(tmp_path, listener(type="file", path="e", name="a", **said, **pauses))
+    (channel,) = channels(tmp_path, listener(type="file", path="e", name="a", **given, **pauses))
     assert (channel.name, channel.attempts, channel.subjects) == ("a", 3, ("job/*",))
     assert channel.kinds == (EventKind.RUN_ENDED,)
     assert (channel.pause_seconds, channel.longest_pause_seconds) == (2, 9)

@@ -26,12 +26,12 @@ COLUMNS = sorted("abcdefgh")
 
 
 def plain(row: dict[str, object]) -> str:
-    said = {
+    values = {
         name: format_instant(value) if isinstance(value, datetime) else value
         for name in COLUMNS
         if (value := row.get(name)) is not None
     }
-    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
 
 
 @given(st.dictionaries(st.sampled_from(COLUMNS), VALUES))

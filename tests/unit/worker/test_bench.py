@@ -21,7 +21,7 @@ class Listening:
 
     def report(self, ticket: RunTicket, report: TaskReport) -> TaskAnswer:
         self.heard.append(report)
-        said: dict[str, Any] = {
+        given: dict[str, Any] = {
             "run_id": ticket.run_id,
             "task_id": ticket.task_id,
             "attempt": ticket.attempt,
@@ -30,7 +30,7 @@ class Listening:
             "error": report.error,
             "ended_at": "2026-01-31T00:00:00Z",
         }
-        return TaskAnswer.model_validate(said)
+        return TaskAnswer.model_validate(given)
 
 
 def test_what_nobody_foresaw_is_a_failure_that_is_told() -> None:

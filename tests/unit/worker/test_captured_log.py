@@ -46,9 +46,9 @@ def test_the_beginning_and_the_end_of_a_long_log_are_kept(tmp_path: Path) -> Non
     assert len(text) < MOST_HEAD + MOST_TAIL + 100
     assert text.startswith("line 0000000 ")
     assert text.splitlines()[-1].startswith("line 0014999 ")
-    (said,) = re.findall("^… ([0-9,]+) bytes dropped …$", text, re.MULTILINE)
+    (answer,) = re.findall("^… ([0-9,]+) bytes dropped …$", text, re.MULTILINE)
     shown = sum(line.startswith("line ") for line in text.splitlines())
-    assert int(said.replace(",", "")) == 100 * (len(lines) - shown)
+    assert int(answer.replace(",", "")) == 100 * (len(lines) - shown)
 
 
 def test_a_line_without_end_is_cut_and_no_secret_with_it(tmp_path: Path) -> None:

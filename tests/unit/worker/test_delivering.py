@@ -40,13 +40,13 @@ class World:
     refused: dict[str, Exception] = field(default_factory=dict)
     missing: list[Delivery] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
     moment: float = 0.0
 
     def __post_init__(self) -> None:
         ledger, worker = cast(Ledger, self), cast(Worker, self)
         self.deliveries = Redelivery(
-            ledger, lambda: worker, PAUSES, self.said.append, lambda: self.moment
+            ledger, lambda: worker, PAUSES, self.messages.append, lambda: self.moment
         )
 
     def data_places(self) -> Sequence[DataPlace]:
@@ -83,7 +83,7 @@ class World:
 def test_a_place_that_is_away_is_asked_more_and_more_seldom_up_to_a_limit() -> None:
     world = World(away="connection refused")
     assert world.tried_at(400) == [0, 30, 90, 190, 290, 390]
-    assert world.said == ["serving: connection refused"]
+    assert world.messages == ["serving: connection refused"]
     world.away, world.missing = "", [table("sales")]
     assert world.deliveries.catch_up() == 0, "it rests"
     world.moment = 490.0
@@ -96,23 +96,23 @@ def test_what_changed_is_told() -> None:
     world.deliveries.catch_up()
     world.away, world.moment = "no such database", 30.0
     world.deliveries.catch_up()
-    assert world.said == ["serving: connection refused", "serving: no such database"]
+    assert world.messages == ["serving: connection refused", "serving: no such database"]
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "given"),
     [
         (DeliveryFailed(dataset="gold.sales", version=2, reason="two rows"), "v2 of gold.sales"),
         (RuntimeError("value 17"), "RuntimeError"),
     ],
 )
-def test_a_table_that_fails_holds_up_no_other(error: Exception, said: str) -> None:
+def test_a_table_that_fails_holds_up_no_other(error: Exception, given: str) -> None:
     world = World(refused={"gold.sales": error}, missing=[table("sales"), table("stock")])
     assert world.deliveries.catch_up() == 1
     assert world.asked == ["serving", "gold.sales", "gold.stock"]
-    assert len(world.said) == 1
-    assert world.said[0].startswith(said)
-    assert "17" not in world.said[0]
+    assert len(world.messages) == 1
+    assert world.messages[0].startswith(given)
+    assert "17" not in world.messages[0]
     world.asked.clear()
     world.moment = 29.0
     assert world.deliveries.catch_up() == 0
@@ -126,7 +126,7 @@ def test_a_place_that_fails_as_nobody_foresaw_holds_up_no_other() -> None:
     world = World(places=(OTHER, SERVING), missing=[table("sales")])
     world.broken = {"other": RuntimeError("value 17")}
     assert world.deliveries.catch_up() == 1
-    assert world.said == ["other: RuntimeError"]
+    assert world.messages == ["other: RuntimeError"]
     world.asked.clear()
     world.moment = 29.0
     assert world.deliveries.catch_up() == 0

@@ -27,8 +27,8 @@ def called(monkeypatch: pytest.MonkeyPatch) -> Called:
 
     def make(url: str, **fields: object) -> Attempt:
         secrets = {"signing_secret": "env:JOB_SECRET", "other": "env:ELSE"}
-        said = {"secrets": secrets, "parameters": {"region": "eu"}, **fields}
-        return attempt_of(TaskKind.HTTP, url=url, **said)
+        given = {"secrets": secrets, "parameters": {"region": "eu"}, **fields}
+        return attempt_of(TaskKind.HTTP, url=url, **given)
 
     return make
 

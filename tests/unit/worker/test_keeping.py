@@ -43,5 +43,5 @@ def test_leases_are_kept_after_a_failure_that_nobody_foresaw(
         for _ in range(6):
             assert dispatch.beats.acquire(timeout=10)
     assert not attempt.is_lost, "nothing is known of it"
-    (told,) = caplog.records
-    assert "broken" in str(told.exc_info), "told once, with all that is known of it"
+    (reported,) = caplog.records
+    assert "broken" in str(reported.exc_info), "told once, with all that is known of it"

@@ -23,5 +23,5 @@ def build(spark, inputs):
         ).alias("tiers")
     )
     run.note({"letters": LETTERS})
-    told = F.concat_ws(" ", spelled("customer"), "shown").alias("spelled")
-    return orders.join(held, "customer").select("customer", "orders", "tiers", "latest", told)
+    reported = F.concat_ws(" ", spelled("customer"), "shown").alias("spelled")
+    return orders.join(held, "customer").select("customer", "orders", "tiers", "latest", reported)

@@ -26,11 +26,11 @@ def test_files_whose_partition_the_log_tells_are_left_alone(tmp_path: Path) -> N
     lacking = [write(tmp_path, f"p=x/{n}.parquet", n=[n]) for n in (1, 2)]
     wrong = [write(tmp_path, f"p=x/{n}.parquet", n=[n], p=["y"]) for n in (3, 4)]
     own = [write(tmp_path, f"runs/run_1/{n}.parquet", n=[n], p=["x"]) for n in (5, 6)]
-    said = {"table_schema": SCHEMA, "partition_by": ("p",), "staging": "runs/run_9"}
-    plan = plan_of(tmp_path, (*lacking, *wrong, *own), **said)
+    given = {"table_schema": SCHEMA, "partition_by": ("p",), "staging": "runs/run_9"}
+    plan = plan_of(tmp_path, (*lacking, *wrong, *own), **given)
     made = rewrite(plan, storage_for(str(tmp_path)), lambda: None)
     assert made is not None
     assert set(made.removes) == set(own)
     assert [file.partition for file in made.adds] == [{"p": "x"}]
-    alone = plan_of(tmp_path, (*lacking, *wrong), **{**said, "staging": "runs/run_8"})
+    alone = plan_of(tmp_path, (*lacking, *wrong), **{**given, "staging": "runs/run_8"})
     assert rewrite(alone, storage_for(str(tmp_path)), lambda: None) is None

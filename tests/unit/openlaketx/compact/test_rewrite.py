@@ -224,9 +224,12 @@ def test_a_column_that_a_file_lacks_is_null_in_it(tmp_path: Path, lacks: tuple[s
 
 
 def test_a_column_that_no_file_has_is_null_in_all(tmp_path: Path) -> None:
-    told = {"org.apache.spark.version": "4", "org.apache.spark.sql.parquet.row.metadata": "old"}
+    described = {
+        "org.apache.spark.version": "4",
+        "org.apache.spark.sql.parquet.row.metadata": "old",
+    }
     files = [
-        written(tmp_path, name, [row(number)], schema=ARROW.with_metadata(told))
+        written(tmp_path, name, [row(number)], schema=ARROW.with_metadata(described))
         for number, name in enumerate(("a", "b"), start=1)
     ]
     (added,) = compacted(plan_of(tmp_path, tuple(files), table_schema=GROWN)).adds
@@ -280,13 +283,13 @@ CHANGES = [
 
 def test_the_digest_tells_rows_apart_and_order_not(tmp_path: Path) -> None:
     with duckdb_reader() as reader:
-        told = {
+        described = {
             row_sum(reader, [str(tmp_path / written(tmp_path, str(i), rows))], SCHEMA).text()
             for i, rows in enumerate(CHANGES)
         }
-        assert len(told) == len(CHANGES)
+        assert len(described) == len(CHANGES)
         back = written(tmp_path, "back", CHANGES[0][::-1])
-        assert row_sum(reader, [str(tmp_path / back)], SCHEMA).text() in told
+        assert row_sum(reader, [str(tmp_path / back)], SCHEMA).text() in described
 
 
 def test_it_stops_where_it_is_told_to(tmp_path: Path) -> None:

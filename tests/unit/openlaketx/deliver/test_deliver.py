@@ -82,13 +82,13 @@ def test_csv_is_spelled_in_one_way(world: PublishedTable) -> None:
     text = (world.files / "v1" / "part-00000.csv").read_bytes().decode("utf-8")
     header, *rows = csv.reader(text.splitlines(keepends=True), strict=True)
     assert header == list(DECLARED.names)
-    told = {row[0] + row[1]: row for row in rows}
-    assert told["9223372036854775807" + FULL_ROW["s"]] == [
+    described = {row[0] + row[1]: row for row in rows}
+    assert described["9223372036854775807" + FULL_ROW["s"]] == [
         "9223372036854775807", FULL_ROW["s"], "-0.000000000000000001", "1e+308", "0.1", "AP8=",
         "0001-01-01", "9999-12-31T23:59:59.999999Z", "0001-01-01T00:00:00.000000", "true",
         "-128", "7",
     ]  # fmt: skip
-    assert told["-1 NULL "][3] == "-Infinity"
+    assert described["-1 NULL "][3] == "-Infinity"
     assert f"{',' * 11}\n" in text, "NULL is nothing"
     assert ',"",,NaN,Infinity,"",,,,,,\n' in text, "an empty text is quoted"
 
@@ -98,15 +98,15 @@ def test_jsonl_is_one_object_a_line(world: PublishedTable) -> None:
     world.deliver(TargetFormat.JSONL)
     lines = (world.files / "v1" / "part-00000.jsonl").read_text("utf-8").split("\n")
     assert lines.pop() == ""
-    told = [json.loads(line, parse_float=str, parse_constant=pytest.fail) for line in lines]
-    assert all(list(row) == list(DECLARED.names) for row in told)
+    document = [json.loads(line, parse_float=str, parse_constant=pytest.fail) for line in lines]
+    assert all(list(row) == list(DECLARED.names) for row in document)
     assert {
         "id": 2**63 - 1, "s": FULL_ROW["s"], "p": "-0.000000000000000001", "d": "1e308",
         "f": "0.1", "raw": "AP8=", "day": "0001-01-01", "at": "9999-12-31T23:59:59.999999Z",
         "local": "0001-01-01T00:00:00.000000", "ok": True, "b": -128, "it's a \"name\"": 7,
-    } in told  # fmt: skip
-    assert dict.fromkeys(DECLARED.names) in told
-    special = next(row for row in told if row["s"] == "")
+    } in document  # fmt: skip
+    assert dict.fromkeys(DECLARED.names) in document
+    special = next(row for row in document if row["s"] == "")
     assert (special["d"], special["f"], special["raw"]) == ("NaN", "Infinity", "")
 
 
@@ -261,23 +261,23 @@ def test_a_failure_is_told_and_tried_again(
     (file,) = Path(world.table.location, "runs", "run_1").iterdir()
     content = file.read_bytes()
     file.unlink()
-    told: list[tuple[str, dict[str, Any]]] = []
+    reported: list[tuple[str, dict[str, Any]]] = []
 
     def tell(stage: str, facts: dict[str, Any]) -> None:
-        told.append((stage, facts))
+        reported.append((stage, facts))
 
     deliver_or_report(world.plan(TargetFormat.CSV), cast(Reader, world), tell)
-    assert [stage for stage, _ in told] == ["deliver", "undelivered"]
-    assert "part-0.parquet" in told[1][1]["reason"]
-    assert told[1][1]["dataset"] == "bronze.orders"
+    assert [stage for stage, _ in reported] == ["deliver", "undelivered"]
+    assert "part-0.parquet" in reported[1][1]["reason"]
+    assert reported[1][1]["dataset"] == "bronze.orders"
     assert caplog.text == "", "who was told reads no log"
     deliver_or_report(world.plan(TargetFormat.CSV), cast(Reader, world), None)
     assert "bronze.orders is published, but not delivered" in caplog.text
     assert not (world.files / "manifest.json").exists()
     file.write_bytes(content)
-    told.clear()
+    reported.clear()
     deliver_or_report(world.plan(TargetFormat.CSV), cast(Reader, world), tell)
-    assert [stage for stage, _ in told] == ["deliver"]
+    assert [stage for stage, _ in reported] == ["deliver"]
     assert world.manifest().version == 1
 
 

@@ -29,13 +29,13 @@ def written(*fields: tuple[str, pa.DataType], store_schema: bool = True) -> Tabl
 @given(st.lists(column_types, min_size=1, max_size=4), st.booleans())
 def test_every_type_is_told_as_it_was_written(types: list[ColumnType], store_schema: bool) -> None:
     fields = [(f"c{index}", arrow_of(found)) for index, found in enumerate(types)]
-    told = written(*fields, store_schema=store_schema)
-    assert [column.type for column in told.columns] == list(map(type_text, types))
-    assert told.names == tuple(f"c{index}" for index in range(len(types)))
+    reported = written(*fields, store_schema=store_schema)
+    assert [column.type for column in reported.columns] == list(map(type_text, types))
+    assert reported.names == tuple(f"c{index}" for index in range(len(types)))
 
 
 @pytest.mark.parametrize(
-    ("arrow", "told"),
+    ("arrow", "expected"),
     [
         (pa.large_list(pa.int8()), "array<byte>"),
         (pa.list_(pa.int64(), 3), "array<long>"),
@@ -48,15 +48,15 @@ def test_every_type_is_told_as_it_was_written(types: list[ColumnType], store_sch
     ],
     ids=str,
 )
-def test_other_ways_of_writing_a_nested_column(arrow: pa.DataType, told: str) -> None:
+def test_other_ways_of_writing_a_nested_column(arrow: pa.DataType, expected: str) -> None:
     found = written(("before", pa.int64()), ("x", arrow), ("a.b", pa.string()))
-    assert [column.type for column in found.columns] == ["long", told, "string"]
+    assert [column.type for column in found.columns] == ["long", expected, "string"]
     assert found.names == ("before", "x", "a.b")
     assert sum(len(leaf_types(column.type)) for column in found.columns) >= 3
 
 
 @pytest.mark.parametrize(
-    ("arrow", "told"),
+    ("arrow", "expected"),
     [
         (pa.list_(pa.timestamp("ns", "UTC")), "column x: column x.list.element is INT64"),
         (pa.struct([("t", pa.time64("us"))]), "column x: column x.t is INT64"),
@@ -64,6 +64,6 @@ def test_other_ways_of_writing_a_nested_column(arrow: pa.DataType, told: str) ->
     ],
     ids=["nanoseconds", "time of day", "case"],
 )
-def test_a_part_that_no_column_has_is_refused_by_name(arrow: pa.DataType, told: str) -> None:
-    with pytest.raises(UnsupportedColumn, match=told):
+def test_a_part_that_no_column_has_is_refused_by_name(arrow: pa.DataType, expected: str) -> None:
+    with pytest.raises(UnsupportedColumn, match=expected):
         written(("before", pa.int64()), ("x", arrow))

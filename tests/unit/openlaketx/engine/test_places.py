@@ -8,7 +8,7 @@ from openlaketx.engine.locations import spark_file_address
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "expected"),
     [
         ("/lake/part-0.parquet", "/lake/part-0.parquet"),
         ("/a b/c%20d", "/a%20b/c%2520d"),
@@ -18,5 +18,5 @@ from openlaketx.engine.locations import spark_file_address
         ("/no\u00a0break\u2028\u0085\x7f", "/no%C2%A0break%E2%80%A8%C2%85%7F"),
     ],
 )
-def test_an_address_of_spark(path: str, told: str) -> None:
-    assert spark_file_address(path) == told
+def test_an_address_of_spark(path: str, expected: str) -> None:
+    assert spark_file_address(path) == expected

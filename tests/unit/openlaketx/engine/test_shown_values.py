@@ -15,7 +15,7 @@ from openlaketx.engine.spark.errors import reason
 from openlaketx.measure.duckdb_engine import DuckdbEngine
 from openlaketx.measure.subject import Subject
 from openlaketx.stage import Candidate
-from tests.unit.openlaketx.engine.test_spark_errors import Java, Told
+from tests.unit.openlaketx.engine.test_spark_errors import Java, SparkError
 
 SECRET = "ada@example.org"
 CAST = f"[CAST_INVALID_INPUT] The value '{SECRET}' cannot be cast. SQLSTATE: 22018"
@@ -45,27 +45,33 @@ def test_a_private_value_is_told_by_nobody() -> None:
     ],
 )
 def test_spark_tells_no_value_where_a_column_is_private(message: str, kind: str) -> None:
-    error = Told(Java("Job aborted due to stage failure", Java(message)))
+    error = SparkError(Java("Job aborted due to stage failure", Java(message)))
     assert SECRET in reason(error)
     with mask_columns(["email", "name"]):
-        told = reason(error)
-    assert SECRET not in told
-    assert told.startswith(f"{kind}; ")
-    assert "email, name" in told
+        reported = reason(error)
+    assert SECRET not in reported
+    assert reported.startswith(f"{kind}; ")
+    assert "email, name" in reported
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "expected"),
     [
-        (Told(Java(f"[USER_RAISED_EXCEPTION] {OURS}column n: 'x' is no number")), "column n: 'x'"),
-        (Told(Java("[DIVIDE_BY_ZERO] Division by zero.")), "Division by zero."),
-        (Told(Java("[FAILED_READ_FILE.NO_HINT] Encountered error while reading a.csv")), "a.csv"),
+        (
+            SparkError(Java(f"[USER_RAISED_EXCEPTION] {OURS}column n: 'x' is no number")),
+            "column n: 'x'",
+        ),
+        (SparkError(Java("[DIVIDE_BY_ZERO] Division by zero.")), "Division by zero."),
+        (
+            SparkError(Java("[FAILED_READ_FILE.NO_HINT] Encountered error while reading a.csv")),
+            "a.csv",
+        ),
         (AnalysisException("[UNRESOLVED_COLUMN] no column `amout`"), "no column `amout`"),
     ],
 )
-def test_what_holds_no_value_is_told_all_the_same(error: Exception, told: str) -> None:
+def test_what_holds_no_value_is_told_all_the_same(error: Exception, expected: str) -> None:
     with mask_columns(["email"]):
-        assert told in reason(error)
+        assert expected in reason(error)
 
 
 def test_long_values_of_others_are_cut_and_words_are_not() -> None:

@@ -26,7 +26,7 @@ class Java:
         return "java.lang.Odd"
 
 
-class Told(Exception):
+class SparkError(Exception):
     def __init__(self, java: Java) -> None:
         super().__init__("a Java stack trace\n\tat org.apache.spark.Deep.java:1")
         self.java_exception = java
@@ -60,8 +60,8 @@ ABORTED = "Job aborted due to stage failure: Task 0 in stage 1.0 failed 1 times\
     ],
 )  # fmt: skip
 def test_the_deepest_cause_that_says_something(java: Java, line: str, name: str) -> None:
-    assert reason(Told(java)) == line
-    assert condition(Told(java)) == name
+    assert reason(SparkError(java)) == line
+    assert condition(SparkError(java)) == name
 
 
 def test_an_error_without_java_says_its_own_first_line() -> None:

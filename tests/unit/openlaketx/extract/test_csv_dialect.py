@@ -104,8 +104,12 @@ def test_options_make_the_dialect(tmp_path: Path) -> None:
     options = {"delimiter": "\\t", "quote": "'", "escape": "\\", "encoding": "latin1"}
     dialect = CsvDialect.from_options(options)
     assert scan_csv(written(tmp_path, b"\xe9\t'b\\'c'\n"), dialect).header == ("é", "b'c")
-    told = dialect.spark_options(multiline=True, empty="?")
-    assert (told["sep"], told["encoding"], told["mode"]) == ("\t", "ISO-8859-1", "FAILFAST")
+    reported = dialect.spark_options(multiline=True, empty="?")
+    assert (reported["sep"], reported["encoding"], reported["mode"]) == (
+        "\t",
+        "ISO-8859-1",
+        "FAILFAST",
+    )
 
 
 def test_no_quote_means_that_quotes_are_text(tmp_path: Path) -> None:

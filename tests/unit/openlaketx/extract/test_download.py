@@ -128,9 +128,9 @@ def test_what_is_not_a_whole_file_is_refused(
 
 
 def test_nobody_there_is_told(tmp_path: Path, site: Site) -> None:
-    told = failure(tmp_path, build_of("http://127.0.0.1:1/{token}/a.csv"))
-    assert "Connection refused" in told
-    assert json.loads(told)["retryable"]
+    reported = failure(tmp_path, build_of("http://127.0.0.1:1/{token}/a.csv"))
+    assert "Connection refused" in reported
+    assert json.loads(reported)["retryable"]
 
 
 @pytest.mark.parametrize(
@@ -156,8 +156,11 @@ def test_what_may_pass_by_itself_is_worth_another_try(
 ) -> None:
     site.pages["/a.csv"] = page
     settings = {"timeout_seconds": "0.5"}
-    told = json.loads(failure(tmp_path, build_of(f"{site.url}/a.csv"), settings=settings))
-    assert (told["retryable"], told["code"]) == (passing, "LG-5009" if passing else "LG-5003")
+    document = json.loads(failure(tmp_path, build_of(f"{site.url}/a.csv"), settings=settings))
+    assert (document["retryable"], document["code"]) == (
+        passing,
+        "LG-5009" if passing else "LG-5003",
+    )
 
 
 @pytest.mark.parametrize("url", ["ftp://127.0.0.1/a.csv", "127.0.0.1/a.csv"])
@@ -179,8 +182,8 @@ def test_a_redirect_within_the_host_is_followed(tmp_path: Path, site: Site) -> N
 def test_no_token_goes_to_another_host(tmp_path: Path, site: Site, target: str) -> None:
     location = target.format(port=site.port) + f"?{SPELLINGS[1]}"
     site.pages["/a.csv"] = Page(status=302, headers={"Location": location})
-    told = failure(tmp_path, build_of(f"{site.url}/a.csv?key={{token}}"))
-    assert "redirects to another host" in told
+    reported = failure(tmp_path, build_of(f"{site.url}/a.csv?key={{token}}"))
+    assert "redirects to another host" in reported
     assert len(site.asked) == 1
 
 
@@ -213,20 +216,20 @@ def test_the_token_is_shown_to_nobody(
     site.pages["/a.csv"] = page
     build = build_of(f"{site.url}/a.csv?key={{token}}")
     made = plan_of(tmp_path, build, settings={"timeout_seconds": "0.5"})
-    told = [made.to_json()]
+    described = [made.to_json()]
     with caplog.at_level(logging.DEBUG):
         for name in ("httpx", "httpcore"):
             caplog.set_level(logging.DEBUG, logger=name)
         try:
             selection = fetched(tmp_path, build, settings={"timeout_seconds": "0.5"})
             assert selection is not None
-            told += [repr(selection), selection.position.to_json()]
-            told.append((folder_of(tmp_path) / "manifest.json").read_text())
+            described += [repr(selection), selection.position.to_json()]
+            described.append((folder_of(tmp_path) / "manifest.json").read_text())
         except SourceUnreadable as error:
-            told += [json.dumps(error.to_data()), repr(error), repr(error.__cause__)]
+            described += [json.dumps(error.to_data()), repr(error), repr(error.__cause__)]
     assert "key=" in site.asked[0]
-    said = "".join([*told, caplog.text, *capfd.readouterr()])
-    assert [spelling for spelling in SPELLINGS if spelling in said] == []
+    text = "".join([*described, caplog.text, *capfd.readouterr()])
+    assert [spelling for spelling in SPELLINGS if spelling in text] == []
 
 
 def test_a_secret_that_is_not_set_is_named(
@@ -249,7 +252,7 @@ def test_a_secret_that_is_not_set_is_named(
 )
 def test_what_is_read_again(tmp_path: Path, site: Site, load: LoadType, read: str) -> None:
     """A state that returns is new to a keyed load, and known to an APPEND."""
-    position, told = None, ""
+    position, reported = None, ""
     for number, state in enumerate("AABA"):
         site.pages["/a.csv"] = Page(state.encode())
         lake = tmp_path / str(number)
@@ -257,9 +260,9 @@ def test_what_is_read_again(tmp_path: Path, site: Site, load: LoadType, read: st
         selection = fetched(lake, build_of(f"{site.url}/a.csv", position), load=keyed)
         assert folder_of(lake).exists() == (selection is not None)
         if selection is not None:
-            told += Path(selection.locations[0]).read_text()
+            reported += Path(selection.locations[0]).read_text()
             position = selection.position
-    assert told == read
+    assert reported == read
 
 
 @pytest.mark.parametrize(
@@ -282,5 +285,5 @@ def test_the_name_of_the_file(url: str, settings: dict[str, str], name: str) -> 
 
 @pytest.mark.parametrize("text", ["0", "-1", "soon", "1e9", "nan"])
 def test_a_patience_that_is_none_is_refused(tmp_path: Path, site: Site, text: str) -> None:
-    told = failure(tmp_path, build_of(f"{site.url}/a.csv"), settings={"timeout_seconds": text})
-    assert "timeout_seconds must be a number of seconds up to 3600" in told
+    reported = failure(tmp_path, build_of(f"{site.url}/a.csv"), settings={"timeout_seconds": text})
+    assert "timeout_seconds must be a number of seconds up to 3600" in reported

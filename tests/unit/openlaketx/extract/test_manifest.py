@@ -244,7 +244,7 @@ def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path) -> None
 
 
 def test_numbers_in_names_count_as_numbers() -> None:
-    told = [
+    described = [
         "in/2.csv",
         "in/10.csv",
         "in/9.csv",
@@ -254,7 +254,7 @@ def test_numbers_in_names_count_as_numbers() -> None:
         "in/9b.csv",
         "in/²",
     ]
-    assert sorted(told, key=by_name) == [
+    assert sorted(described, key=by_name) == [
         "in/01.csv", "in/1.csv", "in/2.csv", "in/9.csv", "in/9b.csv", "in/10.csv", "in/a.csv",
         "in/²",
     ]  # fmt: skip

@@ -36,11 +36,11 @@ def batch(
 
 def table(schema: TableSchema, ranges: dict[str, dict[str, tuple[Any, Any]]]) -> Existing:
     files = {path: LiveFile(path, 1, 10) for path in ranges}
-    told = {
+    described = {
         path: {name: (comparable(low), comparable(high)) for name, (low, high) in found.items()}
         for path, found in ranges.items()
     }
-    return Existing("x", schema, files, told, {path: {} for path in ranges})
+    return Existing("x", schema, files, described, {path: {} for path in ranges})
 
 
 def schema(**types: str) -> TableSchema:

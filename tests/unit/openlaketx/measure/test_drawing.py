@@ -101,7 +101,10 @@ def test_a_masked_column_is_not_told(tmp_path: Path, rule: str) -> None:
     hidden = {"id", "name", "place.geo.lat"}
     assert sample.masked == tuple(name for name in columns if name in hidden)
     wanted = [
-        tuple(MASKED if name in hidden else told for name, told in zip(columns, row, strict=True))
+        tuple(
+            MASKED if name in hidden else reported
+            for name, reported in zip(columns, row, strict=True)
+        )
         for row in rows
     ]
     assert sorted(sample.rows, key=str) == sorted(wanted, key=str)

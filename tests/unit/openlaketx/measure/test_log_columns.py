@@ -25,8 +25,8 @@ Found = list[tuple[object, ...]]
 
 
 def rows(root: Path, *paths: str, **lacking: dict[str, str | None]) -> Found:
-    said = {path.replace("__", "/"): values for path, values in lacking.items()}
-    origin, parameters = rows_with_log_columns(str(root), SCHEMA, paths, said)
+    given = {path.replace("__", "/"): values for path, values in lacking.items()}
+    origin, parameters = rows_with_log_columns(str(root), SCHEMA, paths, given)
     with duckdb_reader() as reader:
         (batch,) = reader.batches(f"SELECT * FROM {origin} ORDER BY n", parameters, 100)
     assert batch.schema.field("new").type == pa.float32()
@@ -51,10 +51,10 @@ def test_files_of_both_kinds_stand_side_by_side(tmp_path: Path) -> None:
     write(tmp_path, "runs/r/b", n=[2], p=["own"], day=[None], new=pa.array([1.5], pa.float32()))
     write(tmp_path, "a", n=[1])
     write(tmp_path, "c", n=[3])
-    told = rows(
+    reported = rows(
         tmp_path, "a", "runs/r/b", "c", a={"p": "x", "day": None}, c={"p": "y", "day": None}
     )
-    assert told == [(1, "x", None, None), (2, "own", None, 1.5), (3, "y", None, None)]
+    assert reported == [(1, "x", None, None), (2, "own", None, 1.5), (3, "y", None, None)]
 
 
 def test_the_log_is_right_where_a_file_has_the_column_too(tmp_path: Path) -> None:

@@ -14,5 +14,5 @@ def test_a_slow_question_writes_nothing(capfd: pytest.CaptureFixture[str]) -> No
     with duckdb_reader() as reader:
         reader.rows("SET progress_bar_time = 1", {})
         assert reader.row(SLOW, {}) == (5_000_000,)
-    told = capfd.readouterr()
-    assert (told.out, told.err) == ("", "")
+    reported = capfd.readouterr()
+    assert (reported.out, reported.err) == ("", "")

@@ -71,7 +71,9 @@ def test_footers_answer_without_a_row_being_read(tmp_path: Path) -> None:
     }
     measured = take_measures(list(questions), subject)
     assert measured.unmeasured == {}
-    assert measured.values == {measure_key(asked): told for asked, told in questions.items()}
+    assert measured.values == {
+        measure_key(asked): reported for asked, reported in questions.items()
+    }
 
 
 def test_footers_answer_where_whole_row_groups_are_null(tmp_path: Path) -> None:
@@ -106,7 +108,9 @@ def test_each_measure_looks_at_the_rows_of_its_scope(tmp_path: Path) -> None:
         aggregate("sum", N): 3,
     }
     measured = take_measures(list(questions), subject)
-    assert measured.values == {measure_key(asked): told for asked, told in questions.items()}
+    assert measured.values == {
+        measure_key(asked): reported for asked, reported in questions.items()
+    }
 
 
 def test_one_that_raises_takes_no_other_with_it(tmp_path: Path) -> None:
@@ -149,7 +153,9 @@ def test_an_empty_batch_has_counts_of_zero_and_aggregates_of_nothing(tmp_path: P
     }
     measured = take_measures(list(questions), subject)
     assert measured.unmeasured == {}
-    assert measured.values == {measure_key(asked): told for asked, told in questions.items()}
+    assert measured.values == {
+        measure_key(asked): reported for asked, reported in questions.items()
+    }
 
 
 def test_integers_beyond_what_json_holds_are_text(tmp_path: Path) -> None:
@@ -257,7 +263,7 @@ def test_the_engine_is_chosen_by_size_and_by_word(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "expected"),
     [
         ((1.0, 2.5, None), 3.5),
         ((math.inf, 1.7e308, 1.7e308), "Infinity"),
@@ -270,10 +276,10 @@ def test_the_engine_is_chosen_by_size_and_by_word(tmp_path: Path) -> None:
     ],
 )
 def test_sums_of_doubles_do_not_depend_on_the_order_of_rows(
-    values: tuple[float | None, ...], told: float | str | None, tmp_path: Path
+    values: tuple[float | None, ...], expected: float | str | None, tmp_path: Path
 ) -> None:
     subject = staged(tmp_path, [row(1, d=value) for value in values], [], SCHEMA)
     measured = take_measures([aggregate("sum", D)], subject)
-    assert measured.values.get(measure_key(aggregate("sum", D))) == told
-    too_large = told is None and any(value is not None for value in values)
+    assert measured.values.get(measure_key(aggregate("sum", D))) == expected
+    too_large = expected is None and any(value is not None for value in values)
     assert bool(measured.unmeasured) is too_large

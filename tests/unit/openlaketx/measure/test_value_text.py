@@ -10,7 +10,7 @@ from openlaketx.measure.sql import value_text
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "expected"),
     [
         (None, None),
         (0.1 + 0.2, 0.3),
@@ -22,8 +22,8 @@ from openlaketx.measure.sql import value_text
         (1e300, 1e300),
     ],
 )
-def test_sums_and_means_of_doubles(value: float | None, told: object) -> None:
-    assert value_text.rounded(value) == told
+def test_sums_and_means_of_doubles(value: float | None, expected: object) -> None:
+    assert value_text.rounded(value) == expected
     assert str(value_text.rounded(-0.0)) == "0.0"
 
 
@@ -35,10 +35,10 @@ def test_extremes_of_doubles_are_themselves() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"), [(None, None), (2**53, 2**53), (2**53 + 1, str(2**53 + 1)), (-5, -5)]
+    ("value", "expected"), [(None, None), (2**53, 2**53), (2**53 + 1, str(2**53 + 1)), (-5, -5)]
 )
-def test_integers(value: int | None, told: object) -> None:
-    assert value_text.whole(value) == told
+def test_integers(value: int | None, expected: object) -> None:
+    assert value_text.whole(value) == expected
 
 
 def test_decimals_keep_every_digit() -> None:

@@ -26,10 +26,10 @@ NAME = "silver.sales"
     ],
 )  # fmt: skip
 def test_what_is_no_frame_of_spark(name: object, frame: object, given: str, call: str) -> None:
-    with pytest.raises(WrongArgument) as told:
+    with pytest.raises(WrongArgument) as reported:
         check_frame("tx.publish", name, frame)
-    assert given in str(told.value)
-    assert told.value.next_step.startswith(call)
+    assert given in str(reported.value)
+    assert reported.value.next_step.startswith(call)
 
 
 @pytest.mark.parametrize(
@@ -42,12 +42,12 @@ def test_what_is_no_frame_of_spark(name: object, frame: object, given: str, call
     ],
 )
 def test_what_is_no_session(name: object, spark: object, name_first: bool, call: str) -> None:
-    with pytest.raises(WrongArgument) as told:
+    with pytest.raises(WrongArgument) as reported:
         check_session("tx.it", name, spark, name_first=name_first)
-    assert told.value.next_step == call
+    assert reported.value.next_step == call
 
 
 def test_a_very_long_name_is_cut() -> None:
-    with pytest.raises(WrongArgument) as told:
+    with pytest.raises(WrongArgument) as reported:
         check_frame("tx.publish", "x" * 9_000, None)
-    assert len(told.value.next_step) < 300
+    assert len(reported.value.next_step) < 300

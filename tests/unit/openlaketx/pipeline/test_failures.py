@@ -10,7 +10,7 @@ from openlaketx.pipeline.failures import failure_of
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "expected"),
     [
         (ValueError("\n  \nfirst\nsecond"), Failure(code="LG-0000", message="ValueError: first")),
         (ValueError(), Failure(code="LG-0000", message="ValueError")),
@@ -24,8 +24,8 @@ from openlaketx.pipeline.failures import failure_of
         ),
     ],
 )
-def test_an_error_is_told_in_one_line(error: Exception, told: Failure) -> None:
-    assert failure_of(error) == told
+def test_an_error_is_told_in_one_line(error: Exception, expected: Failure) -> None:
+    assert failure_of(error) == expected
 
 
 @pytest.mark.parametrize(

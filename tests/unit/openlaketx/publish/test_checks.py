@@ -162,10 +162,10 @@ def test_a_table_with_another_nested_column(tmp_path: Path) -> None:
         commit_properties=CommitProperties(app_transactions=[Transaction(PUBLISH_APP, 0)]),
     )
     table = Governed(location, str(DeltaTable(location).metadata().id))
-    told = "column n differs from the declared column"
-    refused(table, table.intent(), ForeignTable, told)
+    text = "column n differs from the declared column"
+    refused(table, table.intent(), ForeignTable, text)
     declared = TableSchema(columns=(Column(name="n", type="array<string>"),))
-    refused(table, table.intent(table_schema=declared), ForeignTable, told)
+    refused(table, table.intent(table_schema=declared), ForeignTable, text)
 
 
 def test_a_partitioned_table(tmp_path: Path) -> None:

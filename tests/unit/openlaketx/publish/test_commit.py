@@ -39,13 +39,13 @@ def test_an_append_shows_the_staged_file_and_says_who_stands_behind_it(table: Go
     commit = commit_publish(table.intent(staged))
     assert commit == 1
     assert table.numbers() == Counter([1, 2, 3])
-    told = read_commit(LocalStorage(), table.location, commit)
-    assert told is not None
-    assert (told.seq, told.adds, told.removes) == (1, (staged.path,), ())
-    assert told.author is not None
-    assert told.author.kind == "publish"
-    assert (told.author.dataset_id, told.author.run_id) == (DATASET_ID, "run_1")
-    assert (told.author.decision_id, told.author.intent_id) == ("dec_1", "int_1")
+    reported = read_commit(LocalStorage(), table.location, commit)
+    assert reported is not None
+    assert (reported.seq, reported.adds, reported.removes) == (1, (staged.path,), ())
+    assert reported.author is not None
+    assert reported.author.kind == "publish"
+    assert (reported.author.dataset_id, reported.author.run_id) == (DATASET_ID, "run_1")
+    assert (reported.author.decision_id, reported.author.intent_id) == ("dec_1", "int_1")
     assert table.handle().history(1)[0]["userMetadata"]
 
 

@@ -77,10 +77,10 @@ def test_a_change_between_the_checks_and_the_commit_wins(
     intent = table.intent(table.stage("runs/run_3/a.parquet", [3]), load=load)
     with (
         meanwhile("publish.before_commit", lambda: change(table)),
-        pytest.raises(BaseChanged) as told,
+        pytest.raises(BaseChanged) as reported,
     ):
         commit_publish(intent)
-    assert told.value.retryable
+    assert reported.value.retryable
     assert 3 not in table.numbers()
     assert table.numbers() >= Counter([2]) or change is restore
 

@@ -61,12 +61,12 @@ def test_texts_count_as_the_values_that_they_spell(tmp_path: Path) -> None:
     found = inspect_source("a.csv", str(tmp_path), ask=asking)
     assert found.options == {"null_value": "NA"}
     assert asking.failed(found) == [1, 1, 1, 1, 1, 1, 0]
-    told = profiles(found)
-    assert (told["n"].least, told["n"].greatest, told["n"].nulls) == (7, 10, 1)
-    assert (told["price"].least, told["price"].greatest) == ("1.50", "20.25")
-    assert told["at"].greatest == "2026-01-05T08:30:00.000000Z"
-    assert told["note"].lengths == (0, 4, 2.0)
-    assert {item.value for item in told["note"].top} == {"", "it's"}
+    reported = profiles(found)
+    assert (reported["n"].least, reported["n"].greatest, reported["n"].nulls) == (7, 10, 1)
+    assert (reported["price"].least, reported["price"].greatest) == ("1.50", "20.25")
+    assert reported["at"].greatest == "2026-01-05T08:30:00.000000Z"
+    assert reported["note"].lengths == (0, 4, 2.0)
+    assert {item.value for item in reported["note"].top} == {"", "it's"}
 
 
 def test_a_mark_for_null_may_hold_a_quote(tmp_path: Path) -> None:
@@ -91,10 +91,10 @@ def test_files_that_have_types_and_values_in_values(tmp_path: Path) -> None:
     found = inspect_source("a.parquet", str(tmp_path), ask=asking)
     names = {column.found_as: column.name for column in found.columns}
     assert asking.failed(found) == [1, 1, 1, 1]
-    told = profiles(found)
-    assert (told["tags"].nulls, told["tags"].top) == (1, ())
-    assert told["local"].greatest == "1970-01-01T00:00:00.000003"
-    assert set(told) == set(names.values())
+    reported = profiles(found)
+    assert (reported["tags"].nulls, reported["tags"].top) == (1, ())
+    assert reported["local"].greatest == "1970-01-01T00:00:00.000003"
+    assert set(reported) == set(names.values())
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -106,10 +106,10 @@ def test_partitions_of_a_table(tmp_path: Path, whole: bool) -> None:
     asking = Asking("unique(id)", *(["not_null(country)"] if whole else []))
     found = inspect_source(str(place), str(tmp_path), whole=whole, ask=asking)
     assert asking.failed(found) == [0, *([1] if whole else [])]
-    told = profiles(found)
-    assert ("country" in told) is whole
+    reported = profiles(found)
+    assert ("country" in reported) is whole
     if whole:
-        assert {item.value: item.rows for item in told["country"].top} == {"DE": 2, "F R": 1}
+        assert {item.value: item.rows for item in reported["country"].top} == {"DE": 2, "F R": 1}
 
 
 def test_without_a_row_nothing_is_asked(tmp_path: Path) -> None:
@@ -123,6 +123,6 @@ def test_without_a_row_nothing_is_asked(tmp_path: Path) -> None:
 
 def test_who_asks_nothing_is_told_no_more_than_before(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a,b\n1,2\n")
-    told = inspect_source("a.csv", str(tmp_path)).to_data()
-    assert set(told["columns"][0]) == {"name", "type", "found_as", "nulls"}
-    assert not {"measured", "unmeasured"} & set(told)
+    reported = inspect_source("a.csv", str(tmp_path)).to_data()
+    assert set(reported["columns"][0]) == {"name", "type", "found_as", "nulls"}
+    assert not {"measured", "unmeasured"} & set(reported)

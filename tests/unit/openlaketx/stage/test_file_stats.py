@@ -20,8 +20,8 @@ def stats(folder: Path, data_type: str, values: list[Any]) -> dict[str, Any]:
     file = folder / "a.parquet"
     write_rows(file, [{"x": value} for value in values], schema)
     text = delta_stats(pq.read_metadata(file), schema)
-    told: dict[str, Any] = json.loads(text, parse_float=str)
-    return {"text": text, **told}
+    reported: dict[str, Any] = json.loads(text, parse_float=str)
+    return {"text": text, **reported}
 
 
 @pytest.mark.parametrize(
@@ -43,11 +43,11 @@ def stats(folder: Path, data_type: str, values: list[Any]) -> dict[str, Any]:
     ],
 )
 def test_bounds(tmp_path: Path, data_type: str, values: list[Any], low: Any, high: Any) -> None:
-    told = stats(tmp_path, data_type, values)
-    assert told["numRecords"] == len(values)
-    assert told["minValues"] == {"x": low}
-    assert told["maxValues"] == {"x": high}
-    assert told["nullCount"] == {"x": values.count(None)}
+    reported = stats(tmp_path, data_type, values)
+    assert reported["numRecords"] == len(values)
+    assert reported["minValues"] == {"x": low}
+    assert reported["maxValues"] == {"x": high}
+    assert reported["nullCount"] == {"x": values.count(None)}
 
 
 @pytest.mark.parametrize(
@@ -64,10 +64,10 @@ def test_bounds(tmp_path: Path, data_type: str, values: list[Any], low: Any, hig
     ],
 )
 def test_what_cannot_be_told_is_left_out(tmp_path: Path, data_type: str, values: list[Any]) -> None:
-    told = stats(tmp_path, data_type, values)
-    assert told["minValues"] == {}
-    assert told["maxValues"] == {}
-    assert told["nullCount"] == {"x": values.count(None)}
+    reported = stats(tmp_path, data_type, values)
+    assert reported["minValues"] == {}
+    assert reported["maxValues"] == {}
+    assert reported["nullCount"] == {"x": values.count(None)}
 
 
 def test_a_column_that_nobody_may_know_has_its_nulls_counted_alone(tmp_path: Path) -> None:
@@ -89,9 +89,9 @@ def test_decimals_are_bare_numbers(tmp_path: Path) -> None:
 
 
 def test_long_texts_are_cut_and_the_upper_one_padded(tmp_path: Path) -> None:
-    told = stats(tmp_path, "string", ["a" * 40, "z" * 40])
-    assert told["minValues"]["x"] == "a" * PREFIX
-    assert told["maxValues"]["x"] == "z" * PREFIX + "\U0010ffff"
+    reported = stats(tmp_path, "string", ["a" * 40, "z" * 40])
+    assert reported["minValues"]["x"] == "a" * PREFIX
+    assert reported["maxValues"]["x"] == "z" * PREFIX + "\U0010ffff"
 
 
 @pytest.mark.parametrize(
@@ -107,12 +107,12 @@ def test_a_string_that_is_not_text_has_no_bounds(tmp_path: Path) -> None:
     text = pa.StringArray.from_buffers(2, *raw.buffers()[1:])
     pq.write_table(pa.table({"x": text}), tmp_path / "a.parquet")
     schema = TableSchema(columns=(Column(name="x", type="string"),))
-    told = json.loads(delta_stats(pq.read_metadata(tmp_path / "a.parquet"), schema))
-    assert (told["minValues"], told["nullCount"]) == ({}, {"x": 0})
+    document = json.loads(delta_stats(pq.read_metadata(tmp_path / "a.parquet"), schema))
+    assert (document["minValues"], document["nullCount"]) == ({}, {"x": 0})
 
 
 def test_a_footer_without_statistics_tells_only_rows(tmp_path: Path) -> None:
     schema = TableSchema(columns=(Column(name="x", type="long"),))
     pq.write_table(pa.table({"x": [1, 2]}), tmp_path / "a.parquet", write_statistics=False)
-    told = json.loads(delta_stats(pq.read_metadata(tmp_path / "a.parquet"), schema))
-    assert told == {"numRecords": 2, "minValues": {}, "maxValues": {}, "nullCount": {}}
+    document = json.loads(delta_stats(pq.read_metadata(tmp_path / "a.parquet"), schema))
+    assert document == {"numRecords": 2, "minValues": {}, "maxValues": {}, "nullCount": {}}

@@ -94,7 +94,7 @@ def test_footers_answer_for_plain_columns_and_for_no_other(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         (pa.list_(pa.struct([("Z", pa.timestamp("us", "UTC"))])), "array<struct<Z:timestamp>>"),
         (pa.list_(pa.struct([("z", pa.timestamp("us"))])), "array<struct<z:timestamp_ntz>>"),
@@ -103,7 +103,7 @@ def test_footers_answer_for_plain_columns_and_for_no_other(tmp_path: Path) -> No
     ids=["name", "type", "kind"],
 )
 def test_another_nested_column_than_declared_is_refused(
-    tmp_path: Path, change: pa.DataType, told: str
+    tmp_path: Path, change: pa.DataType, expected: str
 ) -> None:
     arrow = ARROW.set(3, pa.field("l", change))
     rows = [{**row, "l": None} for row in ROWS]
@@ -112,7 +112,7 @@ def test_another_nested_column_than_declared_is_refused(
     (run / "_SUCCESS").touch()
     table = pa.Table.from_pylist(rows, arrow)
     pq.write_table(table, run / "a.parquet", store_decimal_as_integer=True)
-    with pytest.raises(StagingFailed, match=f"column l is {told}"):
+    with pytest.raises(StagingFailed, match=f"column l is {expected}"):
         collect(str(tmp_path), "runs/run_1", SCHEMA, "silver.t", LocalStorage())
 
 

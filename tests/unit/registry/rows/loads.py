@@ -36,18 +36,18 @@ def loaded(
         path.write_text(text, "utf-8")
         findings = Findings()
         found = assemble(read_rows([path], findings), registered, findings)
-    told = [f"{e.place.line}:{e.place.column} {e.code} {e}" for e in findings.errors()]
-    return found, told
+    described = [f"{e.place.line}:{e.place.column} {e.code} {e}" for e in findings.errors()]
+    return found, described
 
 
 def good(text: str, registered: Definitions = NONE) -> Definitions:
-    found, told = loaded(text, registered)
-    assert told == []
+    found, reported = loaded(text, registered)
+    assert reported == []
     return found
 
 
 def mistakes(text: str, registered: Definitions = NONE) -> list[str]:
-    return [said.partition(" ")[2] for said in loaded(text, registered)[1]]
+    return [given.partition(" ")[2] for given in loaded(text, registered)[1]]
 
 
 def only_dataset(found: Definitions) -> DatasetDefinition:

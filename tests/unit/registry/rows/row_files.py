@@ -19,22 +19,22 @@ def read(name: str, content: str | bytes) -> tuple[list[Row], list[str]]:
         path.write_bytes(data)
         findings = Findings()
         rows = read_rows([path], findings)
-    told = [f"{e.place.line}:{e.place.column} {e.code} {e}" for e in findings.errors()]
-    return rows, told
+    described = [f"{e.place.line}:{e.place.column} {e.code} {e}" for e in findings.errors()]
+    return rows, described
 
 
 def good(name: str, content: str | bytes) -> list[Row]:
-    rows, told = read(name, content)
-    assert told == []
+    rows, reported = read(name, content)
+    assert reported == []
     return rows
 
 
 def mistakes(name: str, content: str | bytes) -> list[str]:
     """Nothing of a file with a mistake is taken."""
-    rows, told = read(name, content)
+    rows, reported = read(name, content)
     assert rows == []
-    assert told
-    return told
+    assert reported
+    return reported
 
 
 def plain(rows: list[Row]) -> list[Plain]:

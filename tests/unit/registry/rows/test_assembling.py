@@ -116,9 +116,9 @@ def test_one_row_changes_one_piece_of_what_is_registered() -> None:
 def test_both_vocabularies_must_agree() -> None:
     same = "INSERT INTO source_systems (source_system_id, source_name, source_type, active)"
     assert good(SOURCE + same + " VALUES (1, 'CRM export', 'csv', 1);").sources[0].active
-    told = mistakes(SOURCE + same + " VALUES (1, 'CRM export', 'PARQUET', 0);")
-    assert [said[:7] for said in told] == ["LG-2004", "LG-2004"]
-    assert "'parquet' here, but 'csv' at" in told[1] or "'csv' here" in told[0]
+    reported = mistakes(SOURCE + same + " VALUES (1, 'CRM export', 'PARQUET', 0);")
+    assert [given[:7] for given in reported] == ["LG-2004", "LG-2004"]
+    assert "'parquet' here, but 'csv' at" in reported[1] or "'csv' here" in reported[0]
 
 
 @pytest.mark.parametrize(
@@ -208,13 +208,13 @@ def test_nullable_again_takes_the_rule_away() -> None:
     ],
 )  # fmt: skip
 def test_mistakes(rows: str, code: str, words: str) -> None:
-    _, told = loaded(SOURCE + "\n" + rows)
-    at_row = [said for said in told if said.partition(" ")[2].startswith(code)]
-    assert at_row, told
-    assert any(words in said for said in at_row), told
+    _, reported = loaded(SOURCE + "\n" + rows)
+    at_row = [given for given in reported if given.partition(" ")[2].startswith(code)]
+    assert at_row, reported
+    assert any(words in given for given in at_row), reported
     line = SOURCE.count("\n") + 2
-    assert all(said.startswith(f"{line}:") for said in at_row)
-    assert not [said for said in told if "hunter2" in said]
+    assert all(given.startswith(f"{line}:") for given in at_row)
+    assert not [given for given in reported if "hunter2" in given]
 
 
 def test_a_dangling_arrow_to_what_is_registered_is_none() -> None:
@@ -235,7 +235,7 @@ def test_a_layer_that_is_not_the_datasets_is_refused() -> None:
 
 def test_ids_are_compared_as_text() -> None:
     rows = OBJECT.replace("VALUES (1, 'CRM", "VALUES ('001', 'CRM")
-    assert any("LG-2007" in said for said in mistakes(rows))
+    assert any("LG-2007" in given for given in mistakes(rows))
 
 
 def test_times_of_insertion_are_not_read() -> None:
@@ -270,9 +270,9 @@ def test_one_file_of_sql_holds_one_text() -> None:
 
 
 def test_sql_in_a_row_is_held_to_the_same_rules() -> None:
-    told = loaded(OBJECT + SILVER.format(1, "a", "DROP TABLE x"))[1]
-    assert [said.split()[1] for said in told] == ["LG-2019"]
-    assert told[0].startswith(f"{OBJECT.count(chr(10)) + 1}:")
+    reported = loaded(OBJECT + SILVER.format(1, "a", "DROP TABLE x"))[1]
+    assert [given.split()[1] for given in reported] == ["LG-2019"]
+    assert reported[0].startswith(f"{OBJECT.count(chr(10)) + 1}:")
 
 
 def test_ids_of_the_registry_are_no_ids_of_others() -> None:

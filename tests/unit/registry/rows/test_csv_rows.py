@@ -49,7 +49,7 @@ def test_a_header_alone_has_no_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "expected"),
     [
         ("", "1:1 LG-2026 the first line must be a header"),
         ("\n\n", "1:1 LG-2026 the first line must be a header"),
@@ -74,10 +74,10 @@ def test_a_header_alone_has_no_rows() -> None:
         ("," * MAX_COLUMNS, f"1:{MAX_COLUMNS + 1} LG-2024 the row is larger than 1,000 columns"),
     ],
 )
-def test_mistakes_and_their_places(content: str | bytes, told: str) -> None:
+def test_mistakes_and_their_places(content: str | bytes, expected: str) -> None:
     found = mistakes("t.csv", content)
     assert len(found) == 1
-    assert found[0].startswith(told)
+    assert found[0].startswith(expected)
 
 
 def test_all_rows_of_another_length_are_told() -> None:

@@ -24,8 +24,8 @@ FUZZ = examples(300)
 
 
 def rows_or_mistakes(name: str, content: str | bytes) -> None:
-    rows, told = read(name, content)
-    assert not (rows and told)
+    rows, reported = read(name, content)
+    assert not (rows and reported)
     for row in rows:
         assert row.place.line >= 1
         assert all(row.place_of(column).column >= 1 for column in row.values)

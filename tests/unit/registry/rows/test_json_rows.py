@@ -67,7 +67,7 @@ DEEP = "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1)
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "expected"),
     [
         ("", "1:1 LG-2023 not valid JSON: unexpected end"),
         ("7", "1:1 LG-2023 not valid JSON: write a list of rows"),
@@ -115,10 +115,10 @@ DEEP = "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1)
         (f'[{{"a": [{"1," * MAX_VALUE}1]}}]', "1:8 LG-2024 the value is larger than"),
     ],
 )
-def test_mistakes_and_their_places(content: str | bytes, told: str) -> None:
+def test_mistakes_and_their_places(content: str | bytes, expected: str) -> None:
     found = mistakes("t.json", content)
     assert len(found) == 1
-    assert found[0].startswith(told)
+    assert found[0].startswith(expected)
 
 
 def test_every_line_with_a_mistake_is_told() -> None:

@@ -37,8 +37,8 @@ CDC = Load(
 )
 
 
-def registered(**said: object) -> Definitions:
-    silver = dataset("silver.orders", "bronze.orders", **said)
+def registered(**given: object) -> Definitions:
+    silver = dataset("silver.orders", "bronze.orders", **given)
     return shop(datasets=(dataset("bronze.orders"), silver))
 
 
@@ -85,7 +85,7 @@ def test_settings_name_columns_as_the_source_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("[1]", "LG-2004 load_settings: write a mapping"),
         ("{", "LG-2004 load_settings: invalid JSON"),
@@ -98,9 +98,9 @@ def test_settings_name_columns_as_the_source_does() -> None:
         ('{"allow_empty": true}', "LG-2004 allow_empty: allow_empty applies to SNAPSHOT only"),
     ],
 )
-def test_settings_that_are_refused(text: str, told: str) -> None:
-    (said,) = mistakes(silver_row(load_settings=text), registered(load=CDC))
-    assert said.startswith(told)
+def test_settings_that_are_refused(text: str, expected: str) -> None:
+    (given,) = mistakes(silver_row(load_settings=text), registered(load=CDC))
+    assert given.startswith(expected)
 
 
 def test_another_build_replaces_the_one_before() -> None:
@@ -116,11 +116,11 @@ def test_another_build_replaces_the_one_before() -> None:
 
 def test_two_builds_contradict_each_other() -> None:
     row = silver_row(build_type="frame", sql_text="select * from bronze.orders")
-    assert any("'sql' here, but 'frame' at" in said for said in mistakes(row, registered()))
+    assert any("'sql' here, but 'frame' at" in given for given in mistakes(row, registered()))
     row = silver_row(python_file="../x.py", python_function="f", python_sha256=HASH)
     assert "inside the project" in mistakes(row, registered())[0]
     row = silver_row(python_file="x.py")
-    assert {said[:7] for said in mistakes(row, registered())} == {"LG-2003"}
+    assert {given[:7] for given in mistakes(row, registered())} == {"LG-2003"}
 
 
 def details(*rows: tuple[str, str]) -> str:
@@ -154,7 +154,7 @@ def test_a_source_keeps_what_no_row_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
+    ("name", "value", "expected"),
     [
         ("secret.token", "hunter2", "LG-2021"),
         ("secret.token", "secret://vault/x", "LG-2004 token: write env:NAME"),
@@ -166,8 +166,8 @@ def test_a_source_keeps_what_no_row_names() -> None:
         ("path", "", "LG-2003 'path or url' is required here"),
     ],
 )
-def test_details_that_are_refused(name: str, value: str, told: str) -> None:
+def test_details_that_are_refused(name: str, value: str, expected: str) -> None:
     text = details((name, value))
-    said = mistakes(text, shop())
-    assert any(line.startswith(told) for line in said), said
+    given = mistakes(text, shop())
+    assert any(line.startswith(expected) for line in given), given
     assert "hunter2" not in str(loaded(text, shop())[1])

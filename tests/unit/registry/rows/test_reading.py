@@ -99,9 +99,9 @@ def test_reading_stops_after_many_mistakes() -> None:
     ],
 )
 def test_no_message_shows_a_secret(name: str, content: str) -> None:
-    told = " ".join(mistakes(name, content)).lower()
-    assert SECRET.lower() not in told
-    assert SECRET[8:].lower() not in told
+    text = " ".join(mistakes(name, content)).lower()
+    assert SECRET.lower() not in text
+    assert SECRET[8:].lower() not in text
 
 
 def test_a_row_does_not_show_its_values() -> None:

@@ -50,11 +50,11 @@ def test_as_csv(data: st.DataObject, table: Table) -> None:
 @EXAMPLES
 @given(st.data(), st.lists(tables(), min_size=1, max_size=3, unique_by=lambda table: table[0]))
 def test_as_json_by_table(data: st.DataObject, written: list[Table]) -> None:
-    said = [
+    values = [
         f"{json.dumps(table[0])}: {data.draw(json_values([v for _, v in expected(table)]))}"
         for table in written
     ]
-    content = "{" + ",".join(said) + "}"
+    content = "{" + ",".join(values) + "}"
     assert typed(plain(good("any.json", content))) == typed(expected(*written))
 
 
@@ -94,5 +94,5 @@ def test_every_place_holds_the_value_that_was_written(data: st.DataObject, table
 def test_texts_written_by_the_library_are_read_or_refused(data: st.DataObject, text: str) -> None:
     """With every character there is: nothing is read as something else."""
     content = f'[{{"a": {json_text(data.draw, text)}}}]'
-    rows, told = read("t.json", content.encode("utf-8", "surrogatepass"))
-    assert told or [row.values["a"] for row in rows] == [text]
+    rows, reported = read("t.json", content.encode("utf-8", "surrogatepass"))
+    assert reported or [row.values["a"] for row in rows] == [text]

@@ -80,8 +80,8 @@ def test_expressions(kind: str, expression: str, column: str, text: str) -> None
     ],
 )
 def test_expressions_that_say_nothing_are_refused(kind: str, expression: str, code: str) -> None:
-    told = mistakes(OBJECT + QUALITY.format(kind, expression, "NULL"))
-    assert [said[:7] for said in told] == [code]
+    reported = mistakes(OBJECT + QUALITY.format(kind, expression, "NULL"))
+    assert [given[:7] for given in reported] == [code]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_entries_of_a_rule_set(entry: Any, text: str) -> None:
     ],
 )
 def test_an_entry_that_cannot_be_read_is_never_passed_over(entry: Any, code: str) -> None:
-    assert [said[:7] for said in mistakes(rule_set([entry]))] == [code]
+    assert [given[:7] for given in mistakes(rule_set([entry]))] == [code]
 
 
 @pytest.mark.parametrize("text", ["[", '{"rule": "A", "rule": "B"}', "NOT_NULL"])
@@ -137,8 +137,8 @@ def test_a_rule_set_is_json(text: str) -> None:
 def test_a_rule_fails_where_column_or_source_says_so(
     column: str | None, behaviour: str | None
 ) -> None:
-    said = [f"'{word}'" if word else "NULL" for word in (column, behaviour)]
-    (rule,) = rules_of(good(rule_set(["unique"], *said))).values()
+    given = [f"'{word}'" if word else "NULL" for word in (column, behaviour)]
+    (rule,) = rules_of(good(rule_set(["unique"], *given))).values()
     assert (rule.severity is Severity.FAIL) == ("FAIL" in (column, behaviour))
 
 
@@ -174,8 +174,8 @@ def test_a_rule_set_lists_the_rules_of_its_column() -> None:
 
 def test_a_wrong_type_is_told_at_the_type() -> None:
     row = QUALITY.format("UNIQE", "amount", "NULL")
-    (told,) = loaded(OBJECT + "\n" + row)[1]
-    assert told.startswith(f"{OBJECT.count(chr(10)) + 2}:{row.index(chr(39) + 'UNIQE') + 1} ")
+    (reported,) = loaded(OBJECT + "\n" + row)[1]
+    assert reported.startswith(f"{OBJECT.count(chr(10)) + 2}:{row.index(chr(39) + 'UNIQE') + 1} ")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ def the_mistake(content: str | bytes) -> str:
 
 
 @pytest.mark.parametrize(
-    ("statement", "told"),
+    ("statement", "expected"),
     [
         ("SELECT 1;", f"2:1 LG-2027 SELECT {ONLY}"),
         ("  update t SET a = 1;", f"2:3 LG-2027 update {ONLY}"),
@@ -111,15 +111,15 @@ def the_mistake(content: str | bytes) -> str:
         ("/* a /* b */", "2:1 LG-2023 not valid SQL: unterminated comment"),
     ],
 )
-def test_statements(statement: str, told: str) -> None:
-    assert the_mistake(GOOD + statement).startswith(told)
+def test_statements(statement: str, expected: str) -> None:
+    assert the_mistake(GOOD + statement).startswith(expected)
 
 
 OUT = "is not supported: only literals are supported, no expressions"
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "expected"),
     [
         ("(SELECT 1)", "LG-2028 ( is not supported: subqueries and expressions are not supported"),
         ("SELECT 1", f"LG-2028 SELECT {OUT}"),
@@ -148,13 +148,13 @@ OUT = "is not supported: only literals are supported, no expressions"
         ("$$x$$", "LG-2023 not valid SQL: $$ is not a supported quote"),
     ],
 )
-def test_values_at_their_place(written: str, told: str) -> None:
+def test_values_at_their_place(written: str, expected: str) -> None:
     found = the_mistake(f"INSERT INTO t (v)\nVALUES ({written});")
-    assert found.startswith(f"2:9 {told}")
+    assert found.startswith(f"2:9 {expected}")
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "expected"),
     [
         ("'a' || 'b'", f"2:13 LG-2028 || {OUT}"),
         ("'a' + 'b'", f"2:13 LG-2028 + {OUT}"),
@@ -177,8 +177,8 @@ def test_values_at_their_place(written: str, told: str) -> None:
         ("1, ", "2:12 LG-2028 ) is not supported: expected a value before it"),
     ],
 )
-def test_values_at_the_place_within(written: str, told: str) -> None:
-    assert the_mistake(f"INSERT INTO t (v)\nVALUES ({written});").startswith(told)
+def test_values_at_the_place_within(written: str, expected: str) -> None:
+    assert the_mistake(f"INSERT INTO t (v)\nVALUES ({written});").startswith(expected)
 
 
 def test_every_mistake_of_a_file_is_told() -> None:
@@ -219,12 +219,12 @@ def test_a_text_that_sqlcmd_would_change_is_refused(content: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "expected"),
     [
         (b"INSERT INTO t (a) VALUES ('\xff');", "1:28 LG-2023 not valid SQL: not UTF-8"),
         ("INSERT INTO t (a)\nVALUES ('\x00');", "2:10 LG-2023 not valid SQL: U+0000"),
         ("-- \u202e\n", "1:4 LG-2023 not valid SQL: U+202E RIGHT-TO-LEFT OVERRIDE"),
     ],
 )
-def test_characters(content: str | bytes, told: str) -> None:
-    assert the_mistake(content).startswith(told)
+def test_characters(content: str | bytes, expected: str) -> None:
+    assert the_mistake(content).startswith(expected)

@@ -96,8 +96,10 @@ def csv_files(draw: st.DrawFn, table: Table) -> str:
     _, columns, rows = table
     end = draw(st.sampled_from(["\n", "\r\n"]))
     lines = [[name.upper() for name in columns], *rows]
-    said = end.join(",".join(csv_cell(draw, value) for value in line) for line in lines)
-    return draw(st.sampled_from(["", "\ufeff"])) + said + draw(st.sampled_from(["", end, end * 2]))
+    output = end.join(",".join(csv_cell(draw, value) for value in line) for line in lines)
+    return (
+        draw(st.sampled_from(["", "\ufeff"])) + output + draw(st.sampled_from(["", end, end * 2]))
+    )
 
 
 def csv_cell(draw: st.DrawFn, value: Value) -> str:
@@ -117,11 +119,11 @@ def csv_text(value: Value) -> str | None:
 @st.composite
 def json_values(draw: st.DrawFn, rows: Sequence[dict[str, Value]]) -> str:
     """Decimals are written by hand: the library would round them."""
-    said = []
+    given = []
     for row in rows:
         cells = [f"{json_text(draw, name)}:{json_value(draw, v)}" for name, v in row.items()]
-        said.append("{" + f"{draw(SPACES)},{draw(SPACES)}".join(cells) + "}")
-    return f"[{draw(SPACES)}{f'{draw(SPACES)},'.join(said)}{draw(SPACES)}]"
+        given.append("{" + f"{draw(SPACES)},{draw(SPACES)}".join(cells) + "}")
+    return f"[{draw(SPACES)}{f'{draw(SPACES)},'.join(given)}{draw(SPACES)}]"
 
 
 def json_value(draw: st.DrawFn, value: Value) -> str:
