@@ -100,8 +100,8 @@ def many_appends(appends: int = APPENDS) -> list[Figure]:
         for young, aged in _turns(old, number):
             early.append(young)
             late.append(aged)
-        told = f"{_mean(late):.2f} s, of new tables {_mean(early):.2f} s"
-        print(f"    {number + TENTH} appends: {told}", flush=True)
+        times = f"{_mean(late):.2f} s, of new tables {_mean(early):.2f} s"
+        print(f"    {number + TENTH} appends: {times}", flush=True)
     shutil.rmtree(old.folder, ignore_errors=True)
     ratio = _mean(late) / _mean(early)
     return [

@@ -16,7 +16,7 @@ SCRATCH = Path(__file__).parent / "scratch"
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured value; ``bar`` is the most it may be, None where it is only told."""
+    """One measured value; ``bar`` is the most it may be, None if it is only reported."""
 
     figure: str
     value: float
@@ -33,7 +33,7 @@ class Figure:
             return True
         return self.value >= self.bar if self.least else self.value <= self.bar
 
-    def told(self) -> dict[str, object]:
+    def to_data(self) -> dict[str, object]:
         """For programs; what says nothing is left out."""
         whole = {**asdict(self), "value": round(self.value, 3), "ok": self.ok}
         return {key: value for key, value in whole.items() if key not in _SAID or value}
@@ -59,7 +59,7 @@ def keep(name: str, figures: list[Figure], folder: Path = RESULTS) -> None:
         "name": name,
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine(),
-        "figures": [figure.told() for figure in figures],
+        "figures": [figure.to_data() for figure in figures],
     }
     (folder / f"{name}.json").write_text(json.dumps(content, indent=2) + "\n")
 

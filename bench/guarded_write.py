@@ -90,7 +90,7 @@ def _rig(name: str, rules: tuple[str, ...] = RULES) -> Rig:
     folder = SCRATCH / name
     client = make_project(folder, rules)
     laps = Laps()
-    worker = create_worker(client.for_worker(), spark_options={}, progress=laps.told)
+    worker = create_worker(client.for_worker(), spark_options={}, progress=laps.report)
     return Rig(folder, client, worker, spark_session({}, delta=True), laps)
 
 

@@ -49,7 +49,7 @@ _RULES = tuple(f"row_count(min={least})" for least in range(1, 6))
 
 @dataclass(frozen=True)
 class History:
-    """A State that owns its lake, and how long it took to tell it all."""
+    """A State that owns its lake, and how long its delivery took."""
 
     database: Database
     lake: str
@@ -60,7 +60,7 @@ class History:
 def make_history(
     folder: Path, runs: int, datasets: int, database: Database | None = None
 ) -> History:
-    """``runs`` published runs over ``datasets`` tables, told to the ledger."""
+    """``runs`` published runs over ``datasets`` tables, delivered to the ledger."""
     database = database or Database(f"sqlite:///{folder}/.lakeguard/state.db")
     context = _context(database, folder, datasets)
     relay = Relay(OrganisationState.of(database, ORG, context.clock), context.lake)

@@ -1,4 +1,4 @@
-"""Ten gigabytes of CSV through a local Spark with a 2 GB heap: it must end, and is told how."""
+"""Ten gigabytes of CSV through a local Spark with a 2 GB heap: it must end; reports how."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A history of 100,000 runs: told to the ledger, proved, and the State made again from it."""
+"""A history of 100,000 runs: delivered to the ledger, verified, and rebuilt."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def proved() -> list[Figure]:
     folder = SCRATCH / "proof"
     folder.mkdir(parents=True)
     history = make_history(folder, RUNS, DATASETS)
-    print(f"  a history of {RUNS:,} runs is told", flush=True)
+    print(f"  a history of {RUNS:,} runs is delivered", flush=True)
     return [*proof(history), *rebuilt(history)]
 
 

@@ -30,7 +30,7 @@ class Laps:
         self._next("idle")
         return self._since - self._begun
 
-    def told(self, stage: str, facts: dict[str, Any]) -> None:
+    def report(self, stage: str, facts: dict[str, Any]) -> None:
         self._next(_BEGINS.get(stage, stage))
 
     def seconds(self, *laps: str) -> float:

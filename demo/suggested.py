@@ -57,8 +57,8 @@ def listed(sketch: SourcePreview, found: Sequence[Suggestion]) -> str:
         ),
     ]
     lines = [f"| {' | '.join(cell.replace('|', _PIPE) for cell in row)} |" for row in rows]
-    told = f"{len(found)} rules, suggested from {sketch.rows:,} rows:"
-    return "\n".join([told, "", lines[0], "|---|---|---|---|", *lines[1:]])
+    title = f"{len(found)} rules, suggested from {sketch.rows:,} rows:"
+    return "\n".join([title, "", lines[0], "|---|---|---|---|", *lines[1:]])
 
 
 def parts(page: str) -> tuple[str, str, str]:
@@ -70,9 +70,9 @@ def parts(page: str) -> tuple[str, str, str]:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        told = listed(*flights_suggestions(flights_table(Path(folder))))
+        table = listed(*flights_suggestions(flights_table(Path(folder))))
     before, _, after = parts(PAGE.read_text("utf-8"))
-    PAGE.write_text(f"{before}{_BEGIN}\n\n{told}\n\n{_END}{after}", "utf-8")
+    PAGE.write_text(f"{before}{_BEGIN}\n\n{table}\n\n{_END}{after}", "utf-8")
 
 
 if __name__ == "__main__":

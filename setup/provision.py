@@ -219,10 +219,10 @@ def install_packages() -> None:
 
 
 def index_settings() -> dict[str, str]:
-    """What the user told pip about the package index, in uv's words."""
-    told = run([PYTHON, "-m", "pip", "config", "list"], "pip does not start.")
+    """The user's pip settings for the package index, in uv's words."""
+    settings = run([PYTHON, "-m", "pip", "config", "list"], "pip does not start.")
     files, environment = (
-        dict(re.findall(rf"^{place}\.([a-z-]+)='(.*)'$", told, re.MULTILINE))
+        dict(re.findall(rf"^{place}\.([a-z-]+)='(.*)'$", settings, re.MULTILINE))
         for place in ("(?:global|install)", ":env:")
     )
     found = {**files, **environment}
@@ -254,10 +254,10 @@ def find_java() -> tuple[Path, int] | None:
 def java_version(java: Path) -> int:
     """The major version; 0 where there is no Java that starts."""
     try:
-        said = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
+        output = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
     except (OSError, subprocess.CalledProcessError):
         return 0
-    found = re.search(r'version "(\d+)', said)
+    found = re.search(r'version "(\d+)', output)
     return int(found.group(1)) if found else 0
 
 
@@ -283,12 +283,12 @@ def java_command() -> str:
 
 def fetch_jars(java_home: Path) -> list[Path]:
     """The paths of the Delta jars, fetched if they are not cached."""
-    said = run(
+    output = run(
         [PYTHON, "-m", "openlaketx.engine.spark.jars"],
         "The Delta jars could not be fetched. Is Maven Central within reach?",
         JAVA_HOME=str(java_home),
     )
-    return [Path(line) for line in said.splitlines()]
+    return [Path(line) for line in output.splitlines()]
 
 
 # ---------------------------------------------------------------------------------- processes

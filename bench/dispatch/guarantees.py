@@ -11,21 +11,20 @@ class Guarantees:
     """What becomes of the word of a worker that lost its task."""
     history: str
     again: str
-    """The same end told twice."""
+    """The same end reported twice."""
     audit: str
     retries: str
 
     @property
     def text(self) -> str:
-        said = vars(self).items()
-        return "; ".join(f"{term}: {words}" for term, words in said)
+        return "; ".join(f"{term}: {words}" for term, words in vars(self).items())
 
 
 OURS = Guarantees(
     fencing="an end counts only from the newest attempt, by its lease token",
     history="a row for each attempt, each change of state and each end; none is ever removed",
     again="the first answer, byte for byte; another end for the same attempt is refused",
-    audit="each change with its number, actor and reason, told to the ledger on the lake",
+    audit="each change with its number, actor and reason, delivered to the ledger on the lake",
     retries="by itself, after failures that may pass and lost workers, up to a limit, then dead",
 )
 PROCRASTINATE = Guarantees(
@@ -37,9 +36,9 @@ PROCRASTINATE = Guarantees(
     " periodic task asks for them",
 )
 PGQUEUER = Guarantees(
-    fencing="none: a job is ended by its id, whoever has picked it since",
+    fencing="none: a job is ended by its id, whoever picked it since",
     history="the job's row is removed; a log has a row for each change of state",
-    again="nothing happens, and nothing is said",
+    again="ignored silently",
     audit="log rows have a status, a time and a traceback, no actor",
     retries="jobs without a heartbeat are picked again; after failures with an executor that"
     " asks for it. Ends wait in memory for their batch, so a killed worker's are run again",

@@ -60,8 +60,8 @@ def define_jobs(context: PlaneContext, jobs: list[JobDefinition]) -> list[str]:
 
 
 def idle_job(name: str, **config: str) -> JobDefinition:
-    said = {"call": "nothing:at_all", "concurrency": "1000", **config}
-    return JobDefinition(job=name, type="python", config=said)
+    settings = {"call": "nothing:at_all", "concurrency": "1000", **config}
+    return JobDefinition(job=name, type="python", config=settings)
 
 
 def queue_tasks(context: PlaneContext, job_ids: list[str], tasks: int) -> None:

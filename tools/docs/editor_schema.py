@@ -267,14 +267,14 @@ def _job() -> Schema:
 
 def _config() -> Schema:
     """Our keys, and any key with a ``#``, which belongs to another system."""
-    said: dict[str, Schema] = {
+    properties: dict[str, Schema] = {
         **dict.fromkeys(KEYS, _TEXT),
         "catch_up": _one_of(CatchUp),
         "overlap": _one_of(Overlap),
     }
     return {
         "type": "object",
-        "properties": said,
+        "properties": properties,
         "patternProperties": {MARK: _TEXT},
         "additionalProperties": False,
     }

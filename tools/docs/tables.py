@@ -147,14 +147,14 @@ def _ledger(name: str, note: TableNote) -> str:
     if name not in fact_tables():
         return f"not there. {note.not_in_lake}"
     changing = ", without the columns that change" if name in MUTABLE_COLUMNS else ""
-    return f"told row by row{changing}."
+    return f"row by row{changing}."
 
 
 def _invariant(each: Invariant) -> str:
     guards = [("constraint", each.constraints), ("trigger", each.triggers), ("test", each.tests)]
-    told = [
+    proofs = [
         f"{word}{'s' if len(names) > 1 else ''} {', '.join(f'`{name}`' for name in names)}"
         for word, names in guards
         if names
     ]
-    return f"{each.says} ({'; '.join(told)})"
+    return f"{each.says} ({'; '.join(proofs)})"

@@ -32,7 +32,7 @@ def test_a_bar_may_be_the_least_that_is_needed(
     reported = capsys.readouterr().out
     assert f"bar at least 1000   {'ok' if ok else 'MISSED'}" in reported
     assert "of few words" in reported
-    assert figure.told().keys() == FIGURE_KEYS | SAID_KEYS
+    assert figure.to_data().keys() == FIGURE_KEYS | SAID_KEYS
 
 
 def test_what_is_kept(tmp_path: Path) -> None:

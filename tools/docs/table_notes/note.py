@@ -1,4 +1,4 @@
-"""What is said of a table beside its columns: what it is for, what always holds, what keeps it."""
+"""Notes on a table: its purpose, its invariants and what enforces them."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ PLATFORM_NOTES: dict[str, TableNote] = {
                 tests=(f"{_PEOPLE}::test_whoever_acts_is_a_user_from_then_on",),
             ),
         ),
-        not_in_lake="It is about people, and whoever reads the lake may read its ledger.",
+        not_in_lake="It is about people, and everyone who reads the lake may read its ledger.",
     ),
     "dag_versions": TableNote(
         Family.ORCHESTRATION,
@@ -81,14 +81,14 @@ PLATFORM_NOTES: dict[str, TableNote] = {
         "What was written and is not in the lake ledger yet; a delivered row leaves.",
         (
             Invariant(
-                "A row and what is told of it are written together or not at all.",
+                "A row and its outbox row are written together or not at all.",
                 tests=(
                     "tests/migration/test_schema.py::test_a_fact_and_what_is_told_of_it_live_and_die_with_their_transaction",
                     f"{_RELAY}::test_what_is_rolled_back_is_not_told",
                 ),
             ),
             Invariant(
-                "What is told arrives exactly once, whatever dies on the way.",
+                "Every outbox row reaches the ledger exactly once, whichever process dies.",
                 constraints=("outbox_pkey",),
                 tests=(
                     f"{_RELAY}::test_what_is_told_arrives_once",
@@ -100,12 +100,12 @@ PLATFORM_NOTES: dict[str, TableNote] = {
     ),
     "audit_chain": TableNote(
         Family.OURS,
-        "A hash over each delivered batch and the hash before it: what was told cannot be altered"
+        "A hash over each delivered batch and the hash before it: delivered rows cannot be altered"
         " unnoticed.",
         (
             Invariant("A batch is chained once.", constraints=("pk_audit_chain",)),
             Invariant(
-                "Rows that are not those that were told are found out.",
+                "Rows that differ from the delivered ones are detected.",
                 tests=(f"{_REBUILD}::test_a_damaged_ledger_is_not_believed",),
             ),
             Invariant(

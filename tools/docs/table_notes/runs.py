@@ -222,7 +222,7 @@ LEDGER_NOTES: dict[str, TableNote] = {
                 tests=(f"{_CLIENT}::test_one_key_is_one_task_and_one_version",),
             ),
             Invariant(
-                "Notes are what the build said of its version: JSON, of at most 64 KiB.",
+                "Notes that the build attached to its version: JSON, at most 64 KiB.",
                 tests=(f"{_CLIENT}::test_what_a_build_says_stays_with_its_version",),
             ),
         ),
@@ -301,8 +301,8 @@ LEDGER_NOTES: dict[str, TableNote] = {
         "Which files maintenance removed from a table, and which versions went with them.",
         (
             Invariant(
-                "It is told before the first file goes, so that what is gone and what is lost can"
-                " be told apart.",
+                "It is written before the first file is deleted, so `verify` can distinguish"
+                " removed files from lost ones.",
                 tests=("tests/faults/test_killed.py::test_a_killed_maintenance",),
             ),
             Invariant(
@@ -330,7 +330,7 @@ WAIVER_NOTES: dict[str, TableNote] = {
                 tests=(f"{_WAIVERS}::test_a_block_policy_cannot_be_waived",),
             ),
             Invariant(
-                "It holds for what the check said when it was given.",
+                "It covers the check as it was defined when the waiver was given.",
                 tests=(f"{_WAIVERS}::test_a_waiver_holds_for_what_the_check_said",),
             ),
             Invariant(
