@@ -254,7 +254,9 @@ def find_java() -> tuple[Path, int] | None:
 def java_version(java: Path) -> int:
     """The major version; 0 where there is no Java that starts."""
     try:
-        output = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
+        output = subprocess.run(
+            [java, "-version"], capture_output=True, text=True, check=True
+        ).stderr
     except (OSError, subprocess.CalledProcessError):
         return 0
     found = re.search(r'version "(\d+)', output)
