@@ -39,13 +39,13 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
 
 
 def test_every_line_ends_as_the_page_says(walked: Terminal) -> None:
-    codes = {given.line: given.code for given in walked.said}
-    ends = [(given.line, given.code) for given in walked.said if given.code != 0]
+    codes = {each.line: each.code for each in walked.results}
+    ends = [(each.line, each.code) for each in walked.results if each.code != 0]
     assert ends == [("lakeguard run --all", BLOCKED)], codes
 
 
 def described(walked: Terminal, line: str, nth: int = 0) -> str:
-    return [item.out for item in walked.said if item.line == line][nth]
+    return [item.out for item in walked.results if item.line == line][nth]
 
 
 def outcomes(text: str) -> list[list[str]]:
@@ -110,7 +110,7 @@ def test_the_transcript_in_the_readme_is_real(walked: Terminal) -> None:
 
 
 def test_the_replay_is_identical(walked: Terminal) -> None:
-    replayed = next(item for item in walked.said if " replay " in item.line)
+    replayed = next(item for item in walked.results if " replay " in item.line)
     assert replayed.out.startswith("✓ IDENTICAL  run_")
 
 
