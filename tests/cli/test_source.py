@@ -200,3 +200,15 @@ def test_files_outside_of_the_lake_are_named_in_full(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     assert source_path(("../in/*.csv",), lake, lake) == f"{tmp_path}/in/*.csv"
     assert source_path(("*.csv",), lake / "in", lake) == "in/*.csv"
+
+
+@pytest.mark.parametrize("pattern", ["silver/p/*.csv", "exports/link/*.csv", "_lakeguard/*.csv"])
+def test_tables_of_the_lake_are_no_source(shell: Shell, lake: Path, pattern: str) -> None:
+    for folder in ("silver/p", "_lakeguard"):
+        (lake / folder).mkdir(parents=True, exist_ok=True)
+        (lake / folder / "a.csv").write_text(ORDERS.format(1))
+    (lake / "exports/link").symlink_to(lake / "silver/p")
+    result = shell("source", "add", "orders", pattern)
+    assert result.code == 2
+    assert "parents:" in result.err
+    assert not (lake / "definitions/sources/orders.yaml").exists()

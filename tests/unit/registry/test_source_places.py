@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from lakeguard.registry.planning.plan import make_plan
+from lakeguard.registry.snapshot import RegistryState
 from lakeguard_sdk.core.enums import Malformed, SourceFormat
 from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.model.definitions import Definitions, FromSource, SourceDefinition
@@ -157,3 +159,30 @@ def test_a_source_that_becomes_a_database_is_held_against_its_readers(tmp_path: 
     files = Definitions(sources=(source(),), datasets=(dataset("bronze.orders"),))
     (reported,) = refused(tmp_path, files, Definitions(sources=shop().sources))
     assert "write schema.table" in reported
+
+
+@pytest.mark.parametrize("path", ["silver/p", "in/link", "silver/*/*.parquet", "_lakeguard/x"])
+def test_a_source_does_not_point_into_the_lake(path: str, tmp_path: Path) -> None:
+    (tmp_path / "silver/p").mkdir(parents=True)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/link").symlink_to(tmp_path / "silver/p")
+    for kind in (SourceFormat.DELTA, SourceFormat.PARQUET, SourceFormat.CSV, SourceFormat.JSONL):
+        definitions = Definitions(sources=(source(format=kind, path=path),))
+        with pytest.raises(InvalidDefinitions) as invalid:
+            make_plan(definitions, RegistryState(), str(tmp_path))
+        (error,) = invalid.value.errors
+        assert "parents:" in str(error)
+        assert error.to_data()["code"] == "LG-2004"
+
+
+def test_an_object_of_a_source_does_not_point_into_the_lake(tmp_path: Path) -> None:
+    (tmp_path / "silver/p").mkdir(parents=True)
+    read = FromSource(source="orders", object="../silver/p")
+    definitions = Definitions(
+        sources=(source(format=SourceFormat.DELTA, path="in"),),
+        datasets=(dataset("bronze.orders", build=read),),
+    )
+    with pytest.raises(InvalidDefinitions) as invalid:
+        make_plan(definitions, RegistryState(), str(tmp_path))
+    (error,) = invalid.value.errors
+    assert "`parents: [silver.p]`" in str(error)

@@ -225,6 +225,15 @@ class DeltaTables:
         return failure
 
 
+def is_governed(location: str) -> bool:
+    """Whether the table has commits of LakeGuard, of this lake or another."""
+    try:
+        return DeltaTable(local_path(location)).transaction_version(PUBLISH_APP) is not None
+    except DeltaError:  # a damaged log; who created the table can still be read
+        first = read_commit(storage_for(location), location, 0)
+        return first is not None and first.author is not None
+
+
 @contextmanager
 def _readable(location: str) -> Iterator[None]:
     """Maps engine errors and torn commits to ``TableUnreadable``."""

@@ -16,7 +16,7 @@ from lakeguard_sdk.model.source_preview import PreviewColumn, SourcePreview
 from lakeguard_sdk.storage.storage import local_path
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.extract.batch import name_problem
-from openlaketx.extract.files.manifest import matching
+from openlaketx.extract.files.manifest import matching, reserved_problem
 from openlaketx.extract.files.text_files import TextProblem
 from openlaketx.extract.sources.jsonl_lines import (
     BLANKS,
@@ -82,6 +82,8 @@ def inspect_source(
     profiled too, and its measures are taken on the sampled rows.
     """
     place = Path(local_path(root), pattern)
+    if not whole and (reserved := reserved_problem(pattern, (), root)):
+        raise SourceNotInspectable(pattern=pattern, reason=reserved)
     with sample_rows() as rows:
         if whole:
             return inspect_table(str(place), rows, ask)
@@ -102,7 +104,10 @@ def _files(pattern: str, root: str, limits: Limits) -> Files:
     if Path(local_path(root), pattern).is_dir():
         reason = "it is a folder; give a file pattern, such as *.csv"
         raise SourceNotInspectable(pattern=pattern, reason=reason)
-    there = [str(Path(local_path(root), path)) for path in matching(pattern, root)]
+    paths = matching(pattern, root)
+    there = [str(Path(local_path(root), path)) for path in paths]
+    if reserved := reserved_problem(pattern, paths, root):
+        raise SourceNotInspectable(pattern=pattern, reason=reserved)
     if not there:
         raise SourceNotInspectable(pattern=pattern, reason="no file matches")
     formats = [_format_of(file) for file in there]

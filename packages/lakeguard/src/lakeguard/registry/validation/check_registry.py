@@ -33,6 +33,7 @@ from lakeguard.registry.validation.references import (
     dependent_errors,
     reader_errors,
     reference_errors,
+    reserved_errors,
 )
 from lakeguard.registry.validation.rule_references import referring_errors, rule_reference_errors
 from lakeguard_sdk.core.dataset_name import DatasetName
@@ -195,6 +196,8 @@ def _all_errors(
             yield from _location_errors(item, root)
         elif isinstance(item, SourceDefinition):
             yield from reader_errors(item, merged)
+        if root is not None and isinstance(item, DatasetDefinition | SourceDefinition):
+            yield from reserved_errors(item, merged, root)
     yield from _look_alike_errors(merged)
     yield from _place_errors(merged, root)
     yield from _job_errors(merged)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lakeguard.lake.delta import is_governed
 from lakeguard.registry.files.job_settings import controls_of
-from lakeguard.registry.files.source_locations import OBJECT
+from lakeguard.registry.files.source_locations import OBJECT, path_problem
 from lakeguard.registry.merged_registry import MergedRegistry
 from lakeguard.registry.text.definition_positions import by_file
 from lakeguard.registry.text.yaml_nodes import Path
@@ -26,6 +27,8 @@ from lakeguard_sdk.model.definitions import (
     SourceDefinition,
     TargetDefinition,
 )
+from lakeguard_sdk.storage.reserved_places import reserved_source
+from lakeguard_sdk.storage.storage import join
 
 
 def reference_errors(definition: Definition, merged: MergedRegistry) -> Iterator[DefinitionError]:
@@ -70,6 +73,28 @@ def _dataset_errors(
         yield from mapping_errors(dataset, merged)
         yield from partition_errors(dataset, merged)
     yield from nested_errors(dataset, merged)
+
+
+def reserved_errors(
+    item: DatasetDefinition | SourceDefinition, merged: MergedRegistry, lake: str
+) -> Iterator[DefinitionError]:
+    """A source, or an object of one, inside a governed table or a folder of LakeGuard."""
+    path: str = ""
+    at: tuple[str, ...] = ("path",)
+    if isinstance(item, SourceDefinition):
+        path = item.path
+    elif isinstance(item.build, FromSource) and item.build.object:
+        source = merged.definition("source", item.build.source)
+        if isinstance(source, SourceDefinition) and source.path:
+            path, at = join(source.path, item.build.object), ("source", "object")
+    problem = reserved_source(path, lake, is_governed) if _is_readable(path) else None
+    if problem is not None:
+        yield WrongValue(by_file(item, at), key=at[-1], problem=problem, hint="", at=list(at))
+
+
+def _is_readable(path: str) -> bool:
+    """Whether the path is one; what is wrong with others is said elsewhere."""
+    return bool(path) and path_problem(path) is None
 
 
 def partition_errors(
