@@ -238,17 +238,15 @@ def test_evidence_that_does_not_hold_together_is_blocked(
 
 
 def test_evidence_of_files_elsewhere_is_blocked(client: Client) -> None:
-    plan = open_run(client)
-    client.runs.submit_schema(plan.ticket, plan.declared)
-    evidence = evidence_of(DeltaLake(), plan, [1])
-    for path in ("runs/other/part.parquet", f"{plan.staging}/../x.parquet", "/etc/passwd"):
-        moved = evidence.files[0].model_copy(update={"path": path})
-        lying = evidence.model_copy(update={"files": (moved,)})
-        decision = client.runs.submit_evidence(plan.ticket, lying)
-        assert not decision.allowed
+    for path in ("runs/other/part.parquet", "{staging}/../x.parquet", "/etc/passwd"):
         plan = open_run(client)
         client.runs.submit_schema(plan.ticket, plan.declared)
         evidence = evidence_of(DeltaLake(), plan, [1])
+        elsewhere = {"path": path.format(staging=plan.staging)}
+        moved = evidence.files[0].model_copy(update=elsewhere)
+        lying = evidence.model_copy(update={"files": (moved,)})
+        decision = client.runs.submit_evidence(plan.ticket, lying)
+        assert not decision.allowed, path
 
 
 def test_one_key_is_one_task_and_one_version(client: Client) -> None:

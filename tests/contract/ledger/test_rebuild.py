@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -121,6 +122,18 @@ def test_a_damaged_ledger_is_not_believed(database: Database, tmp_path: Path) ->
     changed = data.set_column(data.schema.get_field_index("body"), "body", [["1", "2", "3"]])
     files.replace(changed, 1_000)
     with pytest.raises(LedgerUnreadable, match="not those that were told"):
+        rebuild(database, tmp_path)
+    assert not any(contents(database).values()), "nothing is half restored"
+
+
+@pytest.mark.usefixtures("lost")
+def test_a_chain_that_is_not_the_one_of_the_owner_file_is_refused(
+    database: Database, tmp_path: Path
+) -> None:
+    (file,) = tmp_path.rglob(OWNER_FILE)
+    owner = json.loads(file.read_text("utf-8"))
+    file.write_text(json.dumps({**owner, "head": f"sha256:{'0' * 64}"}), "utf-8")
+    with pytest.raises(LedgerUnreadable, match="ends before batch"):
         rebuild(database, tmp_path)
     assert not any(contents(database).values()), "nothing is half restored"
 

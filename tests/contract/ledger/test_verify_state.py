@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from datetime import datetime
 from pathlib import Path
 
@@ -191,6 +192,13 @@ def test_a_chain_that_ends_too_early(lake: ProvenLake) -> None:
     lake.client.operations.submit(NUMBERS, "to be forgotten")
     lake.relay.drain()
     lake.forget_last_batch()
+    assert lake.found() == {Kind.TRUNCATED: ["plane.json"]}
+
+
+def test_an_owner_file_with_another_head(lake: ProvenLake) -> None:
+    file = lake.ledger_folder("plane.json")
+    owner = json.loads(file.read_text("utf-8"))
+    file.write_text(json.dumps({**owner, "head": f"sha256:{'0' * 64}"}), "utf-8")
     assert lake.found() == {Kind.TRUNCATED: ["plane.json"]}
 
 

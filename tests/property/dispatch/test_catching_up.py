@@ -60,6 +60,14 @@ def test_what_is_owed_are_the_latest_of_all_times(
     assert all_times(trigger, first, due.next_at) == [*passed, due.next_at], "none is left out"
 
 
+def test_a_time_that_is_exactly_now_is_due() -> None:
+    trigger = CronTrigger(schedule="0 * * * *", time_zone="UTC", catch_up=CatchUp.ALL)
+    now = START + timedelta(hours=1)
+    due = due_times(trigger, START, now)
+    assert due.moments == (START, now)
+    assert due.next_at == now + timedelta(hours=1)
+
+
 @given(trigger=TRIGGERS, defined=SPANS, later=SPANS, before=st.none() | SPANS)
 def test_a_changed_schedule_owes_nothing_of_long_ago_but_what_had_come(
     trigger: CronTrigger, defined: timedelta, later: timedelta, before: timedelta | None
