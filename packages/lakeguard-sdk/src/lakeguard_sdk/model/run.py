@@ -23,7 +23,7 @@ from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.delivery import DatabaseTable
 from lakeguard_sdk.model.evidence import InputVersion, SourcePosition, StagedFile
 from lakeguard_sdk.model.load import LoadField, batch_columns, load_columns
-from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantineRule
+from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantineFile, QuarantineRule
 from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
 from lakeguard_sdk.types.schema import TableSchema
 
@@ -175,6 +175,8 @@ class RunPlan(FrozenModel):
         default=(), exclude_if=lambda rules: not rules
     )
     """Rules whose failing rows are quarantined, in the order of their ids."""
+    quarantined: tuple[QuarantineFile, ...] = Field(default=(), exclude_if=lambda files: not files)
+    """What is in quarantine already, for a run that may read those rows again."""
 
     def under(self, verdict: SchemaVerdict) -> RunPlan:
         """The plan after the schema verdict."""

@@ -13,6 +13,7 @@ from lakeguard.gate.rules.quarantine_rules import quarantine_rules
 from lakeguard.gate.schema.profiles import BUILT_IN, DEFAULT, SchemaTerms, answers_of
 from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import opened_revision, opening_of, record_opening
+from lakeguard.ledger.quarantine.load import quarantine_of
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import Pointer, pointer, require_version
 from lakeguard.promotion.context import PinnedRules, PlaneContext
@@ -52,7 +53,7 @@ from lakeguard_sdk.core.enums import Outcome, TargetFormat, TaskKind
 from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.load import Load
-from lakeguard_sdk.model.quarantine import QuarantineBuild
+from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantineFile
 from lakeguard_sdk.model.run import (
     Build,
     InputPin,
@@ -250,6 +251,7 @@ def _plan(tx: Transaction, context: PlaneContext, opening: Opening, build: Build
     definition, target = opening.dataset.definition, opening.bundle.target
     private, masked = _hidden_columns(tx, opening, build)
     measures = required_measures(opening.pinned, definition.table_schema)
+    quarantining = quarantine_rules(opening.pinned.rules, definition.declared)
     return RunPlan(
         ticket=opening.ticket,
         dataset=opening.dataset.name,
@@ -279,8 +281,21 @@ def _plan(tx: Transaction, context: PlaneContext, opening: Opening, build: Build
         private=private,
         masked=masked,
         redacted_statistics=columns_to_redact(definition.table_schema, opening.pinned, masked),
-        quarantine_rules=quarantine_rules(opening.pinned.rules, definition.declared),
+        quarantine_rules=quarantining,
+        quarantined=_quarantined_before(tx, opening, build) if quarantining else (),
     )
+
+
+def _quarantined_before(
+    tx: Transaction, opening: Opening, build: Build
+) -> tuple[QuarantineFile, ...]:
+    """Quarantined and discarded rows that the run may find again; a replay or backfill decides on
+    them anew."""
+    if opening.base is None or opening.window is not None or isinstance(build, QuarantineBuild):
+        return ()
+    found = quarantine_of(tx, opening.dataset.dataset_id)
+    held = found.held(found.published).values()
+    return tuple(file for item in held for file in item.quarantine_files)
 
 
 def _hidden_columns(

@@ -134,9 +134,19 @@ def _same_files(before: SourcePosition | None, after: SourcePosition) -> bool:
 
 
 def _needs_decision(plan: RunPlan, batch: Batch, splitter: QuarantineSplitter) -> bool:
-    """Whether a batch without changes still needs a decision: it has quarantined rows, or it
-    replays quarantined rows that now pass."""
-    return bool(batch.rejected or splitter.rows) or isinstance(plan.build, QuarantineBuild)
+    """Whether a batch without changes still needs a decision: it quarantines rows that are not in
+    quarantine yet, or it replays quarantined rows that now pass."""
+    if isinstance(plan.build, QuarantineBuild):
+        return True
+    known_lines = not batch.rejected or _reads_same_files(plan, batch)
+    return not (known_lines and splitter.finds_only_known)
+
+
+def _reads_same_files(plan: RunPlan, batch: Batch) -> bool:
+    """Whether malformed lines are those of the published version: it read the same files."""
+    if not isinstance(plan.build, SourceBuild) or batch.position is None:
+        return False
+    return _same_files(plan.build.position, batch.position)
 
 
 def _all_fail_again(plan: RunPlan, splitter: QuarantineSplitter) -> bool:
