@@ -19,6 +19,7 @@ from lakeguard_sdk.expressions.conditions import (
     InSet,
     Matches,
     Not,
+    Or,
     Value,
 )
 from lakeguard_sdk.expressions.measures import (
@@ -353,7 +354,7 @@ def patterns_of(plan: RunPlan, schema: TableSchema) -> list[AnyMeasure]:
         match measure:
             case SampleMatches(column=ColumnRef(name=name)):
                 column = name
-            case CountIf(condition=Matches(of=ColumnRef(name=name))):
+            case CountIf(condition=Or(items=(Matches(of=ColumnRef(name=name)), Matches()))):
                 column = name
             case _:
                 continue
