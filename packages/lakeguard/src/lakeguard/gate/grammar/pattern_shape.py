@@ -125,16 +125,16 @@ def _repeats(node: PatternNode) -> int:
             return _repeats(item) * max(low, high or 1)
 
 
-def _nullable(node: PatternNode) -> bool:
+def nullable(node: PatternNode) -> bool:
     match node:
         case Characters():
             return False
         case Sequence(items=items):
-            return all(_nullable(item) for item in items)
+            return all(nullable(item) for item in items)
         case Alternatives(options=options):
-            return any(_nullable(option) for option in options)
+            return any(nullable(option) for option in options)
         case Repeated(item=item, low=low):
-            return low == 0 or _nullable(item)
+            return low == 0 or nullable(item)
 
 
 def _first(node: PatternNode) -> Span:
@@ -154,7 +154,7 @@ def _first_of(items: tuple[PatternNode, ...], after: Span) -> Span:
     found: Span = ()
     for item in items:
         found += _first(item)
-        if not _nullable(item):
+        if not nullable(item):
             return found
     return found + after
 
@@ -188,7 +188,7 @@ def _loop_bits(loop: Repeated, after: Span) -> float:
     body = _bits(loop.item, inner + after if loop.high != 1 else after)
     if loop.high == 1:
         return exits + body
-    if _nullable(loop.item):
+    if nullable(loop.item):
         raise PatternError("the repeated part can be empty: make it match at least one character")
     if loop.high is None and body:
         raise PatternError(
@@ -218,7 +218,7 @@ def _plain(node: PatternNode) -> bool:
 
 
 def _start_alike(options: tuple[PatternNode, ...], after: Span) -> bool:
-    firsts = [_first(option) + (after if _nullable(option) else ()) for option in options]
+    firsts = [_first(option) + (after if nullable(option) else ()) for option in options]
     return any(
         _overlap(one, other) for index, one in enumerate(firsts) for other in firsts[index + 1 :]
     )

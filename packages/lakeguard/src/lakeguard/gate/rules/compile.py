@@ -17,6 +17,7 @@ from lakeguard.gate.grammar.rule import (
     rule_text,
 )
 from lakeguard.gate.rule_types.catalog import RULE_TYPES
+from lakeguard.gate.rules.idle_rules import refuse_idle
 from lakeguard.gate.rules.parse import read_rule
 from lakeguard.gate.rules.worst_values import without_worst_values
 from lakeguard.gate.typecheck.checks import (
@@ -26,7 +27,6 @@ from lakeguard.gate.typecheck.checks import (
     history_depth,
     measure_ref,
 )
-from lakeguard.gate.typecheck.constant_conditions import settled
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard_sdk.core.enums import Severity
 from lakeguard_sdk.expressions.measures import (
@@ -197,14 +197,9 @@ def compile_parsed(read: ParsedRule, schema: TableSchema) -> CompiledRule:
             f"{rule_type.name} does not identify single rows and cannot quarantine: the rule blocks"
         )
         raise read.error("on_fail", message)
-    if read.fresh and _never_fails(check):
-        raise read.error("type", "this always holds: every value of the column passes")
+    if read.fresh:
+        refuse_idle(read, check)
     return CompiledRule(read.rule, check)
-
-
-def _never_fails(check: Check) -> bool:
-    failed = check.failed.measure if isinstance(check, RowCheck) else None
-    return isinstance(failed, CountIf) and settled(failed.condition) is False
 
 
 def _severity(read: ParsedRule, given: Severity | None) -> Severity:
