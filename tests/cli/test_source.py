@@ -212,3 +212,25 @@ def test_tables_of_the_lake_are_no_source(shell: Shell, lake: Path, pattern: str
     assert result.code == 2
     assert "parents:" in result.err
     assert not (lake / "definitions/sources/orders.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "path"),
+    [
+        ("orders-2026-01-07.csv", "orders-*.csv"),
+        ("orders_20260107T0600.csv.gz", "orders_*.csv.gz"),
+        ("part-00000.parquet", "part-*.parquet"),
+        ("orders2.csv", "orders2.csv"),
+        ("orders.csv", "orders.csv"),
+    ],
+)
+def test_a_pattern_that_a_shell_expanded_to_one_file(tmp_path: Path, file: str, path: str) -> None:
+    (tmp_path / file).touch()
+    assert source_path((file,), tmp_path, tmp_path) == path
+    assert source_path((file,), tmp_path, tmp_path, exact=True) == file
+
+
+def test_one_of_several_such_files_stands_for_itself(tmp_path: Path) -> None:
+    for day in (7, 8):
+        (tmp_path / f"orders-2026-01-0{day}.csv").touch()
+    assert source_path(("orders-2026-01-07.csv",), tmp_path, tmp_path) == "orders-2026-01-07.csv"

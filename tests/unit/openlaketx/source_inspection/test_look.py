@@ -13,6 +13,8 @@ from deltalake import write_deltalake
 
 from lakeguard_sdk.core.enums import SourceFormat
 from lakeguard_sdk.errors import SourceNotInspectable
+from lakeguard_sdk.expressions.conditions import ColumnRef, Compare, Comparison, Length, Value
+from lakeguard_sdk.expressions.measures import CountIf, measure_key
 from lakeguard_sdk.model.source_preview import SourcePreview
 from openlaketx.source_inspection import inspect_source
 from openlaketx.source_inspection.sample_rows import Limits
@@ -202,3 +204,13 @@ def test_the_content_says_what_the_name_does_not(tmp_path: Path) -> None:
     kinds = {name: inspect_source(name, str(tmp_path)).format for name in ("one", "two", "three")}
     assert list(kinds.values()) == ["jsonl", "csv", "parquet"]
     assert inspect_source("four.jsonl.gz", str(tmp_path)).rows == 1
+
+
+def test_nested_values_are_inspected_as_a_run_reads_them(tmp_path: Path) -> None:
+    """``{"a":1}`` has seven characters, however Python would write it."""
+    write(tmp_path, '{"n": {"a":1}}\n{"n": {"b":2}}\n', "a.jsonl")
+    column = ColumnRef(name="n", type="string")
+    seven = Compare(op=Comparison.EQ, left=Length(of=column), right=Value(type="integer", text="7"))
+    asked = CountIf(condition=seven)
+    found = inspect_source("a.jsonl", str(tmp_path), ask=lambda _: [asked])
+    assert found.measured == {measure_key(asked): 2}

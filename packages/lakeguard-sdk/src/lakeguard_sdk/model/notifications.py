@@ -71,6 +71,8 @@ class AlertKind(StrEnum):
     """A WARN rule, or a waived rule, did not pass."""
     POLICY = "policy"
     """An ALERT policy is violated."""
+    COLUMN = "column"
+    """A run found a column that is not declared, and left it out."""
     LATE = "late"
     """An SLA is violated, with or without a run."""
     FAILED = "failed"

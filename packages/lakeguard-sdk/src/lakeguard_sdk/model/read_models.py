@@ -167,6 +167,8 @@ class DatasetStatus(FrozenModel):
     quarantined: int = Field(default=0, exclude_if=lambda rows: not rows)
     """Quarantined rows that were neither replayed nor discarded."""
     quarantined_since: Instant | None = Field(default=None, exclude_if=lambda since: since is None)
+    new_columns: tuple[SchemaReaction, ...] = Field(default=(), exclude_if=lambda found: not found)
+    """Columns that the last read input has and the dataset neither declares nor leaves out."""
 
 
 class ResolvedDataset(FrozenModel):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -22,6 +21,7 @@ from openlaketx.extract.sources.jsonl_lines import (
     BLANKS,
     fault_reason,
     json_lines,
+    nested_texts,
     read_object,
     strict_decoder,
 )
@@ -254,6 +254,12 @@ class _Number(str):
     __slots__ = ()
 
 
+class _Nested(str):
+    """An object or array as it is written in a file."""
+
+    __slots__ = ()
+
+
 _DECODER = strict_decoder(_Number)
 
 
@@ -305,10 +311,16 @@ def _take(file: str, columns: _Columns, rows: SampleRows, limits: Limits) -> boo
 def _object(file: str, at: int, line: str) -> dict[str, Any]:
     """Parses as a run does, so that a line that a run would refuse is refused here."""
     try:
-        return read_object(line, _CODEC, _DECODER)
+        found = read_object(line, _CODEC, _DECODER)
+        nested = any(isinstance(value, dict | list) for value in found.values())
+        return {**found, **_written(line)} if nested else found
     except (ValueError, RecursionError) as error:
         reason = f"line {at}: {fault_reason(error)}; write each row as an object on its own line"
         raise SourceNotInspectable(pattern=file, reason=reason) from None
+
+
+def _written(line: str) -> dict[str, _Nested]:
+    return {key: _Nested(text) for key, text in nested_texts(line).items()}
 
 
 def _kind(value: Any) -> set[str]:
@@ -319,16 +331,13 @@ def _kind(value: Any) -> set[str]:
             return {"boolean"}
         case _Number():
             return {"number"}
+        case _Nested():
+            return {"nested"}
         case str():
             return {"text"}
-    return {"nested"}
+    raise ValueError(f"unexpected {type(value).__name__}")
 
 
 def _text(value: Any) -> str | None:
-    """Only equality matters, so nested values may have any spelling."""
-    match value:
-        case None | str():
-            return value
-        case bool():
-            return str(value).lower()
-    return json.dumps(value)
+    """As a run reads it: numbers, objects and arrays as they are written."""
+    return str(value).lower() if isinstance(value, bool) else value

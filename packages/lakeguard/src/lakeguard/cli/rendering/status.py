@@ -83,7 +83,12 @@ def status_lines(healths: Sequence[Health], now: datetime) -> list[str]:
         return ["no datasets are registered", "Next: lakeguard apply"]
     rows = [_cells(item, now) for item in worst_first(healths)]
     headers = ("HEALTH", "DATASET", "VERSION", "ROWS", "PUBLISHED", "LAST RUN", "OWNER")
-    broken = [*_late(healths), *_alerts(healths), *_waiting(healths, now)]
+    broken = [
+        *_late(healths),
+        *_alerts(healths),
+        *(line for item in worst_first(healths) for line in new_column_lines(item.status)),
+        *_waiting(healths, now),
+    ]
     lines = [*table(headers, rows, right=frozenset({3})), ""]
     return [*lines, *broken, *([""] if broken else []), *_summary(healths)]
 
@@ -105,6 +110,15 @@ def _alerts(healths: Sequence[Health]) -> list[str]:
         for item in worst_first(healths)
         for alert in item.status.alerts
     ]
+
+
+def new_column_lines(status: DatasetStatus) -> list[str]:
+    """Columns of the input that are not in the table, with the command that shows what to do."""
+    name = status.dataset.dataset_name
+    found = ", ".join(f"{escaped(item.column)} ({item.found})" for item in status.new_columns)
+    if not found:
+        return []
+    return [f"not in the table: {name}  {found}; lakeguard schema diff {name}"]
 
 
 def _waiting(healths: Sequence[Health], now: datetime) -> list[str]:

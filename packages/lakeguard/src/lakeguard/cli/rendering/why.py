@@ -34,6 +34,7 @@ def why_lines(
     return [
         *_verdict(explanation),
         *_checks(explanation, screen or Screen(), every_check),
+        *_new_columns(explanation),
         *_notes(explanation),
         *_changes(explanation),
         *_next_commands(explanation),
@@ -81,6 +82,12 @@ def _checks(explanation: Explanation, screen: Screen, every_check: bool) -> list
     if rest:
         lines.append(f"{rest}   (--all shows them)")
     return ["", strong(plural(len(checks), "check")), *indented(lines)]
+
+
+def _new_columns(explanation: Explanation) -> list[str]:
+    """Also after a run that read nothing."""
+    found = [f"{escaped(item.column)} ({item.found})" for item in explanation.new_columns]
+    return ["", f"In the input, but not in the table: {', '.join(found)}"] if found else []
 
 
 def _below(explanation: Explanation, check: CheckResult, screen: Screen) -> list[str]:

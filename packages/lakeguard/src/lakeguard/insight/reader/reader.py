@@ -27,7 +27,7 @@ from lakeguard.insight.reader.quarantine import (
     read_listing,
     rows_in_quarantine,
 )
-from lakeguard.insight.reader.schemas import schema_diff, schema_rows
+from lakeguard.insight.reader.schemas import schema_diff, schema_rows, undeclared_columns
 from lakeguard.insight.reader.stored_profiles import shown_profiles
 from lakeguard.ledger.decisions import decision_of_run, samples_of_run
 from lakeguard.ledger.lineage import UNKNOWN, lineage_of
@@ -135,6 +135,7 @@ class StateReader:
             late = broken_promises(tx, datasets, tx.now())
             alerts = alerts_let_through(tx)
             quarantined = rows_in_quarantine(tx)
+            columns = undeclared_columns(tx)
         return [
             _status(
                 row,
@@ -143,7 +144,7 @@ class StateReader:
                 late.get(row.dataset_id, ()),
                 alerts.get(row.dataset_id, ()),
                 quarantined.get(row.dataset_id, (0, None)),
-            )
+            ).model_copy(update={"new_columns": columns.get(row.dataset_id, ())})
             for row in datasets
         ]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from lakeguard.gate.schema.changes import (
     Approved,
@@ -15,14 +15,15 @@ from lakeguard.gate.schema.changes import (
 from lakeguard.gate.schema.profiles import BUILT_IN, DEFAULT, Answers, answers_of
 from lakeguard.ledger.documents import get_document
 from lakeguard.registry.files.rules import is_required
-from lakeguard.registry.store import current_profiles, current_source
-from lakeguard.state.schema import run_openings, run_schemas
+from lakeguard.registry.store import current_profiles, current_source, dataset_by_id
+from lakeguard.state.schema import documents, run_openings, run_schemas
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TEXT_FORMATS
 from lakeguard_sdk.model.definitions import DatasetDefinition, FromSource
 from lakeguard_sdk.model.load import batch_columns
 from lakeguard_sdk.model.read_models import ClassedDifference, SchemaDiff, SchemaRow
-from lakeguard_sdk.model.run import SchemaVerdict
+from lakeguard_sdk.model.run import SchemaReaction, SchemaVerdict
+from lakeguard_sdk.model.schema_changes import Reaction
 from lakeguard_sdk.types.schema import TableSchema
 
 
@@ -50,6 +51,38 @@ def schema_rows(tx: Transaction, dataset_id: str, limit: int) -> Sequence[Schema
             )
         )
     return found
+
+
+def undeclared_columns(tx: Transaction) -> dict[str, tuple[SchemaReaction, ...]]:
+    """By dataset: columns that its last recorded schema has and its table lacks, unless somebody
+    has declared them or left them out since."""
+    opened, found = run_openings.c, run_schemas.c
+    last = (
+        select(opened.dataset_id, func.max(found.submitted_at).label("at"))
+        .join(run_schemas, found.run_id == opened.run_id)
+        .where(found.org_id == tx.org_id)
+        .group_by(opened.dataset_id)
+        .subquery()
+    )
+    rows = tx.execute(
+        select(opened.dataset_id, documents.c.body)
+        .join(run_schemas, found.run_id == opened.run_id)
+        .join(last, (last.c.dataset_id == opened.dataset_id) & (last.c.at == found.submitted_at))
+        .join(
+            documents,
+            (documents.c.content_hash == found.verdict_hash) & (documents.c.org_id == found.org_id),
+        )
+        .where(found.org_id == tx.org_id, documents.c.body.contains(Reaction.LEFT_OUT.value))
+    )
+    return {row.dataset_id: tuple(_still_undeclared(tx, row.dataset_id, row.body)) for row in rows}
+
+
+def _still_undeclared(tx: Transaction, dataset_id: str, verdict: str) -> Iterator[SchemaReaction]:
+    definition = dataset_by_id(tx, dataset_id).definition
+    known = {name.casefold() for name in (*definition.declared.names, *definition.leave_out)}
+    for item in SchemaVerdict.from_json(verdict).differences:
+        if item.reaction is Reaction.LEFT_OUT and item.column.casefold() not in known:
+            yield item
 
 
 def schema_diff(tx: Transaction, definition: DatasetDefinition, seen: SchemaRow) -> SchemaDiff:

@@ -15,6 +15,7 @@ from lakeguard.promotion.deciding.schema_verdict import judge_schema
 from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard.promotion.opening.statistics_redaction import disclosed_statistics
 from lakeguard.promotion.quarantine.record_rows import check_quarantined, damaged_files, quarantined
+from lakeguard.promotion.records.alerts import alert_on_columns
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import is_sha256
@@ -38,6 +39,7 @@ def submit_schema(context: PlaneContext, ticket: RunTicket, live: TableSchema) -
             return known
         verdict = judge_schema(tx, context, run, _case(run, Findings()).facts, live)
         record_schema(tx, ticket.run_id, live, verdict)
+        alert_on_columns(tx, context, run.dataset, ticket.run_id, verdict.differences)
         if not verdict.accepted:
             case = _case(run, Findings(), verdict.differences)
             result = refuse(tx, context, run.task, case)

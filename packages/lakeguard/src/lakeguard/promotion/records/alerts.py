@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.evaluation.redaction import redacted_message, redacted_reasons
+from lakeguard.gate.schema.messages import change_text
 from lakeguard.ledger.notifications.store import record_notifications
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.store import RegisteredDataset
@@ -21,7 +22,8 @@ from lakeguard_sdk.core.enums import (
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.model.decision import CheckResult, Decision
 from lakeguard_sdk.model.notifications import Alert, AlertKind, alert_key
-from lakeguard_sdk.model.run import RunResult
+from lakeguard_sdk.model.run import RunResult, SchemaReaction
+from lakeguard_sdk.model.schema_changes import Reaction
 
 _WARNING = {CheckKind.RULE: AlertKind.RULE, CheckKind.POLICY: AlertKind.POLICY}
 _MOST_REASONS = 20
@@ -63,6 +65,32 @@ def alert_on_decision(
             message=_message(check, hidden),
             details=_details(check),
             raised_at=at,
+        )
+        record_notifications(tx, [alert])
+
+
+def alert_on_columns(
+    tx: Transaction,
+    context: PlaneContext,
+    dataset: RegisteredDataset,
+    run_id: str,
+    differences: Iterable[SchemaReaction],
+) -> None:
+    """For every column that the run leaves out because it is not declared, once; not for those
+    that the definition names."""
+    named = {name.casefold() for name in dataset.definition.leave_out}
+    for item in differences:
+        if item.reaction is not Reaction.LEFT_OUT or item.column.casefold() in named:
+            continue
+        key = (dataset.dataset_id, item.column, item.found or "")
+        alert = Alert(
+            **_subject(context, dataset, AlertKind.COLUMN, *key),
+            severity=Severity.WARN,
+            run_id=run_id,
+            check=f"schema.{item.column}",
+            message=f"{change_text(item)}, so it is not in the table",
+            details={"column": item.column, "type": item.found},
+            raised_at=tx.now(),
         )
         record_notifications(tx, [alert])
 

@@ -120,7 +120,7 @@ def _schema(fields: Fields) -> tuple[str, tuple[str, ...]]:
             names.append(node.value)
         else:
             schema.wrong(node, "leave_out", "write column names")
-    return _profile(schema), tuple(names)
+    return _profile(schema, required=not names), tuple(names)
 
 
 def _profile_every(fields: Fields) -> str:
@@ -138,8 +138,8 @@ def _profile_every(fields: Fields) -> str:
     return ""
 
 
-def _profile(schema: Fields) -> str:
-    scalar = schema.scalar("profile", required=True)
+def _profile(schema: Fields, *, required: bool) -> str:
+    scalar = schema.scalar("profile", required=required)
     if scalar is None:
         return DEFAULT_PROFILE
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from threading import Event
 
 import click
@@ -9,6 +10,7 @@ import click
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.rendering.quarantine import quarantined_lines
 from lakeguard.cli.rendering.run import ended_line, many_lines, run_lines
+from lakeguard.cli.rendering.status import new_column_lines
 from lakeguard.cli.session import person, project_of, writing
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import note, working, working_on_many
@@ -76,8 +78,15 @@ def _one(call: Call, client: Client, name: DatasetName) -> int:
     quarantined = quarantined_by(client, result)
     data: dict[str, object] = {"run": result.to_data(), "published": published}
     data |= {"quarantined": [row.to_data() for row in quarantined]} if quarantined else {}
-    answer(call, data, [*run_lines(result, published), *quarantined_lines(quarantined)])
+    columns = _new_columns(client, [name])
+    answer(call, data, [*run_lines(result, published), *quarantined_lines(quarantined), *columns])
     return EXIT_CODES[result.status]
+
+
+def _new_columns(client: Client, names: Collection[DatasetName]) -> list[str]:
+    """What the inputs have and the tables lack."""
+    chosen = (item for item in client.reader.status() if item.dataset.dataset_name in names)
+    return [line for status in chosen for line in new_column_lines(status)]
 
 
 def _many(call: Call, client: Client, chosen: Chosen, jobs: int) -> int:
@@ -90,7 +99,8 @@ def _many(call: Call, client: Client, chosen: Chosen, jobs: int) -> int:
         ],
         "left_out": dict(sorted(chosen.left_out.items())),
     }
-    answer(call, data, many_lines(ended, published, chosen.left_out))
+    columns = _new_columns(client, [item.dataset for item in ended])
+    answer(call, data, [*many_lines(ended, published, chosen.left_out), *columns])
     outcomes = {item.outcome for item in ended}
     return 1 if Outcome.FAILED in outcomes else 3 if Outcome.BLOCKED in outcomes else 0
 
