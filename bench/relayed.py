@@ -24,7 +24,7 @@ BAR_US = 50.0
 ORG = "default"
 
 
-def relayed() -> list[Figure]:
+def relayed(count: int = ROWS, rounds: int = ROUNDS) -> list[Figure]:
     folder = SCRATCH / "relayed"
     shutil.rmtree(folder, ignore_errors=True)
     database = Database(f"sqlite:///{folder}/.lakeguard/state.db")
@@ -32,16 +32,18 @@ def relayed() -> list[Figure]:
     attach(OrganisationState.of(database, ORG, _now), str(folder))
     relay = Relay(OrganisationState.of(database, ORG, _now), str(folder))
     relay.drain()
-    walls, cpus = zip(*(_round(database, relay, number) for number in range(ROUNDS)), strict=True)
+    walls, cpus = zip(
+        *(_round(database, relay, number, count) for number in range(rounds)), strict=True
+    )
     print(f"  relay: {1e6 / min(walls):,.0f} rows/s", flush=True)
     return [
-        Figure(f"relay of {ROWS:,} rows over six tables, per row", min(walls), "us", BAR_US),
-        Figure(f"relay of {ROWS:,} rows over six tables, per row, CPU", min(cpus), "us"),
+        Figure(f"relay of {count:,} rows over six tables, per row", min(walls), "us", BAR_US),
+        Figure(f"relay of {count:,} rows over six tables, per row, CPU", min(cpus), "us"),
     ]
 
 
-def _round(database: Database, relay: Relay, number: int) -> tuple[float, float]:
-    for table, rows in _told(f"{number}-", ROWS // 6):
+def _round(database: Database, relay: Relay, number: int, count: int) -> tuple[float, float]:
+    for table, rows in _fact_rows(f"{number}-", count // 6):
         with OrganisationState.of(database, ORG).write() as tx:
             outbox.record(tx, table, rows, _now())
     wall, cpu = time.perf_counter(), time.process_time()
@@ -50,7 +52,7 @@ def _round(database: Database, relay: Relay, number: int) -> tuple[float, float]
     return spent[0] / sent * 1e6, spent[1] / sent * 1e6
 
 
-def _told(mark: str, count: int) -> Iterator[tuple[Table, list[dict[str, Any]]]]:
+def _fact_rows(mark: str, count: int) -> Iterator[tuple[Table, list[dict[str, Any]]]]:
     """Rows as runs and records make them; none refers to another."""
     at, numbers = _now(), [f"{mark}{number:06d}" for number in range(count)]
     own = {"org_id": ORG}
@@ -69,6 +71,9 @@ def _told(mark: str, count: int) -> Iterator[tuple[Table, list[dict[str, Any]]]]
                 "triggered_by": "bench",
                 "created_at": at,
                 "max_attempts": 3,
+                "priority": 0,
+                "labels": "",
+                "changes": 0,
                 "state": "queued",
                 "attempt": 0,
             }

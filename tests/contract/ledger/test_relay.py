@@ -11,6 +11,7 @@ import pytest
 from deltalake import DeltaTable
 from sqlalchemy import text
 
+from bench import relayed as benchmark
 from lakeguard.relay.attach import attach
 from lakeguard.relay.delivery_loop import DeliveryLoop
 from lakeguard.relay.ledger_table import LedgerFiles
@@ -311,3 +312,12 @@ def test_a_column_that_came_later_is_shown_by_tables_that_were_there(
     assert heard(tmp_path) == ["a", "b"]
     assert "body" in [field.name for field in DeltaTable(files.location).schema().fields]
     assert_in_step(database, tmp_path)
+
+
+def test_the_benchmark_of_the_relay_delivers_its_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(benchmark, "SCRATCH", tmp_path)
+    wall, cpu = benchmark.relayed(60, rounds=1)
+    assert (wall.unit, cpu.unit) == ("us", "us")
+    assert wall.value > 0
