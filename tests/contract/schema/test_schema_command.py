@@ -190,7 +190,12 @@ def test_a_new_column_is_told_until_somebody_decides_on_it(tmp_path: Path) -> No
     text = TEXT.replace("schema: {profile: STRICT}\n", "").replace("  gone: {type: date}\n", "")
     client = connect(write_folder(tmp_path, {**FILES, FILE: text}))
     client.registry.apply(client.registry.plan(load_folder(tmp_path)))
-    find(client, FOUND)
+    for live in (FOUND, None):  # the second run finds nothing new to read
+        plan = client.runs.open_run(client.operations.submit(ORDERS, "test"), this_process("test"))
+        assert isinstance(plan, RunPlan)
+        if live is not None:
+            client.runs.submit_schema(plan.ticket, live)
+        client.runs.finish_unchanged(plan.ticket)
     alerts = [row.alert for row in client.notifications.rows(Topic.ALERT, kind=AlertKind.COLUMN)]
     assert [alert.details for alert in alerts] == [{"column": "extra", "type": "double"}]
     (status,) = client.reader.status()
@@ -199,6 +204,9 @@ def test_a_new_column_is_told_until_somebody_decides_on_it(tmp_path: Path) -> No
     assert (
         "not in the table: bronze.orders  extra (double)" in terminal.type("lakeguard status").out
     )
+    why = terminal.type("lakeguard why bronze.orders").out
+    assert "In the input, but not in the table: extra (double)" in why
+    assert "lakeguard schema diff bronze.orders" in why
     shown = terminal.type("lakeguard schema diff bronze.orders").out
     assert "schema approve bronze.orders --column extra" in shown
     assert "leave_out: [extra]" in shown
