@@ -50,6 +50,8 @@ class Case:
     """Ids of the rules whose failing rows the run quarantines."""
     quarantine: Quarantined | None = None
     """Quarantined rows; None if no policy needs them, or the run adds no rows."""
+    occasion: str = ""
+    """What is decided, if it is not a new version: a rollback, say."""
 
     @property
     def facts(self) -> CaseFacts:
@@ -102,7 +104,7 @@ def decide_and_record(
         ),
     )
     record_decision(tx, decision)
-    record_evaluation(tx, decision, from_layer(case.dataset.definition))
+    record_evaluation(tx, decision, from_layer(case.dataset.definition), case.occasion)
     hidden = hidden_in_run(tx, case, decision)
     alert_on_decision(tx, context, case.dataset, decision, hidden)
     return decision

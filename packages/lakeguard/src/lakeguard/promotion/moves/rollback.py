@@ -138,7 +138,7 @@ def _begin(
         tasks.get_task(tx, ticket.task_id)
         hold_table(tx, dataset.dataset_id)
         _require_files(tx, dataset, target)
-        decision = _decide(tx, context, ticket, dataset, target)
+        decision = _decide(tx, context, task, ticket, dataset, target)
         if not decision.allowed:
             return end_run(tx, context, task, dataset, RunStatus.BLOCKED, decision=decision)
         intent = Intent(
@@ -162,6 +162,7 @@ def _begin(
 def _decide(
     tx: Transaction,
     context: PlaneContext,
+    task: Task,
     ticket: RunTicket,
     dataset: RegisteredDataset,
     target: StoredVersion,
@@ -181,8 +182,16 @@ def _decide(
         findings,
         differences,
         quarantine_rule_ids=filed_under(evidence),
+        occasion=_occasion(RollbackOrder.from_json(task.parameters), target),
     )
     return decide_and_record(tx, context, case, evidence)
+
+
+def _occasion(order: RollbackOrder, target: StoredVersion) -> str:
+    return (
+        f"rollback to v{order.version} by {order.actor} ({order.reason}); its rules were judged by"
+        f" {target.decision_id}"
+    )
 
 
 def _policy_differences(
