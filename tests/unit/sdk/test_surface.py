@@ -78,7 +78,7 @@ def test_what_the_ports_offer() -> None:
             "submit_samples",
             "submit_schema",
         ],
-        "Registry": ["apply", "definitions", "plan"],
+        "Registry": ["apply", "dataset_ids", "definitions", "plan"],
         "Operations": [
             "discard",
             "examine",

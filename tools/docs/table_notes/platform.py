@@ -1,4 +1,4 @@
-"""Notes on organisations, lineage by column, records, and on what leaves the State."""
+"""Notes on what may move now, organisations, column lineage, records, and the outbox."""
 
 from __future__ import annotations
 
@@ -7,7 +7,34 @@ from tools.docs.table_notes.note import Family, Invariant, TableNote
 _RELAY = "tests/contract/ledger/test_relay.py"
 _REBUILD = "tests/contract/ledger/test_rebuild.py"
 _PEOPLE = "tests/contract/client/test_users.py"
+_VIEWS = "tests/contract/ledger/test_seed_views.py::test_every_view_tells_the_truth"
+_PROMOTIONS = "tests/contract/ledger/test_seed_promotions.py"
 _APART = "tests/contract/client/test_organisations.py"
+
+PROMOTION_NOTES: dict[str, TableNote] = {
+    "promotion_current": TableNote(
+        Family.METADATA_MODEL,
+        "Whether each dataset may move now: the last answer of `promotion_status`, unless something"
+        " stands against it since.",
+        (
+            Invariant(
+                "One row per key: the one with the highest ordinal; `state` is that of its"
+                " decision.",
+                tests=(_VIEWS,),
+            ),
+            Invariant(
+                "`allowed` is false, and `reason` says why, while the dataset, its source, its"
+                " target or their mapping is disabled, or an SLA is late.",
+                tests=(
+                    f"{_PROMOTIONS}::test_promotion_says_no_while_something_is_disabled",
+                    f"{_PROMOTIONS}::test_promotion_says_no_while_an_sla_is_late",
+                ),
+            ),
+        ),
+        key=("dataset_id", "from_layer", "to_layer"),
+        nullable=("run_id", "decision_id"),
+    ),
+}
 
 PLATFORM_NOTES: dict[str, TableNote] = {
     "organizations": TableNote(

@@ -76,6 +76,16 @@ class CheckKind(StrEnum):
     RULE = "rule"
 
 
+class Lifecycle(StrEnum):
+    """Where a dataset is in its life. Only an active or deprecated one is built and read."""
+
+    DRAFT = "draft"
+    ACTIVE = "active"
+    DEPRECATED = "deprecated"
+    """Still built; whoever builds on it is warned."""
+    RETIRED = "retired"
+
+
 class LoadType(StrEnum):
     FULL = "FULL"
     APPEND = "APPEND"
@@ -139,6 +149,8 @@ class SourceFormat(StrEnum):
     PARQUET = "parquet"
     DELTA = "delta"
     JDBC = "jdbc"
+    OTHER = "other"
+    """Registered, but nothing here reads it; the definition's ``source_type`` names it."""
 
 
 TEXT_FORMATS = frozenset({SourceFormat.CSV, SourceFormat.JSONL})

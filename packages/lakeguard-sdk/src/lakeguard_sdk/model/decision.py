@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.core.enums import CheckKind, Outcome, PromotionState, Verdict
+from lakeguard_sdk.core.enums import CheckKind, Outcome, PromotionState, Severity, Verdict
 from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.expressions.measures import MeasureValue
 
@@ -34,6 +34,10 @@ class CheckResult(FrozenModel):
     """Parameters of the rule besides its columns, as in its expression."""
     counted: str = Field(default="", exclude_if=lambda value: not value)
     """Key of the measure that counted the failing rows, for row rules."""
+    severity: Severity | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Severity of the rule; None for other checks."""
+    column: str = Field(default="", exclude_if=lambda value: not value)
+    """The column of a rule about exactly one column."""
 
 
 class Ruling(FrozenModel):

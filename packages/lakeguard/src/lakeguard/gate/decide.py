@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from lakeguard.gate.evaluation.case import CaseFacts, History
 from lakeguard.gate.evaluation.evaluate import EvaluationContext, Unmeasured, evaluate
@@ -191,8 +192,10 @@ def _rule_check(
     compiled = _compiled(rule, compiler)
     check = _judged(rule, compiled, context)
     if isinstance(compiled, Exception):
-        return check.model_copy(update={"fingerprint": rule.content_hash()})
-    return check.model_copy(update=compiled.result_fields)
+        known: dict[str, Any] = {"fingerprint": rule.content_hash()}
+    else:
+        known = compiled.result_fields
+    return check.model_copy(update={**known, "severity": rule.severity})
 
 
 def _compiler(facts: CaseFacts) -> Callable[[RuleDefinition], CompiledRule]:

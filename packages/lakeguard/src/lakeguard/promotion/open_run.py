@@ -146,8 +146,8 @@ def _read(tx: Transaction, context: PlaneContext, task: Task, ticket: RunTicket)
     dataset = dataset_by_id(tx, task.dataset_id)
     published = pointer(tx, dataset.dataset_id)
     findings = Findings()
-    if not dataset.definition.active:
-        findings.refuse("dataset", f"dataset {dataset.name} is disabled (active: false)")
+    if problem := dataset.definition.refusal:
+        findings.refuse("dataset", f"dataset {dataset.name} {problem}")
     window = task_window(task)
     base = _base(tx, dataset, published, findings, windowed=window is not None)
     check_window(dataset, window, published, findings)

@@ -10,12 +10,13 @@ from lakeguard.registry.validation.rule_references import referred_to
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import BuiltByProgram
-from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame
+from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame, Pending
 from lakeguard_sdk.model.run import RunResult, Window
 from lakeguard_sdk.scheduling.invalidations import Standing
 
 BY_PROGRAM = "built by a program: tx.publish"
 INACTIVE = "inactive"
+PENDING = "pending: it has no build"
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,9 @@ def _chosen(datasets: Iterable[DatasetDefinition], named: frozenset[DatasetName]
     for dataset in datasets:
         if isinstance(dataset.build, FromFrame):
             chosen.left_out[dataset.dataset] = BY_PROGRAM
-        elif not dataset.active and dataset.dataset not in named:
+        elif isinstance(dataset.build, Pending) and dataset.dataset not in named:
+            chosen.left_out[dataset.dataset] = PENDING
+        elif dataset.refusal and dataset.dataset not in named:
             chosen.left_out[dataset.dataset] = INACTIVE
         else:
             chosen.parents[dataset.dataset] = dataset.parents

@@ -21,6 +21,7 @@ from lakeguard_sdk.model.definitions import (
     DatasetDefinition,
     FromFrame,
     FromSource,
+    Pending,
     TargetDefinition,
 )
 from lakeguard_sdk.model.delivery import database_table
@@ -122,6 +123,8 @@ def _target(page: DatasetPage) -> list[tuple[str, str]]:
 def _origin(definition: DatasetDefinition) -> str:
     if isinstance(definition.build, FromSource):
         return f"source {definition.build.source}"
+    if isinstance(definition.build, Pending):
+        return "pending: it has no build yet"
     if isinstance(definition.build, FromFrame):
         return "a DataFrame published by a program"
     return f"{', '.join(definition.parents)} ({escaped(definition.build.file)})"

@@ -72,8 +72,13 @@ class CompiledRule:
         """Fields of every check result of this rule."""
         judged = self.check
         counted = judged.failed.key if isinstance(judged, RowCheck | GroupCheck) else ""
-        given = given_texts(self.rule)
-        return {"fingerprint": self.fingerprint, "parameters": given, "counted": counted}
+        columns = self.rule.columns
+        return {
+            "fingerprint": self.fingerprint,
+            "parameters": given_texts(self.rule),
+            "counted": counted,
+            "column": columns[0] if len(columns) == 1 else "",
+        }
 
     @property
     def measures(self) -> tuple[Measure, ...]:

@@ -117,9 +117,7 @@ class StateReader:
                 .where(quality_rules.c.dataset_id == dataset_id)
                 .order_by(quality_rules.c.position)
             )
-            return [
-                RuleRow(**{key: row._mapping[key] for key in RuleRow.model_fields}) for row in rows
-            ]
+            return [_rule(row) for row in rows]
 
     def policies(self) -> Sequence[PolicyRow]:
         query = select(policy_rules).where(policy_rules.c.org_id == self.state.org_id)
@@ -315,6 +313,12 @@ class StateReader:
         if run is None:
             raise UnknownRun(run=run_id)
         return run
+
+
+def _rule(row: Row[Any]) -> RuleRow:
+    """The rule under its id within the dataset, as commands take it."""
+    known = {key: row._mapping[key] for key in RuleRow.model_fields}
+    return RuleRow(**{**known, "rule_id": row.check_id})
 
 
 def _policy(row: Row[Any]) -> PolicyRow:

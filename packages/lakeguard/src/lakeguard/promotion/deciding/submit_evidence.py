@@ -17,9 +17,10 @@ from lakeguard.promotion.opening.statistics_redaction import disclosed_statistic
 from lakeguard.promotion.quarantine.record_rows import check_quarantined, damaged_files, quarantined
 from lakeguard.promotion.records.alerts import alert_on_columns
 from lakeguard.promotion.records.end_run import end_run
+from lakeguard.registry.store import current_definition
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import is_sha256
-from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.core.enums import Lifecycle, RunStatus
 from lakeguard_sdk.errors import NotApproved, NoteRefused
 from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.evidence import Evidence, checked_notes
@@ -62,6 +63,7 @@ def submit_evidence(context: PlaneContext, ticket: RunTicket, evidence: Evidence
         verdict = schema_verdict(tx, ticket.run_id)
         findings = Findings()
         _check_evidence(tx, context, run, evidence, findings)
+        _warn_of_deprecated(tx, run.plan, findings)
         for problem in damage:
             findings.refuse("evidence", problem)
         if verdict is None:
@@ -136,6 +138,15 @@ def _check_evidence(
         odd = partition_difference(file.partition, plan.partition_by, plan.table_schema)
         if odd is not None:
             findings.refuse("evidence", f"{file.path!r} is in no partition of the table: {odd}")
+
+
+def _warn_of_deprecated(tx: Transaction, plan: RunPlan, findings: Findings) -> None:
+    """Who builds on a deprecated dataset is told so in every decision."""
+    for parent in sorted({pin.input.dataset for pin in plan.pins}):
+        found = current_definition(tx, parent)
+        if found is not None and found.definition.status is Lifecycle.DEPRECATED:
+            owner = found.definition.owner
+            findings.warn(f"parent:{parent}", f"parent {parent} is deprecated; ask {owner}")
 
 
 def _check_position(plan: RunPlan, evidence: Evidence, findings: Findings) -> None:

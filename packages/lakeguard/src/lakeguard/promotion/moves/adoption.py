@@ -217,9 +217,7 @@ def _case(
     dataset = run.dataset
     declared = dataset.definition.table_schema
     occasion = f"adoption of the table at {dataset.location}"
-    return Case(
-        run_id, dataset, declared, run.pinned, findings, tuple(found), occasion=occasion
-    )
+    return Case(run_id, dataset, declared, run.pinned, findings, tuple(found), occasion=occasion)
 
 
 def _run_plan(tx: Transaction, context: PlaneContext, opening: _Opening) -> RunPlan:

@@ -25,6 +25,9 @@ class Findings:
     def refuse(self, check_id: str, message: str) -> None:
         self._checks.append(_check(check_id, Outcome.FAIL, message))
 
+    def warn(self, check_id: str, message: str) -> None:
+        self._checks.append(_check(check_id, Outcome.WARN, message))
+
     def accept(self, check_id: str, message: str) -> None:
         self._checks.append(_check(check_id, Outcome.PASS, message))
 

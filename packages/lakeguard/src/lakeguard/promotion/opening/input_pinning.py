@@ -19,6 +19,7 @@ from lakeguard_sdk.model.definitions import (
     FromPython,
     FromSource,
     FromSql,
+    Pending,
 )
 from lakeguard_sdk.model.evidence import InputVersion, SourcePosition
 from lakeguard_sdk.model.load import GAINED_ROWS_ONLY, NEW_ROWS_ONLY
@@ -55,6 +56,10 @@ def plan_build(
             return _from_source(tx, dataset, build, position, findings)
         case FromFrame():
             return FrameBuild()
+        case Pending():
+            problem = f"{dataset.name} is pending: define its source or its build, then apply"
+            findings.refuse("build", problem)
+            return None
     gained = _gaining_parent(tx, dataset, published, findings)
     pins = _pins(tx, context, dataset, gained, findings, whole=whole)
     if pins is None:
@@ -94,6 +99,11 @@ def _from_source(
     source = found.definition
     if not source.active:
         findings.refuse("source", f"source {build.source} is disabled (active: false)")
+    if source.format is SourceFormat.OTHER:
+        kind = source.source_type
+        problem = f"source {build.source} is of type {kind}, and no driver for {kind} is installed"
+        findings.refuse("source", problem)
+        return None
     below = build.object and source.format is not SourceFormat.JDBC
     return SourceBuild(
         source=source.source,
@@ -236,8 +246,8 @@ def _readable(
     registered = current_definition(tx, parent)
     if registered is None:
         problem = f"{role} {parent} is not registered"
-    elif not registered.definition.active:
-        problem = f"{role} {parent} is disabled (active: false)"
+    elif registered.definition.refusal:
+        problem = f"{role} {parent} {registered.definition.refusal}"
     elif pointer(tx, registered.dataset_id) is None:
         problem = f"{role} {parent} has no published version; first: lakeguard run {parent}"
     else:

@@ -35,7 +35,9 @@ class ColumnsRead:
     """Whether every column was parsed, so rules can be checked against them."""
 
 
-def read_columns(fields: Fields) -> ColumnsRead:
+def read_columns(fields: Fields, *, optional: bool = False) -> ColumnsRead:
+    if optional and fields.node("columns") is None:
+        return ColumnsRead((), (), True)
     block = fields.block_at("columns", f"{{order_id: {_SHAPE}}}")
     if block is None or not block.keys:
         if fields.node("columns") is block:

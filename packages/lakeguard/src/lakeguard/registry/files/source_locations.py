@@ -23,6 +23,8 @@ _DATABASE = re.compile(r"jdbc:postgresql://[^\s/?#@{}]+/[^\s/?#@{}]+(\?[^\s#@{}]
 def place_problems(source: SourceDefinition) -> Iterator[tuple[str, str]]:
     """Problems of path and url; messages never repeat their values."""
     path, url = source.path, source.url
+    if source.format is SourceFormat.OTHER:
+        return
     if path and url:
         yield "url", "write path or url, not both"
     elif url:

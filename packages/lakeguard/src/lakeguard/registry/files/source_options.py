@@ -58,6 +58,7 @@ OPTIONS: dict[SourceFormat, dict[str, Callable[[str], str | None]]] = {
         "slices": _whole_up_to(MOST_SLICES),
         "fetch_size": _whole_up_to(_LARGEST_FETCH),
     },
+    SourceFormat.OTHER: {},
 }
 """Options by format, each with a check that returns the problem of a value."""
 

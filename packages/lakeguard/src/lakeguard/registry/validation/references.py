@@ -191,3 +191,25 @@ def missing_errors(
         hint = did_you_mean(name, known)
     place = by_file(definition, at)
     yield UnknownReference(place, kind=kind, name=name, hint=hint, at=list(at), **more)
+
+
+def id_errors(dataset: DatasetDefinition, merged: MergedRegistry) -> Iterator[DefinitionError]:
+    """A dataset keeps its id, and no two have the same."""
+    given = dataset.dataset_id
+    if not given:
+        return
+    own = merged.current.superseded(dataset)
+    others = [
+        entry.name for entry in merged.current.entries.values()
+        if entry.kind == "dataset" and entry.key == given and entry != own
+    ]  # fmt: skip
+    others += [
+        item.dataset for item in merged.changed
+        if isinstance(item, DatasetDefinition) and item.dataset_id == given and item != dataset
+    ]  # fmt: skip
+    problem = f"{given} is the id of {others[0]}" if others else ""
+    if own is not None and own.key != given:
+        problem = f"the id of {dataset.dataset} is {own.key} and never changes"
+    if problem:
+        place = by_file(dataset, ())
+        yield WrongValue(place, key="dataset_id", problem=problem, hint="", at=["dataset_id"])

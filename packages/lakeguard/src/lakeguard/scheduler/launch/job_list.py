@@ -36,10 +36,10 @@ def show_job(tx: Transaction, name: str) -> JobRow:
 
 def require_job(tx: Transaction, name: str) -> CurrentJob:
     """Raises ``UnknownJob`` with the nearest name."""
-    query = select(md_jobs.c.job_id).where(md_jobs.c.org_id == tx.org_id)
-    job_id = tx.scalar(query.where(md_jobs.c.job_name == name))
+    defined = (md_jobs.c.org_id == tx.org_id) & (md_jobs.c.revision > 0)
+    job_id = tx.scalar(select(md_jobs.c.job_id).where(defined, md_jobs.c.job_name == name))
     if job_id is None:
-        names = tx.scalars(select(md_jobs.c.job_name).where(md_jobs.c.org_id == tx.org_id))
+        names = tx.scalars(select(md_jobs.c.job_name).where(defined))
         raise UnknownJob(job=name[:80], hint=did_you_mean(name, list(names)))
     return current_jobs(tx, {job_id})[job_id]
 

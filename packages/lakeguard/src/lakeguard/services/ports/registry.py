@@ -30,6 +30,12 @@ class EmbeddedRegistry:
             held = state.open_all(state.entries.values())
         return gathered(held[key].definition for key in sorted(held))
 
+    def dataset_ids(self) -> dict[str, str]:
+        """The ids of all datasets, by name."""
+        with self.context.read() as tx:
+            entries = read_state(tx).entries.values()
+        return {entry.name: entry.key for entry in entries if entry.kind == "dataset"}
+
     def plan(self, definitions: Definitions, *, keep_drift: bool = True) -> Plan:
         require_apart(definitions.targets, self.context.database.url)
         with self.context.read() as tx:
