@@ -65,9 +65,11 @@ from lakeguard_sdk.model.table_operations import (
     Compacted,
     CompactionPlan,
     Maintained,
+    Undone,
 )
 from lakeguard_sdk.model.verification import Finding, Synced, VerifyReport
 from lakeguard_sdk.scheduling.invalidations import InvalidationRow, PartitionRow, Reason
+from lakeguard_sdk.storage.file_records import FileRecord
 from lakeguard_sdk.types.schema import TableSchema
 
 
@@ -125,6 +127,9 @@ class Reader(Protocol):
 
     def waivers(self, name: DatasetName | None = None) -> Sequence[WaiverRow]: ...
     def resolve(self, address: Address) -> ResolvedDataset: ...
+    def file_records(self, table_id: str, paths: Sequence[str]) -> Sequence[FileRecord]:
+        """What was recorded of these files of a governed table when they were published."""
+
     def replay(self, run_id: str) -> ReplayResult: ...
     def schemas(self, name: DatasetName, limit: int = 50) -> Sequence[SchemaRow]: ...
     def schema_diff(
@@ -262,6 +267,9 @@ class Operations(Protocol):
         """Ends every attempt whose lease expired or whose local process is dead."""
 
     def rollback(self, name: DatasetName, to: int, reason: str) -> PointerMove: ...
+    def undo(self, name: DatasetName, reason: str) -> Undone:
+        """Puts the table back to its published version."""
+
     def waive(
         self, name: DatasetName, check: str, *, approver: str, reason: str, until: datetime
     ) -> WaiverRow: ...

@@ -92,7 +92,7 @@ def open_state(settings: Settings) -> Database:
 def wire(settings: Settings, database: Database, ticket: RunTicket | None = None) -> Client:
     """All ports over one State; with a ticket, only those that a run may use."""
     context = _context(settings, database)
-    reader = StateReader(context, settings.lake)
+    reader = StateReader(context, settings.lake, settings.check_files)
     runs = PromotionRuns(context)
     if ticket is not None:
         holder = f"run {ticket.run_id}"
@@ -138,6 +138,7 @@ def _context(settings: Settings, database: Database) -> PlaneContext:
         lake=settings.lake,
         clock=_clock(database),
         actor=_person(),
+        check_files=settings.check_files,
         maintenance=settings.maintenance,
         dispatch=settings.dispatch,
     )

@@ -108,9 +108,11 @@ class SparkWorker:
     def deliver(self, delivery: Delivery) -> bool:
         """Deliver the published version to its live table, without Spark. False if up to date."""
         from openlaketx.deliver.postgresql import deliver_to_postgresql
+        from openlaketx.engine.file_check import checking_files
 
         self._stop_signal.check()
-        return deliver_to_postgresql(delivery, self._client.reader) is not None
+        with checking_files(self._client.reader):
+            return deliver_to_postgresql(delivery, self._client.reader) is not None
 
     def rebuild(self, plan: RebuildPlan) -> Rebuilt:
         """Rebuild a past run in a scratch folder and compare its rows."""

@@ -237,3 +237,19 @@ class PromotionState(StrEnum):
     ELIGIBLE = "ELIGIBLE"
     PROMOTED = "PROMOTED"
     BLOCKED = "BLOCKED"
+
+
+class TableProblem(StrEnum):
+    """What is wrong with a governed table."""
+
+    DAMAGE = "DAMAGE"
+    """A file is missing, or is not the one that was published."""
+    FOREIGN_COMMIT = "FOREIGN_COMMIT"
+    """A commit without a decision changed data."""
+    LOG = "LOG"
+    """The Delta log is not the one that was recorded."""
+
+
+class FindingState(StrEnum):
+    FOUND = "FOUND"
+    GONE = "GONE"

@@ -25,7 +25,8 @@ LakeGuardError
 │   │     NotLoadable LG-2034, DuplicatedRows LG-2035, ReservedColumn LG-2036, BadPython LG-2037,
 │   │     JobCycle LG-2038, RegistryChanged LG-2100, PlanChanged LG-2101
 │   ├── moves
-│   │     AlreadyPublished LG-1010, ReasonNeeded LG-1011, SecretInReason LG-1012
+│   │     AlreadyPublished LG-1010, ReasonNeeded LG-1011, SecretInReason LG-1012,
+│   │     NothingToUndo LG-1013
 │   ├── engine
 │   │     NoteRefused LG-1101, NotInRun LG-1102, BuiltByRuns LG-1103, NotPublishable LG-1104,
 │   │     UnknownFrame LG-1105, NameTaken LG-1106, SharedCatalogue LG-1107,
@@ -49,7 +50,7 @@ LakeGuardError
 │   │     NotPermitted LG-3001, MaintenanceRefused LG-3004, NotAdoptable LG-3005
 │   ├── moves
 │   │     RollbackBlocked LG-3002, NotApproved LG-3003, FilesRemoved LG-3006,
-│   │     PromotionRefused LG-3010
+│   │     PromotionRefused LG-3010, VersionDamaged LG-3017
 │   ├── engine
 │   │     PublishBlocked LG-3101
 │   ├── state
@@ -75,7 +76,8 @@ LakeGuardError
 │   │     StagingFailed LG-5005, WorkerMissing LG-5006, DeliveryFailed LG-5007,
 │   │     SecretMissing LG-5008, SourceUnavailable LG-5009*, LoadFailed LG-5010,
 │   │     Interrupted LG-5011, SparkNotStarted LG-5012, SparkExited LG-5013,
-│   │     VersionUnreadable LG-5020, NotRebuildable LG-5021, PublishFailed LG-5101
+│   │     VersionUnreadable LG-5020, NotRebuildable LG-5021, FileDamaged LG-5022,
+│   │     PublishFailed LG-5101
 │   ├── scheduling
 │   │     JobFailed LG-5651, JobRequestedRetry LG-5652*, JobUnusable LG-5653, JobCrashed LG-5654*,
 │   │     JobTimedOut LG-5655*, CallRefused LG-5656, CallFailed LG-5657*, WorkerStopped LG-5658*,
@@ -185,6 +187,7 @@ from lakeguard_sdk.errors.moves import (
     FilesRemoved as FilesRemoved,
     ForeignTable as ForeignTable,
     NotApproved as NotApproved,
+    NothingToUndo as NothingToUndo,
     PromotionRefused as PromotionRefused,
     ReasonNeeded as ReasonNeeded,
     RollbackBlocked as RollbackBlocked,
@@ -192,12 +195,14 @@ from lakeguard_sdk.errors.moves import (
     StagedFilesChanged as StagedFilesChanged,
     TableBusy as TableBusy,
     TableUnreadable as TableUnreadable,
+    VersionDamaged as VersionDamaged,
 )
 from lakeguard_sdk.errors.engine import (
     BuildFailed as BuildFailed,
     BuiltByRuns as BuiltByRuns,
-    DeliveryFailed as DeliveryFailed,
     DefinitionNeeded as DefinitionNeeded,
+    DeliveryFailed as DeliveryFailed,
+    FileDamaged as FileDamaged,
     Interrupted as Interrupted,
     JarsMissing as JarsMissing,
     JavaMissing as JavaMissing,
@@ -214,12 +219,12 @@ from lakeguard_sdk.errors.engine import (
     SharedCatalogue as SharedCatalogue,
     SourceUnavailable as SourceUnavailable,
     SourceUnreadable as SourceUnreadable,
-    UnsupportedSpark as UnsupportedSpark,
     SparkExited as SparkExited,
     SparkNotStarted as SparkNotStarted,
     SparkTooOld as SparkTooOld,
     StagingFailed as StagingFailed,
     UnknownFrame as UnknownFrame,
+    UnsupportedSpark as UnsupportedSpark,
     VersionUnreadable as VersionUnreadable,
     WorkerMissing as WorkerMissing,
     WrongArgument as WrongArgument,

@@ -238,6 +238,15 @@ class NotRebuildable(EngineError):
     next_command = "lakeguard replay {run}"
 
 
+class FileDamaged(EngineError):
+    """The file differs from the record of its version: roll the dataset back to a whole version, or
+    bring the file back from a backup."""
+
+    code = "LG-5022"
+    what = "{dataset} was not read: its file {path} is damaged: {problem}"
+    next_command = 'lakeguard verify, then: lakeguard rollback {dataset} --to VERSION --reason "…"'
+
+
 class PublishFailed(EngineError):
     """The run ended before the gate could allow it; nothing became visible."""
 

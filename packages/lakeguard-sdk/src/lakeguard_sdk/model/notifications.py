@@ -79,6 +79,8 @@ class AlertKind(StrEnum):
     """A run failed and is not retried automatically."""
     ROLLBACK = "rollback"
     """An earlier version is published again."""
+    DAMAGED = "damaged"
+    """A table is damaged or shows data without a decision, or no longer."""
     TEST = "test"
     """Test of a channel."""
 

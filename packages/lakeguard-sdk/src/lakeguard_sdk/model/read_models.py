@@ -169,6 +169,8 @@ class DatasetStatus(FrozenModel):
     quarantined_since: Instant | None = Field(default=None, exclude_if=lambda since: since is None)
     new_columns: tuple[SchemaReaction, ...] = Field(default=(), exclude_if=lambda found: not found)
     """Columns that the last read input has and the dataset neither declares nor leaves out."""
+    damage: str = Field(default="", exclude_if=lambda damage: not damage)
+    """What was found wrong with its table and is not undone yet."""
 
 
 class ResolvedDataset(FrozenModel):

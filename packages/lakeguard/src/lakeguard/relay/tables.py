@@ -59,6 +59,7 @@ CURRENT: dict[str, tuple[str, ...]] = {
         "policy_rules_revisions",
         "data_versions",
         "notifications",
+        "table_findings",
     ),
 }
 """Views of the present, rewritten when one of these tables gains rows."""

@@ -37,6 +37,7 @@ from lakeguard.settings.settings import (
     DatabaseSettings,
     DispatchSettings,
     EventChannel,
+    FileCheck,
     InboxSettings,
     MaintenanceSettings,
     Settings,
@@ -52,7 +53,7 @@ DEFAULT_ENV = "dev"
 TOP_KEYS = ("default_env", "env", "alerts", "events", "inbox")
 ENV_KEYS = (
     "lake", "database", "schema", "password", "organisation", "spark", "maintenance", "alerts",
-    "events", "dispatch", "inbox",
+    "events", "dispatch", "inbox", "check_files",
 )  # fmt: skip
 DEFAULT_DATABASE = "sqlite:.lakeguard/state.db"
 SERVER_FILES = ("sslcert", "sslkey", "sslrootcert")
@@ -108,6 +109,7 @@ class _Reader(SettingsText):
             database=self._database(table, where),
             organisation=self.word(table, "organisation", f"{where}.organisation", "default"),
             spark=dict(self._spark(self.table(table, "spark", f"{where}.spark"), where)),
+            check_files=self._check_files(table, f"{where}.check_files"),
             maintenance=self._maintenance(table, f"{where}.maintenance"),
             dispatch=self._dispatch(table, f"{where}.dispatch"),
             alert_channels=self._alert_channels(table, where),
@@ -196,6 +198,12 @@ class _Reader(SettingsText):
             if looks_secret(text) or is_sensitive_key(name):
                 raise self.error(f"{key}: looks like a secret; remove it from this file")
             yield name, text
+
+    def _check_files(self, table: Mapping[str, Any], key: str) -> FileCheck:
+        text = self.text(table, "check_files", key, FileCheck.FOOTERS)
+        if text not in list(FileCheck):
+            raise self.error(f"{key}: write {' or '.join(FileCheck)}")
+        return FileCheck(text)
 
     def _maintenance(self, table: Mapping[str, Any], where: str) -> MaintenanceSettings:
         section = self.table(table, "maintenance", where)

@@ -93,6 +93,15 @@ class MaintenanceSettings(FrozenModel):
     """Compact after a run if there are more small files than this; 0 disables it."""
 
 
+class FileCheck(StrEnum):
+    """What of a table's file is compared with its record, before the file is read."""
+
+    FOOTERS = "footers"
+    """Size and Parquet footer."""
+    HASHES = "hashes"
+    """The hash of the whole content too."""
+
+
 class ChannelType(StrEnum):
     LOG = "log"
     FILE = "file"
@@ -166,6 +175,7 @@ class Settings(FrozenModel):
     database: DatabaseSettings
     organisation: Word
     spark: dict[str, str]
+    check_files: FileCheck = FileCheck.FOOTERS
     maintenance: MaintenanceSettings = MaintenanceSettings()
     dispatch: DispatchSettings = DispatchSettings()
     alert_channels: tuple[AlertChannel, ...] = ()

@@ -83,12 +83,14 @@ class Connection:
 
         Works without Delta on the session. ``version_of`` returns the version.
         """
+        from openlaketx.engine.file_check import checking_files
         from openlaketx.notebook.pinned_frame import read_version
 
         check_session("tx.read", address, spark, name_first=False)
         _require_known(spark)
         resolved = self._client.reader.resolve(parse_address(address))
-        frame, version = read_version(spark, resolved)
+        with checking_files(self._client.reader):
+            frame, version = read_version(spark, resolved)
         self._versions[frame] = version
         return frame
 
@@ -138,13 +140,15 @@ class Connection:
 
         Returns the version of each; call it again to see later publishes.
         """
+        from openlaketx.engine.file_check import checking_files
         from openlaketx.notebook.views import show
 
         _require_known(spark)
         published = [item for item in self._client.reader.status() if item.published is not None]
         names = [item.dataset.dataset_name for item in published]
         found = [self._client.reader.resolve(parse_address(name)) for name in names]
-        show(spark, found)
+        with checking_files(self._client.reader):
+            show(spark, found)
         return {str(item.dataset): item.version for item in found}
 
     def _ensure(self, dataset: DatasetName, frame: DataFrame) -> bool:

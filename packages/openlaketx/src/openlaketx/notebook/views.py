@@ -72,12 +72,12 @@ def _show(spark: SparkSession, found: ResolvedDataset, *, delta: bool) -> None:
 def view_text(found: ResolvedDataset, *, delta: bool) -> str:
     """SELECT over exactly the version: through Delta if the session has it, else over its files."""
     columns = found.table_schema.columns
+    pin = pin_of(found)
+    files = version_files(pin)
     if delta:
         place = quoted_name(local_path(found.location))
         names = found.table_schema.names
         return f"{_select(columns, names)} FROM delta.{place} VERSION AS OF {found.commit}"
-    pin = pin_of(found)
-    files = version_files(pin)
     if not files:
         return f"{_select(columns, ())} WHERE false"
     root = f"{found.location.rstrip('/')}/"

@@ -26,17 +26,19 @@ from lakeguard_sdk.ports import Runs
 from lakeguard_sdk.storage.run_folders import quarantine_place, quarantine_run_folder
 from lakeguard_sdk.storage.storage import Storage, join, storage_for
 from openlaketx.conform import as_accepted, conform, locate_misfits
+from openlaketx.engine.file_check import checking_files
 from openlaketx.engine.shown_values import mask_columns
 from openlaketx.engine.spark.session import RUN_SETTINGS
 from openlaketx.extract import Batch, extract, transform
 from openlaketx.extract.files.landed_files import run_folder
-from openlaketx.loads import Loaded, apply_load, new_position
+from openlaketx.loads import Loaded, apply_load, check_base, new_position
 from openlaketx.measure import (
     Measured,
     SampleRequest,
     Subject,
     draw_samples,
     measure_options,
+    reads_table,
     referenced_rows,
     take_measures,
 )
@@ -60,9 +62,20 @@ def run_dataset(
     ``session`` belongs to this run only; ``frame`` is the batch of a dataset that a program
     publishes.
     """
-    report = progress or _no_progress
-    runs, ticket, storage = client.runs, plan.ticket, storage_for(plan.location)
+    with checking_files(client.reader):
+        return _run(plan, client, session, lease, progress or _no_progress, frame)
 
+
+def _run(
+    plan: RunPlan,
+    client: WorkerClient,
+    session: SparkSession,
+    lease: Lease,
+    report: Progress,
+    frame: DataFrame | None,
+) -> RunResult:
+    """Extract, transform, schema verdict, load."""
+    runs, ticket, storage = client.runs, plan.ticket, storage_for(plan.location)
     report("extract", {})
     batch = extract(plan, session, client.lake, storage, project=client.project, frame=frame)
     if batch is None or _nothing_new(plan, batch):
@@ -163,6 +176,8 @@ def _measured(
     options, session = measure_options(plan), batch.frame.sparkSession
     while True:
         sealing = seal(loaded.candidate, plan, storage)
+        if reads_table(plan.measures, plan.dataset):
+            check_base(plan, [file.path for file in loaded.stays])
         subject = subject_of(plan, loaded)
         measured = take_measures(plan.measures, subject, options, session)
         sealed = loaded.with_files(sealing.result())

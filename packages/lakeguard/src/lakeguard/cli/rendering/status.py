@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
 
 from lakeguard.cli.terminal.layout import (
     Tone,
     age,
+    moment,
     number,
     table,
     toned,
@@ -23,6 +24,7 @@ from lakeguard_sdk.model.read_models import DatasetStatus
 class Badge(Enum):
     """Worst first. Word and symbol carry the meaning; colour only repeats it."""
 
+    DAMAGED = ("⊘", "DAMAGED", Tone.BAD)
     BLOCKED = ("✗", "BLOCKED", Tone.BAD)
     FAILED = ("!", "FAILED", Tone.BAD)
     LATE = ("◷", "LATE", Tone.WARN)
@@ -63,6 +65,8 @@ def badge_of(status: DatasetStatus) -> Badge:
     last = status.last_run
     if not status.dataset.active:
         return Badge.OFF
+    if status.damage:
+        return Badge.DAMAGED
     if last is not None and last.status is RunStatus.BLOCKED:
         return Badge.BLOCKED
     if last is not None and last.status is RunStatus.FAILED:
@@ -84,6 +88,8 @@ def status_lines(healths: Sequence[Health], now: datetime) -> list[str]:
     rows = [_cells(item, now) for item in worst_first(healths)]
     headers = ("HEALTH", "DATASET", "VERSION", "ROWS", "PUBLISHED", "LAST RUN", "OWNER")
     broken = [
+        *_clock(healths, now),
+        *_damaged(healths),
         *_late(healths),
         *_alerts(healths),
         *(line for item in worst_first(healths) for line in new_column_lines(item.status)),
@@ -91,6 +97,28 @@ def status_lines(healths: Sequence[Health], now: datetime) -> list[str]:
     ]
     lines = [*table(headers, rows, right=frozenset({3})), ""]
     return [*lines, *broken, *([""] if broken else []), *_summary(healths)]
+
+
+_CLOCK_SLACK = timedelta(minutes=1)
+
+
+def _clock(healths: Sequence[Health], now: datetime) -> list[str]:
+    """A recorded time in the future: the clock was wrong then, or is now."""
+    times = [item.status.published_at for item in healths]
+    times += [item.status.last_run.end_time for item in healths if item.status.last_run]
+    latest = max((time for time in times if time is not None), default=now)
+    if latest <= now + _CLOCK_SLACK:
+        return []
+    return [f"clock: a time in the future is recorded, {moment(latest)}: check the machine's clock"]
+
+
+def _damaged(healths: Sequence[Health]) -> list[str]:
+    """What was found wrong with tables, until it is undone."""
+    return [
+        f"damaged: {item.name}  {escaped(item.status.damage)}"
+        for item in worst_first(healths)
+        if item.status.damage
+    ]
 
 
 def _late(healths: Sequence[Health]) -> list[str]:
@@ -146,10 +174,13 @@ def _cells(health: Health, now: datetime) -> list[str]:
 
 
 def _summary(healths: Sequence[Health]) -> list[str]:
-    ill = [item for item in worst_first(healths) if item.badge in (Badge.BLOCKED, Badge.FAILED)]
+    ill = [item for item in worst_first(healths) if item.badge.badness <= Badge.FAILED.badness]
     count = plural(len(healths), "dataset")
     if not ill:
         return [count]
+    damaged = sum(item.badge is Badge.DAMAGED for item in ill)
+    if damaged:
+        return [f"{count}, {damaged:,} damaged", "Next: lakeguard verify"]
     return [
         f"{count}, {len(ill):,} blocked or failed",
         f"Next: lakeguard why {ill[0].name}",

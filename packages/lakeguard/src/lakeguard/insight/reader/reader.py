@@ -30,9 +30,11 @@ from lakeguard.insight.reader.quarantine import (
 from lakeguard.insight.reader.schemas import schema_diff, schema_rows, undeclared_columns
 from lakeguard.insight.reader.stored_profiles import shown_profiles
 from lakeguard.ledger.decisions import decision_of_run, samples_of_run
+from lakeguard.ledger.intents import file_records
 from lakeguard.ledger.lineage import UNKNOWN, lineage_of
 from lakeguard.ledger.maintenance import removed_versions
 from lakeguard.ledger.runs import latest_runs, run_row, run_rows
+from lakeguard.ledger.table_findings import open_findings
 from lakeguard.ledger.versions import (
     LatestPointer,
     StoredVersion,
@@ -48,6 +50,7 @@ from lakeguard.ledger.versions import (
 )
 from lakeguard.ledger.waivers import waiver_rows
 from lakeguard.registry.store import dataset_by_id, require_dataset
+from lakeguard.settings import FileCheck
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import dataset_registry, policy_rules, quality_rules
 from lakeguard.state.transaction import Transaction
@@ -82,6 +85,7 @@ from lakeguard_sdk.model.read_models import (
 from lakeguard_sdk.model.row_sample import RowSample
 from lakeguard_sdk.model.run_comparison import CheckTrend, Since
 from lakeguard_sdk.scheduling.invalidations import InvalidationRow, PartitionRow
+from lakeguard_sdk.storage.file_records import FileRecord
 
 
 def _now() -> datetime:
@@ -94,6 +98,7 @@ class StateReader:
 
     state: OrganisationState
     lake: str
+    check_files: FileCheck = FileCheck.FOOTERS
 
     def datasets(self) -> Sequence[DatasetRow]:
         with self.state.read() as tx:
@@ -134,6 +139,7 @@ class StateReader:
             alerts = alerts_let_through(tx)
             quarantined = rows_in_quarantine(tx)
             columns = undeclared_columns(tx)
+            damaged = open_findings(tx)
         return [
             _status(
                 row,
@@ -142,7 +148,12 @@ class StateReader:
                 late.get(row.dataset_id, ()),
                 alerts.get(row.dataset_id, ()),
                 quarantined.get(row.dataset_id, (0, None)),
-            ).model_copy(update={"new_columns": columns.get(row.dataset_id, ())})
+            ).model_copy(
+                update={
+                    "new_columns": columns.get(row.dataset_id, ()),
+                    "damage": found.message if (found := damaged.get(row.dataset_id)) else "",
+                }
+            )
             for row in datasets
         ]
 
@@ -274,6 +285,10 @@ class StateReader:
             if stored is None:
                 raise UnknownVersion(dataset=address.dataset, version=f"for {address}")
             return resolved_version(tx, dataset, stored, self.lake)
+
+    def file_records(self, table_id: str, paths: Sequence[str]) -> Sequence[FileRecord]:
+        with self.state.read() as tx:
+            return file_records(tx, table_id, paths, self.check_files)
 
     def replay(self, run_id: str) -> ReplayResult:
         with self.state.read() as tx:

@@ -21,6 +21,7 @@ from lakeguard.promotion.privacy.private_columns import private_in
 from lakeguard.promotion.privacy.row_samples import patterns_passed
 from lakeguard.promotion.records.alerts import alert_on_decision
 from lakeguard.promotion.records.end_run import end_run
+from lakeguard.promotion.records.table_findings import note_trouble
 from lakeguard.registry import queries
 from lakeguard.registry.store import RegisteredDataset, current_policies
 from lakeguard.state.transaction import Transaction
@@ -76,6 +77,8 @@ class Case:
 def refuse(tx: Transaction, context: PlaneContext, task: Task, case: Case) -> RunResult:
     """Block the run before any data is read."""
     decision = decide_and_record(tx, context, case, None)
+    for trouble in case.findings.troubles:
+        note_trouble(tx, context, trouble, by=case.run_id)
     return end_run(tx, context, task, case.dataset, RunStatus.BLOCKED, decision=decision)
 
 

@@ -45,7 +45,7 @@ def alert_on_decision(
     if not decision.allowed:
         reasons = redacted_reasons(ruling, hidden)[:_MOST_REASONS]
         alert = Alert(
-            **_subject(context, dataset, AlertKind.BLOCKED, decision.decision_id),
+            **alert_subject(context, dataset, AlertKind.BLOCKED, decision.decision_id),
             **about,
             severity=Severity.FAIL,
             message="; ".join(reasons) or "blocked",
@@ -58,7 +58,7 @@ def alert_on_decision(
         if kind is None or check.outcome is not Outcome.WARN:
             continue
         alert = Alert(
-            **_subject(context, dataset, kind, decision.decision_id, check.check_id),
+            **alert_subject(context, dataset, kind, decision.decision_id, check.check_id),
             **about,
             severity=Severity.WARN,
             check=check.check_id,
@@ -84,7 +84,7 @@ def alert_on_columns(
             continue
         key = (dataset.dataset_id, item.column, item.found or "")
         alert = Alert(
-            **_subject(context, dataset, AlertKind.COLUMN, *key),
+            **alert_subject(context, dataset, AlertKind.COLUMN, *key),
             severity=Severity.WARN,
             run_id=run_id,
             check=f"schema.{item.column}",
@@ -109,7 +109,7 @@ def alert_on_failure(
     code = result.error.code if result.error else "LG-0000"
     attempts = "" if task.attempt == 1 else f" after {task.attempt} attempts"
     alert = Alert(
-        **_subject(context, dataset, AlertKind.FAILED, result.run_id),
+        **alert_subject(context, dataset, AlertKind.FAILED, result.run_id),
         severity=Severity.FAIL,
         run_id=result.run_id,
         message=f"the {task.kind} failed{attempts} with {code}",
@@ -131,7 +131,7 @@ def alert_on_rollback(
     """For an earlier version that readers see again."""
     decision = result.decision
     alert = Alert(
-        **_subject(context, dataset, AlertKind.ROLLBACK, result.run_id),
+        **alert_subject(context, dataset, AlertKind.ROLLBACK, result.run_id),
         severity=Severity.WARN,
         run_id=result.run_id,
         decision_id=decision.decision_id if decision else None,
@@ -149,9 +149,10 @@ def _may_pass(task: Task, result: RunResult) -> bool:
     return retryable and not spent and task.kind is not TaskKind.ROLLBACK
 
 
-def _subject(
+def alert_subject(
     context: PlaneContext, dataset: RegisteredDataset, kind: AlertKind, *key: str
 ) -> dict[str, Any]:
+    """Fields of an alert that say which dataset it is about; ``key`` tells alerts apart."""
     return {
         "alert_id": new_id("alr"),
         "kind": kind,

@@ -110,6 +110,13 @@ _FIRST_REGISTRATION = (
     " WHERE f.dataset_id = r.dataset_id AND f.revision = 1) AS created_at"
 )
 
+_OPEN_FINDING = (
+    "SELECT f.message FROM table_findings f"
+    " WHERE f.dataset_id = d.dataset_id AND f.state = 'FOUND' AND f.ordinal ="
+    " (SELECT MAX(l.ordinal) FROM table_findings l WHERE l.dataset_id = d.dataset_id)"
+)
+"""What is wrong with the table of a dataset, as long as it is."""
+
 _UNIQUE_RULE = (
     "(SELECT d.dataset_name || '.' || r.rule_id FROM dataset_registry d"
     " WHERE d.dataset_id = r.dataset_id) AS rule_id"
@@ -146,6 +153,7 @@ def _promotion(json: JsonSql) -> str:
 
 def _refusals(json: JsonSql) -> Iterator[str]:
     """What stands against a dataset ``d`` at present, the first of it as the reason."""
+    yield f"WHEN EXISTS ({_OPEN_FINDING}) THEN ({_OPEN_FINDING})"
     source = json.text("d.definition", "build", "source")
     target = json.text("d.definition", "target")
     of_target = f"t.org_id = d.org_id AND t.target_name = {target}"

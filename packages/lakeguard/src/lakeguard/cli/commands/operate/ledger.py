@@ -50,8 +50,8 @@ def verify_command(call: Call, replay: bool, head: str | None, data: bool) -> in
     """Prove that the database, the ledger on the lake and the governed tables agree.
 
     Compares all rows, recomputes the audit chain, and checks that every commit has its decision
-    and every published file its content. Read-only. Exit 0 without findings, else the code of the
-    first kind of finding, from 10.
+    and every published file its content. Changes nothing, but records what is wrong with a table,
+    for status and alerts. Exit 0 without findings, else the code of the first kind, from 10.
     """
     with working("verifying") as show_progress:
         report = verify_embedded(
