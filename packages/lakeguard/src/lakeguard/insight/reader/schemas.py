@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 
 from lakeguard.gate.schema.changes import (
     Approved,
@@ -16,7 +16,7 @@ from lakeguard.gate.schema.profiles import BUILT_IN, DEFAULT, Answers, answers_o
 from lakeguard.ledger.documents import get_document
 from lakeguard.registry.files.rules import is_required
 from lakeguard.registry.store import current_profiles, current_source, dataset_by_id
-from lakeguard.state.schema import documents, run_openings, run_schemas
+from lakeguard.state.schema import documents, run_history, run_openings, run_schemas
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TEXT_FORMATS
 from lakeguard_sdk.model.definitions import DatasetDefinition, FromSource
@@ -33,7 +33,11 @@ def schema_rows(tx: Transaction, dataset_id: str, limit: int) -> Sequence[Schema
         select(run_schemas)
         .join(run_openings, run_openings.c.run_id == run_schemas.c.run_id)
         .where(run_schemas.c.org_id == tx.org_id, run_openings.c.dataset_id == dataset_id)
-        .order_by(run_schemas.c.submitted_at.desc(), run_schemas.c.run_id.desc())
+        .order_by(
+            case((run_schemas.c.submitted_at > tx.now(), 1), else_=0),  # of a clock that was wrong
+            run_schemas.c.submitted_at.desc(),
+            run_schemas.c.run_id.desc(),
+        )
         .limit(limit)
     )
     found = []
@@ -57,22 +61,26 @@ def undeclared_columns(tx: Transaction) -> dict[str, tuple[SchemaReaction, ...]]
     """By dataset: columns that its last recorded schema has and its table lacks, unless somebody
     has declared them or left them out since."""
     opened, found = run_openings.c, run_schemas.c
+    ended = run_history.c  # by the order in which runs ended: a clock may have been wrong
     last = (
-        select(opened.dataset_id, func.max(found.submitted_at).label("at"))
-        .join(run_schemas, found.run_id == opened.run_id)
+        select(func.max(ended.ordinal).label("ordinal"))
+        .join(run_schemas, found.run_id == ended.run_id)
         .where(found.org_id == tx.org_id)
-        .group_by(opened.dataset_id)
-        .subquery()
+        .group_by(ended.dataset_id)
     )
     rows = tx.execute(
         select(opened.dataset_id, documents.c.body)
         .join(run_schemas, found.run_id == opened.run_id)
-        .join(last, (last.c.dataset_id == opened.dataset_id) & (last.c.at == found.submitted_at))
+        .join(run_history, ended.run_id == opened.run_id)
         .join(
             documents,
             (documents.c.content_hash == found.verdict_hash) & (documents.c.org_id == found.org_id),
         )
-        .where(found.org_id == tx.org_id, documents.c.body.contains(Reaction.LEFT_OUT.value))
+        .where(
+            found.org_id == tx.org_id,
+            ended.ordinal.in_(last),
+            documents.c.body.contains(Reaction.LEFT_OUT.value),
+        )
     )
     return {row.dataset_id: tuple(_still_undeclared(tx, row.dataset_id, row.body)) for row in rows}
 

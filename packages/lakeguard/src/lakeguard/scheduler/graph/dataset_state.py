@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import exists, select
 
 from lakeguard.registry.queries import AnyRow
 from lakeguard.state.caches import Definitions
@@ -66,11 +66,15 @@ def _read(tx: Transaction, names: Collection[str]) -> dict[DatasetName, Standing
         select(run_history.c.run_id)
         .join(tasks, tasks.c.task_id == run_history.c.task_id)
         .where(run_history.c.dataset_id == view.dataset_id, tasks.c.kind == TaskKind.BUILD.value)
-        .order_by(run_history.c.end_time.desc(), run_history.c.run_id.desc())
+        .order_by(run_history.c.ordinal.desc())
         .limit(1)
     )
-    newest = select(func.max(data_versions.c.promoted_at)).where(
-        data_versions.c.dataset_id == view.dataset_id
+    versions = data_versions.c
+    newest = (
+        select(versions.promoted_at)
+        .where(versions.dataset_id == view.dataset_id)
+        .order_by(versions.version.desc())
+        .limit(1)
     )
     query = select(
         view.dataset_id,
