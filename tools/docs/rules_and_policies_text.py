@@ -218,8 +218,10 @@ function that the policy names under `unless masked by`:
 - SQL builds have column-level lineage. A value inherits the tags of every column it derives from:
   `concat(first, last)` those of both, `count(email)` that of `email`. Columns that only filter or
   order rows (`where`, `join … on`, `group by`) do not count. A function masks what is inside its
-  brackets: `sha2(email, 256)` does, `concat(email, sha2(email, 256))` does not. If the lineage of a
-  column is unknown, or it is declared but not in the SELECT, it inherits the tags of all inputs.
+  brackets: `sha2(email, 256)` does, `concat(email, sha2(email, 256))` does not. A subquery
+  inside an expression counts with its filters. Lineage is closed-world: a name that is no declared
+  column of a parent, or a construct that is not modelled, is unknown. An unknown column, and one
+  that is declared but not in the SELECT, inherits the tags of all inputs.
 - The lineage of a Python build is unknown: tags propagate to columns of the same name
   (case-insensitive); declare the tag if a column is renamed. The same holds for a target's
   transform.

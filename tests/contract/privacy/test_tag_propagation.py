@@ -96,6 +96,29 @@ def test_where_lineage_is_not_known_names_count(
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT v AS m FROM bronze.numbers UNPIVOT (v FOR k IN (n))",
+        "SELECT a AS m FROM bronze.numbers PIVOT (max(n) FOR o IN (1 AS a))",
+        "SELECT col AS m FROM (SELECT explode(array(n)) FROM bronze.numbers)",
+        "SELECT length(date_trunc(n, timestamp '2020-01-01')) AS m FROM bronze.numbers",
+        "SELECT size(collect_set(struct(n = 1))) AS m FROM bronze.numbers",
+        "SELECT s.m FROM (SELECT named_struct('m', n) AS s FROM bronze.numbers)",
+        "SELECT nn AS m FROM bronze.numbers",
+    ],
+)
+def test_a_value_that_cannot_be_followed_carries_every_tag(tmp_path: Path, text: str) -> None:
+    bronze = numbers(
+        columns=(*TAGGED.columns, ColumnDefinition(name="o", type="long")),
+    )
+    silver = built(text).model_copy(update={"columns": (M,)})
+    client = world(tmp_path, bronze, silver, policies=(FORBIDDEN,))
+    run_by_hand(client, [1])
+    _, check, _ = decided(client, DOUBLED)
+    assert check.message == "column m derives from bronze.numbers.n, tagged pii"
+
+
+@pytest.mark.parametrize(
     "text", ["SELECT n, m FROM bronze.numbers", "SELECT * FROM bronze.numbers"]
 )
 def test_a_tag_stays_with_a_version_that_has_the_column(tmp_path: Path, text: str) -> None:

@@ -209,19 +209,19 @@ def _together(first: Tags, second: Tags) -> Tags:
 
 def _by_sql(definition: DatasetDefinition, text: str, above: dict[DatasetName, _Parent]) -> Tags:
     """A column whose lineage is unknown carries all tags of the inputs."""
-    from lakeguard.registry.sql.lineage import column_sources
+    from lakeguard.registry.sql.lineage import column_lineage
 
     tags = {name: parent.tags for name, parent in above.items()}
     read = {name: parent.read or parent.today for name, parent in above.items()}
     today = {name: parent.today for name, parent in above.items()}
     ways = [
-        column_sources(text, {name: schema for name, schema in schemas.items() if schema})
+        column_lineage(text, {name: schema for name, schema in schemas.items() if schema})
         for schemas in (read, today)
     ]
     result: Tags = {}
     for column in definition.columns:
         name = column.name.casefold()
-        found = [sources[name] for sources in ways if name in sources]
+        found = [way.columns.get(name) for way in ways if name in way.columns or not way.complete]
         known = [made_of for made_of in found if made_of is not None]
         if not found or len(known) < len(found):
             carried = set(_everything(tags.values()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from lakeguard.ledger.lineage import UNKNOWN, Arrow, lineage_of
 from lakeguard.ledger.openings import opened_revision, opening_of
@@ -17,8 +18,14 @@ from lakeguard_sdk.model.quarantine import QuarantineBuild
 from lakeguard_sdk.model.run import InputPin, Intent, RunPlan
 
 Pins = dict[DatasetName, InputPin]
-Made = dict[str, list[Arrow] | None]
-"""Keyed by lower-case column; None if unknown."""
+
+
+class Made(NamedTuple):
+    """Edges by lower-case column; None if unknown."""
+
+    columns: dict[str, list[Arrow] | None] = {}  # noqa: RUF012 - never changed
+    complete: bool = False
+    """Whether the build shows no other columns."""
 
 
 def column_descent(context: PlaneContext, intent: Intent) -> tuple[Arrow, ...]:
@@ -41,9 +48,9 @@ def column_descent(context: PlaneContext, intent: Intent) -> tuple[Arrow, ...]:
             return ()
         text = _text(tx, plan)
     try:
-        made = _followed(text, pins) if text else {}
+        made = _followed(text, pins) if text else Made()
     except Exception:  # noqa: BLE001 - the commit stands, whatever is known of its columns
-        made = {}
+        made = Made()
     written = {column.name for column in load_columns(plan.load)}
     names = [name for name in intent.table_schema.names if name not in written]
     return tuple(arrow for name in names for arrow in _arrows(name, made, pins))
@@ -59,18 +66,17 @@ def _text(tx: Transaction, plan: RunPlan) -> str:
 
 
 def _followed(text: str, pins: Pins) -> Made:
-    from lakeguard.registry.sql.lineage import column_sources
+    from lakeguard.registry.sql.lineage import column_lineage
 
-    found = column_sources(text, {name: pin.table_schema for name, pin in pins.items()})
-    result: Made = {}
-    for column, sources in found.items():
-        known = sources is not None and all(source.dataset in pins for source in sources)
-        result[column] = None
-        if sources is not None and known:
-            result[column] = [
+    found = column_lineage(text, {name: pin.table_schema for name, pin in pins.items()})
+    columns: dict[str, list[Arrow] | None] = {}
+    for column, sources in found.columns.items():
+        columns[column] = None
+        if sources is not None and all(source.dataset in pins for source in sources):
+            columns[column] = [
                 _arrow(column, pins[source.dataset], source.column) for source in sources
             ]
-    return result
+    return Made(columns, complete=found.complete)
 
 
 def _arrow(column: str, pin: InputPin, source: str) -> Arrow:
@@ -80,8 +86,8 @@ def _arrow(column: str, pin: InputPin, source: str) -> Arrow:
 
 
 def _arrows(name: str, made: Made, pins: Pins) -> Iterator[Arrow]:
-    """A column missing from the SELECT is NULL and has no lineage."""
-    found = made.get(name.casefold(), []) if made else None
+    """A column that the SELECT does not show is NULL and has no lineage."""
+    found = made.columns.get(name.casefold(), [] if made.complete else None)
     if found is None:
         yield from (Arrow(name, pin.input.dataset_id, UNKNOWN) for pin in pins.values())
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from sqlglot import exp
@@ -54,14 +55,8 @@ def read_sql(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
 
     ``given`` are case-folded relations that may be read without a layer.
     """
-    spans = scan(text)
-    tokens = _tokens(text)
-    refuse_disagreement(spans, ((token.start, token.end + 1) for token in tokens))
+    root, tokens = parse_select(text)
     semicolon = one_statement(tokens)
-    refuse_dangling(tokens)
-    refuse_odd_relations(tokens)
-    refuse_deep_nesting(tokens)
-    root = _parsed(text, tokens)
     references = tuple(_references(root))
     problems = {
         *refused_functions(tokens),
@@ -77,6 +72,19 @@ def read_sql(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
         row_by_row=row_by_row(root),
         problems=tuple(sorted(problems, key=lambda found: (found.offset, found.problem))),
     )
+
+
+@lru_cache(maxsize=256)
+def parse_select(text: str) -> tuple[exp.Expr, Sequence[Token]]:
+    """The tree, which must not be changed, and the tokens; SqlRefused if it cannot be parsed."""
+    spans = scan(text)
+    tokens = _tokens(text)
+    refuse_disagreement(spans, ((token.start, token.end + 1) for token in tokens))
+    one_statement(tokens)
+    refuse_dangling(tokens)
+    refuse_odd_relations(tokens)
+    refuse_deep_nesting(tokens)
+    return _parsed(text, tokens), tokens
 
 
 def _tokens(text: str) -> Sequence[Token]:
