@@ -12,6 +12,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from lakeguard.registry.sql.sql_facts import SqlFacts, TableReference
+from lakeguard.registry.sql.sql_functions import called_aggregate, function_problems
 from lakeguard.registry.sql.sql_tables import (
     check_relations,
     common_tables,
@@ -23,7 +24,6 @@ from lakeguard.registry.sql.sql_tokens import (
     refuse_dangling,
     refuse_deep_nesting,
     refuse_odd_relations,
-    refused_functions,
 )
 from lakeguard.registry.text.sql_lexing import (
     SqlProblem,
@@ -47,6 +47,7 @@ _REFUSED_NODES: dict[type[exp.Expr], str] = {
     exp.Stream: "streams are not supported",
     exp.Lock: "locks are not supported",
     exp.MatchRecognize: "MATCH_RECOGNIZE is not Spark SQL",
+    exp.TableSample: "TABLESAMPLE is random, so a run could not be built again",
 }
 
 
@@ -58,18 +59,18 @@ def read_sql(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
     root, tokens = parse_select(text)
     semicolon = one_statement(tokens)
     references = tuple(_references(root))
-    problems = {
-        *refused_functions(tokens),
-        *_refused_nodes(root),
-        *check_relations(root, text, given),
-    } or set(_foreign_names(tokens, root, references))
+    problems = {*_refused_nodes(root), *check_relations(root, text, given)}
+    known = {problem.offset for problem in problems}
+    calls = function_problems(tokens, root)
+    problems |= {problem for problem in calls if problem.offset not in known}
+    problems = problems or set(_foreign_names(tokens, root, references))
     return SqlFacts(
         tables=references,
         common_tables=common_tables(root),
         semicolon=semicolon,
         combines=root.find(exp.SetOperation) is not None,
         reads_given=reads_given(root, given),
-        row_by_row=row_by_row(root),
+        row_by_row=None if called_aggregate(tokens) else row_by_row(root),
         problems=tuple(sorted(problems, key=lambda found: (found.offset, found.problem))),
     )
 
