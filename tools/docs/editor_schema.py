@@ -223,7 +223,8 @@ def _source() -> Schema:
         "secrets": _SECRETS,
         "header": _COLUMN_NAMES,
         "malformed": _one_of(Malformed),
-        **dict.fromkeys(("options", "details"), _MAPPING),
+        "options": {"type": "object"},
+        "details": _MAPPING,
         **dict.fromkeys(("landing", "active"), _FLAG),
         **dict.fromkeys(("path", "url", "owner", "description", "external_id"), _TEXT),
         "source_type": _TEXT,
@@ -239,7 +240,11 @@ def _source() -> Schema:
 
 def _options(form: SourceFormat) -> Schema:
     """The options of a format."""
-    known = dict.fromkeys(source_options.OPTIONS[form], _TEXT)
+    several = {
+        "null_value": _either(_TEXT, {"type": "array", "items": _TEXT}),
+        "formats": _MAPPING,
+    }
+    known = {key: several.get(key, _TEXT) for key in source_options.OPTIONS[form]}
     options = {"type": "object", "properties": known, "additionalProperties": False}
     return {
         "if": {"properties": {"format": {"const": form.value}}, "required": ["format"]},

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lakeguard.registry.editing.export import definition_files
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.snapshot import RegistryState
 from lakeguard_sdk.core.enums import Malformed, SourceFormat
@@ -78,6 +79,9 @@ MISTAKES = [
          "slice_by"),
     Case("odd fetch size", DATABASE, "5000", "«-1»", "LG-2004", "from 1 to"),
     Case("option of files", DATABASE, "slices: 8", "«delimiter»: x", "LG-2002", ""),
+    Case("odd format", FILES, "", "options: {formats: «{day: dd/yyyy}»}\n", "LG-2004", "MM and dd"),
+    Case("format of a list", FILES, "", "options: {formats: «[a]»}\n", "LG-2004", "single value"),
+    Case("NULL twice", FILES, "", "options: {null_value: «[NA, NA]»}\n", "LG-2004", "different"),
     Case("unknown malformed", FILES, "", "malformed: «drop»\n", "LG-2004", "refuse or quarantine"),
     Case("lines of parquet", FILES, "csv\npath: data/*.csv\n",
          "parquet\npath: x\nmalformed: «quarantine»\n", "LG-2004", "cannot quarantine lines"),
@@ -192,3 +196,13 @@ def test_an_object_of_a_source_does_not_point_into_the_lake(tmp_path: Path) -> N
         make_plan(definitions, RegistryState(), str(tmp_path))
     (error,) = invalid.value.errors
     assert "`parents: [silver.p]`" in str(error)
+
+
+def test_csv_options_of_several_values_are_read_and_written_back(tmp_path: Path) -> None:
+    options = "options: {null_value: [NA, '-'], formats: {day: dd/MM/yyyy}, file_name: file}\n"
+    (given,) = load(tmp_path, {FILE: FILES + options}).sources
+    expected = {"null_value": '["NA","-"]', "formats": '{"day":"dd/MM/yyyy"}', "file_name": "file"}
+    assert given.options == expected
+    texts = definition_files(Definitions(sources=(given,)))
+    (again,) = load(tmp_path, {**texts}).sources
+    assert again.options == expected

@@ -1,8 +1,8 @@
 """CSV dialect of a source, and a scan of its files in plain Python.
 
 RFC 4180 by default: comma, double quote, quotes doubled inside quotes. An empty field is NULL, and
-so is ``null_value``; a quoted empty field is the empty string. In a file with CRLF line ends, a
-line end inside quotes is read as LF.
+so is each ``null_value``; a quoted empty field is the empty string. In a file with CRLF line ends,
+a line end inside quotes is read as LF.
 """
 
 from __future__ import annotations
@@ -10,19 +10,24 @@ from __future__ import annotations
 import codecs
 import csv
 import difflib
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lakeguard_sdk.core.enums import CSV_ENCODINGS
+from lakeguard_sdk.types.plain_types import DateFormat, date_format, null_values
 from openlaketx.extract.files.text_files import TextProblem, opened_bytes, opened_lines
 
 if TYPE_CHECKING:
     from _csv import Reader
 
-OPTIONS = ("delimiter", "quote", "escape", "null_value", "encoding")
+OPTIONS = (
+    *("delimiter", "quote", "escape", "null_value", "encoding"),
+    *("formats", "file_name", "arrived_at"),
+)
 ENCODINGS = {codecs.lookup(name).name: name for name in CSV_ENCODINGS}
 """Python's name of each encoding, and Spark's."""
 _CHUNK = 1 << 20
@@ -41,6 +46,12 @@ class CsvDialect:
     escape: str = '"'
     null_value: str = ""
     codec: str = "utf-8"
+    other_nulls: tuple[str, ...] = ()
+    """Further texts for NULL."""
+    formats: Mapping[str, DateFormat] = field(default_factory=dict)
+    """Formats of dates and times, by column."""
+    added: Mapping[str, str] = field(default_factory=dict)
+    """Columns with facts of the file: ``file_name`` and ``arrived_at``, each with its name."""
 
     @classmethod
     def from_options(cls, options: dict[str, str]) -> CsvDialect:
@@ -53,12 +64,16 @@ class CsvDialect:
                 )
                 raise DialectProblem(f"unknown CSV option {key!r}{hint}")
         quote = _character(options, "quote", '"')
+        null_value, *other_nulls = null_values(options.get("null_value", "")) or [""]
         return cls(
             delimiter=_character(options, "delimiter", ","),
             quote=quote,
             escape=_character(options, "escape", quote),
-            null_value=options.get("null_value", ""),
+            null_value=null_value,
             codec=_codec(options.get("encoding", "utf-8")),
+            other_nulls=tuple(other_nulls),
+            formats=_formats(options.get("formats", "{}")),
+            added={key: options[key] for key in ("file_name", "arrived_at") if key in options},
         )
 
     def spark_options(self, *, multiline: bool, empty: str) -> dict[str, str]:
@@ -172,6 +187,13 @@ def _character(options: dict[str, str], key: str, default: str) -> str:
     if len(text) > 1 or (not text and key == "delimiter"):
         raise DialectProblem(f"CSV option {key} must be one character, not {text!r}")
     return text
+
+
+def _formats(text: str) -> dict[str, DateFormat]:
+    try:
+        return {column: date_format(form) for column, form in json.loads(text).items()}
+    except ValueError as error:
+        raise DialectProblem(f"CSV option formats: {error}") from None
 
 
 def _codec(name: str) -> str:
