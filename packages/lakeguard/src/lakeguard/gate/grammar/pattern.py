@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from lakeguard.gate.grammar.pattern_language import is_empty, is_universal
 from lakeguard.gate.grammar.pattern_shape import (
     DIGITS,
     SEPARATORS,
@@ -26,6 +25,8 @@ from lakeguard.gate.grammar.pattern_shape import (
     Span,
     check_shape,
     inverted,
+    is_empty,
+    is_universal,
 )
 
 LONGEST_PATTERN = 1000
