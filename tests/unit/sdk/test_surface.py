@@ -30,6 +30,7 @@ def test_what_the_ports_offer() -> None:
         "Ledger": ["data_places", "judge_markers", "sync", "undelivered", "verify"],
         "History": ["backtest", "rebuild_plan", "remeasure_plan", "replay_all", "side_by_side"],
         "Reader": [
+            "changed",
             "column_lineage",
             "dataset",
             "datasets",
@@ -39,6 +40,7 @@ def test_what_the_ports_offer() -> None:
             "file_records",
             "invalidation",
             "invalidations",
+            "open_runs",
             "partitions",
             "pointer_moves",
             "policies",

@@ -34,6 +34,7 @@ from lakeguard_sdk.model.read_models import (
     ColumnLineage,
     DatasetRow,
     DatasetStatus,
+    OpenRun,
     PointerMove,
     PolicyRow,
     ReplayResult,
@@ -83,6 +84,13 @@ class Reader(Protocol):
     def policies(self) -> Sequence[PolicyRow]: ...
     def status(self) -> Sequence[DatasetStatus]: ...
     def runs(self, name: DatasetName | None = None, limit: int = 50) -> Sequence[RunRow]: ...
+    def changed(self) -> Sequence[DatasetName]:
+        """Datasets that a run would build differently than their published version: never
+        published, defined differently since, or with newer inputs."""
+
+    def open_runs(self, name: DatasetName | None = None) -> Sequence[OpenRun]:
+        """Runs that have not ended, newest first; ``dead`` names why one can no longer end."""
+
     def run(self, run_id: str) -> RunRow: ...
     def facts(self, run_id: str) -> RunFacts | None:
         """None if the run submitted no evidence."""

@@ -226,6 +226,9 @@ class CauseKind(StrEnum):
     INVALIDATION = "invalidation"
 
 
+BUILD_JOB_TYPES = ("build", "ingest", "ingestion", "load", "transform", "curation")
+"""Types of a job that builds its dataset; all but the first are words of metadata tables."""
+
 QUEUED_KINDS = (TaskKind.BUILD, TaskKind.PYTHON, TaskKind.HTTP)
 """Kinds that workers claim from the queue; the caller runs the others."""
 

@@ -222,6 +222,17 @@ class SparkExited(EngineError):
     )
 
 
+class DiskFull(EngineError):
+    """No space is left where the lake or Spark's temporary files are; nothing became visible."""
+
+    code = "LG-5014"
+    retryable = True
+    what = (
+        "{dataset} could not be written: no space is left for the lake or Spark's temporary files"
+    )
+    next_command = "free space, then: lakeguard run {dataset}"
+
+
 class VersionUnreadable(EngineError):
     """Choose a version whose files all exist: files removed by maintenance cannot be restored."""
 

@@ -145,6 +145,9 @@ class TaskRow(FrozenModel):
     """The graph version that launched it."""
     last: Transition | None = None
     """The last change of its state, with its reason."""
+    dead: str = Field(default="", exclude_if=lambda reason: not reason)
+    """Why its attempt can no longer end by itself: the process is gone, or its lease is over. The
+    next command that writes, or the dispatcher, ends it."""
 
     @property
     def is_under_way(self) -> bool:

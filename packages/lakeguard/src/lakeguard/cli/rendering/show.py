@@ -28,6 +28,7 @@ from lakeguard_sdk.model.delivery import database_table
 from lakeguard_sdk.model.read_models import (
     ColumnLineage,
     DatasetStatus,
+    OpenRun,
     PointerMove,
     RuleRow,
     RunFacts,
@@ -74,9 +75,13 @@ def show_lines(page: DatasetPage, now: datetime) -> list[str]:
         *_notes(page),
         *_section("Columns", _columns(page)),
         *_section(plural(len(page.rules), "rule"), _rules(page.rules)),
-        *_section("Last runs", runs_lines(page.runs, now)),
+        *_section("Last runs", runs_lines(page.runs, now, _open_runs(page.status))),
         *_section("Publications", moves_lines(page.moves)),
     ]
+
+
+def _open_runs(status: DatasetStatus) -> list[OpenRun]:
+    return [] if status.open_run is None else [status.open_run]
 
 
 def _facts(page: DatasetPage) -> list[tuple[str, str]]:

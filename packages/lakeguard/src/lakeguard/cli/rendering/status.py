@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
 
+from lakeguard.cli.rendering.runs import dead_run_text
 from lakeguard.cli.terminal.layout import (
     Tone,
     age,
@@ -27,6 +28,7 @@ class Badge(Enum):
     DAMAGED = ("⊘", "DAMAGED", Tone.BAD)
     BLOCKED = ("✗", "BLOCKED", Tone.BAD)
     FAILED = ("!", "FAILED", Tone.BAD)
+    DEAD = ("†", "DEAD", Tone.BAD)
     LATE = ("◷", "LATE", Tone.WARN)
     ROLLED_BACK = ("↶", "ROLLED BACK", Tone.WARN)
     EMPTY = ("○", "EMPTY", Tone.WARN)
@@ -67,6 +69,8 @@ def badge_of(status: DatasetStatus) -> Badge:
         return Badge.OFF
     if status.damage:
         return Badge.DAMAGED
+    if status.open_run is not None and status.open_run.dead:
+        return Badge.DEAD
     if last is not None and last.status is RunStatus.BLOCKED:
         return Badge.BLOCKED
     if last is not None and last.status is RunStatus.FAILED:
@@ -90,6 +94,7 @@ def status_lines(healths: Sequence[Health], now: datetime) -> list[str]:
     broken = [
         *_clock(healths, now),
         *_damaged(healths),
+        *_dead(healths),
         *_late(healths),
         *_alerts(healths),
         *(line for item in worst_first(healths) for line in new_column_lines(item.status)),
@@ -118,6 +123,15 @@ def _damaged(healths: Sequence[Health]) -> list[str]:
         f"damaged: {item.name}  {escaped(item.status.damage)}"
         for item in worst_first(healths)
         if item.status.damage
+    ]
+
+
+def _dead(healths: Sequence[Health]) -> list[str]:
+    """Runs whose process died; the next command that writes ends them."""
+    return [
+        f"dead: {item.name}  {dead_run_text(run)}"
+        for item in worst_first(healths)
+        if (run := item.status.open_run) is not None and run.dead
     ]
 
 
@@ -161,20 +175,26 @@ def _waiting(healths: Sequence[Health], now: datetime) -> list[str]:
 
 def _cells(health: Health, now: datetime) -> list[str]:
     status = health.status
-    published, last = status.published, status.last_run
+    published = status.published
     return [
         str(health.badge),
         health.name,
         "-" if published is None else f"v{published}",
         "-" if status.table_rows is None else number(status.table_rows),
         "-" if status.published_at is None else age(status.published_at, now),
-        "never" if last is None else age(last.end_time, now),
+        _last_run(status, now),
         escaped(status.dataset.owner),
     ]
 
 
+def _last_run(status: DatasetStatus, now: datetime) -> str:
+    if status.open_run is not None:
+        return "dead" if status.open_run.dead else "running"
+    return "never" if status.last_run is None else age(status.last_run.end_time, now)
+
+
 def _summary(healths: Sequence[Health]) -> list[str]:
-    ill = [item for item in worst_first(healths) if item.badge.badness <= Badge.FAILED.badness]
+    ill = [item for item in worst_first(healths) if item.badge.badness <= Badge.DEAD.badness]
     count = plural(len(healths), "dataset")
     if not ill:
         return [count]
@@ -182,6 +202,11 @@ def _summary(healths: Sequence[Health]) -> list[str]:
     if damaged:
         return [f"{count}, {damaged:,} damaged", "Next: lakeguard verify"]
     return [
-        f"{count}, {len(ill):,} blocked or failed",
+        f"{count}, {len(ill):,} {_words(ill)}",
         f"Next: lakeguard why {ill[0].name}",
     ]
+
+
+def _words(ill: Sequence[Health]) -> str:
+    dead = any(item.badge is Badge.DEAD for item in ill)
+    return "blocked, failed or dead" if dead else "blocked or failed"

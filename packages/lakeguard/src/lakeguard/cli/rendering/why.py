@@ -12,18 +12,21 @@ from lakeguard.cli.rendering.checks import (
     with_outcome,
 )
 from lakeguard.cli.rendering.run_diff import since_lines
-from lakeguard.cli.rendering.runs import outcome_of, run_mark
+from lakeguard.cli.rendering.runs import dead_run_text, outcome_of, run_mark
 from lakeguard.cli.terminal.layout import (
+    Tone,
     columns,
     indented,
     moment,
     strong,
+    toned,
 )
 from lakeguard.cli.terminal.output import Screen
 from lakeguard.services.explain_decision import EXPLAINED, Explanation
 from lakeguard.services.plain_text import escaped, escaped_lines, plural
 from lakeguard_sdk.core.enums import Outcome, RunStatus
 from lakeguard_sdk.model.decision import CheckResult
+from lakeguard_sdk.model.read_models import OpenRun
 
 _BELOW = 4
 
@@ -39,6 +42,15 @@ def why_lines(
         *_changes(explanation),
         *_next_commands(explanation),
     ]
+
+
+def open_run_lines(run: OpenRun) -> list[str]:
+    """A run that has not ended."""
+    name = strong(run.dataset)
+    if run.dead:
+        return [f"{toned('† DEAD', Tone.BAD)}  {name}   {dead_run_text(run)}"]
+    mark, by = toned("▶ RUNNING", Tone.WARN), escaped(run.triggered_by)
+    return [f"{mark}  {name}   {run.run_id}, begun at {moment(run.begun_at)} by {by}"]
 
 
 def _verdict(explanation: Explanation) -> list[str]:

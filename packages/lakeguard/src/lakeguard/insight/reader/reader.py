@@ -9,10 +9,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, select
 
+from lakeguard.dispatch.task_list import list_open_runs
 from lakeguard.insight.comparison.run_cases import since_green
 from lakeguard.insight.comparison.run_facts import build_kinds, facts_of_run
 from lakeguard.insight.comparison.trends import check_trends
 from lakeguard.insight.history.replay import replay_decision
+from lakeguard.insight.reader.changed_datasets import changed_datasets
 from lakeguard.insight.reader.invalidations import (
     invalidation_row,
     invalidation_rows,
@@ -71,6 +73,7 @@ from lakeguard_sdk.model.read_models import (
     ColumnLineage,
     DatasetRow,
     DatasetStatus,
+    OpenRun,
     PointerMove,
     PolicyRow,
     ReplayResult,
@@ -140,6 +143,7 @@ class StateReader:
             quarantined = rows_in_quarantine(tx)
             columns = undeclared_columns(tx)
             damaged = open_findings(tx)
+            open_runs = {row.dataset: row for row in reversed(list_open_runs(tx))}
         return [
             _status(
                 row,
@@ -152,6 +156,7 @@ class StateReader:
                 update={
                     "new_columns": columns.get(row.dataset_id, ()),
                     "damage": found.message if (found := damaged.get(row.dataset_id)) else "",
+                    "open_run": open_runs.get(row.dataset_name),
                 }
             )
             for row in datasets
@@ -163,6 +168,15 @@ class StateReader:
             if name is not None:
                 dataset_id = require_dataset(tx, name).dataset_id
             return run_rows(tx, dataset_id, limit)
+
+    def changed(self) -> Sequence[DatasetName]:
+        with self.state.read() as tx:
+            return changed_datasets(tx)
+
+    def open_runs(self, name: DatasetName | None = None) -> Sequence[OpenRun]:
+        with self.state.read() as tx:
+            dataset_id = None if name is None else require_dataset(tx, name).dataset_id
+            return list_open_runs(tx, dataset_id)
 
     def run(self, run_id: str) -> RunRow:
         with self.state.read() as tx:

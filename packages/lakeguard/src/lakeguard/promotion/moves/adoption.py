@@ -100,7 +100,7 @@ def order_adoption(
             parameters="{}",
             triggered_by=triggered_by,
             at=tx.now(),
-            attempts=context.dispatch.attempts,
+            rules=context.dispatch,
         )
 
 

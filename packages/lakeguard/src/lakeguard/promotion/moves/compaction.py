@@ -160,7 +160,7 @@ def _order(
         parameters="{}",
         triggered_by=triggered_by,
         at=tx.now(),
-        attempts=context.dispatch.attempts,
+        rules=context.dispatch,
     )
 
 

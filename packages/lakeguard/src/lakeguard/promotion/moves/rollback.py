@@ -129,7 +129,7 @@ def _open(
         parameters=order.to_json(),
         triggered_by=f"rollback by {order.actor}",
         at=tx.now(),
-        attempts=context.dispatch.attempts,
+        rules=context.dispatch,
     )
     worker = this_process("rollback")
     return tasks.claim(tx, task_id, worker, tx.now(), TaskKind.ROLLBACK, context.dispatch.lease)

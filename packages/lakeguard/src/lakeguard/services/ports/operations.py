@@ -81,9 +81,7 @@ class EmbeddedOperations:
             ended = task.run_id and result_of_run(tx, task.run_id)
             if not ended or ended.error is None or not ended.error.retryable:
                 return False
-            now = tx.now()
-            due_at = now + context.dispatch.lease
-            return tasks.requeue(tx, task, at=now, due_at=due_at)
+            return tasks.requeue(tx, task, rules=context.dispatch)
 
     @records_actor
     def submit_replay(
