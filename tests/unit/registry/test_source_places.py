@@ -53,8 +53,6 @@ MISTAKES = [
          "url looks like"),
     Case("user and password", WEB, URL, "«https://me:hunter2@h/x.csv»", "LG-2021", "url looks"),
     Case("secret written out", WEB, '"env:ORDERS_TOKEN"', "«hunter2»", "LG-2021", "token looks"),
-    Case("secret of another store", WEB, '"env:ORDERS_TOKEN"', '«"secret://vault/x"»', "LG-2004",
-         "env:NAME or file:PATH"),
     Case("odd name of a secret", WEB, "{token:", "{«Token»:", "LG-2020", "'Token'"),
     Case("secret is a list", WEB, '"env:ORDERS_TOKEN"', "«[a]»", "LG-2004", "single value"),
     Case("delta from the web", WEB, "format: csv\nurl: " + URL,

@@ -191,7 +191,8 @@ class FromSql(FrozenModel):
 
 
 class FromPython(FrozenModel):
-    """A function ``(spark, inputs) -> DataFrame``; the run refuses a file with another hash."""
+    """A function ``(spark, inputs) -> DataFrame``, which may take ``parameters`` as well; the run
+    refuses a file with another hash."""
 
     build: Literal["python"] = "python"
     file: str

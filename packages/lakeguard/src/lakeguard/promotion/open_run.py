@@ -32,7 +32,7 @@ from lakeguard.promotion.opening.load_checks import (
     partition_columns,
 )
 from lakeguard.promotion.opening.pinned_rules import pin_rules, read_by, required_measures
-from lakeguard.promotion.opening.run_settings import Bundle, find_bundle
+from lakeguard.promotion.opening.run_settings import Bundle, find_bundle, with_parameters
 from lakeguard.promotion.opening.statistics_redaction import columns_to_redact
 from lakeguard.promotion.opening.table_ownership import live_table
 from lakeguard.promotion.opening.windows import check_window, known_watermark, task_window
@@ -152,6 +152,8 @@ def _read(tx: Transaction, context: PlaneContext, task: Task, ticket: RunTicket)
     base = _base(tx, dataset, published, findings, windowed=window is not None)
     check_window(dataset, window, published, findings)
     build, watermark = _build(tx, context, task, dataset, published, findings)
+    bundle = find_bundle(tx, dataset, findings, launched_settings(task))
+    build = with_parameters(build, dataset.definition, bundle, task.created_at.date(), findings)
     return Opening(
         task=task,
         ticket=ticket,
@@ -167,7 +169,7 @@ def _read(tx: Transaction, context: PlaneContext, task: Task, ticket: RunTicket)
         published=published,
         base=base,
         build=build,
-        bundle=find_bundle(tx, dataset, findings, launched_settings(task)),
+        bundle=bundle,
         findings=findings,
         watermark=watermark,
         window=window,

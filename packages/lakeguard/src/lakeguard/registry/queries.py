@@ -30,7 +30,7 @@ from lakeguard.state.schema import (
     schema_compatibility_rules,
 )
 from lakeguard.state.views.views import dataset_registry, policy_rules, source_systems
-from lakeguard_sdk.core.enums import TaskKind
+from lakeguard_sdk.core.enums import BUILD_JOB_TYPES
 
 AnyRow = Row[Any]
 
@@ -215,7 +215,7 @@ def job_of_dataset(org_id: str, dataset: str) -> Select[Any]:
     chosen = select(view.job_id, view.definition).where(
         _defined(md_jobs, org_id),
         view.dataset_name == dataset,
-        view.job_type == TaskKind.BUILD.value,
+        view.job_type.in_(BUILD_JOB_TYPES),
     )
     return chosen.order_by(view.status, view.job_name)
 

@@ -21,9 +21,12 @@ from lakeguard.settings.settings import (
     EventChannel,
     FileCheck,
     InboxSettings,
+    MailSettings,
     MaintenanceSettings,
     SecretReference,
+    SecretsSettings,
     Settings,
+    SmtpSecurity,
 )
 
 __all__ = [
@@ -42,9 +45,12 @@ __all__ = [
     "EventChannel",
     "FileCheck",
     "InboxSettings",
+    "MailSettings",
     "MaintenanceSettings",
     "SecretReference",
+    "SecretsSettings",
     "Settings",
+    "SmtpSecurity",
     "find_project",
     "hide_secrets",
     "load_settings",

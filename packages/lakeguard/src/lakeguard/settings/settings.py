@@ -106,6 +106,29 @@ class ChannelType(StrEnum):
     LOG = "log"
     FILE = "file"
     WEBHOOK = "webhook"
+    """The notification as JSON, signed."""
+    SLACK = "slack"
+    TEAMS = "teams"
+    SMTP = "smtp"
+
+
+class SmtpSecurity(StrEnum):
+    STARTTLS = "starttls"
+    TLS = "tls"
+    NONE = "none"
+    """Only for a mail server on this machine."""
+
+
+class MailSettings(FrozenModel):
+    """The mail server of a channel, and the addresses of its messages."""
+
+    host: str
+    port: int
+    security: SmtpSecurity = SmtpSecurity.STARTTLS
+    sender: str
+    recipients: tuple[str, ...]
+    user: str = ""
+    password: SecretReference | None = None
 
 
 class ChannelSettings(FrozenModel):
@@ -120,6 +143,8 @@ class ChannelSettings(FrozenModel):
     allow_http: bool = False
     secret: SecretReference | None = None
     """Signing secret of a webhook."""
+    mail: MailSettings | None = None
+    """Of an smtp channel."""
     timeout_seconds: int = 5
     attempts: int = 8
     """Maximum delivery attempts."""
@@ -166,6 +191,13 @@ class InboxSettings(FrozenModel):
     """Signing secret of events; without it, only events from this machine are accepted."""
 
 
+class SecretsSettings(FrozenModel):
+    """How ``secret://NAME`` is resolved."""
+
+    command: tuple[str, ...] = ()
+    """Program and arguments; NAME is added as the last one, and the secret is what it prints."""
+
+
 class Settings(FrozenModel):
     """One environment of one project; all paths are absolute."""
 
@@ -181,6 +213,7 @@ class Settings(FrozenModel):
     alert_channels: tuple[AlertChannel, ...] = ()
     event_channels: tuple[EventChannel, ...] = ()
     inbox: InboxSettings = InboxSettings()
+    secrets: SecretsSettings = SecretsSettings()
 
 
 def _content_of(file: Path) -> tuple[str, str]:

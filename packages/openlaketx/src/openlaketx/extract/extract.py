@@ -41,7 +41,7 @@ from openlaketx.extract.files.landed_files import land_files, landing, run_folde
 from openlaketx.extract.files.manifest import Selection, files_read_before, select_files
 from openlaketx.extract.pinned_inputs import pinned_frames
 from openlaketx.extract.python_build import read_python
-from openlaketx.extract.query import columns_of, query
+from openlaketx.extract.query import columns_of, query, typed_parameters
 from openlaketx.extract.sources.csv_source import read_csv
 from openlaketx.extract.sources.delta_source import read_delta
 from openlaketx.extract.sources.http_source import land_download
@@ -118,7 +118,7 @@ def read_sql(
         return None
     for name, pinned in frames.items():
         pinned.createOrReplaceTempView(name)
-    frame = query(session, build.text, dataset)
+    frame = query(session, build.text, dataset, parameters=typed_parameters(build.parameters))
     for name in frames:
         session.catalog.dropTempView(name)
     return Batch(

@@ -1,14 +1,17 @@
-"""Python builds: a project function over pinned inputs, ``(spark, inputs) -> DataFrame``."""
+"""Python builds: a project function over pinned inputs, ``(spark, inputs) -> DataFrame``; a third
+parameter is given the parameters of the run."""
 
 from __future__ import annotations
 
 import hashlib
+import inspect
 import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
+from datetime import date
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -26,7 +29,7 @@ from openlaketx.engine.spark.runtime import runtime_of
 from openlaketx.engine.spark.session import settle
 from openlaketx.extract.batch import Batch
 from openlaketx.extract.pinned_inputs import pinned_frames
-from openlaketx.extract.query import columns_of
+from openlaketx.extract.query import columns_of, typed_parameters
 
 _ABOUT_CODE = (NameError, AttributeError, ImportError)
 """Errors whose messages contain names, but no row values."""
@@ -48,7 +51,8 @@ def read_python(
     inputs = pinned_frames(session, build.inputs, dataset, load)
     if inputs is None:
         return None
-    frame = runtime_of(session).settled(code.call(session, MappingProxyType(inputs)))
+    given = MappingProxyType(typed_parameters(build.parameters))
+    frame = runtime_of(session).settled(code.call(session, MappingProxyType(inputs), given))
     for table in session.catalog.listTables():
         if table.isTemporary:
             session.catalog.dropTempView(table.name)
@@ -71,11 +75,19 @@ class _Code:
     dataset: str
     project: Path
 
-    def call(self, session: SparkSession, inputs: Mapping[str, DataFrame]) -> DataFrame:
+    def call(
+        self,
+        session: SparkSession,
+        inputs: Mapping[str, DataFrame],
+        parameters: Mapping[str, str | date],
+    ) -> DataFrame:
+        """A function with a third parameter is given the parameters of the run."""
         content = self._content()
         try:
             with _loaded_module(self._file, content, self.project) as module:
-                found = self._function(vars(module))(session, inputs)
+                function = self._function(vars(module))
+                wanted = len(inspect.signature(function).parameters)
+                found = function(*(session, inputs, parameters)[: max(wanted, 2)])
         except (LakeGuardError, KeyboardInterrupt):
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - an error of the build

@@ -144,14 +144,15 @@ def _function_error(
     place = Place(file=file, line=item.lineno, column=item.col_offset + 1)
     if isinstance(item, ast.AsyncFunctionDef):
         return _bad(place, f"{function} is async; write a plain function")
-    if not _takes_two(item.args):
-        return _bad(place, f"write def {function}(spark, inputs), with exactly two parameters")
+    if not _takes_two_or_three(item.args):
+        shape = f"def {function}(spark, inputs), or def {function}(spark, inputs, parameters)"
+        return _bad(place, f"write {shape}")
     return None
 
 
-def _takes_two(args: ast.arguments) -> bool:
+def _takes_two_or_three(args: ast.arguments) -> bool:
     named = len(args.posonlyargs) + len(args.args)
-    return named == 2 and not args.kwonlyargs and args.vararg is None and args.kwarg is None
+    return named in (2, 3) and not args.kwonlyargs and args.vararg is None and args.kwarg is None
 
 
 def _parsed(data: bytes) -> ast.Module:

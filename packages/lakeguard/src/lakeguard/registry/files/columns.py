@@ -10,7 +10,7 @@ from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.errors import UnknownType
 from lakeguard_sdk.model.definitions import ColumnDefinition
 from lakeguard_sdk.model.schema_changes import ColumnOrigin
-from lakeguard_sdk.types.schema import TYPE_WORDS, normal_type
+from lakeguard_sdk.types.schema import MEANT, TYPE_WORDS, normal_type
 from lakeguard_sdk.types.type_tree import NotAType
 
 KEYS = ("type", "required", "nullable", "tags", "description", "rules", "origin", "widened_from")
@@ -113,6 +113,12 @@ def _type(column: Fields, split: str | None) -> str | None:
     return None if scalar is None else _read_type(column, scalar, split)
 
 
+def type_hint(word: str) -> str:
+    """The type that is meant, by what other systems call it or by its spelling."""
+    meant = MEANT.get(word.casefold())
+    return f"; did you mean {meant}?" if meant else did_you_mean(word, TYPE_WORDS)
+
+
 def _read_type(column: Fields, scalar: Scalar, split: str | None) -> str | None:
     place = column.document.place(scalar)
     if split is not None:
@@ -123,7 +129,7 @@ def _read_type(column: Fields, scalar: Scalar, split: str | None) -> str | None:
         return normal_type(scalar.value)
     except NotAType as error:
         problem = f"; {error.problem}" if error.problem else ""
-        hint = problem + did_you_mean(error.part, TYPE_WORDS)
+        hint = problem + type_hint(error.part)
         column.add(UnknownType(place, type=scalar.value[:80], hint=hint))
         return None
 

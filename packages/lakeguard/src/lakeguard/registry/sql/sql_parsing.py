@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
@@ -33,6 +34,7 @@ from lakeguard.registry.text.sql_lexing import (
 )
 from lakeguard_sdk.core.dataset_name import DatasetName
 
+PARAMETER = re.compile(r"[a-z][a-z0-9_]*")
 _STUMBLES = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, AssertionError)
 """Internal errors of the parser for some inputs, such as ``map(1)``."""
 _REFUSED_NODES: dict[type[exp.Expr], str] = {
@@ -41,9 +43,8 @@ _REFUSED_NODES: dict[type[exp.Expr], str] = {
     exp.Command: "a build must be one SELECT",
     exp.Into: "a build must not write or create objects",
     exp.QueryTransform: "scripts are not supported",
-    exp.Placeholder: "parameters are not supported",
-    exp.Parameter: "parameters are not supported",
-    exp.SessionParameter: "parameters are not supported",
+    exp.Parameter: "write a parameter as :name",
+    exp.SessionParameter: "write a parameter as :name",
     exp.Stream: "streams are not supported",
     exp.Lock: "locks are not supported",
     exp.MatchRecognize: "MATCH_RECOGNIZE is not Spark SQL",
@@ -59,7 +60,11 @@ def read_sql(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
     root, tokens = parse_select(text)
     semicolon = one_statement(tokens)
     references = tuple(_references(root))
-    problems = {*_refused_nodes(root), *check_relations(root, text, given)}
+    problems = {
+        *_refused_nodes(root),
+        *_refused_parameters(root, allowed=not given),
+        *check_relations(root, text, given),
+    }
     known = {problem.offset for problem in problems}
     calls = function_problems(tokens, root)
     problems |= {problem for problem in calls if problem.offset not in known}
@@ -69,6 +74,7 @@ def read_sql(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
         common_tables=common_tables(root),
         semicolon=semicolon,
         combines=root.find(exp.SetOperation) is not None,
+        parameters=tuple(sorted({node.name for node in root.find_all(exp.Placeholder)})),
         reads_given=reads_given(root, given),
         row_by_row=None if called_aggregate(tokens) else row_by_row(root),
         problems=tuple(sorted(problems, key=lambda found: (found.offset, found.problem))),
@@ -135,6 +141,16 @@ def _refused_nodes(root: exp.Expr) -> Iterator[SqlProblem]:
             yield SqlProblem(next(whys), _start(node))
         if isinstance(node, exp.CTE) and not isinstance(node.this, exp.Query | exp.DML):
             yield SqlProblem("a common table expression must be a SELECT", _start(node))
+
+
+def _refused_parameters(root: exp.Expr, *, allowed: bool) -> Iterator[SqlProblem]:
+    """Only ``:name`` is a parameter, and only in builds: a transform has none."""
+    for node in root.find_all(exp.Placeholder):
+        name = node.name
+        if not allowed:
+            yield SqlProblem("a transform has no parameters", _start(node))
+        elif not PARAMETER.fullmatch(name):
+            yield SqlProblem("write a parameter as :name, in lower snake case", _start(node))
 
 
 def _start(node: exp.Expr) -> int:

@@ -21,7 +21,7 @@ from lakeguard.state.schema import (
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import TaskKind
-from lakeguard_sdk.model.definitions import DatasetDefinition, FromSource
+from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame, FromSource
 
 _MOST_NAMED = 500
 """Above this many, all are read instead of querying by id."""
@@ -35,6 +35,8 @@ class Made:
     target: str | None
     source: str | None
     tags: dict[str, tuple[str, ...]]
+    by_program: bool = False
+    """Whether only a program publishes it."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,7 @@ def _made(text: str) -> Made:
         target=definition.target,
         source=build.source if isinstance(build, FromSource) else None,
         tags={column.name: column.tags for column in definition.columns if column.tags},
+        by_program=isinstance(build, FromFrame),
     )
 
 
@@ -131,8 +134,3 @@ def made_of_all(tx: Transaction) -> dict[DatasetName, Made]:
     rows = tx.execute(query).all()
     made = _definitions.of(tx, rows)
     return {DatasetName(row.dataset_name): made[row.definition_hash] for row in rows}
-
-
-def parents_of_all(tx: Transaction) -> dict[str, tuple[DatasetName, ...]]:
-    """Every registered dataset with its parents."""
-    return {name: made.parents for name, made in made_of_all(tx).items()}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import date
 from typing import Any, cast
 
 from py4j.clientserver import JavaClient
@@ -38,11 +39,13 @@ class ClassicSpark:
     def settled(self, frame: DataFrame) -> DataFrame:
         return frame
 
-    def query(self, session: SparkSession, text: str) -> DataFrame:
+    def query(
+        self, session: SparkSession, text: str, parameters: Mapping[str, str | date]
+    ) -> DataFrame:
         plan = session._jsparkSession.sessionState().sqlParser().parsePlan(text)
         if any(_is_a(session, plan, _LOGICAL + kind) for kind in _NOT_A_QUERY):
             raise NotAQuery()
-        return session.sql(text)
+        return session.sql(text, args=dict(parameters)) if parameters else session.sql(text)
 
     def job_group(self, session: SparkSession, name: str) -> AbstractContextManager[None]:
         return _job_group(session, name)

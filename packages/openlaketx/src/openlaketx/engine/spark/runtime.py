@@ -8,8 +8,9 @@ Everything else of a run is the same on each.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from datetime import date
 from typing import NamedTuple, Protocol
 
 import pyspark
@@ -57,8 +58,11 @@ class Runtime(Protocol):
     def settled(self, frame: DataFrame) -> DataFrame:
         """The frame as analysed now, independent of later changes to views and settings."""
 
-    def query(self, session: SparkSession, text: str) -> DataFrame:
-        """The frame of a SELECT; ``NotAQuery`` for any other statement, which is not executed."""
+    def query(
+        self, session: SparkSession, text: str, parameters: Mapping[str, str | date]
+    ) -> DataFrame:
+        """The frame of a SELECT with its parameters bound; ``NotAQuery`` for any other statement,
+        which is not executed."""
 
     def job_group(self, session: SparkSession, name: str) -> AbstractContextManager[None]:
         """Jobs of this thread belong to the group, and are cancelled if the block fails."""

@@ -20,7 +20,7 @@ from lakeguard.registry.load_folder import load_folder
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.snapshot import RegistryState
 from lakeguard.registry.store import read_state
-from lakeguard.registry.validation.database_separation import require_apart
+from lakeguard.registry.validation.settings_checks import require_apart, require_store
 from lakeguard.services.definition_counts import counted, counts_of
 from lakeguard.services.definition_errors import with_source_lines
 from lakeguard.services.plain_text import escaped
@@ -105,6 +105,7 @@ def validate_command(call: Call, strict: bool) -> None:
         settings = load_settings(folder, call.env)
         if settings.database.server:
             require_apart(definitions.targets, make_url(settings.database.server))
+        require_store(definitions, settings.secrets.command)
         unasked, recorded = _compare(definitions, settings)
     if unasked:
         note(f"only the files were checked; the registry is unavailable: {escaped(unasked)}")
