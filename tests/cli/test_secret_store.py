@@ -37,7 +37,7 @@ def test_a_reference_that_nothing_resolves_is_refused(
     write_folder(tmp_path, {f"definitions/{file}": text, "lakeguard.toml": "[env.dev]\n"})
     refused = shell(command, "--project", tmp_path)
     assert refused.code == 2
-    assert refused.err.startswith("LG-1013  ")
+    assert refused.err.startswith("LG-1014  ")
     assert "secret://" in refused.err
     assert "[env.NAME.secrets]" in refused.err
 

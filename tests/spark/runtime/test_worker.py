@@ -108,7 +108,7 @@ def test_a_blocked_run_leaves_the_table_as_it_is(runs: PlainRuns) -> None:
 @pytest.mark.parametrize(
     ("content", "code", "about"),
     [
-        ("id,name\n1\n", "LG-5003", "in/a.csv: line 2 has 1 fields instead of 2"),
+        ("id,name\n1\n", "LG-5003", "in/a.csv: line 2 has 1 field instead of 2"),
         ("id,name\n1.5,x\n", "LG-5003", "column id: '1.5' is not a valid long"),
         ("id\n1\n", "LG-5010", "column 'name' is missing"),
     ],

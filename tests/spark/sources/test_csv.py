@@ -136,9 +136,9 @@ def test_odd_names_of_files_and_columns(session: SparkSession, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("files", "about"),
     [
-        ({"x": "a,b\n1,2\n", "y": "a,b\n1,2\n3\n"}, "in/y.csv: line 3 has 1 fields instead of 2"),
+        ({"x": "a,b\n1,2\n", "y": "a,b\n1,2\n3\n"}, "in/y.csv: line 3 has 1 field instead of 2"),
         ({"x": "a,b\n1,2,3\n"}, "in/x.csv: line 2 has 3 fields instead of 2"),
-        ({"x": "a,b\n1,2\n  \n"}, "in/x.csv: line 3 has 1 fields instead of 2"),
+        ({"x": "a,b\n1,2\n  \n"}, "in/x.csv: line 3 has 1 field instead of 2"),
         ({"x": 'a,b\n"1",2\n"3\n'}, "in/x.csv: line"),
         ({"x": 'a,b\n"1"2,3\n'}, "in/x.csv: line 2"),
         ({"x": "a,b\n1,2\n", "y": "a,bb\n1,2\n"}, "in/y.csv has no column 'b', which in/x.csv has"),

@@ -117,7 +117,7 @@ def test_one_select_over_parents_passes(text: str) -> None:
             "",
             "TABLESAMPLE is random",
         ),
-        ("select :a from bronze.x", "s", "parameters"),
+        ("select :A from bronze.x", "s", "as :name, in lower snake case"),
         ("select ? from bronze.x", "?", "parameters"),
         ("select * from bronze.x@v1", "@", "parameters"),
         ("select {{ a }} from bronze.x", "{", "templates"),

@@ -15,7 +15,7 @@ from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
 from lakeguard_sdk.model.history import RebuildPlan, Rebuilt
 from lakeguard_sdk.model.run import RunPlan, RunResult, RunTicket
 from lakeguard_sdk.scheduling.process_identity import this_process
-from openlaketx.pipeline.failures import failure_of
+from openlaketx.pipeline.failures import failure_of, full_disk
 from openlaketx.pipeline.lease import JobCanceller, Limit, hold_lease
 from openlaketx.pipeline.stop_signal import StopSignal, detect_interrupts
 from openlaketx.run import collecting_notes
@@ -147,7 +147,8 @@ class SparkWorker:
                 raise
             except Exception as error:  # noqa: BLE001 - the run must end, whatever the error
                 if not interrupted():
-                    return self._fail(plan, _spark_ended(plan) or error)
+                    full = full_disk(error, plan.dataset)
+                    return self._fail(plan, _spark_ended(plan) or full or error)
         self._end_interrupted(plan, queued)
         raise KeyboardInterrupt
 

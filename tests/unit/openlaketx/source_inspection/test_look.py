@@ -171,7 +171,7 @@ def test_a_file_with_a_header_alone_is_a_table_of_texts(tmp_path: Path) -> None:
         ({"a.csv": "a\n1\n", "b.jsonl": "{}\n"}, "*", "is jsonl, and"),
         ({"a.csv": ""}, "*", "has no header"),
         ({"a.csv": "a,b\n1,2\n", "b.csv": "a,c\n1,2\n"}, "*", "its header differs"),
-        ({"a.csv": "a,b\n1,2\n3\n"}, "*", "line 3 has 1 fields instead of 2"),
+        ({"a.csv": "a,b\n1,2\n3\n"}, "*", "line 3 has 1 field instead of 2"),
         ({"a.csv": "a,A\n1,2\n"}, "*", "differ in case only"),
         ({"a.csv": "a b,A#B,a_b\n1,2,3\n"}, "*", "would both be named 'a_b'"),
         ({"a.csv": "a,b\0\n"}, "*", "it is not a text file"),

@@ -7,7 +7,7 @@ LakeGuardError
 │   ├── commands
 │   │     BadName LG-1001, BadAddress LG-1002, NotRegistered LG-1003, UnknownVersion LG-1004,
 │   │     UnknownRun LG-1005, SettingsError LG-1006, NoProject LG-1007, UnknownPlane LG-1008,
-│   │     AlreadyExists LG-1009, SecretStoreMissing LG-1013, BuiltByProgram LG-1201,
+│   │     AlreadyExists LG-1009, SecretStoreMissing LG-1014, BuiltByProgram LG-1201,
 │   │     NoWindow LG-1202, SourceNotInspectable LG-1203, AlreadyGoverned LG-1204,
 │   │     OtherTable LG-1205, NothingToApprove LG-1206, NotApprovable LG-1207,
 │   │     NothingSelected LG-1208, NotInDraft LG-1220, NothingDrafted LG-1221,

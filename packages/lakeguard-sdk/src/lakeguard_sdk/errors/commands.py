@@ -63,7 +63,7 @@ class SecretStoreMissing(UsageError):
     """Name the program that prints a secret of the store, or write ``env:NAME`` or ``file:PATH``.
     A definition never names a program."""
 
-    code = "LG-1013"
+    code = "LG-1014"
     what = (
         "{owner}: {name} is {reference}, but lakeguard.toml names no command that resolves"
         " secret:// references"

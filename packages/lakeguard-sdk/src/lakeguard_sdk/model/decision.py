@@ -135,6 +135,9 @@ class Waiver(FrozenModel):
     granted_at: Instant
     until: Instant
     """Exclusive end."""
+    covers: str = Field(default="", exclude_if=lambda value: not value)
+    """The decision with the failure it was granted for; it ends with that failure. Empty if the
+    check had not failed yet."""
 
     def in_force(self, at: Instant) -> bool:
         return self.granted_at <= at < self.until
@@ -149,3 +152,10 @@ class WaiverRow(FrozenModel):
     revoked_at: Instant | None = None
     revoked_by: str | None = None
     revoked_for: str | None = None
+    failure: str = Field(default="", exclude_if=lambda value: not value)
+    """The failure that it covers, with its run."""
+    over_at: Instant | None = Field(default=None, exclude_if=lambda value: value is None)
+    """When the check passed again, which ended the waiver."""
+
+    def is_active(self, at: Instant) -> bool:
+        return self.revoked_at is None and self.over_at is None and self.waiver.in_force(at)

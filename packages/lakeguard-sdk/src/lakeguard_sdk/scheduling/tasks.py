@@ -216,8 +216,8 @@ class Jobs(Protocol):
         key: str | None = None,
         here: bool = False,
     ) -> Launch:
-        """One task per key; a refusal is recorded and returned. With ``here`` the caller runs it,
-        and workers ignore it for the duration of a lease."""
+        """One task per key; a refusal is recorded and returned. With ``here`` this process runs it,
+        and no worker claims it."""
 
     def tasks(
         self, *, state: TaskState | None = None, job: str | None = None, limit: int = 50

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
+import duckdb
+
+from lakeguard_sdk.errors import VersionUnreadable
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.profile import ColumnProfile, Profile
 from lakeguard_sdk.model.read_models import ResolvedDataset
@@ -26,7 +29,18 @@ def profile_version(
     dataset: ResolvedDataset, reader: Reader | None = None, *, masked: tuple[str, ...] = ()
 ) -> Profile:
     """Every column of the version, whose files are compared with their records first. Columns in
-    ``masked``, nested columns and bytes are only counted; their values are not read."""
+    ``masked``, nested columns and bytes are only counted; their values are not read.
+    ``VersionUnreadable`` if a file is lost or damaged."""
+    try:
+        return _profiled(dataset, reader, masked)
+    except (duckdb.Error, OSError) as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise VersionUnreadable(
+            dataset=dataset.dataset, version=dataset.version, reason=reason
+        ) from None
+
+
+def _profiled(dataset: ResolvedDataset, reader: Reader | None, masked: tuple[str, ...]) -> Profile:
     hidden = {name.casefold() for name in masked}
     with checking_files(reader):
         origin = _version_rows(dataset)

@@ -95,15 +95,16 @@ class CsvDialect:
         }
 
     def records(self, path: str) -> Iterator[tuple[int, list[str]]]:
-        """Every record with the line on which it ends; ``DialectProblem`` for broken quoting."""
+        """Every record with the line on which it starts; ``DialectProblem`` for broken quoting."""
         with self.lines(path) as lines:
-            reader = self.reader(lines)
+            reader, first = self.reader(lines), 1
             try:
                 for record in reader:
                     if record:
-                        yield reader.line_num, record
+                        yield first, record
+                    first = reader.line_num + 1
             except csv.Error as error:
-                raise DialectProblem(f"line {reader.line_num}: {error}") from None
+                raise DialectProblem(f"line {first}: {error}") from None
 
     def lines(self, path: str) -> AbstractContextManager[Iterator[str]]:
         """Lines with their line ends; an undecodable byte becomes a lone surrogate."""
@@ -141,7 +142,7 @@ def scan_csv(path: str, dialect: CsvDialect) -> CsvScan:
     Spark would read U+FFFD for the former and swallow the rest of the file for the latter.
     """
     decoder = codecs.getincrementaldecoder(dialect.codec)()
-    quotes, offset, blanks, before = 0, 0, False, b"\n"
+    quotes, ends, blanks, before = 0, 0, False, b"\n"
     mark = dialect.quote.encode(dialect.codec)
     with opened_bytes(path) as file:
         while chunk := file.read(_CHUNK):
@@ -149,24 +150,34 @@ def scan_csv(path: str, dialect: CsvDialect) -> CsvScan:
             try:
                 decoder.decode(chunk)
             except UnicodeDecodeError as error:
-                raise DialectProblem(
-                    f"byte {offset - pending + error.start} is not {ENCODINGS[dialect.codec]}"
-                ) from None
+                line = ends + chunk[: max(0, error.start - pending)].count(b"\n") + 1
+                raise DialectProblem(_undecodable(dialect, f"line {line}: a byte")) from None
             quotes += chunk.count(mark) if mark else 0
-            offset += len(chunk)
+            ends += chunk.count(b"\n")
             blanks = blanks or _BLANK_LINE.search(before + chunk) is not None
             before = chunk[-1:]
     try:
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        raise DialectProblem(
-            f"the file ends inside a {ENCODINGS[dialect.codec]} character"
-        ) from None
+        raise DialectProblem(_undecodable(dialect, "the last character")) from None
     if quotes % 2:
         for _ in dialect.records(path):
             pass
     first = next(dialect.records(path), None)
     return CsvScan(header=tuple(first[1]) if first else None, by_lines=not (quotes or blanks))
+
+
+def fields_text(count: int) -> str:
+    return "1 field" if count == 1 else f"{count} fields"
+
+
+def _undecodable(dialect: CsvDialect, what: str) -> str:
+    """Names the option that says how the file is encoded."""
+    found = ENCODINGS[dialect.codec]
+    others = ", ".join(name for name in ENCODINGS.values() if name != found)
+    return (
+        f"{what} is not {found}; if the file has another encoding, set options: encoding ({others})"
+    )
 
 
 def first_fault(path: str, dialect: CsvDialect) -> str | None:
@@ -176,7 +187,7 @@ def first_fault(path: str, dialect: CsvDialect) -> str | None:
         for line, record in dialect.records(path):
             width = width or len(record)
             if len(record) != width:
-                return f"line {line} has {len(record)} fields instead of {width}"
+                return f"line {line} has {fields_text(len(record))} instead of {width}"
     except DialectProblem as problem:
         return str(problem)
     return None

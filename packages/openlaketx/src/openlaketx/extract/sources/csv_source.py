@@ -43,6 +43,7 @@ from openlaketx.extract.sources.csv_dialect import (
     CsvDialect,
     CsvScan,
     DialectProblem,
+    fields_text,
     first_fault,
     scan_csv,
 )
@@ -124,7 +125,8 @@ def _difference(found: tuple[str, ...], wanted: tuple[str, ...]) -> str:
     for place, (name, other) in enumerate(zip(found, wanted, strict=False), start=1):
         if name != other:
             return f"column {place} is {name!r} instead of {other!r}"
-    return f"{len(found)} columns instead of {len(wanted)}"
+    columns = "1 column" if len(found) == 1 else f"{len(found)} columns"
+    return f"{columns} instead of {len(wanted)}"
 
 
 _LINE_FAULTS = ("MALFORMED", "FAILED_READ_FILE")
@@ -328,5 +330,5 @@ def _problem(record: list[str], lines: list[str], width: int, dialect: CsvDialec
     if any(not line.isascii() and _NO_TEXT.search(line) for line in lines):
         return f"a byte is not {ENCODINGS[dialect.codec]}"
     if record and width and len(record) != width:
-        return f"{len(record)} fields instead of {width}"
+        return f"{fields_text(len(record))} instead of {width}"
     return ""

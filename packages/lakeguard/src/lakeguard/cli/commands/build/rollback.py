@@ -31,8 +31,9 @@ def rollback_command(call: Call, dataset: str, target: str, reason: str) -> None
     Current policies are checked against that version's evidence, and one commit restores its rows.
     The next published version gets the next number.
     """
-    name, version = DatasetName(dataset), parse_version(target)
+    version = parse_version(target)
     with writing(call) as client:
+        name = DatasetName(dataset)
         before = published_version(client, name)
         with working(f"rolling back {name}"):
             move = client.operations.rollback(name, version, reason)

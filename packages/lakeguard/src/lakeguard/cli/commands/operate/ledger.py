@@ -97,8 +97,9 @@ def sync_command(call: Call) -> None:
 def rebuild_command(call: Call, replace: bool) -> None:
     """Rebuild an empty database from the ledger on the lake.
 
-    Use it if the database was lost, or restored from a backup older than the ledger. Foreign tables
-    in the same schema are not touched. The rebuilt database then owns the lake.
+    Use it if the database was lost, damaged, or restored from a backup older than the ledger. A
+    damaged SQLite file is kept beside the new one. Foreign tables in the same schema are not
+    touched. The rebuilt database then owns the lake.
     """
     rebuilt = rebuild_embedded(project_of(call), env=call.env, replace=replace, progress=note)
     lines = [f"{number(rebuilt.rows)} rows of {number(rebuilt.batches)} batches restored"]
