@@ -21,6 +21,7 @@ from lakeguard_sdk.expressions.measures import (
     RowCount,
     measure_key,
 )
+from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.model.run import (
     Intent,
     RunResult,
@@ -199,9 +200,11 @@ def test_a_lease_lost_before_the_write_begins_lets_it_write_nothing(tmp_path: Pa
             lost.set()
             raise Fenced(run=ticket.run_id, reason="its lease is over")
 
-        def submit_schema(self, ticket: RunTicket, live: TableSchema) -> SchemaVerdict:
+        def submit_schema(
+            self, ticket: RunTicket, live: TableSchema, lineage: BatchLineage | None = None
+        ) -> SchemaVerdict:
             assert lost.wait(30)
-            return super().submit_schema(ticket, live)
+            return super().submit_schema(ticket, live, lineage)
 
     runs = make(Losing, tmp_path)
     runs.lease_seconds = 0.1

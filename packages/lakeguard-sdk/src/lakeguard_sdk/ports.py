@@ -22,6 +22,7 @@ from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions
 from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
 from lakeguard_sdk.model.evidence import Evidence
 from lakeguard_sdk.model.history import Backtest, RebuildPlan, Remeasured, RemeasurePlan, Replays
+from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.model.plan import Applied, Plan
 from lakeguard_sdk.model.profile import Profile, ProfilePlan
 from lakeguard_sdk.model.quarantine import (
@@ -188,7 +189,12 @@ class Runs(Protocol):
         """The plan of a claimed attempt; idempotent."""
 
     def heartbeat(self, ticket: RunTicket) -> float: ...
-    def submit_schema(self, ticket: RunTicket, live: TableSchema) -> SchemaVerdict: ...
+    def submit_schema(
+        self, ticket: RunTicket, live: TableSchema, lineage: BatchLineage | None = None
+    ) -> SchemaVerdict:
+        """Builds whose text does not show it report what their columns are made of; without it,
+        every column is unknown."""
+
     def submit_evidence(self, ticket: RunTicket, evidence: Evidence) -> Decision: ...
     def submit_samples(self, ticket: RunTicket, samples: tuple[RowSample, ...]) -> None:
         """Once per decision, blocked or not; idempotent."""

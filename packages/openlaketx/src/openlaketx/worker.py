@@ -21,7 +21,9 @@ from openlaketx.pipeline.stop_signal import StopSignal, detect_interrupts
 from openlaketx.run import collecting_notes
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
+
+    from openlaketx.extract import ProgramFrame
 
 
 def create_worker(
@@ -58,7 +60,7 @@ class SparkWorker:
         self._identity = this_process("openlaketx")
         self._stop_signal = StopSignal()
 
-    def run_task(self, task_id: str, frame: DataFrame | None = None) -> RunResult:
+    def run_task(self, task_id: str, frame: ProgramFrame | None = None) -> RunResult:
         """Open and run the task's next attempt; the result says whether a failure is retryable.
 
         ``frame`` is the batch of a dataset that a program publishes.
@@ -136,7 +138,7 @@ class SparkWorker:
         self._stop_signal.set()
 
     def _run(
-        self, plan: RunPlan, frame: DataFrame | None, queued: _Queued | None = None
+        self, plan: RunPlan, frame: ProgramFrame | None, queued: _Queued | None = None
     ) -> RunResult:
         with detect_interrupts(self._stop_signal) as interrupted:
             try:
@@ -160,7 +162,7 @@ class SparkWorker:
     def _attempt(
         self,
         plan: RunPlan,
-        frame: DataFrame | None,
+        frame: ProgramFrame | None,
         interrupted: Callable[[], bool],
         limit: Limit | None,
     ) -> RunResult:

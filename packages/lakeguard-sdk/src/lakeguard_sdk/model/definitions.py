@@ -156,6 +156,12 @@ class ColumnDefinition(FrozenModel):
     """Rules of the column as a row gave them; ``DatasetDefinition.rules`` holds what they mean."""
     dq_severity: Severity | None = Field(default=None, exclude_if=lambda value: value is None)
     """Severity of ``dq_rule_set`` as a row gave it."""
+    derived_from: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
+    """What a person declares it to be made of, as ``layer.name.column``; replaces its lineage."""
+    reason: str = Field(default="", exclude_if=lambda value: not value)
+    """Why ``derived_from`` is so."""
+    clean: str = Field(default="", exclude_if=lambda value: not value)
+    """Why it carries no tag of its inputs, if a person declares so; replaces its lineage."""
 
 
 class RuleDefinition(FrozenModel):

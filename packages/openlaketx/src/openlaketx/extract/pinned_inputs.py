@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from lakeguard_sdk.core.enums import CommitKind, LoadType
 from lakeguard_sdk.errors import BuildFailed
@@ -25,6 +26,7 @@ from openlaketx.engine.delta_table import (
 from openlaketx.engine.file_check import check_files
 from openlaketx.engine.locations import spark_read_path
 from openlaketx.engine.spark.types import spark_schema
+from openlaketx.extract.frame_lineage import Reads
 
 AS_WRITTEN = {
     "datetimeRebaseMode": "CORRECTED",
@@ -87,7 +89,8 @@ def read_pinned(session: SparkSession, pin: InputPin, files: list[str]) -> DataF
     """
     schema = spark_schema(pin.table_schema)
     if not files:
-        return session.createDataFrame([], schema)
+        empty = (F.lit(None).cast(field.dataType).alias(field.name) for field in schema.fields)
+        return session.range(0).select(*empty)
     read = session.read.schema(schema).options(**AS_WRITTEN)
     frame = read.parquet(*(spark_read_path(file) for file in files))
     location = pin.snapshot.location
@@ -181,10 +184,15 @@ def pinned_frames(
     pins: Mapping[str, InputPin],
     dataset: str,
     load: LoadType = LoadType.APPEND,
+    reads: Reads | None = None,
 ) -> dict[str, DataFrame] | None:
-    """A frame for each input by name; None if no incremental input has new rows."""
+    """A frame for each input by name; None if no incremental input has new rows. What is read is
+    added to ``reads``."""
     files = {name: files_to_read(pin, dataset, load) for name, pin in pins.items()}
     gained = [files[name] for name, pin in pins.items() if pin.since is not None]
     if gained and not any(gained):
         return None
+    for name, pin in pins.items():
+        if reads is not None:
+            reads.add(pin, files[name])
     return {name: read_pinned(session, pin, files[name]) for name, pin in pins.items()}

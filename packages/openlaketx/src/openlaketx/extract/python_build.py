@@ -28,6 +28,7 @@ from openlaketx.engine.spark.errors import SPARK_ERRORS, reason, worker_error
 from openlaketx.engine.spark.runtime import runtime_of
 from openlaketx.engine.spark.session import settle
 from openlaketx.extract.batch import Batch
+from openlaketx.extract.frame_lineage import Reads
 from openlaketx.extract.pinned_inputs import pinned_frames
 from openlaketx.extract.query import columns_of, typed_parameters
 
@@ -48,7 +49,8 @@ def read_python(
     of the session are undone, so they do not affect how files are written.
     """
     code = _Code(build, dataset, Path(project).resolve())
-    inputs = pinned_frames(session, build.inputs, dataset, load)
+    reads = Reads()
+    inputs = pinned_frames(session, build.inputs, dataset, load, reads)
     if inputs is None:
         return None
     given = MappingProxyType(typed_parameters(build.parameters))
@@ -64,6 +66,7 @@ def read_python(
         position=None,
         explain=code.explain,
         confirm=lambda: None,
+        reads=reads,
     )
 
 

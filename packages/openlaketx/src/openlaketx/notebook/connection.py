@@ -7,6 +7,7 @@ import time
 import weakref
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakKeyDictionary
@@ -42,6 +43,8 @@ from openlaketx.run import collecting_notes, note
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from openlaketx.extract.frame_lineage import Reads
+
 _BACKOFF = Backoff(first=0.5)
 
 
@@ -67,6 +70,13 @@ class Connection:
         self._client = client
         self._versions: WeakKeyDictionary[DataFrame, InputVersion] = WeakKeyDictionary()
 
+    @cached_property
+    def _reads(self) -> Reads:
+        """All that this connection has read: what is unknown in a frame may be made of it."""
+        from openlaketx.extract.frame_lineage import Reads
+
+        return Reads()
+
     def __enter__(self) -> Self:
         return self
 
@@ -90,7 +100,7 @@ class Connection:
         _require_known(spark)
         resolved = self._client.reader.resolve(parse_address(address))
         with checking_files(self._client.reader):
-            frame, version = read_version(spark, resolved)
+            frame, version = read_version(spark, resolved, self._reads)
         self._versions[frame] = version
         return frame
 
@@ -112,7 +122,9 @@ class Connection:
         """Stage the frame, submit its evidence, and publish it if the decision allows it.
 
         An unknown dataset is registered with the columns of the frame, and the result says so.
-        Reason and notes are stored with the version.
+        Reason and notes are stored with the version, and so is what its columns are made of:
+        columns that the plan of the frame does not show, such as collected rows, carry the tags of
+        everything that this connection has read.
         """
         check_frame("tx.publish", name, frame)
         dataset = DatasetName(name)
@@ -148,7 +160,7 @@ class Connection:
         names = [item.dataset.dataset_name for item in published]
         found = [self._client.reader.resolve(parse_address(name)) for name in names]
         with checking_files(self._client.reader):
-            show(spark, found)
+            show(spark, found, self._reads)
         return {str(item.dataset): item.version for item in found}
 
     def _ensure(self, dataset: DatasetName, frame: DataFrame) -> bool:
@@ -168,14 +180,16 @@ class Connection:
         self, dataset: DatasetName, spark: SparkSession, frame: DataFrame | None = None
     ) -> RunResult:
         """Run to the end, retrying retryable failures while attempts are left."""
+        from openlaketx.extract import ProgramFrame
         from openlaketx.worker import SparkWorker
 
+        given = None if frame is None else ProgramFrame(frame, self._reads)
         operations = self._client.operations
         operations.reap()
         task = operations.submit(dataset, _person())
         worker = SparkWorker(self._client.for_worker(), lambda: spark)
         for pause in _BACKOFF.delays():
-            result = worker.run_task(task, frame)
+            result = worker.run_task(task, given)
             if result.error is None or not result.error.retryable or not operations.requeue(task):
                 return result
             time.sleep(pause)

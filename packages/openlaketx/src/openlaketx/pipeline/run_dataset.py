@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from lakeguard_sdk.client import Progress, WorkerClient
 from lakeguard_sdk.core.canonical_json import content_hash
@@ -29,7 +29,7 @@ from openlaketx.conform import as_accepted, conform, locate_misfits
 from openlaketx.engine.file_check import checking_files
 from openlaketx.engine.shown_values import mask_columns
 from openlaketx.engine.spark.session import RUN_SETTINGS
-from openlaketx.extract import Batch, extract, transform
+from openlaketx.extract import Batch, ProgramFrame, extract, transform, with_lineage
 from openlaketx.extract.files.landed_files import run_folder
 from openlaketx.loads import Loaded, apply_load, check_base, new_position
 from openlaketx.measure import (
@@ -55,7 +55,7 @@ def run_dataset(
     session: SparkSession,
     lease: Lease,
     progress: Progress | None = None,
-    frame: DataFrame | None = None,
+    frame: ProgramFrame | None = None,
 ) -> RunResult:
     """Run the plan and return its result; nothing is visible before a recorded decision allows it.
 
@@ -72,7 +72,7 @@ def _run(
     session: SparkSession,
     lease: Lease,
     report: Progress,
-    frame: DataFrame | None,
+    frame: ProgramFrame | None,
 ) -> RunResult:
     """Extract, transform, schema verdict, load."""
     runs, ticket, storage = client.runs, plan.ticket, storage_for(plan.location)
@@ -80,9 +80,9 @@ def _run(
     batch = extract(plan, session, client.lake, storage, project=client.project, frame=frame)
     if batch is None or _nothing_new(plan, batch):
         return runs.finish_unchanged(ticket)
-    batch = transform(batch, plan)
+    batch = with_lineage(transform(batch, plan), plan)
     report("schema", {"columns": len(batch.live.columns)})
-    verdict = runs.submit_schema(ticket, batch.live)
+    verdict = runs.submit_schema(ticket, batch.live, batch.lineage)
     if verdict.result is not None:
         return verdict.result
 

@@ -18,6 +18,7 @@ from lakeguard.cli.terminal.layout import (
 )
 from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.model.definitions import (
+    ColumnDefinition,
     DatasetDefinition,
     FromFrame,
     FromSource,
@@ -141,12 +142,22 @@ def _columns(page: DatasetPage) -> list[str]:
             escaped(column.name),
             column.type,
             " ".join(f"#{escaped(tag)}" for tag in column.tags),
-            _made_of(column.name, page.lineage),
+            _declared(column) or _made_of(column.name, page.lineage),
             escaped(column.description),
         ]
         for column in page.definition.columns
     ]
     return columns(rows)
+
+
+def _declared(column: ColumnDefinition) -> str:
+    """What a person declared it to be made of."""
+    if column.clean:
+        return f"declared clean: {escaped(column.clean)}"
+    if column.derived_from:
+        made_of = ", ".join(map(escaped, column.derived_from))
+        return f"declared from {made_of}: {escaped(column.reason)}"
+    return ""
 
 
 def _made_of(column: str, lineage: Sequence[ColumnLineage]) -> str:

@@ -68,10 +68,11 @@ class ForbidTag(PolicyForm):
         )
         inherited = list(self._inherited(policy_input, set(tagged)))
         if not tagged and not inherited:
-            return PolicyResult(True, f"no column carries the tag {self.tag}")
+            words = f"no column carries the tag {self.tag}"
+            return PolicyResult(True, "; ".join([words, *_declared(policy_input)]))
         noun = "column" if len(tagged) == 1 else "columns"
         own = [f"{noun} {', '.join(tagged)} tagged {self.tag}"] if tagged else []
-        return PolicyResult(False, "; ".join([*own, *inherited]))
+        return PolicyResult(False, "; ".join([*own, *inherited, *_declared(policy_input)]))
 
     def _inherited(self, policy_input: PolicyInput, tagged: set[str]) -> Iterator[str]:
         """Columns that inherit the tag."""
@@ -79,17 +80,30 @@ class ForbidTag(PolicyForm):
             () if policy_input.facts.subject is None else policy_input.facts.subject.travelled
         )
         sources: dict[str, set[str]] = {}
+        known: set[str] = set()
         for item in travelled:
             bare = not set(item.through) & set(self.masked_by)
             if bare and item.tag.lower() == self.tag and item.column not in tagged:
                 sources.setdefault(item.column, set()).add(item.source)
+                known |= set() if item.unknown else {item.column}
         for column in sorted(sources):
             named = " and ".join(sorted(sources[column]))
-            yield f"column {column} derives from {named}, tagged {self.tag}"
+            if column in known:
+                yield f"column {column} derives from {named}, tagged {self.tag}"
+            else:
+                yield f"column {column} is of unknown lineage: {named} was read, tagged {self.tag}"
 
     def __str__(self) -> str:
         masked = f" unless masked by {list_text(self.masked_by)}" if self.masked_by else ""
         return f"forbid tag:{self.tag}{masked}"
+
+
+def _declared(policy_input: PolicyInput) -> Iterator[str]:
+    """Columns whose lineage a person declared."""
+    subject = policy_input.facts.subject
+    for item in () if subject is None else subject.declared:
+        made_of = f"from {' and '.join(item.derived_from)}" if item.derived_from else "clean"
+        yield f"column {item.column} is declared {made_of}: {item.reason}"
 
 
 class ForbidColumns(PolicyForm):

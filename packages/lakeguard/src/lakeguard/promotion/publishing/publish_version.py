@@ -5,6 +5,7 @@ from __future__ import annotations
 from lakeguard.ledger.decisions import decision_by_id
 from lakeguard.ledger.documents import get_document, put_document
 from lakeguard.ledger.lineage import Arrow, record_lineage
+from lakeguard.ledger.openings import lineage_of_run
 from lakeguard.ledger.promotions import record_promotion
 from lakeguard.ledger.versions import (
     StoredVersion,
@@ -131,10 +132,13 @@ def _version(
 
 
 def _inputs(tx: Transaction, run: OpenRun, evidence: Evidence) -> tuple[InputVersion, ...]:
-    """A replay reads no input; its inputs are those of its base."""
+    """With those that the lineage names. A replay reads no input; its inputs are those of its
+    base."""
     base = run.plan.base
     if not isinstance(run.plan.build, QuarantineBuild) or base is None:
-        return evidence.inputs
+        lineage = lineage_of_run(tx, evidence.run_id)
+        found = () if lineage is None else lineage.inputs
+        return tuple(dict.fromkeys((*evidence.inputs, *found)))
     return read_inputs(tx, run.dataset, base.version)
 
 

@@ -176,6 +176,9 @@ def _column(column: ColumnDefinition, required: bool) -> dict[str, Any]:
         "description": column.description,
         "origin": None if column.origin is ColumnOrigin.DECLARED else column.origin.value,
         "widened_from": column.widened_from,
+        "derived_from": list(column.derived_from),
+        "reason": column.reason,
+        "clean": column.clean,
     }
     return _Flow(_without_empty(data))
 

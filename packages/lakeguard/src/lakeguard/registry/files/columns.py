@@ -13,7 +13,19 @@ from lakeguard_sdk.model.schema_changes import ColumnOrigin
 from lakeguard_sdk.types.schema import MEANT, TYPE_WORDS, normal_type
 from lakeguard_sdk.types.type_tree import NotAType
 
-KEYS = ("type", "required", "nullable", "tags", "description", "rules", "origin", "widened_from")
+KEYS = (
+    "type",
+    "required",
+    "nullable",
+    "tags",
+    "description",
+    "rules",
+    "origin",
+    "widened_from",
+    "derived_from",
+    "reason",
+    "clean",
+)
 _SHAPE = "{type: string, required: true}"
 
 
@@ -86,6 +98,9 @@ def _entry(
         nullable=nullable,
         origin=origin or ColumnOrigin.DECLARED,
         widened_from=widened_from or "",
+        derived_from=_derived_from(column),
+        reason=column.text("reason", limit=LONGEST_DESCRIPTION) or "",
+        clean=column.text("clean", limit=LONGEST_DESCRIPTION) or "",
     )
     return definition, column_rules
 
@@ -132,6 +147,11 @@ def _read_type(column: Fields, scalar: Scalar, split: str | None) -> str | None:
         hint = problem + type_hint(error.part)
         column.add(UnknownType(place, type=scalar.value[:80], hint=hint))
         return None
+
+
+def _derived_from(column: Fields) -> tuple[str, ...]:
+    """Other texts than ``layer.name.column`` are refused with the other references."""
+    return tuple(node.value for node in column.items("derived_from") if isinstance(node, Scalar))
 
 
 def _tags(column: Fields) -> tuple[str, ...]:

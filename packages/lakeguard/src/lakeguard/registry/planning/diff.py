@@ -188,6 +188,11 @@ def _column_words(columns: tuple[ColumnDefinition, ...]) -> dict[str, str]:
             words[f"column {column.name} nullable"] = "false"
         if column.tags:
             words[f"column {column.name} tags"] = ", ".join(sorted(column.tags))
+        if column.derived_from:
+            made_of = ", ".join(column.derived_from)
+            words[f"column {column.name} derived_from"] = f"{made_of}: {column.reason}"
+        if column.clean:
+            words[f"column {column.name} clean"] = column.clean
         if column.description:
             words[f"column {column.name} description"] = column.description
         for field in ("source_name", "source_type", "dq_severity", "dq_rule_set"):

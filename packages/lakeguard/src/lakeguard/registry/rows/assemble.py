@@ -148,6 +148,9 @@ _COLUMN_FIELDS = {
     "source_type": "source_type",
     "dq_rule_set": "dq_rule_set",
     "dq_severity": "dq_severity",
+    "derived_from": "derived_from",
+    "reason": "reason",
+    "clean": "clean",
 }
 """Row fields of a column, and the fields of the model."""
 

@@ -252,6 +252,10 @@ def _set_column(sheet: Worksheet, draft: Draft, cells: Cells, name: str) -> None
     sheet.set_value(
         draft, cells, (*at, "widened_from"), "widened_from", widened and column_type(widened)
     )
+    made_of = cells.names("derived_from")
+    sheet.set_value(draft, cells, (*at, "derived_from"), "derived_from", made_of)
+    for key in ("reason", "clean"):
+        sheet.set_value(draft, cells, (*at, key), key, cells.text(key))
     origin = cells.choice("origin", ColumnOrigin) if cells.has("origin") else None
     sheet.set_value(draft, cells, (*at, "origin"), "origin", origin and origin.value)
 

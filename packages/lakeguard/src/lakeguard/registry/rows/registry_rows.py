@@ -44,7 +44,18 @@ from lakeguard_sdk.errors import (
 from lakeguard_sdk.model.definitions import PROFILE_EVERY, RuleDefinition
 from lakeguard_sdk.model.schema_changes import ColumnOrigin
 
-COLUMN_KEYS = ("name", "type", "tags", "description", "nullable", "origin", "widened_from")
+COLUMN_KEYS = (
+    "name",
+    "type",
+    "tags",
+    "description",
+    "nullable",
+    "origin",
+    "widened_from",
+    "derived_from",
+    "reason",
+    "clean",
+)
 """Keys of an item of ``dataset_registry.columns``."""
 
 
@@ -181,10 +192,13 @@ def _set_columns(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
 def _is_column(item: Any) -> bool:
     if not isinstance(item, dict) or set(item) - set(COLUMN_KEYS):
         return False
-    tags = item.get("tags", [])
-    texts = tuple(item.get(key, "") for key in ("description", "widened_from"))
+    tags, derived_from = item.get("tags", []), item.get("derived_from", [])
+    keys = ("description", "widened_from", "reason", "clean")
+    texts = tuple(item.get(key, "") for key in keys)
     texts += (item.get("name"), item.get("type"))
-    if not isinstance(tags, list) or not all(isinstance(text, str) for text in (*texts, *tags)):
+    if not isinstance(tags, list) or not isinstance(derived_from, list):
+        return False
+    if not all(isinstance(text, str) for text in (*texts, *tags, *derived_from)):
         return False
     if not isinstance(item.get("nullable", True), bool):
         return False

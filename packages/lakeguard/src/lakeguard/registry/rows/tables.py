@@ -62,7 +62,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "source_object_columns": (
         "source_object_id", "column_name", "ordinal_position", "data_type", "is_nullable",
         "dq_rule_set", "dq_severity", "active", "clean_name", "tags", "description",
-        "source_nullable", "origin", "widened_from",
+        "source_nullable", "origin", "widened_from", "derived_from", "reason", "clean",
     ),
     "schema_compatibility_rules": (
         "profile_name", "allow_column_drop", "allow_type_widen", "allow_type_narrow",

@@ -312,6 +312,9 @@ def _column_row(column: ColumnDefinition, rules: tuple[RuleDefinition, ...]) -> 
         "source_nullable": column.nullable,
         "origin": column.origin.value,
         "widened_from": column.widened_from,
+        "derived_from": _list(column.derived_from),
+        "reason": column.reason,
+        "clean": column.clean,
     }
 
 

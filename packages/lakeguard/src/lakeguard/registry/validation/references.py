@@ -60,6 +60,7 @@ def _dataset_errors(
 ) -> Iterator[DefinitionError]:
     for index, parent in enumerate(dataset.parents):
         yield from missing_errors(dataset, "dataset", parent, ("parents", index), merged)
+    yield from _origin_errors(dataset, merged)
     build = dataset.build
     if isinstance(build, FromSource):
         yield from missing_errors(dataset, "source", build.source, ("source", "name"), merged)
@@ -95,6 +96,25 @@ def reserved_errors(
 def _is_readable(path: str) -> bool:
     """Whether the path is one; what is wrong with others is said elsewhere."""
     return bool(path) and path_problem(path) is None
+
+
+def _origin_errors(dataset: DatasetDefinition, merged: MergedRegistry) -> Iterator[DefinitionError]:
+    """Columns that others are declared to be derived from exist."""
+    for column in dataset.columns:
+        for index, path in enumerate(column.derived_from):
+            at = ("columns", column.name, "derived_from", index)
+            name, _, source = path.rpartition(".")
+            found = merged.definition("dataset", name)
+            if not isinstance(found, DatasetDefinition):
+                known = merged.names("dataset")
+                hint, problem = did_you_mean(name, known), f"{path[:200]!r}: no such dataset"
+            elif source.casefold() in (item.name.casefold() for item in found.columns):
+                continue
+            else:
+                names = found.table_schema.names
+                hint, problem = did_you_mean(source, names), f"{name} has no column {source[:80]!r}"
+            place = by_file(dataset, at)
+            yield WrongValue(place, key="derived_from", problem=problem, hint=hint, at=list(at))
 
 
 def partition_errors(

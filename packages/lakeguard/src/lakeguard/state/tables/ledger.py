@@ -215,7 +215,9 @@ version_inputs = Table(
     Column("input_dataset_name", Name, nullable=False),
     Column("input_version", BigInteger, nullable=False),
     Column("org_id", Id, nullable=False),
-    PrimaryKeyConstraint("dataset_id", "version", "input_dataset_id", name="pk_version_inputs"),
+    PrimaryKeyConstraint(
+        "dataset_id", "version", "input_dataset_id", "input_version", name="pk_version_inputs"
+    ),
     Index("ix_version_inputs_input", "input_dataset_id"),
 )
 

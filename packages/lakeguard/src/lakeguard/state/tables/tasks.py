@@ -145,6 +145,7 @@ run_schemas = Table(
     Column("live_hash", Hash, nullable=False),
     Column("verdict_hash", Hash, nullable=False),
     Column("submitted_at", UtcTime, nullable=False),
+    Column("lineage_hash", Hash),
 )
 
 

@@ -60,6 +60,9 @@ class ConnectSpark:
     def settled(self, frame: DataFrame) -> DataFrame:
         return self.in_session(frame, frame.sparkSession)
 
+    def analysed(self, frame: DataFrame) -> None:
+        """The server does not return analysed plans."""
+
     def query(
         self, session: SparkSession, text: str, parameters: Mapping[str, str | date]
     ) -> DataFrame:

@@ -17,6 +17,7 @@ import pyspark
 from pyspark.sql import DataFrame, SparkSession
 
 from lakeguard_sdk.errors import SparkTooOld, UnsupportedSpark
+from openlaketx.engine.spark.plan_lineage import AnalysedPlan
 
 OLDEST = (3, 5)
 _OLDEST_CONNECT = (4, 0)
@@ -57,6 +58,9 @@ class Runtime(Protocol):
 
     def settled(self, frame: DataFrame) -> DataFrame:
         """The frame as analysed now, independent of later changes to views and settings."""
+
+    def analysed(self, frame: DataFrame) -> AnalysedPlan | None:
+        """The plan of the frame; None if it is not visible."""
 
     def query(
         self, session: SparkSession, text: str, parameters: Mapping[str, str | date]
