@@ -250,6 +250,16 @@ def test_rows_that_were_collected_do_not_reach_gold(tmp_path: Path) -> None:
     assert in_gold(client, tmp_path) == (RunStatus.BLOCKED, READ)
 
 
+def test_sql_over_registered_tables_does_not_reach_gold(tmp_path: Path) -> None:
+    def by_sql(tx: openlaketx.Connection, spark: SparkSession) -> DataFrame:
+        spark.conf.set("spark.sql.runSQLOnFiles", "true")
+        tx.register(spark)
+        return spark.sql("SELECT lower(mail) AS contact FROM bronze.people")
+
+    client = publish(people(tmp_path), tmp_path, by_sql)
+    assert in_gold(client, tmp_path)[0] is RunStatus.BLOCKED
+
+
 def test_files_of_a_table_that_a_program_reads_do_not_reach_gold(tmp_path: Path) -> None:
     def from_files(tx: openlaketx.Connection, spark: SparkSession) -> DataFrame:
         files = str(tmp_path / "bronze" / "people" / "runs" / "*" / "*.parquet")
