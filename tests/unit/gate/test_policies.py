@@ -49,6 +49,7 @@ SPELLINGS = [
     (PolicyType.LINEAGE_PARENT, "parents forbidden", "parents forbidden"),
     (PolicyType.LINEAGE_PARENT, "parents from SILVER", "parents from silver"),
     (PolicyType.LINEAGE_PARENT, "parents from [gold, silver]", "parents from [silver, gold]"),
+    (PolicyType.LINEAGE_PARENT, "INPUTS known", "inputs known"),
     (PolicyType.VOLUME_CAP, "rows <= 10000000", "rows <= 10000000"),
     (PolicyType.VOLUME_CAP, "bytes <= 5gb", "bytes <= 5GB"),
     (PolicyType.VOLUME_CAP, "bytes <= 1024", "bytes <= 1024"),
