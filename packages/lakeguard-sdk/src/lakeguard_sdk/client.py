@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Protocol, Self, cast
@@ -46,9 +46,6 @@ class DeliveryLoop(Protocol):
     def start(self) -> None:
         """Deliver in the background, soon after each write, until closed."""
 
-    def wake(self) -> None:
-        """Deliver soon what another process wrote."""
-
     def deliver(self) -> None:
         """Deliver everything written so far."""
 
@@ -76,11 +73,6 @@ class Client:
     lake: str
     project: str = ""
     delivery: DeliveryLoop | None = None
-    spark_options: dict[str, str] = field(default_factory=dict)
-    """Spark settings of the environment."""
-    url: str = ""
-    """Where another process connects to the same control plane, with ``env``."""
-    env: str | None = None
 
     def __enter__(self) -> Self:
         self.start()
@@ -93,11 +85,6 @@ class Client:
         """Start background delivery."""
         if self.delivery is not None:
             self.delivery.start()
-
-    def wake(self) -> None:
-        """Deliver soon, in the background, what another process wrote."""
-        if self.delivery is not None:
-            self.delivery.wake()
 
     def deliver(self) -> None:
         """Deliver everything written so far."""
@@ -149,8 +136,7 @@ def connect(url: str | Path, *, env: str | None = None, ticket: RunTicket | None
     plane = _load(PLANES, name)
     if plane is None:
         raise UnknownPlane(url=text)
-    client = cast(Callable[..., Client], plane)(text, env=env, ticket=ticket)
-    return replace(client, url=text if name == "remote" else str(Path(text).resolve()), env=env)
+    return cast(Callable[..., Client], plane)(text, env=env, ticket=ticket)
 
 
 def local_worker(

@@ -36,29 +36,29 @@ class Lease:
 
 
 class JobCanceller:
-    """Cancels the work of a run, in this process and in others; without effect before and after."""
+    """Cancels the Spark jobs of a run; without effect before and after Spark runs them."""
 
     def __init__(self) -> None:
         self._changing = (
             threading.RLock()
         )  # a signal handler may cancel in the thread that holds the lock
-        self._stops: list[Callable[[], None]] = []
+        self._stop: Callable[[], None] | None = None
 
     def cancel(self) -> None:
         with self._changing:
-            for stop in self._stops:
-                stop()
+            if self._stop is not None:
+                self._stop()
 
     @contextmanager
     def active(self, stop: Callable[[], None]) -> Iterator[None]:
         """``stop`` is called by ``cancel`` during the block, and never after it."""
         with self._changing:
-            self._stops.append(stop)
+            self._stop = stop
         try:
             yield
         finally:
             with self._changing:
-                self._stops.remove(stop)
+                self._stop = None
 
 
 @dataclass(frozen=True)
