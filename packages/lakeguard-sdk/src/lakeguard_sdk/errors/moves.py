@@ -131,9 +131,7 @@ class TableUnreadable(MoveError):
 
     code = "LG-4005"
     what = "the table of {dataset} cannot be used: {reason}"
-    next_command = (
-        'lakeguard undo DATASET --reason "…" repairs its log; else restore {location} from a backup'
-    )
+    next_command = 'lakeguard undo DATASET --reason "…", or restore {location} from a backup'
 
 
 class StagedFilesChanged(MoveError):

@@ -88,7 +88,9 @@ def _in_lake(root: Path, inside: tuple[str, ...]) -> str | None:
         place = root.joinpath(*inside[:2])
         return f"{place} is where the table of {name} is; read it by name: `parents: [{name}]`"
     if top == QUARANTINE:
-        return f"{root / top} holds quarantined rows; replay them: lakeguard quarantine replay"
+        return (
+            f"{root / top} holds quarantined rows; replay them: lakeguard quarantine replay DATASET"
+        )
     if landed("/".join(inside)) is not None:
         return f"{root / top} holds files that runs received; {_PARENTS}"
     return None

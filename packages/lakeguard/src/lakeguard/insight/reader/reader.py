@@ -33,7 +33,7 @@ from lakeguard.insight.reader.schemas import schema_diff, schema_rows, undeclare
 from lakeguard.insight.reader.stored_profiles import shown_profiles
 from lakeguard.ledger.decisions import decision_of_run, samples_of_run
 from lakeguard.ledger.intents import file_records
-from lakeguard.ledger.lineage import UNKNOWN, lineage_of
+from lakeguard.ledger.lineage import lineage_rows
 from lakeguard.ledger.maintenance import removed_versions
 from lakeguard.ledger.runs import latest_runs, run_row, run_rows
 from lakeguard.ledger.table_findings import open_findings
@@ -45,13 +45,12 @@ from lakeguard.ledger.versions import (
     notes_of,
     pointer,
     pointer_rows,
-    require_version,
     resolved_version,
     stored_version,
     stored_versions,
 )
 from lakeguard.ledger.waivers import waiver_rows
-from lakeguard.registry.store import dataset_by_id, require_dataset
+from lakeguard.registry.store import require_dataset
 from lakeguard.settings import FileCheck
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import dataset_registry, policy_rules, quality_rules
@@ -215,7 +214,7 @@ class StateReader:
         self, name: DatasetName, version: int | None = None
     ) -> Sequence[ColumnLineage]:
         with self.state.read() as tx:
-            return _lineage_rows(tx, name, version)
+            return lineage_rows(tx, name, version)
 
     def partitions(self, name: DatasetName, version: int | None = None) -> Sequence[PartitionRow]:
         with self.state.read() as tx:
@@ -386,29 +385,3 @@ def _status(
         quarantined=quarantined[0],
         quarantined_since=quarantined[1],
     )
-
-
-# Column lineage, with current dataset names.
-
-
-def _lineage_rows(tx: Transaction, name: DatasetName, version: int | None) -> list[ColumnLineage]:
-    """Lineage by column; empty if nothing is published or there are no inputs."""
-    dataset_id = require_dataset(tx, name).dataset_id
-    if version is None:
-        published = pointer(tx, dataset_id)
-        if published is None:
-            return []
-        version = published.version
-    found = lineage_of(tx, dataset_id, require_version(tx, dataset_id, version).version)
-    names = {
-        given: dataset_by_id(tx, given).name
-        for given in {arrow.input_dataset_id for arrow in found}
-    }
-    return [
-        ColumnLineage(
-            column=arrow.column,
-            input=names[arrow.input_dataset_id],
-            input_column=None if arrow.input_column == UNKNOWN else arrow.input_column,
-        )
-        for arrow in found
-    ]
