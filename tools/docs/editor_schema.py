@@ -35,7 +35,6 @@ from lakeguard_sdk.core.enums import (
     HashStrategy,
     LateRows,
     Layer,
-    Lifecycle,
     LoadType,
     Malformed,
     NullWatermark,
@@ -125,7 +124,6 @@ def _dataset() -> Schema:
         "renamed_from": _DATASET,
         **dict.fromkeys(("owner", "domain", "description", "external_id", "location"), _TEXT),
         "active": _FLAG,
-        "status": _one_of(Lifecycle),
         "parents": {"type": "array", "items": _DATASET, "uniqueItems": True},
         "source": _either(_WORD, _read_source()),
         "build": _build(),
@@ -139,13 +137,8 @@ def _dataset() -> Schema:
         "rules": _rules(),
         "details": _MAPPING,
     }
-    schema = _mapping(datasets.KEYS, ["dataset", "owner", "domain"], values)
-    pending = {"properties": {"build": {"const": builds.PENDING}}, "required": ["build"]}
-    return {
-        **schema,
-        "oneOf": [{"required": ["source"]}, {"required": ["build"]}],
-        "anyOf": [{"required": ["columns"]}, pending],
-    }
+    schema = _mapping(datasets.KEYS, ["dataset", "owner", "domain", "columns"], values)
+    return {**schema, "oneOf": [{"required": ["source"]}, {"required": ["build"]}]}
 
 
 def _build() -> Schema:
@@ -155,7 +148,7 @@ def _build() -> Schema:
         "python": {"type": "string", "pattern": "\\.py:[^:]+$"},
     }
     code = {**_mapping(builds.BUILD_KEYS, [], values), "minProperties": 1}
-    return _either({"const": builds.FRAME}, {"const": builds.PENDING}, code)
+    return _either({"const": builds.FRAME}, code)
 
 
 def _read_source() -> Schema:
@@ -193,9 +186,6 @@ def _column() -> Schema:
         "nullable": _FLAG,
         "origin": _one_of(ColumnOrigin),
         "widened_from": {"type": "string"},
-        "derived_from": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
-        "reason": _TEXT,
-        "clean": _TEXT,
         "tags": {"type": "array", "items": _WORD, "uniqueItems": True},
         "description": _TEXT,
         "rules": _rules(),
@@ -213,7 +203,6 @@ def _rules() -> Schema:
         "id": {"type": "string", "pattern": "^[a-z][a-z0-9_.-]{0,199}$"},
         "severity": _one_of(Severity),
         "active": _FLAG,
-        "external_id": _TEXT,
     }
     entry = _mapping(rules.KEYS, ["rule"], values)
     return {"type": "array", "items": _either({"type": "string"}, entry)}
@@ -226,28 +215,18 @@ def _source() -> Schema:
         "secrets": _SECRETS,
         "header": _COLUMN_NAMES,
         "malformed": _one_of(Malformed),
-        "options": {"type": "object"},
-        "details": _MAPPING,
+        **dict.fromkeys(("options", "details"), _MAPPING),
         **dict.fromkeys(("landing", "active"), _FLAG),
         **dict.fromkeys(("path", "url", "owner", "description", "external_id"), _TEXT),
-        "source_type": _TEXT,
     }
     schema = _mapping(sources_and_targets.SOURCE_KEYS, ["source", "format"], values)
-    other = {
-        "properties": {"format": {"const": SourceFormat.OTHER.value}},
-        "required": ["source_type"],
-    }
-    place = [{"required": ["path"]}, {"required": ["url"]}, other]
+    place = [{"required": ["path"]}, {"required": ["url"]}]
     return {**schema, "anyOf": place, "allOf": [_options(form) for form in SourceFormat]}
 
 
 def _options(form: SourceFormat) -> Schema:
     """The options of a format."""
-    several = {
-        "null_value": _either(_TEXT, {"type": "array", "items": _TEXT}),
-        "formats": _MAPPING,
-    }
-    known = {key: several.get(key, _TEXT) for key in source_options.OPTIONS[form]}
+    known = dict.fromkeys(source_options.OPTIONS[form], _TEXT)
     options = {"type": "object", "properties": known, "additionalProperties": False}
     return {
         "if": {"properties": {"format": {"const": form.value}}, "required": ["format"]},
@@ -311,7 +290,6 @@ def _policy() -> Schema:
         "expression": _TEXT,
         "enforcement": _one_of(Enforcement),
         "active": _FLAG,
-        "external_id": _TEXT,
     }
     return _mapping(policies.POLICY_KEYS, ["policy", "type", "expression"], values)
 

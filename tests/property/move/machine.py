@@ -336,7 +336,7 @@ class MoveMachine(RuleBasedStateMachine):
                 parameters="{}",
                 triggered_by="machine",
                 at=self.clock(),
-                rules=self.context.dispatch,
+                attempts=self.context.dispatch.attempts,
             )
         opened = self.runs.open_run(task_id, ELSEWHERE)
         rogue = self._foreign_since_published()

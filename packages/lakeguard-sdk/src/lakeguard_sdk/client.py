@@ -170,29 +170,23 @@ def inspect_source(
     return cast(Callable[..., SourcePreview], found)(pattern, root, whole=whole, ask=ask)
 
 
-def profile(
-    dataset: ResolvedDataset, reader: Reader | None = None, *, masked: tuple[str, ...] = ()
-) -> Profile:
+def profile(dataset: ResolvedDataset, *, masked: tuple[str, ...] = ()) -> Profile:
     """Profiles a version with the installed data plane, without Spark.
 
-    Its files are compared with the records of a ``reader`` first. No values of ``masked`` columns
-    are included.
+    No values of ``masked`` columns are included.
     """
     found = _load(PROFILERS, "openlaketx")
     if found is None:
         raise WorkerMissing()
-    return cast(Callable[..., Profile], found)(dataset, reader, masked=masked)
+    return cast(Callable[..., Profile], found)(dataset, masked=masked)
 
 
-def remeasure(plan: RemeasurePlan, reader: Reader | None = None) -> Remeasured:
-    """Measures a published version with the installed data plane, without Spark.
-
-    Its files are compared with the records of a ``reader`` first.
-    """
+def remeasure(plan: RemeasurePlan) -> Remeasured:
+    """Measures a published version with the installed data plane, without Spark."""
     found = _load(REMEASURERS, "openlaketx")
     if found is None:
         raise WorkerMissing()
-    return cast(Callable[..., Remeasured], found)(plan, reader)
+    return cast(Callable[..., Remeasured], found)(plan)
 
 
 def _load(group: str, name: str) -> object | None:

@@ -34,15 +34,14 @@ from openlaketx.engine.parquet_types import UnsupportedColumn, table_schema
 from openlaketx.engine.spark.errors import reason, worker_error
 from openlaketx.engine.spark.runtime import runtime_of
 from openlaketx.engine.spark.types import quoted_name, spark_schema
-from openlaketx.extract.batch import Batch, Order, ProgramFrame
+from openlaketx.extract.batch import Batch, Order
 from openlaketx.extract.files.file_columns import Declared, with_clean_names
 from openlaketx.extract.files.file_order import ROW_FILE, row_file
 from openlaketx.extract.files.landed_files import land_files, landing, run_folder
 from openlaketx.extract.files.manifest import Selection, files_read_before, select_files
-from openlaketx.extract.frame_lineage import Reads
 from openlaketx.extract.pinned_inputs import pinned_frames
 from openlaketx.extract.python_build import read_python
-from openlaketx.extract.query import columns_of, query, typed_parameters
+from openlaketx.extract.query import columns_of, query
 from openlaketx.extract.sources.csv_source import read_csv
 from openlaketx.extract.sources.delta_source import read_delta
 from openlaketx.extract.sources.http_source import land_download
@@ -59,7 +58,7 @@ def extract(
     storage: Storage,
     *,
     project: str = "",
-    frame: ProgramFrame | None = None,
+    frame: DataFrame | None = None,
 ) -> Batch | None:
     """The lazy batch of a run; None if there is nothing new to read.
 
@@ -81,11 +80,11 @@ def extract(
 # Frames that a program publishes, from any session and with any settings.
 
 
-def _read_frame(session: SparkSession, given: ProgramFrame | None, dataset: str) -> Batch:
+def _read_frame(session: SparkSession, given: DataFrame | None, dataset: str) -> Batch:
     """The rows as the program sees them, in the run's session."""
     if given is None:
         raise BuildFailed(dataset=dataset, reason="a program publishes it: tx.publish")
-    frame = runtime_of(given.frame).in_session(given.frame, session)
+    frame = runtime_of(given).in_session(given, session)
     return Batch(
         frame=frame,
         live=columns_of(frame, dataset),
@@ -93,7 +92,6 @@ def _read_frame(session: SparkSession, given: ProgramFrame | None, dataset: str)
         position=None,
         explain=lambda error: BuildFailed(dataset=dataset, reason=_frame_error(error)),
         confirm=lambda: None,
-        reads=given.reads,
     )
 
 
@@ -115,13 +113,12 @@ def read_sql(
     session: SparkSession, build: SqlBuild, dataset: str, load: LoadType = LoadType.APPEND
 ) -> Batch | None:
     """The frame of the build; None if no incremental input has new rows."""
-    reads = Reads()
-    frames = pinned_frames(session, build.views, dataset, load, reads)
+    frames = pinned_frames(session, build.views, dataset, load)
     if frames is None:
         return None
     for name, pinned in frames.items():
         pinned.createOrReplaceTempView(name)
-    frame = query(session, build.text, dataset, parameters=typed_parameters(build.parameters))
+    frame = query(session, build.text, dataset)
     for name in frames:
         session.catalog.dropTempView(name)
     return Batch(
@@ -131,7 +128,6 @@ def read_sql(
         position=None,
         explain=lambda error: BuildFailed(dataset=dataset, reason=reason(error)),
         confirm=lambda: None,
-        reads=reads,
     )
 
 

@@ -24,7 +24,6 @@ POLICY_KEYS = (
     "expression",
     "enforcement",
     "active",
-    "external_id",
 )
 
 
@@ -52,7 +51,6 @@ def read_policy(document: Document, findings: Findings) -> PolicyDefinition | No
             "expression": text,
             "enforcement": enforcement,
             "active": active,
-            "external_id": fields.text("external_id") or "",
         }
     )
 

@@ -30,7 +30,7 @@ from lakeguard_sdk.model.definitions import RuleDefinition
 from lakeguard_sdk.model.load import Load, load_columns
 from lakeguard_sdk.types.schema import Column, TableSchema
 
-KEYS = ("rule", "id", "severity", "active", "external_id")
+KEYS = ("rule", "id", "severity", "active")
 RULE_ID = re.compile(r"[a-z][a-z0-9_.-]{0,199}\Z")
 _SHAPE = "unique(order_id) or {rule: unique(order_id), severity: WARN}"
 
@@ -45,7 +45,6 @@ class _Entry:
     rule_id: str | None = None
     severity: Severity | None = None
     active: bool = True
-    external_id: str = ""
 
 
 def read_rules(
@@ -110,10 +109,9 @@ class _RuleReader:
         has_severity = fields.node("severity") is not None
         severity = fields.choice("severity", Severity) if has_severity else None
         active = fields.flag("active", True)
-        external_id = fields.text("external_id") or ""
         if scalar is None or fields.findings.count > before:
             return None
-        return _Entry(scalar, scalar.value, column, rule_id, severity, active, external_id)
+        return _Entry(scalar, scalar.value, column, rule_id, severity, active)
 
     def take(self, entry: _Entry) -> None:
         """Add the rule, or the rules that a catalogue rule expands to."""
@@ -159,7 +157,7 @@ class _RuleReader:
             place = self.fields.document.place(entry.where)
             self.fields.add(rule_error(place, self.dataset, error))
             return
-        self._claim(entry, definition.model_copy(update={"external_id": entry.external_id}))
+        self._claim(entry, definition)
 
     def _claim(self, entry: _Entry, rule: RuleDefinition) -> None:
         if len(rule.rule_id) > LONGEST_TEXT:

@@ -43,7 +43,6 @@ notifications = Table(
         name="ck_notifications_severity",
     ),
     Index("ix_notifications_raised", "org_id", "topic", "raised_at"),
-    Index("ix_notifications_kind", "org_id", "kind"),
 )
 
 notification_channels = Table(

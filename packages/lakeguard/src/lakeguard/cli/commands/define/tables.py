@@ -66,8 +66,7 @@ def _rows(files: Iterable[Path]) -> list[Row]:
 def _plan(client: Client, rows: list[Row]) -> Plan:
     with _shown_at_rows():
         findings = Findings()
-        registry = client.registry
-        assembly = Assembly(rows, registry.definitions(), findings, registry.dataset_ids())
+        assembly = Assembly(rows, client.registry.definitions(), findings)
         findings.raise_if_any()
         try:
             return client.registry.plan(assembly.definitions)
@@ -88,7 +87,7 @@ def _shown_at_rows() -> Iterator[None]:
 
 # ``lakeguard export``
 
-_FORMATS = ("rows", "yaml")
+_WRITERS = {"yaml": definition_files, "rows": csv_files}
 
 
 @click.command("export")
@@ -96,7 +95,7 @@ _FORMATS = ("rows", "yaml")
 @click.option(
     "--format",
     "form",
-    type=click.Choice(_FORMATS),
+    type=click.Choice(sorted(_WRITERS)),
     default="yaml",
     show_default=True,
     help="Definition files with their SQL, or one CSV file per table.",
@@ -109,12 +108,8 @@ def export_command(call: Call, dest: Path, form: str) -> None:
     """
     if dest.exists() and (not dest.is_dir() or any(dest.iterdir())):
         raise AlreadyExists(place=str(dest), command="export ANOTHER-FOLDER")
-    registry = client_of(call).registry
-    definitions = registry.definitions()
-    if form == "rows":
-        written = csv_files(definitions, registry.dataset_ids())
-    else:
-        written = definition_files(definitions)
+    definitions = client_of(call).registry.definitions()
+    written = _WRITERS[form](definitions)
     for name, text in written.items():
         path = dest / name
         path.parent.mkdir(parents=True, exist_ok=True)
