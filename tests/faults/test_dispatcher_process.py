@@ -102,6 +102,7 @@ def test_it_works_until_it_is_told_to_stop(kind: str, tmp_path: Path) -> None:
             assert "stopping" in dispatcher.until("stopping")
 
 
+@pytest.mark.soak
 def test_it_outlives_a_server_that_is_started_again(tmp_path: Path) -> None:
     with states_of("postgresql"):
         project(tmp_path)

@@ -54,7 +54,6 @@ SMOKE = {
         "test_a_blocked_task_is_not_run_again",
     ),
     "test_notebook.py": ("test_a_frame_becomes_a_dataset_and_versions_stay_readable",),
-    "test_partitions.py": ("test_full_append_and_rollback_are_read_alike_by_every_engine",),
     "test_publish.py": ("test_every_type_comes_back_as_it_went_in",),
     "test_python_build.py": ("test_a_function_reads_pinned_inputs_and_the_batch_knows_them",),
     "test_quarantine.py": ("test_the_rest_is_published_and_what_failed_is_kept",),
@@ -86,6 +85,7 @@ LONG = frozenset(
     {
         "contract/ledger/test_verify_lake.py",
         "contract/ledger/test_verify_queue.py",
+        "docs/test_suggestions_page.py",
         "docs/test_testing_page.py",
         "faults/test_dispatch_outages.py",
         "faults/test_eight_writers.py",

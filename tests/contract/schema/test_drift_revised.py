@@ -149,6 +149,7 @@ def while_revised(client: Client, act: Callable[[], Any]) -> Any:
         return begun[0].result(60)
 
 
+@pytest.mark.soak
 def test_a_publish_waits_for_a_revision_of_the_same_moment(tmp_path: Path) -> None:
     client = world(tmp_path, ADDITIVE)
     plan = decided(client)

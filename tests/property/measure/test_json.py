@@ -64,6 +64,7 @@ def test_duckdb_equals_the_oracle(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.soak
 def test_spark_equals_the_oracle(spark: SparkSession, tmp_path: Path) -> None:
     table = rows(Random(7), 300)
     subject = staged(tmp_path, table, [], SCHEMA)
