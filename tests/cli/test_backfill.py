@@ -128,10 +128,13 @@ def test_what_a_program_publishes_is_neither_run_nor_filled_back(
 
 def test_run_wants_names_or_all(shell: Shell, tmp_path: Path) -> None:
     make(tmp_path, trips("day"))
-    for words in ((), ("--all", "bronze.trips"), ("--all", "--with-parents")):
+    wanted = "name datasets to run, or use --all or --changed"
+    parents = "--all includes all parents"
+    calls = {(): wanted, ("--all", "bronze.trips"): wanted, ("--all", "--with-parents"): parents}
+    for words, reason in calls.items():
         result = shell("run", *words, "--project", tmp_path)
         assert result.code == 2
-        assert "name datasets to run, or use --all" in result.err
+        assert reason in result.err
 
 
 @pytest.mark.parametrize(

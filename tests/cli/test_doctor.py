@@ -53,13 +53,14 @@ def test_a_damaged_database(shell: Shell, lake: Path) -> None:
     database.write_bytes(content)
     found = finding(examined(shell, lake), "Database")
     assert not found["ok"]
-    assert "restore" in found["fix"]
+    assert found["fix"] == "lakeguard rebuild"
 
 
 def test_a_file_that_is_no_database(shell: Shell, lake: Path) -> None:
     (lake / ".lakeguard" / "state.db").write_text("not a database, but long enough to look at" * 99)
     found = finding(examined(shell, lake), "Database")
-    assert "not readable" in found["detail"]
+    assert "the file is not a database" in found["detail"]
+    assert found["fix"] == "lakeguard rebuild"
 
 
 def test_wrong_definitions(shell: Shell, lake: Path) -> None:

@@ -48,7 +48,7 @@ def test_files_are_merged_and_what_is_left_over_goes(
     assert result.code == 0
     (row,) = result.data["datasets"]
     assert (row["merged_files"], row["small_files"], row["error"]) == (4, 0, None)
-    assert [removal["kind"] for removal in row["removals"]] == ["versions"]
+    assert [removal["kind"] for removal in row["removals"]] == ["versions", "staging"]
     assert shown(tmp_path) == [1, 2, 3, 4]
     assert shell("verify", "--replay", "--project", tmp_path).code == 0
     again = shell("maintain", "--project", tmp_path)

@@ -161,7 +161,7 @@ def test_status_of_what_never_ran(shell: Shell, applied: Path) -> None:
 
 def test_reading_what_never_ran(shell: Shell, applied: Path) -> None:
     assert shell("runs", "--project", applied).out == "no runs yet\n"
-    assert shell("runs", "--project", applied, "--json").data == {"runs": []}
+    assert shell("runs", "--project", applied, "--json").data == {"runs": [], "open_runs": []}
     assert shell("versions", "bronze.orders", "--project", applied).out == "no versions yet\n"
     why = shell("why", "bronze.orders", "--project", applied)
     assert (why.code, why.out.splitlines()[-1]) == (0, "Next: lakeguard run bronze.orders")
@@ -198,7 +198,7 @@ def test_a_name_that_is_not_registered(
     result = shell(*arguments, "--project", applied, "--json")
     assert result.code == 2
     assert result.data["error"]["code"] == "LG-1003"
-    assert shell("runs", "--project", applied, "--json").data == {"runs": []}
+    assert shell("runs", "--project", applied, "--json").data == {"runs": [], "open_runs": []}
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_a_name_that_is_not_registered(
     [
         (("replay", "run_unknown"), "LG-1005"),
         (("why", "run_unknown"), "LG-1005"),
-        (("run", "Silver.Orders"), "LG-1001"),
+        (("run", "Silver.Orders"), "LG-1003"),
         (("rollback", "bronze.orders", "--to", "first", "--reason", "x"), "LG-1002"),
         (("rollback", "bronze.orders", "--to", "v1", "--reason", "x"), "LG-1004"),
         (("rollback", "bronze.orders", "--to", "v1"), "LG-1000"),

@@ -200,3 +200,37 @@ def test_files_outside_of_the_lake_are_named_in_full(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     assert source_path(("../in/*.csv",), lake, lake) == f"{tmp_path}/in/*.csv"
     assert source_path(("*.csv",), lake / "in", lake) == "in/*.csv"
+
+
+@pytest.mark.parametrize("pattern", ["silver/p/*.csv", "exports/link/*.csv", "_lakeguard/*.csv"])
+def test_tables_of_the_lake_are_no_source(shell: Shell, lake: Path, pattern: str) -> None:
+    for folder in ("silver/p", "_lakeguard"):
+        (lake / folder).mkdir(parents=True, exist_ok=True)
+        (lake / folder / "a.csv").write_text(ORDERS.format(1))
+    (lake / "exports/link").symlink_to(lake / "silver/p")
+    result = shell("source", "add", "orders", pattern)
+    assert result.code == 2
+    assert "parents:" in result.err
+    assert not (lake / "definitions/sources/orders.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "path"),
+    [
+        ("orders-2026-01-07.csv", "orders-*.csv"),
+        ("orders_20260107T0600.csv.gz", "orders_*.csv.gz"),
+        ("part-00000.parquet", "part-*.parquet"),
+        ("orders2.csv", "orders2.csv"),
+        ("orders.csv", "orders.csv"),
+    ],
+)
+def test_a_pattern_that_a_shell_expanded_to_one_file(tmp_path: Path, file: str, path: str) -> None:
+    (tmp_path / file).touch()
+    assert source_path((file,), tmp_path, tmp_path) == path
+    assert source_path((file,), tmp_path, tmp_path, exact=True) == file
+
+
+def test_one_of_several_such_files_stands_for_itself(tmp_path: Path) -> None:
+    for day in (7, 8):
+        (tmp_path / f"orders-2026-01-0{day}.csv").touch()
+    assert source_path(("orders-2026-01-07.csv",), tmp_path, tmp_path) == "orders-2026-01-07.csv"

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard.registry.editing.export import definition_files
 from lakeguard.state.database import Database, sqlite_url
 from tests.cli.test_registry_commands import SILVER, edit
+from tests.support.lakes.past_runs import definitions_of, past_project, past_run, with_rules
 from tests.support.projects.shell import Shell
 
 JOB = "definitions/jobs/nightly.yaml"
@@ -118,3 +120,24 @@ def test_a_state_of_another_version_is_left_as_it_is(shell: Shell, lake: Path) -
     again = Database(sqlite_url(file))
     assert again.revision() == "0000"
     again.close()
+
+
+def test_strict_warns_of_rules_that_no_run_could_have_failed(shell: Shell, tmp_path: Path) -> None:
+    rules = ("row_count(min=1)", "not_null(n)", "range(n, max=9) fail_if > 5")
+    selected = "in_set(n, values=[1500]) where n > 1000"
+    client = past_project(tmp_path, with_rules(*rules, selected))
+    for numbers in ([1, 2], [3, 4, 5]):
+        past_run(client, numbers)
+    (tmp_path / "definitions" / "bronze").mkdir(parents=True, exist_ok=True)
+    for name, text in definition_files(definitions_of(with_rules(*rules, selected))).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    plain = shell("validate", "--project", tmp_path, "--json")
+    assert "warnings" not in plain.data
+    strict = shell("validate", "--strict", "--project", tmp_path, "--json")
+    assert strict.code == 0, strict.err
+    assert {item["rule_id"]: item["why"] for item in strict.data["warnings"]} == {
+        "in_set.n": "in 2 runs it was about no row at all",
+        "range.n": "in 2 runs it was about at most 3 rows, which do not reach its limit",
+    }
+    assert "never failed" in shell("validate", "--strict", "--project", tmp_path).out

@@ -28,7 +28,7 @@ from lakeguard.state.schema_revision import SCHEMA_HEAD
 from lakeguard.state.tables.metadata import MUTABLE_COLUMNS, QUEUES, UtcTime
 from lakeguard.state.transaction import Transaction
 from lakeguard.state.views.views import view_metadata
-from lakeguard_sdk.errors import StateMismatch, StateMissing, StateUnavailable
+from lakeguard_sdk.errors import StateDamaged, StateMismatch, StateMissing
 from tests.migration.listing import listing, parts_of
 from tests.migration.seed_tables import SEED_TABLES
 from tests.support.databases.databases import Server, discard, fresh_database
@@ -242,5 +242,5 @@ def test_looking_for_a_schema_does_not_create_it(schema: Database, server: Serve
 
 def test_a_damaged_file_is_an_error_and_not_an_empty_state(tmp_path: Path) -> None:
     (tmp_path / "state.db").write_bytes(b"this is no database" * 100)
-    with pytest.raises(StateUnavailable, match="not a database"):
+    with pytest.raises(StateDamaged, match="not a database"):
         Database(f"sqlite:///{tmp_path}/state.db").migrate()

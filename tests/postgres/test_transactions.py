@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
-from sqlalchemy.exc import InternalError
 
 from lakeguard.plane import open_state
 from lakeguard.settings import load_settings
 from lakeguard.state.database import Database
-from lakeguard_sdk.errors import SettingsError, StateUnavailable
+from lakeguard_sdk.errors import SettingsError, StateReadOnly, StateUnavailable
 from tests.support.databases.databases import Server
 
 DOCUMENT = text("INSERT INTO documents (org_id, content_hash, body) VALUES ('o', :hash, '{}')")
@@ -54,7 +53,7 @@ def test_a_reader_sees_one_snapshot(migrated: Database) -> None:
 
 
 def test_a_reader_cannot_write(migrated: Database) -> None:
-    with pytest.raises(InternalError, match="read-only"), migrated.read() as connection:
+    with pytest.raises(StateReadOnly, match="read-only"), migrated.read() as connection:
         connection.execute(DOCUMENT, {"hash": "a"})
     with migrated.write() as connection:
         connection.execute(DOCUMENT, {"hash": "a"})

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 LARGEST_FOLDER = 25
-MOST_MODULES = 700
+MOST_MODULES = 750
 SMALL_MODULE = 150
 SINGLE_USER_SHARE = 0.15
 BANNED_WORDS = re.compile(

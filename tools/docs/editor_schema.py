@@ -35,6 +35,7 @@ from lakeguard_sdk.core.enums import (
     HashStrategy,
     LateRows,
     Layer,
+    Lifecycle,
     LoadType,
     Malformed,
     NullWatermark,
@@ -124,6 +125,7 @@ def _dataset() -> Schema:
         "renamed_from": _DATASET,
         **dict.fromkeys(("owner", "domain", "description", "external_id", "location"), _TEXT),
         "active": _FLAG,
+        "status": _one_of(Lifecycle),
         "parents": {"type": "array", "items": _DATASET, "uniqueItems": True},
         "source": _either(_WORD, _read_source()),
         "build": _build(),
@@ -137,8 +139,13 @@ def _dataset() -> Schema:
         "rules": _rules(),
         "details": _MAPPING,
     }
-    schema = _mapping(datasets.KEYS, ["dataset", "owner", "domain", "columns"], values)
-    return {**schema, "oneOf": [{"required": ["source"]}, {"required": ["build"]}]}
+    schema = _mapping(datasets.KEYS, ["dataset", "owner", "domain"], values)
+    pending = {"properties": {"build": {"const": builds.PENDING}}, "required": ["build"]}
+    return {
+        **schema,
+        "oneOf": [{"required": ["source"]}, {"required": ["build"]}],
+        "anyOf": [{"required": ["columns"]}, pending],
+    }
 
 
 def _build() -> Schema:
@@ -148,7 +155,7 @@ def _build() -> Schema:
         "python": {"type": "string", "pattern": "\\.py:[^:]+$"},
     }
     code = {**_mapping(builds.BUILD_KEYS, [], values), "minProperties": 1}
-    return _either({"const": builds.FRAME}, code)
+    return _either({"const": builds.FRAME}, {"const": builds.PENDING}, code)
 
 
 def _read_source() -> Schema:
@@ -186,6 +193,9 @@ def _column() -> Schema:
         "nullable": _FLAG,
         "origin": _one_of(ColumnOrigin),
         "widened_from": {"type": "string"},
+        "derived_from": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+        "reason": _TEXT,
+        "clean": _TEXT,
         "tags": {"type": "array", "items": _WORD, "uniqueItems": True},
         "description": _TEXT,
         "rules": _rules(),
@@ -203,6 +213,7 @@ def _rules() -> Schema:
         "id": {"type": "string", "pattern": "^[a-z][a-z0-9_.-]{0,199}$"},
         "severity": _one_of(Severity),
         "active": _FLAG,
+        "external_id": _TEXT,
     }
     entry = _mapping(rules.KEYS, ["rule"], values)
     return {"type": "array", "items": _either({"type": "string"}, entry)}
@@ -215,18 +226,28 @@ def _source() -> Schema:
         "secrets": _SECRETS,
         "header": _COLUMN_NAMES,
         "malformed": _one_of(Malformed),
-        **dict.fromkeys(("options", "details"), _MAPPING),
+        "options": {"type": "object"},
+        "details": _MAPPING,
         **dict.fromkeys(("landing", "active"), _FLAG),
         **dict.fromkeys(("path", "url", "owner", "description", "external_id"), _TEXT),
+        "source_type": _TEXT,
     }
     schema = _mapping(sources_and_targets.SOURCE_KEYS, ["source", "format"], values)
-    place = [{"required": ["path"]}, {"required": ["url"]}]
+    other = {
+        "properties": {"format": {"const": SourceFormat.OTHER.value}},
+        "required": ["source_type"],
+    }
+    place = [{"required": ["path"]}, {"required": ["url"]}, other]
     return {**schema, "anyOf": place, "allOf": [_options(form) for form in SourceFormat]}
 
 
 def _options(form: SourceFormat) -> Schema:
     """The options of a format."""
-    known = dict.fromkeys(source_options.OPTIONS[form], _TEXT)
+    several = {
+        "null_value": _either(_TEXT, {"type": "array", "items": _TEXT}),
+        "formats": _MAPPING,
+    }
+    known = {key: several.get(key, _TEXT) for key in source_options.OPTIONS[form]}
     options = {"type": "object", "properties": known, "additionalProperties": False}
     return {
         "if": {"properties": {"format": {"const": form.value}}, "required": ["format"]},
@@ -290,6 +311,7 @@ def _policy() -> Schema:
         "expression": _TEXT,
         "enforcement": _one_of(Enforcement),
         "active": _FLAG,
+        "external_id": _TEXT,
     }
     return _mapping(policies.POLICY_KEYS, ["policy", "type", "expression"], values)
 

@@ -218,14 +218,26 @@ function that the policy names under `unless masked by`:
 - SQL builds have column-level lineage. A value inherits the tags of every column it derives from:
   `concat(first, last)` those of both, `count(email)` that of `email`. Columns that only filter or
   order rows (`where`, `join … on`, `group by`) do not count. A function masks what is inside its
-  brackets: `sha2(email, 256)` does, `concat(email, sha2(email, 256))` does not. If the lineage of a
-  column is unknown, or it is declared but not in the SELECT, it inherits the tags of all inputs.
-- The lineage of a Python build is unknown: tags propagate to columns of the same name
-  (case-insensitive); declare the tag if a column is renamed. The same holds for a target's
-  transform.
-- Messages and samples of failing rows are stricter: every column that a Python build or a target's
-  transform produces counts as tagged with the tags of all inputs, and its values are masked.
-- Frames and sources have no inputs: they have only declared tags.
+  brackets: `sha2(email, 256)` does, `concat(email, sha2(email, 256))` does not. A subquery
+  inside an expression counts with its filters. Lineage is closed-world: a name that is no declared
+  column of a parent, or a construct that is not modelled, is unknown. An unknown column, and one
+  that is declared but not in the SELECT, inherits the tags of all inputs.
+- For a Python build, a published DataFrame and a target's transform, lineage is taken from Spark's
+  analysed plan, where the files of a version are that version: renamed, joined, aggregated and
+  computed columns, UDFs, views and caches are followed. `mapInPandas` and the like make every
+  column from all columns.
+- What the plan does not show is unknown, and an unknown column inherits all tags of everything that
+  was read: of all parents of a Python build, of everything that the connection of a notebook has
+  read or registered. That is so for collected rows that become a DataFrame again (`collect`,
+  `toPandas`, RDDs, checkpoints), for files that the program reads by itself, and on Spark Connect.
+  Constants in the code are not followed: a collected value written into a literal loses its tags.
+- A person may declare what a column is made of, or that it is clean, in its
+  [definition](definitions.md#columns): `clean: "the country only, checked by …"`, or `derived_from`
+  with a `reason`. It replaces the lineage, and stands in `show` and in every decision on a tag.
+- Rows of earlier loads keep their lineage until a FULL load replaces them.
+- Before the lineage of a Python build is known, messages are stricter: its columns count as tagged
+  with the tags of all inputs.
+- Sources have no inputs: they have only declared tags.
 - Both current tags and those declared when a version was built apply: the latter stay with the
   version when it is read or restored.
 - A column that a run accepts as new inherits tags too, and the policies over them apply.

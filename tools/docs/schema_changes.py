@@ -37,7 +37,8 @@ _DOES = {
     " its files are rewritten, a missing column is NULL in new rows, a name in another case is"
     " mapped to the declared one",
     Reaction.ACCEPT_CAST: "the table is unchanged; values are cast, a failed cast fails the run",
-    Reaction.LEFT_OUT: "the table is unchanged and the column is ignored, with a warning",
+    Reaction.LEFT_OUT: "the table is unchanged and the column is ignored, and reported until it is"
+    " declared or in `leave_out`",
     Reaction.QUARANTINE_ROW: "the table is unchanged; values are cast, and rows with a failed cast"
     " are quarantined and counted, with a warning",
     Reaction.BLOCK: "the run is BLOCKED before anything is staged; its schema is still recorded",

@@ -369,7 +369,7 @@ def test_a_rogue_commit_blocks_until_it_is_undone(client: Client, tmp_path: Path
     blocked = run_by_hand(client, [2])
     assert blocked.status is RunStatus.BLOCKED
     assert blocked.decision is not None
-    assert "rollback bronze.numbers --to v1" in blocked.decision.ruling.reasons[0]
+    assert "lakeguard undo bronze.numbers" in blocked.decision.ruling.reasons[0]
     client.operations.rollback(NUMBERS, 1, "undo what nobody decided")
     assert shown(tmp_path) == [1]
     assert run_by_hand(client, [2]).status is RunStatus.SUCCESS

@@ -110,7 +110,8 @@ def test_a_build_by_hand_is_refused_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_dispatcher_tells_of_a_job_that_never_starts(kind: str, tmp_path: Path) -> None:
     plane = make_plane(kind, tmp_path)
-    plane.apply(triggered("ours", schedule="hourly"), triggered("lost", schedule="evrey hour"))
+    plane.apply(triggered("ours", schedule="hourly"), triggered("lost", schedule="hourly"))
+    plane.apply(triggered("lost", schedule="evrey hour"), deployed=False)
     tick(plane.context, plane.watch)
     done = tick(plane.at("2026-01-01T01:00:00+00:00").context, plane.watch)
     text = "with wrong settings, so nothing of them runs: lost. Next: lakeguard validate"

@@ -16,7 +16,13 @@ from lakeguard_sdk.core.enums import (
     PolicyType,
     Severity,
 )
-from lakeguard_sdk.errors import NotWaivable, UnknownCheck, UnknownWaiver, WaiverInvalid
+from lakeguard_sdk.errors import (
+    NotJudged,
+    NotWaivable,
+    UnknownCheck,
+    UnknownWaiver,
+    WaiverInvalid,
+)
 from lakeguard_sdk.expressions.measures import CountIf, measure_key
 from lakeguard_sdk.model.decision import CheckResult, Decision, WaiverRow
 from lakeguard_sdk.model.definitions import Definitions, PolicyDefinition, RuleDefinition
@@ -59,14 +65,14 @@ def waive(client: Client, clock: Clock, check: str = "present", **text: Any) -> 
     return client.operations.waive(NUMBERS, check, until=until, **given)
 
 
-def decide(client: Client) -> Decision:
-    """A run whose rule fails."""
+def decide(client: Client, failing: int | None = 1) -> Decision:
+    """A run in which this many rows fail the rule; None: nobody counted them."""
     task = client.operations.submit(NUMBERS, "test")
     plan = client.runs.open_run(task, this_process("test"))
     assert isinstance(plan, RunPlan)
     client.runs.submit_schema(plan.ticket, plan.declared)
     evidence = evidence_of(DeltaLake(), plan, [1, 2])
-    counts = {measure_key(m): 1 for m in plan.measures if isinstance(m, CountIf)}
+    counts = {measure_key(m): failing for m in plan.measures if isinstance(m, CountIf)}
     measured = {**evidence.measures, **counts}
     decision = client.runs.submit_evidence(
         plan.ticket, evidence.model_copy(update={"measures": measured})
@@ -187,3 +193,38 @@ def test_only_what_is_checked_can_be_waived(tmp_path: Path, turned_clock: Clock)
     client = world(tmp_path)
     with pytest.raises(UnknownCheck, match="did you mean present"):
         waive(client, turned_clock, "presence")
+
+
+def test_a_waiver_names_its_failure_and_ends_with_it(tmp_path: Path, turned_clock: Clock) -> None:
+    client = world(tmp_path)
+    failed = decide(client)
+    row = waive(client, turned_clock)
+    assert row.waiver.covers == failed.decision_id
+    assert row.failure == f"{check_of(failed).message} in {failed.run_id}"
+    assert decide(client).allowed
+    assert decide(client, failing=0).allowed, "it passes again"
+    (over,) = client.reader.waivers(NUMBERS)
+    assert over.over_at is not None
+    assert not over.is_active(turned_clock())
+    assert not decide(client).allowed, "another failure was accepted by nobody"
+    with pytest.raises(UnknownWaiver):
+        client.operations.revoke_waiver(row.waiver.waiver_id, "it is over")
+
+
+def test_a_waiver_before_any_failure_ends_with_the_first(
+    tmp_path: Path, turned_clock: Clock
+) -> None:
+    client = world(tmp_path)
+    row = waive(client, turned_clock)
+    assert (row.waiver.covers, row.failure) == ("", "")
+    for failing, allowed in ((0, True), (1, True), (1, True), (0, True), (1, False)):
+        assert decide(client, failing).allowed is allowed
+
+
+def test_what_could_not_be_judged_cannot_be_waived(tmp_path: Path, turned_clock: Clock) -> None:
+    client = world(tmp_path)
+    decision = decide(client, failing=None)
+    assert check_of(decision).outcome is Outcome.ERROR
+    with pytest.raises(NotJudged, match=decision.run_id):
+        waive(client, turned_clock)
+    assert client.reader.waivers() == []

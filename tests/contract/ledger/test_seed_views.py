@@ -75,29 +75,32 @@ REGISTRY: dict[str, list[tuple[Any, ...]]] = {
         registered("ds_3", DELAYS, 1),
     ],
     "quality_rules": [
-        (rule_id, "ds_1", "bronze", kind, text, severity, active, revision, position, column)
+        (f"bronze.flights.{rule_id}", "ds_1", "bronze", kind, text, severity, active, revision,
+         position, column, rule_id, None)
         for rule_id, kind, text, severity, active, revision, position, column in [
-            ("id_unique", "unique", "unique(id)", "FAIL", True, 1, 1, "id"),
-            ("id_present", "not_null", "not_null(id)", "FAIL", True, 2, 0, "id"),
-            ("day_mostly", "not_null", "not_null(day) fail_if > 5%", "FAIL", True, 1, 3, "day"),
-            ("day_maybe", "not_null", "not_null(day)", "WARN", True, 1, 4, "day"),
-            ("day_off", "not_null", "not_null(day)", "FAIL", False, 1, 5, "day"),
-            ("odd_known", "accepted_values", ODD_RULE, "WARN", True, 1, 6, ODD),
-            ("enough", "row_count", "row_count(min=1)", "FAIL", True, 1, 7, None),
+            ("id_unique", "UNIQUE", "unique(id)", "FAIL", True, 1, 1, "id"),
+            ("id_present", "NOT_NULL", "not_null(id)", "FAIL", True, 2, 0, "id"),
+            ("day_mostly", "NOT_NULL", "not_null(day) fail_if > 5%", "FAIL", True, 1, 3, "day"),
+            ("day_maybe", "NOT_NULL", "not_null(day)", "WARN", True, 1, 4, "day"),
+            ("day_off", "NOT_NULL", "not_null(day)", "FAIL", False, 1, 5, "day"),
+            ("odd_known", "ACCEPTED_VALUES", ODD_RULE, "WARN", True, 1, 6, ODD),
+            ("enough", "ROW_COUNT", "row_count(min=1)", "FAIL", True, 1, 7, None),
         ]
     ],
-    "policy_rules": [("no_pii", "gold", "PII", "forbid tag:pii", "BLOCK", True, 2, None, None)],
+    "policy_rules": [
+        ("no_pii", "gold", "PII", "forbid tag:pii", "BLOCK", True, 2, None, None, None),
+    ],
     "source_systems": [
-        ("src_1", "airline", "csv", True, *whole(2, AIRLINE)),
-        ("src_2", "radar", "parquet", False, *whole(1, RADAR)),
+        ("src_1", "airline", "csv", True, *whole(2, AIRLINE), None),
+        ("src_2", "radar", "parquet", False, *whole(1, RADAR), "env:RADAR_TOKEN"),
     ],
     "promotion_current": [
         ("ds_1", "source", "bronze", False, minute(42), "because 4", 3, "BLOCKED",
          "run_4", "dec_4"),
-        ("ds_2", "source", "bronze", False, minute(50), "registered", 4, "REGISTERED",
-         None, None),
-        ("ds_3", "source", "silver", True, minute(22), "because 2", 2, "PROMOTED",
-         "run_2", "dec_2"),
+        ("ds_2", "source", "bronze", False, minute(50), "source radar is disabled", 4,
+         "REGISTERED", None, None),
+        ("ds_3", "source", "silver", False, minute(22), "dataset silver.delays is disabled", 2,
+         "PROMOTED", "run_2", "dec_2"),
     ],
 }  # fmt: skip
 
@@ -106,6 +109,14 @@ CONTROL: dict[str, list[tuple[Any, ...]]] = {
         ("job_1", "nightly", "every night", "ops", "build", "ACTIVE", "bronze.flights",
          *whole(2, NIGHTLY)),
         ("job_2", "sweep", "every night", "ops", "build", "ACTIVE", None, *whole(1, SWEEP)),
+        *(
+            (key, name, f"Runs of {name} without a job", "ops", "build", status, name, 0, "", "{}")
+            for key, name, status in (
+                ("ds_1", "bronze.flights", "ACTIVE"),
+                ("ds_2", "bronze.weather", "ACTIVE"),
+                ("ds_3", "silver.delays", "INACTIVE"),
+            )
+        ),
     ],
     "md_jobs_det": [("job_1", "bucket", "raw"), ("job_1", "note", ODD)],
     "md_jobconfig": [
@@ -117,14 +128,14 @@ CONTROL: dict[str, list[tuple[Any, ...]]] = {
         ("run_2", "job_1", minute(20), minute(25), "COMPLETED", None, "ds_1", "tsk_2", 1,
          "bundle 2"),
         ("run_3", "job_1", minute(30), minute(35), "FAILED", "LG-5004", "ds_1", "tsk_3", 1, None),
-        ("run_4", "job_1", minute(40), minute(45), "FAILED", "BLOCKED", "ds_1", "tsk_4", 1,
+        ("run_4", "job_1", minute(40), minute(45), "FAILED", "BLOCKED", "ds_3", "tsk_4", 1,
          "bundle 4"),
         *EXECUTIONS,
     ],
     "md_datasets": [
         ("ds_1", "aviation", "bronze", "flights", "tgt_1", "ACTIVE", "bronze.flights"),
         ("ds_2", "aviation", "bronze", "weather", "tgt_1", "ACTIVE", "bronze.weather"),
-        ("ds_3", "aviation", "silver", "delays", None, "INACTIVE", "silver.delays"),
+        ("ds_3", "aviation", "silver", "delays", "lake_default", "INACTIVE", "silver.delays"),
     ],
     "md_src_ctrl": [("src_1", "airline", True), ("src_2", "radar", False)],
     "md_src_det": [
@@ -140,6 +151,7 @@ CONTROL: dict[str, list[tuple[Any, ...]]] = {
     ],
     "md_tgt_ctrl": [
         ("tgt_1", "lake/curated", "folder", "raw", "ACTIVE", "curated", *whole(2, CURATED)),
+        ("lake_default", ".", "folder", "lake", "ACTIVE", "the lake", 0, "", "{}"),
     ],
     "md_tgt_det": [
         ("tgt_1", "format", "delta"),
@@ -156,51 +168,57 @@ CONTROL: dict[str, list[tuple[Any, ...]]] = {
 INGESTION: dict[str, list[tuple[Any, ...]]] = {
     "source_objects": [
         ("ds_1", "src_1", "flights", "bronze", "INCREMENTAL", "ROW_HASH", f'["id",{ODD_JSON}]',
-         "day", "default", "FAIL", True, "ds_1", "bronze.flights", 2),
+         "day", "default", "FAIL", True, "ds_1", "bronze.flights", 2, True),
         ("ds_2", "src_2", "radar", "bronze", "FULL", "NONE", "[]", None,
-         "strict", "WARN", True, "ds_2", "bronze.weather", 1),
+         "strict", "WARN", True, "ds_2", "bronze.weather", 1, True),
     ],
     "source_object_columns": [
         ("ds_1", "id", 1, "long", False, '["not_null(id)","unique(id)"]', "FAIL", True,
-         "declared"),
+         "declared", "id", "long"),
         ("ds_1", "day", 2, "date", True, '["not_null(day) fail_if > 5%","not_null(day)"]',
-         "FAIL", True, "declared"),
+         "FAIL", True, "declared", "day", "date"),
         ("ds_1", ODD, 3, "decimal(10,2)", True,
-         canonical_json([ODD_RULE]), "WARN", True, "drift"),
-        ("ds_2", "hour", 1, "timestamp", True, "[]", "WARN", True, "declared"),
+         canonical_json([ODD_RULE]), "WARN", True, "drift", ODD, "decimal(10,2)"),
+        ("ds_2", "hour", 1, "timestamp", True, "[]", "WARN", True, "declared", "hour", "timestamp"),
     ],
     "schema_compatibility_rules": [
-        ("careful", False, True, False, False, False, "second", True, 2, None),
-        ("own", False, True, False, False, False, "", True, 1, '{"WIDEN":"BLOCK"}'),
+        ("careful", False, True, False, False, False, "second", True, 2, None, False),
+        ("own", False, True, False, False, False, "", True, 1, '{"WIDEN":"BLOCK"}',
+         False),
     ],
-    "dq_rule_catalog": [("known", "not_null({column})", "FAIL", "", True, 2)],
+    "dq_rule_catalog": [("known", "not_null({column})", "FAIL", "", True, 2, False)],
     "schema_history": [
-        (f"run_{n}", "ds_1", content_hash(LIVE.to_data()), LIVE.to_json(), minute(10 * n + 1))
-        for n in (2, 4)
+        (f"run_{n}", source, content_hash(LIVE.to_data()), LIVE.to_json(), minute(10 * n + 1),
+         dataset)
+        for n, source, dataset in ((2, "ds_1", "ds_1"), (4, None, "ds_3"))
     ],
     "schema_change_log": [
-        ("run_4", "ds_1", 1, "id", "NARROW", "long", "integer", "COMPATIBLE", "ACCEPT_CAST",
-         minute(41), None),
-        ("run_4", "ds_1", 2, ODD, "ADD_NULLABLE", None, "string", "COMPATIBLE", "LEFT_OUT",
-         minute(41), None),
-        ("run_4", "ds_1", 3, "day", "DROP_NULLABLE", "date", None, "INCOMPATIBLE", "BLOCK",
-         minute(41), None),
-        ("run_4", "ds_1", 4, "hour", "RENAME", "date", "date", "INCOMPATIBLE", "BLOCK", minute(41),
-         "hours"),
+        ("run_4", None, 1, "id", "NARROW", "long", "integer", "COMPATIBLE", "ACCEPT_CAST",
+         minute(41), None, "ds_3"),
+        ("run_4", None, 2, ODD, "ADD_NULLABLE", None, "string", "COMPATIBLE", "LEFT_OUT",
+         minute(41), None, "ds_3"),
+        ("run_4", None, 3, "day", "DROP_NULLABLE", "date", None, "INCOMPATIBLE", "BLOCK",
+         minute(41), None, "ds_3"),
+        ("run_4", None, 4, "hour", "RENAME", "date", "date", "INCOMPATIBLE", "BLOCK", minute(41),
+         "hours", "ds_3"),
     ],
     "data_quality_results": [
-        ("run_2", "ds_1", 2, "enough", "row_count(min=1)", "PASS", None, None, "7 rows",
-         minute(22), "dec_2", "7", "at least 1", "h", "sha256:2", "ROW_COUNT", "{}", None),
-        ("run_4", "ds_1", 2, "id_present", "not_null(id)", "FAIL", 2**60, 2**61, ODD,
+        ("run_2", "ds_1", 2, "bronze.flights.enough", "row_count(min=1)", "PASS", None, None,
+         "7 rows", minute(22), "dec_2", "7", "at least 1", "h", "sha256:2", "ROW_COUNT", "{}", None,
+         "FAIL", None, "ds_1", "enough"),
+        ("run_4", None, 2, "silver.delays.id_present", "not_null(id)", "FAIL", 2**60, 2**61, ODD,
          minute(42), "dec_4", None, None, "h", "sha256:1", "NOT_NULL",
-         canonical_json(PRESENT.parameters), SHOWN),
-        ("run_4", "ds_1", 3, "enough", "row_count(min=1)", "PASS", None, None, "7 rows",
-         minute(42), "dec_4", "7", "at least 1", "h", "sha256:2", "ROW_COUNT", "{}", None),
+         canonical_json(PRESENT.parameters), SHOWN, "FAIL", "id", "ds_3", "id_present"),
+        ("run_4", None, 3, "silver.delays.enough", "row_count(min=1)", "PASS", None, None,
+         "7 rows", minute(42), "dec_4", "7", "at least 1", "h", "sha256:2", "ROW_COUNT", "{}", None,
+         "FAIL", None, "ds_3", "enough"),
     ],
     "run_audit": [
-        ("run_2", "ds_1", minute(20), minute(25), "SUCCESS", 7, None, None, "manual", 1),
-        ("run_3", "ds_1", minute(30), minute(35), "FAILED", None, "LG-5004", ODD, "manual", None),
-        ("run_4", "ds_1", minute(40), minute(45), "BLOCKED", None, None, None, "manual", None),
+        ("run_2", "ds_1", minute(20), minute(25), "SUCCESS", 7, None, None, "manual", 1, "ds_1"),
+        ("run_3", "ds_1", minute(30), minute(35), "FAILED", None, "LG-5004", ODD, "manual", None,
+         "ds_1"),
+        ("run_4", None, minute(40), minute(45), "BLOCKED", None, None, None, "manual", None,
+         "ds_3"),
     ],
 }  # fmt: skip
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk.core.enums import Layer, Outcome, PolicyType
-from lakeguard_sdk.model.definitions import ColumnDefinition, FromPython, FromSql
+from lakeguard_sdk.model.definitions import ColumnDefinition, FromPython
 from lakeguard_sdk.model.run import RunResult
 from lakeguard_sdk.scheduling.process_identity import this_process
 from tests.support.lakes.policy_datasets import (
@@ -66,33 +66,52 @@ def test_a_tag_travels_until_it_is_masked(
     assert client.reader.replay(run_id).identical
 
 
-@pytest.mark.parametrize(
-    ("column", "build", "outcome"),
-    [
-        ("N", PYTHON, Outcome.FAIL),
-        ("m", PYTHON, Outcome.PASS),
-        (
-            "m",
-            FromSql(
-                file="sql/m.sql",
-                text="SELECT m FROM bronze.numbers LATERAL VIEW explode(array(n)) e AS m",
-            ),
-            Outcome.FAIL,
-        ),
-    ],
-    ids=["of the same name", "of another name", "that cannot be followed"],
-)
-def test_where_lineage_is_not_known_names_count(
-    tmp_path: Path, column: str, build: FromSql | FromPython, outcome: Outcome
-) -> None:
-    columns = (ColumnDefinition(name=column, type="long"),)
-    silver = numbers(dataset=DOUBLED, parents=(NUMBERS,), build=build, columns=columns)
+def test_a_column_that_cannot_be_followed_carries_everything(tmp_path: Path) -> None:
+    text = "SELECT m FROM bronze.numbers LATERAL VIEW explode(array(n)) e AS m"
+    columns = (ColumnDefinition(name="m", type="long"),)
+    silver = built(text).model_copy(update={"columns": columns})
     policy = promise(PolicyType.PII, "forbid tag:pii", applies_to_layer=Layer.SILVER)
     client = world(tmp_path, TAGGED, silver, policies=(policy,))
     run_by_hand(client, [1])
     task = client.operations.submit(DOUBLED, "test")
-    result = client.runs.open_run(task, this_process("test"))
-    assert isinstance(result, RunResult) is (outcome is Outcome.FAIL)
+    assert isinstance(client.runs.open_run(task, this_process("test")), RunResult)
+
+
+@pytest.mark.parametrize("column", ["N", "m"])
+def test_a_python_build_is_judged_when_it_has_reported_its_lineage(
+    tmp_path: Path, column: str
+) -> None:
+    columns = (ColumnDefinition(name=column, type="long"),)
+    silver = numbers(dataset=DOUBLED, parents=(NUMBERS,), build=PYTHON, columns=columns)
+    policy = promise(PolicyType.PII, "forbid tag:pii", applies_to_layer=Layer.SILVER)
+    client = world(tmp_path, TAGGED, silver, policies=(policy,))
+    run_by_hand(client, [1])
+    refused, check, _ = decided(client, DOUBLED)
+    assert refused is None
+    assert check.outcome is Outcome.FAIL, "it reported none"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT v AS m FROM bronze.numbers UNPIVOT (v FOR k IN (n))",
+        "SELECT a AS m FROM bronze.numbers PIVOT (max(n) FOR o IN (1 AS a))",
+        "SELECT col AS m FROM (SELECT explode(array(n)) FROM bronze.numbers)",
+        "SELECT length(date_trunc(n, timestamp '2020-01-01')) AS m FROM bronze.numbers",
+        "SELECT size(collect_set(struct(n = 1))) AS m FROM bronze.numbers",
+        "SELECT s.m FROM (SELECT named_struct('m', n) AS s FROM bronze.numbers)",
+        "SELECT nn AS m FROM bronze.numbers",
+    ],
+)
+def test_a_value_that_cannot_be_followed_carries_every_tag(tmp_path: Path, text: str) -> None:
+    bronze = numbers(
+        columns=(*TAGGED.columns, ColumnDefinition(name="o", type="long")),
+    )
+    silver = built(text).model_copy(update={"columns": (M,)})
+    client = world(tmp_path, bronze, silver, policies=(FORBIDDEN,))
+    run_by_hand(client, [1])
+    _, check, _ = decided(client, DOUBLED)
+    assert check.message == "column m derives from bronze.numbers.n, tagged pii"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from lakeguard.services.ports.dispatch import EmbeddedDispatch
 from lakeguard.state.schema import task_attempts
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.core.enums import RunStatus, TaskKind, TaskState
-from lakeguard_sdk.errors import Fenced, NotPermitted
+from lakeguard_sdk.errors import Fenced, NeverStarted, NotPermitted
 from lakeguard_sdk.model.run import (
     Failure,
     Intent,
@@ -29,7 +29,6 @@ from tests.support.projects.job_graphs import (
     revise,
 )
 from tests.support.projects.planes import ELSEWHERE, NUMBERS, Clock
-from tests.support.projects.projects import numbers_project
 
 pytestmark = pytest.mark.usefixtures("each_state")
 
@@ -39,13 +38,13 @@ INTERRUPTED = Failure(code="LG-5011", message="somebody stopped it")
 
 @pytest.fixture
 def client(tmp_path: Path, turned_clock: Clock) -> Client:
-    return numbers_project(tmp_path)
+    return deployed_world(tmp_path, jobs=(LOAD,))
 
 
 def claimed(client: Client, clock: Clock) -> RunTicket:
     """The ticket of a build that a worker took."""
-    client.operations.submit(NUMBERS, "test")
-    clock.pass_time(121)
+    clock.pass_time(1)
+    client.jobs.trigger("load", "test")
     (given,) = client.dispatch.claim(ELSEWHERE, limit=5)
     assert (given.kind, given.dataset) == (TaskKind.BUILD, NUMBERS)
     return given.ticket
@@ -71,12 +70,38 @@ def test_what_somebody_runs_himself_no_worker_takes(client: Client, turned_clock
     assert isinstance(client.runs.open_run(task_id, this_process("test")), RunPlan)
 
 
-def test_what_nobody_began_in_time_is_taken_by_a_worker(
-    client: Client, turned_clock: Clock
-) -> None:
+def test_what_a_worker_has_nobody_starts_by_hand(client: Client, turned_clock: Clock) -> None:
     ticket = claimed(client, turned_clock)
     with pytest.raises(Fenced):
         client.runs.open_run(ticket.task_id, this_process("test"))
+
+
+def test_what_nobody_began_in_time_is_ended_and_left_to_no_worker(
+    client: Client, turned_clock: Clock
+) -> None:
+    task_id = client.operations.submit(NUMBERS, "test")
+    turned_clock.pass_time(24 * 3600)
+    assert client.dispatch.claim(ELSEWHERE, limit=5) == ()
+    assert client.jobs.tick().reaped == 1
+    last = client.jobs.transitions(task_id)[-1]
+    assert (last.to_state, last.code) == (TaskState.CANCELED, NeverStarted.code)
+    assert last.actor == "dispatcher:ends"
+    assert client.dispatch.claim(ELSEWHERE, limit=5) == ()
+    with pytest.raises(Fenced):
+        client.runs.open_run(task_id, this_process("test"))
+
+
+def test_a_run_that_died_in_the_hands_of_a_person_is_repeated_by_no_worker(
+    client: Client, turned_clock: Clock
+) -> None:
+    task_id = client.operations.submit(NUMBERS, "test")
+    client.runs.open_run(task_id, ELSEWHERE)
+    turned_clock.pass_time(3600)
+    assert client.jobs.tick().reaped == 1
+    turned_clock.pass_time(24 * 3600)
+    assert client.jobs.tick().retried == 0
+    assert client.dispatch.claim(ELSEWHERE, limit=5) == ()
+    assert client.jobs.task(task_id).state is TaskState.FAILED
 
 
 def terms_kept(client: Client) -> list[str | None]:
@@ -105,14 +130,10 @@ def test_a_run_by_hand_waits_for_none_of_its_job_and_counts_as_one(
 def test_what_is_submitted_of_a_job_is_held_to_its_settings(
     tmp_path: Path, turned_clock: Clock
 ) -> None:
-    """Whoever takes it when its submitter is gone."""
     config = {"labels": "gpu", "priority": "7", "attempts": "1"}
     client = deployed_world(tmp_path, jobs=(job("load", dataset=NUMBERS, config=config),))
     row = client.jobs.task(client.operations.submit(NUMBERS, "test"))
     assert (row.labels, row.priority, row.max_attempts) == (("gpu",), 7, 1)
-    turned_clock.pass_time(121)
-    assert client.dispatch.claim(ELSEWHERE) == ()
-    assert len(client.dispatch.claim(ELSEWHERE, labels=frozenset({"gpu"}))) == 1
 
 
 def test_a_worker_is_told_what_it_builds_wherever_the_job_has_moved(

@@ -109,6 +109,19 @@ MADE_OF_ONE_VALUE = (
 
 
 @pytest.mark.parametrize("text", MADE_OF_ONE_VALUE)
+def test_each_column_of_several_comes_from_the_arguments(tmp_path: Path, text: str) -> None:
+    client = published(tmp_path, silver(text, "n"))
+    assert arrows(client)["n"] <= {"bronze.numbers.n", "bronze.numbers.Mail"}
+
+
+NOT_FOLLOWED = (
+    "select col as n from (select explode(array(n)) from bronze.numbers)",
+    "select b as n from (select inline(array(named_struct('b', n))) from bronze.numbers)",
+    "select size(collect_set(struct(n = 1))) as n from bronze.numbers",
+)
+
+
+@pytest.mark.parametrize("text", NOT_FOLLOWED)
 def test_what_cannot_be_followed_is_published_and_not_known(
     tmp_path: Path, text: str, shell: Shell
 ) -> None:
@@ -136,7 +149,7 @@ def test_no_fault_of_the_lineage_keeps_a_move_open(
     def fault(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("lakeguard.registry.sql.lineage.column_sources", fault)
+    monkeypatch.setattr("lakeguard.registry.sql.lineage.column_lineage", fault)
     client = published(tmp_path, silver("SELECT n FROM bronze.numbers", "n"))
     assert arrows(client) == {"n": {"bronze.numbers.None"}}
 

@@ -294,3 +294,57 @@ def test_a_compaction_that_changed_rows_is_found(tmp_path: Path) -> None:
     DeltaLake().stage(str(table_of(tmp_path)), removed, [666])
     given = [item.message for item in client.ledger.verify(replay=True).findings]
     assert any("a compaction that changes rows" in message for message in given)
+
+
+def _leave(folder: Path, run: str, *names: str) -> list[Path]:
+    """Files that a merge, Spark or a killed process leaves in the folder of a run."""
+    files = [table_of(folder) / "runs" / run / name for name in names]
+    for file in files:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(b"x")
+    return files
+
+
+def test_what_a_published_run_did_not_publish_is_removed(tmp_path: Path) -> None:
+    client = project(tmp_path, LoadType.FULL, AT_ONCE, 3)
+    runs = {row.version: row.run_id for row in client.reader.versions(NUMBERS)}
+    files = {path.split("/")[1]: path.rpartition("/") for path in on_disk(tmp_path)}
+    left = []
+    for version in (1, 3):
+        _, _, name = files[runs[version]]
+        names = ("incoming/part-0.parquet", "_SUCCESS", f".{name}.crc", "changes/part-1.parquet")
+        left.append(_leave(tmp_path, runs[version], *names))
+    expired, published = left
+    plain = maintained(client, dry_run=True)[RemovalKind.STAGING]
+    assert set(plain.runs) == {runs[1], runs[3]}
+    maintained(client)
+    assert not any(file.exists() for file in expired), "v1 is gone, and all that was beside it"
+    incoming, success, checksum, changes = published
+    assert not incoming.exists()
+    assert not success.exists()
+    assert checksum.exists(), "its file is still there"
+    assert changes.exists(), "v3 can be measured again"
+    assert maintained(client) == {}
+    assert client.ledger.verify().findings == ()
+
+
+def test_what_a_published_run_left_may_be_inspected_for_a_while(tmp_path: Path) -> None:
+    client = project(tmp_path, LoadType.FULL, "retention_days = 0\n", 1)
+    (row,) = client.reader.versions(NUMBERS)
+    (file,) = _leave(tmp_path, row.run_id, "incoming/part-0.parquet")
+    maintained(client)
+    assert file.exists()
+
+
+def test_copies_of_the_owner_file_are_removed(tmp_path: Path) -> None:
+    client = project(tmp_path, LoadType.FULL, AT_ONCE, 1)
+    client.ledger.sync()
+    owner = tmp_path / "_lakeguard" / "default" / "plane.json"
+    old, new = (owner.with_name(f".plane.json.{name}") for name in ("0a", "0b"))
+    for copy in (old, new):
+        copy.write_bytes(owner.read_bytes())
+    os.utime(old, (time.time() - DAY,) * 2)
+    maintained(client)
+    assert not old.exists()
+    assert new.exists(), "somebody may be writing it"
+    assert owner.exists()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard.registry.validation import kind_invariants
+from lakeguard.scheduler.graph import deploy as deploying
 from lakeguard.scheduler.triggers import tick as ticking
 from lakeguard.scheduler.triggers.tick import Watch, tick
 from lakeguard.scheduler.triggers.triggerable_jobs import Roster
@@ -31,8 +32,9 @@ def well() -> Ticked:
 def test_a_job_that_nothing_here_runs_is_told(
     plane: Plane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It was applied before such jobs were refused."""
+    """It was applied and deployed before such jobs were refused."""
     monkeypatch.setattr(kind_invariants, "job_errors", lambda *_: iter(()))
+    monkeypatch.setattr(deploying, "cannot_start", lambda _: "")
     glue = JobDefinition(job="glued", type="glue", config={"schedule": HOURLY})
     elsewhere = JobDefinition(job="kept", type="glue", config={"frequency#Type": "daily"})
     plane.apply(glue, elsewhere, job("ours", schedule=HOURLY))

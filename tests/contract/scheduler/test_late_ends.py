@@ -238,3 +238,14 @@ def test_ends_are_counted_in_an_index(plane: Plane) -> None:
     assert ("(ended_at > " if postgresql else "ended_at>?") in plan, plan
     assert "Filter" not in plan, plan
     assert "SCAN tasks" not in plan, plan
+
+
+def test_an_end_of_a_wrong_clock_hides_no_later_one(plane: Plane) -> None:
+    plane.apply(FIRST, job("last", after="first"))
+    ahead, later = begun(plane, "first", "first")
+    end_before(plane, ahead, -86_400)
+    plane.clock.pass_time(86_400)
+    assert plane.tick().triggered == 1
+    plane.clock.pass_time(-86_400)
+    end(plane, later)
+    assert [plane.tick().triggered for _ in range(3)] == [1, 0, 0]

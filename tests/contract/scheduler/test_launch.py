@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -290,11 +291,12 @@ def test_a_value_of_any_length_is_told_in_short(context: PlaneContext) -> None:
     assert len(str(refused.value)) < 300
 
 
-def test_what_is_kept_back_for_the_caller_is_not_due_yet(context: PlaneContext) -> None:
+def test_what_is_kept_back_for_the_caller_is_due_for_no_worker(context: PlaneContext) -> None:
     jobs = EmbeddedJobs(context)
     task = jobs.task(jobs.trigger("report", "ada", here=True).task_id)
-    assert task.due_at is not None
-    assert task.due_at - task.created_at == timedelta(seconds=context.dispatch.lease_seconds)
+    assert (task.due_at, task.dead) == (None, "")
+    assert task.worker is not None
+    assert task.worker.pid == os.getpid()
     assert (task.kind, task.state) == (TaskKind.PYTHON, TaskState.QUEUED)
 
 

@@ -260,3 +260,23 @@ def test_what_fails_for_some_is_launched_for_the_others(
     assert turn.problems == ("schedules: OSError: no more room",)
     plane.tick()
     assert len(plane.tasks()) == 20
+
+
+def test_a_clock_that_was_ahead_stops_no_schedule(plane: Plane) -> None:
+    plane.apply(job("hourly", schedule="0 * * * *"))
+    plane.at("2026-01-01T00:10Z").tick()
+    assert plane.at("2026-01-03T01:00Z").tick().scheduled == 1, "two days ahead"
+    found = tick(plane.at("2026-01-01T00:20Z").context, plane.watch)
+    warning = "the clock went back; schedules that were ahead of it continue from now: 1"
+    assert found.problems == (warning,)
+    assert plane.at("2026-01-01T01:00Z").tick().scheduled == 1
+    assert plane.tick().problems == ()
+
+
+def test_a_new_dispatcher_sets_right_what_a_wrong_clock_left(plane: Plane) -> None:
+    plane.apply(job("hourly", schedule="0 * * * *"))
+    plane.at("2026-01-01T00:10Z").tick()
+    plane.at("2026-01-03T01:00Z").tick()
+    plane.at("2026-01-01T00:20Z")
+    assert tick(plane.context, Watch()).problems
+    assert plane.at("2026-01-01T01:00Z").tick().scheduled == 1

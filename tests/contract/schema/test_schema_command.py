@@ -13,6 +13,7 @@ from lakeguard.settings import load_settings
 from lakeguard.state.schema import registry_applies
 from lakeguard_sdk import Client, DatasetName, connect
 from lakeguard_sdk.model.definitions import Definitions
+from lakeguard_sdk.model.notifications import AlertKind, Topic
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.scheduling.process_identity import this_process
 from lakeguard_sdk.types.schema import Column, TableSchema
@@ -182,3 +183,37 @@ def test_why_names_the_way_to_approve(tmp_path: Path, client: Client) -> None:
     result = Terminal(tmp_path).type("lakeguard why bronze.orders")
     assert "lakeguard schema diff bronze.orders" in result.out
     assert "lakeguard schema approve bronze.orders" in result.out
+
+
+def test_a_new_column_is_told_until_somebody_decides_on_it(tmp_path: Path) -> None:
+    """Under the default profile it is left out: run, status, why and an alert say so."""
+    text = TEXT.replace("schema: {profile: STRICT}\n", "").replace("  gone: {type: date}\n", "")
+    client = connect(write_folder(tmp_path, {**FILES, FILE: text}))
+    client.registry.apply(client.registry.plan(load_folder(tmp_path)))
+    for live in (FOUND, None):  # the second run finds nothing new to read
+        plan = client.runs.open_run(client.operations.submit(ORDERS, "test"), this_process("test"))
+        assert isinstance(plan, RunPlan)
+        if live is not None:
+            client.runs.submit_schema(plan.ticket, live)
+        client.runs.finish_unchanged(plan.ticket)
+    alerts = [row.alert for row in client.notifications.rows(Topic.ALERT, kind=AlertKind.COLUMN)]
+    assert [alert.details for alert in alerts] == [{"column": "extra", "type": "double"}]
+    (status,) = client.reader.status()
+    assert [item.column for item in status.new_columns] == ["extra"]
+    terminal = Terminal(tmp_path)
+    assert (
+        "not in the table: bronze.orders  extra (double)" in terminal.type("lakeguard status").out
+    )
+    why = terminal.type("lakeguard why bronze.orders").out
+    assert "In the input, but not in the table: extra (double)" in why
+    assert "lakeguard schema diff bronze.orders" in why
+    shown = terminal.type("lakeguard schema diff bronze.orders").out
+    assert "schema approve bronze.orders --column extra" in shown
+    assert "leave_out: [extra]" in shown
+
+    decided = text.replace("columns:", "schema: {leave_out: [extra]}\ncolumns:")
+    (tmp_path / FILE).write_text(decided)
+    client.registry.apply(client.registry.plan(load_folder(tmp_path)))
+    (status,) = client.reader.status()
+    assert status.new_columns == ()
+    assert "leave_out: [extra]" not in terminal.type("lakeguard schema diff bronze.orders").out

@@ -29,7 +29,7 @@ def rules(draw: st.DrawFn) -> DispatchSettings:
     return DispatchSettings(backoff_first_seconds=first, backoff_longest_seconds=longest)
 
 
-def running(kind: TaskKind, attempt: int, most: int) -> Task:
+def running(kind: TaskKind, attempt: int, most: int, cause: str | None) -> Task:
     return Task(
         task_id="task_x",
         org_id="o",
@@ -51,7 +51,7 @@ def running(kind: TaskKind, attempt: int, most: int) -> Task:
         priority=0,
         labels="",
         dag_version_id=None,
-        cause=None,
+        cause=cause,
         changes=2,
     )
 
@@ -74,6 +74,7 @@ def test_a_pause_grows_to_its_longest_and_no_further(
     attempt=st.integers(1, 9),
     most=st.integers(1, 9),
     retryable=st.booleans(),
+    cause=st.none() | st.just("{}"),
     rules=rules(),
 )
 def test_an_end_leads_to_a_state_that_may_follow(
@@ -82,13 +83,15 @@ def test_an_end_leads_to_a_state_that_may_follow(
     attempt: int,
     most: int,
     retryable: bool,
+    cause: str | None,
     rules: DispatchSettings,
 ) -> None:
     failure = Failure(code="X", message="x", retryable=retryable)
-    state, due_at = ended_as(running(kind, attempt, most), status, failure, NOW, rules)
+    state, due_at = ended_as(running(kind, attempt, most, cause), status, failure, NOW, rules)
     assert is_allowed(TaskState.RUNNING, state)
     again = status is RunStatus.FAILED and retryable and kind in QUEUED_KINDS and attempt < most
-    assert (due_at is not None) is again
+    by_hand = kind is TaskKind.BUILD and cause is None
+    assert (due_at is not None) is (again and not by_hand)
     assert (state is TaskState.DEAD) is (
         status is RunStatus.FAILED and retryable and kind in QUEUED_KINDS and attempt >= most
     )

@@ -15,6 +15,8 @@ EVERY_CONDITION = (
     "trim(s) = s",
     "lower(s) = upper(s)",
     "lower(s) in ('a', 'k', 'é')",
+    "nfkc(s) = s",
+    "length(nfkc(concat(s, '\uff11\u200bﬁ①🅐'))) > 3",
     "substr(s, 2, 1) = 'b'",
     "substr(s, 2) = ''",
     "concat(s, '|', t) > 'a'",

@@ -13,6 +13,7 @@ from lakeguard_sdk.expressions.conditions import (
 )
 from lakeguard_sdk.expressions.measures import SampleMatches
 from tests.property.measure.macro_oracle import Data
+from tests.property.measure.scalar_oracle import text_as_read
 
 _PATTERNS = {"[0-9]{2}": r"[0-9]{2}", "[a-z]+@": r"[a-z]+@", "é": "é", "a[^\\n]": r"a[^\n]"}
 _A = Compare(
@@ -33,4 +34,7 @@ def sampled(measure: SampleMatches, data: Data) -> int:
     rows = [row for row in data.batch if measure.where is None or row["k"] == "a"]
     texts = {row[measure.column.name] for row in rows} - {None}
     chosen = sorted(texts, key=lambda text: md5(text.encode()).hexdigest())[: measure.sample]  # noqa: S324 - an order, no secret
-    return sum(re.search(_PATTERNS[measure.pattern], text) is not None for text in chosen)
+    pattern = _PATTERNS[measure.pattern]
+    return sum(
+        any(re.search(pattern, form) for form in (text, text_as_read(text))) for text in chosen
+    )

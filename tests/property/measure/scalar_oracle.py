@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
@@ -275,6 +276,8 @@ def _text(function: Function, values: list[Any]) -> str | None:
             return str(text.strip(_WHITE))
         case Function.LOWER:
             return str(text.translate(str.maketrans(_LETTERS, _LETTERS.lower())))
+        case Function.NFKC:
+            return text_as_read(values[0])
         case Function.UPPER:
             return str(text.translate(str.maketrans(_LETTERS.lower(), _LETTERS)))
         case Function.SUBSTR:
@@ -289,6 +292,17 @@ def _day(value: Any, node: Scalar) -> int | None:
     if value is None:
         return None
     return int(value if type_of(node) == "date" else value // MICROS_PER_DAY)
+
+
+def text_as_read(text: str) -> str:
+    """NFKC by character, without what Unicode lists as format or ignorable characters."""
+    return "".join(unicodedata.normalize("NFKC", c) for c in text if not _is_invisible(c))
+
+
+def _is_invisible(character: str) -> bool:
+    ignorable = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180e\u180f\u3164\uffa0"
+    selects = "\ufe00" <= character <= "\ufe0f" or "\U000e0000" <= character <= "\U000e0fff"
+    return unicodedata.category(character) == "Cf" or character in ignorable or selects
 
 
 def _moment(function: Function, value: int, data_type: str) -> int:

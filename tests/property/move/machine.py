@@ -336,7 +336,7 @@ class MoveMachine(RuleBasedStateMachine):
                 parameters="{}",
                 triggered_by="machine",
                 at=self.clock(),
-                attempts=self.context.dispatch.attempts,
+                rules=self.context.dispatch,
             )
         opened = self.runs.open_run(task_id, ELSEWHERE)
         rogue = self._foreign_since_published()

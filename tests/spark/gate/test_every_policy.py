@@ -8,6 +8,7 @@ import pytest
 
 from lakeguard.gate.policies import parse_policy
 from lakeguard.gate.policy_types.catalog import POLICY_KINDS
+from lakeguard.gate.policy_types.parents import InputsKnown
 from lakeguard.gate.policy_types.policy_form import Needs, PolicyForm
 from lakeguard.gate.policy_types.quarantine import QuarantineAge, QuarantineSize
 from lakeguard_sdk.core.enums import (
@@ -38,6 +39,9 @@ BROKEN = set(PROMISES) - UNBREAKABLE
 OF_QUARANTINED_ROWS = {QuarantineSize, QuarantineAge}
 """Tested in tests/contract/quarantine/test_quarantine.py: these files have no quarantined rows."""
 
+OF_FRAMES = {InputsKnown}
+"""Tested in tests/contract/privacy/test_batch_lineage.py: sources and SQL have no other inputs."""
+
 
 def form(name: str) -> PolicyForm:
     return parse_policy(PROMISES[name].type, PROMISES[name].broken)
@@ -54,8 +58,9 @@ def test_every_type_and_every_form_of_policy_has_a_case() -> None:
     described = [promise.type for promise in PROMISES.values()]
     forms = {kind.type: len(kind.forms) for kind in POLICY_KINDS.values()}
     forms[PolicyType.QUARANTINE_BUDGET] -= len(OF_QUARANTINED_ROWS)
+    forms[PolicyType.LINEAGE_PARENT] -= len(OF_FRAMES)
     assert {type: described.count(type) for type in PolicyType} == forms
-    held = {type(form(name)) for name in BROKEN} | OF_QUARANTINED_ROWS
+    held = {type(form(name)) for name in BROKEN} | OF_QUARANTINED_ROWS | OF_FRAMES
     assert held == set(PolicyForm.__subclasses__())
     assert all(map(needing, Needs))
 

@@ -74,7 +74,7 @@ def recorded(checked: Checked, result: RunResult) -> Outcomes:
     place = checked.folder / "_lakeguard" / "default" / "data_quality_results"
     rows = DeltaTable(str(place)).to_pyarrow_table().to_pylist()
     return {
-        row["rule_id"]: (Outcome(row["result"]), row["failed_rows"])
+        row["rule_id"].removeprefix(f"{NAME}."): (Outcome(row["result"]), row["failed_rows"])
         for row in rows
         if row["run_id"] == result.run_id
     }

@@ -53,6 +53,8 @@ OPTIONS: dict[str, list[str]] = {
     "--jobs": ["--jobs", "2"],
     "--with-parents": ["--with-parents"],
     "--all": ["--all"],
+    "--changed": ["--changed"],
+    "--apply": ["--apply"],
     "--version": [],
     "--help": [],
 }
@@ -69,6 +71,8 @@ SETTINGS: dict[str, str] = {
     "events": '[env.dev]\n[[env.dev.events.channel]]\ntype = "log"\n',
     "dispatch": "[env.dev.dispatch]\nattempts = 1\nlease_seconds = 30\nheartbeat_seconds = 5\n",
     "inbox": '[env.dev.inbox]\nsecret = "env:NOBODY"\n',
+    "check_files": '[env.dev]\ncheck_files = "hashes"\n',
+    "secrets": '[env.dev.secrets]\ncommand = ["true"]\n',
     "maintenance": "[env.dev.maintenance]\nretention_days = 0\ncompact_after = 1\n",
 }
 VARIABLES: dict[str, str] = {

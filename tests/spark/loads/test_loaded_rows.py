@@ -12,8 +12,9 @@ from lakeguard.registry.rows.assemble import assemble
 from lakeguard.registry.text.problems import Findings
 from lakeguard_sdk import Client, DatasetName, connect
 from lakeguard_sdk.core.dataset_name import parse_address
-from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.core.enums import RunStatus, TaskState
 from lakeguard_sdk.model.run import RunResult
+from lakeguard_sdk.scheduling.process_identity import this_process
 from openlaketx.engine.delta_table import live_files, open_table
 from openlaketx.worker import create_worker
 
@@ -33,6 +34,13 @@ NAMES = ("bronze.opencellid_cells", "bronze.countries", "silver.cells", "gold.co
 def run(client: Client, name: str) -> RunResult:
     task = client.operations.submit(DatasetName(name), "tests")
     return create_worker(client.for_worker(), spark_options={}).run_task(task)
+
+
+def triggered(client: Client, job: str) -> RunResult:
+    launched = client.jobs.trigger(job, "tests")
+    assert launched.state is TaskState.QUEUED, launched.reason
+    (given,) = client.dispatch.claim(this_process("tests"), only=launched.task_id)
+    return create_worker(client.for_worker(), spark_options={}).run_claimed(given.ticket)
 
 
 def rows(client: Client, name: str, columns: str) -> list[tuple[object, ...]]:
@@ -56,7 +64,9 @@ def test_the_samples_run_from_source_to_gold(tmp_path: Path) -> None:
     found = assemble(read_rows(SAMPLES, findings), client.registry.definitions(), findings)
     findings.raise_if_any()
     client.registry.apply(client.registry.plan(found))
-    for name in NAMES:
+    client.jobs.deploy()
+    assert triggered(client, "load_opencellid").status is RunStatus.SUCCESS
+    for name in NAMES[1:]:
         assert run(client, name).status is RunStatus.SUCCESS, name
     place = client.reader.resolve(parse_address(NAMES[0])).location
     assert Path(place.removeprefix("file://")) == tmp_path / "raw/bronze/opencellid_cells"
@@ -66,3 +76,9 @@ def test_the_samples_run_from_source_to_gold(tmp_path: Path) -> None:
         ("Germany", "GSM", 1, 7),
         ("Germany", "LTE", 1, 9),
     ]
+    landed_cells = tmp_path / "landing" / "opencellid" / "cell_towers_1.csv"
+    landed_cells.write_text(CELLS.replace("radio,mcc", "mcc,radio", 1))
+    failed = triggered(client, "load_opencellid")
+    assert failed.status is RunStatus.FAILED
+    assert failed.error is not None
+    assert "column 1 is 'mcc' instead of 'radio'" in failed.error.message

@@ -207,3 +207,22 @@ def test_what_was_quarantined_is_told_by_the_terminal(tmp_path: Path) -> None:
     listed = terminal.type(f"lakeguard quarantine list {TABLE} --json").data
     assert (listed["quarantined"], listed["balances"][0]["adds_up"]) == (0, True)
     assert terminal.type("lakeguard verify").code == 0
+
+
+def test_an_idle_run_that_finds_the_same_failing_row_is_judged_on_nothing(tmp_path: Path) -> None:
+    """A snapshot reads everything again: the row that is in quarantine, and nothing new."""
+    present = define_rule(parse_rule("row_count(min=1)"), rule_id="present", severity=None)
+    load = Load(type=LoadType.SNAPSHOT, keys=("id",), order_by=("seq",))
+    table = LoadedTable(tmp_path, load, COLUMNS, (STRICT, present))
+    table.land(of(table, row(1, 1, 1), row(2, -3, 2)))
+    assert table.run().status is RunStatus.SUCCESS
+    (first,) = table.client.reader.quarantine(TABLE)
+
+    idle = table.run()
+    assert (idle.status, idle.version) == (RunStatus.SUCCESS, None), idle
+    assert table.client.reader.quarantine(TABLE) == (first,)
+    assert balance(table) == (2, 1, 1, 0)
+
+    table.land(of(table, row(1, 1, 1), row(2, -3, 2), row(3, -4, 3)))
+    assert table.run().status is RunStatus.BLOCKED  # another row fails, and none is new
+    assert_whole(table)

@@ -153,7 +153,9 @@ def test_a_build_reads_the_version_that_it_had_pinned(tmp_path: Path) -> None:
 
 
 def test_a_build_by_chance_differs_and_says_where(tmp_path: Path) -> None:
-    chance = "SELECT id, rand() AS amount FROM bronze.orders\n"
+    chance = (
+        "SELECT id, cast(unix_micros(current_timestamp()) AS double) AS amount FROM bronze.orders\n"
+    )
     client = applied(tmp_path, {**FILES, "sql/totals.sql": chance})
     write_files(tmp_path, a="id,amount\n1,2.5\n2,3\n")
     assert run(client, "bronze.orders").version == 1

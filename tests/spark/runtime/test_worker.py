@@ -21,6 +21,7 @@ from lakeguard_sdk.expressions.measures import (
     RowCount,
     measure_key,
 )
+from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.model.run import (
     Intent,
     RunResult,
@@ -108,7 +109,7 @@ def test_a_blocked_run_leaves_the_table_as_it_is(runs: PlainRuns) -> None:
 @pytest.mark.parametrize(
     ("content", "code", "about"),
     [
-        ("id,name\n1\n", "LG-5003", "in/a.csv: line 2 has 1 fields instead of 2"),
+        ("id,name\n1\n", "LG-5003", "in/a.csv: line 2 has 1 field instead of 2"),
         ("id,name\n1.5,x\n", "LG-5003", "column id: '1.5' is not a valid long"),
         ("id\n1\n", "LG-5010", "column 'name' is missing"),
     ],
@@ -199,9 +200,11 @@ def test_a_lease_lost_before_the_write_begins_lets_it_write_nothing(tmp_path: Pa
             lost.set()
             raise Fenced(run=ticket.run_id, reason="its lease is over")
 
-        def submit_schema(self, ticket: RunTicket, live: TableSchema) -> SchemaVerdict:
+        def submit_schema(
+            self, ticket: RunTicket, live: TableSchema, lineage: BatchLineage | None = None
+        ) -> SchemaVerdict:
             assert lost.wait(30)
-            return super().submit_schema(ticket, live)
+            return super().submit_schema(ticket, live, lineage)
 
     runs = make(Losing, tmp_path)
     runs.lease_seconds = 0.1

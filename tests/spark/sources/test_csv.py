@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from lakeguard_sdk.core.enums import CSV_ENCODINGS
+from lakeguard_sdk.core.enums import CSV_ENCODINGS, Malformed
 from lakeguard_sdk.errors import SourceUnreadable
+from lakeguard_sdk.model.run import SchemaVerdict
 from lakeguard_sdk.storage.storage import LocalStorage
-from openlaketx.conform import conform
+from openlaketx.conform import as_accepted, conform
 from openlaketx.engine.spark.errors import SPARK_ERRORS
 from openlaketx.extract import Batch, extract
 from tests.support.lakes.plans import csv, plan, schema, write_files
@@ -135,9 +136,9 @@ def test_odd_names_of_files_and_columns(session: SparkSession, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("files", "about"),
     [
-        ({"x": "a,b\n1,2\n", "y": "a,b\n1,2\n3\n"}, "in/y.csv: line 3 has 1 fields instead of 2"),
+        ({"x": "a,b\n1,2\n", "y": "a,b\n1,2\n3\n"}, "in/y.csv: line 3 has 1 field instead of 2"),
         ({"x": "a,b\n1,2,3\n"}, "in/x.csv: line 2 has 3 fields instead of 2"),
-        ({"x": "a,b\n1,2\n  \n"}, "in/x.csv: line 3 has 1 fields instead of 2"),
+        ({"x": "a,b\n1,2\n  \n"}, "in/x.csv: line 3 has 1 field instead of 2"),
         ({"x": 'a,b\n"1",2\n"3\n'}, "in/x.csv: line"),
         ({"x": 'a,b\n"1"2,3\n'}, "in/x.csv: line 2"),
         ({"x": "a,b\n1,2\n", "y": "a,bb\n1,2\n"}, "in/y.csv has no column 'b', which in/x.csv has"),
@@ -260,3 +261,62 @@ def test_what_no_file_has_is_not_there(session: SparkSession, tmp_path: Path) ->
 def test_an_unknown_option_is_refused(session: SparkSession, tmp_path: Path) -> None:
     write_files(tmp_path, x="a,b\n")
     assert "did you mean delimiter" in failure(session, tmp_path, delimeter=";")
+
+
+def test_nulls_formats_and_facts_of_the_file(session: SparkSession, tmp_path: Path) -> None:
+    """Each file once by line and once with quotes, which Spark reads in another way."""
+    write_files(
+        tmp_path,
+        plain="a,b\n01/02/2026,NA\n-,31.12.2025 23:59\n2026-03-04,n/a\n",
+        quoted='a,b\n"05/06/2026","x\ny"\n"",-\n',
+    )
+    formats = '{"a":"dd/MM/yyyy","b":"dd.MM.yyyy HH:mm"}'
+    given = {
+        "null_value": '["NA","n/a","-"]',
+        "formats": formats,
+        "file_name": "file",
+        "arrived_at": "at",
+    }
+    batch = read(session, tmp_path, **given)
+    assert batch.live == schema(a="string", b="string", file="string", at="string")
+    found = batch.frame.select("a", "b", "file").collect()
+    assert sorted(map(tuple, found), key=str) == sorted(
+        [
+            ("2026-02-01", None, "plain.csv"),
+            (None, "2025-12-31T23:59:00", "plain.csv"),
+            ("2026-03-04", None, "plain.csv"),
+            ("2026-06-05", "x\ny", "quoted.csv"),
+            ("", None, "quoted.csv"),
+        ],
+        key=str,
+    )
+    declared = schema(at="timestamp")
+    times = conform(batch.frame.select("at"), schema(at="string"), declared, "bronze.orders")
+    assert all(row["at"] is not None for row in times.collect())
+
+
+def test_a_column_of_the_file_may_not_be_one_of_its_header(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    write_files(tmp_path, one="a,b\n1,2\n")
+    with pytest.raises(SourceUnreadable, match="b"):
+        read(session, tmp_path, file_name="b")
+
+
+def test_a_value_that_does_not_fit_is_quarantined_like_a_malformed_line(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    write_files(tmp_path, one="a,b\n1,x\nold,y\n3,z\n4,5,6\n,w\n")
+    declared = schema(a="integer", b="string")
+    build = csv().model_copy(update={"malformed": Malformed.QUARANTINE})
+    made = plan(tmp_path, build, declared)
+    batch = extract(made, session, str(tmp_path), LocalStorage())
+    assert batch is not None
+    assert batch.rejected == 1
+    verdict = SchemaVerdict(accepted=True, differences=())
+    accepted = as_accepted(batch, verdict, made, str(tmp_path))
+    frame = conform(accepted.frame, accepted.live, declared, "bronze.orders")
+    assert sorted(map(tuple, frame.select("a", "b").collect()), key=str) == sorted(
+        [(1, "x"), (3, "z"), (None, "w")], key=str
+    )
+    assert accepted.rejected == 2

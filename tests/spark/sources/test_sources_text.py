@@ -246,7 +246,7 @@ def test_a_packed_csv_is_read_like_any_other(session: SparkSession, tmp_path: Pa
     with pytest.raises(Exception) as failure:  # noqa: PT011 - whatever Spark raises
         broken.frame.write.parquet(str(tmp_path / "out"))
     reported = str(broken.explain(failure.value))
-    assert "in/z.csv.gz: line 2 has 1 fields instead of 2" in reported
+    assert "in/z.csv.gz: line 2 has 1 field instead of 2" in reported
 
 
 def test_a_download_is_read_from_where_it_landed(session: SparkSession, tmp_path: Path) -> None:

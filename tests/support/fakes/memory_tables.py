@@ -20,6 +20,7 @@ from lakeguard_sdk.model.evidence import StagedFile
 from lakeguard_sdk.model.run import Intent
 from lakeguard_sdk.model.table_operations import AdoptableTable
 from lakeguard_sdk.storage.fault_points import reached
+from lakeguard_sdk.storage.file_records import FileRecord
 from lakeguard_sdk.types.schema import TableSchema
 
 
@@ -100,6 +101,9 @@ class MemoryTables:
         log = self.logs.get(location, [])
         return log[version] if 0 <= version < len(log) else None
 
+    def commit_body(self, location: str, version: int) -> bytes | None:
+        return None
+
     def head_version(self, location: str) -> int:
         return len(self.logs[location]) - 1
 
@@ -112,7 +116,14 @@ class MemoryTables:
         shown = self._as_added(location, self.files_at(location, version))
         return [LiveFile(file.path, file.size, rows[file.path], file.partition) for file in shown]
 
-    def damage(self, location: str, version: int) -> str | None:
+    def damage(
+        self,
+        location: str,
+        version: int,
+        *,
+        rows: int | None = None,
+        records: Sequence[FileRecord] | None = None,
+    ) -> str | None:
         return None
 
     def keeps_properties(self, location: str, version: int) -> bool:

@@ -15,6 +15,7 @@ from lakeguard.lake.delta import DeltaTables
 from lakeguard.lake.port import GovernedTables
 from lakeguard_sdk.model.evidence import StagedFile
 from lakeguard_sdk.model.run import Intent
+from lakeguard_sdk.storage.file_records import footer_digest
 from openlaketx.publish.commit import commit_publish
 from tests.support.fakes.memory_tables import MemoryTables
 
@@ -77,7 +78,8 @@ class DeltaLake:
         pq.write_table(_table(numbers), file)
         stat = file.stat()
         reported = hashlib.sha256(file.read_bytes())
-        return _staged(path, stat.st_size, len(numbers), stat.st_mtime_ns // 1_000_000, reported)
+        staged = _staged(path, stat.st_size, len(numbers), stat.st_mtime_ns // 1_000_000, reported)
+        return staged.model_copy(update={"footer": footer_digest(str(file))})
 
     def contents(self, location: str, path: str) -> list[int]:
         return list(pq.read_table(Path(location) / path)["n"].to_pylist())

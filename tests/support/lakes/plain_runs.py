@@ -22,6 +22,7 @@ from lakeguard_sdk.core.enums import (
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.model.decision import CaseHashes, Decision, Ruling
 from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.model.quarantine import QuarantineRule
 from lakeguard_sdk.model.run import (
@@ -116,7 +117,9 @@ class PlainRuns:
         self.beats += 1
         return self.lease_seconds
 
-    def submit_schema(self, ticket: RunTicket, live: TableSchema) -> SchemaVerdict:
+    def submit_schema(
+        self, ticket: RunTicket, live: TableSchema, lineage: BatchLineage | None = None
+    ) -> SchemaVerdict:
         self.live.append(live)
         differences = tuple(
             SchemaReaction(

@@ -24,6 +24,7 @@ from lakeguard_sdk.model.evidence import StagedFile
 from lakeguard_sdk.model.read_models import ResolvedDataset, RunRow, VersionRow
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.ports import Reader
+from lakeguard_sdk.storage.file_records import FileRecord
 from lakeguard_sdk.types.schema import TableSchema
 from lakeguard_sdk.types.type_parser import parse_type
 from lakeguard_sdk.types.type_tree import (
@@ -101,6 +102,14 @@ class PublishedTable:
             content = (self.files / file.path).read_bytes()
             assert (len(content), hashlib.sha256(content).hexdigest()) == (file.size, file.sha256)
         return found
+
+    def file_records(self, table_id: str, paths: Sequence[str]) -> Sequence[FileRecord]:
+        """Every file counts as published as it is; what is missing has no bytes."""
+        places = {path: Path(self.table.location, path) for path in paths}
+        sizes = {
+            path: place.stat().st_size if place.exists() else 0 for path, place in places.items()
+        }
+        return [FileRecord(path=path, size=size) for path, size in sizes.items()]
 
     def resolve(self, address: Address) -> ResolvedDataset:
         if self.published is None:

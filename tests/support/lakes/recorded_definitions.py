@@ -199,7 +199,7 @@ def rule_row(
         "rule_id": rule_id,
         "dataset_id": "ds_1",
         "layer": "bronze",
-        "rule_type": expression.partition("(")[0],
+        "rule_type": expression.partition("(")[0].upper(),
         "rule_expression": expression,
         "severity": "FAIL",
         "active": True,
@@ -263,6 +263,7 @@ def _library(tx: Transaction) -> None:
     )
     profile = {"profile_name": "careful", "allow_type_widen": True, "active": True, **flags}
     rule = {"rule_name": "known", "severity": "FAIL", "description": "", "active": True}
+    profile["built_in"] = rule["built_in"] = False
     add(
         tx,
         t.policy_rules_revisions,

@@ -14,6 +14,7 @@ from lakeguard_sdk.core.enums import (
     CheckKind,
     Outcome,
     RunStatus,
+    Severity,
     Verdict,
 )
 from lakeguard_sdk.core.frozen_model import FrozenModel
@@ -80,6 +81,8 @@ PRESENT = CheckResult(
     fingerprint="sha256:1",
     parameters={"where": ODD, "fail_if": "> 1%"},
     counted="count_if:1",
+    severity=Severity.FAIL,
+    column="id",
 )
 SAMPLE = RowSample(
     rule_id="id_present",
@@ -96,6 +99,7 @@ COUNTED = CheckResult(
     observed=7,
     limit="at least 1",
     fingerprint="sha256:2",
+    severity=Severity.FAIL,
 )
 ELIGIBLE = CheckResult(
     kind=CheckKind.ELIGIBILITY,
@@ -107,11 +111,16 @@ ELIGIBLE = CheckResult(
 
 
 def run(tx: Transaction) -> None:
-    """All four, of the dataset that is defined as ``ds_1``."""
+    """All four: of the dataset that is defined as ``ds_1``, the last of ``ds_3``, which reads no
+    source."""
     _runs(tx)
     _schemas(tx)
     _decisions(tx)
     record_samples(replace(tx, clock=lambda: minute(43)), "run_4", [SAMPLE])
+
+
+def _of(n: int) -> tuple[str, int]:
+    return ("ds_3", 1) if n == 4 else ("ds_1", 2)
 
 
 def wait(tx: Transaction) -> None:
@@ -147,7 +156,7 @@ def _runs(tx: Transaction) -> None:
         task = {
             "task_id": f"tsk_{n}",
             "kind": "build",
-            "dataset_id": "ds_1",
+            "dataset_id": _of(n)[0],
             "dedupe_key": f"key {n}",
             "parameters": "{}",
             "triggered_by": "manual",
@@ -169,8 +178,8 @@ def _runs(tx: Transaction) -> None:
         }
         opening = {
             "run_id": f"run_{n}",
-            "dataset_id": "ds_1",
-            "dataset_revision": 2,
+            "dataset_id": _of(n)[0],
+            "dataset_revision": _of(n)[1],
             "plan_hash": "p",
             "pinned_hash": "p",
             "opened_at": minute(10 * n),
@@ -195,7 +204,7 @@ def _end(tx: Transaction, n: int, **given: Any) -> None:
     )
     row = {
         "run_id": result.run_id,
-        "dataset_id": "ds_1",
+        "dataset_id": _of(n)[0],
         "layer": "bronze",
         "status": result.status.value,
         "start_time": minute(10 * n),
@@ -230,7 +239,7 @@ def _decisions(tx: Transaction) -> None:
     )
     hashes = dict.fromkeys(("facts_hash", "ruleset_hash", "policies_hash", "history_hash"), "h")
     for n, given, state in described:
-        names = {"run_id": f"run_{n}", "decision_id": f"dec_{n}", "dataset_id": "ds_1"}
+        names = {"run_id": f"run_{n}", "decision_id": f"dec_{n}", "dataset_id": _of(n)[0]}
         verdict = {"verdict": given.verdict.value, "semantics": 1, "decided_at": given.decided_at}
         add(tx, t.decisions, {**names, **verdict, **hashes, "ruling": given.to_json()})
         answer = {
@@ -241,7 +250,7 @@ def _decisions(tx: Transaction) -> None:
             "reason": f"because {n}",
             "state": state,
         }
-        add(tx, t.promotion_status, {**names, **answer})
+        add(tx, t.promotion_status, {**names, "dataset_id": "ds_1", **answer})
         if n == 2:
             elsewhere = {**names, "dataset_id": "ds_3", **answer, "to_layer": "silver"}
             add(tx, t.promotion_status, elsewhere)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Severity
-from lakeguard_sdk.expressions.measures import CountIf, MeasureValue, measure_key
+from lakeguard_sdk.expressions.measures import Aggregate, CountIf, MeasureValue, measure_key
 from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.definitions import ColumnDefinition, Definitions, PolicyDefinition
 from lakeguard_sdk.model.row_sample import RowSample
@@ -47,9 +47,9 @@ def open_run(client: Client, name: DatasetName = NUMBERS) -> RunPlan:
 def decide(client: Client, plan: RunPlan, found: dict[str, MeasureValue] | None = None) -> Decision:
     """One row fails each rule about rows."""
     evidence = evidence_of(DeltaLake(), plan, [1, 7])
-    counts = {
-        measure_key(measure): 1 if isinstance(measure, CountIf) else 2 for measure in plan.measures
-    }
+    counts: dict[str, MeasureValue] = {measure_key(measure): 2 for measure in plan.measures}
+    counts |= {measure_key(m): 1 for m in plan.measures if isinstance(m, CountIf)}
+    counts |= {measure_key(m): 7 for m in plan.measures if isinstance(m, Aggregate)}
     measured = {**counts, **evidence.measures, **(found or {})}
     return client.runs.submit_evidence(
         plan.ticket, evidence.model_copy(update={"measures": measured})

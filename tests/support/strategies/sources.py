@@ -28,6 +28,8 @@ def any_place(draw: st.DrawFn) -> dict[str, Any]:
     """The fields of a source that say what is read, and how."""
     form = draw(st.sampled_from(SourceFormat))
     given: dict[str, Any] = {"format": form}
+    if form is SourceFormat.OTHER:
+        return {**given, "source_type": draw(st.sampled_from(("Oracle", "SAP HANA")))}
     if form is SourceFormat.JDBC:
         return {**given, "url": DATABASE, "secrets": draw(st.sampled_from(({}, LOGIN))),
                 "options": _database_options(draw)}  # fmt: skip

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.services.choose_datasets import choose_all, choose_named
+from lakeguard.services.choose_datasets import choose_all, choose_named, choose_selected
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, Severity
-from lakeguard_sdk.errors import BuiltByProgram
+from lakeguard_sdk.errors import BuiltByProgram, NothingSelected, NotRegistered
 from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
@@ -113,3 +113,65 @@ def test_references_that_go_round_order_nothing_that_waits_for_itself() -> None:
     assert choose_all((dataset(A, rules=(to_b,)), dataset(B, A))).after == {}, "parents count"
     both = choose_all((dataset(A, rules=(to_b,)), dataset(B, rules=(to_a,))))
     assert both.after == {A: (B,)}
+
+
+TAGGED = ColumnDefinition(name="email", type="string", tags=("pii",))
+
+
+def shop() -> tuple[DatasetDefinition, ...]:
+    """The datasets above; CLEAN has a tagged column, TOTAL another domain."""
+    changed = {
+        CLEAN: {"columns": (TAGGED,)},
+        TOTAL: {"domain": "sales"},
+    }
+    return tuple(each.model_copy(update=changed.get(each.dataset, {})) for each in DATASETS)
+
+
+@pytest.mark.parametrize(
+    ("selectors", "expected"),
+    [
+        ([CLEAN], {CLEAN}),
+        ([f"{RAW}+"], {RAW, CLEAN, TOTAL}),
+        ([f"+{TOTAL}"], {RAW, CLEAN, TOTAL}),
+        ([f"+{CLEAN}+"], {RAW, CLEAN, TOTAL}),
+        (["tag:pii"], {CLEAN}),
+        (["tag:pii+"], {CLEAN, TOTAL}),
+        (["+tag:pii"], {RAW, CLEAN}),
+        (["domain:sales"], {TOTAL}),
+        (["domain:d", "domain:sales"], {RAW, CLEAN, TOTAL}),
+        ([OLD], {OLD}),
+    ],
+)
+def test_selectors(selectors: list[str], expected: set[DatasetName]) -> None:
+    assert set(choose_selected(selectors, shop()).parents) == expected
+
+
+def test_what_a_selector_adds_is_left_out_with_its_reason() -> None:
+    assert choose_selected([f"+{CLEAN}"], shop()).left_out == {
+        EVENTS: "built by a program: tx.publish"
+    }
+    assert choose_selected([f"{RAW}+"], shop()).left_out == {OLD: "inactive"}
+
+
+def test_only_what_changed_of_what_is_selected() -> None:
+    assert set(choose_selected([f"{RAW}+"], shop(), only=[TOTAL, EVENTS]).parents) == {TOTAL}
+    assert set(choose_selected([], shop(), only=[TOTAL]).parents) == {TOTAL}
+    assert choose_selected([CLEAN], shop(), only=[]).parents == {}
+
+
+@pytest.mark.parametrize(
+    ("selector", "hint"),
+    [
+        ("tag:pi", "did you mean pii"),
+        ("domain:sale", "did you mean sales"),
+        ("gold.totl+", "total"),
+    ],
+)
+def test_a_selector_of_nothing_is_refused(selector: str, hint: str) -> None:
+    with pytest.raises(NothingSelected, match=hint):
+        choose_selected([selector], shop())
+
+
+def test_a_name_that_is_not_registered_is_refused() -> None:
+    with pytest.raises(NotRegistered, match=r"did you mean gold\.total"):
+        choose_selected(["gold.totl"], shop())

@@ -261,8 +261,8 @@ def test_json_has_every_part() -> None:
     ledger.fared, ledger.rows = (trend(0, 377),), (ROWS,)
     data = explained(ledger, BLOCKED).to_data()
     assert sorted(data) == [
-        "decision", "facts", "last_green", "next_commands", "published", "run", "samples", "since",
-        "trends",
+        "decision", "facts", "last_green", "new_columns", "next_commands", "published", "run",
+        "samples", "since", "trends",
     ]  # fmt: skip
     assert ledger.compared is not None
     assert data["since"] == ledger.compared.to_data()

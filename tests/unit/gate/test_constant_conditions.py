@@ -9,7 +9,9 @@ from tests.unit.gate.cases import SCHEMA, refusal, rule, schema
 
 ALWAYS = "this is TRUE for every row with a value"
 NEVER = "this is FALSE for every row with a value"
-NESTED = schema(tags="array<string>", counts="map<string,integer>", n="integer")
+NESTED = schema(
+    tags="array<string>", counts="map<string,integer>", n="integer", small="short", word="string"
+)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +61,34 @@ NESTED = schema(tags="array<string>", counts="map<string,integer>", n="integer")
         ("count % 0 = 1", "division by zero", "%"),
         ("delay / 0 > 1", "division by zero", "/"),
         ("amount % 0.00 = 1", "division by zero", "%"),
+        ("concat(name, '') = name", ALWAYS, "concat"),
+        ("concat('', name) <> name", NEVER, "concat"),
+        ("count + 0 = count", ALWAYS, "count"),
+        ("upper(upper(name)) = upper(name)", ALWAYS, "upper"),
+        ("substr(name, 1) = name", ALWAYS, "substr"),
+        ("coalesce(name, 'x') = name", ALWAYS, "coalesce"),
+        ("nullif(name, 'x') = name", ALWAYS, "nullif"),
+        ("if(count > 1, name, name) = name", ALWAYS, "if"),
+        ("is_nan(delay) and delay < 0", NEVER, "is_nan"),
+        ("is_nan(delay) and delay in (1, 2)", NEVER, "is_nan"),
+        ("not is_nan(delay) or delay > 0", ALWAYS, "is_nan"),
+        ("is_nan(count / 5)", NEVER, "is_nan"),
+        ("matches(name, '[\\d\\D]*')", ALWAYS, "matches"),
+        ("matches(name, '[\\d\\D]+|')", ALWAYS, "matches"),
+        ("matches(name, '[^\\d\\D]')", NEVER, "matches"),
+        ("name in ('a', 'b') and name = 'c'", NEVER, "name"),
+        ("name in ('a', 'b') and name not in ('b', 'a')", NEVER, "name"),
+        ("name <> 'a' or name <> 'b'", ALWAYS, "name"),
+        ("count > 5 and count < 6", NEVER, "count"),
+        ("day > '2026-01-01' and day < '2026-01-02'", NEVER, "day"),
+        ("month(day) not in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)", ALWAYS, "month"),
+        ("(count > 5 or count < 3) and count = 4", NEVER, "count"),
+        ("active = true and active = false", NEVER, "active"),
+        ("active <> true and active <> false", NEVER, "active"),
+        ("dep < arr and dep > arr", NEVER, "dep"),
+        ("dep < arr or arr <= dep", ALWAYS, "dep"),
+        ("name is null and length(name) > 3", NEVER, "name"),
+        ("name is not null or name = 'a'", ALWAYS, "name"),
     ],
 )
 @pytest.mark.parametrize("form", ["sql_row({})", "not_null(key) where {}"])
@@ -97,6 +127,17 @@ def test_refused_where_it_stands(form: str, condition: str, expected: str, at: s
         "if(count > 1, size, 2) is null",
         "active in (true)",
         "days_between(dep, arr) = 0",
+        "concat(name, 'x') = name",
+        "is_nan(delay) and delay > 0",
+        "not is_nan(delay) and delay < 0",
+        "is_nan(delay)",
+        "matches(name, '[\\d\\D]+')",
+        "name = 'a' or name <> 'b'",
+        "count > 5 and count < 7 and count <> 7",
+        "delay > 5 and delay < 6",
+        "dep <= arr and dep >= arr",
+        "name is null or name = 'a'",
+        "coalesce(name, key) is null or name = 'x'",
     ],
 )
 def test_what_says_something_is_taken(condition: str) -> None:
@@ -119,6 +160,35 @@ def test_what_says_something_is_taken(condition: str) -> None:
         ("unique_ratio(n, min=0%)", "every share is between"),
         ("distinct_ratio(n, max=100%)", "every share is between"),
         ("most_common(n, max=100%)", "every share is between"),
+        ("range(small, max=40000)", "this always holds"),
+        ("range(small, min=-40000, max=32767)", "this always holds"),
+        ("min(small, max=40000)", "this always holds"),
+        ("mean(small, min=-40000, max=40000)", "this always holds"),
+        ("quantile(small, q=0.5, max=99999)", "this always holds"),
+        ("min(small) fail_if > 32767", "never true"),
+        ("mean(small) warn_if < -99999", "never true"),
+        ("deviation(n) fail_if < 0", "never true"),
+        ("distinct(n, min=0)", "this always holds"),
+        ("distinct(n) fail_if < 0", "never true"),
+        ("distinct(n, max=100000000000)", "this always holds"),
+        ("row_count(max=999999999999)", "this always holds"),
+        ("row_count fail_if > 999999999999", "never true"),
+        ("row_count(min=1) by n", "this always holds"),
+        ("completeness(n) fail_if > 100%", "never true"),
+        ("completeness(n) fail_if < 0%", "never true"),
+        ("completeness(n) fail_if <= 100%", "always true"),
+        ("sql_agg(count(*)) fail_if < 0", "never true"),
+        ("length(word, max=2147483647)", "this always holds"),
+        ("length(word, max=99999999999)", "this always holds"),
+        ("array_size(tags, max=2147483647)", "this always holds"),
+        ("regex(word, '[\\d\\D]*')", "this always holds"),
+        ("regex(word, '(?:[a-z]|[^a-z]){0,100}|[\\d\\D]*')", "this always holds"),
+        ("not_regex(word, 'a[^\\w\\W]')", "this always holds"),
+        ("range(n, min=0) where n is null", "no row that where selects"),
+        ("range(n, min=0) where n > 5", "no row that where selects"),
+        ("in_set(word, ['a', 'b']) where word = 'a'", "no row that where selects"),
+        ("not_null(n) where n > 5", "no row that where selects"),
+        ("not_null(n) where length(word) > 5 and n = 1", "no row that where selects"),
     ],
 )
 def test_refused_inside_of_nested_values_and_aggregates(text: str, expected: str) -> None:
@@ -138,6 +208,15 @@ def test_refused_inside_of_nested_values_and_aggregates(text: str, expected: str
         "range(n, min=-2147483647)",
         "range(n, max=2147483646)",
         "most_common(n, value=1, max=100%)",
+        "range(small, max=32766)",
+        "min(small, max=32766)",
+        "mean(small, max=32767)",
+        "row_count(min=2) by n",
+        "completeness(n) fail_if < 100%",
+        "regex(word, '[\\d\\D]+')",
+        "regex(word, '[^\\n]*')",
+        "range(n, min=0) where n < 5",
+        "not_null(n) where word is not null",
     ],
 )
 def test_bounds_that_say_something_are_taken(text: str) -> None:

@@ -103,5 +103,5 @@ def test_a_whole_decision() -> None:
     ]
     assert ruled.semantics == SEMANTICS
     assert ruled.content_hash() == (
-        "sha256:456600eff74858ff603b1b3382fec9c6ee74a5028be4e8526e0b103ee1363c51"
+        "sha256:76c38dd09a4194410cb7c8f92119b035053f076f755d6434014140e08c402243"
     )

@@ -385,7 +385,7 @@ def test_a_freeze_that_begins_while_a_run_works_blocks_its_decision() -> None:
     ("type", "text"),
     [
         (PolicyType.OWNERSHIP, "owner required"),
-        (PolicyType.RULE_COVERAGE, "rules >= 0"),
+        (PolicyType.RULE_COVERAGE, "rules >= 1"),
         (SLA, "freshness <= 1d"),
     ],
 )

@@ -106,6 +106,8 @@ def test_a_contradiction_points_at_its_clause() -> None:
         ("fail_if > 0.5", "fail_if > 0.5", "row counts are whole numbers"),
         ("warn_if > 100%", "warn_if > 100%", "never true"),
         ("warn_if >= 101%", "warn_if >= 101%", "never true"),
+        ("fail_if > 999999999999", "fail_if > 999999999999", "never true"),
+        ("fail_if >= 100000000000", "fail_if >= 100000000000", "never true"),
         ("warn_if > 5 fail_if > 5", "warn_if > 5", "never applies"),
         ("warn_if > 5 fail_if > 4", "warn_if > 5", "never applies"),
         ("warn_if > 5% fail_if >= 5%", "warn_if > 5%", "never applies"),

@@ -106,11 +106,11 @@ def test_columns_that_came_and_went() -> None:
 
 def test_empty_rows_types_and_different_values_stand_out() -> None:
     old, new = words("a", {"x": 900}, nulls=100), words("a", {"x": 800}, nulls=200)
-    assert change(old, new).much == ("empty rows went from 10.0 % to 20.0 %",)
+    assert change(old, new).much == ("NULL went from 10.0 % to 20.0 %",)
     retyped = numbers("a", NORMAL).model_copy(update={"type": "float"})
     assert change(numbers("a", NORMAL), retyped).much == ("it was double",)
     more = numbers("a", NORMAL, distinct=100), numbers("a", NORMAL, distinct=201)
-    assert change(*more).much == ("different values went from 100 to 201",)
+    assert change(*more).much == ("distinct values went from 100 to 201",)
 
 
 def test_nothing_is_reckoned_of_a_masked_column() -> None:
@@ -140,7 +140,7 @@ def test_a_profile_has_one_line_for_each_column() -> None:
     assert lines[0].startswith("silver.orders@v1   1,000 rows, 3 columns")
     assert len(lines) == 6
     assert "█" in lines[3]
-    assert "x 70.0%" in lines[4]
+    assert "x 70.0 %" in lines[4]
     assert "\x1b" not in lines[4]
     assert "masked: tagged column" in lines[5]
-    assert "0.1%" in lines[5]
+    assert "0.1 %" in lines[5]

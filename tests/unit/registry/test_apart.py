@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.engine import make_url
 
-from lakeguard.registry.validation.database_separation import require_apart
+from lakeguard.registry.validation.settings_checks import require_apart
 from lakeguard_sdk.core.enums import TargetFormat
 from lakeguard_sdk.errors import StateDatabaseShared
 from lakeguard_sdk.model.definitions import TargetDefinition

@@ -52,7 +52,7 @@ PLACES = [
          "{sql: sql/orders.sql, «python»: jobs/clean.py:clean}", "LG-2004", "not both"),
     Case("neither", PYTHON, "{python: jobs/clean.py:clean}", "{«sql»: }", "LG-2003", "'sql'"),
     Case("another word", PYTHON, "{python: jobs/clean.py:clean}", "«frames»", "LG-2004",
-         "or frame"),
+         "frame or pending"),
     Case("no inputs", PYTHON, "parents: [bronze.orders]\nbuild: {python: jobs/clean.py:clean}",
          "build: {python: «jobs/clean.py:clean»}", "LG-2003", "'parents'"),
 ]  # fmt: skip
@@ -85,6 +85,7 @@ def test_a_function_is_known_by_the_bytes_of_its_file(tmp_path: Path) -> None:
         "import pyspark\n\n\n@staticmethod\ndef clean(spark, inputs):\n    ...\n",
         "def clean(a): ...\ndef clean(spark, /, inputs): ...\n",
         "def clean(spark: object, inputs: dict[str, object] = {}) -> object: ...\n",
+        "def clean(spark, inputs, parameters): ...\n",
         "\ufeffdef clean(spark, inputs): 'ünï'\r\n",
     ],
 )
@@ -98,10 +99,10 @@ def test_functions_that_are_taken(text: str, tmp_path: Path) -> None:
     ("text", "place", "says"),
     [
         ("def clean(spark): ...\n", "jobs/clean.py:1:1", "def clean(spark, inputs)"),
-        ("x = 1\ndef clean(a, b, c): ...\n", "jobs/clean.py:2:1", "two parameters"),
-        ("def clean(a, b, *c): ...\n", "jobs/clean.py:1:1", "two parameters"),
-        ("def clean(a, b, **c): ...\n", "jobs/clean.py:1:1", "two parameters"),
-        ("def clean(a, b, *, c=1): ...\n", "jobs/clean.py:1:1", "two parameters"),
+        ("x = 1\ndef clean(a, b, c, d): ...\n", "jobs/clean.py:2:1", "inputs, parameters)"),
+        ("def clean(a, b, *c): ...\n", "jobs/clean.py:1:1", "inputs, parameters)"),
+        ("def clean(a, b, **c): ...\n", "jobs/clean.py:1:1", "inputs, parameters)"),
+        ("def clean(a, b, *, c=1): ...\n", "jobs/clean.py:1:1", "inputs, parameters)"),
         ("async def clean(a, b): ...\n", "jobs/clean.py:1:1", "async"),
         ("class A:\n    def clean(a, b): ...\n", f"{FILE}:5:31", "top-level"),
         ("clean = print\n", f"{FILE}:5:31", "top-level"),

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from lakeguard.registry.editing.export import definition_files
+from lakeguard.registry.planning.plan import make_plan
+from lakeguard.registry.snapshot import RegistryState
 from lakeguard_sdk.core.enums import Malformed, SourceFormat
 from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.model.definitions import Definitions, FromSource, SourceDefinition
@@ -50,8 +53,6 @@ MISTAKES = [
          "url looks like"),
     Case("user and password", WEB, URL, "«https://me:hunter2@h/x.csv»", "LG-2021", "url looks"),
     Case("secret written out", WEB, '"env:ORDERS_TOKEN"', "«hunter2»", "LG-2021", "token looks"),
-    Case("secret of another store", WEB, '"env:ORDERS_TOKEN"', '«"secret://vault/x"»', "LG-2004",
-         "env:NAME or file:PATH"),
     Case("odd name of a secret", WEB, "{token:", "{«Token»:", "LG-2020", "'Token'"),
     Case("secret is a list", WEB, '"env:ORDERS_TOKEN"', "«[a]»", "LG-2004", "single value"),
     Case("delta from the web", WEB, "format: csv\nurl: " + URL,
@@ -64,12 +65,21 @@ MISTAKES = [
          "«jdbc:postgresql://db/shop?user={user}»", "LG-2004", "in secrets, not in the url"),
     Case("password in a database's url", DATABASE, "jdbc:postgresql://db.example:5432/shop",
          "«jdbc:postgresql://db/shop?password=hunter2»", "LG-2021", "url looks"),
+    Case("class of a driver", DATABASE, "jdbc:postgresql://db.example:5432/shop",
+         "«jdbc:postgresql://db/shop?sslmode=require&socketFactory=a.B»", "LG-2004", "only these"),
+    Case("file of a driver", DATABASE, "jdbc:postgresql://db.example:5432/shop",
+         "«jdbc:postgresql://db/shop?loggerFile=/tmp/x»", "LG-2004", "only these"),
+    Case("escaped parameter", DATABASE, "jdbc:postgresql://db.example:5432/shop",
+         "«jdbc:postgresql://db/shop?sslfactor%79=a.B»", "LG-2004", "only these"),
     Case("no slices", DATABASE, "slices: 8", "slices: «0»", "LG-2004", "from 1 to 64"),
     Case("too many slices", DATABASE, "slices: 8", "slices: «65»", "LG-2004", "from 1 to 64"),
     Case("slices of nothing", DATABASE, "slice_by: order_id, slices: 8", "slices: «8»", "LG-2004",
          "slice_by"),
     Case("odd fetch size", DATABASE, "5000", "«-1»", "LG-2004", "from 1 to"),
     Case("option of files", DATABASE, "slices: 8", "«delimiter»: x", "LG-2002", ""),
+    Case("odd format", FILES, "", "options: {formats: «{day: dd/yyyy}»}\n", "LG-2004", "MM and dd"),
+    Case("format of a list", FILES, "", "options: {formats: «[a]»}\n", "LG-2004", "single value"),
+    Case("NULL twice", FILES, "", "options: {null_value: «[NA, NA]»}\n", "LG-2004", "different"),
     Case("unknown malformed", FILES, "", "malformed: «drop»\n", "LG-2004", "refuse or quarantine"),
     Case("lines of parquet", FILES, "csv\npath: data/*.csv\n",
          "parquet\npath: x\nmalformed: «quarantine»\n", "LG-2004", "cannot quarantine lines"),
@@ -157,3 +167,40 @@ def test_a_source_that_becomes_a_database_is_held_against_its_readers(tmp_path: 
     files = Definitions(sources=(source(),), datasets=(dataset("bronze.orders"),))
     (reported,) = refused(tmp_path, files, Definitions(sources=shop().sources))
     assert "write schema.table" in reported
+
+
+@pytest.mark.parametrize("path", ["silver/p", "in/link", "silver/*/*.parquet", "_lakeguard/x"])
+def test_a_source_does_not_point_into_the_lake(path: str, tmp_path: Path) -> None:
+    (tmp_path / "silver/p").mkdir(parents=True)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/link").symlink_to(tmp_path / "silver/p")
+    for kind in (SourceFormat.DELTA, SourceFormat.PARQUET, SourceFormat.CSV, SourceFormat.JSONL):
+        definitions = Definitions(sources=(source(format=kind, path=path),))
+        with pytest.raises(InvalidDefinitions) as invalid:
+            make_plan(definitions, RegistryState(), str(tmp_path))
+        (error,) = invalid.value.errors
+        assert "parents:" in str(error)
+        assert error.to_data()["code"] == "LG-2004"
+
+
+def test_an_object_of_a_source_does_not_point_into_the_lake(tmp_path: Path) -> None:
+    (tmp_path / "silver/p").mkdir(parents=True)
+    read = FromSource(source="orders", object="../silver/p")
+    definitions = Definitions(
+        sources=(source(format=SourceFormat.DELTA, path="in"),),
+        datasets=(dataset("bronze.orders", build=read),),
+    )
+    with pytest.raises(InvalidDefinitions) as invalid:
+        make_plan(definitions, RegistryState(), str(tmp_path))
+    (error,) = invalid.value.errors
+    assert "`parents: [silver.p]`" in str(error)
+
+
+def test_csv_options_of_several_values_are_read_and_written_back(tmp_path: Path) -> None:
+    options = "options: {null_value: [NA, '-'], formats: {day: dd/MM/yyyy}, file_name: file}\n"
+    (given,) = load(tmp_path, {FILE: FILES + options}).sources
+    expected = {"null_value": '["NA","-"]', "formats": '{"day":"dd/MM/yyyy"}', "file_name": "file"}
+    assert given.options == expected
+    texts = definition_files(Definitions(sources=(given,)))
+    (again,) = load(tmp_path, {**texts}).sources
+    assert again.options == expected

@@ -76,7 +76,7 @@ def test_an_environment_has_its_own_channels_or_those_of_the_file(tmp_path: Path
     [
         ({}, "alerts.channel.type: write one of log, file, webhook"),
         ({"type": ["log"]}, "alerts.channel.type: write one of"),
-        ({"type": "slack"}, "alerts.channel.type: write one of"),
+        ({"type": "pager"}, "alerts.channel.type: write one of"),
         ({"type": "log", "path": "x"}, "unknown key 'path'"),
         ({"type": "log", "kind": ["blocked"]}, "did you mean kinds?"),
         ({"type": "log", "kinds": ["blokked"]}, "did you mean blocked?"),
@@ -173,7 +173,7 @@ def _with_type(line: str) -> str:
     return line if line.startswith("type") else f'type = "log"\n{line}'
 
 
-@pytest.mark.parametrize("mistake", ['kinds = ["blokked"]', 'type = "slack"', "x = 1"])
+@pytest.mark.parametrize("mistake", ['kinds = ["blokked"]', 'type = "pager"', "x = 1"])
 def test_what_all_share_is_read_though_one_has_its_own(tmp_path: Path, mistake: str) -> None:
     with pytest.raises(SettingsError, match=r"alerts\.channel"):
         channels(tmp_path, "[env.dev.alerts]\n", "[[alerts.channel]]\n", f"{_with_type(mistake)}\n")
@@ -210,3 +210,52 @@ def test_every_key_is_documented_and_no_other() -> None:
 def test_every_kind_is_documented() -> None:
     text = PAGE.read_text("utf-8")
     assert [kind for kind in AlertKind if f"`{kind}`" not in text] == []
+
+
+MAIL: dict[str, Any] = {
+    "type": "smtp",
+    "host": "mail.example",
+    "from": "lakeguard@example.com",
+    "to": ["team@example.com"],
+}
+
+
+def test_channels_for_people(tmp_path: Path) -> None:
+    slack, teams, mail = channels(
+        tmp_path,
+        entry(type="slack", url="env:SLACK_URL"),
+        entry(type="teams", url="file:teams.url"),
+        entry(**MAIL, user="lakeguard", password="env:MAIL_PASSWORD"),
+    )
+    assert (slack.type, slack.secret, slack.url) == (ChannelType.SLACK, None, "")
+    assert slack.address is not None
+    assert teams.address is not None
+    assert mail.mail is not None
+    assert (mail.mail.port, mail.mail.security) == (587, "starttls")
+    assert mail.mail.recipients == ("team@example.com",)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        ({"type": "slack", "url": "env:U", "secret": "env:S"}, "unknown key 'secret'"),
+        ({**MAIL, "security": "none"}, "none is for this machine only"),
+        ({**MAIL, "security": "ssl"}, "write one of starttls, tls, none"),
+        ({**MAIL, "to": ["team"]}, "'team' is not a mail address"),
+        ({**MAIL, "to": []}, "an empty list"),
+        ({**MAIL, "from": "a@b\\nBcc: c@d"}, "from:"),
+        ({**MAIL, "user": "x"}, "write user and password, or neither"),
+        ({**MAIL, "password": "hunter2"}, "a secret must be a reference"),
+    ],
+)
+def test_channels_for_people_that_are_refused(
+    tmp_path: Path, wrong: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(SettingsError, match=re.escape(problem)):
+        channels(tmp_path, entry(**wrong))
+
+
+def test_people_get_no_events(tmp_path: Path) -> None:
+    text = entry(type="slack", url="env:SLACK_URL").replace("alerts", "events")
+    with pytest.raises(SettingsError, match="write one of log, file, webhook"):
+        channels(tmp_path, text)

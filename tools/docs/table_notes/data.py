@@ -6,6 +6,7 @@ from tools.docs.table_notes.note import Family, Invariant, TableNote
 
 _PROFILES = "tests/contract/insight/test_profiles.py"
 _TOLD = ("tests/contract/ledger/test_seed_views.py::test_every_view_tells_the_truth",)
+_SEEDS = "tests/contract/ledger/test_seed_tables.py"
 _OPENING = "tests/contract/promotion/test_opening.py"
 _QUARANTINE = "tests/contract/quarantine/test_quarantine.py"
 _REPLAYS = "tests/contract/quarantine/test_quarantine_replays.py"
@@ -19,8 +20,14 @@ INGESTION_NOTES: dict[str, TableNote] = {
             Invariant(
                 "One row per key: the latest revision in `source_systems_revisions`.", tests=_TOLD
             ),
+            Invariant(
+                "`secret_reference` says where the credentials are: the reference that was given"
+                " as such, else those of its secrets.",
+                tests=(f"{_SEEDS}::test_a_source_shows_its_credential_reference",),
+            ),
         ),
         key=("source_system_id",),
+        nullable=("secret_reference",),
     ),
     "source_objects": TableNote(
         Family.INGESTION,
@@ -75,6 +82,10 @@ INGESTION_NOTES: dict[str, TableNote] = {
                 "`reactions` is a JSON object of classes of change and the answers to them.",
                 tests=_TOLD,
             ),
+            Invariant(
+                "Built-in profiles are rows, too.",
+                tests=(f"{_SEEDS}::test_built_in_profiles_and_rules_are_rows",),
+            ),
         ),
         key=("org_id", "profile_name"),
         nullable=("reactions",),
@@ -85,6 +96,10 @@ INGESTION_NOTES: dict[str, TableNote] = {
         (
             Invariant(
                 "One row per key: the latest revision in `dq_rule_catalog_revisions`.", tests=_TOLD
+            ),
+            Invariant(
+                "Built-in rules are rows, too.",
+                tests=(f"{_SEEDS}::test_built_in_profiles_and_rules_are_rows",),
             ),
         ),
         key=("org_id", "rule_name"),
@@ -100,6 +115,7 @@ INGESTION_NOTES: dict[str, TableNote] = {
             ),
         ),
         key=("run_id",),
+        nullable=("source_object_id",),
     ),
     "schema_change_log": TableNote(
         Family.INGESTION,
@@ -120,7 +136,7 @@ INGESTION_NOTES: dict[str, TableNote] = {
             ),
         ),
         key=("run_id", "change_ordinal"),
-        nullable=("declared_type", "found_name", "found_type"),
+        nullable=("source_object_id", "declared_type", "found_name", "found_type"),
     ),
     "data_quality_results": TableNote(
         Family.INGESTION,
@@ -128,6 +144,11 @@ INGESTION_NOTES: dict[str, TableNote] = {
         (
             Invariant(
                 "Exactly the checks of rules that the decision recorded, in its order.", tests=_TOLD
+            ),
+            Invariant(
+                "`source_object_id` is the object that the run read, and NULL if it read none; it"
+                " is so in every table of runs.",
+                tests=(f"{_SEEDS}::test_a_source_object_is_named_only_where_there_is_one",),
             ),
             Invariant(
                 "Every rule is judged, whatever the first came to.",
@@ -150,6 +171,8 @@ INGESTION_NOTES: dict[str, TableNote] = {
         ),
         key=("run_id", "check_ordinal"),
         nullable=(
+            "source_object_id",
+            "column_name",
             "failed_rows",
             "scope_rows",
             "observed_value",
@@ -182,7 +205,7 @@ INGESTION_NOTES: dict[str, TableNote] = {
         "Each ended run for the auditor: when, how it ended, what it wrote and why not.",
         (Invariant("One row per row of `run_history`.", tests=_TOLD),),
         key=("run_id",),
-        nullable=("rows_written", "error_code", "error_message", "version"),
+        nullable=("source_object_id", "rows_written", "error_code", "error_message", "version"),
     ),
 }
 

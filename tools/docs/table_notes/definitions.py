@@ -9,6 +9,7 @@ _PLANNING = "tests/unit/registry/test_planning.py"
 _OPENING = "tests/contract/promotion/test_opening.py"
 _CLIENT = "tests/contract/client/test_client.py"
 _VIEWS = "tests/contract/ledger/test_seed_views.py::test_every_view_tells_the_truth"
+_SEEDS = "tests/contract/ledger/test_seed_tables.py"
 _FIRST_HOUR = "tests/e2e/test_first_hour.py"
 _SECRETS = (
     "tests/unit/registry/test_hostile.py::test_a_secret_is_refused_anywhere_and_shown_nowhere",
@@ -122,6 +123,11 @@ DEFINITION_NOTES: dict[str, TableNote] = {
         (
             _latest("quality_rules_revisions"),
             Invariant(
+                "`rule_id` is unique: the name of the dataset and `check_id`, which commands take."
+                " An id that a row gave is kept in `external_id`.",
+                tests=(f"{_SEEDS}::test_rule_ids_are_unique_and_given_ids_are_kept",),
+            ),
+            Invariant(
                 "Rules are judged before a table moves, each as it stood when the run opened.",
                 tests=(
                     f"{_CLIENT}::test_nothing_moves_without_a_decision",
@@ -141,8 +147,8 @@ DEFINITION_NOTES: dict[str, TableNote] = {
                 ),
             ),
         ),
-        key=("dataset_id", "rule_id"),
-        nullable=("column_name",),
+        key=("rule_id",),
+        nullable=("column_name", "external_id"),
     ),
     "policy_rules_revisions": TableNote(
         Family.OURS,
@@ -182,7 +188,7 @@ DEFINITION_NOTES: dict[str, TableNote] = {
             ),
         ),
         key=("org_id", "policy_id"),
-        nullable=("applies_to_domain", "applies_to_tag"),
+        nullable=("applies_to_domain", "applies_to_tag", "external_id"),
     ),
     "source_systems_revisions": TableNote(
         Family.OURS,
@@ -241,7 +247,13 @@ CONTROL_NOTES: dict[str, TableNote] = {
     "md_jobs": TableNote(
         Family.CONTROL,
         "The jobs there are, whose they are and which dataset each of them builds.",
-        (_latest("md_jobs_revisions"),),
+        (
+            Invariant(
+                "One row per key: the latest revision in `md_jobs_revisions`; and for each dataset"
+                " a job of its own, as revision 0.",
+                tests=(_VIEWS,),
+            ),
+        ),
         key=("job_id",),
         nullable=("dataset_name",),
     ),
@@ -278,9 +290,9 @@ CONTROL_NOTES: dict[str, TableNote] = {
                 tests=(_VIEWS,),
             ),
             Invariant(
-                "Without a job, the dataset's own id stands for it; a job that builds no dataset"
-                " names none.",
-                tests=(_VIEWS,),
+                "`job_id` is a job of `md_jobs`: a run without one belongs to its dataset's own,"
+                " which has the dataset's id. A job that builds no dataset names none.",
+                tests=(_VIEWS, f"{_SEEDS}::test_every_execution_is_of_a_job"),
             ),
             Invariant(
                 "An execution that has ended never changes, and the ledger has it once.",
@@ -298,13 +310,12 @@ CONTROL_NOTES: dict[str, TableNote] = {
         "Each dataset as a table with its domain, its layer and the target that it lies in.",
         (
             Invariant(
-                "One row per dataset of `dataset_registry`; without a target the lake itself is"
-                " meant.",
-                tests=(_VIEWS,),
+                "One row per dataset of `dataset_registry`; a table without a target lies in the"
+                " target that is the lake itself.",
+                tests=(_VIEWS, f"{_SEEDS}::test_every_dataset_lies_in_a_target"),
             ),
         ),
         key=("dataset_id",),
-        nullable=("target_id",),
     ),
     "md_src_ctrl": TableNote(
         Family.CONTROL,
@@ -336,7 +347,13 @@ CONTROL_NOTES: dict[str, TableNote] = {
     "md_tgt_ctrl": TableNote(
         Family.CONTROL,
         "The targets there are: where they lie, of which type, in which zone, active or not.",
-        (_latest("md_tgt_ctrl_revisions"),),
+        (
+            Invariant(
+                "One row per key: the latest revision in `md_tgt_ctrl_revisions`; and the lake"
+                " itself, as revision 0.",
+                tests=(_VIEWS,),
+            ),
+        ),
         key=("target_id",),
     ),
     "md_tgt_det": TableNote(

@@ -1,4 +1,4 @@
-"""Notes on organisations, lineage by column, records, and on what leaves the State."""
+"""Notes on what may move now, organisations, column lineage, records, and the outbox."""
 
 from __future__ import annotations
 
@@ -7,9 +7,56 @@ from tools.docs.table_notes.note import Family, Invariant, TableNote
 _RELAY = "tests/contract/ledger/test_relay.py"
 _REBUILD = "tests/contract/ledger/test_rebuild.py"
 _PEOPLE = "tests/contract/client/test_users.py"
+_VIEWS = "tests/contract/ledger/test_seed_views.py::test_every_view_tells_the_truth"
+_PROMOTIONS = "tests/contract/ledger/test_seed_promotions.py"
 _APART = "tests/contract/client/test_organisations.py"
 
+_DAMAGE = "tests/contract/promotion/test_damaged_tables.py"
+
+PROMOTION_NOTES: dict[str, TableNote] = {
+    "promotion_current": TableNote(
+        Family.METADATA_MODEL,
+        "Whether each dataset may move now: the last answer of `promotion_status`, unless something"
+        " stands against it since.",
+        (
+            Invariant(
+                "One row per key: the one with the highest ordinal; `state` is that of its"
+                " decision.",
+                tests=(_VIEWS,),
+            ),
+            Invariant(
+                "`allowed` is false, and `reason` says why, while the dataset, its source, its"
+                " target or their mapping is disabled, an SLA is late, or its table is damaged.",
+                tests=(
+                    f"{_DAMAGE}::test_damage_is_shown_until_it_is_gone",
+                    f"{_PROMOTIONS}::test_promotion_says_no_while_something_is_disabled",
+                    f"{_PROMOTIONS}::test_promotion_says_no_while_an_sla_is_late",
+                ),
+            ),
+        ),
+        key=("dataset_id", "from_layer", "to_layer"),
+        nullable=("run_id", "decision_id"),
+    ),
+}
+
 PLATFORM_NOTES: dict[str, TableNote] = {
+    "table_findings": TableNote(
+        Family.OURS,
+        "What was found wrong with a governed table: damaged files, commits without a decision, an"
+        " altered log; and that it is gone again.",
+        (
+            Invariant(
+                "The last row of a dataset counts: FOUND until a rollback, an undo or a"
+                " verification finds it GONE.",
+                constraints=("table_findings_pkey", "ck_table_findings_state"),
+                tests=(f"{_DAMAGE}::test_damage_is_shown_until_it_is_gone",),
+            ),
+            Invariant(
+                "It is damage of files, a commit without a decision, or the log.",
+                constraints=("ck_table_findings_problem",),
+            ),
+        ),
+    ),
     "organizations": TableNote(
         Family.ORCHESTRATION,
         "Whose everything is: every row of every table names one of these.",

@@ -7,6 +7,8 @@ from tools.docs.table_notes.note import Family, Invariant, TableNote
 _CLIENT = "tests/contract/client/test_client.py"
 _OPENING = "tests/contract/promotion/test_opening.py"
 _STATES = "tests/contract/promotion/test_promotion_states.py"
+_SEEDS = "tests/contract/ledger/test_seed_tables.py"
+_REASONS = "tests/contract/promotion/test_promotion_reasons.py::test_warnings_and_waivers_are_told"
 _DISTRUST = "tests/contract/promotion/test_rejected_commits.py"
 _MOVE = "tests/property/move/test_move.py::test_a_real_move_keeps_every_promise"
 _KILLED = "tests/faults/test_killed.py::test_a_killed_run"
@@ -39,6 +41,10 @@ LEDGER_NOTES: dict[str, TableNote] = {
                     _KILLED,
                     f"{_DISTRUST}::test_a_commit_other_than_approved_is_no_version",
                 ),
+            ),
+            Invariant(
+                "`promoted_by` is the job that built it; without one, the dataset's own.",
+                tests=(f"{_SEEDS}::test_a_version_names_the_job_that_made_it",),
             ),
             Invariant(
                 "A version is neither changed nor deleted.",
@@ -88,6 +94,11 @@ LEDGER_NOTES: dict[str, TableNote] = {
                 tests=(f"{_STATES}::test_what_may_not_follow_is_refused_and_not_written",),
             ),
             Invariant(
+                "`reason` says what blocked, else what passed: warnings, waived failures, checks"
+                " that were not made, and whether it was a rollback.",
+                tests=(_REASONS,),
+            ),
+            Invariant(
                 "The data plane moves nothing without a yes.",
                 tests=(f"{_CLIENT}::test_nothing_moves_without_a_decision",),
             ),
@@ -96,14 +107,6 @@ LEDGER_NOTES: dict[str, TableNote] = {
                 tests=(f"{_CLIENT}::test_a_rogue_commit_blocks_until_it_is_undone",),
             ),
         ),
-    ),
-    "promotion_current": TableNote(
-        Family.METADATA_MODEL,
-        "The last word of `promotion_status` on each dataset and step.",
-        (Invariant("One row per key: the one with the highest ordinal.", tests=(_TOLD,)),),
-        key=("dataset_id", "from_layer", "to_layer"),
-        nullable=("run_id", "decision_id"),
-        not_in_lake="`promotion_status` is there whole; the highest ordinal is the last word.",
     ),
     "documents": TableNote(
         Family.OURS,

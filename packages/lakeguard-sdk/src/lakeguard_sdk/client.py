@@ -170,23 +170,29 @@ def inspect_source(
     return cast(Callable[..., SourcePreview], found)(pattern, root, whole=whole, ask=ask)
 
 
-def profile(dataset: ResolvedDataset, *, masked: tuple[str, ...] = ()) -> Profile:
+def profile(
+    dataset: ResolvedDataset, reader: Reader | None = None, *, masked: tuple[str, ...] = ()
+) -> Profile:
     """Profiles a version with the installed data plane, without Spark.
 
-    No values of ``masked`` columns are included.
+    Its files are compared with the records of a ``reader`` first. No values of ``masked`` columns
+    are included.
     """
     found = _load(PROFILERS, "openlaketx")
     if found is None:
         raise WorkerMissing()
-    return cast(Callable[..., Profile], found)(dataset, masked=masked)
+    return cast(Callable[..., Profile], found)(dataset, reader, masked=masked)
 
 
-def remeasure(plan: RemeasurePlan) -> Remeasured:
-    """Measures a published version with the installed data plane, without Spark."""
+def remeasure(plan: RemeasurePlan, reader: Reader | None = None) -> Remeasured:
+    """Measures a published version with the installed data plane, without Spark.
+
+    Its files are compared with the records of a ``reader`` first.
+    """
     found = _load(REMEASURERS, "openlaketx")
     if found is None:
         raise WorkerMissing()
-    return cast(Callable[..., Remeasured], found)(plan)
+    return cast(Callable[..., Remeasured], found)(plan, reader)
 
 
 def _load(group: str, name: str) -> object | None:

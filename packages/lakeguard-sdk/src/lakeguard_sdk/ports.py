@@ -22,6 +22,7 @@ from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions
 from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
 from lakeguard_sdk.model.evidence import Evidence
 from lakeguard_sdk.model.history import Backtest, RebuildPlan, Remeasured, RemeasurePlan, Replays
+from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.model.plan import Applied, Plan
 from lakeguard_sdk.model.profile import Profile, ProfilePlan
 from lakeguard_sdk.model.quarantine import (
@@ -34,6 +35,7 @@ from lakeguard_sdk.model.read_models import (
     ColumnLineage,
     DatasetRow,
     DatasetStatus,
+    OpenRun,
     PointerMove,
     PolicyRow,
     ReplayResult,
@@ -65,9 +67,11 @@ from lakeguard_sdk.model.table_operations import (
     Compacted,
     CompactionPlan,
     Maintained,
+    Undone,
 )
 from lakeguard_sdk.model.verification import Finding, Synced, VerifyReport
 from lakeguard_sdk.scheduling.invalidations import InvalidationRow, PartitionRow, Reason
+from lakeguard_sdk.storage.file_records import FileRecord
 from lakeguard_sdk.types.schema import TableSchema
 
 
@@ -81,6 +85,13 @@ class Reader(Protocol):
     def policies(self) -> Sequence[PolicyRow]: ...
     def status(self) -> Sequence[DatasetStatus]: ...
     def runs(self, name: DatasetName | None = None, limit: int = 50) -> Sequence[RunRow]: ...
+    def changed(self) -> Sequence[DatasetName]:
+        """Datasets that a run would build differently than their published version: never
+        published, defined differently since, or with newer inputs."""
+
+    def open_runs(self, name: DatasetName | None = None) -> Sequence[OpenRun]:
+        """Runs that have not ended, newest first; ``dead`` names why one can no longer end."""
+
     def run(self, run_id: str) -> RunRow: ...
     def facts(self, run_id: str) -> RunFacts | None:
         """None if the run submitted no evidence."""
@@ -125,6 +136,9 @@ class Reader(Protocol):
 
     def waivers(self, name: DatasetName | None = None) -> Sequence[WaiverRow]: ...
     def resolve(self, address: Address) -> ResolvedDataset: ...
+    def file_records(self, table_id: str, paths: Sequence[str]) -> Sequence[FileRecord]:
+        """What was recorded of these files of a governed table when they were published."""
+
     def replay(self, run_id: str) -> ReplayResult: ...
     def schemas(self, name: DatasetName, limit: int = 50) -> Sequence[SchemaRow]: ...
     def schema_diff(
@@ -175,7 +189,12 @@ class Runs(Protocol):
         """The plan of a claimed attempt; idempotent."""
 
     def heartbeat(self, ticket: RunTicket) -> float: ...
-    def submit_schema(self, ticket: RunTicket, live: TableSchema) -> SchemaVerdict: ...
+    def submit_schema(
+        self, ticket: RunTicket, live: TableSchema, lineage: BatchLineage | None = None
+    ) -> SchemaVerdict:
+        """Builds whose text does not show it report what their columns are made of; without it,
+        every column is unknown."""
+
     def submit_evidence(self, ticket: RunTicket, evidence: Evidence) -> Decision: ...
     def submit_samples(self, ticket: RunTicket, samples: tuple[RowSample, ...]) -> None:
         """Once per decision, blocked or not; idempotent."""
@@ -207,6 +226,10 @@ class Registry(Protocol):
     """
 
     def definitions(self) -> Definitions: ...
+    def dataset_ids(self) -> dict[str, str]:
+        """The ids of all datasets, by name."""
+        ...
+
     def plan(self, definitions: Definitions, *, keep_drift: bool = True) -> Plan: ...
     def apply(self, plan: Plan, reason: str = "", *, keep_drift: bool = True) -> Applied: ...
 
@@ -258,6 +281,9 @@ class Operations(Protocol):
         """Ends every attempt whose lease expired or whose local process is dead."""
 
     def rollback(self, name: DatasetName, to: int, reason: str) -> PointerMove: ...
+    def undo(self, name: DatasetName, reason: str) -> Undone:
+        """Puts the table back to its published version."""
+
     def waive(
         self, name: DatasetName, check: str, *, approver: str, reason: str, until: datetime
     ) -> WaiverRow: ...

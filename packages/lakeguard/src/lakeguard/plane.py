@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
@@ -26,6 +26,7 @@ from lakeguard.services.ports.operations import EmbeddedOperations
 from lakeguard.services.ports.registry import EmbeddedRegistry
 from lakeguard.settings import Settings, load_settings
 from lakeguard.state.database import Database, sqlite_url
+from lakeguard.state.health_check import set_damaged_apart
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.errors import StateMissing
 from lakeguard_sdk.model.notifications import Notifications, Topic
@@ -33,6 +34,7 @@ from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.model.verification import Rebuilt, VerifyReport
 from lakeguard_sdk.ports import History, Ledger, Operations, Registry, Runs
 from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
+from lakeguard_sdk.security.secret_references import use_store
 
 
 def connect_embedded(
@@ -52,11 +54,16 @@ def connect_embedded(
 def rebuild_embedded(
     folder: Path, *, env: str | None, replace: bool, progress: Callable[[str], None]
 ) -> Rebuilt:
-    """Rebuilds the State of a project from the ledger on its lake."""
+    """Rebuilds the State of a project from the ledger on its lake; takes the place of a damaged
+    SQLite file, which is kept."""
     from lakeguard.relay.rebuild import Rebuild
 
     settings = load_settings(folder, env)
     database = open_state(settings)
+    if settings.database.file is not None:
+        kept = set_damaged_apart(settings.database.file, datetime.now(UTC))
+        if kept is not None:
+            progress(f"the damaged database is kept as {kept}")
     state = _context(settings, database)
     return Rebuild(state, settings.lake, progress).run(replace=replace)
 
@@ -92,7 +99,8 @@ def open_state(settings: Settings) -> Database:
 def wire(settings: Settings, database: Database, ticket: RunTicket | None = None) -> Client:
     """All ports over one State; with a ticket, only those that a run may use."""
     context = _context(settings, database)
-    reader = StateReader(context, settings.lake)
+    use_store(settings.secrets.command)
+    reader = StateReader(context, settings.lake, settings.check_files)
     runs = PromotionRuns(context)
     if ticket is not None:
         holder = f"run {ticket.run_id}"
@@ -138,8 +146,10 @@ def _context(settings: Settings, database: Database) -> PlaneContext:
         lake=settings.lake,
         clock=_clock(database),
         actor=_person(),
+        check_files=settings.check_files,
         maintenance=settings.maintenance,
         dispatch=settings.dispatch,
+        secrets=settings.secrets,
     )
 
 

@@ -15,13 +15,15 @@ from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
 from lakeguard_sdk.model.history import RebuildPlan, Rebuilt
 from lakeguard_sdk.model.run import RunPlan, RunResult, RunTicket
 from lakeguard_sdk.scheduling.process_identity import this_process
-from openlaketx.pipeline.failures import failure_of
+from openlaketx.pipeline.failures import failure_of, full_disk
 from openlaketx.pipeline.lease import JobCanceller, Limit, hold_lease
 from openlaketx.pipeline.stop_signal import StopSignal, detect_interrupts
 from openlaketx.run import collecting_notes
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
+
+    from openlaketx.extract import ProgramFrame
 
 
 def create_worker(
@@ -58,7 +60,7 @@ class SparkWorker:
         self._identity = this_process("openlaketx")
         self._stop_signal = StopSignal()
 
-    def run_task(self, task_id: str, frame: DataFrame | None = None) -> RunResult:
+    def run_task(self, task_id: str, frame: ProgramFrame | None = None) -> RunResult:
         """Open and run the task's next attempt; the result says whether a failure is retryable.
 
         ``frame`` is the batch of a dataset that a program publishes.
@@ -108,9 +110,11 @@ class SparkWorker:
     def deliver(self, delivery: Delivery) -> bool:
         """Deliver the published version to its live table, without Spark. False if up to date."""
         from openlaketx.deliver.postgresql import deliver_to_postgresql
+        from openlaketx.engine.file_check import checking_files
 
         self._stop_signal.check()
-        return deliver_to_postgresql(delivery, self._client.reader) is not None
+        with checking_files(self._client.reader):
+            return deliver_to_postgresql(delivery, self._client.reader) is not None
 
     def rebuild(self, plan: RebuildPlan) -> Rebuilt:
         """Rebuild a past run in a scratch folder and compare its rows."""
@@ -134,7 +138,7 @@ class SparkWorker:
         self._stop_signal.set()
 
     def _run(
-        self, plan: RunPlan, frame: DataFrame | None, queued: _Queued | None = None
+        self, plan: RunPlan, frame: ProgramFrame | None, queued: _Queued | None = None
     ) -> RunResult:
         with detect_interrupts(self._stop_signal) as interrupted:
             try:
@@ -145,7 +149,8 @@ class SparkWorker:
                 raise
             except Exception as error:  # noqa: BLE001 - the run must end, whatever the error
                 if not interrupted():
-                    return self._fail(plan, _spark_ended(plan) or error)
+                    full = full_disk(error, plan.dataset)
+                    return self._fail(plan, _spark_ended(plan) or full or error)
         self._end_interrupted(plan, queued)
         raise KeyboardInterrupt
 
@@ -157,7 +162,7 @@ class SparkWorker:
     def _attempt(
         self,
         plan: RunPlan,
-        frame: DataFrame | None,
+        frame: ProgramFrame | None,
         interrupted: Callable[[], bool],
         limit: Limit | None,
     ) -> RunResult:

@@ -25,14 +25,14 @@ def faults(folder: Path, content: str | bytes, dialect: CsvDialect = PLAIN) -> l
         ("", []),
         ("\n\na,b\n\n1,2\n\n", []),
         ('a,b\n"x\ny",2\n', []),
-        ("a,b\n1\n1,2\n1,2,3\n", ["2-2 1 fields instead of 2", "4-4 3 fields instead of 2"]),
-        ('a,b\r\n"x\r\ny"\r\n1,2\r\n', ["2-3 1 fields instead of 2"]),
+        ("a,b\n1\n1,2\n1,2,3\n", ["2-2 1 field instead of 2", "4-4 3 fields instead of 2"]),
+        ('a,b\r\n"x\r\ny"\r\n1,2\r\n', ["2-3 1 field instead of 2"]),
         ('a,b\n"1"2,3\n4,5\n', ["2-2 ',' expected after '\"'"]),
         ('a,b\n1,2\n"3,4\n5,6\n7,8', ["3-3 unexpected end of data"]),
         ('a,b\n"3,4\n"5,6\n7,8\n', ["2-2 ',' expected after '\"'", "3-3 unexpected end of data"]),
         ('a,b\n1,"x\n2,"y"\n3,4\n', ["2-2 ',' expected after '\"'"]),
         (b"a,b\n1,\xff\n\xc3\xa9,2\n", ["2-2 a byte is not UTF-8"]),
-        ("a,b\n  \n1,2\n", ["2-2 1 fields instead of 2"]),
+        ("a,b\n  \n1,2\n", ["2-2 1 field instead of 2"]),
     ],
 )
 def test_faults_by_their_lines(tmp_path: Path, content: str | bytes, expected: list[str]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from openlaketx.extract.files.text_files import TextProblem
-from openlaketx.extract.sources.jsonl_lines import JsonScan, scan_json
+from openlaketx.extract.sources.jsonl_lines import JsonScan, nested_texts, scan_json
 
 
 def look(folder: Path, *lines: str | bytes) -> JsonScan:
@@ -72,3 +72,9 @@ def test_a_packed_file_is_read_whole_or_refused(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl.gz").write_bytes(packed[:-4])
     with pytest.raises(TextProblem, match="truncated gzip file"):
         scan_json(str(tmp_path / "a.jsonl.gz"), "utf-8")
+
+
+def test_nested_values_keep_the_text_of_the_line() -> None:
+    line = ' {"a" : {"x" : 1.0,  "y":[1, 2.50]}, "b": [ ] ,"c\\u00e9":"{}", "d": -1e3,"e":{}} \r\n'
+    assert nested_texts(line) == {"a": '{"x" : 1.0,  "y":[1, 2.50]}', "b": "[ ]", "e": "{}"}
+    assert nested_texts("{ }") == {}

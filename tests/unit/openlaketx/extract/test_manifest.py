@@ -260,3 +260,22 @@ def test_numbers_in_names_count_as_numbers() -> None:
     ]  # fmt: skip
     dated = ["day=2024-10-1/x", "day=2024-9-30/x", "day=2024-10-01/part-00002", "x"]
     assert sorted(dated, key=by_name) == [dated[1], dated[2], dated[0], dated[3]]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["silver/p/*.csv", "**/*.csv", "in/linked/*.csv", "in/file.csv"]
+)
+def test_files_of_governed_tables_are_refused(tmp_path: Path, pattern: str) -> None:
+    write(tmp_path, "silver/p/a.csv")
+    write(tmp_path, "in/a.csv")
+    (tmp_path / "in/linked").symlink_to(tmp_path / "silver/p")
+    (tmp_path / "in/file.csv").symlink_to(tmp_path / "silver/p/a.csv")
+    for load in (FULL, APPEND):
+        with pytest.raises(SourceUnreadable, match=r"parents: \[silver.p\]"):
+            select(tmp_path, load, pattern=pattern)
+
+
+def test_received_files_are_refused_where_a_source_names_them(tmp_path: Path) -> None:
+    write(tmp_path, "landing/orders/ingest_date=2026-01-01/execution_id=run_1/a.csv")
+    with pytest.raises(SourceUnreadable, match="files that runs received"):
+        select(tmp_path, pattern="landing/**/*.csv")

@@ -36,7 +36,7 @@ JSON = '{"n": 1}\n\n{"other": "x", "n": 1.50}\n{"n": "x"}\n'
 @pytest.mark.parametrize(
     ("text", "values", "column", "value", "line"),
     [
-        (CSV, csv_values(CsvDialect()), "n", "x", ", line 4"),
+        (CSV, csv_values(CsvDialect()), "n", "x", ", line 3"),
         (CSV, csv_values(CsvDialect()), "order_day", "bad day", ", line 5"),
         (CSV, csv_values(CsvDialect()), "n", "nowhere", ""),
         (CSV, csv_values(CsvDialect()), "unknown", "x", ""),

@@ -13,6 +13,8 @@ from deltalake import write_deltalake
 
 from lakeguard_sdk.core.enums import SourceFormat
 from lakeguard_sdk.errors import SourceNotInspectable
+from lakeguard_sdk.expressions.conditions import ColumnRef, Compare, Comparison, Length, Value
+from lakeguard_sdk.expressions.measures import CountIf, measure_key
 from lakeguard_sdk.model.source_preview import SourcePreview
 from openlaketx.source_inspection import inspect_source
 from openlaketx.source_inspection.sample_rows import Limits
@@ -169,7 +171,7 @@ def test_a_file_with_a_header_alone_is_a_table_of_texts(tmp_path: Path) -> None:
         ({"a.csv": "a\n1\n", "b.jsonl": "{}\n"}, "*", "is jsonl, and"),
         ({"a.csv": ""}, "*", "has no header"),
         ({"a.csv": "a,b\n1,2\n", "b.csv": "a,c\n1,2\n"}, "*", "its header differs"),
-        ({"a.csv": "a,b\n1,2\n3\n"}, "*", "line 3 has 1 fields instead of 2"),
+        ({"a.csv": "a,b\n1,2\n3\n"}, "*", "line 3 has 1 field instead of 2"),
         ({"a.csv": "a,A\n1,2\n"}, "*", "differ in case only"),
         ({"a.csv": "a b,A#B,a_b\n1,2,3\n"}, "*", "would both be named 'a_b'"),
         ({"a.csv": "a,b\0\n"}, "*", "it is not a text file"),
@@ -202,3 +204,13 @@ def test_the_content_says_what_the_name_does_not(tmp_path: Path) -> None:
     kinds = {name: inspect_source(name, str(tmp_path)).format for name in ("one", "two", "three")}
     assert list(kinds.values()) == ["jsonl", "csv", "parquet"]
     assert inspect_source("four.jsonl.gz", str(tmp_path)).rows == 1
+
+
+def test_nested_values_are_inspected_as_a_run_reads_them(tmp_path: Path) -> None:
+    """``{"a":1}`` has seven characters, however Python would write it."""
+    write(tmp_path, '{"n": {"a":1}}\n{"n": {"b":2}}\n', "a.jsonl")
+    column = ColumnRef(name="n", type="string")
+    seven = Compare(op=Comparison.EQ, left=Length(of=column), right=Value(type="integer", text="7"))
+    asked = CountIf(condition=seven)
+    found = inspect_source("a.jsonl", str(tmp_path), ask=lambda _: [asked])
+    assert found.measured == {measure_key(asked): 2}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard_sdk.storage.file_records import footer_digest
 from lakeguard_sdk.storage.storage import LocalStorage, join
 from openlaketx.stage import seal
 from tests.property.measure.staging import staged
@@ -42,7 +43,8 @@ def test_every_file_has_the_hash_of_its_content(tmp_path: Path) -> None:
     assert len(sealed.files) == 2
     for before, file in zip(subject.batch.files, sealed.files, strict=True):
         assert file.sha256 == hashlib.sha256((tmp_path / file.path).read_bytes()).hexdigest()
-        assert file.model_copy(update={"sha256": ""}) == before
+        assert file.footer == footer_digest(str(tmp_path / file.path))
+        assert file.model_copy(update={"sha256": "", "footer": ""}) == before
 
 
 @pytest.mark.parametrize("step", ["make_durable", "sha256"])

@@ -198,7 +198,7 @@ def test_nullable_again_takes_the_rule_away() -> None:
         ("INSERT INTO md_src_ctrl (source_id, source_name, description)"
          " VALUES (3, 'x', NOW());", "LG-2004", "the current time is allowed in created_at"),
         ("INSERT INTO md_datasets (dataset_id, [schema], table_name) VALUES (8, 'bronze', 'x');",
-         "LG-2003", "build of bronze.x"),
+         "LG-2003", "domain of bronze.x"),
         ("INSERT INTO md_src_det (source_id, detail_name, detail_value)"
          " VALUES (1, 'password', 'hunter2');", "LG-2021", "looks like a secret"),
         ("INSERT INTO md_src_det (source_id, detail_name, detail_value)"

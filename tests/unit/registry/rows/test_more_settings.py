@@ -157,7 +157,6 @@ def test_a_source_keeps_what_no_row_names() -> None:
     ("name", "value", "expected"),
     [
         ("secret.token", "hunter2", "LG-2021"),
-        ("secret.token", "secret://vault/x", "LG-2004 token: write env:NAME"),
         ("url", "https://me:hunter2@h.example/x", "LG-2021"),
         ("url", "https://h.example/x", "LG-2004 url: write path or url, not both"),
         ("malformed", "drop", "LG-2004 detail_value: invalid value"),

@@ -76,6 +76,16 @@ class CheckKind(StrEnum):
     RULE = "rule"
 
 
+class Lifecycle(StrEnum):
+    """Where a dataset is in its life. Only an active or deprecated one is built and read."""
+
+    DRAFT = "draft"
+    ACTIVE = "active"
+    DEPRECATED = "deprecated"
+    """Still built; whoever builds on it is warned."""
+    RETIRED = "retired"
+
+
 class LoadType(StrEnum):
     FULL = "FULL"
     APPEND = "APPEND"
@@ -139,6 +149,8 @@ class SourceFormat(StrEnum):
     PARQUET = "parquet"
     DELTA = "delta"
     JDBC = "jdbc"
+    OTHER = "other"
+    """Registered, but nothing here reads it; the definition's ``source_type`` names it."""
 
 
 TEXT_FORMATS = frozenset({SourceFormat.CSV, SourceFormat.JSONL})
@@ -214,6 +226,9 @@ class CauseKind(StrEnum):
     INVALIDATION = "invalidation"
 
 
+BUILD_JOB_TYPES = ("build", "ingest", "ingestion", "load", "transform", "curation")
+"""Types of a job that builds its dataset; all but the first are words of metadata tables."""
+
 QUEUED_KINDS = (TaskKind.BUILD, TaskKind.PYTHON, TaskKind.HTTP)
 """Kinds that workers claim from the queue; the caller runs the others."""
 
@@ -225,3 +240,19 @@ class PromotionState(StrEnum):
     ELIGIBLE = "ELIGIBLE"
     PROMOTED = "PROMOTED"
     BLOCKED = "BLOCKED"
+
+
+class TableProblem(StrEnum):
+    """What is wrong with a governed table."""
+
+    DAMAGE = "DAMAGE"
+    """A file is missing, or is not the one that was published."""
+    FOREIGN_COMMIT = "FOREIGN_COMMIT"
+    """A commit without a decision changed data."""
+    LOG = "LOG"
+    """The Delta log is not the one that was recorded."""
+
+
+class FindingState(StrEnum):
+    FOUND = "FOUND"
+    GONE = "GONE"

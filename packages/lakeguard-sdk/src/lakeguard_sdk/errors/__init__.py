@@ -7,10 +7,10 @@ LakeGuardError
 │   ├── commands
 │   │     BadName LG-1001, BadAddress LG-1002, NotRegistered LG-1003, UnknownVersion LG-1004,
 │   │     UnknownRun LG-1005, SettingsError LG-1006, NoProject LG-1007, UnknownPlane LG-1008,
-│   │     AlreadyExists LG-1009, BuiltByProgram LG-1201, NoWindow LG-1202,
-│   │     SourceNotInspectable LG-1203, AlreadyGoverned LG-1204, OtherTable LG-1205,
-│   │     NothingToApprove LG-1206,
-│   │     NotApprovable LG-1207, NotInDraft LG-1220, NothingDrafted LG-1221,
+│   │     AlreadyExists LG-1009, SecretStoreMissing LG-1014, BuiltByProgram LG-1201,
+│   │     NoWindow LG-1202, SourceNotInspectable LG-1203, AlreadyGoverned LG-1204,
+│   │     OtherTable LG-1205, NothingToApprove LG-1206, NotApprovable LG-1207,
+│   │     NothingSelected LG-1208, NotInDraft LG-1220, NothingDrafted LG-1221,
 │   │     NotComparable LG-1222, BadUserName LG-1681
 │   ├── definitions
 │   │     InvalidDefinitions LG-2000, NotYaml LG-2001, UnknownKey LG-2002, MissingKey LG-2003,
@@ -25,7 +25,8 @@ LakeGuardError
 │   │     NotLoadable LG-2034, DuplicatedRows LG-2035, ReservedColumn LG-2036, BadPython LG-2037,
 │   │     JobCycle LG-2038, RegistryChanged LG-2100, PlanChanged LG-2101
 │   ├── moves
-│   │     AlreadyPublished LG-1010, ReasonNeeded LG-1011, SecretInReason LG-1012
+│   │     AlreadyPublished LG-1010, ReasonNeeded LG-1011, SecretInReason LG-1012,
+│   │     NothingToUndo LG-1013
 │   ├── engine
 │   │     NoteRefused LG-1101, NotInRun LG-1102, BuiltByRuns LG-1103, NotPublishable LG-1104,
 │   │     UnknownFrame LG-1105, NameTaken LG-1106, SharedCatalogue LG-1107,
@@ -49,21 +50,22 @@ LakeGuardError
 │   │     NotPermitted LG-3001, MaintenanceRefused LG-3004, NotAdoptable LG-3005
 │   ├── moves
 │   │     RollbackBlocked LG-3002, NotApproved LG-3003, FilesRemoved LG-3006,
-│   │     PromotionRefused LG-3010
+│   │     PromotionRefused LG-3010, VersionDamaged LG-3017
 │   ├── engine
 │   │     PublishBlocked LG-3101
 │   ├── state
 │   │     StateDatabaseShared LG-3381
 │   ├── scheduling
-│   │     TaskCanceled LG-3301, BadToken LG-3311, ReportConflict LG-3312, OutputExists LG-3313,
-│   │     LaunchRefused LG-3320, JobDisabled LG-3321, PartDisabled LG-3322, NotDeployed LG-3323,
-│   │     ParentFailed LG-3324, InputMissing LG-3325, SchemaPending LG-3326, Frozen LG-3327,
-│   │     ParentLate LG-3328, Overlapping LG-3329, NotRunnable LG-3330, GraphRolledBack LG-3331,
-│   │     KeyAlreadyUsed LG-3332, EventConflict LG-3341
+│   │     TaskCanceled LG-3301, NeverStarted LG-3302, BadToken LG-3311, ReportConflict LG-3312,
+│   │     OutputExists LG-3313, LaunchRefused LG-3320, JobDisabled LG-3321, PartDisabled LG-3322,
+│   │     NotDeployed LG-3323, ParentFailed LG-3324, InputMissing LG-3325,
+│   │     SchemaPending LG-3326, Frozen LG-3327, ParentLate LG-3328, Overlapping LG-3329,
+│   │     NotRunnable LG-3330, GraphRolledBack LG-3331, KeyAlreadyUsed LG-3332,
+│   │     NotDeployable LG-3333, EventConflict LG-3341
 │   └── data
-│         NotWaivable LG-3007, SampleRefused LG-3008, SampleNotMasked LG-3009,
-│         ProfileRefused LG-3015, ProfileNotMasked LG-3016, NotReplayable LG-3201,
-│         ReadsWholeSource LG-3202
+│         NotWaivable LG-3007, NotJudged LG-3011, SampleRefused LG-3008,
+│         SampleNotMasked LG-3009, ProfileRefused LG-3015, ProfileNotMasked LG-3016,
+│         NotReplayable LG-3201, ReadsWholeSource LG-3202
 ├── MoveError: a move did not happen: exit 1
 │   └── moves
 │         TableBusy LG-4001*, BaseChanged LG-4002*, Fenced LG-4003, CommitMismatch LG-4004,
@@ -74,8 +76,9 @@ LakeGuardError
 │   │     JavaMissing LG-5001, JarsMissing LG-5002, SourceUnreadable LG-5003, BuildFailed LG-5004,
 │   │     StagingFailed LG-5005, WorkerMissing LG-5006, DeliveryFailed LG-5007,
 │   │     SecretMissing LG-5008, SourceUnavailable LG-5009*, LoadFailed LG-5010,
-│   │     Interrupted LG-5011, SparkNotStarted LG-5012, SparkExited LG-5013,
-│   │     VersionUnreadable LG-5020, NotRebuildable LG-5021, PublishFailed LG-5101
+│   │     Interrupted LG-5011, SparkNotStarted LG-5012, SparkExited LG-5013, DiskFull LG-5014*,
+│   │     VersionUnreadable LG-5020, NotRebuildable LG-5021, FileDamaged LG-5022,
+│   │     PublishFailed LG-5101
 │   ├── scheduling
 │   │     JobFailed LG-5651, JobRequestedRetry LG-5652*, JobUnusable LG-5653, JobCrashed LG-5654*,
 │   │     JobTimedOut LG-5655*, CallRefused LG-5656, CallFailed LG-5657*, WorkerStopped LG-5658*,
@@ -86,6 +89,7 @@ LakeGuardError
     └── state
           StateMissing LG-6001, StateMismatch LG-6002, StateUnavailable LG-6003*,
           StateRefused LG-6004, SemanticsUnknown LG-6005, StateLoginRefused LG-6006,
+          StateLocked LG-6007*, StateFull LG-6008*, StateReadOnly LG-6009, StateDamaged LG-6010,
           LakeOwned LG-6101, StateOlder LG-6102, StateForked LG-6103, LedgerUnreadable LG-6104,
           LedgerMissing LG-6105, RebuildRefused LG-6106, LedgerOlder LG-6107, LedgerOrphaned LG-6108
 """
@@ -120,7 +124,9 @@ from lakeguard_sdk.errors.commands import (
     NotPermitted as NotPermitted,
     NotRegistered as NotRegistered,
     NothingDrafted as NothingDrafted,
+    NothingSelected as NothingSelected,
     NothingToApprove as NothingToApprove,
+    SecretStoreMissing as SecretStoreMissing,
     SourceNotInspectable as SourceNotInspectable,
     OtherTable as OtherTable,
     SettingsError as SettingsError,
@@ -185,6 +191,7 @@ from lakeguard_sdk.errors.moves import (
     FilesRemoved as FilesRemoved,
     ForeignTable as ForeignTable,
     NotApproved as NotApproved,
+    NothingToUndo as NothingToUndo,
     PromotionRefused as PromotionRefused,
     ReasonNeeded as ReasonNeeded,
     RollbackBlocked as RollbackBlocked,
@@ -192,12 +199,15 @@ from lakeguard_sdk.errors.moves import (
     StagedFilesChanged as StagedFilesChanged,
     TableBusy as TableBusy,
     TableUnreadable as TableUnreadable,
+    VersionDamaged as VersionDamaged,
 )
 from lakeguard_sdk.errors.engine import (
     BuildFailed as BuildFailed,
     BuiltByRuns as BuiltByRuns,
-    DeliveryFailed as DeliveryFailed,
     DefinitionNeeded as DefinitionNeeded,
+    DeliveryFailed as DeliveryFailed,
+    DiskFull as DiskFull,
+    FileDamaged as FileDamaged,
     Interrupted as Interrupted,
     JarsMissing as JarsMissing,
     JavaMissing as JavaMissing,
@@ -214,12 +224,12 @@ from lakeguard_sdk.errors.engine import (
     SharedCatalogue as SharedCatalogue,
     SourceUnavailable as SourceUnavailable,
     SourceUnreadable as SourceUnreadable,
-    UnsupportedSpark as UnsupportedSpark,
     SparkExited as SparkExited,
     SparkNotStarted as SparkNotStarted,
     SparkTooOld as SparkTooOld,
     StagingFailed as StagingFailed,
     UnknownFrame as UnknownFrame,
+    UnsupportedSpark as UnsupportedSpark,
     VersionUnreadable as VersionUnreadable,
     WorkerMissing as WorkerMissing,
     WrongArgument as WrongArgument,
@@ -233,10 +243,14 @@ from lakeguard_sdk.errors.state import (
     StateDatabaseShared as StateDatabaseShared,
     RebuildRefused as RebuildRefused,
     SemanticsUnknown as SemanticsUnknown,
+    StateDamaged as StateDamaged,
     StateForked as StateForked,
+    StateFull as StateFull,
+    StateLocked as StateLocked,
     StateMismatch as StateMismatch,
     StateMissing as StateMissing,
     StateOlder as StateOlder,
+    StateReadOnly as StateReadOnly,
     StateRefused as StateRefused,
     StateLoginRefused as StateLoginRefused,
     StateUnavailable as StateUnavailable,
@@ -261,8 +275,10 @@ from lakeguard_sdk.errors.scheduling import (
     LaunchInvalid as LaunchInvalid,
     LaunchRefused as LaunchRefused,
     InvalidEvent as InvalidEvent,
+    NeverStarted as NeverStarted,
     NoLog as NoLog,
     NotCancelable as NotCancelable,
+    NotDeployable as NotDeployable,
     NotDeployed as NotDeployed,
     NotHandedOver as NotHandedOver,
     NotReported as NotReported,
@@ -296,6 +312,7 @@ from lakeguard_sdk.errors.data import (
     NotFullyRebuilt as NotFullyRebuilt,
     UnknownRowRange as UnknownRowRange,
     NotReplayable as NotReplayable,
+    NotJudged as NotJudged,
     NotWaivable as NotWaivable,
     NothingQuarantined as NothingQuarantined,
     ProfileNotMasked as ProfileNotMasked,

@@ -59,6 +59,20 @@ class SettingsError(UsageError):
     next_command = "edit {file}, then: lakeguard doctor"
 
 
+class SecretStoreMissing(UsageError):
+    """Name the program that prints a secret of the store, or write ``env:NAME`` or ``file:PATH``.
+    A definition never names a program."""
+
+    code = "LG-1014"
+    what = (
+        "{owner}: {name} is {reference}, but lakeguard.toml names no command that resolves"
+        " secret:// references"
+    )
+    next_command = (
+        'write [env.NAME.secrets] command = ["PROGRAM"] into lakeguard.toml; then: lakeguard plan'
+    )
+
+
 class NoProject(UsageError):
     """Change to a folder with ``lakeguard.toml``, or create one."""
 
@@ -137,6 +151,15 @@ class NotApprovable(UsageError):
     code = "LG-1207"
     what = "cannot approve the schema of {dataset}: {reason}"
     next_command = "lakeguard schema approve {dataset} --reason WHY --column NAME"
+
+
+class NothingSelected(UsageError):
+    """Write a dataset, ``tag:NAME`` or ``domain:NAME``, with a ``+`` before or after it to add
+    ancestors or descendants."""
+
+    code = "LG-1208"
+    what = "{selector} selects no dataset{hint}"
+    next_command = "lakeguard status"
 
 
 class NotInDraft(UsageError):

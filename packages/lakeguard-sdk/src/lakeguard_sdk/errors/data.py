@@ -96,6 +96,15 @@ class NotWaivable(Refused):
     next_command = "lakeguard plan"
 
 
+class NotJudged(Refused):
+    """A waiver accepts a known failure. A check that could not be judged has none: correct what
+    kept it from being judged."""
+
+    code = "LG-3011"
+    what = "cannot waive {check} of {dataset}: run {run} could not judge it: {reason}"
+    next_command = "lakeguard why {run}"
+
+
 class SampleRefused(Refused):
     """The decision is unaffected: inspect the staged files of the run instead."""
 

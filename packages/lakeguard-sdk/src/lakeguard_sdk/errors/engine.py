@@ -222,6 +222,17 @@ class SparkExited(EngineError):
     )
 
 
+class DiskFull(EngineError):
+    """No space is left where the lake or Spark's temporary files are; nothing became visible."""
+
+    code = "LG-5014"
+    retryable = True
+    what = (
+        "{dataset} could not be written: no space is left for the lake or Spark's temporary files"
+    )
+    next_command = "free space, then: lakeguard run {dataset}"
+
+
 class VersionUnreadable(EngineError):
     """Choose a version whose files all exist: files removed by maintenance cannot be restored."""
 
@@ -236,6 +247,15 @@ class NotRebuildable(EngineError):
     code = "LG-5021"
     what = "run {run} cannot be rebuilt: {reason}"
     next_command = "lakeguard replay {run}"
+
+
+class FileDamaged(EngineError):
+    """The file differs from the record of its version: roll the dataset back to a whole version, or
+    bring the file back from a backup."""
+
+    code = "LG-5022"
+    what = "{dataset} was not read: its file {path} is damaged: {problem}"
+    next_command = 'lakeguard verify, then: lakeguard rollback {dataset} --to VERSION --reason "…"'
 
 
 class PublishFailed(EngineError):

@@ -15,6 +15,14 @@ class AlreadyPublished(UsageError):
     next_command = "lakeguard versions {dataset}"
 
 
+class NothingToUndo(UsageError):
+    """The table is as it was published; nothing was found wrong with it."""
+
+    code = "LG-1013"
+    what = "{dataset} shows v{version} as it was published; there is nothing to undo"
+    next_command = "lakeguard verify"
+
+
 class ReasonNeeded(UsageError):
     """Give a reason: the ledger records it with the move."""
 
@@ -69,6 +77,15 @@ class FilesRemoved(Refused):
         return f'lakeguard rollback {self.fields["dataset"]} --to v{self.whole[0]} --reason "…"'
 
 
+class VersionDamaged(Refused):
+    """Files of the version are missing or are not those that were published: choose another
+    version, or bring them back from a backup."""
+
+    code = "LG-3017"
+    what = "cannot roll {dataset} back to v{version}: {reason}"
+    next_command = "lakeguard versions {dataset}"
+
+
 class PromotionRefused(Refused):
     """Only an unused decision that allowed it promotes a dataset."""
 
@@ -114,7 +131,7 @@ class TableUnreadable(MoveError):
 
     code = "LG-4005"
     what = "the table of {dataset} cannot be used: {reason}"
-    next_command = "lakeguard doctor, and restore {location} from a backup"
+    next_command = 'lakeguard undo DATASET --reason "…", or restore {location} from a backup'
 
 
 class StagedFilesChanged(MoveError):

@@ -146,6 +146,14 @@ class TaskCanceled(Refused):
     next_command = "lakeguard tasks retry {task}"
 
 
+class NeverStarted(Refused):
+    """The process that submitted the task ended before it began the run; nothing was built."""
+
+    code = "LG-3302"
+    what = "task {task} never started: {reason}"
+    next_command = "lakeguard tasks retry {task}"
+
+
 class BadToken(Refused):
     """Send the token exactly as received with the task."""
 
@@ -265,6 +273,14 @@ class KeyAlreadyUsed(Refused):
     code = "LG-3332"
     what = "job {job} was already started with key {key} as {task}, differently: {difference}"
     next_command = "lakeguard tasks show {task}, or use another --key"
+
+
+class NotDeployable(Refused):
+    """A job that can never start would only look deployed: correct it, or set ``active: false``."""
+
+    code = "LG-3333"
+    what = "nothing was deployed: {problem}"
+    next_command = "lakeguard jobs list"
 
 
 class EventConflict(Refused):

@@ -68,6 +68,40 @@ class StateLoginRefused(StateUnavailable):
     next_command = "lakeguard doctor"
 
 
+class StateLocked(StateUnavailable):
+    """Another process holds the database; the same call succeeds once it is done."""
+
+    code = "LG-6007"
+    what = "{place} is locked by another process: {reason}"
+    next_command = "repeat the command"
+
+
+class StateFull(StateUnavailable):
+    """The disk of the database is full; nothing was written, and the same call succeeds once there
+    is space."""
+
+    code = "LG-6008"
+    what = "{place} cannot be written: no space is left ({reason})"
+    next_command = "free space where the database is, then repeat the command"
+
+
+class StateReadOnly(StateError):
+    """The database, its file or its folder may not be written."""
+
+    code = "LG-6009"
+    what = "{place} may not be written: {reason}"
+    next_command = "make the file and its folder writable for this user, then repeat the command"
+
+
+class StateDamaged(StateError):
+    """The database is corrupt or truncated. Everything in the ledger on the lake can be restored;
+    ``rebuild`` keeps the damaged file beside the new one."""
+
+    code = "LG-6010"
+    what = "{place} is damaged: {reason}"
+    next_command = "lakeguard rebuild"
+
+
 class LakeOwned(StateError):
     """A lake has exactly one state database. If it was lost, rebuild it from the ledger."""
 

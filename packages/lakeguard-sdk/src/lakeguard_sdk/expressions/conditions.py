@@ -59,6 +59,8 @@ class Function(StrEnum):
     SIZE = "size"
     KEYS = "map_keys"
     """The keys of a map as an array."""
+    NFKC = "nfkc"
+    """Every character in its NFKC form, without format and other invisible characters."""
 
 
 class Predicate(StrEnum):
@@ -233,3 +235,10 @@ for _node in (Length, Calculation, Call, Choice, ElementCount, Not, And, Or):
 def type_of(scalar: Scalar) -> str:
     """The type of a scalar's values."""
     return "integer" if isinstance(scalar, Length | ElementCount) else scalar.type
+
+
+def holds_pattern(of: Scalar, pattern: str) -> Condition:
+    """Whether the text contains the pattern, as it is stored or as people read it."""
+    anywhere = f"[\\d\\D]*(?:{pattern})[\\d\\D]*"
+    read = Call(function=Function.NFKC, arguments=(of,), type="string")
+    return Or(items=tuple(Matches(of=text, pattern=anywhere) for text in (of, read)))

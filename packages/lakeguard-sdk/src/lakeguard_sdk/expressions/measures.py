@@ -269,7 +269,8 @@ SAMPLED_VALUES = 10_000
 
 class SampleMatches(FrozenModel):
     """Of the batch's distinct values, those ``sample`` with the lowest MD5: how many hold the
-    pattern anywhere. Which values they are does not depend on the order of rows."""
+    pattern anywhere, as stored or in NFKC form. Which values they are does not depend on the order
+    of rows."""
 
     measure: Literal["sample_matches"] = "sample_matches"
     column: ColumnRef

@@ -16,6 +16,7 @@ from lakeguard_sdk.core.dataset_name import DatasetName, Word
 from lakeguard_sdk.core.enums import (
     Enforcement,
     Layer,
+    Lifecycle,
     Malformed,
     PolicyType,
     Severity,
@@ -36,6 +37,8 @@ class SourceDefinition(FrozenModel):
     kind: Literal["source"] = "source"
     source: Word
     format: SourceFormat
+    source_type: str = Field(default="", exclude_if=lambda value: not value)
+    """The type of system as it was given, if it is not the name of the format: ``Oracle``."""
     path: str = ""
     """A glob of files; empty if ``url`` is set."""
     url: str = ""
@@ -145,6 +148,20 @@ class ColumnDefinition(FrozenModel):
     )
     widened_from: str = Field(default="", exclude_if=lambda value: not value)
     """The declared type, if a run has since accepted a wider one."""
+    source_name: str = Field(default="", exclude_if=lambda value: not value)
+    """The name in the source as a row gave it, if it differs from ``name``."""
+    source_type: str = Field(default="", exclude_if=lambda value: not value)
+    """The type in the source as a row gave it, if it differs from ``type``."""
+    dq_rule_set: str = Field(default="", exclude_if=lambda value: not value)
+    """Rules of the column as a row gave them; ``DatasetDefinition.rules`` holds what they mean."""
+    dq_severity: Severity | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Severity of ``dq_rule_set`` as a row gave it."""
+    derived_from: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
+    """What a person declares it to be made of, as ``layer.name.column``; replaces its lineage."""
+    reason: str = Field(default="", exclude_if=lambda value: not value)
+    """Why ``derived_from`` is so."""
+    clean: str = Field(default="", exclude_if=lambda value: not value)
+    """Why it carries no tag of its inputs, if a person declares so; replaces its lineage."""
 
 
 class RuleDefinition(FrozenModel):
@@ -155,6 +172,7 @@ class RuleDefinition(FrozenModel):
     expression: str
     severity: Severity
     active: bool = True
+    external_id: str = Field(default="", exclude_if=lambda value: not value)
 
 
 class FromSource(FrozenModel):
@@ -164,6 +182,10 @@ class FromSource(FrozenModel):
     source: Word
     object: str = ""
     external_id: str = ""
+    dq_enabled: bool = Field(default=True, exclude_if=lambda value: value)
+    """Whether the rules of its columns' ``dq_rule_set`` are evaluated."""
+    dq_fail_behavior: Severity | None = Field(default=None, exclude_if=lambda value: value is None)
+    """FAIL if each of those rules blocks, whatever the severity of its column."""
 
 
 class FromSql(FrozenModel):
@@ -175,7 +197,8 @@ class FromSql(FrozenModel):
 
 
 class FromPython(FrozenModel):
-    """A function ``(spark, inputs) -> DataFrame``; the run refuses a file with another hash."""
+    """A function ``(spark, inputs) -> DataFrame``, which may take ``parameters`` as well; the run
+    refuses a file with another hash."""
 
     build: Literal["python"] = "python"
     file: str
@@ -190,19 +213,33 @@ class FromFrame(FrozenModel):
     build: Literal["frame"] = "frame"
 
 
+class Pending(FrozenModel):
+    """Registered before anybody has said how it is built; its columns may be unknown, too."""
+
+    build: Literal["pending"] = "pending"
+
+
+DATASET_ID = r"^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$"
 PROFILE_EVERY = r"^(version|[1-9][0-9]{0,5}[smhdw])?$"
 
 
 class DatasetDefinition(FrozenModel):
     kind: Literal["dataset"] = "dataset"
     dataset: DatasetName
+    dataset_id: str = Field(default="", pattern=DATASET_ID, exclude_if=lambda value: not value)
+    """The UUID to register a new dataset under; empty to generate one."""
     renamed_from: DatasetName | None = None
     domain: str
     owner: str
     description: str = ""
     active: bool = True
+    status: Lifecycle = Field(
+        default=Lifecycle.ACTIVE, exclude_if=lambda value: value is Lifecycle.ACTIVE
+    )
     parents: tuple[DatasetName, ...] = ()
-    build: Annotated[FromSource | FromSql | FromPython | FromFrame, Field(discriminator="build")]
+    build: Annotated[
+        FromSource | FromSql | FromPython | FromFrame | Pending, Field(discriminator="build")
+    ]
     load: LoadField
     profile: Word = "default"
     leave_out: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
@@ -218,6 +255,15 @@ class DatasetDefinition(FrozenModel):
     details: Details = Field(default_factory=dict)
     location: str = Field(default="", exclude_if=lambda value: not value)
     """Table location outside the lake; empty means derived from target and name."""
+
+    @property
+    def refusal(self) -> str:
+        """Why it is neither built nor read, empty if it is: ``is a draft (status: draft)``."""
+        if not self.active:
+            return "is disabled (active: false)"
+        if self.status is Lifecycle.DRAFT:
+            return "is a draft (status: draft)"
+        return "is retired (status: retired)" if self.status is Lifecycle.RETIRED else ""
 
     @property
     def declared(self) -> TableSchema:
@@ -243,6 +289,7 @@ class PolicyDefinition(FrozenModel):
     expression: str
     enforcement: Enforcement = Enforcement.BLOCK
     active: bool = True
+    external_id: str = Field(default="", exclude_if=lambda value: not value)
 
 
 Definition = Annotated[
@@ -285,13 +332,14 @@ _hashes: dict[int, tuple[ref[DatasetDefinition], str]] = {}
 def definition_hash(definition: DatasetDefinition) -> str:
     """Independent of the order of rules and tags, but not of columns and parents.
 
-    ``renamed_from`` is excluded. Cached.
+    ``renamed_from`` and ``dataset_id`` are excluded. Cached.
     """
     known = _hashes.get(id(definition))
     if known is not None and known[0]() is definition:
         return known[1]
     data = definition.to_data()
     del data["renamed_from"]
+    data.pop("dataset_id", None)
     data["rules"] = unordered_hash(data_hash(rule) for rule in data["rules"])
     for column in data["columns"]:
         if len(column["tags"]) > 1:

@@ -29,6 +29,8 @@ class StagedFile(FrozenModel):
     """Delta file statistics as JSON, from the file's footer."""
     sha256: str = ""
     """Hex digest of the content; empty for files that are only measured."""
+    footer: str = Field(default="", exclude_if=lambda digest: not digest)
+    """Hex digest of the Parquet footer, compared before the file is read."""
     partition: dict[str, str | None] = Field(default_factory=dict)
     """The value of each partition column, as in Delta's log."""
 

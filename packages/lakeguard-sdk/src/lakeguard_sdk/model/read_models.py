@@ -18,7 +18,7 @@ from lakeguard_sdk.core.enums import (
 from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.model.evidence import Changes, InputVersion
 from lakeguard_sdk.model.quarantine import ReplayParameters
-from lakeguard_sdk.model.run import SchemaReaction, Window
+from lakeguard_sdk.model.run import SchemaReaction, Window, WorkerIdentity
 from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
 from lakeguard_sdk.types.schema import TableSchema
 
@@ -86,6 +86,21 @@ class RunRow(FrozenModel):
     """The intended move of its table."""
     job_id: str | None = Field(default=None, exclude_if=lambda job: job is None)
     """The job that launched it, if any."""
+
+
+class OpenRun(FrozenModel):
+    """A run that has not ended."""
+
+    task_id: str
+    run_id: str | None
+    """None if its process died before the run began."""
+    dataset: DatasetName
+    begun_at: Instant
+    triggered_by: str
+    worker: WorkerIdentity | None = None
+    dead: str = ""
+    """Why it can no longer end by itself: its process is gone, or its lease is over. The next
+    command that writes, or the dispatcher, ends it."""
 
 
 class VersionRow(FrozenModel):
@@ -167,6 +182,12 @@ class DatasetStatus(FrozenModel):
     quarantined: int = Field(default=0, exclude_if=lambda rows: not rows)
     """Quarantined rows that were neither replayed nor discarded."""
     quarantined_since: Instant | None = Field(default=None, exclude_if=lambda since: since is None)
+    new_columns: tuple[SchemaReaction, ...] = Field(default=(), exclude_if=lambda found: not found)
+    """Columns that the last read input has and the dataset neither declares nor leaves out."""
+    damage: str = Field(default="", exclude_if=lambda damage: not damage)
+    """What was found wrong with its table and is not undone yet."""
+    open_run: OpenRun | None = Field(default=None, exclude_if=lambda run: run is None)
+    """The newest run that has not ended; ``dead`` says whether it still can."""
 
 
 class ResolvedDataset(FrozenModel):

@@ -23,7 +23,7 @@ from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.delivery import DatabaseTable
 from lakeguard_sdk.model.evidence import InputVersion, SourcePosition, StagedFile
 from lakeguard_sdk.model.load import LoadField, batch_columns, load_columns
-from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantineRule
+from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantineFile, QuarantineRule
 from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
 from lakeguard_sdk.types.schema import TableSchema
 
@@ -99,6 +99,9 @@ class SqlBuild(FrozenModel):
     build: Literal["sql"] = "sql"
     text: str
     views: dict[str, InputPin]
+    parameters: dict[str, str] = Field(default_factory=dict, exclude_if=lambda found: not found)
+    """Values of the ``:name`` parameters, bound by Spark and never pasted into the text: strings,
+    and ``date`` as a DATE."""
 
 
 class PythonBuild(FrozenModel):
@@ -109,6 +112,9 @@ class PythonBuild(FrozenModel):
     function: str
     sha256: str
     inputs: dict[str, InputPin]
+    parameters: dict[str, str] = Field(default_factory=dict, exclude_if=lambda found: not found)
+    """What a function with a third parameter is given: details of dataset and job, and the
+    settings of the launch, without secrets."""
 
 
 class FrameBuild(FrozenModel):
@@ -175,6 +181,8 @@ class RunPlan(FrozenModel):
         default=(), exclude_if=lambda rules: not rules
     )
     """Rules whose failing rows are quarantined, in the order of their ids."""
+    quarantined: tuple[QuarantineFile, ...] = Field(default=(), exclude_if=lambda files: not files)
+    """What is in quarantine already, for a run that may read those rows again."""
 
     def under(self, verdict: SchemaVerdict) -> RunPlan:
         """The plan after the schema verdict."""
@@ -300,14 +308,16 @@ class RunResult(FrozenModel):
 
 
 class AbandonedAttempt(FrozenModel):
-    """An abandoned attempt that was ended."""
+    """An abandoned attempt that was ended, or a task that was never started."""
 
     task_id: str
-    run_id: str
+    run_id: str | None
+    """None if its process ended before the run began."""
     name: str
     """Its job, otherwise its dataset."""
     worker: WorkerIdentity | None = None
     begun_at: Instant
+    """When the run began, else when the task was submitted."""
     lease_expires_at: Instant | None = None
     reason: str
     """Why it was considered dead."""

@@ -41,6 +41,18 @@ class AdoptionPlan(FrozenModel):
         return self.run.ticket
 
 
+class Undone(FrozenModel):
+    """What an undo put back."""
+
+    dataset: DatasetName
+    version: int
+    """The published version, whose state the table has again."""
+    commits: tuple[int, ...] = ()
+    """Commits of the log that were altered or lost, and were written back."""
+    moved: bool = False
+    """Whether commits without a decision were undone."""
+
+
 # Compaction: merges small files without changing a row.
 
 
@@ -81,7 +93,7 @@ class Compacted(FrozenModel):
 
 class RemovalKind(StrEnum):
     STAGING = "staging"
-    """Files of runs that ended without publishing."""
+    """Files that runs staged and did not publish."""
     VERSIONS = "versions"
     """Files that belong only to versions beyond retention."""
     QUARANTINE = "quarantine"

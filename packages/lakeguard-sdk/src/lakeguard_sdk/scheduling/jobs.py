@@ -98,6 +98,7 @@ class JobRow(FrozenModel):
     controls: JobControls
     next_at: Instant | None = None
     last_state: TaskState | None = None
+    """Of its last task; dead if the process of a running one is gone."""
     last_at: Instant | None = None
 
 

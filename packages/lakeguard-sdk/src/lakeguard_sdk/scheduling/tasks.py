@@ -145,6 +145,9 @@ class TaskRow(FrozenModel):
     """The graph version that launched it."""
     last: Transition | None = None
     """The last change of its state, with its reason."""
+    dead: str = Field(default="", exclude_if=lambda reason: not reason)
+    """Why its attempt can no longer end by itself: the process is gone, or its lease is over. The
+    next command that writes, or the dispatcher, ends it."""
 
     @property
     def is_under_way(self) -> bool:
@@ -213,8 +216,8 @@ class Jobs(Protocol):
         key: str | None = None,
         here: bool = False,
     ) -> Launch:
-        """One task per key; a refusal is recorded and returned. With ``here`` the caller runs it,
-        and workers ignore it for the duration of a lease."""
+        """One task per key; a refusal is recorded and returned. With ``here`` this process runs it,
+        and no worker claims it."""
 
     def tasks(
         self, *, state: TaskState | None = None, job: str | None = None, limit: int = 50

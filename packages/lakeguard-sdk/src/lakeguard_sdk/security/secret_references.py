@@ -1,14 +1,16 @@
 """Secret references, resolved only where they are used.
 
 ``env:NAME`` is an environment variable, ``file:PATH`` the content of a file without trailing line
-ends. Values exist in memory only, and every text that may contain one goes through ``without``.
+ends, ``secret://NAME`` what the command of ``lakeguard.toml`` prints for that name. Values exist in
+memory only, and every text that may contain one goes through ``without``.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Mapping
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import quote, quote_plus
 
 from lakeguard_sdk.errors import SecretMissing
@@ -19,6 +21,20 @@ _AT_ONCE = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 """Opening a FIFO without a writer must not block."""
 
 
+STORE = "secret://"
+"""Start of a reference into a secret store."""
+_SECONDS = 30
+_command: tuple[str, ...] = ()
+"""Prints a secret of the store; of this process, which serves one project."""
+
+
+def use_store(command: Sequence[str]) -> None:
+    """Resolve ``secret://NAME`` with this command, which gets NAME as its last argument and prints
+    the value. It comes from ``lakeguard.toml``: a definition never names a program."""
+    global _command
+    _command = tuple(command)
+
+
 def resolve(reference: str) -> str:
     """The secret's value; raises ``SecretMissing``, which never contains a value."""
     scheme, _, rest = reference.partition(":")
@@ -26,8 +42,10 @@ def resolve(reference: str) -> str:
         return _variable(reference, rest)
     if scheme == "file" and rest:
         return _content(reference, rest)
+    if reference.startswith(STORE) and reference != STORE:
+        return _printed(reference)
     # The text may be a literal secret, so it is not repeated.
-    raise SecretMissing(reference=MASK, reason="write env:NAME or file:PATH")
+    raise SecretMissing(reference=MASK, reason="write env:NAME, file:PATH or secret://NAME")
 
 
 def resolve_all(references: Mapping[str, str]) -> dict[str, str]:
@@ -45,6 +63,37 @@ def without(text: str, values: Iterable[str]) -> str:
     for spelled in sorted(spellings, key=len, reverse=True):
         text = text.replace(spelled, MASK)
     return text
+
+
+def _printed(reference: str) -> str:
+    """The output of the store's command; its error output may hold secrets and is not shown."""
+    if not _command:
+        raise SecretMissing(reference=reference, reason="lakeguard.toml names no secrets command")
+    name = reference.removeprefix(STORE)
+    if name.startswith("-"):
+        raise SecretMissing(reference=reference, reason="a name does not start with -")
+    program = os.path.basename(_command[0])
+    try:
+        ended = subprocess.run(  # noqa: S603 - no shell; the command is the operator's
+            [*_command, name],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+        text = ended.stdout[:_LONGEST_FILE].decode("utf-8").rstrip("\r\n")
+    except subprocess.TimeoutExpired:
+        reason = f"{program} did not end within {_SECONDS} s"
+        raise SecretMissing(reference=reference, reason=reason) from None
+    except OSError as error:
+        reason = f"{program} cannot be started: {error.strerror}"
+        raise SecretMissing(reference=reference, reason=reason) from None
+    except UnicodeDecodeError:
+        raise SecretMissing(reference=reference, reason=f"{program} printed no text") from None
+    if ended.returncode:
+        reason = f"{program} ended with exit code {ended.returncode}"
+        raise SecretMissing(reference=reference, reason=reason)
+    return _given(reference, text)
 
 
 def _variable(reference: str, name: str) -> str:

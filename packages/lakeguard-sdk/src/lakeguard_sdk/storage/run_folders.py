@@ -34,6 +34,14 @@ def landing_place(lake: str, source: str, day: str, run_id: str) -> str:
     return join(lake, LANDING, source, f"ingest_date={day}", f"{_RUN}{run_id}")
 
 
+def landed(path: str) -> str | None:
+    """The source whose received files a path below the lake holds; None of other paths. Other
+    folders in ``landing`` are the user's."""
+    top, *folders = path.split("/")
+    received = top == LANDING and len(folders) > 1 and folders[1].startswith("ingest_date=")
+    return folders[0] if received else None
+
+
 def left_by(path: str) -> tuple[str, str] | None:
     """Which of the two a file is, and of which run, by its path below the lake; None of others."""
     top, *folders = path.split("/")[:-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 
@@ -95,13 +96,16 @@ _PIECE = re.compile(r"yyyy|MM|dd|HH|mm|ss|[ ./:,T_-]")
 
 @dataclass(frozen=True)
 class DateFormat:
-    """``pattern`` matches texts in the format; year, month and day are their positions in the
-    text, counted from 1."""
+    """``pattern`` matches texts in the format; the others are positions in the text, counted from
+    1, and 0 for a part of the time that it lacks."""
 
     pattern: str
     year: int
     month: int
     day: int
+    hour: int = 0
+    minute: int = 0
+    second: int = 0
 
 
 def date_format(text: str) -> DateFormat:
@@ -119,4 +123,18 @@ def date_format(text: str) -> DateFormat:
         places[piece] = at
         at += len(piece)
         pattern += _PARTS.get(piece) or f"[{piece}]"
-    return DateFormat(pattern, places["yyyy"], places["MM"], places["dd"])
+    times = (places.get(part, 0) for part in ("HH", "mm", "ss"))
+    return DateFormat(pattern, places["yyyy"], places["MM"], places["dd"], *times)
+
+
+# Spellings of NULL in a text file: one, or several as a JSON list.
+
+
+def null_values(text: str) -> list[str]:
+    """The texts that mean NULL."""
+    if text.startswith('["'):
+        try:
+            return [str(item) for item in json.loads(text)]
+        except ValueError:
+            pass
+    return [text]

@@ -18,7 +18,7 @@ from lakeguard_sdk.types.plain_types import (
     is_numeric,
     plain_widens,
 )
-from lakeguard_sdk.types.type_parser import TYPE_WORDS, normal_type, parse_type
+from lakeguard_sdk.types.type_parser import MEANT, TYPE_WORDS, normal_type, parse_type
 from lakeguard_sdk.types.type_tree import (
     ArrayOf,
     ColumnType,
@@ -33,6 +33,7 @@ from lakeguard_sdk.types.type_tree import (
 __all__ = [
     "FLOATS",
     "INTEGERS",
+    "MEANT",
     "TIMES",
     "TYPE_WORDS",
     "Column",

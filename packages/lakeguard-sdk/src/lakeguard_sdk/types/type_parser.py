@@ -21,6 +21,18 @@ DEEPEST = 16
 half a second."""
 
 TYPE_WORDS = (*PLAIN_WORDS, "array<type>", "map<type,type>", "struct<name:type>")
+MEANT = {
+    "bigdecimal": "decimal(38,18)",
+    "datetime": "timestamp",
+    "datetime2": "timestamp",
+    "money": "decimal(19,4)",
+    "number": "decimal(38,18)",
+    "numeric": "decimal(38,18)",
+    "text": "string",
+    "timestamptz": "timestamp",
+    "varchar": "string",
+}
+"""Types of other systems, and what they are called here."""
 _TOKEN = re.compile(
     r"\s*(`(?:[^`]|``)+`|[<>,:]|decimal\s*\([^()<>`]*\)|[^\s<>,:`]+)\s*", re.IGNORECASE
 )

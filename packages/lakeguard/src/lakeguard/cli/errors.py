@@ -8,7 +8,9 @@ import click
 
 from lakeguard.cli.terminal.layout import Tone, toned
 from lakeguard.services.plain_text import escaped, escaped_lines
-from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.core.did_you_mean import did_you_mean
+from lakeguard_sdk.errors import BadName, LakeGuardError, NotRegistered
 
 WRONG_CALL = "LG-1000"
 """Usage error: an unknown command, option or value."""
@@ -35,6 +37,21 @@ def failure_data(error: BaseException, env: str | None = None) -> dict[str, obje
         "next": LakeGuardError.next_command,
         "retryable": False,
     }
+
+
+def with_meant_dataset(error: Exception, client: Client) -> Exception:
+    """A name without its layer, as an unknown dataset with the one that is meant; else the error
+    itself."""
+    if not isinstance(error, BadName):
+        return error
+    text = str(error.fields["name"])
+    try:
+        known = [row.dataset_name for row in client.reader.datasets()]
+    except LakeGuardError:
+        return error
+    same = [name for name in known if name.name == text.casefold()]
+    hint = f"; did you mean {' or '.join(same)}?" if same else did_you_mean(text, known)
+    return NotRegistered(dataset=text[:200], hint=hint) if hint else error
 
 
 def failure_lines(error: BaseException, env: str | None = None) -> list[str]:

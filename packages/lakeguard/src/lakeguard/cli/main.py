@@ -65,8 +65,15 @@ def answered(arguments: Sequence[str], opened: list[Client] | None = None) -> in
         click.echo("interrupted", err=True)
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - outermost boundary: report everything
-        return print_error(error, arguments)
+        return print_error(_with_hint(error, opened or []), arguments)
     return code if isinstance(code, int) else 0
+
+
+def _with_hint(error: Exception, opened: Sequence[Client]) -> Exception:
+    """For a dataset named without its layer: the dataset that is meant."""
+    from lakeguard.cli import errors
+
+    return errors.with_meant_dataset(error, opened[0]) if opened else error
 
 
 def close(client: Client) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,9 +14,13 @@ from lakeguard.cli.terminal.layout import moment
 from lakeguard.cli.terminal.progress import note
 from lakeguard.services.plain_text import escaped
 from lakeguard.settings import find_project
+from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.client import Client, connect
-from lakeguard_sdk.errors import LakeGuardError, StateError
+from lakeguard_sdk.errors import LakeGuardError, StateError, StateUnavailable
 from lakeguard_sdk.model.run import AbandonedAttempt
+
+BACKOFF = Backoff(first=1.0, longest=30.0)
+"""Between attempts to reach a state database that is away."""
 
 
 def project_of(call: Call) -> Path:
@@ -30,11 +35,30 @@ def client_of(call: Call) -> Client:
     return client
 
 
+def client_when_available(call: Call, sleep: Callable[[float], object] = time.sleep) -> Client:
+    """A client, waiting for a state database that is away: a service may start before it. A refused
+    login is raised at once."""
+    for pause in BACKOFF.delays():
+        try:
+            client = client_of(call)
+        except StateUnavailable as error:
+            if not error.retryable:
+                raise
+            if pause == BACKOFF.first:
+                note(f"control plane unavailable, retrying: {escaped(error)}")
+        else:
+            if pause != BACKOFF.first:
+                note("control plane available again")
+            return client
+        sleep(pause)
+    raise AssertionError("delays never end")
+
+
 @contextmanager
-def writing(call: Call, *, sweep: bool = True) -> Iterator[Client]:
+def writing(call: Call, *, sweep: bool = True, wait: bool = False) -> Iterator[Client]:
     """A client for a command that writes. Attempts of dead processes are reaped first, and SLA
-    breaches reported."""
-    client = client_of(call)
+    breaches reported. With ``wait``, a state database that is away is waited for."""
+    client = client_when_available(call) if wait else client_of(call)
     client.start()
     for ended in client.operations.reap():
         note(reaped_line(ended))
@@ -58,6 +82,12 @@ def reaped_line(ended: AbandonedAttempt) -> str:
     """One line about a reaped attempt: worker, start, reason, and the task's new state."""
     worker, until = ended.worker, ended.lease_expires_at
     by = "" if worker is None else f" by {escaped(worker.host)}:{worker.pid}"
+    if ended.run_id is None:
+        return (
+            f"task {escaped(ended.task_id)} of {escaped(ended.name)}, submitted{by} at "
+            f"{moment(ended.begun_at)}, never started: {escaped(ended.reason)}; it was ended, and "
+            f"the task is {ended.state}"
+        )
     begun = f"run {escaped(ended.run_id)}, begun{by} at {moment(ended.begun_at)}"
     lease = "" if until is None else f", lease until {moment(until)}"
     became = f"its commit was adopted as v{ended.version}" if ended.version else "it was ended"

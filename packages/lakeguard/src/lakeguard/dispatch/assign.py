@@ -123,9 +123,8 @@ def submit_build(
     triggered_by: str,
     rules: DispatchSettings,
 ) -> str:
-    """Workers may claim it only after a lease has passed, with labels, priority and attempts of
-    the job that builds the dataset."""
-    at = tx.now()
+    """Only this process starts it, with labels, priority and attempts of the job that builds the
+    dataset."""
     job_id = job_id_of_dataset(tx, dataset.name)
     controls = JobControls()
     if job_id is not None:
@@ -137,10 +136,10 @@ def submit_build(
         key=key,
         parameters=parameters,
         triggered_by=triggered_by,
-        at=at,
-        attempts=controls.attempts or rules.attempts,
+        at=tx.now(),
+        rules=rules,
+        attempts=controls.attempts,
         job_id=job_id,
-        due_at=at + rules.lease,
         priority=controls.priority,
         labels=controls.labels,
     )

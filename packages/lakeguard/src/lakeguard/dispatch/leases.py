@@ -11,18 +11,23 @@ from sqlalchemy import Select, select, update
 from lakeguard.dispatch.attempt_ends import REPORTED_KINDS, given_up, record_ends
 from lakeguard.dispatch.retry import ended_as
 from lakeguard.dispatch.task_changes import Change, change
-from lakeguard.dispatch.task_row import Task, task_from
-from lakeguard.dispatch.tasks import lease_over, require, ticket_of
+from lakeguard.dispatch.task_row import Task, death_of, task_from
+from lakeguard.dispatch.tasks import (
+    get_task,
+    lease_over,
+    require,
+    ticket_of,
+    unstarted_tasks,
+)
 from lakeguard.dispatch.terms import terms_of
 from lakeguard.settings.settings import DispatchSettings
 from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.schema import task_attempts, tasks
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import RunStatus, TaskKind, TaskState
-from lakeguard_sdk.errors import Fenced, NotHandedOver, ReportOverdue
+from lakeguard_sdk.errors import Fenced, NeverStarted, NotHandedOver, ReportOverdue
 from lakeguard_sdk.model.run import Failure, RunTicket, WorkerIdentity, failure_of
 from lakeguard_sdk.scheduling.jobs import JobControls
-from lakeguard_sdk.scheduling.process_identity import is_gone
 
 OUTSIDE = "outside"
 """Host name of attempts handed over to an external system."""
@@ -104,9 +109,28 @@ def _until(task: Task) -> datetime:
 
 
 def cause_of_death(task: Task, at: datetime) -> str | None:
-    if task.worker is not None and is_gone(task.worker):
-        return f"its process {task.worker.pid} on {task.worker.host} is gone"
-    return "its lease is over" if lease_over(task, at) else None
+    """Why a running attempt, or a task that only its submitter starts, can no longer end."""
+    return death_of(task.worker, task.lease_expires_at, at)
+
+
+def end_unstarted(tx: Transaction) -> list[tuple[Task, str]]:
+    """Cancel tasks whose submitting process ended before it began them; returns each with the
+    reason. Nobody else may start them: a worker would publish a run that nobody waits for."""
+    at = tx.now()
+    ended = [
+        (task, reason)
+        for seen in unstarted_tasks(tx)
+        if cause_of_death(seen, at) is not None
+        and (task := get_task(tx, seen.task_id)).is_unstarted
+        and (reason := cause_of_death(task, at)) is not None
+    ]
+    change(tx, [_never_started(task, reason, tx.actor) for task, reason in ended], at)
+    return ended
+
+
+def _never_started(task: Task, reason: str, actor: str) -> Change:
+    failure = failure_of(NeverStarted(task=task.task_id, reason=reason))
+    return Change(task, TaskState.CANCELED, actor, failure.code, failure.message)
 
 
 def end_lapsed(tx: Transaction, *, rules: DispatchSettings) -> list[Task]:

@@ -155,7 +155,9 @@ def jobs_now() -> Select[Any]:
         last.scalar_subquery().label("enabled"),
         running.scalar_subquery().label("running"),
     ).where(
-        view.org_id == bindparam("org_id"), view.job_id.in_(bindparam("job_ids", expanding=True))
+        view.org_id == bindparam("org_id"),
+        view.job_id.in_(bindparam("job_ids", expanding=True)),
+        view.revision > 0,
     )
 
 

@@ -13,7 +13,7 @@ from lakeguard.settings.settings import DispatchSettings
 from lakeguard.state.schema import tasks
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.backoff import Backoff, jitter
-from lakeguard_sdk.core.enums import QUEUED_KINDS, RunStatus, TaskState
+from lakeguard_sdk.core.enums import QUEUED_KINDS, RunStatus, TaskKind, TaskState
 from lakeguard_sdk.errors import Fenced, NotRetryable
 from lakeguard_sdk.model.run import Failure
 
@@ -35,6 +35,9 @@ def ended_as(
         return TaskState.FAILED, None
     if task.attempt >= task.max_attempts:
         return TaskState.DEAD, None
+    if task.kind is TaskKind.BUILD and task.cause is None:
+        # A run that somebody started: its process retries it, a worker would publish it unasked.
+        return TaskState.FAILED, None
     return TaskState.FAILED, at + pause(task.attempt, rules, random.random())  # noqa: S311 - spreads load
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from lakeguard.dispatch.task_changes import is_allowed
+from lakeguard.dispatch.task_row import Start
 from lakeguard.ledger.notifications.emit_events import emit_transitions
 from lakeguard.state import outbox
 from lakeguard.state.bulk_writes import insert_new
@@ -31,7 +32,8 @@ class NewTask:
     attempts: int
     actor: str
     due_at: datetime | None = None
-    """None: started by id only."""
+    """When workers may claim it; None with ``start``."""
+    start: Start | None = None
     job_id: str | None = None
     priority: int = 0
     labels: tuple[str, ...] = ()
@@ -74,6 +76,8 @@ def _row(org_id: str, task_id: str, wanted: NewTask, at: datetime) -> dict[str, 
         "max_attempts": wanted.attempts,
         "state": wanted.state.value,
         "attempt": 0,
+        "worker": None if wanted.start is None else wanted.start.process.to_json(),
+        "lease_expires_at": None if wanted.start is None else wanted.start.until,
         "job_id": wanted.job_id,
         "due_at": wanted.due_at,
         "priority": wanted.priority,

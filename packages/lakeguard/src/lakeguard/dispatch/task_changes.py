@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from lakeguard.dispatch.task_row import Task
+from lakeguard.dispatch.task_row import Start, Task
 from lakeguard.ledger.notifications.emit_events import emit_transitions
 from lakeguard.state import outbox
 from lakeguard.state.bulk_writes import update_numbered
@@ -80,6 +80,8 @@ class Change:
     due_at: datetime | None = None
     """Earliest time of automatic action; None: never."""
     holding: Holding | None = None
+    start: Start | None = None
+    """For a queued task that a process starts itself."""
 
 
 def change(tx: Transaction, changes: Sequence[Change], at: datetime) -> list[Task]:
@@ -112,6 +114,8 @@ def _after(change: Change, at: datetime) -> Task:
     }
     if change.holding is not None:
         new |= vars(change.holding)
+    if change.start is not None:
+        new |= {"worker": change.start.process, "lease_expires_at": change.start.until}
     return task.model_copy(update=new)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
@@ -17,8 +18,9 @@ from sqlalchemy import (
     union_all,
 )
 
+from lakeguard.dispatch.attempt_ends import REPORTED_KINDS
 from lakeguard.dispatch.queue import is_last_transition
-from lakeguard.dispatch.task_row import Task, find_task
+from lakeguard.dispatch.task_row import Task, death_of, find_task
 from lakeguard.dispatch.tasks import task_id_of_run
 from lakeguard.state.schema import md_jobs, task_transitions, tasks
 from lakeguard.state.transaction import Transaction
@@ -26,6 +28,7 @@ from lakeguard.state.views.views import dataset_registry
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import UnknownTask
+from lakeguard_sdk.model.read_models import OpenRun
 from lakeguard_sdk.model.run import WorkerIdentity
 from lakeguard_sdk.scheduling.tasks import Cause, TaskRow, Transition
 from lakeguard_sdk.security.secret_values import shown_value
@@ -41,7 +44,39 @@ def list_tasks(
     newest = [_newest(tx.org_id, each, job, limit) for each in ([state] if state else TaskState)]
     found = union_all(*(select(each.subquery()) for each in newest)).subquery("newest")
     query = _shown(tx.org_id).where(tasks.c.task_id.in_(select(found.c.task_id)))
-    return [_row(row) for row in tx.execute(query.order_by(*_AGE).limit(limit))]
+    at = tx.now()
+    return [_row(row, at) for row in tx.execute(query.order_by(*_AGE).limit(limit))]
+
+
+def list_open_runs(tx: Transaction, dataset_id: str | None = None) -> list[OpenRun]:
+    """Running attempts of datasets, and tasks whose process died before it began them; newest
+    first."""
+    states = (TaskState.RUNNING, TaskState.QUEUED)
+    query = _shown(tx.org_id).where(
+        tasks.c.state.in_([_word(state) for state in states]),
+        or_(tasks.c.state == _word(TaskState.RUNNING), tasks.c.due_at.is_(None)),
+        tasks.c.kind.not_in([kind.value for kind in REPORTED_KINDS]),
+        dataset_registry.c.dataset_name.is_not(None),
+    )
+    if dataset_id is not None:
+        query = query.where(tasks.c.dataset_id == dataset_id)
+    at = tx.now()
+    found = [_row(row, at) for row in tx.execute(query.order_by(*_AGE))]
+    return [_open_run(row) for row in found if row.state is TaskState.RUNNING or row.dead]
+
+
+def _open_run(row: TaskRow) -> OpenRun:
+    if row.dataset is None:
+        raise ValueError(f"task {row.task_id} builds no dataset")
+    return OpenRun(
+        task_id=row.task_id,
+        run_id=row.run_id if row.state is TaskState.RUNNING else None,
+        dataset=row.dataset,
+        begun_at=row.created_at if row.last is None else row.last.at,
+        triggered_by=row.triggered_by,
+        worker=row.worker,
+        dead=row.dead,
+    )
 
 
 def _newest(org_id: str, state: TaskState, job: str | None, limit: int) -> Select[Any]:
@@ -64,7 +99,7 @@ def show_task(tx: Transaction, task_or_run_id: str) -> TaskRow:
     found = tx.execute(_shown(tx.org_id).where(tasks.c.task_id == task_id)).first()
     if found is None:
         raise UnknownTask(task=task_or_run_id)
-    return _row(found)
+    return _row(found, tx.now())
 
 
 def list_transitions(tx: Transaction, task_or_run_id: str) -> list[Transition]:
@@ -109,9 +144,10 @@ def _shown(org_id: str) -> Select[Any]:
     )
 
 
-def _row(row: Row[Any]) -> TaskRow:
+def _row(row: Row[Any], at: datetime) -> TaskRow:
     last = {name: getattr(row, f"last_{name}") for name in _LAST}
     parameters = json.loads(row.parameters)
+    worker = None if row.worker is None else WorkerIdentity.from_json(row.worker)
     return TaskRow(
         task_id=row.task_id,
         kind=row.kind,
@@ -124,7 +160,7 @@ def _row(row: Row[Any]) -> TaskRow:
         priority=row.priority,
         labels=tuple(row.labels.split()),
         run_id=row.run_id,
-        worker=None if row.worker is None else WorkerIdentity.from_json(row.worker),
+        worker=worker,
         created_at=row.created_at,
         due_at=row.due_at,
         lease_expires_at=row.lease_expires_at if row.state == TaskState.RUNNING else None,
@@ -135,7 +171,15 @@ def _row(row: Row[Any]) -> TaskRow:
         window=parameters.get("window"),
         dag_version_id=row.dag_version_id,
         last=None if row.last_number is None else Transition(**last),
+        dead=_death(row, worker, at),
     )
+
+
+def _death(row: Row[Any], worker: WorkerIdentity | None, at: datetime) -> str:
+    unstarted = row.state == TaskState.QUEUED and row.due_at is None
+    if row.state != TaskState.RUNNING and not unstarted:
+        return ""
+    return death_of(worker, row.lease_expires_at, at) or ""
 
 
 def _shown_cause(text: str) -> Cause:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, select
@@ -13,6 +15,7 @@ from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskKind, TaskState
 from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.model.run import WorkerIdentity
+from lakeguard_sdk.scheduling.process_identity import is_gone
 
 DATE = "date"
 """The parameter with a task's logical date."""
@@ -46,6 +49,19 @@ class Task(FrozenModel):
     ended_at: Instant | None = None
     """When it was completed, if it was."""
 
+    @property
+    def is_unstarted(self) -> bool:
+        """Whether it waits for the process that submitted it, which workers never claim."""
+        return self.state is TaskState.QUEUED and self.due_at is None
+
+
+@dataclass(frozen=True)
+class Start:
+    """The process that starts a task itself, and until when; workers never claim that task."""
+
+    process: WorkerIdentity
+    until: datetime
+
 
 def find_task(tx: Transaction, task_id: str) -> Task | None:
     """The task, locked in a write transaction."""
@@ -67,3 +83,10 @@ def task_from(row: Row[Any]) -> Task:
     fields = dict(row._mapping)
     worker = fields.pop("worker")
     return Task(worker=None if worker is None else WorkerIdentity.from_json(worker), **fields)
+
+
+def death_of(worker: WorkerIdentity | None, until: datetime | None, at: datetime) -> str | None:
+    """Why a process that holds a lease counts as dead; None while it may live."""
+    if worker is not None and is_gone(worker):
+        return f"its process {worker.pid} on {worker.host} is gone"
+    return "its lease is over" if until is None or until <= at else None

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from types import MappingProxyType
 
-from sqlalchemy import select, update
+from sqlalchemy import literal_column, select, update
 
 from lakeguard.dispatch.retry import ended_as
 from lakeguard.dispatch.submit import NewTask, submit_all
 from lakeguard.dispatch.task_changes import Change, Holding, change
-from lakeguard.dispatch.task_row import Task, find_task, task_from
+from lakeguard.dispatch.task_row import Start, Task, find_task, task_from
 from lakeguard.settings.settings import DispatchSettings
 from lakeguard.state import outbox
 from lakeguard.state.schema import task_attempts, tasks
@@ -20,6 +20,7 @@ from lakeguard_sdk.core.enums import RunStatus, TaskKind, TaskState
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import Fenced, UnknownRun
 from lakeguard_sdk.model.run import Failure, RunTicket, WorkerIdentity
+from lakeguard_sdk.scheduling.process_identity import this_process
 
 __all__ = [
     "Task",
@@ -33,9 +34,11 @@ __all__ = [
     "require_holder",
     "running_tasks",
     "started_at",
+    "starts_here",
     "submit",
     "task_id_of_run",
     "task_of_run",
+    "unstarted_tasks",
 ]
 
 
@@ -48,15 +51,15 @@ def submit(
     parameters: str,
     triggered_by: str,
     at: datetime,
-    attempts: int,
+    rules: DispatchSettings,
+    attempts: int | None = None,
     job_id: str | None = None,
-    due_at: datetime | None = None,
     priority: int = 0,
     labels: tuple[str, ...] = (),
 ) -> str:
     """One task per (dataset, key): the same key is the same task.
 
-    Before it is due, it can only be started by id.
+    This process starts it by id, within a lease; otherwise the reaper cancels it.
     """
     wanted = NewTask(
         kind=kind,
@@ -64,10 +67,10 @@ def submit(
         key=key,
         parameters=parameters,
         triggered_by=triggered_by,
-        attempts=attempts,
+        attempts=attempts or rules.attempts,
         actor=triggered_by,
+        start=starts_here(at, rules),
         job_id=job_id,
-        due_at=due_at,
         priority=priority,
         labels=labels,
     )
@@ -82,6 +85,11 @@ def submit(
         )
     )
     return str(known.one())
+
+
+def starts_here(at: datetime, rules: DispatchSettings) -> Start:
+    """This process starts the task."""
+    return Start(this_process("starter"), at + rules.lease)
 
 
 def claim(
@@ -208,19 +216,29 @@ def finish(
     return change(tx, [ended], at)[0]
 
 
-def requeue(tx: Transaction, task: Task, *, at: datetime, due_at: datetime) -> bool:
-    """Queue a failed build for its next attempt, if any is left; the caller starts it, workers not
-    before it is due."""
+def requeue(tx: Transaction, task: Task, *, rules: DispatchSettings) -> bool:
+    """Queue a failed build for its next attempt, if any is left; this process starts it."""
     spent = task.attempt >= task.max_attempts
     if task.kind is not TaskKind.BUILD or task.state is not TaskState.FAILED or spent:
         return False
-    change(tx, [Change(task, TaskState.QUEUED, tx.actor, due_at=due_at)], at)
+    at = tx.now()
+    change(tx, [Change(task, TaskState.QUEUED, tx.actor, start=starts_here(at, rules))], at)
     return True
 
 
 def running_tasks(tx: Transaction) -> Sequence[Task]:
     query = select(tasks).where(
         tasks.c.org_id == tx.org_id, tasks.c.state == TaskState.RUNNING.value
+    )
+    return [task_from(row) for row in tx.execute(query.order_by(tasks.c.task_id))]
+
+
+def unstarted_tasks(tx: Transaction) -> Sequence[Task]:
+    """Queued tasks that wait for the process that submitted them, by partial index."""
+    query = select(tasks).where(
+        tasks.c.org_id == tx.org_id,
+        tasks.c.state == literal_column("'queued'"),
+        tasks.c.due_at.is_(None),
     )
     return [task_from(row) for row in tx.execute(query.order_by(tasks.c.task_id))]
 

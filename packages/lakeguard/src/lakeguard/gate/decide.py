@@ -9,19 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from lakeguard.gate.evaluation.case import CaseFacts, History
 from lakeguard.gate.evaluation.evaluate import EvaluationContext, Unmeasured, evaluate
+from lakeguard.gate.evaluation.measure_agreement import disagreements
 from lakeguard.gate.evaluation.messages import counted, moment_words
 from lakeguard.gate.grammar.grammar_error import GrammarError
-from lakeguard.gate.policies import difference_text, discards, evaluate_policy, governs
+from lakeguard.gate.policies import (
+    difference_text,
+    discards,
+    evaluate_policy,
+    governs,
+    policy_measures,
+)
 from lakeguard.gate.policy_types.policy_form import PolicyInput
 from lakeguard.gate.rules.compile import CompiledRule, compiler_for
 from lakeguard.gate.rules.worst_values import tagged_columns, without_worst_values
 from lakeguard.gate.schema.messages import REACTION_WORDS
 from lakeguard.gate.typecheck.scalars import NotAValue
 from lakeguard_sdk.core.enums import CheckKind, Enforcement, Outcome, Scope, Verdict
-from lakeguard_sdk.expressions.measures import RowCount, measure_key
+from lakeguard_sdk.expressions.measures import Measure, MeasureValue, RowCount, measure_key
 from lakeguard_sdk.model.decision import CheckResult, Ruling, Waiver
 from lakeguard_sdk.model.definitions import PolicyDefinition, RuleDefinition
 from lakeguard_sdk.model.evidence import Evidence
@@ -69,7 +77,8 @@ def decide(
         context = EvaluationContext(evidence, history, clock, frozenset(facts.quarantine_rule_ids))
     found = [_policy_check(policy_input, policy) for policy in judged]
     found += [_rule_check(rule, compiler, context) for rule in ruleset]
-    checks = [*facts.eligibility, *_schema_checks(facts, evidence)]
+    measures = () if evidence is None else _measures_of(ruleset, judged, facts, compiler)
+    checks = [*facts.eligibility, *_schema_checks(facts, evidence, measures)]
     checks += [_with_waiver(check, facts, judged, clock) for check in found]
     checks.sort(key=_place)
     blocking = [check for check in checks if check.outcome in _BLOCKING]
@@ -91,13 +100,33 @@ def _place(check: CheckResult) -> tuple[int, str, str, str, str]:
     return kind, check.check_id, check.expression, check.outcome, check.message
 
 
-def _schema_checks(facts: CaseFacts, evidence: Evidence | None) -> list[CheckResult]:
+def _measures_of(
+    ruleset: Iterable[RuleDefinition],
+    policies: Iterable[PolicyDefinition],
+    facts: CaseFacts,
+    compiler: Callable[[RuleDefinition], CompiledRule],
+) -> tuple[Measure, ...]:
+    """All measures that the evidence can hold, in a fixed order."""
+    compiled = (_compiled(rule, compiler) for rule in ruleset)
+    found = {
+        ref.key: ref.measure
+        for rule in compiled
+        if not isinstance(rule, Exception)
+        for ref in rule.check.measures
+    }
+    found |= {measure_key(m): m for m in policy_measures(policies, facts.declared)}
+    return tuple(found[key] for key in sorted(found))
+
+
+def _schema_checks(
+    facts: CaseFacts, evidence: Evidence | None, measures: tuple[Measure, ...]
+) -> list[CheckResult]:
     """One check per schema difference, and one for the consistency of the evidence."""
     checks = [_reaction_check(item) for item in facts.schema_differences]
     if evidence is None:
         return checks
     try:
-        problems = _contradictions(facts, evidence)
+        problems = _contradictions(facts, evidence, measures)
     except Exception as error:  # noqa: BLE001 - whatever goes wrong here, the gate stays closed
         problems = [f"the evidence cannot be checked: {_named(error)}"]
     outcome = Outcome.ERROR if problems else Outcome.PASS
@@ -163,8 +192,10 @@ def _rule_check(
     compiled = _compiled(rule, compiler)
     check = _judged(rule, compiled, context)
     if isinstance(compiled, Exception):
-        return check.model_copy(update={"fingerprint": rule.content_hash()})
-    return check.model_copy(update=compiled.result_fields)
+        known: dict[str, Any] = {"fingerprint": rule.content_hash()}
+    else:
+        known = compiled.result_fields
+    return check.model_copy(update={**known, "severity": rule.severity})
 
 
 def _compiler(facts: CaseFacts) -> Callable[[RuleDefinition], CompiledRule]:
@@ -267,7 +298,9 @@ _BATCH_ROWS = measure_key(RowCount())
 _TABLE_ROWS = measure_key(RowCount(scope=Scope.TABLE))
 
 
-def _contradictions(facts: CaseFacts, evidence: Evidence) -> list[str]:
+def _contradictions(
+    facts: CaseFacts, evidence: Evidence, measures: tuple[Measure, ...]
+) -> list[str]:
     """Contradictions in the evidence; empty if it is consistent."""
     found = []
     if evidence.dataset != facts.dataset:
@@ -276,7 +309,16 @@ def _contradictions(facts: CaseFacts, evidence: Evidence) -> list[str]:
     found += _rows(evidence)
     found += _measures(evidence)
     found += _quarantined(facts, evidence)
+    found += disagreements(measures, evidence.measures, evidence.rows, evidence.table_rows)
+    if evidence.quarantined is not None:
+        before = evidence.quarantined.before
+        rows, table_rows = (_known_count(before.get(key)) for key in (_BATCH_ROWS, _TABLE_ROWS))
+        found += disagreements(measures, before, rows, table_rows)
     return found
+
+
+def _known_count(value: MeasureValue) -> int | None:
+    return value if isinstance(value, int) else None
 
 
 def _schema(staged: TableSchema, declared: TableSchema) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 
@@ -15,6 +17,17 @@ class InheritedTag(FrozenModel):
     """``layer.name.column`` where the tag is declared."""
     through: tuple[str, ...] = ()
     """Functions that every value passed through, in lower case."""
+    unknown: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Whether the lineage of the column is unknown, so that it may carry any tag."""
+
+
+class DeclaredOrigin(FrozenModel):
+    """A person's word on a column, which replaces what lineage shows."""
+
+    column: str
+    derived_from: tuple[str, ...] = ()
+    """Columns as ``layer.name.column``; empty if the column is declared clean."""
+    reason: str
 
 
 class ReadInput(FrozenModel):
@@ -43,3 +56,8 @@ class Subject(FrozenModel):
     rows_before: int | None = None
     """Rows of the published table."""
     opened_at: Instant | None = None
+    outside: tuple[str, ...] | None = Field(default=None, exclude_if=lambda found: found is None)
+    """What the rows are made of besides datasets and declared sources; None until a run has
+    reported it."""
+    declared: tuple[DeclaredOrigin, ...] = Field(default=(), exclude_if=lambda found: not found)
+    """Columns of which a person has declared what they are made of."""

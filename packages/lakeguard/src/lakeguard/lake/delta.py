@@ -28,6 +28,7 @@ from lakeguard_sdk.model.delta_log import (
 from lakeguard_sdk.model.run import Intent
 from lakeguard_sdk.model.table_operations import AdoptableTable
 from lakeguard_sdk.storage.fault_points import reached
+from lakeguard_sdk.storage.file_records import FileRecord, first_damage
 from lakeguard_sdk.storage.storage import join, local_path, storage_for
 from lakeguard_sdk.types.schema import TableSchema
 
@@ -94,6 +95,10 @@ class DeltaTables:
         with _readable(location):
             return read_commit(storage_for(location), location, version)
 
+    def commit_body(self, location: str, version: int) -> bytes | None:
+        storage, file = storage_for(location), log_file(location, version)
+        return storage.read_bytes(file) if storage.exists(file) else None
+
     def head_version(self, location: str) -> int:
         return self._open(location).version()
 
@@ -108,17 +113,28 @@ class DeltaTables:
         found = (_live(dict(zip(names, row, strict=True))) for row in rows)
         return sorted(found, key=lambda file: file.path)
 
-    def damage(self, location: str, version: int) -> str | None:
+    def damage(
+        self,
+        location: str,
+        version: int,
+        *,
+        rows: int | None = None,
+        records: Sequence[FileRecord] | None = None,
+    ) -> str | None:
         actions = self._open(location, version).get_add_actions(flatten=True)
-        columns = [actions[name].to_pylist() for name in ("path", "size_bytes")]
+        encoded, sizes, counts = (actions[name].to_pylist() for name in _FILE[:3])
+        shown = sum(count or 0 for count in counts)
+        if rows is not None and shown != rows:
+            return f"its log shows {shown:,} rows instead of {rows:,}"
         storage = storage_for(location)
-        for encoded, size in zip(*columns, strict=True):
-            path = unquote(encoded)
+        paths = [unquote(path) for path in encoded]
+        for path, size in zip(paths, sizes, strict=True):
             if not storage.exists(join(location, path)):
                 return f"file {path} is missing"
             if storage.facts(join(location, path)).size != size:
                 return f"file {path} has a different size than in the log"
-        return None
+        found = None if records is None else first_damage(location, sorted(paths), records)
+        return None if found is None else f"file {found[0]}: {found[1]}"
 
     def keeps_properties(self, location: str, version: int) -> bool:
         properties = self._open(location, version).metadata().configuration
@@ -223,6 +239,15 @@ class DeltaTables:
             failure = error
         reached("fence.committed")
         return failure
+
+
+def is_governed(location: str) -> bool:
+    """Whether the table has commits of LakeGuard, of this lake or another."""
+    try:
+        return DeltaTable(local_path(location)).transaction_version(PUBLISH_APP) is not None
+    except DeltaError:  # a damaged log; who created the table can still be read
+        first = read_commit(storage_for(location), location, 0)
+        return first is not None and first.author is not None
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 from lakeguard_sdk.model.delta_log import Commit
 from lakeguard_sdk.model.run import Intent
 from lakeguard_sdk.model.table_operations import AdoptableTable
+from lakeguard_sdk.storage.file_records import FileRecord
 from lakeguard_sdk.types.schema import TableSchema
 
 
@@ -63,6 +64,9 @@ class GovernedTables(Protocol):
     def commit_at(self, location: str, version: int) -> Commit | None:
         """The commit of that version, or None."""
 
+    def commit_body(self, location: str, version: int) -> bytes | None:
+        """The file of that commit, or None."""
+
     def head_version(self, location: str) -> int: ...
 
     def files_at(self, location: str, version: int) -> frozenset[str]:
@@ -71,8 +75,16 @@ class GovernedTables(Protocol):
     def live_at(self, location: str, version: int) -> Sequence[LiveFile]:
         """The files of a version, ordered by path."""
 
-    def damage(self, location: str, version: int) -> str | None:
-        """A missing file or wrong size among the files of a version, else None."""
+    def damage(
+        self,
+        location: str,
+        version: int,
+        *,
+        rows: int | None = None,
+        records: Sequence[FileRecord] | None = None,
+    ) -> str | None:
+        """A missing file or wrong size among the files of a version, else None. With ``rows``, the
+        log must show as many; with ``records``, every file must be the recorded one."""
 
     def keeps_properties(self, location: str, version: int) -> bool:
         """Whether the version still has the properties set at creation."""

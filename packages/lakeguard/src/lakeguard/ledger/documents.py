@@ -15,7 +15,11 @@ from lakeguard_sdk.core.canonical_json import canonical_json, hash_bytes
 
 def put_document(tx: Transaction, data: Any, at: datetime) -> str:
     """Store the canonical JSON of ``data``; equal content is stored once."""
-    body = canonical_json(data)
+    return put_text(tx, canonical_json(data), at)
+
+
+def put_text(tx: Transaction, body: str, at: datetime) -> str:
+    """Store a text as it is; equal content is stored once."""
     content_hash = hash_bytes(body.encode())
     row = {"org_id": tx.org_id, "content_hash": content_hash, "body": body}
     outbox.record_once(tx, documents, row, at)
@@ -23,7 +27,7 @@ def put_document(tx: Transaction, data: Any, at: datetime) -> str:
 
 
 def get_document(tx: Transaction, content_hash: str) -> str:
-    """The canonical JSON with this hash; raises KeyError."""
+    """The text with this hash; raises KeyError."""
     body = tx.scalar(
         select(documents.c.body).where(
             documents.c.org_id == tx.org_id, documents.c.content_hash == content_hash

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from sqlalchemy import Row, Select, func, select
 
+from lakeguard.ledger.documents import put_text
+from lakeguard.settings import FileCheck
 from lakeguard.state import outbox
+from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.locks import hold
 from lakeguard.state.schema import governed_tables, intent_outcomes, intents
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.core.frozen_model import FrozenModel
+from lakeguard_sdk.model.delta_log import STAGING
 from lakeguard_sdk.model.evidence import StagedFile
 from lakeguard_sdk.model.run import Intent
+from lakeguard_sdk.storage.file_records import FileRecord
 
 
 class IntentOutcome(StrEnum):
@@ -117,6 +124,33 @@ def adopted_files(tx: Transaction, dataset_id: str) -> tuple[StagedFile, ...]:
     return tuple(file for body in bodies for file in Intent.from_json(body).adds)
 
 
+def file_records(
+    tx: Transaction, table_id: str, paths: Iterable[str], check: FileCheck
+) -> list[FileRecord]:
+    """What the moves recorded of these files; with hashes only if ``check`` compares them."""
+    wanted = set(paths)
+    runs = {parts[1] for path in wanted if (parts := path.split("/"))[0] == STAGING}
+    table = governed_tables.c
+    owner = select(table.dataset_id).where(table.table_id == table_id).scalar_subquery()
+    of_table = select(intents.c.body).where(intents.c.dataset_id == owner)
+    queries = [of_table.where(intents.c.run_id.in_(piece)) for piece in in_pieces(sorted(runs))]
+    if any(not path.startswith(f"{STAGING}/") for path in wanted):
+        queries.append(of_table.where(intents.c.kind == MoveKind.ADOPTION.value))
+    bodies = (body for query in queries for body in tx.scalars(query))
+    files = (file for body in bodies for file in json.loads(body)["adds"])
+    hashed = check is FileCheck.HASHES
+    return [
+        FileRecord(
+            path=file["path"],
+            size=file["size"],
+            footer=file.get("footer", ""),
+            sha256=file["sha256"] if hashed else "",
+        )
+        for file in files
+        if file["path"] in wanted
+    ]
+
+
 def outcome_of(tx: Transaction, intent_id: str) -> ClosedIntent | None:
     row = tx.execute(
         select(intent_outcomes).where(intent_outcomes.c.intent_id == intent_id)
@@ -137,7 +171,26 @@ def committed_hashes(tx: Transaction, dataset_id: str) -> dict[int, str]:
     return {row.commit_version: row.commit_sha256 for row in rows}
 
 
-def record_table(tx: Transaction, dataset_id: str, location: str, table_id: str) -> None:
+def recorded_commits(tx: Transaction, dataset_id: str) -> dict[int, str]:
+    """Commit version → hash of the commit file, of every commit that LakeGuard made."""
+    created = tx.scalar(
+        select(governed_tables.c.created_sha256).where(governed_tables.c.dataset_id == dataset_id)
+    )
+    outcome = intent_outcomes.c
+    ours = (IntentOutcome.COMMITTED.value, IntentOutcome.FENCED.value)
+    rows = tx.execute(
+        select(outcome.commit_version, outcome.commit_sha256)
+        .join(intents, intents.c.intent_id == outcome.intent_id)
+        .where(intents.c.dataset_id == dataset_id, outcome.outcome.in_(ours))
+    )
+    found = {row.commit_version: row.commit_sha256 for row in rows}
+    return found if created is None else {0: created, **found}
+
+
+def record_table(
+    tx: Transaction, dataset_id: str, location: str, table_id: str, created: bytes | None = None
+) -> None:
+    """``created`` is the commit that made the table, if LakeGuard made it."""
     at = tx.now()
     row = {
         "dataset_id": dataset_id,
@@ -145,6 +198,7 @@ def record_table(tx: Transaction, dataset_id: str, location: str, table_id: str)
         "location": location,
         "table_id": table_id,
         "created_at": at,
+        "created_sha256": None if created is None else put_text(tx, created.decode(), at),
     }
     outbox.record(tx, governed_tables, [row], at)
 

@@ -7,10 +7,13 @@ from typing import NamedTuple
 
 from sqlalchemy import select
 
-from lakeguard.ledger.versions import StoredVersion
+from lakeguard.ledger.versions import StoredVersion, pointer, require_version
+from lakeguard.registry.store import dataset_by_id, require_dataset
 from lakeguard.state import outbox
 from lakeguard.state.schema import column_lineage
 from lakeguard.state.transaction import Transaction
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.model.read_models import ColumnLineage
 
 UNKNOWN = "*"
 """In place of a column name: some columns of the input, unknown which."""
@@ -48,3 +51,27 @@ def lineage_of(tx: Transaction, dataset_id: str, version: int) -> list[Arrow]:
         .order_by(table.column_name, table.input_dataset_id, table.input_column)
     )
     return [Arrow(*row) for row in rows]
+
+
+def lineage_rows(tx: Transaction, name: DatasetName, version: int | None) -> list[ColumnLineage]:
+    """Lineage by column, with current dataset names; empty if nothing is published or there are no
+    inputs."""
+    dataset_id = require_dataset(tx, name).dataset_id
+    if version is None:
+        published = pointer(tx, dataset_id)
+        if published is None:
+            return []
+        version = published.version
+    found = lineage_of(tx, dataset_id, require_version(tx, dataset_id, version).version)
+    names = {
+        given: dataset_by_id(tx, given).name
+        for given in {arrow.input_dataset_id for arrow in found}
+    }
+    return [
+        ColumnLineage(
+            column=arrow.column,
+            input=names[arrow.input_dataset_id],
+            input_column=None if arrow.input_column == UNKNOWN else arrow.input_column,
+        )
+        for arrow in found
+    ]

@@ -11,6 +11,7 @@ from lakeguard.state import outbox
 from lakeguard.state.schema import run_openings, run_schemas
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.errors import UnknownRun
+from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.model.run import RunPlan, SchemaVerdict
 from lakeguard_sdk.types.schema import TableSchema
 
@@ -75,8 +76,14 @@ def opened_revision(tx: Transaction, run_id: str) -> int | None:
     )
 
 
-def record_schema(tx: Transaction, run_id: str, live: TableSchema, verdict: SchemaVerdict) -> None:
-    """Record the live schema and its verdict."""
+def record_schema(
+    tx: Transaction,
+    run_id: str,
+    live: TableSchema,
+    verdict: SchemaVerdict,
+    lineage: BatchLineage | None = None,
+) -> None:
+    """Record the live schema, its verdict, and what the table's columns will be made of."""
     at = tx.now()
     row = {
         "run_id": run_id,
@@ -84,8 +91,20 @@ def record_schema(tx: Transaction, run_id: str, live: TableSchema, verdict: Sche
         "live_hash": put_document(tx, live.to_data(), at),
         "verdict_hash": put_document(tx, verdict.to_data(), at),
         "submitted_at": at,
+        "lineage_hash": None if lineage is None else put_document(tx, lineage.to_data(), at),
     }
     outbox.record(tx, run_schemas, [row], at)
+
+
+def lineage_of_run(tx: Transaction, run_id: str) -> BatchLineage | None:
+    """The lineage that the run reported, with that of the rows its load keeps; None if its
+    definition shows it."""
+    found = tx.scalar(
+        select(run_schemas.c.lineage_hash).where(
+            run_schemas.c.org_id == tx.org_id, run_schemas.c.run_id == run_id
+        )
+    )
+    return None if found is None else BatchLineage.from_json(get_document(tx, found))
 
 
 def schema_verdict(tx: Transaction, run_id: str) -> SchemaVerdict | None:

@@ -33,11 +33,14 @@ _FIRST = "BASIC_STATS"
 _SKETCH = "SKETCH_"
 
 
-def record_profile(tx: Transaction, stored: StoredVersion, profile: Profile) -> None:
+def record_profile(
+    tx: Transaction, stored: StoredVersion, profile: Profile, *, reads_source: bool
+) -> None:
     """Store all metrics of all columns under a new id."""
     about = {
         "run_id": stored.run_id,
-        "source_object_id": stored.dataset_id,
+        "source_object_id": stored.dataset_id if reads_source else None,
+        "dataset_id": stored.dataset_id,
         "sample_size": profile.rows,
         "profiled_at": profile.taken_at,
         "org_id": tx.org_id,
@@ -57,7 +60,7 @@ def profiles_of(
 ) -> tuple[Profile, ...]:
     """Profiles of a version, or all; newest first."""
     table = data_profiling_results.c
-    query = select(data_profiling_results).where(table.source_object_id == dataset_id)
+    query = select(data_profiling_results).where(table.dataset_id == dataset_id)
     if version is not None:
         query = query.where(table.version == version)
     rows = tx.execute(query.order_by(table.profile_id)).all()
@@ -72,7 +75,7 @@ def last_profiled(tx: Transaction, dataset_id: str) -> datetime | None:
     table = data_profiling_results.c
     return tx.scalar(
         select(table.profiled_at)
-        .where(table.source_object_id == dataset_id)
+        .where(table.dataset_id == dataset_id)
         .order_by(table.profiled_at.desc())
         .limit(1)
     )
@@ -80,7 +83,7 @@ def last_profiled(tx: Transaction, dataset_id: str) -> datetime | None:
 
 def profiled_versions(tx: Transaction, dataset_id: str) -> frozenset[int]:
     table = data_profiling_results.c
-    found = select(table.version).where(table.source_object_id == dataset_id).distinct()
+    found = select(table.version).where(table.dataset_id == dataset_id).distinct()
     return frozenset(tx.scalars(found))
 
 

@@ -15,9 +15,9 @@ from sqlalchemy import Row, select
 from lakeguard.state import outbox
 from lakeguard.state.schema import promotion_current, promotion_status
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.core.enums import PromotionState, Verdict
+from lakeguard_sdk.core.enums import Outcome, PromotionState, Verdict
 from lakeguard_sdk.errors import PromotionRefused
-from lakeguard_sdk.model.decision import Decision, Step, may_follow
+from lakeguard_sdk.model.decision import CheckResult, Decision, Ruling, Step, may_follow
 
 
 class PromotionRoute(NamedTuple):
@@ -49,15 +49,21 @@ def record_registrations(tx: Transaction, routes: Iterable[PromotionRoute], at: 
     outbox.record(tx, promotion_status, rows, at)
 
 
-def record_evaluation(tx: Transaction, decision: Decision, from_layer: str) -> None:
-    """Record the state that a decision leads to, once per decision."""
+def record_evaluation(
+    tx: Transaction, decision: Decision, from_layer: str, occasion: str = ""
+) -> None:
+    """Record the state that a decision leads to, once per decision.
+
+    ``occasion`` says what was decided, if it is not a new version.
+    """
     route = PromotionRoute(decision.dataset_id, from_layer, decision.dataset.layer.value)
     state = PromotionState.ELIGIBLE if decision.allowed else PromotionState.BLOCKED
     own = _last_state(tx, decision)
     before = None if own is None else PromotionState(own.state)
     if not may_follow(Step.EVALUATION, before, state):
         raise _refused(decision, Step.EVALUATION, before, state)
-    _append(tx, decision, route, state)
+    found = reason_of(decision.ruling)
+    _append(tx, decision, route, state, f"{occasion}: {found}" if occasion else found)
 
 
 def record_promotion(tx: Transaction, decision: Decision) -> None:
@@ -70,17 +76,42 @@ def record_promotion(tx: Transaction, decision: Decision) -> None:
     if own is None or not may_follow(Step.MOVE, before, PromotionState.PROMOTED):
         raise _refused(decision, Step.MOVE, before, PromotionState.PROMOTED)
     route = PromotionRoute(own.dataset_id, own.from_layer, own.to_layer)
-    _append(tx, decision, route, PromotionState.PROMOTED)
+    _append(tx, decision, route, PromotionState.PROMOTED, own.reason)
+
+
+def reason_of(ruling: Ruling) -> str:
+    """What blocked, else what passed: failures that were waived, warnings, checks without an
+    answer, and how many checks passed."""
+    if ruling.verdict is Verdict.BLOCKED:
+        return "; ".join(ruling.reasons)
+    checks = ruling.checks
+    waived = [check for check in checks if check.waived_by]
+    warned = [check for check in checks if check.outcome is Outcome.WARN and not check.waived_by]
+    unanswered = [check for check in checks if check.outcome is Outcome.NOT_EVALUATED]
+    passed = sum(check.outcome is Outcome.PASS for check in checks)
+    parts = [f"waived: {_line(check)}, by {check.waived_by}" for check in waived]
+    parts += [f"warning: {_line(check)}" for check in warned]
+    parts += [_line(check) for check in unanswered]
+    whole = "all checks passed" if not parts else f"{passed} of {len(checks)} checks passed"
+    return "; ".join([*parts, whole])
+
+
+def _line(check: CheckResult) -> str:
+    return f"{check.check_id}: {check.message}"
 
 
 def _append(
-    tx: Transaction, decision: Decision, route: PromotionRoute, state: PromotionState
+    tx: Transaction,
+    decision: Decision,
+    route: PromotionRoute,
+    state: PromotionState,
+    reason: str,
 ) -> None:
     row = {
         **route._asdict(),
         "allowed": decision.ruling.verdict is Verdict.ALLOWED,
         "evaluated_at": decision.ruling.decided_at,
-        "reason": "; ".join(decision.ruling.reasons) or "all checks passed",
+        "reason": reason,
         "org_id": tx.org_id,
         "state": state.value,
         "run_id": decision.run_id,

@@ -93,7 +93,7 @@ def run_row(tx: Transaction, run_id: str) -> RunRow | None:
 
 
 def run_rows(tx: Transaction, dataset_id: str | None, limit: int) -> list[RunRow]:
-    """Latest runs first."""
+    """Latest runs first, in the order in which they ended: a clock may have been wrong."""
     condition = True if dataset_id is None else run_history.c.dataset_id == dataset_id
     return _select_runs(tx, condition, limit)
 
@@ -105,7 +105,7 @@ def latest_runs(tx: Transaction) -> dict[str, RunRow]:
         select(later.c.run_id)
         .join(tasks, tasks.c.task_id == later.c.task_id)
         .where(later.c.dataset_id == names.dataset_id, tasks.c.kind != MoveKind.COMPACTION.value)
-        .order_by(later.c.end_time.desc(), later.c.run_id.desc())
+        .order_by(later.c.ordinal.desc())
         .limit(1)
         .scalar_subquery()
     )
@@ -126,7 +126,7 @@ def _select_runs(tx: Transaction, condition: Any, limit: int) -> list[RunRow]:
         .join(dataset_registry, names.dataset_id == run_history.c.dataset_id)
         .join(tasks, tasks.c.task_id == run_history.c.task_id)
         .where(run_history.c.org_id == tx.org_id, condition)
-        .order_by(run_history.c.end_time.desc(), run_history.c.run_id.desc())
+        .order_by(run_history.c.ordinal.desc())
         .limit(limit)
     )
     return [_run_row(row) for row in rows]

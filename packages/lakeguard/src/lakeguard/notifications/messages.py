@@ -41,6 +41,9 @@ class Message:
     """One JSON object on one line, without a newline."""
     serious: bool = False
     content_type: str = JSON
+    title: str = ""
+    text: str = ""
+    """For channels that people read: what happened in a line, and the facts below it."""
 
 
 def message_of(notification: Notification, channel: str) -> Message:
@@ -52,7 +55,35 @@ def message_of(notification: Notification, channel: str) -> Message:
     key = "\0".join((notification.organisation, notification.dedupe_key, channel))
     delivery = f"dlv_{hashlib.sha256(key.encode()).hexdigest()[:32]}"
     text = canonical_json({**notification.to_data(), "delivery": delivery})
-    return Message(logger, delivery, text.encode(), serious=notification.severity is Severity.FAIL)
+    return Message(
+        logger,
+        delivery,
+        text.encode(),
+        serious=notification.severity is Severity.FAIL,
+        title=_title(notification),
+        text=_text(notification),
+    )
+
+
+def _title(alert: Alert) -> str:
+    return f"{alert.kind.upper()}: {alert.dataset}"
+
+
+def _text(alert: Alert) -> str:
+    """What happened, then one fact per line, then the command that explains it."""
+    facts = [
+        ("check", alert.check),
+        ("severity", alert.severity.value),
+        ("domain", alert.domain),
+        ("owner", alert.owner),
+        ("run", alert.run_id),
+        ("at", f"{alert.raised_at:%Y-%m-%d %H:%M:%S} UTC"),
+    ]
+    lines = [f"{name}: {value}" for name, value in facts if value]
+    more = (
+        [] if alert.kind is AlertKind.TEST else [f"lakeguard why {alert.run_id or alert.dataset}"]
+    )
+    return "\n".join([alert.message, "", *lines, *more])
 
 
 def test_message(topic: Topic, channel: str, org_id: str, actor: str, at: datetime) -> Message:

@@ -244,7 +244,7 @@ def due(channel: ChannelSettings, waiting: Undelivered, now: datetime) -> Undeli
     the next process may be long in coming.
     """
     failed_at = max((last.tried_at for _, last in waiting if last is not None), default=None)
-    paused = failed_at is not None and now < failed_at + pause_after(channel, 1)
+    paused = failed_at is not None and _within(now, failed_at, pause_after(channel, 1))
     held, found = set[str](), list[tuple[Notification, ChannelDelivery | None]]()
     for notification, last in waiting:
         waits = paused and failed_at is not None and notification.raised_at <= failed_at
@@ -263,8 +263,13 @@ def _is_due(channel: ChannelSettings, last: ChannelDelivery | None, now: datetim
     """Whether it was never tried, or its delay has passed."""
     if last is None:
         return True
-    paused = now < last.tried_at + pause_after(channel, last.attempts)
+    paused = _within(now, last.tried_at, pause_after(channel, last.attempts))
     return last.outcome is DeliveryOutcome.FAILED and not paused
+
+
+def _within(now: datetime, begin: datetime, pause: timedelta) -> bool:
+    """Whether the pause still lasts; one that begins in the future is of a clock that was wrong."""
+    return begin <= now < begin + pause
 
 
 # Senders of a project.

@@ -15,7 +15,12 @@ from lakeguard.lake.quarantine_tables import DeltaQuarantineTables, QuarantineTa
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.openings import opening_of, schema_verdict
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id
-from lakeguard.settings import DispatchSettings, MaintenanceSettings
+from lakeguard.settings import (
+    DispatchSettings,
+    FileCheck,
+    MaintenanceSettings,
+    SecretsSettings,
+)
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskKind
@@ -32,9 +37,11 @@ class PlaneContext(OrganisationState):
 
     tables: GovernedTables
     lake: str
+    check_files: FileCheck = FileCheck.FOOTERS
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
     quarantine_tables: QuarantineTables = field(default_factory=DeltaQuarantineTables)
     dispatch: DispatchSettings = field(default_factory=DispatchSettings)
+    secrets: SecretsSettings = field(default_factory=SecretsSettings)
 
     def location_of(self, dataset: RegisteredDataset) -> str:
         return located(self.lake, dataset.location)

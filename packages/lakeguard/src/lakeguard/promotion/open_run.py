@@ -13,6 +13,7 @@ from lakeguard.gate.rules.quarantine_rules import quarantine_rules
 from lakeguard.gate.schema.profiles import BUILT_IN, DEFAULT, SchemaTerms, answers_of
 from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import opened_revision, opening_of, record_opening
+from lakeguard.ledger.quarantine.load import quarantine_of
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import Pointer, pointer, require_version
 from lakeguard.promotion.context import PinnedRules, PlaneContext
@@ -31,7 +32,7 @@ from lakeguard.promotion.opening.load_checks import (
     partition_columns,
 )
 from lakeguard.promotion.opening.pinned_rules import pin_rules, read_by, required_measures
-from lakeguard.promotion.opening.run_settings import Bundle, find_bundle
+from lakeguard.promotion.opening.run_settings import Bundle, find_bundle, with_parameters
 from lakeguard.promotion.opening.statistics_redaction import columns_to_redact
 from lakeguard.promotion.opening.table_ownership import live_table
 from lakeguard.promotion.opening.windows import check_window, known_watermark, task_window
@@ -52,7 +53,7 @@ from lakeguard_sdk.core.enums import Outcome, TargetFormat, TaskKind
 from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.load import Load
-from lakeguard_sdk.model.quarantine import QuarantineBuild
+from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantineFile
 from lakeguard_sdk.model.run import (
     Build,
     InputPin,
@@ -145,12 +146,14 @@ def _read(tx: Transaction, context: PlaneContext, task: Task, ticket: RunTicket)
     dataset = dataset_by_id(tx, task.dataset_id)
     published = pointer(tx, dataset.dataset_id)
     findings = Findings()
-    if not dataset.definition.active:
-        findings.refuse("dataset", f"dataset {dataset.name} is disabled (active: false)")
+    if problem := dataset.definition.refusal:
+        findings.refuse("dataset", f"dataset {dataset.name} {problem}")
     window = task_window(task)
     base = _base(tx, dataset, published, findings, windowed=window is not None)
     check_window(dataset, window, published, findings)
     build, watermark = _build(tx, context, task, dataset, published, findings)
+    bundle = find_bundle(tx, dataset, findings, launched_settings(task))
+    build = with_parameters(build, dataset.definition, bundle, task.created_at.date(), findings)
     return Opening(
         task=task,
         ticket=ticket,
@@ -166,7 +169,7 @@ def _read(tx: Transaction, context: PlaneContext, task: Task, ticket: RunTicket)
         published=published,
         base=base,
         build=build,
-        bundle=find_bundle(tx, dataset, findings, launched_settings(task)),
+        bundle=bundle,
         findings=findings,
         watermark=watermark,
         window=window,
@@ -250,6 +253,7 @@ def _plan(tx: Transaction, context: PlaneContext, opening: Opening, build: Build
     definition, target = opening.dataset.definition, opening.bundle.target
     private, masked = _hidden_columns(tx, opening, build)
     measures = required_measures(opening.pinned, definition.table_schema)
+    quarantining = quarantine_rules(opening.pinned.rules, definition.declared)
     return RunPlan(
         ticket=opening.ticket,
         dataset=opening.dataset.name,
@@ -279,8 +283,21 @@ def _plan(tx: Transaction, context: PlaneContext, opening: Opening, build: Build
         private=private,
         masked=masked,
         redacted_statistics=columns_to_redact(definition.table_schema, opening.pinned, masked),
-        quarantine_rules=quarantine_rules(opening.pinned.rules, definition.declared),
+        quarantine_rules=quarantining,
+        quarantined=_quarantined_before(tx, opening, build) if quarantining else (),
     )
+
+
+def _quarantined_before(
+    tx: Transaction, opening: Opening, build: Build
+) -> tuple[QuarantineFile, ...]:
+    """Quarantined and discarded rows that the run may find again; a replay or backfill decides on
+    them anew."""
+    if opening.base is None or opening.window is not None or isinstance(build, QuarantineBuild):
+        return ()
+    found = quarantine_of(tx, opening.dataset.dataset_id)
+    held = found.held(found.published).values()
+    return tuple(file for item in held for file in item.quarantine_files)
 
 
 def _hidden_columns(

@@ -27,6 +27,7 @@ from lakeguard_sdk.core.enums import RunStatus, TaskKind
 from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.model.profile import Profile, ProfilePlan
 from lakeguard_sdk.model.row_sample import RowSample
 from lakeguard_sdk.model.run import (
@@ -59,8 +60,10 @@ class PromotionRuns:
             context = self.context
             return tasks.extend(tx, ticket, context.dispatch.lease)
 
-    def submit_schema(self, ticket: RunTicket, live: TableSchema) -> SchemaVerdict:
-        return submit_schema(self.context, ticket, live)
+    def submit_schema(
+        self, ticket: RunTicket, live: TableSchema, lineage: BatchLineage | None = None
+    ) -> SchemaVerdict:
+        return submit_schema(self.context, ticket, live, lineage)
 
     def submit_evidence(self, ticket: RunTicket, evidence: Evidence) -> Decision:
         return submit_evidence(self.context, ticket, evidence)

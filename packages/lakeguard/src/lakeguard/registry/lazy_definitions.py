@@ -93,6 +93,14 @@ class StateDefinitions:
         return [("dataset", name) for name in self.tx.scalars(query)]
 
     def external_ids(self, kind: str) -> Mapping[str, str]:
+        if kind not in queries.STORED_AS_JSON:
+            loaded = {
+                name: item.definition
+                for (found, name), item in self.loaded.items()
+                if found == kind
+            }
+            named = {getattr(item, "external_id", ""): name for name, item in loaded.items()}
+            return {external: name for external, name in named.items() if external}
         dialect = self.tx.dialect.name
         rows = self.tx.execute(queries.external_ids(kind, self.tx.org_id, dialect))
         return {row.external_id: row.name for row in rows}
@@ -132,6 +140,7 @@ def policy_from(row: queries.AnyRow) -> PolicyDefinition:
         expression=row.policy_expression,
         enforcement=row.enforcement,
         active=row.active,
+        external_id=row.external_id or "",
     )
 
 

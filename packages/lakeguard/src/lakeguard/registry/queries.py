@@ -9,9 +9,11 @@ from typing import Any
 from sqlalchemy import (
     Column,
     ColumnClause,
+    ColumnElement,
     Row,
     Select,
     Table,
+    and_,
     func,
     literal,
     literal_column,
@@ -28,7 +30,7 @@ from lakeguard.state.schema import (
     schema_compatibility_rules,
 )
 from lakeguard.state.views.views import dataset_registry, policy_rules, source_systems
-from lakeguard_sdk.core.enums import TaskKind
+from lakeguard_sdk.core.enums import BUILD_JOB_TYPES
 
 AnyRow = Row[Any]
 
@@ -41,12 +43,17 @@ STORED_AS_JSON: dict[str, tuple[Table, Column[Any], Column[Any]]] = {
 """Kinds whose rows hold the definition as JSON: view, key and name."""
 
 
+def _defined(view: Table, org_id: str) -> ColumnElement[bool]:
+    """Rows that somebody defined: those that every organisation has are revision 0."""
+    return and_(view.c.org_id == org_id, view.c.revision > 0)
+
+
 def entries(kind: str, org_id: str) -> Select[Any]:
     """Key, name, revision and hash of all definitions of a kind."""
     view, key, name = STORED_AS_JSON[kind]
     return select(
         name.label("name"), key.label("key"), view.c.revision, view.c.definition_hash
-    ).where(view.c.org_id == org_id)
+    ).where(_defined(view, org_id))
 
 
 def definitions_of(kind: str, org_id: str, keys: Collection[str]) -> Select[Any]:
@@ -54,7 +61,7 @@ def definitions_of(kind: str, org_id: str, keys: Collection[str]) -> Select[Any]
     view, key, name = STORED_AS_JSON[kind]
     location = view.c.location if kind == "dataset" else literal("")
     return select(name.label("name"), view.c.definition, location.label("location")).where(
-        view.c.org_id == org_id, key.in_(keys)
+        _defined(view, org_id), key.in_(keys)
     )
 
 
@@ -66,7 +73,7 @@ def holding(kind: str, org_id: str, text: str) -> Select[Any]:
 def containing(kind: str, org_id: str, text: str) -> Select[Any]:
     """Names of a kind whose definitions contain this text."""
     view, _, name = STORED_AS_JSON[kind]
-    return select(name).where(view.c.org_id == org_id, view.c.definition.contains(text))
+    return select(name).where(_defined(view, org_id), view.c.definition.contains(text))
 
 
 def external_ids(kind: str, org_id: str, dialect: str) -> Select[Any]:
@@ -75,7 +82,7 @@ def external_ids(kind: str, org_id: str, dialect: str) -> Select[Any]:
     json_text = JsonSql(dialect).text(f"{view.name}.definition", "external_id")
     external: ColumnClause[str] = literal_column(json_text)
     return select(name.label("name"), external.label("external_id")).where(
-        view.c.org_id == org_id, external != ""
+        _defined(view, org_id), external != ""
     )
 
 
@@ -97,15 +104,17 @@ def locations(org_id: str) -> Select[Any]:
 
 
 def current_profiles(org_id: str) -> Select[Any]:
-    """The latest revision of every schema profile."""
+    """The latest revision of every schema profile that somebody defined."""
     view = schema_compatibility_rules
-    return select(view).where(view.c.org_id == org_id).order_by(view.c.profile_name)
+    return (
+        select(view).where(view.c.org_id == org_id, ~view.c.built_in).order_by(view.c.profile_name)
+    )
 
 
 def current_catalogue(org_id: str) -> Select[Any]:
-    """The latest revision of every catalogue rule."""
+    """The latest revision of every catalogue rule that somebody defined."""
     view = dq_rule_catalog
-    return select(view).where(view.c.org_id == org_id).order_by(view.c.rule_name)
+    return select(view).where(view.c.org_id == org_id, ~view.c.built_in).order_by(view.c.rule_name)
 
 
 def current_datasets(org_id: str) -> Select[Any]:
@@ -192,23 +201,28 @@ def current_source(org_id: str, name: str) -> Select[Any]:
 def current_target(org_id: str, name: str) -> Select[Any]:
     """The latest revision of the target with this name."""
     view = md_tgt_ctrl.c
-    return select(view.definition).where(view.org_id == org_id, view.target_name == name)
+    return select(view.definition).where(_defined(md_tgt_ctrl, org_id), view.target_name == name)
 
 
 def current_targets(org_id: str) -> Select[Any]:
     """The latest revisions of all targets."""
-    return select(md_tgt_ctrl.c.definition).where(md_tgt_ctrl.c.org_id == org_id)
+    return select(md_tgt_ctrl.c.definition).where(_defined(md_tgt_ctrl, org_id))
 
 
 def job_of_dataset(org_id: str, dataset: str) -> Select[Any]:
     """The latest revision of the job that builds a dataset, an active one first."""
     view = md_jobs.c
     chosen = select(view.job_id, view.definition).where(
-        view.org_id == org_id,
+        _defined(md_jobs, org_id),
         view.dataset_name == dataset,
-        view.job_type == TaskKind.BUILD.value,
+        view.job_type.in_(BUILD_JOB_TYPES),
     )
     return chosen.order_by(view.status, view.job_name)
+
+
+def job_name(org_id: str, job_id: str) -> Select[Any]:
+    """The name of a job."""
+    return select(md_jobs.c.job_name).where(md_jobs.c.org_id == org_id, md_jobs.c.job_id == job_id)
 
 
 def current_policies(org_id: str) -> Select[Any]:

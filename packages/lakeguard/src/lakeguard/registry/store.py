@@ -10,6 +10,7 @@ from datetime import datetime
 from sqlalchemy.exc import IntegrityError
 
 from lakeguard.registry import queries
+from lakeguard.registry.built_ins import record_built_ins
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.lazy_definitions import (
     catalogue_rule_from,
@@ -59,6 +60,7 @@ __all__ = [
     "definitions_since",
     "hold_registry",
     "job_id_of_dataset",
+    "job_name",
     "job_of_dataset",
     "read_state",
     "require_dataset",
@@ -134,6 +136,11 @@ def job_id_of_dataset(tx: Transaction, dataset: DatasetName) -> str | None:
     return None if row is None else str(row.job_id)
 
 
+def job_name(tx: Transaction, job_id: str) -> str:
+    """The name of a job, or of the dataset whose own job it is."""
+    return str(tx.execute(queries.job_name(tx.org_id, job_id)).scalar_one())
+
+
 def current_policies(tx: Transaction) -> tuple[PolicyDefinition, ...]:
     rows = tx.execute(queries.current_policies(tx.org_id))
     return tuple(policy_from(row) for row in rows)
@@ -184,6 +191,7 @@ def apply_plan(
     for step in plan.steps:
         revisions.take(step)
     _record_apply(tx, plan, revisions, reason)
+    record_built_ins(tx, apply_id, at)
     revisions.insert(tx)
     return Applied(
         apply_id=apply_id,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import AbstractContextManager, suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -19,6 +20,8 @@ from lakeguard_sdk.storage.storage import join, local_path, storage_for
 
 LEDGER_FOLDER = "_lakeguard"
 OWNER_FILE = "plane.json"
+_LONGEST_WRITE = timedelta(hours=1)
+"""A copy that is older was left by a process that died."""
 
 
 class Ownership(FrozenModel):
@@ -77,6 +80,19 @@ def replace(root: str, owner: Ownership) -> None:
     reached("owner.written")
     fresh.replace(file)
     storage_for(root).make_durable(str(file))
+
+
+def remove_left_copies(root: str, now: datetime) -> int:
+    """Remove copies of ``plane.json`` that killed processes left; returns their number."""
+    folder = Path(local_path(root))
+    left = 0
+    for copy in folder.glob(f".{OWNER_FILE}.*"):
+        with suppress(FileNotFoundError):
+            written = datetime.fromtimestamp(copy.stat().st_mtime, UTC)
+            if now - written > _LONGEST_WRITE:
+                copy.unlink()
+                left += 1
+    return left
 
 
 def _write_beside(file: Path, owner: Ownership) -> Path:

@@ -36,10 +36,10 @@ CURRENT: dict[str, tuple[str, ...]] = {
     "source_systems": ("source_systems_revisions",),
     "schema_compatibility_rules": ("schema_compatibility_rules_revisions",),
     "dq_rule_catalog": ("dq_rule_catalog_revisions",),
-    "md_jobs": ("md_jobs_revisions", "job_switches"),
+    "md_jobs": ("md_jobs_revisions", "job_switches", "dataset_registry_revisions"),
     "md_jobs_det": ("md_jobs_revisions",),
     "md_jobconfig": ("md_jobs_revisions",),
-    "md_tgt_ctrl": ("md_tgt_ctrl_revisions",),
+    "md_tgt_ctrl": ("md_tgt_ctrl_revisions", "registry_applies"),
     "md_tgt_det": ("md_tgt_ctrl_revisions",),
     "md_src_ctrl": ("source_systems_revisions",),
     "md_src_det": ("source_systems_revisions",),
@@ -51,8 +51,18 @@ CURRENT: dict[str, tuple[str, ...]] = {
         "source_systems_revisions",
     ),
     "source_object_columns": ("dataset_registry_revisions", "quality_rules_revisions"),
+    "promotion_current": (
+        "promotion_status",
+        "dataset_registry_revisions",
+        "source_systems_revisions",
+        "md_tgt_ctrl_revisions",
+        "policy_rules_revisions",
+        "data_versions",
+        "notifications",
+        "table_findings",
+    ),
 }
-"""Definition views, rewritten when one of these tables gains rows."""
+"""Views of the present, rewritten when one of these tables gains rows."""
 
 EXECUTIONS = "md_job_execution"
 BY_RUN: dict[str, str] = {

@@ -61,7 +61,7 @@ def _ended(context: PlaneContext) -> Ticked:
                     tasks.c.state == TaskState.DEAD.value,
                 )
             ).one()
-    reaped = len(found.reported) + len(found.runs)
+    reaped = len(found.reported) + len(found.runs) + len(found.unstarted)
     return Ticked(reaped=reaped, dead=dead, problems=tuple(found.problems))
 
 

@@ -107,7 +107,7 @@ def _database(settings: Settings, open_state: OpenState) -> Finding:
         name="Database",
         ok=False,
         detail=f"{place}: {health.problem}",
-        fix="restore the database from a backup" if health.damaged else "lakeguard apply",
+        fix="lakeguard rebuild" if health.damaged else "lakeguard apply",
     )
 
 

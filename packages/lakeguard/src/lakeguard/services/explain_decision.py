@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from lakeguard.services.next_commands import (
     NextCommand,
+    column_ways,
     next_commands_of,
     quarantine_ways,
     schema_ways,
@@ -18,6 +19,7 @@ from lakeguard_sdk.core.enums import CheckKind, Outcome
 from lakeguard_sdk.model.decision import CheckResult, Decision
 from lakeguard_sdk.model.read_models import RunFacts, RunRow, VersionRow
 from lakeguard_sdk.model.row_sample import RowSample
+from lakeguard_sdk.model.run import SchemaReaction
 from lakeguard_sdk.model.run_comparison import CheckTrend, Since
 from lakeguard_sdk.ports import Reader
 
@@ -38,6 +40,8 @@ class Explanation:
     trends: tuple[CheckTrend, ...] = ()
     samples: tuple[RowSample, ...] = ()
     facts: RunFacts | None = None
+    new_columns: tuple[SchemaReaction, ...] = ()
+    """Columns of the last read input that are not in the table, whatever this run read."""
 
     def trend_of(self, check: CheckResult) -> CheckTrend | None:
         key = check.kind, check.check_id
@@ -59,12 +63,15 @@ class Explanation:
             "samples": [item.to_data() for item in self.samples],
             "next_commands": [item.to_data() for item in self.next_commands],
             "facts": self.facts.to_data() if self.facts else None,
+            "new_columns": [item.to_data() for item in self.new_columns],
         }
 
 
 def explain(reader: Reader, run: RunRow, now: datetime) -> Explanation:
     """Compares the run with the last version promoted before it ended."""
-    published = {item.dataset.dataset_name: item.published for item in reader.status()}
+    statuses = {item.dataset.dataset_name: item for item in reader.status()}
+    published = {name: item.published for name, item in statuses.items()}
+    new_columns = statuses[run.dataset].new_columns if run.dataset in statuses else ()
     decision = reader.decision(run.run_id) if run.decision_id is not None else None
     since = reader.since(run.run_id)
     green, read = _green(reader, run, since), since.read if since else {}
@@ -81,10 +88,12 @@ def explain(reader: Reader, run: RunRow, now: datetime) -> Explanation:
         next_commands=(
             *quarantine_ways(run, facts),
             *schema_ways(decision),
+            *column_ways(run, new_columns),
             *next_commands_of(run, green, current, reader.definition(run.dataset), decision),
             *waiver_ways(decision, now),
         ),
         facts=facts,
+        new_columns=new_columns,
     )
 
 

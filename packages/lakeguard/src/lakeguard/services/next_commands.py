@@ -14,7 +14,7 @@ from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame
 from lakeguard_sdk.model.quarantine import ReplayParameters
 from lakeguard_sdk.model.read_models import RunFacts, RunRow, VersionRow
-from lakeguard_sdk.model.run import Failure
+from lakeguard_sdk.model.run import Failure, SchemaReaction
 
 _DEFINED = {
     CheckKind.RULE: "The rule was wrong: change its definition",
@@ -113,6 +113,15 @@ def schema_ways(decision: Decision | None) -> Iterator[NextCommand]:
         yield NextCommand(
             command=f'lakeguard schema approve {decision.dataset} --reason "…"',
             when="The schema is right and the declaration is outdated",
+        )
+
+
+def column_ways(run: RunRow, new_columns: tuple[SchemaReaction, ...]) -> Iterator[NextCommand]:
+    """For columns that are left out of the table because nobody declared them."""
+    if new_columns:
+        yield NextCommand(
+            command=f"lakeguard schema diff {run.dataset}",
+            when=f"To declare {', '.join(item.column for item in new_columns)}, or leave it out",
         )
 
 

@@ -25,5 +25,5 @@ def profile_of(
     exact = Address(dataset=found.dataset, version=found.version)
     with working(f"profiling {exact}"):
         plan = client.operations.plan_profile(exact)
-        taken = take_profile(plan.dataset, masked=plan.masked)
+        taken = take_profile(plan.dataset, client.reader, masked=plan.masked)
     return client.operations.record_profile(taken)

@@ -229,7 +229,7 @@ class Remeasurer:
         plan = self.client.history.remeasure_plan(self.dataset, row.version, measures)
         if whole:
             plan = plan.model_copy(update={"rows": row.table_rows})
-        return remeasure(plan), plan.table_schema
+        return remeasure(plan, self.client.reader), plan.table_schema
 
 
 # Candidate foreign keys: keys of other datasets.

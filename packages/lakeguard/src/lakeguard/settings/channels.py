@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
 from lakeguard.settings.settings import (
+    HERE,
     AlertChannel,
     ChannelSettings,
     ChannelType,
     EventChannel,
+    MailSettings,
     SecretReference,
+    SmtpSecurity,
     problem_of_address,
 )
 from lakeguard.settings.settings_text import SettingsText
@@ -26,13 +30,24 @@ OWN_KEYS: dict[ChannelType, tuple[str, ...]] = {
     ChannelType.LOG: (),
     ChannelType.FILE: ("path",),
     ChannelType.WEBHOOK: ("url", "secret", "allow_http", "timeout_seconds"),
-}
+    ChannelType.SLACK: ("url", "allow_http", "timeout_seconds"),
+    ChannelType.TEAMS: ("url", "allow_http", "timeout_seconds"),
+    ChannelType.SMTP: (
+        "host", "port", "security", "from", "to", "user", "password", "timeout_seconds",
+    ),
+}  # fmt: skip
 """Keys by channel type."""
 FILTERS = ("kinds", "severities", "layers", "domains", "datasets")
 EVENT_FILTERS = ("kinds", "subjects")
 SHARED_KEYS = ("name", "type", "attempts", "pause_seconds", "longest_pause_seconds")
 EVERY_KEY = (*SHARED_KEYS, *FILTERS)
 EVENT_KEYS = (*SHARED_KEYS, *EVENT_FILTERS)
+POSTED = (ChannelType.WEBHOOK, ChannelType.SLACK, ChannelType.TEAMS)
+"""Types that post to a URL."""
+FOR_PEOPLE = (ChannelType.SLACK, ChannelType.TEAMS, ChannelType.SMTP)
+"""Types that write to people, who get alerts and no events."""
+MAIL_PORTS = {SmtpSecurity.STARTTLS: 587, SmtpSecurity.TLS: 465, SmtpSecurity.NONE: 25}
+_MAIL_ADDRESS = re.compile(r"[^\s@<>,;:\\\"()\[\]]+@[^\s@<>,;:\\\"()\[\]]+")
 REFERENCES = ("env:", "file:")
 """Prefixes of an address that is stored as a secret."""
 LONGEST_NAME = 40
@@ -92,6 +107,7 @@ class _Shared(TypedDict):
     address: SecretReference | None
     allow_http: bool
     secret: SecretReference | None
+    mail: MailSettings | None
     timeout_seconds: int
     attempts: int
     pause_seconds: int
@@ -122,34 +138,65 @@ class _Channel:
         )
 
     def _shared(self, known: tuple[str, ...], kind: type[ChannelSettings]) -> _Shared:
-        form = self._type()
+        form = self._type(kind)
         self.file.check_keys(self.entry, (*known, *OWN_KEYS[form]), self.where)
-        webhook, default = form is ChannelType.WEBHOOK, kind(name="any", type=form)
-        if webhook and "secret" not in self.entry:
+        posted, default = form in POSTED, kind(name="any", type=form)
+        if form is ChannelType.WEBHOOK and "secret" not in self.entry:
             raise self._error(
                 "secret", "a webhook needs a signing secret; write env:NAME or file:PATH"
             )
-        named = webhook and str(self.entry.get("url", "")).startswith(REFERENCES)
+        named = posted and str(self.entry.get("url", "")).startswith(REFERENCES)
         longest = default.longest_pause_seconds
         return _Shared(
             name=self._name(form),
             type=form,
             path=self._path() if form is ChannelType.FILE else None,
-            url=self._url() if webhook and not named else "",
+            url=self._url() if posted and not named else "",
             address=self.file.secret(self.entry, "url", f"{self.where}.url") if named else None,
-            allow_http=webhook and self._allows_http(),
+            allow_http=posted and self._allows_http(),
             secret=self.file.secret(self.entry, "secret", f"{self.where}.secret"),
+            mail=self._mail() if form is ChannelType.SMTP else None,
             timeout_seconds=self._number("timeout_seconds", 5, MOST_SECONDS),
             attempts=self._number("attempts", default.attempts, MOST_ATTEMPTS),
             pause_seconds=self._number("pause_seconds", default.pause_seconds, LONGEST_PAUSE),
             longest_pause_seconds=self._number("longest_pause_seconds", longest, LONGEST_PAUSE),
         )
 
-    def _type(self) -> ChannelType:
+    def _type(self, kind: type[ChannelSettings]) -> ChannelType:
         text = self.entry.get("type")
-        if not isinstance(text, str) or text not in [*ChannelType]:
-            raise self._error("type", f"write one of {', '.join(ChannelType)}")
+        known = [form for form in ChannelType if kind is not EventChannel or form not in FOR_PEOPLE]
+        if not isinstance(text, str) or text not in known:
+            raise self._error("type", f"write one of {', '.join(known)}")
         return ChannelType(text)
+
+    def _mail(self) -> MailSettings:
+        host = self.file.text(self.entry, "host", f"{self.where}.host", "")
+        security = self.entry.get("security", SmtpSecurity.STARTTLS.value)
+        if security not in [*SmtpSecurity]:
+            raise self._error("security", f"write one of {', '.join(SmtpSecurity)}")
+        if security == SmtpSecurity.NONE and host not in HERE:
+            raise self._error("security", "write starttls or tls; none is for this machine only")
+        port = self._number("port", MAIL_PORTS[SmtpSecurity(security)], 65_535)
+        password = self.file.secret(self.entry, "password", f"{self.where}.password")
+        user = str(self.entry.get("user", ""))
+        if bool(user) != (password is not None):
+            raise self._error("user", "write user and password, or neither")
+        sender = self.file.text(self.entry, "from", f"{self.where}.from", "")
+        recipients = self._texts("to")
+        if not recipients:
+            raise self._error("to", "write a list of mail addresses")
+        for key, address in (("from", sender), *(("to", each) for each in recipients)):
+            if not _MAIL_ADDRESS.fullmatch(address) or not address.isascii():
+                raise self._error(key, f"{address[:80]!r} is not a mail address")
+        return MailSettings(
+            host=host,
+            port=port,
+            security=SmtpSecurity(security),
+            sender=sender,
+            recipients=recipients,
+            user=user,
+            password=password,
+        )
 
     def _name(self, kind: ChannelType) -> str:
         name = self.file.word(self.entry, "name", f"{self.where}.name", kind.value)

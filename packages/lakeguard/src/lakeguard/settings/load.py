@@ -37,8 +37,10 @@ from lakeguard.settings.settings import (
     DatabaseSettings,
     DispatchSettings,
     EventChannel,
+    FileCheck,
     InboxSettings,
     MaintenanceSettings,
+    SecretsSettings,
     Settings,
 )
 from lakeguard.settings.settings_text import SettingsText
@@ -52,7 +54,7 @@ DEFAULT_ENV = "dev"
 TOP_KEYS = ("default_env", "env", "alerts", "events", "inbox")
 ENV_KEYS = (
     "lake", "database", "schema", "password", "organisation", "spark", "maintenance", "alerts",
-    "events", "dispatch", "inbox",
+    "events", "dispatch", "inbox", "check_files", "secrets",
 )  # fmt: skip
 DEFAULT_DATABASE = "sqlite:.lakeguard/state.db"
 SERVER_FILES = ("sslcert", "sslkey", "sslrootcert")
@@ -108,11 +110,13 @@ class _Reader(SettingsText):
             database=self._database(table, where),
             organisation=self.word(table, "organisation", f"{where}.organisation", "default"),
             spark=dict(self._spark(self.table(table, "spark", f"{where}.spark"), where)),
+            check_files=self._check_files(table, f"{where}.check_files"),
             maintenance=self._maintenance(table, f"{where}.maintenance"),
             dispatch=self._dispatch(table, f"{where}.dispatch"),
             alert_channels=self._alert_channels(table, where),
             event_channels=self._event_channels(table, where),
             inbox=self._inbox(table, where),
+            secrets=self._secrets(table, f"{where}.secrets"),
         )
 
     def _lake(self, table: Mapping[str, Any], key: str) -> str:
@@ -197,6 +201,12 @@ class _Reader(SettingsText):
                 raise self.error(f"{key}: looks like a secret; remove it from this file")
             yield name, text
 
+    def _check_files(self, table: Mapping[str, Any], key: str) -> FileCheck:
+        text = self.text(table, "check_files", key, FileCheck.FOOTERS)
+        if text not in list(FileCheck):
+            raise self.error(f"{key}: write {' or '.join(FileCheck)}")
+        return FileCheck(text)
+
     def _maintenance(self, table: Mapping[str, Any], where: str) -> MaintenanceSettings:
         section = self.table(table, "maintenance", where)
         self.check_keys(section, MaintenanceSettings.model_fields, where)
@@ -233,6 +243,18 @@ class _Reader(SettingsText):
         of_all = read_event_channels(self, self.data, "events")
         own = f"{where}.events"
         return read_event_channels(self, table, own) if "events" in table else of_all
+
+    def _secrets(self, table: Mapping[str, Any], where: str) -> SecretsSettings:
+        section = self.table(table, "secrets", where)
+        self.check_keys(section, SecretsSettings.model_fields, where)
+        command = section.get("command", [])
+        if not isinstance(command, list) or not all(isinstance(word, str) for word in command):
+            raise self.error(f'{where}.command: write a list such as ["vault-read", "--raw"]')
+        if "command" in section and not (command and command[0].strip()):
+            raise self.error(f"{where}.command: name a program")
+        if any(looks_secret(word) or "\0" in word for word in command):
+            raise self.error(f"{where}.command: looks like a secret; remove it from this file")
+        return SecretsSettings(command=tuple(command))
 
     def _inbox(self, table: Mapping[str, Any], where: str) -> InboxSettings:
         of_all = self._inbox_of(self.data, "inbox")

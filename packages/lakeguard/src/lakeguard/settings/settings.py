@@ -93,10 +93,42 @@ class MaintenanceSettings(FrozenModel):
     """Compact after a run if there are more small files than this; 0 disables it."""
 
 
+class FileCheck(StrEnum):
+    """What of a table's file is compared with its record, before the file is read."""
+
+    FOOTERS = "footers"
+    """Size and Parquet footer."""
+    HASHES = "hashes"
+    """The hash of the whole content too."""
+
+
 class ChannelType(StrEnum):
     LOG = "log"
     FILE = "file"
     WEBHOOK = "webhook"
+    """The notification as JSON, signed."""
+    SLACK = "slack"
+    TEAMS = "teams"
+    SMTP = "smtp"
+
+
+class SmtpSecurity(StrEnum):
+    STARTTLS = "starttls"
+    TLS = "tls"
+    NONE = "none"
+    """Only for a mail server on this machine."""
+
+
+class MailSettings(FrozenModel):
+    """The mail server of a channel, and the addresses of its messages."""
+
+    host: str
+    port: int
+    security: SmtpSecurity = SmtpSecurity.STARTTLS
+    sender: str
+    recipients: tuple[str, ...]
+    user: str = ""
+    password: SecretReference | None = None
 
 
 class ChannelSettings(FrozenModel):
@@ -111,6 +143,8 @@ class ChannelSettings(FrozenModel):
     allow_http: bool = False
     secret: SecretReference | None = None
     """Signing secret of a webhook."""
+    mail: MailSettings | None = None
+    """Of an smtp channel."""
     timeout_seconds: int = 5
     attempts: int = 8
     """Maximum delivery attempts."""
@@ -157,6 +191,13 @@ class InboxSettings(FrozenModel):
     """Signing secret of events; without it, only events from this machine are accepted."""
 
 
+class SecretsSettings(FrozenModel):
+    """How ``secret://NAME`` is resolved."""
+
+    command: tuple[str, ...] = ()
+    """Program and arguments; NAME is added as the last one, and the secret is what it prints."""
+
+
 class Settings(FrozenModel):
     """One environment of one project; all paths are absolute."""
 
@@ -166,11 +207,13 @@ class Settings(FrozenModel):
     database: DatabaseSettings
     organisation: Word
     spark: dict[str, str]
+    check_files: FileCheck = FileCheck.FOOTERS
     maintenance: MaintenanceSettings = MaintenanceSettings()
     dispatch: DispatchSettings = DispatchSettings()
     alert_channels: tuple[AlertChannel, ...] = ()
     event_channels: tuple[EventChannel, ...] = ()
     inbox: InboxSettings = InboxSettings()
+    secrets: SecretsSettings = SecretsSettings()
 
 
 def _content_of(file: Path) -> tuple[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 import time
 import weakref
 from collections.abc import Callable, Iterator
@@ -32,11 +31,12 @@ from lakeguard.state.connections import (
     sqlite_engine,
     sqlite_path,
 )
+from lakeguard.state.failures import meaning_of, truncation_of
 from lakeguard.state.locks import sole_by_file, sole_by_session
 from lakeguard.state.schema_revision import SCHEMA_HEAD
 from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.errors import (
-    StateLoginRefused,
+    StateDamaged,
     StateMismatch,
     StateMissing,
     StateRefused,
@@ -46,7 +46,6 @@ from lakeguard_sdk.errors import (
 T = TypeVar("T")
 
 DEFAULT_SCHEMA = "lakeguard"
-_NO_RIGHT = "42501"
 
 
 class Database:
@@ -146,10 +145,9 @@ class Database:
         except PoolTimeout as error:
             raise StateUnavailable(place=self.place, reason=_first_line(error)) from error
         except DBAPIError as error:
-            if getattr(error.orig, "sqlstate", None) == _NO_RIGHT:
-                raise StateRefused(place=self.place, reason=_first_line(error.orig)) from error
-            if _lets_nobody_in(error.orig):
-                raise StateLoginRefused(place=self.place, reason=_first_line(error.orig)) from error
+            meaning = meaning_of(error.orig)
+            if meaning is not None:
+                raise meaning(place=self.place, reason=_first_line(error.orig)) from error
             passing = type(error) in (DatabaseError, OperationalError)
             if not passing and not error.connection_invalidated:
                 raise
@@ -185,6 +183,8 @@ class Database:
         """The schema's revision, or None; never creates anything."""
         if self._path is not None and not self._path.exists():
             return None
+        if self._path is not None and (problem := truncation_of(self._path)):
+            raise StateDamaged(place=self.place, reason=problem)
         with self.read() as connection:
             if not inspect(connection).has_table("alembic_version"):
                 return None
@@ -203,32 +203,6 @@ def sqlite_url(path: Path) -> URL:
 def _first_line(error: Any) -> str:
     """The first line only: servers add details and hints on further lines."""
     return str(error).strip().partition("\n")[0]
-
-
-# Login refused (wrong password, unknown user or database), as opposed to an unreachable server.
-
-_STATES = ("28", "3D000")
-"""PostgreSQL: invalid authorisation or password, or no such database."""
-_WORDS = re.compile(
-    r"fe_sendauth: no password supplied"
-    r"|FATAL:  (?:(?:password|Peer|certificate) authentication failed for user "
-    r'|role ".*" (?:does not exist|is not permitted to log in)'
-    r'|database ".*" does not exist'
-    r"|permission denied for database "
-    r"|no pg_hba\.conf entry |pg_hba\.conf rejects )"
-)
-
-
-def _lets_nobody_in(error: BaseException | None) -> bool:
-    """Whether a retry is pointless until the settings or the server change.
-
-    While connecting, the driver reports the server's message but no SQLSTATE. Messages of a
-    localised server are not recognised and count as unreachable.
-    """
-    state = getattr(error, "sqlstate", None)
-    if state is not None:
-        return str(state).startswith(_STATES)
-    return _WORDS.search(str(error).strip().partition("\n")[0]) is not None
 
 
 # Retries of transactions that the database rolled back.

@@ -29,6 +29,15 @@ class JsonSql:
             return f"json_each_text({self._document(column)} -> '{key}') AS {alias}(key, value)"
         return f"json_each({self._document(column)}, '$.{key}') AS {alias}"
 
+    def member_values(self, column: str, key: str) -> str:
+        """A sub-query: the values of the object under ``key``, ordered by name and separated by
+        commas; NULL if there is none."""
+        members = self.members(column, key, "d")
+        if self._postgres:
+            return f"(SELECT string_agg(d.value, ', ' ORDER BY d.key) FROM {members})"
+        ordered = f"(SELECT d.value FROM {members} ORDER BY d.key)"
+        return f"(SELECT group_concat(value, ', ') FROM {ordered})"
+
     def items(self, column: str, key: str, alias: str) -> str:
         """The items of the array under ``key`` as rows (value, position from 1)."""
         if self._postgres:

@@ -33,6 +33,7 @@ from lakeguard.state.tables.ledger import (
     materializations,
     promotion_status,
     run_history,
+    table_findings,
     version_inputs,
 )
 from lakeguard.state.tables.metadata import metadata
@@ -179,6 +180,7 @@ __all__ = [
     "source_objects",
     "source_systems",
     "source_systems_revisions",
+    "table_findings",
     "task_attempts",
     "task_results",
     "task_transitions",

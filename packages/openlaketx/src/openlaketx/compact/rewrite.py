@@ -25,6 +25,7 @@ from lakeguard_sdk.types.type_tree import (
 )
 from openlaketx.compact.row_sums import RowSum, columns_with_nan, row_sum
 from openlaketx.engine.duckdb_reader import DuckdbReader, duckdb_reader
+from openlaketx.engine.file_check import check_files
 from openlaketx.engine.parquet_writer import AS_SPARK, BATCH_ROWS, ParquetRows
 from openlaketx.stage.candidate import SUCCESS, Candidate, collect
 from openlaketx.stage.stage import seal
@@ -97,7 +98,8 @@ def rewrite(plan: CompactionPlan, storage: Storage, check: Callable[[], None]) -
 
     ``check`` is called before each group and cancels the work by raising.
     """
-    declared = plan.table_schema
+    declared, merged = plan.table_schema, [path for group in plan.groups for path in group]
+    check_files(plan.dataset, plan.base.table_id, plan.location, merged)
     groups = [_placed(plan, _files_with_partition_columns(plan, group)) for group in plan.groups]
     kinds = [kind for group in groups for kind in _kinds_of(group, declared)]
     if not kinds:

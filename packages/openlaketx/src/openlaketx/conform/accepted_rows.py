@@ -14,8 +14,9 @@ from operator import and_
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import functions as F
 
+from lakeguard_sdk.core.enums import Malformed
 from lakeguard_sdk.model.quarantine import FIRST_SEEN, REASON
-from lakeguard_sdk.model.run import RunPlan, SchemaReaction, SchemaVerdict
+from lakeguard_sdk.model.run import RunPlan, SchemaReaction, SchemaVerdict, SourceBuild
 from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
 from lakeguard_sdk.storage.run_folders import quarantine_place
 from lakeguard_sdk.storage.storage import local_path
@@ -37,7 +38,20 @@ def as_accepted(batch: Batch, verdict: SchemaVerdict, plan: RunPlan, lake: str) 
     batch = _renamed(batch, taken)
     batch = _filled(batch, taken)
     reactions = [item for item in verdict.differences if item.reaction is Reaction.QUARANTINE_ROW]
-    return _without_malformed(batch, reactions, plan, lake) if reactions else batch
+    columns = [
+        column
+        for column in plan.batch_schema.columns
+        if _is_in(column.name, reactions) or _is_lenient(column, batch, plan)
+    ]
+    return _without_malformed(batch, columns, plan, lake) if columns else batch
+
+
+def _is_lenient(column: Column, batch: Batch, plan: RunPlan) -> bool:
+    """Whether a text source quarantines rows whose text is no value of the column."""
+    build = plan.build
+    lenient = isinstance(build, SourceBuild) and build.malformed is Malformed.QUARANTINE
+    text = batch.live.type_of(column.name) == "string" and column.type != "string"
+    return lenient and text and not is_nested(column.type)
 
 
 def _renamed(batch: Batch, taken: Iterable[SchemaReaction]) -> Batch:
@@ -65,12 +79,9 @@ def _filled(batch: Batch, taken: Iterable[SchemaReaction]) -> Batch:
     return replace(batch, frame=batch.frame.select("*", *nulls), live=live)
 
 
-def _without_malformed(
-    batch: Batch, reactions: list[SchemaReaction], plan: RunPlan, lake: str
-) -> Batch:
+def _without_malformed(batch: Batch, columns: list[Column], plan: RunPlan, lake: str) -> Batch:
     """The rows that fit; the others are written to quarantine first, so that none is lost."""
     batch = _made_once(batch)
-    columns = [column for column in plan.batch_schema.columns if _is_in(column.name, reactions)]
     fits = [(column, _fits(batch, column)) for column in columns]
     good = reduce(and_, (fit for _, fit in fits))
     reasons = [F.when(~fit, F.lit(f"{c.name} is not a valid {c.type}")) for c, fit in fits]

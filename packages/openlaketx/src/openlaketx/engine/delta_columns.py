@@ -6,10 +6,12 @@ writers encode values differently.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType
 
 from lakeguard_sdk.storage.storage import join
 from lakeguard_sdk.types.schema import Column, TableSchema
@@ -57,18 +59,22 @@ def _partition_frame(
     values: Values,
     names: Collection[str],
 ) -> DataFrame:
-    """A row for each file, by the path that Spark reports."""
+    """A row for each file, by the path that Spark reports. Made of a constant, because rows of a
+    program have no lineage."""
     columns = (
         Column(name=_PLACE, type="string"),
         Column(name=_LACKS, type="boolean"),
         *(Column(name=_VALUE + name, type="string") for name in names),
     )
     rows = [
-        (
-            spark_file_address(join(location, path)),
-            path in values,
-            *(values.get(path, {}).get(name) for name in names),
-        )
+        {
+            _PLACE: spark_file_address(join(location, path)),
+            _LACKS: path in values,
+            **{_VALUE + name: values.get(path, {}).get(name) for name in names},
+        }
         for path in sorted(paths)
     ]
-    return session.createDataFrame(rows, spark_schema(TableSchema(columns=columns)))
+    listed = F.from_json(
+        F.lit(json.dumps(rows)), ArrayType(spark_schema(TableSchema(columns=columns)))
+    )
+    return session.range(1).select(F.inline(listed))

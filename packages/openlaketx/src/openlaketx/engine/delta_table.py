@@ -7,9 +7,10 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from deltalake import DeltaTable, Schema
+from deltalake.exceptions import DeltaError
 
-from lakeguard_sdk.model.delta_log import written_whole
-from lakeguard_sdk.storage.storage import local_path
+from lakeguard_sdk.model.delta_log import PUBLISH_APP, read_commit, written_whole
+from lakeguard_sdk.storage.storage import local_path, storage_for
 from lakeguard_sdk.types.schema import TableSchema
 
 KNOWN_FEATURES = frozenset({"appendOnly", "invariants", "timestampNtz"})
@@ -31,6 +32,15 @@ class LiveFile(NamedTuple):
 def open_table(location: str, version: int | None = None) -> DeltaTable:
     """A new handle. Handles do not follow the table, so they are never cached."""
     return DeltaTable(local_path(location), version=version)
+
+
+def is_governed(location: str) -> bool:
+    """Whether the table has commits of LakeGuard, of this lake or another."""
+    try:
+        return open_table(location).transaction_version(PUBLISH_APP) is not None
+    except DeltaError:  # a damaged log; who created the table can still be read
+        first = read_commit(storage_for(location), location, 0)
+        return first is not None and first.author is not None
 
 
 def live_files(table: DeltaTable) -> dict[str, LiveFile]:

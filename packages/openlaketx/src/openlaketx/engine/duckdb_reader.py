@@ -9,11 +9,15 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+from duckdb.func import ARROW
 
 from openlaketx.engine.locations import duckdb_path
 from openlaketx.engine.machine import cores, memory_bytes
+from openlaketx.engine.nfkc_text import nfkc_texts
 
 _SHARE_OF_MEMORY = 4
+NFKC = "lg_nfkc"
+"""The function ``nfkc_text`` in SQL."""
 ENGINE = f"duckdb {duckdb.__version__}"
 
 
@@ -67,6 +71,7 @@ def duckdb_reader(beside: int = 1) -> Iterator[DuckdbReader]:
             connection.execute("SET disabled_optimizers = 'statistics_propagation'")
             connection.execute("SET ieee_floating_point_ops = false")
             connection.execute("SET default_null_order = 'nulls_first_on_asc_last_on_desc'")
+            connection.create_function(NFKC, nfkc_texts, ["VARCHAR"], "VARCHAR", type=ARROW)
             yield DuckdbReader(connection)
         finally:
             connection.close()

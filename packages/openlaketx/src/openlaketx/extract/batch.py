@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from pyspark.sql import DataFrame
 
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.model.evidence import InputVersion, SourcePosition
+from lakeguard_sdk.model.lineage import BatchLineage
+from lakeguard_sdk.model.run import FrameBuild, PythonBuild, RunPlan, SqlBuild
 from lakeguard_sdk.types.schema import TableSchema
+from openlaketx.extract.frame_lineage import Reads, frame_lineage
 
 Order = tuple[tuple[str, ...], ...]
 """Groups of files, latest last; files of one group have equal rank."""
@@ -31,9 +35,31 @@ class Batch:
     """Number of malformed lines, quarantined and not among the rows."""
     place_of: Callable[[str, str, str], str] | None = None
     """Location of a value by file, column and text; None if the rows are not from files."""
+    reads: Reads = field(default_factory=Reads)
+    """The versions that its frame may be made of."""
+    lineage: BatchLineage | None = None
+    """What the columns are made of; None if the control plane derives it from the build's text."""
     order: Order = ()
     """Order of the files, if it decides which row of a key wins. The frame then has an extra column
     with each row's file."""
+
+
+class ProgramFrame(NamedTuple):
+    """A frame that a program publishes, and all that its connection has read."""
+
+    frame: DataFrame
+    reads: Reads
+
+
+def with_lineage(batch: Batch, plan: RunPlan) -> Batch:
+    """The batch with its lineage, where no text of a definition shows it: builds in Python, frames
+    of a program, and what the target's transform makes of inputs."""
+    by_text = isinstance(plan.build, SqlBuild) and not plan.transform
+    if by_text or not isinstance(plan.build, SqlBuild | PythonBuild | FrameBuild):
+        return batch
+    lineage = frame_lineage(batch.frame, batch.reads)
+    inputs = tuple(dict.fromkeys((*batch.inputs, *lineage.inputs)))
+    return replace(batch, lineage=lineage, inputs=inputs)
 
 
 def name_problem(names: tuple[str, ...]) -> str | None:

@@ -34,14 +34,15 @@ from openlaketx.engine.parquet_types import UnsupportedColumn, table_schema
 from openlaketx.engine.spark.errors import reason, worker_error
 from openlaketx.engine.spark.runtime import runtime_of
 from openlaketx.engine.spark.types import quoted_name, spark_schema
-from openlaketx.extract.batch import Batch, Order
+from openlaketx.extract.batch import Batch, Order, ProgramFrame
 from openlaketx.extract.files.file_columns import Declared, with_clean_names
 from openlaketx.extract.files.file_order import ROW_FILE, row_file
 from openlaketx.extract.files.landed_files import land_files, landing, run_folder
 from openlaketx.extract.files.manifest import Selection, files_read_before, select_files
+from openlaketx.extract.frame_lineage import Reads
 from openlaketx.extract.pinned_inputs import pinned_frames
 from openlaketx.extract.python_build import read_python
-from openlaketx.extract.query import columns_of, query
+from openlaketx.extract.query import columns_of, query, typed_parameters
 from openlaketx.extract.sources.csv_source import read_csv
 from openlaketx.extract.sources.delta_source import read_delta
 from openlaketx.extract.sources.http_source import land_download
@@ -58,7 +59,7 @@ def extract(
     storage: Storage,
     *,
     project: str = "",
-    frame: DataFrame | None = None,
+    frame: ProgramFrame | None = None,
 ) -> Batch | None:
     """The lazy batch of a run; None if there is nothing new to read.
 
@@ -80,11 +81,11 @@ def extract(
 # Frames that a program publishes, from any session and with any settings.
 
 
-def _read_frame(session: SparkSession, given: DataFrame | None, dataset: str) -> Batch:
+def _read_frame(session: SparkSession, given: ProgramFrame | None, dataset: str) -> Batch:
     """The rows as the program sees them, in the run's session."""
     if given is None:
         raise BuildFailed(dataset=dataset, reason="a program publishes it: tx.publish")
-    frame = runtime_of(given).in_session(given, session)
+    frame = runtime_of(given.frame).in_session(given.frame, session)
     return Batch(
         frame=frame,
         live=columns_of(frame, dataset),
@@ -92,6 +93,7 @@ def _read_frame(session: SparkSession, given: DataFrame | None, dataset: str) ->
         position=None,
         explain=lambda error: BuildFailed(dataset=dataset, reason=_frame_error(error)),
         confirm=lambda: None,
+        reads=given.reads,
     )
 
 
@@ -113,12 +115,13 @@ def read_sql(
     session: SparkSession, build: SqlBuild, dataset: str, load: LoadType = LoadType.APPEND
 ) -> Batch | None:
     """The frame of the build; None if no incremental input has new rows."""
-    frames = pinned_frames(session, build.views, dataset, load)
+    reads = Reads()
+    frames = pinned_frames(session, build.views, dataset, load, reads)
     if frames is None:
         return None
     for name, pinned in frames.items():
         pinned.createOrReplaceTempView(name)
-    frame = query(session, build.text, dataset)
+    frame = query(session, build.text, dataset, parameters=typed_parameters(build.parameters))
     for name in frames:
         session.catalog.dropTempView(name)
     return Batch(
@@ -128,6 +131,7 @@ def read_sql(
         position=None,
         explain=lambda error: BuildFailed(dataset=dataset, reason=reason(error)),
         confirm=lambda: None,
+        reads=reads,
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from lakeguard_sdk.core.enums import CommitKind, LoadType
 from lakeguard_sdk.errors import BuildFailed
@@ -22,38 +23,50 @@ from openlaketx.engine.delta_table import (
     open_table,
     protocol_problem,
 )
+from openlaketx.engine.file_check import check_files
 from openlaketx.engine.locations import spark_read_path
 from openlaketx.engine.spark.types import spark_schema
+from openlaketx.extract.frame_lineage import Reads
 
-_AS_WRITTEN = {
+AS_WRITTEN = {
     "datetimeRebaseMode": "CORRECTED",
     "int96RebaseMode": "CORRECTED",
     "ignoreCorruptFiles": "false",
     "ignoreMissingFiles": "false",
+    "parquet.page.verify-checksum.enabled": "true",
 }
+"""Read options that no session setting changes. Pages are compared with their checksums."""
 _FROM_ANYWHERE = frozenset({LoadType.INCREMENTAL, LoadType.SCD2})
 """Keyed loads: rows that the table already has change nothing."""
 
 
 def files_to_read(pin: InputPin, dataset: str, load: LoadType = LoadType.APPEND) -> list[str]:
-    """Locations of the files of the pinned version, or of those added after ``since``.
+    """Locations of the files of the pinned version, or of those added after ``since``, each
+    compared with its record.
 
     If the input lost rows since then, a keyed load reads the whole pinned version; other loads
     fail.
     """
+    paths = _paths_to_read(pin, dataset, load)
+    snapshot = pin.snapshot
+    check_files(pin.input.dataset, snapshot.table_id, snapshot.location, paths)
+    return [join(snapshot.location, path) for path in sorted(paths)]
+
+
+def _paths_to_read(pin: InputPin, dataset: str, load: LoadType) -> set[str]:
     pinned = _paths(pin.snapshot, pin, dataset)
     if pin.since is None:
-        return _located(pin, pinned)
+        return pinned
     _paths(pin.since, pin, dataset)
     storage = storage_for(pin.snapshot.location)
     try:
         gained = _gained_files(storage, pin.since, pin.snapshot)
     except ValueError as error:
         raise _unreadable(pin, dataset, str(error)) from None
-    merged = _located(pin, gained.paths - pinned)
+    merged = sorted(join(pin.snapshot.location, path) for path in gained.paths - pinned)
     vacuumed = next((file for file in merged if not storage.exists(file)), None)
     if load in _FROM_ANYWHERE and (gained.lost or vacuumed):
-        return _located(pin, pinned)
+        return pinned
     if gained.lost:
         raise BuildFailed(
             dataset=dataset,
@@ -66,7 +79,7 @@ def files_to_read(pin: InputPin, dataset: str, load: LoadType = LoadType.APPEND)
             reason=f"new files of {pin.input.dataset} were compacted, and {vacuumed} is gone, so"
             f" it is unknown what to append: set load type FULL, then lakeguard run {dataset}",
         )
-    return _located(pin, gained.paths)
+    return gained.paths
 
 
 def read_pinned(session: SparkSession, pin: InputPin, files: list[str]) -> DataFrame:
@@ -76,8 +89,9 @@ def read_pinned(session: SparkSession, pin: InputPin, files: list[str]) -> DataF
     """
     schema = spark_schema(pin.table_schema)
     if not files:
-        return session.createDataFrame([], schema)
-    read = session.read.schema(schema).options(**_AS_WRITTEN)
+        empty = (F.lit(None).cast(field.dataType).alias(field.name) for field in schema.fields)
+        return session.range(0).select(*empty)
+    read = session.read.schema(schema).options(**AS_WRITTEN)
     frame = read.parquet(*(spark_read_path(file) for file in files))
     location = pin.snapshot.location
     paths = [file.removeprefix(f"{location.rstrip('/')}/") for file in files]
@@ -110,10 +124,6 @@ def _check(table: DeltaTable, snapshot: TableSnapshot, pin: InputPin, dataset: s
         raise BuildFailed(
             dataset=dataset, reason=f"{pin.input.dataset} at {snapshot.location}: {problem}"
         )
-
-
-def _located(pin: InputPin, paths: set[str]) -> list[str]:
-    return [join(pin.snapshot.location, path) for path in sorted(paths)]
 
 
 def _unreadable(pin: InputPin, dataset: str, why: str) -> BuildFailed:
@@ -174,10 +184,15 @@ def pinned_frames(
     pins: Mapping[str, InputPin],
     dataset: str,
     load: LoadType = LoadType.APPEND,
+    reads: Reads | None = None,
 ) -> dict[str, DataFrame] | None:
-    """A frame for each input by name; None if no incremental input has new rows."""
+    """A frame for each input by name; None if no incremental input has new rows. What is read is
+    added to ``reads``."""
     files = {name: files_to_read(pin, dataset, load) for name, pin in pins.items()}
     gained = [files[name] for name, pin in pins.items() if pin.since is not None]
     if gained and not any(gained):
         return None
+    for name, pin in pins.items():
+        if reads is not None:
+            reads.add(pin, files[name])
     return {name: read_pinned(session, pin, files[name]) for name, pin in pins.items()}

@@ -1,14 +1,17 @@
-"""Python builds: a project function over pinned inputs, ``(spark, inputs) -> DataFrame``."""
+"""Python builds: a project function over pinned inputs, ``(spark, inputs) -> DataFrame``; a third
+parameter is given the parameters of the run."""
 
 from __future__ import annotations
 
 import hashlib
+import inspect
 import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
+from datetime import date
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -25,8 +28,9 @@ from openlaketx.engine.spark.errors import SPARK_ERRORS, reason, worker_error
 from openlaketx.engine.spark.runtime import runtime_of
 from openlaketx.engine.spark.session import settle
 from openlaketx.extract.batch import Batch
+from openlaketx.extract.frame_lineage import Reads
 from openlaketx.extract.pinned_inputs import pinned_frames
-from openlaketx.extract.query import columns_of
+from openlaketx.extract.query import columns_of, typed_parameters
 
 _ABOUT_CODE = (NameError, AttributeError, ImportError)
 """Errors whose messages contain names, but no row values."""
@@ -45,10 +49,12 @@ def read_python(
     of the session are undone, so they do not affect how files are written.
     """
     code = _Code(build, dataset, Path(project).resolve())
-    inputs = pinned_frames(session, build.inputs, dataset, load)
+    reads = Reads()
+    inputs = pinned_frames(session, build.inputs, dataset, load, reads)
     if inputs is None:
         return None
-    frame = runtime_of(session).settled(code.call(session, MappingProxyType(inputs)))
+    given = MappingProxyType(typed_parameters(build.parameters))
+    frame = runtime_of(session).settled(code.call(session, MappingProxyType(inputs), given))
     for table in session.catalog.listTables():
         if table.isTemporary:
             session.catalog.dropTempView(table.name)
@@ -60,6 +66,7 @@ def read_python(
         position=None,
         explain=code.explain,
         confirm=lambda: None,
+        reads=reads,
     )
 
 
@@ -71,11 +78,19 @@ class _Code:
     dataset: str
     project: Path
 
-    def call(self, session: SparkSession, inputs: Mapping[str, DataFrame]) -> DataFrame:
+    def call(
+        self,
+        session: SparkSession,
+        inputs: Mapping[str, DataFrame],
+        parameters: Mapping[str, str | date],
+    ) -> DataFrame:
+        """A function with a third parameter is given the parameters of the run."""
         content = self._content()
         try:
             with _loaded_module(self._file, content, self.project) as module:
-                found = self._function(vars(module))(session, inputs)
+                function = self._function(vars(module))
+                wanted = len(inspect.signature(function).parameters)
+                found = function(*(session, inputs, parameters)[: max(wanted, 2)])
         except (LakeGuardError, KeyboardInterrupt):
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - an error of the build

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import date
+from types import MappingProxyType
+
 from pyspark.sql import DataFrame, SparkSession
 
 from lakeguard_sdk.errors import BuildFailed
@@ -11,16 +15,36 @@ from openlaketx.engine.spark.runtime import NotAQuery, runtime_of
 from openlaketx.engine.spark.types import UnsupportedType, live_schema
 from openlaketx.extract.batch import name_problem
 
+DATE = "date"
+"""The parameter with the logical date of a run."""
 
-def query(session: SparkSession, text: str, dataset: str, whose: str = "") -> DataFrame:
-    """The frame of a query; other statements are rejected. Its views may be dropped afterwards."""
+
+def query(
+    session: SparkSession,
+    text: str,
+    dataset: str,
+    whose: str = "",
+    parameters: Mapping[str, str | date] = MappingProxyType({}),
+) -> DataFrame:
+    """The frame of a query; other statements are rejected. Its views may be dropped afterwards.
+
+    Spark binds ``parameters`` to ``:name`` as typed literals; no value becomes part of the text.
+    """
     runtime = runtime_of(session)
     try:
-        return runtime.settled(runtime.query(session, text))
+        return runtime.settled(runtime.query(session, text, parameters))
     except NotAQuery:
         raise BuildFailed(dataset=dataset, reason=f"{whose}the statement is not a query") from None
     except SPARK_ERRORS as error:
         raise BuildFailed(dataset=dataset, reason=f"{whose}{reason(error)}") from None
+
+
+def typed_parameters(parameters: Mapping[str, str]) -> dict[str, str | date]:
+    """Texts, and ``date`` as a date."""
+    return {
+        name: date.fromisoformat(text) if name == DATE else text
+        for name, text in parameters.items()
+    }
 
 
 def columns_of(frame: DataFrame, dataset: str) -> TableSchema:

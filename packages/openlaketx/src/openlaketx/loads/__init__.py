@@ -3,7 +3,7 @@
 from openlaketx.loads.apply import apply_load, merges
 from openlaketx.loads.load_result import Loaded, SplitBatch, carries_time
 from openlaketx.loads.positions import new_position
-from openlaketx.loads.table_state import Existing
+from openlaketx.loads.table_state import Existing, check_base
 from openlaketx.loads.window_load import refuse_emptied_window
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "SplitBatch",
     "apply_load",
     "carries_time",
+    "check_base",
     "merges",
     "new_position",
     "refuse_emptied_window",

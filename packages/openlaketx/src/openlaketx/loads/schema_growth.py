@@ -20,7 +20,7 @@ from lakeguard_sdk.storage.storage import Storage, join, local_path
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.loads.load_result import Loaded
 from openlaketx.loads.spark_failures import explain_load
-from openlaketx.loads.table_state import FILE, Existing, read_existing
+from openlaketx.loads.table_state import FILE, Existing, check_base, read_existing
 from openlaketx.stage import Candidate, write_files
 from openlaketx.stage.file_stats import delta_stats
 
@@ -39,6 +39,7 @@ def with_new_columns(
     if wider and loaded.stays:
         retained = _rewritten(loaded, session, plan, existing, storage)
     else:
+        check_base(plan, [file.path for file in loaded.stays])
         linked = [_linked(file.path, plan, existing, storage) for file in loaded.stays]
         files = tuple(staged for staged, _ in linked)
         retained = Candidate(plan.location, files, tuple(footer for _, footer in linked))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -27,8 +27,10 @@ from openlaketx.engine.delta_table import (
     protocol_problem,
     schema_of,
 )
+from openlaketx.engine.file_check import check_files
 from openlaketx.engine.locations import spark_read_path
 from openlaketx.engine.spark.types import quoted_name, spark_schema
+from openlaketx.extract.pinned_inputs import AS_WRITTEN
 
 FILE = "lg_file"
 """Column with the path, relative to the table's root, of the file that contains a row."""
@@ -113,20 +115,28 @@ def existing_table(plan: RunPlan) -> Existing:
 def read_existing(
     session: SparkSession, plan: RunPlan, existing: Existing, paths: Iterable[str]
 ) -> DataFrame:
-    """The rows of these files with the run's columns, each with its file."""
+    """The rows of these files with the run's columns, each with its file; every file is compared
+    with its record first."""
     held = _held(plan, existing)
     schema = spark_schema(held)
     chosen = sorted(paths)
     if not chosen:
         empty = session.createDataFrame([], spark_schema(plan.table_schema))
         return empty.withColumn(FILE, F.lit(None).cast("string"))
+    check_base(plan, chosen)
     locations = [spark_read_path(join(existing.location, path)) for path in chosen]
-    frame = session.read.schema(schema).parquet(*locations)
+    frame = session.read.schema(schema).options(**AS_WRITTEN).parquet(*locations)
     frame = frame.withColumn(FILE, F.col("_metadata.file_path"))
     values = {path: existing.partitions[path] for path in chosen if not written_whole(path)}
     values = {path: texts for path, texts in values.items() if texts}
     frame = with_log_columns(frame, session, held, existing.location, chosen, values)
     return _as_planned(frame, held, plan)
+
+
+def check_base(plan: RunPlan, paths: Collection[str]) -> None:
+    """Compare files of the base with their records; raises ``FileDamaged``."""
+    if plan.base is not None:
+        check_files(plan.dataset, plan.base.table_id, plan.location, paths)
 
 
 def _held(plan: RunPlan, existing: Existing) -> TableSchema:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Scope
 from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.expressions.measures import AnyMeasure, GroupBreach
@@ -71,6 +72,16 @@ def _positive(settings: Mapping[str, str], name: str, default: float) -> float:
     if not 0 < number < float("inf"):
         raise ValueError(f"setting {name} must be a positive number")
     return number
+
+
+def reads_table(measures: Iterable[AnyMeasure], dataset: DatasetName) -> bool:
+    """Whether a measure reads rows of the dataset that are not in the batch."""
+    scoped = [item.of if isinstance(item, GroupBreach) else item for item in measures]
+    return any(
+        getattr(item, "scope", Scope.BATCH) is Scope.TABLE
+        or getattr(item, "dataset", None) == dataset
+        for item in scoped
+    )
 
 
 def _bytes(measures: Iterable[AnyMeasure], subject: Subject) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from itertools import islice
 from typing import Any
 from uuid import uuid4
@@ -17,6 +18,7 @@ from lakeguard_sdk.expressions.conditions import Function, Predicate
 from lakeguard_sdk.expressions.measures import DuplicateRows
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.engine.locations import spark_read_path
+from openlaketx.engine.nfkc_text import nfkc_table
 from openlaketx.engine.spark.errors import SPARK_ERRORS
 from openlaketx.engine.spark.errors import reason as spark_reason
 from openlaketx.engine.spark.types import spark_schema
@@ -77,6 +79,19 @@ class SparkDialect(Dialect):
     def once(self, value: str, variable: str, condition: str) -> str:
         return f"exists(array({value}), {variable} -> {condition})"
 
+    def nfkc(self, text: str) -> str:
+        single, replaced, pairs = (self.bound(part, {}) for part in _nfkc_parts())
+        separator, expanded = self.bound(_SEPARATOR, {}), self.bound(_expanded(), {})
+        short = f"translate({text}, {single}, {replaced})"
+        long = (
+            f"aggregate(split({pairs}, {separator}), {short},"
+            " (lg_a, lg_p) -> replace(lg_a, substr(lg_p, 1, 1), substr(lg_p, 2)))"
+        )
+        return (
+            f"(CASE WHEN octet_length({text}) = length({text}) THEN {text}"
+            f" WHEN translate({text}, {expanded}, '') = {text} THEN {short} ELSE {long} END)"
+        )
+
     def test(self, predicate: Predicate, value: str, argument: str) -> str:
         if predicate is Predicate.IS_FINITE:
             return f"(abs({value}) < CAST('Infinity' AS DOUBLE))"
@@ -89,6 +104,25 @@ class SparkDialect(Dialect):
             case Function.DAYS_BETWEEN:
                 return f"datediff({arguments[1]}, {arguments[0]})"
         return super().call(function, arguments)
+
+
+_SEPARATOR = "\x01"
+
+
+@cache
+def _nfkc_parts() -> tuple[str, str, str]:
+    """Characters replaced by one or none, their replacements, and characters with several."""
+    table = nfkc_table()
+    single = [code for code, text in table.items() if len(text) == 1]
+    removed = [code for code, text in table.items() if not text]
+    pairs = _SEPARATOR.join(chr(code) + text for code, text in table.items() if len(text) > 1)
+    characters = "".join(map(chr, (*single, *removed)))
+    return characters, "".join(table[code] for code in single), pairs
+
+
+@cache
+def _expanded() -> str:
+    return "".join(chr(code) for code, text in nfkc_table().items() if len(text) > 1)
 
 
 SPARK = SparkDialect()

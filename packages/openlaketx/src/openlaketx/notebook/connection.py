@@ -7,6 +7,7 @@ import time
 import weakref
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakKeyDictionary
@@ -42,6 +43,8 @@ from openlaketx.run import collecting_notes, note
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from openlaketx.extract.frame_lineage import Reads
+
 _BACKOFF = Backoff(first=0.5)
 
 
@@ -67,6 +70,13 @@ class Connection:
         self._client = client
         self._versions: WeakKeyDictionary[DataFrame, InputVersion] = WeakKeyDictionary()
 
+    @cached_property
+    def _reads(self) -> Reads:
+        """All that this connection has read: what is unknown in a frame may be made of it."""
+        from openlaketx.extract.frame_lineage import Reads
+
+        return Reads()
+
     def __enter__(self) -> Self:
         return self
 
@@ -83,12 +93,14 @@ class Connection:
 
         Works without Delta on the session. ``version_of`` returns the version.
         """
+        from openlaketx.engine.file_check import checking_files
         from openlaketx.notebook.pinned_frame import read_version
 
         check_session("tx.read", address, spark, name_first=False)
         _require_known(spark)
         resolved = self._client.reader.resolve(parse_address(address))
-        frame, version = read_version(spark, resolved)
+        with checking_files(self._client.reader):
+            frame, version = read_version(spark, resolved, self._reads)
         self._versions[frame] = version
         return frame
 
@@ -110,7 +122,9 @@ class Connection:
         """Stage the frame, submit its evidence, and publish it if the decision allows it.
 
         An unknown dataset is registered with the columns of the frame, and the result says so.
-        Reason and notes are stored with the version.
+        Reason and notes are stored with the version, and so is what its columns are made of:
+        columns that the plan of the frame does not show, such as collected rows, carry the tags of
+        everything that this connection has read.
         """
         check_frame("tx.publish", name, frame)
         dataset = DatasetName(name)
@@ -138,13 +152,15 @@ class Connection:
 
         Returns the version of each; call it again to see later publishes.
         """
+        from openlaketx.engine.file_check import checking_files
         from openlaketx.notebook.views import show
 
         _require_known(spark)
         published = [item for item in self._client.reader.status() if item.published is not None]
         names = [item.dataset.dataset_name for item in published]
         found = [self._client.reader.resolve(parse_address(name)) for name in names]
-        show(spark, found)
+        with checking_files(self._client.reader):
+            show(spark, found, self._reads)
         return {str(item.dataset): item.version for item in found}
 
     def _ensure(self, dataset: DatasetName, frame: DataFrame) -> bool:
@@ -164,14 +180,16 @@ class Connection:
         self, dataset: DatasetName, spark: SparkSession, frame: DataFrame | None = None
     ) -> RunResult:
         """Run to the end, retrying retryable failures while attempts are left."""
+        from openlaketx.extract import ProgramFrame
         from openlaketx.worker import SparkWorker
 
+        given = None if frame is None else ProgramFrame(frame, self._reads)
         operations = self._client.operations
         operations.reap()
         task = operations.submit(dataset, _person())
         worker = SparkWorker(self._client.for_worker(), lambda: spark)
         for pause in _BACKOFF.delays():
-            result = worker.run_task(task, frame)
+            result = worker.run_task(task, given)
             if result.error is None or not result.error.retryable or not operations.requeue(task):
                 return result
             time.sleep(pause)

@@ -7,13 +7,18 @@ from pyspark.sql import DataFrame, SparkSession
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.read_models import ResolvedDataset
 from lakeguard_sdk.model.run import InputPin, TableSnapshot
+from openlaketx.extract.frame_lineage import Reads
 from openlaketx.extract.pinned_inputs import files_to_read, read_pinned
 
 
-def read_version(spark: SparkSession, found: ResolvedDataset) -> tuple[DataFrame, InputVersion]:
+def read_version(
+    spark: SparkSession, found: ResolvedDataset, reads: Reads
+) -> tuple[DataFrame, InputVersion]:
     """Exactly the files of the version, independent of the session's read settings."""
     pin = pin_of(found)
-    return read_pinned(spark, pin, version_files(pin)), pin.input
+    files = version_files(pin)
+    reads.add(pin, files)
+    return read_pinned(spark, pin, files), pin.input
 
 
 def pin_of(found: ResolvedDataset) -> InputPin:

@@ -17,12 +17,14 @@ from lakeguard_sdk.errors import (
     SharedCatalogue,
 )
 from lakeguard_sdk.model.read_models import ResolvedDataset
+from lakeguard_sdk.model.run import InputPin
 from lakeguard_sdk.storage.storage import local_path
 from lakeguard_sdk.types.schema import Column
 from openlaketx.engine.locations import spark_read_path
 from openlaketx.engine.spark.errors import SPARK_ERRORS, reason
 from openlaketx.engine.spark.runtime import runtime_of
 from openlaketx.engine.spark.types import quoted_name, spark_type
+from openlaketx.extract.frame_lineage import Reads
 from openlaketx.extract.pinned_inputs import values_left_to_log
 from openlaketx.notebook.pinned_frame import pin_of, version_files
 
@@ -32,8 +34,9 @@ _PATHS_IN_SQL = "spark.sql.runSQLOnFiles"
 _NOTHING: Mapping[str, str | None] = {}
 
 
-def show(spark: SparkSession, found: Iterable[ResolvedDataset]) -> None:
-    """Create a view for each dataset's version; foreign tables and views are not replaced.
+def show(spark: SparkSession, found: Iterable[ResolvedDataset], reads: Reads) -> None:
+    """Create a view for each dataset's version; foreign tables and views are not replaced. From
+    then on, any of them may have been read.
 
     Views, because they are read-only. Refused on a shared catalogue: a pinned view would outlive
     the session and mislead other users. Errors are raised after all other views exist.
@@ -46,7 +49,7 @@ def show(spark: SparkSession, found: Iterable[ResolvedDataset]) -> None:
     problems: list[LakeGuardError] = []
     for each in found:
         try:
-            _show(spark, each, delta=delta)
+            _show(spark, each, reads, delta=delta)
         except LakeGuardError as error:
             problems.append(error)
         except SPARK_ERRORS as error:
@@ -58,26 +61,27 @@ def show(spark: SparkSession, found: Iterable[ResolvedDataset]) -> None:
         raise first
 
 
-def _show(spark: SparkSession, found: ResolvedDataset, *, delta: bool) -> None:
+def _show(spark: SparkSession, found: ResolvedDataset, reads: Reads, *, delta: bool) -> None:
     _make_database(spark, found.dataset.layer)
     name = f"{_CATALOGUE}.{found.dataset.layer}.{found.dataset.name}"
     if spark.catalog.tableExists(name) and not _is_ours(spark, name):
         raise NameTaken(name=found.dataset)
+    pin = pin_of(found)
+    files = version_files(pin)
+    reads.add(pin, files)
     spark.sql(
         f"CREATE OR REPLACE VIEW {name} TBLPROPERTIES ('{_MARK}' = '{found.dataset_id}',"
-        f" 'lakeguard.version' = '{found.version}') AS {view_text(found, delta=delta)}"
+        f" 'lakeguard.version' = '{found.version}') AS {view_text(found, pin, files, delta=delta)}"
     )
 
 
-def view_text(found: ResolvedDataset, *, delta: bool) -> str:
+def view_text(found: ResolvedDataset, pin: InputPin, files: list[str], *, delta: bool) -> str:
     """SELECT over exactly the version: through Delta if the session has it, else over its files."""
     columns = found.table_schema.columns
     if delta:
         place = quoted_name(local_path(found.location))
         names = found.table_schema.names
         return f"{_select(columns, names)} FROM delta.{place} VERSION AS OF {found.commit}"
-    pin = pin_of(found)
-    files = version_files(pin)
     if not files:
         return f"{_select(columns, ())} WHERE false"
     root = f"{found.location.rstrip('/')}/"

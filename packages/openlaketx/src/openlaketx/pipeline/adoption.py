@@ -12,6 +12,7 @@ from lakeguard_sdk.model.run import Failure, RunResult
 from lakeguard_sdk.model.table_operations import AdoptionPlan
 from lakeguard_sdk.scheduling.process_identity import this_process
 from lakeguard_sdk.storage import fault_points
+from lakeguard_sdk.storage.file_records import footer_digest
 from lakeguard_sdk.storage.storage import Storage, join, storage_for
 from openlaketx.engine.machine import cores
 from openlaketx.measure import Measured, Subject, take_measures
@@ -72,9 +73,10 @@ def _hashed(candidate: Candidate, lease: Lease) -> Candidate:
         return storage.sha256(join(candidate.location, path))
 
     with ThreadPoolExecutor(max_workers=cores(), thread_name_prefix="hash") as hashing:
-        return candidate.with_hashes(
-            list(hashing.map(sha256, [file.path for file in candidate.files]))
-        )
+        paths = [file.path for file in candidate.files]
+        hashes = list(hashing.map(sha256, paths))
+    footers = [footer_digest(join(candidate.location, path)) for path in paths]
+    return candidate.with_hashes(hashes, footers)
 
 
 def _subject(plan: AdoptionPlan, candidate: Candidate) -> Subject:

@@ -9,6 +9,7 @@ from lakeguard_sdk.core.enums import TargetFormat
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.ports import Reader
 from openlaketx.deliver import deliver_published
+from openlaketx.engine.file_check import checking_files
 from openlaketx.profile import profile_version
 
 _LOG = logging.getLogger("openlaketx")
@@ -25,7 +26,8 @@ def deliver_or_report(plan: RunPlan, reader: Reader, progress: Progress | None) 
     if progress:
         progress("deliver", {"what": what})
     try:
-        deliver_published(plan, reader)
+        with checking_files(reader):
+            deliver_published(plan, reader)
     except Exception as error:  # noqa: BLE001 - the version is published, whatever the error
         reason = next(iter(str(error).splitlines()), "") or type(error).__name__
         if progress:
@@ -52,7 +54,7 @@ def profile_if_due(plan: RunPlan, client: WorkerClient, progress: Progress | Non
             return
         if progress:
             progress("profile", {})
-        taken = profile_version(due.dataset, masked=due.masked)
+        taken = profile_version(due.dataset, client.reader, masked=due.masked)
         client.runs.submit_profile(plan.ticket, taken)
     except Exception as error:  # noqa: BLE001 - the version is published, whatever the error
         reason = next(iter(str(error).splitlines()), "") or type(error).__name__

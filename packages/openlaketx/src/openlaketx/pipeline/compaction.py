@@ -11,6 +11,7 @@ from lakeguard_sdk.model.table_operations import CompactionPlan
 from lakeguard_sdk.scheduling.process_identity import this_process
 from lakeguard_sdk.storage.storage import storage_for
 from openlaketx.compact import rewrite
+from openlaketx.engine.file_check import checking_files
 from openlaketx.pipeline.failures import failure_of
 from openlaketx.pipeline.lease import Lease, hold_lease
 from openlaketx.publish import commit_publish
@@ -47,7 +48,10 @@ def run_compaction(task_id: str, client: WorkerClient) -> RunResult:
     if isinstance(opened, RunResult):
         return opened
     try:
-        with hold_lease(client.runs, opened.ticket, opened.lease_seconds, lambda: None) as lease:
+        with (
+            checking_files(client.reader),
+            hold_lease(client.runs, opened.ticket, opened.lease_seconds, lambda: None) as lease,
+        ):
             return _compact(opened, client, lease)
     except KeyboardInterrupt:
         client.runs.fail_run(opened.ticket, Failure(code="LG-0000", message="interrupted"))

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-from lakeguard_sdk.errors import LakeGuardError
+import errno
+import os
+
+from lakeguard_sdk.errors import DiskFull, LakeGuardError
 from lakeguard_sdk.model.run import Failure
 
 _LONGEST = 500
+_NO_SPACE = os.strerror(errno.ENOSPC)
+
+
+def full_disk(error: BaseException, dataset: str) -> DiskFull | None:
+    """A full disk explains any error that it caused, whoever was blamed for it."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if getattr(seen, "errno", None) == errno.ENOSPC or _NO_SPACE in str(seen):
+            return DiskFull(dataset=dataset)
+        seen = seen.__cause__ or seen.__context__
+    return None
 
 
 def failure_of(error: Exception) -> Failure:

@@ -13,6 +13,7 @@ from lakeguard_sdk.model.quarantine import QuarantineBuild
 from lakeguard_sdk.model.run import RunPlan, SourceBuild
 from lakeguard_sdk.storage.storage import storage_for
 from openlaketx.conform import as_accepted, conform, locate_misfits
+from openlaketx.engine.file_check import checking_files
 from openlaketx.engine.shown_values import mask_columns
 from openlaketx.extract import extract, transform
 from openlaketx.loads import Loaded, apply_load
@@ -33,7 +34,10 @@ def rebuild_run(
     storage, run_id = storage_for(plan.run.location), plan.run.ticket.run_id
     try:
         check_inputs(plan, client.lake, storage)
-        with scratch_place(client.lake, plan.run.location) as scratch:
+        with (
+            checking_files(client.reader),
+            scratch_place(client.lake, plan.run.location) as scratch,
+        ):
             run, lake = _pinned(plan, client, scratch)
             if progress:
                 progress("extract", {})

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from lakeguard_sdk.client import Progress, WorkerClient
 from lakeguard_sdk.core.canonical_json import content_hash
@@ -26,17 +26,19 @@ from lakeguard_sdk.ports import Runs
 from lakeguard_sdk.storage.run_folders import quarantine_place, quarantine_run_folder
 from lakeguard_sdk.storage.storage import Storage, join, storage_for
 from openlaketx.conform import as_accepted, conform, locate_misfits
+from openlaketx.engine.file_check import checking_files
 from openlaketx.engine.shown_values import mask_columns
 from openlaketx.engine.spark.session import RUN_SETTINGS
-from openlaketx.extract import Batch, extract, transform
+from openlaketx.extract import Batch, ProgramFrame, extract, transform, with_lineage
 from openlaketx.extract.files.landed_files import run_folder
-from openlaketx.loads import Loaded, apply_load, new_position
+from openlaketx.loads import Loaded, apply_load, check_base, new_position
 from openlaketx.measure import (
     Measured,
     SampleRequest,
     Subject,
     draw_samples,
     measure_options,
+    reads_table,
     referenced_rows,
     take_measures,
 )
@@ -53,23 +55,34 @@ def run_dataset(
     session: SparkSession,
     lease: Lease,
     progress: Progress | None = None,
-    frame: DataFrame | None = None,
+    frame: ProgramFrame | None = None,
 ) -> RunResult:
     """Run the plan and return its result; nothing is visible before a recorded decision allows it.
 
     ``session`` belongs to this run only; ``frame`` is the batch of a dataset that a program
     publishes.
     """
-    report = progress or _no_progress
-    runs, ticket, storage = client.runs, plan.ticket, storage_for(plan.location)
+    with checking_files(client.reader):
+        return _run(plan, client, session, lease, progress or _no_progress, frame)
 
+
+def _run(
+    plan: RunPlan,
+    client: WorkerClient,
+    session: SparkSession,
+    lease: Lease,
+    report: Progress,
+    frame: ProgramFrame | None,
+) -> RunResult:
+    """Extract, transform, schema verdict, load."""
+    runs, ticket, storage = client.runs, plan.ticket, storage_for(plan.location)
     report("extract", {})
     batch = extract(plan, session, client.lake, storage, project=client.project, frame=frame)
     if batch is None or _nothing_new(plan, batch):
         return runs.finish_unchanged(ticket)
-    batch = transform(batch, plan)
+    batch = with_lineage(transform(batch, plan), plan)
     report("schema", {"columns": len(batch.live.columns)})
-    verdict = runs.submit_schema(ticket, batch.live)
+    verdict = runs.submit_schema(ticket, batch.live, batch.lineage)
     if verdict.result is not None:
         return verdict.result
 
@@ -134,9 +147,19 @@ def _same_files(before: SourcePosition | None, after: SourcePosition) -> bool:
 
 
 def _needs_decision(plan: RunPlan, batch: Batch, splitter: QuarantineSplitter) -> bool:
-    """Whether a batch without changes still needs a decision: it has quarantined rows, or it
-    replays quarantined rows that now pass."""
-    return bool(batch.rejected or splitter.rows) or isinstance(plan.build, QuarantineBuild)
+    """Whether a batch without changes still needs a decision: it quarantines rows that are not in
+    quarantine yet, or it replays quarantined rows that now pass."""
+    if isinstance(plan.build, QuarantineBuild):
+        return True
+    known_lines = not batch.rejected or _reads_same_files(plan, batch)
+    return not (known_lines and splitter.finds_only_known)
+
+
+def _reads_same_files(plan: RunPlan, batch: Batch) -> bool:
+    """Whether malformed lines are those of the published version: it read the same files."""
+    if not isinstance(plan.build, SourceBuild) or batch.position is None:
+        return False
+    return _same_files(plan.build.position, batch.position)
 
 
 def _all_fail_again(plan: RunPlan, splitter: QuarantineSplitter) -> bool:
@@ -153,6 +176,8 @@ def _measured(
     options, session = measure_options(plan), batch.frame.sparkSession
     while True:
         sealing = seal(loaded.candidate, plan, storage)
+        if reads_table(plan.measures, plan.dataset):
+            check_base(plan, [file.path for file in loaded.stays])
         subject = subject_of(plan, loaded)
         measured = take_measures(plan.measures, subject, options, session)
         sealed = loaded.with_files(sealing.result())

@@ -6,12 +6,17 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
+import duckdb
+
+from lakeguard_sdk.errors import VersionUnreadable
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.profile import ColumnProfile, Profile
 from lakeguard_sdk.model.read_models import ResolvedDataset
 from lakeguard_sdk.model.run import InputPin, TableSnapshot
+from lakeguard_sdk.ports import Reader
 from lakeguard_sdk.types.schema import Column
 from openlaketx.engine.duckdb_reader import ENGINE, duckdb_reader
+from openlaketx.engine.file_check import checking_files
 from openlaketx.engine.machine import cores
 from openlaketx.measure.runner import Relation
 from openlaketx.measure.sql.condition_sql import quoted
@@ -20,11 +25,25 @@ from openlaketx.profile.column_kinds import Kind, kind_of
 from openlaketx.profile.column_profile import column_profile
 
 
-def profile_version(dataset: ResolvedDataset, *, masked: tuple[str, ...] = ()) -> Profile:
-    """Every column of the version. Columns in ``masked``, nested columns and bytes are only
-    counted; their values are not read."""
+def profile_version(
+    dataset: ResolvedDataset, reader: Reader | None = None, *, masked: tuple[str, ...] = ()
+) -> Profile:
+    """Every column of the version, whose files are compared with their records first. Columns in
+    ``masked``, nested columns and bytes are only counted; their values are not read.
+    ``VersionUnreadable`` if a file is lost or damaged."""
+    try:
+        return _profiled(dataset, reader, masked)
+    except (duckdb.Error, OSError) as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise VersionUnreadable(
+            dataset=dataset.dataset, version=dataset.version, reason=reason
+        ) from None
+
+
+def _profiled(dataset: ResolvedDataset, reader: Reader | None, masked: tuple[str, ...]) -> Profile:
     hidden = {name.casefold() for name in masked}
-    origin = _version_rows(dataset)
+    with checking_files(reader):
+        origin = _version_rows(dataset)
     columns = dataset.table_schema.columns
     kinds = {
         column.name: None if column.name.casefold() in hidden else kind_of(column.name, column.type)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
+import duckdb
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
@@ -22,7 +23,7 @@ from lakeguard_sdk.expressions.measures import (
 )
 from lakeguard_sdk.storage.storage import join, local_path
 from lakeguard_sdk.types.schema import TableSchema
-from openlaketx.engine.duckdb_reader import DuckdbReader, duckdb_reader
+from openlaketx.engine.duckdb_reader import DuckdbReader, duckdb_reader, file_list
 from openlaketx.engine.locations import spark_file_address, spark_read_path
 from openlaketx.engine.spark.types import spark_schema
 from openlaketx.measure.duckdb_engine import DuckdbEngine
@@ -31,6 +32,7 @@ from openlaketx.measure.runner import MeasuringEngine, Relation
 from openlaketx.measure.spark_engine import AS_WRITTEN, SparkEngine
 from openlaketx.measure.sql.aggregate_sql import FoundRows
 from openlaketx.measure.sql.condition_sql import ConditionSql
+from openlaketx.measure.sql.duckdb_dialect import DUCKDB
 from openlaketx.measure.sql.json_values import judge_of
 from openlaketx.measure.sql.keys import duplicate_rows, unmatched_rows
 from openlaketx.measure.subject import Subject
@@ -265,3 +267,23 @@ class _RowFinder:
         condition = f"CASE WHEN {found.failing} THEN 1 ELSE 0 END = 1"
         columns = ", ".join([*self._place, *more])
         return f"SELECT {columns} FROM {found.source} WHERE {condition}"  # noqa: S608 - names are ours
+
+
+# Rows of one set of files that another set holds too.
+
+
+def holds_rows(files: Sequence[str], others: Sequence[str], columns: Sequence[str]) -> bool:
+    """Whether every row of ``others`` occurs in ``files`` at least as often; False if they have
+    other columns or cannot be compared."""
+    names = ", ".join(DUCKDB.quoted(name) for name in columns)
+    one, other = (
+        f"SELECT {names} FROM read_parquet(${side}, hive_partitioning = false)"  # noqa: S608 - quoted
+        for side in ("others", "files")
+    )
+    query = f"SELECT count(*) FROM ({one} EXCEPT ALL {other})"  # noqa: S608 - names are quoted
+    try:
+        with duckdb_reader() as reader:
+            found = reader.row(query, {"files": file_list(files), "others": file_list(others)})
+    except duckdb.Error:
+        return False
+    return found == (0,)

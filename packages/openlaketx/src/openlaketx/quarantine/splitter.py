@@ -19,6 +19,7 @@ from lakeguard_sdk.expressions.conditions import (
     InSet,
     Matches,
     Not,
+    Or,
     Value,
 )
 from lakeguard_sdk.expressions.measures import (
@@ -33,6 +34,7 @@ from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.model.quarantine import (
     FIRST_SEEN,
     QUARANTINE_COLUMNS,
+    RULES,
     QuarantinedRows,
     StagedQuarantineFile,
 )
@@ -59,7 +61,7 @@ from openlaketx.measure import (
     take_measures,
 )
 from openlaketx.quarantine.files import QuarantineFiles
-from openlaketx.quarantine.find_rows import Failing, NotFound, failing_rows
+from openlaketx.quarantine.find_rows import Failing, NotFound, failing_rows, holds_rows
 from openlaketx.quarantine.rewrite import split
 from openlaketx.quarantine.row_bitmap import RowBitmap
 from openlaketx.stage import Candidate
@@ -96,6 +98,18 @@ class QuarantineSplitter:
         if not self._files:
             return None
         return QuarantinedRows(rows=self.rows, files=tuple(self._files), before=self._before)
+
+    @property
+    def finds_only_known(self) -> bool:
+        """Whether the run quarantines nothing but rows that are in quarantine already, for the same
+        rules; a run that reads everything must find all of them again."""
+        new = [join(self._lake, file.path) for file in self._files]
+        before = [join(self._lake, file.path) for file in self._plan.quarantined]
+        there = [path for path in before if self._storage.exists(path)]
+        whole = self._plan.watermark is None
+        if not new or not there or (whole and self.rows != _rows_of(self._plan)):
+            return not new
+        return holds_rows(there, new, (*self._plan.batch_schema.names, RULES))
 
     def split_rows(self, staged: Candidate, schema: TableSchema, existing: Existing) -> SplitBatch:
         """Splits a batch before it is applied to its table, repeatedly until no row fails.
@@ -276,6 +290,10 @@ class QuarantineSplitter:
         )
 
 
+def _rows_of(plan: RunPlan) -> int:
+    return sum(file.rows for file in plan.quarantined)
+
+
 def _refuse_names(plan: RunPlan) -> None:
     """Quarantined rows have reserved column names."""
     taken = sorted(
@@ -336,7 +354,7 @@ def patterns_of(plan: RunPlan, schema: TableSchema) -> list[AnyMeasure]:
         match measure:
             case SampleMatches(column=ColumnRef(name=name)):
                 column = name
-            case CountIf(condition=Matches(of=ColumnRef(name=name))):
+            case CountIf(condition=Or(items=(Matches(of=ColumnRef(name=name)), Matches()))):
                 column = name
             case _:
                 continue

@@ -14,8 +14,10 @@ from lakeguard_sdk.expressions.measures import AnyMeasure, GroupBreach, measure_
 from lakeguard_sdk.model.delta_log import GROWN, STAGING
 from lakeguard_sdk.model.evidence import StagedFile
 from lakeguard_sdk.model.history import Remeasured, RemeasurePlan
+from lakeguard_sdk.ports import Reader
 from lakeguard_sdk.storage.storage import Storage, join, local_path, storage_for
 from openlaketx.engine.delta_table import LiveFile, left_to_log, live_files, open_table
+from openlaketx.engine.file_check import check_files, checking_files
 from openlaketx.loads.copy_on_write import REWRITTEN
 from openlaketx.loads.keyed_changes import OP, UPDATE
 from openlaketx.loads.keyed_load import CHANGES
@@ -90,12 +92,18 @@ def _staged(path: str, size: int, rows: int) -> StagedFile:
     return StagedFile(path=path, size=size, rows=rows, modified_ms=0, stats="")
 
 
-def remeasure(plan: RemeasurePlan) -> Remeasured:
+def remeasure(plan: RemeasurePlan, reader: Reader | None = None) -> Remeasured:
     """The values that the run's evidence would have, by the same engine over the same rows.
 
     ``VersionUnreadable`` if files of the version are missing. If only the files of its added rows
-    are missing, batch measures have no value, and the others do.
+    are missing, batch measures have no value, and the others do. Files are compared with the
+    records of ``reader`` first.
     """
+    with checking_files(reader):
+        return _remeasure(plan)
+
+
+def _remeasure(plan: RemeasurePlan) -> Remeasured:
     storage = storage_for(plan.snapshot.location)
     shown = _shown(plan, storage)
     try:
@@ -136,6 +144,7 @@ def _shown(plan: RemeasurePlan, storage: Storage) -> list[LiveFile]:
         raise _unreadable(
             plan, f"{len(gone)} of its {len(files)} files are missing, such as {gone[0].path}"
         )
+    check_files(plan.dataset, snapshot.table_id, snapshot.location, live.keys())
     return files
 
 

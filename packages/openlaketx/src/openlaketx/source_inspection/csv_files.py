@@ -12,7 +12,7 @@ from typing import IO, cast
 
 from lakeguard_sdk.errors import SourceNotInspectable
 from openlaketx.extract.batch import name_problem
-from openlaketx.extract.sources.csv_dialect import CsvDialect, DialectProblem
+from openlaketx.extract.sources.csv_dialect import CsvDialect, DialectProblem, fields_text
 from openlaketx.source_inspection.sample_rows import Limits, SampleRows
 from openlaketx.source_inspection.type_inference import TextTable
 
@@ -74,8 +74,8 @@ def _take(
             return header or found, True
         for line, record in chunk:
             if len(record) != len(found):
-                fields = f"line {line} has {len(record)} fields instead of {len(found)}"
-                raise SourceNotInspectable(pattern=file, reason=fields)
+                reason = f"line {line} has {fields_text(len(record))} instead of {len(found)}"
+                raise SourceNotInspectable(pattern=file, reason=reason)
         columns = list(zip(*(record for _, record in chunk), strict=True))
         rows.add_texts([columns[place] for place in places])
         taken += len(chunk)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -16,12 +15,13 @@ from lakeguard_sdk.model.source_preview import PreviewColumn, SourcePreview
 from lakeguard_sdk.storage.storage import local_path
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.extract.batch import name_problem
-from openlaketx.extract.files.manifest import matching
+from openlaketx.extract.files.manifest import matching, reserved_problem
 from openlaketx.extract.files.text_files import TextProblem
 from openlaketx.extract.sources.jsonl_lines import (
     BLANKS,
     fault_reason,
     json_lines,
+    nested_texts,
     read_object,
     strict_decoder,
 )
@@ -82,6 +82,8 @@ def inspect_source(
     profiled too, and its measures are taken on the sampled rows.
     """
     place = Path(local_path(root), pattern)
+    if not whole and (reserved := reserved_problem(pattern, (), root)):
+        raise SourceNotInspectable(pattern=pattern, reason=reserved)
     with sample_rows() as rows:
         if whole:
             return inspect_table(str(place), rows, ask)
@@ -102,7 +104,10 @@ def _files(pattern: str, root: str, limits: Limits) -> Files:
     if Path(local_path(root), pattern).is_dir():
         reason = "it is a folder; give a file pattern, such as *.csv"
         raise SourceNotInspectable(pattern=pattern, reason=reason)
-    there = [str(Path(local_path(root), path)) for path in matching(pattern, root)]
+    paths = matching(pattern, root)
+    there = [str(Path(local_path(root), path)) for path in paths]
+    if reserved := reserved_problem(pattern, paths, root):
+        raise SourceNotInspectable(pattern=pattern, reason=reserved)
     if not there:
         raise SourceNotInspectable(pattern=pattern, reason="no file matches")
     formats = [_format_of(file) for file in there]
@@ -249,6 +254,12 @@ class _Number(str):
     __slots__ = ()
 
 
+class _Nested(str):
+    """An object or array as it is written in a file."""
+
+    __slots__ = ()
+
+
 _DECODER = strict_decoder(_Number)
 
 
@@ -300,10 +311,16 @@ def _take(file: str, columns: _Columns, rows: SampleRows, limits: Limits) -> boo
 def _object(file: str, at: int, line: str) -> dict[str, Any]:
     """Parses as a run does, so that a line that a run would refuse is refused here."""
     try:
-        return read_object(line, _CODEC, _DECODER)
+        found = read_object(line, _CODEC, _DECODER)
+        nested = any(isinstance(value, dict | list) for value in found.values())
+        return {**found, **_written(line)} if nested else found
     except (ValueError, RecursionError) as error:
         reason = f"line {at}: {fault_reason(error)}; write each row as an object on its own line"
         raise SourceNotInspectable(pattern=file, reason=reason) from None
+
+
+def _written(line: str) -> dict[str, _Nested]:
+    return {key: _Nested(text) for key, text in nested_texts(line).items()}
 
 
 def _kind(value: Any) -> set[str]:
@@ -314,16 +331,13 @@ def _kind(value: Any) -> set[str]:
             return {"boolean"}
         case _Number():
             return {"number"}
+        case _Nested():
+            return {"nested"}
         case str():
             return {"text"}
-    return {"nested"}
+    raise ValueError(f"unexpected {type(value).__name__}")
 
 
 def _text(value: Any) -> str | None:
-    """Only equality matters, so nested values may have any spelling."""
-    match value:
-        case None | str():
-            return value
-        case bool():
-            return str(value).lower()
-    return json.dumps(value)
+    """As a run reads it: numbers, objects and arrays as they are written."""
+    return str(value).lower() if isinstance(value, bool) else value

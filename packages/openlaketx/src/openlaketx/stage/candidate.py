@@ -101,10 +101,13 @@ class Candidate:
         files, footers = (tuple(pair[at] for pair in left) for at in (0, 1))
         return Candidate(self.location, files, footers)
 
-    def with_hashes(self, hashes: Sequence[str]) -> Candidate:
-        """The same files, each with its content hash."""
-        pairs = zip(self.files, hashes, strict=True)
-        files = tuple(file.model_copy(update={"sha256": sha256}) for file, sha256 in pairs)
+    def with_hashes(self, hashes: Sequence[str], footers: Sequence[str]) -> Candidate:
+        """The same files, each with the hashes of its content and of its footer."""
+        found = zip(self.files, hashes, footers, strict=True)
+        files = tuple(
+            file.model_copy(update={"sha256": sha256, "footer": footer})
+            for file, sha256, footer in found
+        )
         return replace(self, files=files)
 
 

@@ -13,6 +13,7 @@ from lakeguard_sdk.model.partitions import PARTITION_KEY
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.model.table_operations import CompactionPlan
 from lakeguard_sdk.storage import fault_points
+from lakeguard_sdk.storage.file_records import footer_digest
 from lakeguard_sdk.storage.storage import Storage, join, local_path
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.engine.machine import cores
@@ -160,7 +161,7 @@ def _seal(candidate: Candidate, plan: RunPlan | CompactionPlan, storage: Storage
     with ThreadPoolExecutor(max_workers=cores(), thread_name_prefix="hash") as hashing:
         hashes = hashing.map(storage.sha256, places)
         _sync(places, plan, storage)
-        return candidate.with_hashes(list(hashes))
+        return candidate.with_hashes(list(hashes), list(map(footer_digest, places)))
 
 
 def _sync(places: list[str], plan: RunPlan | CompactionPlan, storage: Storage) -> None:

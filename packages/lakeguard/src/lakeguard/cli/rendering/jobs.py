@@ -47,7 +47,7 @@ def jobs_lines(rows: Sequence[JobRow], now: datetime) -> list[str]:
             escaped(row.dataset or "-"),
             _short("; ".join(_starts(row.controls)) or "manually"),
             _standing(row),
-            "-" if row.next_at is None else moment(row.next_at),
+            _next(row, now),
             "-" if row.last_state is None else state_mark(row.last_state),
             "-" if row.last_at is None else age(row.last_at, now),
         ]
@@ -73,7 +73,7 @@ def job_lines(row: JobRow, tasks: Sequence[TaskRow], now: datetime) -> list[str]
         ["type", _kind(row)],
         ["dataset", escaped(row.dataset or "-")],
         ["starts", escaped("; ".join(_starts(row.controls)) or "manually")],
-        ["next", "-" if row.next_at is None else moment(row.next_at)],
+        ["next", _next(row, now)],
         ["switched", "-" if row.switched is None else _switch(row.switched)],
         *_manner(row.controls),
     ]
@@ -143,6 +143,13 @@ def _standing(row: JobRow) -> str:
     if not row.deployed:
         return toned("! not deployed", Tone.WARN)
     return toned("● on", Tone.GOOD)
+
+
+def _next(row: JobRow, now: datetime) -> str:
+    """When its schedule starts it; a time that has passed waits for a dispatcher."""
+    if row.next_at is None:
+        return "-"
+    return moment(row.next_at) if row.next_at > now else f"due since {moment(row.next_at)}"
 
 
 def _switch(switch: Switch) -> str:
@@ -269,6 +276,15 @@ def _short_hash(digest: str) -> str:
 
 
 _MOST_NAMED = 5
+
+
+def run_unapplied_lines(found: Unapplied) -> list[str]:
+    """That a run uses other definitions than the files have; empty if they are the same."""
+    lines = unapplied_lines(found)
+    if not lines:
+        return []
+    way = "lakeguard validate" if found.mistakes else "lakeguard run … --apply"
+    return [f"{lines[0]}; this run uses what is applied. To use the files: {way}"]
 
 
 def unapplied_lines(found: Unapplied) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from lakeguard.cli.terminal.layout import (
@@ -14,6 +15,7 @@ from lakeguard.cli.terminal.layout import (
 from lakeguard.registry.planning.describe import PlanLine, describe
 from lakeguard.services.next_commands import way_to_build
 from lakeguard.services.plain_text import escaped, plural
+from lakeguard.services.unfailable_rules import UnfailableRule
 from lakeguard_sdk.model.definitions import DatasetDefinition
 from lakeguard_sdk.model.plan import Applied, Change, Plan
 
@@ -64,3 +66,12 @@ def _change(change: Change) -> str:
     if change.after is None:
         return f"- {escaped(change.field)}: {escaped(change.before)}"
     return f"~ {escaped(change.field)}: {escaped(change.before)} → {escaped(change.after)}"
+
+
+def unfailable_lines(found: Sequence[UnfailableRule]) -> list[str]:
+    """Rules that no recorded run could have failed."""
+    return [
+        f"{toned('! never failed', Tone.WARN)}  {item.dataset}  {escaped(item.rule_id)}:"
+        f" {item.why}  ({escaped(item.expression)})"
+        for item in found
+    ]

@@ -67,8 +67,8 @@ def share_words(part: int, rows: int) -> str:
     if not part:
         return ""
     if part == rows:
-        return "100%"
-    return f"{min(max(part / rows * 100, 0.1), 99.9):.1f}%"
+        return "100 %"
+    return f"{min(max(part / rows * 100, 0.1), 99.9):.1f} %"
 
 
 def chart(column: ColumnProfile, screen: Screen) -> str:
@@ -193,9 +193,9 @@ def _facts(change: ColumnChange, diff: ProfileDiff) -> Iterator[tuple[str, str]]
     if old is None or new is None:
         return
     empty = [
-        share_words(c.nulls, p.rows) or "0%" for c, p in ((old, diff.before), (new, diff.after))
+        share_words(c.nulls, p.rows) or "0 %" for c, p in ((old, diff.before), (new, diff.after))
     ]
-    yield from _differing("null", *empty)
+    yield from _differing("NULL", *empty)
     yield from _differing("distinct", _count(old), _count(new))
     for label, field in (("min", "least"), ("max", "greatest"), ("mean", "mean")):
         yield from _differing(label, short(getattr(old, field)), short(getattr(new, field)))

@@ -33,7 +33,7 @@ _STATES = {
     QuarantineState.QUARANTINED: ("QUARANTINED", Tone.WARN),
     QuarantineState.REPLAYED: ("REPLAYED", Tone.GOOD),
     QuarantineState.DISCARDED: ("DISCARDED", Tone.QUIET),
-    QuarantineState.REPLACED: ("REREAD", Tone.QUIET),
+    QuarantineState.REPLACED: ("REPLACED", Tone.QUIET),
     QuarantineState.UNDONE: ("UNDONE", Tone.QUIET),
 }
 

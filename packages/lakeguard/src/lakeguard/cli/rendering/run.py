@@ -29,6 +29,7 @@ from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Outcome, RunStatus
 from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.evidence import InputVersion
+from lakeguard_sdk.model.read_models import OpenRun, RunRow
 from lakeguard_sdk.model.run import RunResult
 
 
@@ -101,6 +102,21 @@ def _failed(result: RunResult, published: int | None, again: str) -> list[str]:
 
 def _stays(published: int | None) -> str:
     return "nothing is visible" if published is None else f"v{published} stays visible"
+
+
+def interrupted_lines(
+    name: DatasetName, runs: Sequence[RunRow], open_runs: Sequence[OpenRun]
+) -> list[str]:
+    """What became of a run that was interrupted."""
+    if open_runs:
+        run = open_runs[0].run_id or open_runs[0].task_id
+        return [f"{name}: {run} has not ended; the next command that writes ends it"]
+    if not runs:
+        return [f"{name}: no run had begun"]
+    last, again = runs[0], f"again: lakeguard run {name}"
+    if last.version is not None:
+        return [f"{name}: {last.run_id} was published as v{last.version} before it was interrupted"]
+    return [f"{name}: {last.run_id} was interrupted and ended; nothing was published. {again}"]
 
 
 # Results of several runs: problems first, then one line each.

@@ -17,7 +17,7 @@ from lakeguard.cli.terminal.layout import (
 )
 from lakeguard.services.plain_text import escaped
 from lakeguard_sdk.core.enums import RunStatus
-from lakeguard_sdk.model.read_models import PointerMove, RunRow, VersionRow
+from lakeguard_sdk.model.read_models import OpenRun, PointerMove, RunRow, VersionRow
 
 _RUN_MARKS = {
     RunStatus.SUCCESS: ("✓ SUCCESS", Tone.GOOD),
@@ -37,9 +37,12 @@ def run_mark(status: RunStatus) -> str:
     return toned(*_RUN_MARKS[status])
 
 
-def runs_lines(runs: Sequence[RunRow], now: datetime) -> list[str]:
-    """Newest first."""
-    rows = [
+def runs_lines(
+    runs: Sequence[RunRow], now: datetime, open_runs: Sequence[OpenRun] = ()
+) -> list[str]:
+    """Newest first; runs that have not ended before all others."""
+    rows = [_open_cells(row, now) for row in open_runs]
+    rows += [
         [
             run.run_id,
             run.dataset,
@@ -52,7 +55,27 @@ def runs_lines(runs: Sequence[RunRow], now: datetime) -> list[str]:
         for run in runs
     ]
     headers = ("RUN", "DATASET", "STATUS", "OUTCOME", "ENDED", "TOOK", "BY")
-    return table(headers, rows) if rows else ["no runs yet"]
+    dead = [f"dead: {row.dataset}  {dead_run_text(row)}" for row in open_runs if row.dead]
+    return [*table(headers, rows), *dead] if rows else ["no runs yet"]
+
+
+def _open_cells(row: OpenRun, now: datetime) -> list[str]:
+    return [
+        row.run_id or row.task_id,
+        row.dataset,
+        toned("† DEAD", Tone.BAD) if row.dead else toned("▶ RUNNING", Tone.WARN),
+        "-",
+        "-",
+        duration(row.begun_at, now),
+        escaped(row.triggered_by),
+    ]
+
+
+def dead_run_text(row: OpenRun) -> str:
+    """Which run died, why, and what ends it."""
+    begun = f"{row.run_id}, begun" if row.run_id else f"{row.task_id}, submitted"
+    ends = f"the next command that writes ends it, such as: lakeguard run {row.dataset}"
+    return f"{begun} at {moment(row.begun_at)}: {escaped(row.dead)}; {ends}"
 
 
 def outcome_of(run: RunRow) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from lakeguard.cli.terminal.layout import (
     Tone,
     age,
+    columns,
     indented,
     moment,
     strong,
@@ -28,7 +30,8 @@ _TONES = {
 _FIRST = ("default", "strict", "additive", "backward", "forward", "full", "permissive")
 
 
-def diff_lines(name: str, found: SchemaDiff | None) -> list[str]:
+def diff_lines(name: str, found: SchemaDiff | None, leave_out: Collection[str] = ()) -> list[str]:
+    """``leave_out`` are columns that the definition leaves out for good."""
     if found is None:
         return [f"no run of {name} has recorded a schema yet", f"Next: lakeguard run {name}"]
     head = f"{strong(name)}   found by {escaped(found.run_id)}, {moment(found.captured_at)}"
@@ -43,7 +46,32 @@ def diff_lines(name: str, found: SchemaDiff | None) -> list[str]:
         "",
         *_profiles(found),
         *([f"Next: lakeguard schema approve {name} --reason WHY"] if blocked else []),
+        *_ways_of_new_columns(name, found, leave_out),
     ]
+
+
+def _ways_of_new_columns(name: str, found: SchemaDiff, leave_out: Collection[str]) -> list[str]:
+    """What can be done about columns that only the profile leaves out."""
+    left_out = [
+        item.column
+        for item in found.differences
+        if item.reactions[found.profile] is Reaction.LEFT_OUT and item.column not in leave_out
+    ]
+    if not left_out:
+        return []
+    names = ", ".join(left_out)
+    rows = [
+        (
+            f"declare {escaped(column)}:",
+            f'lakeguard schema approve {name} --column {shlex.quote(column)} --reason "…"',
+        )
+        for column in left_out
+    ]
+    rows += [
+        ("leave out for good:", f"schema: {{leave_out: [{names}]}} in its definition"),
+        ("take in every new column:", "schema: {profile: additive} in its definition"),
+    ]
+    return ["", "Columns that are not in the table:", *indented(columns(rows))]
 
 
 def history_lines(name: str, rows: Sequence[SchemaRow], now: datetime) -> list[str]:

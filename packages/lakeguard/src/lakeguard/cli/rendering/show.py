@@ -18,15 +18,18 @@ from lakeguard.cli.terminal.layout import (
 )
 from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.model.definitions import (
+    ColumnDefinition,
     DatasetDefinition,
     FromFrame,
     FromSource,
+    Pending,
     TargetDefinition,
 )
 from lakeguard_sdk.model.delivery import database_table
 from lakeguard_sdk.model.read_models import (
     ColumnLineage,
     DatasetStatus,
+    OpenRun,
     PointerMove,
     RuleRow,
     RunFacts,
@@ -73,9 +76,13 @@ def show_lines(page: DatasetPage, now: datetime) -> list[str]:
         *_notes(page),
         *_section("Columns", _columns(page)),
         *_section(plural(len(page.rules), "rule"), _rules(page.rules)),
-        *_section("Last runs", runs_lines(page.runs, now)),
+        *_section("Last runs", runs_lines(page.runs, now, _open_runs(page.status))),
         *_section("Publications", moves_lines(page.moves)),
     ]
+
+
+def _open_runs(status: DatasetStatus) -> list[OpenRun]:
+    return [] if status.open_run is None else [status.open_run]
 
 
 def _facts(page: DatasetPage) -> list[tuple[str, str]]:
@@ -122,6 +129,8 @@ def _target(page: DatasetPage) -> list[tuple[str, str]]:
 def _origin(definition: DatasetDefinition) -> str:
     if isinstance(definition.build, FromSource):
         return f"source {definition.build.source}"
+    if isinstance(definition.build, Pending):
+        return "pending: it has no build yet"
     if isinstance(definition.build, FromFrame):
         return "a DataFrame published by a program"
     return f"{', '.join(definition.parents)} ({escaped(definition.build.file)})"
@@ -133,12 +142,22 @@ def _columns(page: DatasetPage) -> list[str]:
             escaped(column.name),
             column.type,
             " ".join(f"#{escaped(tag)}" for tag in column.tags),
-            _made_of(column.name, page.lineage),
+            _declared(column) or _made_of(column.name, page.lineage),
             escaped(column.description),
         ]
         for column in page.definition.columns
     ]
     return columns(rows)
+
+
+def _declared(column: ColumnDefinition) -> str:
+    """What a person declared it to be made of."""
+    if column.clean:
+        return f"declared clean: {escaped(column.clean)}"
+    if column.derived_from:
+        made_of = ", ".join(map(escaped, column.derived_from))
+        return f"declared from {made_of}: {escaped(column.reason)}"
+    return ""
 
 
 def _made_of(column: str, lineage: Sequence[ColumnLineage]) -> str:

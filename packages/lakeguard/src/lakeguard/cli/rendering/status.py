@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
 
+from lakeguard.cli.rendering.runs import dead_run_text
 from lakeguard.cli.terminal.layout import (
     Tone,
     age,
+    moment,
     number,
     table,
     toned,
@@ -23,8 +25,10 @@ from lakeguard_sdk.model.read_models import DatasetStatus
 class Badge(Enum):
     """Worst first. Word and symbol carry the meaning; colour only repeats it."""
 
+    DAMAGED = ("⊘", "DAMAGED", Tone.BAD)
     BLOCKED = ("✗", "BLOCKED", Tone.BAD)
     FAILED = ("!", "FAILED", Tone.BAD)
+    DEAD = ("†", "DEAD", Tone.BAD)
     LATE = ("◷", "LATE", Tone.WARN)
     ROLLED_BACK = ("↶", "ROLLED BACK", Tone.WARN)
     EMPTY = ("○", "EMPTY", Tone.WARN)
@@ -63,6 +67,10 @@ def badge_of(status: DatasetStatus) -> Badge:
     last = status.last_run
     if not status.dataset.active:
         return Badge.OFF
+    if status.damage:
+        return Badge.DAMAGED
+    if status.open_run is not None and status.open_run.dead:
+        return Badge.DEAD
     if last is not None and last.status is RunStatus.BLOCKED:
         return Badge.BLOCKED
     if last is not None and last.status is RunStatus.FAILED:
@@ -83,9 +91,48 @@ def status_lines(healths: Sequence[Health], now: datetime) -> list[str]:
         return ["no datasets are registered", "Next: lakeguard apply"]
     rows = [_cells(item, now) for item in worst_first(healths)]
     headers = ("HEALTH", "DATASET", "VERSION", "ROWS", "PUBLISHED", "LAST RUN", "OWNER")
-    broken = [*_late(healths), *_alerts(healths), *_waiting(healths, now)]
+    broken = [
+        *_clock(healths, now),
+        *_damaged(healths),
+        *_dead(healths),
+        *_late(healths),
+        *_alerts(healths),
+        *(line for item in worst_first(healths) for line in new_column_lines(item.status)),
+        *_waiting(healths, now),
+    ]
     lines = [*table(headers, rows, right=frozenset({3})), ""]
     return [*lines, *broken, *([""] if broken else []), *_summary(healths)]
+
+
+_CLOCK_SLACK = timedelta(minutes=1)
+
+
+def _clock(healths: Sequence[Health], now: datetime) -> list[str]:
+    """A recorded time in the future: the clock was wrong then, or is now."""
+    times = [item.status.published_at for item in healths]
+    times += [item.status.last_run.end_time for item in healths if item.status.last_run]
+    latest = max((time for time in times if time is not None), default=now)
+    if latest <= now + _CLOCK_SLACK:
+        return []
+    return [f"clock: a time in the future is recorded, {moment(latest)}: check the machine's clock"]
+
+
+def _damaged(healths: Sequence[Health]) -> list[str]:
+    """What was found wrong with tables, until it is undone."""
+    return [
+        f"damaged: {item.name}  {escaped(item.status.damage)}"
+        for item in worst_first(healths)
+        if item.status.damage
+    ]
+
+
+def _dead(healths: Sequence[Health]) -> list[str]:
+    """Runs whose process died; the next command that writes ends them."""
+    return [
+        f"dead: {item.name}  {dead_run_text(run)}"
+        for item in worst_first(healths)
+        if (run := item.status.open_run) is not None and run.dead
+    ]
 
 
 def _late(healths: Sequence[Health]) -> list[str]:
@@ -107,6 +154,15 @@ def _alerts(healths: Sequence[Health]) -> list[str]:
     ]
 
 
+def new_column_lines(status: DatasetStatus) -> list[str]:
+    """Columns of the input that are not in the table, with the command that shows what to do."""
+    name = status.dataset.dataset_name
+    found = ", ".join(f"{escaped(item.column)} ({item.found})" for item in status.new_columns)
+    if not found:
+        return []
+    return [f"not in the table: {name}  {found}; lakeguard schema diff {name}"]
+
+
 def _waiting(healths: Sequence[Health], now: datetime) -> list[str]:
     """Quarantined rows, with the command that lists them."""
     return [
@@ -119,24 +175,38 @@ def _waiting(healths: Sequence[Health], now: datetime) -> list[str]:
 
 def _cells(health: Health, now: datetime) -> list[str]:
     status = health.status
-    published, last = status.published, status.last_run
+    published = status.published
     return [
         str(health.badge),
         health.name,
         "-" if published is None else f"v{published}",
         "-" if status.table_rows is None else number(status.table_rows),
         "-" if status.published_at is None else age(status.published_at, now),
-        "never" if last is None else age(last.end_time, now),
+        _last_run(status, now),
         escaped(status.dataset.owner),
     ]
 
 
+def _last_run(status: DatasetStatus, now: datetime) -> str:
+    if status.open_run is not None:
+        return "dead" if status.open_run.dead else "running"
+    return "never" if status.last_run is None else age(status.last_run.end_time, now)
+
+
 def _summary(healths: Sequence[Health]) -> list[str]:
-    ill = [item for item in worst_first(healths) if item.badge in (Badge.BLOCKED, Badge.FAILED)]
+    ill = [item for item in worst_first(healths) if item.badge.badness <= Badge.DEAD.badness]
     count = plural(len(healths), "dataset")
     if not ill:
         return [count]
+    damaged = sum(item.badge is Badge.DAMAGED for item in ill)
+    if damaged:
+        return [f"{count}, {damaged:,} damaged", "Next: lakeguard verify"]
     return [
-        f"{count}, {len(ill):,} blocked or failed",
+        f"{count}, {len(ill):,} {_words(ill)}",
         f"Next: lakeguard why {ill[0].name}",
     ]
+
+
+def _words(ill: Sequence[Health]) -> str:
+    dead = any(item.badge is Badge.DEAD for item in ill)
+    return "blocked, failed or dead" if dead else "blocked or failed"

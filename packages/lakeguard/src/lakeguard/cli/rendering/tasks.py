@@ -40,12 +40,12 @@ def tasks_lines(rows: Sequence[TaskRow], now: datetime) -> list[str]:
         [
             row.task_id,
             name_of(row),
-            state_mark(row.state),
+            _state(row),
             f"{row.attempt}/{row.max_attempts}",
             _lease(row, now),
             _worker(row),
             age(row.created_at, now),
-            _reason(row.last),
+            escaped(_short(row.dead)) if row.dead else _reason(row.last),
         ]
         for row in rows
     ]
@@ -73,16 +73,22 @@ def task_lines(
         ["run", row.run_id or "-"],
         ["worker", _worker(row)],
         ["lease", _lease(row, now)],
+        ["dead", escaped(row.dead) or "-"],
         ["due", "-" if row.due_at is None else moment(row.due_at)],
     ]
     shown = [row_of for row_of in facts if row_of[1] != "-"]
-    head = f"{strong(row.task_id)}  {strong(name_of(row))}  {state_mark(row.state)}"
+    head = f"{strong(row.task_id)}  {strong(name_of(row))}  {_state(row)}"
     way = indented(_way(transitions))
     return [head, "", *indented(columns(shown)), "", *way, *_next(row, first)]
 
 
 def state_mark(state: TaskState) -> str:
     return toned(*_MARKS[state])
+
+
+def _state(row: TaskRow) -> str:
+    """A running task whose process is gone is dead, before a command that writes ends it."""
+    return state_mark(TaskState.DEAD if row.dead else row.state)
 
 
 def name_of(row: TaskRow) -> str:

@@ -36,4 +36,6 @@ def waivers_lines(waivers: Sequence[WaiverRow], now: datetime) -> list[str]:
 def _state(row: WaiverRow, now: datetime) -> str:
     if row.revoked_at is not None:
         return toned("REVOKED", Tone.QUIET)
+    if row.over_at is not None:
+        return toned("OVER", Tone.QUIET)
     return toned("ACTIVE", Tone.WARN) if row.waiver.in_force(now) else toned("EXPIRED", Tone.QUIET)

@@ -12,18 +12,21 @@ from lakeguard.cli.rendering.checks import (
     with_outcome,
 )
 from lakeguard.cli.rendering.run_diff import since_lines
-from lakeguard.cli.rendering.runs import outcome_of, run_mark
+from lakeguard.cli.rendering.runs import dead_run_text, outcome_of, run_mark
 from lakeguard.cli.terminal.layout import (
+    Tone,
     columns,
     indented,
     moment,
     strong,
+    toned,
 )
 from lakeguard.cli.terminal.output import Screen
 from lakeguard.services.explain_decision import EXPLAINED, Explanation
 from lakeguard.services.plain_text import escaped, escaped_lines, plural
 from lakeguard_sdk.core.enums import Outcome, RunStatus
 from lakeguard_sdk.model.decision import CheckResult
+from lakeguard_sdk.model.read_models import OpenRun
 
 _BELOW = 4
 
@@ -34,10 +37,20 @@ def why_lines(
     return [
         *_verdict(explanation),
         *_checks(explanation, screen or Screen(), every_check),
+        *_new_columns(explanation),
         *_notes(explanation),
         *_changes(explanation),
         *_next_commands(explanation),
     ]
+
+
+def open_run_lines(run: OpenRun) -> list[str]:
+    """A run that has not ended."""
+    name = strong(run.dataset)
+    if run.dead:
+        return [f"{toned('† DEAD', Tone.BAD)}  {name}   {dead_run_text(run)}"]
+    mark, by = toned("▶ RUNNING", Tone.WARN), escaped(run.triggered_by)
+    return [f"{mark}  {name}   {run.run_id}, begun at {moment(run.begun_at)} by {by}"]
 
 
 def _verdict(explanation: Explanation) -> list[str]:
@@ -81,6 +94,12 @@ def _checks(explanation: Explanation, screen: Screen, every_check: bool) -> list
     if rest:
         lines.append(f"{rest}   (--all shows them)")
     return ["", strong(plural(len(checks), "check")), *indented(lines)]
+
+
+def _new_columns(explanation: Explanation) -> list[str]:
+    """Also after a run that read nothing."""
+    found = [f"{escaped(item.column)} ({item.found})" for item in explanation.new_columns]
+    return ["", f"In the input, but not in the table: {', '.join(found)}"] if found else []
 
 
 def _below(explanation: Explanation, check: CheckResult, screen: Screen) -> list[str]:

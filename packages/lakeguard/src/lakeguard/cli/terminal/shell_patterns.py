@@ -14,6 +14,8 @@ from lakeguard_sdk.errors import SourceNotInspectable
 
 _VARIES = re.compile(r"([-_.]?)[-_.:T0-9]*\Z")
 """A date or number at the end of the common prefix, which may vary in later files."""
+_NUMBERED = re.compile(r"[0-9]{4}[-_.]?[0-9]{2}(?:[-_.T:]?[0-9]+)*|[0-9]{5,}")
+"""A date or a long number in the name of a file."""
 _ADDRESS = re.compile(r"(jdbc:)?[A-Za-z][A-Za-z0-9+.-]*:/+")
 _NO_FILE = (
     "it is a URL, and only local files and folders can be inspected; download one file and add"
@@ -21,16 +23,20 @@ _NO_FILE = (
 )
 
 
-def source_path(words: Sequence[str], folder: Path, lake: Path) -> str:
+def source_path(words: Sequence[str], folder: Path, lake: Path, *, exact: bool = False) -> str:
     """Path of a source: relative to the lake if the files are inside it, else absolute.
 
     Several words are files that a shell expanded from a pattern: the result is a pattern that
-    matches exactly those here, and similar names later. URLs are refused.
+    matches exactly those here, and similar names later. So is one file with a date or a long number
+    in its name, unless ``exact``. URLs are refused.
     """
     for word in words:
         if _ADDRESS.match(word):
             raise SourceNotInspectable(pattern=word, reason=_NO_FILE)
-    path = words[0] if len(words) == 1 else _pattern(words, folder)
+    if len(words) > 1:
+        path = _pattern(words, folder)
+    else:
+        path = words[0] if exact else _pattern_of_one(words[0], folder)
     full = Path(os.path.normpath(folder / path))
     return str(full.relative_to(lake)) if full.is_relative_to(lake) else str(full)
 
@@ -46,6 +52,18 @@ def _pattern(files: Sequence[str], folder: Path) -> str:
     raise click.UsageError(
         "no single pattern matches exactly these files; quote it, such as 'exports/*.csv'"
     )
+
+
+def _pattern_of_one(file: str, folder: Path) -> str:
+    """The pattern that a shell may have expanded to this file; the file if there is none."""
+    place = Path(file)
+    numbered = _NUMBERED.search(place.name)
+    if numbered is None or not (folder / file).is_file():
+        return file
+    start, end = place.name[: numbered.start()], place.name[numbered.end() :]
+    pattern = str(place.parent / f"{glob.escape(start)}*{glob.escape(end)}")
+    alone = glob.glob(pattern, root_dir=folder) == [os.path.normpath(file)]
+    return pattern if alone else file
 
 
 def _beginning(texts: Sequence[str]) -> str:

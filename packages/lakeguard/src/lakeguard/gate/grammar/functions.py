@@ -81,6 +81,9 @@ _LISTED = (
     FunctionSpec(Function.UPPER, ("text",), "upper(name)", (
         "a to z become A to Z; other letters are unchanged"
     )),
+    FunctionSpec(Function.NFKC, ("text",), "nfkc(name)", (
+        "every character in its NFKC form, without invisible ones: full-width digits become digits"
+    )),
     FunctionSpec(
         Function.SUBSTR, ("text", "whole", "whole"), "substr(name, 1, 3)",
         "substring from a 1-based position, of that length or to the end", fewest=2,

@@ -63,6 +63,10 @@ def literal_text(literal: Literal_) -> str:
             return "'" + text.replace("'", "''") + "'"
 
 
+MOST_ROWS = 10**11
+"""No batch or table has as many rows: a limit at or above it could never be reached."""
+
+
 # Durations in rules: ``90s``, ``15m``, ``24h``, ``7d``, ``2w``.
 
 _DURATION = re.compile(r"([0-9]{1,6})([smhdw])\Z")

@@ -8,6 +8,7 @@ alternatives, and the quantifiers ``* + ? {m} {m,} {m,n}``, greedy or lazy, up t
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from lakeguard.gate.grammar.pattern_shape import (
     DIGITS,
@@ -24,6 +25,8 @@ from lakeguard.gate.grammar.pattern_shape import (
     Span,
     check_shape,
     inverted,
+    is_empty,
+    is_universal,
 )
 
 LONGEST_PATTERN = 1000
@@ -70,6 +73,26 @@ def check_pattern(pattern: str) -> None:
     if len(pattern) > LONGEST_PATTERN:
         raise PatternError(f"a pattern has at most {LONGEST_PATTERN:,} characters")
     check_shape(_Reader(pattern).read())
+
+
+@lru_cache(maxsize=1024)
+def matches_everything(pattern: str) -> bool:
+    """Whether every text matches; False for a refused pattern."""
+    return is_universal(_Reader(pattern).read()) if _is_accepted(pattern) else False
+
+
+@lru_cache(maxsize=1024)
+def matches_nothing(pattern: str) -> bool:
+    """Whether no text matches; False for a refused pattern."""
+    return is_empty(_Reader(pattern).read()) if _is_accepted(pattern) else False
+
+
+def _is_accepted(pattern: str) -> bool:
+    try:
+        check_pattern(pattern)
+    except PatternError:
+        return False
+    return True
 
 
 class _Reader:

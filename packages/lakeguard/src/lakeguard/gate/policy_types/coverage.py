@@ -17,8 +17,8 @@ from lakeguard.gate.policy_types.policy_form import (
 )
 from lakeguard.gate.policy_types.policy_tokens import (
     expect_count,
+    expect_least_percent,
     expect_one_of,
-    expect_percent,
     percent_text,
 )
 from lakeguard_sdk.core.enums import PolicyType
@@ -77,14 +77,18 @@ def _read(cursor: Cursor) -> PolicyForm:
     if expect_one_of(cursor, wanted, "rules", "columns") == "columns":
         expect_one_of(cursor, "covered", "covered")
         cursor.expect_mark(">=")
-        return ColumnsCovered(percent=expect_percent(cursor, 100))
+        return ColumnsCovered(percent=expect_least_percent(cursor))
     if cursor.take_word("cover"):
         expect_one_of(cursor, "keys", "keys")
         return RulesCoverKeys()
     if not cursor.at_mark(">="):
         raise cursor.error(">= or cover keys expected")
     cursor.advance()
-    return RulesAtLeast(count=expect_count(cursor))
+    start = cursor.token
+    count = expect_count(cursor)
+    if count == 0:
+        raise cursor.refuse(start, "this always holds: there are at least 0 rules")
+    return RulesAtLeast(count=count)
 
 
 RULE_COVERAGE = PolicyKind(

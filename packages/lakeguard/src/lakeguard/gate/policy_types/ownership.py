@@ -6,6 +6,7 @@ import re
 from typing import Literal
 
 from lakeguard.gate.grammar.cursor import Cursor
+from lakeguard.gate.grammar.pattern import matches_everything
 from lakeguard.gate.policy_types.policy_form import (
     FormReference,
     PolicyForm,
@@ -129,6 +130,8 @@ def _read_naming(cursor: Cursor) -> NamesMatch:
     pattern = expect_pattern(cursor, "the pattern matches the whole name")
     if "\\p{" in pattern or "\\x{" in pattern:
         raise cursor.refuse(place, "use plain characters in a naming pattern")
+    if matches_everything(f"{pattern}|"):
+        raise cursor.refuse(place, "this always holds: every name matches")
     return NamesMatch.model_validate({"of": word, "pattern": pattern})
 
 

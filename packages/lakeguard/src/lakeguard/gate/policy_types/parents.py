@@ -1,13 +1,14 @@
-"""``parents required``, ``parents forbidden``, ``parents from silver``"""
+"""``parents required``, ``parents forbidden``, ``parents from silver``, ``inputs known``"""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from lakeguard.gate.grammar.cursor import Cursor
 from lakeguard.gate.grammar.grammar_error import nearest
 from lakeguard.gate.policy_types.policy_form import (
     FormReference,
+    Needs,
     PolicyForm,
     PolicyInput,
     PolicyKind,
@@ -52,8 +53,29 @@ class ParentsFrom(PolicyForm):
         return f"parents from {names if len(self.layers) == 1 else f'[{names}]'}"
 
 
+class InputsKnown(PolicyForm):
+    """Everything that the rows are made of is a version of a dataset or a declared source."""
+
+    needs: ClassVar[Needs] = Needs.EVIDENCE
+    policy: Literal["inputs_known"] = "inputs_known"
+
+    def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
+        outside = policy_input.subject.outside
+        if outside is None:
+            return PolicyResult(True, "read from declared inputs")
+        if outside:
+            return PolicyResult(False, f"unknown input: {', '.join(outside)}")
+        return PolicyResult(True, "every input is a version of a dataset")
+
+    def __str__(self) -> str:
+        return "inputs known"
+
+
 def _read(cursor: Cursor) -> PolicyForm:
-    expect_one_of(cursor, "parents", "parents")
+    first = expect_one_of(cursor, "parents or inputs", "parents", "inputs")
+    if first == "inputs":
+        expect_one_of(cursor, "known", "known")
+        return InputsKnown()
     wanted = "required, forbidden or from <layer>"
     word = expect_one_of(cursor, wanted, "required", "forbidden", "from")
     if word != "from":
@@ -93,6 +115,17 @@ LINEAGE_PARENT = PolicyKind(
             example="parents from silver",
             meaning="There is a parent, and every parent is in one of these layers.",
             violated="a parent is in another layer, or there is none.",
+        ),
+        FormReference(
+            form="inputs known",
+            example="inputs known",
+            meaning=(
+                "Everything that the rows are made of is a version of a dataset, or the declared "
+                "source. Rows that a program or a Python build creates, and files that it reads "
+                "by itself, are unknown inputs."
+            ),
+            violated="the plan of a published frame or of a Python build shows something else.",
+            judged=f"{Needs.EVIDENCE}.",
         ),
     ),
 )

@@ -25,7 +25,7 @@ from lakeguard.gate.policy_types.policy_tokens import (
     quoted,
 )
 from lakeguard_sdk.core.enums import PolicyType
-from lakeguard_sdk.expressions.conditions import ColumnRef, Matches
+from lakeguard_sdk.expressions.conditions import ColumnRef, holds_pattern
 from lakeguard_sdk.expressions.measures import (
     CountIf,
     Measure,
@@ -36,7 +36,17 @@ from lakeguard_sdk.model.load import KEY_HASH, ROW_HASH
 from lakeguard_sdk.types.schema import TableSchema, field_names, leaf_types
 
 _TAG = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}\Z")
-_FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+MASKING_FUNCTIONS = (
+    "approx_count_distinct",
+    "count",
+    "hash",
+    "md5",
+    "sha",
+    "sha1",
+    "sha2",
+    "xxhash64",
+)
+"""Functions whose result does not contain the value, whatever their arguments are."""
 _BY_LOAD = (KEY_HASH, ROW_HASH)
 """Texts that are stored only in the table."""
 _FORBIDDEN = "tag:<name>, columns [<name>, …] or pattern '…'"
@@ -58,10 +68,11 @@ class ForbidTag(PolicyForm):
         )
         inherited = list(self._inherited(policy_input, set(tagged)))
         if not tagged and not inherited:
-            return PolicyResult(True, f"no column carries the tag {self.tag}")
+            words = f"no column carries the tag {self.tag}"
+            return PolicyResult(True, "; ".join([words, *_declared(policy_input)]))
         noun = "column" if len(tagged) == 1 else "columns"
         own = [f"{noun} {', '.join(tagged)} tagged {self.tag}"] if tagged else []
-        return PolicyResult(False, "; ".join([*own, *inherited]))
+        return PolicyResult(False, "; ".join([*own, *inherited, *_declared(policy_input)]))
 
     def _inherited(self, policy_input: PolicyInput, tagged: set[str]) -> Iterator[str]:
         """Columns that inherit the tag."""
@@ -69,17 +80,30 @@ class ForbidTag(PolicyForm):
             () if policy_input.facts.subject is None else policy_input.facts.subject.travelled
         )
         sources: dict[str, set[str]] = {}
+        known: set[str] = set()
         for item in travelled:
             bare = not set(item.through) & set(self.masked_by)
             if bare and item.tag.lower() == self.tag and item.column not in tagged:
                 sources.setdefault(item.column, set()).add(item.source)
+                known |= set() if item.unknown else {item.column}
         for column in sorted(sources):
             named = " and ".join(sorted(sources[column]))
-            yield f"column {column} derives from {named}, tagged {self.tag}"
+            if column in known:
+                yield f"column {column} derives from {named}, tagged {self.tag}"
+            else:
+                yield f"column {column} is of unknown lineage: {named} was read, tagged {self.tag}"
 
     def __str__(self) -> str:
         masked = f" unless masked by {list_text(self.masked_by)}" if self.masked_by else ""
         return f"forbid tag:{self.tag}{masked}"
+
+
+def _declared(policy_input: PolicyInput) -> Iterator[str]:
+    """Columns whose lineage a person declared."""
+    subject = policy_input.facts.subject
+    for item in () if subject is None else subject.declared:
+        made_of = f"from {' and '.join(item.derived_from)}" if item.derived_from else "clean"
+        yield f"column {item.column} is declared {made_of}: {item.reason}"
 
 
 class ForbidColumns(PolicyForm):
@@ -122,8 +146,7 @@ class ForbidPattern(PolicyForm):
     def _measure(self, column: ColumnRef) -> SampleMatches | CountIf:
         if self.within == "samples":
             return SampleMatches(column=column, pattern=self.pattern)
-        anywhere = f"[\\d\\D]*(?:{self.pattern})[\\d\\D]*"
-        return CountIf(condition=Matches(of=column, pattern=anywhere))
+        return CountIf(condition=holds_pattern(column, self.pattern))
 
     def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
         found, texts = [], 0
@@ -181,10 +204,12 @@ def _tag(cursor: Cursor) -> ForbidTag:
         for word in ("masked", "by"):
             expect_one_of(cursor, word, word)
         start = cursor.token
-        masked = expect_list(cursor, "the name of a function")
-        if not all(map(_FUNCTION.match, masked)) or start.kind == "end":
-            raise cursor.error("functions are plain names, such as sha2")
-    return ForbidTag(tag=tag.lower(), masked_by=tuple(sorted({name.lower() for name in masked})))
+        masked = tuple(name.lower() for name in expect_list(cursor, "the name of a function"))
+        for name in masked:
+            if name not in MASKING_FUNCTIONS:
+                message = f"{name[:64]} does not mask: use {', '.join(MASKING_FUNCTIONS)}"
+                raise cursor.refuse(start, message)
+    return ForbidTag(tag=tag.lower(), masked_by=tuple(sorted(set(masked))))
 
 
 PII = PolicyKind(
@@ -194,11 +219,12 @@ PII = PolicyKind(
     forms=(
         FormReference(
             form="forbid tag:<tag> [unless masked by [<function>, …]]",
-            example="forbid tag:pii unless masked by [mask_email, sha2]",
+            example="forbid tag:pii unless masked by [sha1, sha2]",
             meaning=(
                 "No column carries the tag (case-insensitive) or derives from a column that "
                 "does. Values that passed through one of the functions are masked and do not "
-                "carry the tag."
+                f"carry the tag. Masking functions are {', '.join(MASKING_FUNCTIONS)}; others, "
+                "such as `upper` or `mask` with arguments, can leave the value as it is."
             ),
             violated=(
                 "a declared column carries the tag, or derives from one that does, directly "
@@ -218,7 +244,9 @@ PII = PolicyKind(
             form="forbid pattern '<pattern>' in samples|values",
             example="forbid pattern '[0-9]{3}-[0-9]{2}-[0-9]{4}' in samples",
             meaning=(
-                "No text contains the pattern. `samples` searches up to 10,000 distinct "
+                "No text contains the pattern, neither as it is stored nor with every character "
+                "in its NFKC form and without format and other invisible characters: full-width "
+                "digits or zero-width joiners hide nothing. `samples` searches 10,000 distinct "
                 "values of every string column of the batch, chosen deterministically; "
                 "`values` searches every row. Evidence records counts, never values. Texts "
                 "inside nested columns are not searched. Quarantined rows are searched too."

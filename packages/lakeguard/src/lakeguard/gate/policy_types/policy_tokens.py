@@ -9,8 +9,8 @@ from typing import Literal
 
 from lakeguard.gate.grammar.cursor import Cursor
 from lakeguard.gate.grammar.grammar_error import nearest
-from lakeguard.gate.grammar.literals import number_text
-from lakeguard.gate.grammar.pattern import check_pattern
+from lakeguard.gate.grammar.literals import MOST_ROWS, number_text
+from lakeguard.gate.grammar.pattern import check_pattern, matches_nothing
 from lakeguard.gate.grammar.pattern_shape import Anchored, EmptyPattern, PatternError
 from lakeguard.gate.grammar.tokens import (
     BACKTICKED,
@@ -38,6 +38,8 @@ POLICY_TOKENS: Lexicon = (
     ("mark", re.compile(r"\.\.|<=|>=|[=<>()\[\],%]")),
 )
 MOST_ITEMS = 200
+MOST_BYTES = 10**18
+"""No run writes as much: a limit at or above it could never be exceeded."""
 _TIMES = {"m": "minutes", "h": "hours", "d": "days"}
 _SIZES = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _QUANTITY = re.compile(r"([0-9]{1,15})([A-Za-z]+)")
@@ -128,6 +130,8 @@ def expect_pattern(cursor: Cursor, matched: str) -> str:
         raise cursor.error(f"{matched}: {error.what}", kind="meaning") from None
     except PatternError as error:
         raise cursor.error(str(error), kind="meaning") from None
+    if matches_nothing(cursor.token.value):
+        raise cursor.error("no text matches this pattern", kind="meaning")
     return cursor.advance().value
 
 
@@ -139,11 +143,31 @@ def expect_count(cursor: Cursor) -> int:
     raise cursor.error("a whole number expected")
 
 
-def expect_percent(cursor: Cursor, most: int | None = None) -> Decimal:
+def expect_rows(cursor: Cursor) -> int:
+    """A maximum number of rows that some table could exceed."""
+    start = cursor.token
+    rows = expect_count(cursor)
+    if rows >= MOST_ROWS:
+        raise cursor.refuse(start, f"this always holds: write fewer than {MOST_ROWS:,} rows")
+    return rows
+
+
+def expect_most_percent(cursor: Cursor, below: int) -> Decimal:
+    """A maximum share; from ``below`` on it could never be exceeded."""
     start = cursor.token
     number = cursor.expect_number()
-    if most is not None and number > most:
-        raise cursor.refuse(start, f"at most {most}%, not {start.value}%")
+    if number >= below:
+        raise cursor.refuse(start, f"this always holds: write less than {below:,}%")
+    cursor.expect_mark("%")
+    return number
+
+
+def expect_least_percent(cursor: Cursor) -> Decimal:
+    """A minimum share of a whole."""
+    start = cursor.token
+    number = cursor.expect_number()
+    if not 0 < number <= 100:
+        raise cursor.refuse(start, f"more than 0% and at most 100%, not {start.value}%")
     cursor.expect_mark("%")
     return number
 
@@ -177,6 +201,14 @@ def expect_any_span(cursor: Cursor) -> Span:
 
 
 def expect_size(cursor: Cursor) -> Size:
+    start = cursor.token
+    size = _size(cursor)
+    if size.bytes >= MOST_BYTES:
+        raise cursor.refuse(start, "this always holds: write less than 1000000TB")
+    return size
+
+
+def _size(cursor: Cursor) -> Size:
     if cursor.token.kind == "number":
         return Size(amount=expect_count(cursor))
     found = _QUANTITY.fullmatch(cursor.token.value)

@@ -21,9 +21,9 @@ from lakeguard.gate.policy_types.policy_form import (
 from lakeguard.gate.policy_types.policy_tokens import (
     Span,
     expect_any_span,
-    expect_count,
+    expect_most_percent,
     expect_one_of,
-    expect_percent,
+    expect_rows,
     percent_text,
 )
 from lakeguard_sdk.core.enums import PolicyType
@@ -128,8 +128,8 @@ def _read(cursor: Cursor) -> PolicyForm:
     if about is not None:
         return _read_quarantine_size(cursor, about.value.lower())
     if cursor.next_is("%"):
-        return ShareQuarantined(percent=expect_percent(cursor, 100))
-    rows = expect_count(cursor)
+        return ShareQuarantined(percent=expect_most_percent(cursor, 100))
+    rows = expect_rows(cursor)
     expect_one_of(cursor, "% or rows", "rows")
     return RowsQuarantined(rows=rows)
 
@@ -137,7 +137,7 @@ def _read(cursor: Cursor) -> PolicyForm:
 def _read_quarantine_size(cursor: Cursor, about: str) -> PolicyForm:
     if about == "waits":
         return QuarantineAge(limit=expect_any_span(cursor))
-    rows = expect_count(cursor)
+    rows = expect_rows(cursor)
     expect_one_of(cursor, "rows", "rows")
     return QuarantineSize(rows=rows)
 

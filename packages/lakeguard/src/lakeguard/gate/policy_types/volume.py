@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from lakeguard.gate.evaluation.messages import counted
 from lakeguard.gate.grammar.cursor import Cursor
-from lakeguard.gate.grammar.literals import EXACT
+from lakeguard.gate.grammar.literals import EXACT, MOST_ROWS
 from lakeguard.gate.policy_types.policy_form import (
     FormReference,
     Needs,
@@ -18,9 +18,9 @@ from lakeguard.gate.policy_types.policy_form import (
 )
 from lakeguard.gate.policy_types.policy_tokens import (
     Size,
-    expect_count,
+    expect_most_percent,
     expect_one_of,
-    expect_percent,
+    expect_rows,
     expect_size,
     percent_text,
 )
@@ -77,10 +77,10 @@ def _read(cursor: Cursor) -> PolicyForm:
     word = expect_one_of(cursor, wanted, "rows", "bytes", "growth")
     cursor.expect_mark("<=")
     if word == "rows":
-        return RowsAtMost(rows=expect_count(cursor))
+        return RowsAtMost(rows=expect_rows(cursor))
     if word == "bytes":
         return BytesAtMost(size=expect_size(cursor))
-    return GrowthAtMost(percent=expect_percent(cursor))
+    return GrowthAtMost(percent=expect_most_percent(cursor, 100 * MOST_ROWS))
 
 
 _JUDGED = f"{Needs.EVIDENCE}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -20,18 +21,29 @@ from lakeguard.gate.rule_types.catalog import RULE_TYPES
 from lakeguard.gate.rules.parse import read_rule
 from lakeguard.gate.rules.worst_values import without_worst_values
 from lakeguard.gate.typecheck.checks import (
+    Bounds,
     Check,
+    FormulaCheck,
     GroupCheck,
     RowCheck,
+    ShareCheck,
+    ValueCheck,
     history_depth,
     measure_ref,
 )
-from lakeguard.gate.typecheck.constant_conditions import settled
+from lakeguard.gate.typecheck.constant_conditions import compare_intervals, never_true
 from lakeguard.gate.typecheck.resolution import Resolver
+from lakeguard.gate.typecheck.value_bounds import (
+    Interval,
+    aggregate_interval,
+    measure_interval,
+)
 from lakeguard_sdk.core.enums import Severity
+from lakeguard_sdk.expressions.conditions import And, Comparison
 from lakeguard_sdk.expressions.measures import (
     CountIf,
     DuplicateRows,
+    GroupBreach,
     JsonFaults,
     Measure,
     RowCount,
@@ -72,8 +84,13 @@ class CompiledRule:
         """Fields of every check result of this rule."""
         judged = self.check
         counted = judged.failed.key if isinstance(judged, RowCheck | GroupCheck) else ""
-        given = given_texts(self.rule)
-        return {"fingerprint": self.fingerprint, "parameters": given, "counted": counted}
+        columns = self.rule.columns
+        return {
+            "fingerprint": self.fingerprint,
+            "parameters": given_texts(self.rule),
+            "counted": counted,
+            "column": columns[0] if len(columns) == 1 else "",
+        }
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -197,14 +214,9 @@ def compile_parsed(read: ParsedRule, schema: TableSchema) -> CompiledRule:
             f"{rule_type.name} does not identify single rows and cannot quarantine: the rule blocks"
         )
         raise read.error("on_fail", message)
-    if read.fresh and _never_fails(check):
-        raise read.error("type", "this always holds: every value of the column passes")
+    if read.fresh:
+        refuse_idle(read, check)
     return CompiledRule(read.rule, check)
-
-
-def _never_fails(check: Check) -> bool:
-    failed = check.failed.measure if isinstance(check, RowCheck) else None
-    return isinstance(failed, CountIf) and settled(failed.condition) is False
 
 
 def _severity(read: ParsedRule, given: Severity | None) -> Severity:
@@ -218,3 +230,72 @@ def _severity(read: ParsedRule, given: Severity | None) -> Severity:
             raise read.error("warn_if", "severity FAIL contradicts warn_if alone: use fail_if")
         return Severity.WARN
     return given or Severity.FAIL
+
+
+# Rules that can never fail, whatever the data: provable from the types of their columns.
+
+_SHARES = Interval(Decimal(0), Decimal(100))
+
+
+def refuse_idle(read: ParsedRule, check: Check) -> None:
+    """Refuses, with the span, a rule that no data can fail or a limit that no data can reach."""
+    if isinstance(check, RowCheck):
+        _refuse_idle_rows(read, check)
+        return
+    reach = _reach(check)
+    if reach is None:
+        return
+    if not read.rule.by:
+        _refuse_idle_thresholds(read, reach)
+    if (isinstance(check, ValueCheck) and check.past is None) or isinstance(check, GroupCheck):
+        _refuse_idle_bounds(read, check.bounds, reach)
+
+
+def _refuse_idle_rows(read: ParsedRule, check: RowCheck) -> None:
+    failed = check.failed.measure
+    if not isinstance(failed, CountIf):
+        return
+    if never_true(failed.condition):
+        raise read.error("type", "this always holds: every value of the column passes")
+    if failed.where is not None and never_true(And(items=(failed.where, failed.condition))):
+        raise read.error("type", "this always holds: no row that where selects can fail")
+
+
+def _reach(check: Check) -> Interval | None:
+    """The possible values of what the check compares; None if it compares no number."""
+    match check:
+        case ValueCheck(value=value):
+            return measure_interval(value.measure)
+        case GroupCheck(failed=failed) if isinstance(failed.measure, GroupBreach):
+            rows = isinstance(failed.measure.of, RowCount)  # every group has a row
+            return measure_interval(failed.measure.of, 1 if rows else 0)
+        case FormulaCheck(formula=formula, measures=measures):
+            return aggregate_interval(formula, [ref.measure for ref in measures], 0)
+        case ShareCheck():
+            return _SHARES
+    return None
+
+
+def _refuse_idle_thresholds(read: ParsedRule, reach: Interval) -> None:
+    for clause in ("warn_if", "fail_if"):
+        threshold = getattr(read.rule, clause)
+        if threshold is None:
+            continue
+        at = Interval(threshold.number, threshold.number)
+        found = compare_intervals(threshold.op, reach, at)
+        if found is not None:
+            word = "always" if found else "never"
+            raise read.error(clause, f"this is {word} true, whatever the data")
+
+
+def _refuse_idle_bounds(read: ParsedRule, bounds: Bounds, reach: Interval) -> None:
+    """Bounds that exclude no value; a missing value would still fail, but not because of them."""
+    ends = {Comparison.GE: bounds.low, Comparison.LE: bounds.high}
+    given = {op: end for op, end in ends.items() if isinstance(end, Decimal)}
+    if given and all(compare_intervals(op, reach, Interval(end, end)) for op, end in given.items()):
+        message = "this always holds: every possible value is within the bounds"
+        raise read.error(_first_bound(read.rule), message)
+
+
+def _first_bound(rule: Rule) -> str:
+    return "parameter min" if rule.parameter("min") is not None else "parameter max"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from lakeguard.gate.grammar.literals import EXACT
+from lakeguard.gate.grammar.literals import EXACT, MOST_ROWS
 from lakeguard.gate.grammar.rule import ParsedRule, Threshold
 from lakeguard.gate.rule_types.rule_type import RuleType
 from lakeguard_sdk.expressions.conditions import Comparison
@@ -59,6 +59,8 @@ def _of_rows(threshold: Threshold) -> str:
         return "this is true even if no row fails"
     if not threshold.percent and number != number.to_integral_value():
         return "row counts are whole numbers; write a share with %"
+    if not threshold.percent and number >= MOST_ROWS:
+        return f"this is never true: limits on rows are below {MOST_ROWS:,}; write a share with %"
     if threshold.percent and (number > 100 or (number == 100 and threshold.op is Comparison.GT)):
         return "this is never true: at most 100 % of the rows can fail"
     return ""

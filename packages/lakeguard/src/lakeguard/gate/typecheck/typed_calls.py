@@ -42,7 +42,14 @@ from lakeguard_sdk.types.schema import (
 
 Argument = Scalar | str | int
 """A typed value, or a constant text or number argument."""
-_TEXTS = (Function.TRIM, Function.LOWER, Function.UPPER, Function.SUBSTR, Function.CONCAT)
+_TEXTS = (
+    Function.TRIM,
+    Function.LOWER,
+    Function.UPPER,
+    Function.NFKC,
+    Function.SUBSTR,
+    Function.CONCAT,
+)
 _CASTS = ("double", "boolean", *TIMES, *INTEGERS)
 
 

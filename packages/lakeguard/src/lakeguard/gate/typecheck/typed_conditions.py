@@ -89,10 +89,10 @@ class ConditionTyper(ScalarTyper):
                 typed = self._compared(self.scalar(left), written_name(left), op, right)
                 return self._checked(part, typed)
             case Called():
-                made = self.call(tree)
+                part, made = self._here, self.call(tree)
                 if isinstance(made, Scalar):
                     raise self._read.error(self._here, f"{tree.function} is not a condition")
-                return made
+                return self._checked(part, made)
 
     def _membership(self, tree: Membership) -> Condition:
         part = self._here

@@ -7,7 +7,7 @@ from decimal import Decimal
 from itertools import product
 from typing import NamedTuple
 
-from lakeguard.gate.grammar.literals import EXACT
+from lakeguard.gate.grammar.literals import EXACT, MOST_ROWS
 from lakeguard.gate.typecheck.typed_values import type_limits
 from lakeguard_sdk.expressions.aggregates import (
     Figure,
@@ -34,11 +34,14 @@ from lakeguard_sdk.expressions.measures import (
     CountIf,
     DistinctCount,
     Measure,
+    Quantile,
     RowCount,
 )
 from lakeguard_sdk.types.schema import FLOATS, is_numeric
 
 _ZERO, _ONE = Decimal(0), Decimal(1)
+_LONGEST = Decimal(2**31 - 1)
+"""No engine holds a longer text or array."""
 
 
 class Interval(NamedTuple):
@@ -66,7 +69,7 @@ def interval_of(node: Scalar) -> Interval:
         case Length(of=Call(function=Function.SUBSTR, arguments=(_, _, Value(text=most)))):
             return Interval(_ZERO, Decimal(most))
         case Length() | ElementCount() | Call(function=Function.SIZE):
-            return Interval(_ZERO)
+            return Interval(_ZERO, _LONGEST)
         case Choice(then=then, otherwise=otherwise):
             return _either(interval_of(then), interval_of(otherwise))
         case Calculation():
@@ -166,6 +169,35 @@ def _remainder(of: Interval, by: Decimal | None, less: Decimal) -> Interval:
 # Intervals of values computed from aggregates.
 
 _COUNTS = (RowCount, CountIf, DistinctCount)
+_MOST = Decimal(MOST_ROWS)
+_ROUNDED = Decimal("0.000001")
+"""Share by which a rounded mean or quantile may exceed the values that it is computed from."""
+
+
+def measure_interval(measure: Measure, rows: int = 0) -> Interval:
+    """The possible values of a measure of at least ``rows`` rows; wider if it is unknown."""
+    match measure:
+        case RowCount():
+            return Interval(Decimal(rows), _MOST)
+        case CountIf() | DistinctCount():
+            return Interval(_ZERO, _MOST)
+        case Aggregate(function=AggregateFunction.MIN | AggregateFunction.MAX, column=column):
+            return interval_of(column)
+        case Aggregate(function=AggregateFunction.DEVIATION):
+            return Interval(_ZERO)
+        case Aggregate(function=AggregateFunction.MEAN, column=column) | Quantile(column=column):
+            return _widened(interval_of(column))
+    return _ANYWHERE
+
+
+def _widened(of: Interval) -> Interval:
+    low, high = of
+    return Interval(
+        None if low is None else EXACT.subtract(low, EXACT.multiply(low.copy_abs(), _ROUNDED)),
+        None if high is None else EXACT.add(high, EXACT.multiply(high.copy_abs(), _ROUNDED)),
+    )
+
+
 _DIVIDING = (Arithmetic.DIVIDE, Arithmetic.REMAINDER)
 
 
@@ -175,9 +207,7 @@ def aggregate_interval(of: TotalValue, terms: Sequence[Measure], rows: int) -> I
         case Figure(text=text):
             return Interval(Decimal(text), Decimal(text))
         case Total(term=term):
-            if isinstance(terms[term], _COUNTS):
-                return Interval(Decimal(rows if isinstance(terms[term], RowCount) else 0))
-            return Interval()
+            return measure_interval(terms[term], rows)
         case Reckoned(op=Arithmetic.SUBTRACT, left=left, right=right) if left == right:
             return NOTHING if _is_exact(left, terms) else Interval()
         case Reckoned(op=op, left=left, right=right):

@@ -73,12 +73,17 @@ def _much(
         c.nulls / total * 100 if total else 0.0 for c, total in zip((old, new), rows, strict=True)
     ]
     if abs(shares[1] - shares[0]) > _POINTS:
-        yield f"empty rows went from {shares[0]:.1f} % to {shares[1]:.1f} %"
+        yield f"NULL went from {_percent(shares[0])} to {_percent(shares[1])}"
     if index is not None and index > _PSI and min(rows) >= _FEW:
         yield f"its values are spread otherwise (PSI {index:.2f})"
     counts = (old.distinct, new.distinct)
     if None not in counts and _far(counts[0] or 0, counts[1] or 0, _TIMES):
-        yield f"different values went from {counts[0]:,} to {counts[1]:,}"
+        yield f"distinct values went from {counts[0]:,} to {counts[1]:,}"
+
+
+def _percent(share: float) -> str:
+    """As profiles show it: never rounded to 0 % or 100 %."""
+    return f"{share:.0f} %" if share in (0.0, 100.0) else f"{min(max(share, 0.1), 99.9):.1f} %"
 
 
 def _far(one: int, other: int, times: float) -> bool:

@@ -22,7 +22,7 @@ from lakeguard.registry.store import (
     definition_at,
     definition_in_force,
 )
-from lakeguard.state.schema import run_schemas, tasks
+from lakeguard.state.schema import run_history, run_schemas, tasks
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import UnknownRun
@@ -75,10 +75,14 @@ def _compared(tx: Transaction, run: RunRow, green: StoredVersion) -> Since:
 
 
 def _last_green(tx: Transaction, run: RunRow) -> StoredVersion | None:
+    history = run_history.c
+    own = select(history.ordinal).where(history.run_id == run.run_id).scalar_subquery()
+    ended = select(history.run_id).where(
+        history.dataset_id == run.dataset_id, history.ordinal < own
+    )
+    before = set(tx.scalars(ended))
     earlier = (
-        version
-        for version in stored_versions(tx, run.dataset_id)
-        if version.promoted_at <= run.end_time and version.run_id != run.run_id
+        version for version in stored_versions(tx, run.dataset_id) if version.run_id in before
     )
     return max(earlier, key=lambda version: version.version, default=None)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import select
 
 from lakeguard.insight.comparison.run_facts import NO_BUILDS
 from lakeguard.state.schema import decisions, run_history, tasks
@@ -41,10 +41,7 @@ def check_trends(tx: Transaction, run: RunRow, limit: int) -> tuple[CheckTrend, 
 def _decided(tx: Transaction, run: RunRow, limit: int) -> list[_Decided]:
     """The run and its predecessors, oldest first."""
     history = run_history.c
-    before = or_(
-        history.end_time < run.end_time,
-        and_(history.end_time == run.end_time, history.run_id <= run.run_id),
-    )
+    own = select(history.ordinal).where(history.run_id == run.run_id).scalar_subquery()
     rows = tx.execute(
         select(history.run_id, history.end_time, decisions.c.ruling)
         .join(tasks, tasks.c.task_id == history.task_id)
@@ -53,9 +50,9 @@ def _decided(tx: Transaction, run: RunRow, limit: int) -> list[_Decided]:
             history.org_id == tx.org_id,
             history.dataset_id == run.dataset_id,
             tasks.c.kind.not_in(NO_BUILDS),
-            before,
+            history.ordinal <= own,
         )
-        .order_by(history.end_time.desc(), history.run_id.desc())
+        .order_by(history.ordinal.desc())
         .limit(limit)
     ).all()
     return [_Decided(row.run_id, row.end_time, _checks(row.ruling)) for row in reversed(rows)]

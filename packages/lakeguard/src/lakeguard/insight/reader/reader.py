@@ -9,10 +9,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, select
 
+from lakeguard.dispatch.task_list import list_open_runs
 from lakeguard.insight.comparison.run_cases import since_green
 from lakeguard.insight.comparison.run_facts import build_kinds, facts_of_run
 from lakeguard.insight.comparison.trends import check_trends
 from lakeguard.insight.history.replay import replay_decision
+from lakeguard.insight.reader.changed_datasets import changed_datasets
 from lakeguard.insight.reader.invalidations import (
     invalidation_row,
     invalidation_rows,
@@ -27,12 +29,14 @@ from lakeguard.insight.reader.quarantine import (
     read_listing,
     rows_in_quarantine,
 )
-from lakeguard.insight.reader.schemas import schema_diff, schema_rows
+from lakeguard.insight.reader.schemas import schema_diff, schema_rows, undeclared_columns
 from lakeguard.insight.reader.stored_profiles import shown_profiles
 from lakeguard.ledger.decisions import decision_of_run, samples_of_run
-from lakeguard.ledger.lineage import UNKNOWN, lineage_of
+from lakeguard.ledger.intents import file_records
+from lakeguard.ledger.lineage import lineage_rows
 from lakeguard.ledger.maintenance import removed_versions
 from lakeguard.ledger.runs import latest_runs, run_row, run_rows
+from lakeguard.ledger.table_findings import open_findings
 from lakeguard.ledger.versions import (
     LatestPointer,
     StoredVersion,
@@ -41,13 +45,13 @@ from lakeguard.ledger.versions import (
     notes_of,
     pointer,
     pointer_rows,
-    require_version,
     resolved_version,
     stored_version,
     stored_versions,
 )
 from lakeguard.ledger.waivers import waiver_rows
-from lakeguard.registry.store import dataset_by_id, require_dataset
+from lakeguard.registry.store import require_dataset
+from lakeguard.settings import FileCheck
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import dataset_registry, policy_rules, quality_rules
 from lakeguard.state.transaction import Transaction
@@ -68,6 +72,7 @@ from lakeguard_sdk.model.read_models import (
     ColumnLineage,
     DatasetRow,
     DatasetStatus,
+    OpenRun,
     PointerMove,
     PolicyRow,
     ReplayResult,
@@ -82,6 +87,7 @@ from lakeguard_sdk.model.read_models import (
 from lakeguard_sdk.model.row_sample import RowSample
 from lakeguard_sdk.model.run_comparison import CheckTrend, Since
 from lakeguard_sdk.scheduling.invalidations import InvalidationRow, PartitionRow
+from lakeguard_sdk.storage.file_records import FileRecord
 
 
 def _now() -> datetime:
@@ -94,6 +100,7 @@ class StateReader:
 
     state: OrganisationState
     lake: str
+    check_files: FileCheck = FileCheck.FOOTERS
 
     def datasets(self) -> Sequence[DatasetRow]:
         with self.state.read() as tx:
@@ -117,9 +124,7 @@ class StateReader:
                 .where(quality_rules.c.dataset_id == dataset_id)
                 .order_by(quality_rules.c.position)
             )
-            return [
-                RuleRow(**{key: row._mapping[key] for key in RuleRow.model_fields}) for row in rows
-            ]
+            return [_rule(row) for row in rows]
 
     def policies(self) -> Sequence[PolicyRow]:
         query = select(policy_rules).where(policy_rules.c.org_id == self.state.org_id)
@@ -135,6 +140,9 @@ class StateReader:
             late = broken_promises(tx, datasets, tx.now())
             alerts = alerts_let_through(tx)
             quarantined = rows_in_quarantine(tx)
+            columns = undeclared_columns(tx)
+            damaged = open_findings(tx)
+            open_runs = {row.dataset: row for row in reversed(list_open_runs(tx))}
         return [
             _status(
                 row,
@@ -143,6 +151,12 @@ class StateReader:
                 late.get(row.dataset_id, ()),
                 alerts.get(row.dataset_id, ()),
                 quarantined.get(row.dataset_id, (0, None)),
+            ).model_copy(
+                update={
+                    "new_columns": columns.get(row.dataset_id, ()),
+                    "damage": found.message if (found := damaged.get(row.dataset_id)) else "",
+                    "open_run": open_runs.get(row.dataset_name),
+                }
             )
             for row in datasets
         ]
@@ -153,6 +167,15 @@ class StateReader:
             if name is not None:
                 dataset_id = require_dataset(tx, name).dataset_id
             return run_rows(tx, dataset_id, limit)
+
+    def changed(self) -> Sequence[DatasetName]:
+        with self.state.read() as tx:
+            return changed_datasets(tx)
+
+    def open_runs(self, name: DatasetName | None = None) -> Sequence[OpenRun]:
+        with self.state.read() as tx:
+            dataset_id = None if name is None else require_dataset(tx, name).dataset_id
+            return list_open_runs(tx, dataset_id)
 
     def run(self, run_id: str) -> RunRow:
         with self.state.read() as tx:
@@ -191,7 +214,7 @@ class StateReader:
         self, name: DatasetName, version: int | None = None
     ) -> Sequence[ColumnLineage]:
         with self.state.read() as tx:
-            return _lineage_rows(tx, name, version)
+            return lineage_rows(tx, name, version)
 
     def partitions(self, name: DatasetName, version: int | None = None) -> Sequence[PartitionRow]:
         with self.state.read() as tx:
@@ -276,6 +299,10 @@ class StateReader:
                 raise UnknownVersion(dataset=address.dataset, version=f"for {address}")
             return resolved_version(tx, dataset, stored, self.lake)
 
+    def file_records(self, table_id: str, paths: Sequence[str]) -> Sequence[FileRecord]:
+        with self.state.read() as tx:
+            return file_records(tx, table_id, paths, self.check_files)
+
     def replay(self, run_id: str) -> ReplayResult:
         with self.state.read() as tx:
             run = self._run(tx, run_id)
@@ -316,6 +343,12 @@ class StateReader:
         return run
 
 
+def _rule(row: Row[Any]) -> RuleRow:
+    """The rule under its id within the dataset, as commands take it."""
+    known = {key: row._mapping[key] for key in RuleRow.model_fields}
+    return RuleRow(**{**known, "rule_id": row.check_id})
+
+
 def _policy(row: Row[Any]) -> PolicyRow:
     """Unset policy fields are empty."""
     fields = {key: row._mapping[key] for key in PolicyRow.model_fields}
@@ -352,29 +385,3 @@ def _status(
         quarantined=quarantined[0],
         quarantined_since=quarantined[1],
     )
-
-
-# Column lineage, with current dataset names.
-
-
-def _lineage_rows(tx: Transaction, name: DatasetName, version: int | None) -> list[ColumnLineage]:
-    """Lineage by column; empty if nothing is published or there are no inputs."""
-    dataset_id = require_dataset(tx, name).dataset_id
-    if version is None:
-        published = pointer(tx, dataset_id)
-        if published is None:
-            return []
-        version = published.version
-    found = lineage_of(tx, dataset_id, require_version(tx, dataset_id, version).version)
-    names = {
-        given: dataset_by_id(tx, given).name
-        for given in {arrow.input_dataset_id for arrow in found}
-    }
-    return [
-        ColumnLineage(
-            column=arrow.column,
-            input=names[arrow.input_dataset_id],
-            input_column=None if arrow.input_column == UNKNOWN else arrow.input_column,
-        )
-        for arrow in found
-    ]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from sqlalchemy import select
+from sqlalchemy import case, func, select
 
 from lakeguard.gate.schema.changes import (
     Approved,
@@ -15,14 +15,15 @@ from lakeguard.gate.schema.changes import (
 from lakeguard.gate.schema.profiles import BUILT_IN, DEFAULT, Answers, answers_of
 from lakeguard.ledger.documents import get_document
 from lakeguard.registry.files.rules import is_required
-from lakeguard.registry.store import current_profiles, current_source
-from lakeguard.state.schema import run_openings, run_schemas
+from lakeguard.registry.store import current_profiles, current_source, dataset_by_id
+from lakeguard.state.schema import documents, run_history, run_openings, run_schemas
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TEXT_FORMATS
 from lakeguard_sdk.model.definitions import DatasetDefinition, FromSource
 from lakeguard_sdk.model.load import batch_columns
 from lakeguard_sdk.model.read_models import ClassedDifference, SchemaDiff, SchemaRow
-from lakeguard_sdk.model.run import SchemaVerdict
+from lakeguard_sdk.model.run import SchemaReaction, SchemaVerdict
+from lakeguard_sdk.model.schema_changes import Reaction
 from lakeguard_sdk.types.schema import TableSchema
 
 
@@ -32,7 +33,11 @@ def schema_rows(tx: Transaction, dataset_id: str, limit: int) -> Sequence[Schema
         select(run_schemas)
         .join(run_openings, run_openings.c.run_id == run_schemas.c.run_id)
         .where(run_schemas.c.org_id == tx.org_id, run_openings.c.dataset_id == dataset_id)
-        .order_by(run_schemas.c.submitted_at.desc(), run_schemas.c.run_id.desc())
+        .order_by(
+            case((run_schemas.c.submitted_at > tx.now(), 1), else_=0),  # of a clock that was wrong
+            run_schemas.c.submitted_at.desc(),
+            run_schemas.c.run_id.desc(),
+        )
         .limit(limit)
     )
     found = []
@@ -50,6 +55,42 @@ def schema_rows(tx: Transaction, dataset_id: str, limit: int) -> Sequence[Schema
             )
         )
     return found
+
+
+def undeclared_columns(tx: Transaction) -> dict[str, tuple[SchemaReaction, ...]]:
+    """By dataset: columns that its last recorded schema has and its table lacks, unless somebody
+    has declared them or left them out since."""
+    opened, found = run_openings.c, run_schemas.c
+    ended = run_history.c  # by the order in which runs ended: a clock may have been wrong
+    last = (
+        select(func.max(ended.ordinal).label("ordinal"))
+        .join(run_schemas, found.run_id == ended.run_id)
+        .where(found.org_id == tx.org_id)
+        .group_by(ended.dataset_id)
+    )
+    rows = tx.execute(
+        select(opened.dataset_id, documents.c.body)
+        .join(run_schemas, found.run_id == opened.run_id)
+        .join(run_history, ended.run_id == opened.run_id)
+        .join(
+            documents,
+            (documents.c.content_hash == found.verdict_hash) & (documents.c.org_id == found.org_id),
+        )
+        .where(
+            found.org_id == tx.org_id,
+            ended.ordinal.in_(last),
+            documents.c.body.contains(Reaction.LEFT_OUT.value),
+        )
+    )
+    return {row.dataset_id: tuple(_still_undeclared(tx, row.dataset_id, row.body)) for row in rows}
+
+
+def _still_undeclared(tx: Transaction, dataset_id: str, verdict: str) -> Iterator[SchemaReaction]:
+    definition = dataset_by_id(tx, dataset_id).definition
+    known = {name.casefold() for name in (*definition.declared.names, *definition.leave_out)}
+    for item in SchemaVerdict.from_json(verdict).differences:
+        if item.reaction is Reaction.LEFT_OUT and item.column.casefold() not in known:
+            yield item
 
 
 def schema_diff(tx: Transaction, definition: DatasetDefinition, seen: SchemaRow) -> SchemaDiff:

@@ -44,7 +44,9 @@ class Mutation(FrozenModel):
             case MutationKind.REPEAT_ONE:
                 return "one row comes twice"
             case MutationKind.KEEP:
-                return "no row is left" if not self.value else f"only {value} rows are left"
+                if not self.value:
+                    return "no row is left"
+                return "only 1 row is left" if self.value == 1 else f"only {value} rows are left"
 
     def _spelt(self) -> str:
         text = str(self.value)

@@ -26,7 +26,7 @@ _AT_ONCE = 5_000
 _NAMING: dict[Table, tuple[str, ...]] = {
     decisions: ("facts_hash", "evidence_hash", "ruleset_hash", "policies_hash", "history_hash"),
     run_openings: ("plan_hash", "pinned_hash", "bundle_hash"),
-    run_schemas: ("live_hash", "verdict_hash"),
+    run_schemas: ("live_hash", "verdict_hash", "lineage_hash"),
     task_attempts: ("config_hash",),
     data_versions: ("position_hash",),
 }

@@ -182,7 +182,7 @@ def _finding(place: str, message: str) -> Finding:
 
 _OF_VIEWS: dict[str, tuple[str, ...]] = {
     "dataset_registry": ("dataset_id",),
-    "quality_rules": ("dataset_id", "rule_id"),
+    "quality_rules": ("rule_id",),
     "policy_rules": ("policy_id",),
     "source_systems": ("source_system_id",),
     "schema_compatibility_rules": ("profile_name",),
@@ -198,6 +198,7 @@ _OF_VIEWS: dict[str, tuple[str, ...]] = {
     "md_datasets": ("dataset_id",),
     "source_objects": ("source_object_id",),
     "source_object_columns": ("source_object_id", "column_name"),
+    "promotion_current": ("dataset_id", "from_layer", "to_layer"),
     "md_job_execution": ("execution_id",),
     "run_audit": ("run_id",),
     "schema_history": ("run_id",),

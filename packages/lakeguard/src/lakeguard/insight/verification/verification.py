@@ -52,7 +52,7 @@ from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import partition_versions
 from lakeguard_sdk.errors import LedgerUnreadable
 from lakeguard_sdk.model.verification import Finding, FindingKind, VerifyReport
-from lakeguard_sdk.storage.storage import located
+from lakeguard_sdk.storage.storage import join, located
 
 # Findings: all are counted, the first of each kind are kept.
 
@@ -85,6 +85,8 @@ class Tally:
 
 
 Progress = Callable[[str], None]
+OnTable = Callable[[str, Sequence[Finding]], None]
+"""Called with the dataset's id and the findings about its commits and visible files."""
 
 
 def verify(
@@ -96,9 +98,13 @@ def verify(
     head: str | None,
     progress: Progress | None,
     quarantine_tables: QuarantineTables | None = None,
+    on_table: OnTable | None = None,
 ) -> VerifyReport:
-    """``head`` was noted down earlier and must be in the chain. The relay is drained before."""
-    proof = _Proof(state, lake, tables, progress or (lambda _: None))
+    """``head`` was noted down earlier and must be in the chain. The relay is drained before.
+
+    ``on_table`` gets what was found wrong with what each governed table shows.
+    """
+    proof = _Proof(state, lake, tables, progress or (lambda _: None), on_table=on_table)
     owner = proof.read_owner()
     links = proof.check_ledger(owner)
     proof.tally.add(truncation_findings(links, owner, head))
@@ -123,6 +129,7 @@ class _Proof:
     lake: str
     governed: GovernedTables
     progress: Progress
+    on_table: OnTable | None = None
     tally: Tally = field(default_factory=Tally)
     rows: int = 0
     tables_compared: int = 0
@@ -251,7 +258,12 @@ class _Proof:
         self.tally.add(found)
         self.commits += reading.commits
         self.files += len(governed.files)
-        self.tally.add(file_findings(location, governed, reading.shown))
+        files = list(file_findings(location, governed, reading.shown))
+        self.tally.add(files)
+        if self.on_table is not None:
+            root = join(governed.location, "")
+            seen = [item for item in files if item.place.removeprefix(root) in reading.shown]
+            self.on_table(dataset_id, [*found, *seen])
 
     def _ledger_links(self) -> list[Link] | None:
         side, damages = read_side(self.ledger.files(chain_table()), chain_table())

@@ -21,6 +21,7 @@ from lakeguard.promotion.privacy.private_columns import private_in
 from lakeguard.promotion.privacy.row_samples import patterns_passed
 from lakeguard.promotion.records.alerts import alert_on_decision
 from lakeguard.promotion.records.end_run import end_run
+from lakeguard.promotion.records.table_findings import note_trouble
 from lakeguard.registry import queries
 from lakeguard.registry.store import RegisteredDataset, current_policies
 from lakeguard.state.transaction import Transaction
@@ -50,6 +51,8 @@ class Case:
     """Ids of the rules whose failing rows the run quarantines."""
     quarantine: Quarantined | None = None
     """Quarantined rows; None if no policy needs them, or the run adds no rows."""
+    occasion: str = ""
+    """What is decided, if it is not a new version: a rollback, say."""
 
     @property
     def facts(self) -> CaseFacts:
@@ -74,6 +77,8 @@ class Case:
 def refuse(tx: Transaction, context: PlaneContext, task: Task, case: Case) -> RunResult:
     """Block the run before any data is read."""
     decision = decide_and_record(tx, context, case, None)
+    for trouble in case.findings.troubles:
+        note_trouble(tx, context, trouble, by=case.run_id)
     return end_run(tx, context, task, case.dataset, RunStatus.BLOCKED, decision=decision)
 
 
@@ -102,7 +107,7 @@ def decide_and_record(
         ),
     )
     record_decision(tx, decision)
-    record_evaluation(tx, decision, from_layer(case.dataset.definition))
+    record_evaluation(tx, decision, from_layer(case.dataset.definition), case.occasion)
     hidden = hidden_in_run(tx, case, decision)
     alert_on_decision(tx, context, case.dataset, decision, hidden)
     return decision

@@ -22,6 +22,7 @@ from lakeguard.ledger.versions import require_version
 from lakeguard.promotion.context import OpenRun, PinnedRules, PlaneContext
 from lakeguard.promotion.opening.pinned_rules import pin_drift, read_by, required_measures
 from lakeguard.promotion.opening.statistics_redaction import columns_to_redact
+from lakeguard.promotion.privacy.batch_lineage import table_lineage
 from lakeguard.promotion.privacy.private_columns import private_in
 from lakeguard.promotion.privacy.row_samples import masked_columns
 from lakeguard.promotion.privacy.tag_propagation import possible_tags
@@ -33,6 +34,7 @@ from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TEXT_FORMATS, LoadType
 from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.model.definitions import DatasetDefinition
+from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.model.load import load_columns
 from lakeguard_sdk.model.run import SchemaReaction, SchemaVerdict, SourceBuild
 from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
@@ -43,27 +45,45 @@ _GROWS = (*_ADDED, SchemaChange.RENAME, SchemaChange.WIDEN)
 
 
 def judge_schema(
-    tx: Transaction, context: PlaneContext, run: OpenRun, facts: CaseFacts, live: TableSchema
-) -> SchemaVerdict:
-    """Every difference with its reaction; impossible changes are never accepted."""
+    tx: Transaction,
+    context: PlaneContext,
+    run: OpenRun,
+    facts: CaseFacts,
+    live: TableSchema,
+    batch: BatchLineage | None = None,
+) -> tuple[SchemaVerdict, BatchLineage | None]:
+    """Every difference with its reaction, and the lineage of the table; impossible changes are
+    never accepted."""
     policies = tuple(policy for policy in run.pinned.policies if governs(policy, facts))
     found = [*_found(run, live), *_revised(tx, run)]
     own = _limited(answered(found, run.pinned.terms.answers), tx, run)
     modes = policy_modes(policies, run.dataset.name.layer)
     reactions = tuple(guaranteed(own, modes))
     accepted = _accepted(reactions)
+    lineage = table_lineage(tx, run, batch, reactions)
     if not accepted:
-        return SchemaVerdict(accepted=False, differences=reactions)
+        return SchemaVerdict(accepted=False, differences=reactions), lineage
     declared = accepted_schema(run.plan.declared, live, reactions)
-    if declared == run.plan.declared:
-        return SchemaVerdict(accepted=True, differences=reactions)
-    problem = _problem(tx, context, run, declared)
+    if declared == run.plan.declared and lineage is None:
+        return SchemaVerdict(accepted=True, differences=reactions), None
+    problem = "" if declared == run.plan.declared else _problem(tx, context, run, declared)
     if problem:
-        return SchemaVerdict(accepted=False, differences=tuple(_refused(reactions, problem)))
-    opened = _opened(tx, run)
-    definition = drifted(opened, declared, renamed_columns(reactions))
-    pinned = pin_drift(tx, run.pinned, definition, run.plan.build)
-    private, masked = _hidden_columns(tx, run, definition, pinned)
+        refused = tuple(_refused(reactions, problem))
+        return SchemaVerdict(accepted=False, differences=refused), lineage
+    return _accepted_with(tx, run, reactions, declared, lineage), lineage
+
+
+def _accepted_with(
+    tx: Transaction,
+    run: OpenRun,
+    reactions: tuple[SchemaReaction, ...],
+    declared: TableSchema,
+    lineage: BatchLineage | None,
+) -> SchemaVerdict:
+    """The columns that the run goes on with, and what comes with them: tags, policies, measures."""
+    definition = drifted(_opened(tx, run), declared, renamed_columns(reactions))
+    pinned = pin_drift(tx, run.pinned, definition, run.plan.build, lineage)
+    private, masked = _hidden_columns(tx, run, definition, pinned, lineage)
     return SchemaVerdict(
         accepted=True,
         differences=reactions,
@@ -78,11 +98,15 @@ def judge_schema(
 
 
 def _hidden_columns(
-    tx: Transaction, run: OpenRun, definition: DatasetDefinition, pinned: PinnedRules
+    tx: Transaction,
+    run: OpenRun,
+    definition: DatasetDefinition,
+    pinned: PinnedRules,
+    lineage: BatchLineage | None,
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Columns redacted in messages, and columns masked in samples."""
     read, transformed = read_by(run.plan.build), bool(run.plan.transform)
-    possible = possible_tags(tx, definition, read, transformed=transformed)
+    possible = possible_tags(tx, definition, read, lineage=lineage, transformed=transformed)
     policies = current_policies(tx)
     private = private_in(definition, policies, pinned, possible)
     masked = masked_columns(definition, pinned, private, possible)

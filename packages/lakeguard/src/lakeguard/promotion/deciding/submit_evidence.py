@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from lakeguard.dispatch import tasks
 from lakeguard.ledger.decisions import decision_of_run
-from lakeguard.ledger.openings import record_schema, schema_verdict
+from lakeguard.ledger.openings import lineage_of_run, record_schema, schema_verdict
 from lakeguard.ledger.versions import require_version
 from lakeguard.promotion.context import OpenRun, PlaneContext, load_open_run
 from lakeguard.promotion.deciding.record_decision import Case, decide_and_record, refuse
@@ -14,14 +14,18 @@ from lakeguard.promotion.deciding.row_balance import check_rows
 from lakeguard.promotion.deciding.schema_verdict import judge_schema
 from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard.promotion.opening.statistics_redaction import disclosed_statistics
+from lakeguard.promotion.privacy.batch_lineage import received_lineage
 from lakeguard.promotion.quarantine.record_rows import check_quarantined, damaged_files, quarantined
+from lakeguard.promotion.records.alerts import alert_on_columns
 from lakeguard.promotion.records.end_run import end_run
+from lakeguard.registry.store import current_definition
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import is_sha256
-from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.core.enums import Lifecycle, RunStatus
 from lakeguard_sdk.errors import NotApproved, NoteRefused
 from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.evidence import Evidence, checked_notes
+from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.model.partitions import partition_difference
 from lakeguard_sdk.model.run import RunPlan, RunTicket, SchemaReaction, SchemaVerdict
 from lakeguard_sdk.model.windows import watermark_value
@@ -29,15 +33,23 @@ from lakeguard_sdk.storage.fault_points import reached
 from lakeguard_sdk.types.schema import TableSchema
 
 
-def submit_schema(context: PlaneContext, ticket: RunTicket, live: TableSchema) -> SchemaVerdict:
-    """Give a verdict on the schema; a blocking difference ends the run with a decision."""
+def submit_schema(
+    context: PlaneContext,
+    ticket: RunTicket,
+    live: TableSchema,
+    reported: BatchLineage | None = None,
+) -> SchemaVerdict:
+    """Give a verdict on the schema; a blocking difference ends the run with a decision. The tags
+    that come with the lineage count from here on."""
     with context.write() as tx:
         run = load_open_run(tx, ticket)
         known = schema_verdict(tx, ticket.run_id)
         if known is not None:
             return known
-        verdict = judge_schema(tx, context, run, _case(run, Findings()).facts, live)
-        record_schema(tx, ticket.run_id, live, verdict)
+        batch = received_lineage(tx, context, run, live, reported)
+        verdict, lineage = judge_schema(tx, context, run, _case(run, Findings()).facts, live, batch)
+        record_schema(tx, ticket.run_id, live, verdict, lineage)
+        alert_on_columns(tx, context, run.dataset, ticket.run_id, verdict.differences)
         if not verdict.accepted:
             case = _case(run, Findings(), verdict.differences)
             result = refuse(tx, context, run.task, case)
@@ -60,6 +72,7 @@ def submit_evidence(context: PlaneContext, ticket: RunTicket, evidence: Evidence
         verdict = schema_verdict(tx, ticket.run_id)
         findings = Findings()
         _check_evidence(tx, context, run, evidence, findings)
+        _warn_of_deprecated(tx, run.plan, findings)
         for problem in damage:
             findings.refuse("evidence", problem)
         if verdict is None:
@@ -119,7 +132,10 @@ def _check_evidence(
     check_rows(context, plan, base, evidence, findings)
     check_quarantined(tx, context, plan, evidence, findings)
     _check_position(plan, evidence, findings)
-    if set(evidence.inputs) != {pin.input for pin in plan.pins}:
+    pins = {pin.input for pin in plan.pins}
+    lineage = lineage_of_run(tx, plan.ticket.run_id)
+    readable = pins if lineage is None else pins | set(lineage.inputs)
+    if not pins <= set(evidence.inputs) <= readable:
         findings.refuse("evidence", "the inputs read are not those that were pinned")
     try:
         checked_notes(evidence.notes)
@@ -134,6 +150,15 @@ def _check_evidence(
         odd = partition_difference(file.partition, plan.partition_by, plan.table_schema)
         if odd is not None:
             findings.refuse("evidence", f"{file.path!r} is in no partition of the table: {odd}")
+
+
+def _warn_of_deprecated(tx: Transaction, plan: RunPlan, findings: Findings) -> None:
+    """Who builds on a deprecated dataset is told so in every decision."""
+    for parent in sorted({pin.input.dataset for pin in plan.pins}):
+        found = current_definition(tx, parent)
+        if found is not None and found.definition.status is Lifecycle.DEPRECATED:
+            owner = found.definition.owner
+            findings.warn(f"parent:{parent}", f"parent {parent} is deprecated; ask {owner}")
 
 
 def _check_position(plan: RunPlan, evidence: Evidence, findings: Findings) -> None:

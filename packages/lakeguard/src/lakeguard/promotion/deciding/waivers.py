@@ -5,16 +5,27 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Literal
 
-from lakeguard.ledger.waivers import record_revocation, record_waiver, waiver_row
+from lakeguard.ledger.waivers import (
+    last_result,
+    record_revocation,
+    record_waiver,
+    waiver_row,
+)
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.opening.pinned_rules import pin_rules
 from lakeguard.registry.store import RegisteredDataset, require_dataset
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.did_you_mean import did_you_mean
-from lakeguard_sdk.core.enums import Enforcement
+from lakeguard_sdk.core.enums import Enforcement, Outcome
 from lakeguard_sdk.core.ids import new_id
-from lakeguard_sdk.errors import NotWaivable, UnknownCheck, UnknownWaiver, WaiverInvalid
+from lakeguard_sdk.errors import (
+    NotJudged,
+    NotWaivable,
+    UnknownCheck,
+    UnknownWaiver,
+    WaiverInvalid,
+)
 from lakeguard_sdk.model.decision import LONGEST_WAIVER_DAYS, Waiver, WaiverRow
 from lakeguard_sdk.security.secret_values import holds_secret
 
@@ -30,7 +41,10 @@ def waive(
     reason: str,
     until: datetime,
 ) -> WaiverRow:
-    """Turn failures of a check into warnings until a date; refused for BLOCK policies."""
+    """Turn the failure of a check into a warning until it passes again, or until a date.
+
+    Refused for BLOCK policies, and for a check that could not be judged.
+    """
     now = context.clock()
     problem = _problem(approver, reason, now, until)
     if problem is not None:
@@ -38,18 +52,31 @@ def waive(
     with context.write() as tx:
         dataset = require_dataset(tx, name)
         kind, expression = _found(tx, dataset, check)
+        check_id = check.removeprefix(f"{kind}:")
         waiver = Waiver(
             waiver_id=new_id("wvr"),
             check_kind=kind,
-            check_id=check.removeprefix(f"{kind}:"),
+            check_id=check_id,
             expression=expression,
             approver=approver.strip(),
             reason=reason.strip(),
             granted_at=now,
             until=until,
+            covers=_covered(tx, dataset, kind, check_id),
         )
         record_waiver(tx, dataset.dataset_id, waiver)
         return _required(tx, waiver.waiver_id)
+
+
+def _covered(tx: Transaction, dataset: RegisteredDataset, kind: str, check_id: str) -> str:
+    """The decision with the last failure of the check; empty if it passed or was never judged."""
+    last = last_result(tx, dataset.dataset_id, kind, check_id)
+    if last is None:
+        return ""
+    run_id, decision_id, result = last
+    if result.outcome in (Outcome.ERROR, Outcome.NOT_EVALUATED):
+        raise NotJudged(dataset=dataset.name, check=check_id, run=run_id, reason=result.message)
+    return decision_id if result.outcome in (Outcome.FAIL, Outcome.WARN) else ""
 
 
 def revoke(context: PlaneContext, waiver_id: str, reason: str) -> WaiverRow:
@@ -57,7 +84,7 @@ def revoke(context: PlaneContext, waiver_id: str, reason: str) -> WaiverRow:
     now = context.clock()
     with context.write() as tx:
         found = waiver_row(tx, waiver_id)
-        if found is None or found.revoked_at is not None or not found.waiver.in_force(now):
+        if found is None or not found.is_active(now):
             raise UnknownWaiver(waiver=waiver_id)
         problem = _text_problem("a reason", reason)
         if problem is not None:

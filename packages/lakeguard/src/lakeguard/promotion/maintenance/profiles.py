@@ -28,7 +28,7 @@ from lakeguard.registry.store import (
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import Address
 from lakeguard_sdk.errors import ProfileNotMasked, ProfileRefused, UnknownVersion
-from lakeguard_sdk.model.definitions import DatasetDefinition
+from lakeguard_sdk.model.definitions import DatasetDefinition, FromSource
 from lakeguard_sdk.model.profile import ColumnProfile, Profile, ProfilePlan
 from lakeguard_sdk.model.row_sample import texts
 
@@ -75,7 +75,9 @@ def keep(
     if shown is not None:
         raise ProfileNotMasked(dataset=dataset.name, version=stored.version, column=shown)
     stored_profile = profile.model_copy(update={"dataset": dataset.name, "taken_at": tx.now()})
-    record_profile(tx, stored, stored_profile)
+    definition = definition_of_version(tx, stored) or dataset.definition
+    reads_source = isinstance(definition.build, FromSource)
+    record_profile(tx, stored, stored_profile, reads_source=reads_source)
     return stored_profile
 
 

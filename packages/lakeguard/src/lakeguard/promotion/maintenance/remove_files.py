@@ -21,6 +21,7 @@ from lakeguard.promotion.maintenance.retention import (
     what_stays,
 )
 from lakeguard.promotion.opening.eligibility import Findings, find_rogue_commit
+from lakeguard.promotion.records.table_findings import note_trouble
 from lakeguard.registry.store import RegisteredDataset, require_dataset
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
@@ -40,6 +41,8 @@ from lakeguard_sdk.storage.storage import (
 
 Listing = Mapping[str, FileFacts]
 
+_CHANGES = "changes"
+"""Folder of a run with the rows that its merge changed."""
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 """Files that must not be kept are deleted at once, not kept for inspection."""
 
@@ -63,7 +66,7 @@ def maintain(context: PlaneContext, name: DatasetName, *, dry_run: bool) -> Main
         commits = _log(context, dataset, retained, published)
         removals = tuple(_removals(context, dataset, retained, commits, ends))
     elif published is None:  # runs may have staged files without publishing
-        removals = tuple(_staging(context, _listing(context, dataset), retained, ends, set()))
+        removals = tuple(_staging(context, _listing(context, dataset), retained, ends))
     else:
         removals = ()
     removals += tuple(left_to_remove(context, ends, discarded, needed))
@@ -82,6 +85,10 @@ def _check(context: PlaneContext, dataset: RegisteredDataset, published: Pointer
     """A table that does not match the ledger is left alone."""
     findings = Findings()
     find_rogue_commit(context, dataset, published, findings)
+    if findings.troubles:
+        with context.write() as tx:
+            for trouble in findings.troubles:
+                note_trouble(tx, context, trouble, by="maintain")
     for check in findings.checks:
         if check.outcome is Outcome.FAIL:
             raise MaintenanceRefused(dataset=dataset.name, reason=check.message)
@@ -137,7 +144,22 @@ def _removals(
     spared = published | needed
     staged = {path: facts for path, facts in listing.items() if path not in spared}
     runs = {path.split("/")[1] for path in published if path.startswith(f"{STAGING}/")}
-    yield from _staging(context, staged, retained, ends, runs)
+    used = {path.split("/")[1] for path in needed if path.startswith(f"{STAGING}/")}
+    stays = set(listing) - set(gone) - set(staged)
+    left = {path: facts for path, facts in staged.items() if not _belongs(path, runs, used, stays)}
+    yield from _staging(context, left, retained, ends)
+
+
+def _belongs(path: str, published: Set[str], used: Set[str], stays: Set[str]) -> bool:
+    """Whether an unpublished file of a published run belongs to something that stays: a checksum
+    to its file, and the changed rows of a merge to the version, for measuring it again."""
+    folder, _, name = path.rpartition("/")
+    parts = path.split("/")
+    if parts[0] != STAGING or len(parts) < 3 or parts[1] not in published:
+        return False
+    if name.startswith(".") and name.endswith(".crc"):
+        return f"{folder}/{name[1:-4]}" in stays
+    return parts[2] == _CHANGES and parts[1] in used
 
 
 def _staging(
@@ -145,9 +167,8 @@ def _staging(
     staged: Listing,
     retained: Retained,
     ends: Mapping[str, datetime],
-    published: set[str],
 ) -> Iterator[Removal]:
-    """Staging folders of runs that published nothing."""
+    """What runs staged and did not publish: all of a blocked run, the batch of a merge."""
     until = context.clock() - timedelta(days=context.maintenance.inspection_days)
     folders: dict[str, list[FileFacts]] = {}
     names: dict[str, list[str]] = {}
@@ -160,7 +181,7 @@ def _staging(
     old = [
         run
         for run, files in folders.items()
-        if run not in retained.running and run not in published and _ended(run, files, ends) < until
+        if run not in retained.running and _ended(run, files, ends) < until
     ]
     if old:
         yield Removal(

@@ -100,7 +100,7 @@ def order_adoption(
             parameters="{}",
             triggered_by=triggered_by,
             at=tx.now(),
-            attempts=context.dispatch.attempts,
+            rules=context.dispatch,
         )
 
 
@@ -214,8 +214,10 @@ def _differences(
 def _case(
     run: _Opening | OpenRun, run_id: str, findings: Findings, found: Iterable[SchemaReaction]
 ) -> Case:
-    declared = run.dataset.definition.table_schema
-    return Case(run_id, run.dataset, declared, run.pinned, findings, tuple(found))
+    dataset = run.dataset
+    declared = dataset.definition.table_schema
+    occasion = f"adoption of the table at {dataset.location}"
+    return Case(run_id, dataset, declared, run.pinned, findings, tuple(found), occasion=occasion)
 
 
 def _run_plan(tx: Transaction, context: PlaneContext, opening: _Opening) -> RunPlan:

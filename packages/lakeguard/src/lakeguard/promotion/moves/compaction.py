@@ -160,7 +160,7 @@ def _order(
         parameters="{}",
         triggered_by=triggered_by,
         at=tx.now(),
-        attempts=context.dispatch.attempts,
+        rules=context.dispatch,
     )
 
 
@@ -269,7 +269,13 @@ def _decide(
     pinned = PinnedRules(rules=(), policies=(), tags=tags)
     rule_ids = filed_under(evidence)
     case = Case(
-        ticket.run_id, dataset, stored.table_schema, pinned, findings, quarantine_rule_ids=rule_ids
+        ticket.run_id,
+        dataset,
+        stored.table_schema,
+        pinned,
+        findings,
+        quarantine_rule_ids=rule_ids,
+        occasion=f"compaction of v{stored.version}, which {stored.decision_id} approved",
     )
     return decide_and_record(tx, context, case, evidence)
 

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from sqlalchemy.exc import IntegrityError
 
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.attempt_ends import REPORTED_KINDS
-from lakeguard.dispatch.leases import cause_of_death, end_lapsed, find_lapsed
+from lakeguard.dispatch.leases import (
+    cause_of_death,
+    end_lapsed,
+    end_unstarted,
+    find_lapsed,
+)
 from lakeguard.dispatch.task_list import show_task
 from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.intents import intent_of_run, outcome_of
+from lakeguard.ledger.openings import opening_of
 from lakeguard.ledger.runs import result_of_run
+from lakeguard.ledger.versions import pointer, require_version
 from lakeguard.promotion.context import PlaneContext
+from lakeguard.promotion.opening.eligibility import version_damage
 from lakeguard.promotion.publishing.complete_move import give_up, settle
 from lakeguard.promotion.records.end_run import end_run
+from lakeguard.promotion.records.table_findings import TableTrouble, note_trouble
 from lakeguard.registry.store import dataset_by_id
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.core.enums import RunStatus, TaskState
-from lakeguard_sdk.errors import CommitMismatch, Fenced, LakeGuardError, StateError
+from lakeguard_sdk.core.enums import RunStatus, TableProblem, TaskState
+from lakeguard_sdk.errors import (
+    CommitMismatch,
+    Fenced,
+    FileDamaged,
+    LakeGuardError,
+    StateError,
+    TableUnreadable,
+    UnknownRun,
+)
 from lakeguard_sdk.model.delta_log import Commit
 from lakeguard_sdk.model.run import (
     AbandonedAttempt,
@@ -37,7 +55,34 @@ def fail_run(context: PlaneContext, ticket: RunTicket, failure: Failure) -> RunR
     with context.write() as tx:
         task = tasks.require_holder(tx, ticket)
         ended = end_without_move(tx, context, task, failure)
+    if failure.code == FileDamaged.code:
+        note_damage_of_inputs(context, ticket.run_id)
     return ended if isinstance(ended, RunResult) else end_move(context, ended, failure)
+
+
+def note_damage_of_inputs(context: PlaneContext, run_id: str) -> None:
+    """Record damage of the published versions that the run read, and of its own table."""
+    with context.read() as tx:
+        task = tasks.task_of_run(tx, run_id)
+        read = {task.dataset_id}
+        with suppress(UnknownRun):  # a compaction reads its own table only
+            plan = opening_of(tx, run_id).plan
+            read |= {pin.input.dataset_id for pin in (*plan.pins, *plan.references)}
+        found = [
+            (dataset_by_id(tx, dataset_id), require_version(tx, dataset_id, shown.version), shown)
+            for dataset_id in sorted(read)
+            if (shown := pointer(tx, dataset_id)) is not None
+        ]
+    for dataset, stored, shown in found:
+        try:
+            damage = version_damage(context, dataset, stored, shown.commit)
+        except TableUnreadable as error:
+            damage = str(error)
+        if damage is not None:
+            message = f"v{stored.version} of {dataset.name} is damaged: {damage}"
+            with context.write() as tx:
+                trouble = TableTrouble(dataset, TableProblem.DAMAGE, message)
+                note_trouble(tx, context, trouble, by=run_id)
 
 
 @dataclass(frozen=True)
@@ -50,13 +95,15 @@ class Reaped:
     """Their tasks before the end, in the same order."""
     reported: list[Task] = field(default_factory=list)
     """Attempts of jobs without a dataset."""
+    unstarted: list[tuple[Task, str]] = field(default_factory=list)
+    """Tasks whose process ended before it began them, and why they were canceled."""
     problems: list[str] = field(default_factory=list)
 
 
 def reap(context: PlaneContext) -> list[AbandonedAttempt]:
     """Like ``end_dead``, and reports what was ended."""
     found = end_dead(context)
-    if not found.builds and not found.reported:
+    if not found.builds and not found.reported and not found.unstarted:
         return []
     with context.read() as tx:
         return [
@@ -65,34 +112,38 @@ def reap(context: PlaneContext) -> list[AbandonedAttempt]:
                 for task, run in zip(found.builds, found.runs, strict=True)
             ),
             *(_abandoned(tx, task) for task in found.reported),
+            *(_abandoned(tx, task, reason=reason) for task, reason in found.unstarted),
         ]
 
 
-def _abandoned(tx: Transaction, task: Task, version: int | None = None) -> AbandonedAttempt:
+def _abandoned(
+    tx: Transaction, task: Task, version: int | None = None, reason: str = ""
+) -> AbandonedAttempt:
     row = show_task(tx, task.task_id)
-    run_id = str(task.run_id)
+    run_id = None if task.is_unstarted else str(task.run_id)
     return AbandonedAttempt(
         task_id=task.task_id,
         run_id=run_id,
         name=row.job or row.dataset or task.dataset_id,
         worker=task.worker,
-        begun_at=tasks.started_at(tx, run_id),
+        begun_at=task.created_at if run_id is None else tasks.started_at(tx, run_id),
         lease_expires_at=task.lease_expires_at,
-        reason=cause_of_death(task, tx.now()) or "",
+        reason=reason or cause_of_death(task, tx.now()) or "",
         state=row.state,
         version=version,
     )
 
 
 def end_dead(context: PlaneContext) -> Reaped:
-    """End every attempt whose lease expired or whose local process is gone.
+    """End every attempt whose lease expired or whose local process is gone, and every task that
+    such a process submitted and did not begin.
 
     An attempt that cannot be ended now (unreadable table) is reported and does not stop others.
     """
     with context.read() as tx:
         running = tasks.running_tasks(tx)
     reached("reap.judged")
-    found = Reaped(reported=reap_reported(context))
+    found = Reaped(reported=reap_reported(context), unstarted=_reap_unstarted(context))
     for task in running:
         if task.kind not in REPORTED_KINDS and cause_of_death(task, context.clock()) is not None:
             try:
@@ -113,6 +164,14 @@ def reap_reported(context: PlaneContext) -> list[Task]:
         if not find_lapsed(tx, tx.now()):
             return []
     return context.transact(lambda tx: end_lapsed(tx, rules=context.dispatch))
+
+
+def _reap_unstarted(context: PlaneContext) -> list[tuple[Task, str]]:
+    with context.read() as tx:
+        at = tx.now()
+        if not any(cause_of_death(task, at) for task in tasks.unstarted_tasks(tx)):
+            return []
+    return context.transact(end_unstarted)
 
 
 def _reap_one(context: PlaneContext, seen: Task) -> list[RunResult]:

@@ -17,17 +17,18 @@ from lakeguard.ledger.versions import (
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.deciding.record_decision import Case, decide_and_record
 from lakeguard.promotion.moves.reap import fail_run
-from lakeguard.promotion.opening.eligibility import Findings, rogue_commit
+from lakeguard.promotion.opening.eligibility import Findings, rogue_commit, version_damage
 from lakeguard.promotion.opening.pinned_rules import pin_rules
 from lakeguard.promotion.publishing.begin_move import take_number
 from lakeguard.promotion.publishing.complete_move import complete
 from lakeguard.promotion.publishing.complete_rollback import RollbackOrder
 from lakeguard.promotion.records.end_run import end_run
+from lakeguard.promotion.records.table_findings import TableTrouble, note_trouble
 from lakeguard.promotion.records.version_facts import approved_evidence, filed_under
 from lakeguard.registry.store import RegisteredDataset, require_dataset
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.core.enums import MoveKind, RunStatus, TaskKind
+from lakeguard_sdk.core.enums import MoveKind, RunStatus, TableProblem, TaskKind
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import (
     AlreadyPublished,
@@ -35,6 +36,7 @@ from lakeguard_sdk.errors import (
     LakeGuardError,
     TableUnreadable,
     UnknownVersion,
+    VersionDamaged,
 )
 from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.definitions import PolicyDefinition
@@ -85,13 +87,23 @@ def _target(
     location = context.location_of(dataset)
     if not context.tables.exists(location):
         raise TableUnreadable(dataset=name, location=location, reason="it is gone")
-    damage = context.tables.damage(location, shown)
+    damage = version_damage(context, dataset, target, shown)
     if damage is not None:
-        reason = f"v{to} cannot be shown again: {damage}"
-        raise TableUnreadable(dataset=name, location=location, reason=reason)
+        _note_damage(context, dataset, published.version == to, f"v{to} is damaged: {damage}")
+        raise VersionDamaged(dataset=name, version=to, reason=damage)
     if published.version == to and rogue_commit(context, dataset, published.commit) is None:
         raise AlreadyPublished(dataset=name, version=to)
     return dataset, target, shown
+
+
+def _note_damage(
+    context: PlaneContext, dataset: RegisteredDataset, is_published: bool, message: str
+) -> None:
+    """Damage of what readers see is recorded until it is undone."""
+    if is_published:
+        with context.write() as tx:
+            trouble = TableTrouble(dataset, TableProblem.DAMAGE, message)
+            note_trouble(tx, context, trouble, by=context.actor)
 
 
 def _require_files(tx: Transaction, dataset: RegisteredDataset, target: StoredVersion) -> None:
@@ -117,7 +129,7 @@ def _open(
         parameters=order.to_json(),
         triggered_by=f"rollback by {order.actor}",
         at=tx.now(),
-        attempts=context.dispatch.attempts,
+        rules=context.dispatch,
     )
     worker = this_process("rollback")
     return tasks.claim(tx, task_id, worker, tx.now(), TaskKind.ROLLBACK, context.dispatch.lease)
@@ -138,7 +150,7 @@ def _begin(
         tasks.get_task(tx, ticket.task_id)
         hold_table(tx, dataset.dataset_id)
         _require_files(tx, dataset, target)
-        decision = _decide(tx, context, ticket, dataset, target)
+        decision = _decide(tx, context, task, ticket, dataset, target)
         if not decision.allowed:
             return end_run(tx, context, task, dataset, RunStatus.BLOCKED, decision=decision)
         intent = Intent(
@@ -162,6 +174,7 @@ def _begin(
 def _decide(
     tx: Transaction,
     context: PlaneContext,
+    task: Task,
     ticket: RunTicket,
     dataset: RegisteredDataset,
     target: StoredVersion,
@@ -181,8 +194,16 @@ def _decide(
         findings,
         differences,
         quarantine_rule_ids=filed_under(evidence),
+        occasion=_occasion(RollbackOrder.from_json(task.parameters), target),
     )
     return decide_and_record(tx, context, case, evidence)
+
+
+def _occasion(order: RollbackOrder, target: StoredVersion) -> str:
+    return (
+        f"rollback to v{order.version} by {order.actor} ({order.reason}); its rules were judged by"
+        f" {target.decision_id}"
+    )
 
 
 def _policy_differences(

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from lakeguard.lake.port import Origin
-from lakeguard.ledger.intents import committed_hashes, open_intent, table_id_of
-from lakeguard.ledger.versions import Pointer
+from lakeguard.ledger.intents import (
+    committed_hashes,
+    file_records,
+    open_intent,
+    table_id_of,
+)
+from lakeguard.ledger.versions import Pointer, StoredVersion, require_version
 from lakeguard.promotion.context import PlaneContext
+from lakeguard.promotion.records.table_findings import TableTrouble
 from lakeguard.registry.store import RegisteredDataset
-from lakeguard_sdk.core.enums import CheckKind, Outcome
+from lakeguard_sdk.core.enums import CheckKind, Outcome, TableProblem
+from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.model.decision import CheckResult
 from lakeguard_sdk.model.delta_log import Commit
 
@@ -17,6 +24,8 @@ class Findings:
 
     def __init__(self) -> None:
         self._checks: list[CheckResult] = []
+        self.troubles: list[TableTrouble] = []
+        """Problems of tables, to be recorded with the refusal."""
 
     @property
     def checks(self) -> tuple[CheckResult, ...]:
@@ -24,6 +33,13 @@ class Findings:
 
     def refuse(self, check_id: str, message: str) -> None:
         self._checks.append(_check(check_id, Outcome.FAIL, message))
+
+    def warn(self, check_id: str, message: str) -> None:
+        self._checks.append(_check(check_id, Outcome.WARN, message))
+
+    def refuse_table(self, check_id: str, trouble: TableTrouble) -> None:
+        self.refuse(check_id, trouble.message)
+        self.troubles.append(trouble)
 
     def accept(self, check_id: str, message: str) -> None:
         self._checks.append(_check(check_id, Outcome.PASS, message))
@@ -42,11 +58,22 @@ def _check(check_id: str, outcome: Outcome, message: str) -> CheckResult:
 def find_rogue_commit(
     context: PlaneContext, dataset: RegisteredDataset, published: Pointer | None, findings: Findings
 ) -> None:
-    """Refuse if the table shows data without a decision."""
+    """Refuse if the table is damaged or shows data without a decision."""
+    try:
+        _check_table(context, dataset, published, findings)
+    except TableUnreadable as error:
+        message = f"{error}; {undo_command(dataset)}"
+        findings.refuse_table("table", TableTrouble(dataset, TableProblem.LOG, message))
+
+
+def _check_table(
+    context: PlaneContext, dataset: RegisteredDataset, published: Pointer | None, findings: Findings
+) -> None:
     location = context.location_of(dataset)
     if not context.tables.exists(location):
         if published is not None:
-            findings.refuse("table", f"the table of {dataset.name} is gone from {dataset.location}")
+            message = f"the table of {dataset.name} is gone from {dataset.location}"
+            findings.refuse_table("table", TableTrouble(dataset, TableProblem.DAMAGE, message))
         return
     if not is_ours(context, dataset, context.tables.origin(location)):
         way_out = "move it away, then run again"
@@ -56,22 +83,46 @@ def find_rogue_commit(
             "table", f"{dataset.location} holds a Delta table that is not {dataset.name}: {way_out}"
         )
         return
-    if published is not None and (damage := context.tables.damage(location, published.commit)):
-        findings.refuse("table", f"v{published.version} of {dataset.name} is damaged: {damage}")
+    if published is not None and (damage := _published_damage(context, dataset, published)):
+        message = f"v{published.version} of {dataset.name} is damaged: {damage}"
+        findings.refuse_table("table", TableTrouble(dataset, TableProblem.DAMAGE, message))
         return
     rogue = rogue_commit(context, dataset, 0 if published is None else published.commit)
     if rogue is None:
         findings.accept("table", "every commit of the table has a decision behind it")
         return
-    findings.refuse("table", rogue_message(dataset, published, rogue))
+    message = rogue_message(dataset, published, rogue)
+    findings.refuse_table("table", TableTrouble(dataset, TableProblem.FOREIGN_COMMIT, message))
+
+
+def _published_damage(
+    context: PlaneContext, dataset: RegisteredDataset, published: Pointer
+) -> str | None:
+    """By size and row count; files that a run reads are compared with their records, too."""
+    with context.read() as tx:
+        stored = require_version(tx, dataset.dataset_id, published.version)
+    location = context.location_of(dataset)
+    return context.tables.damage(location, published.commit, rows=stored.table_rows)
+
+
+def version_damage(
+    context: PlaneContext, dataset: RegisteredDataset, stored: StoredVersion, commit: int
+) -> str | None:
+    """How files of a version differ from their records, or None."""
+    location = context.location_of(dataset)
+    paths = context.tables.files_at(location, commit)
+    with context.read() as tx:
+        table_id = table_id_of(tx, dataset.dataset_id) or stored.table_id
+        records = file_records(tx, table_id, paths, context.check_files)
+    return context.tables.damage(location, commit, rows=stored.table_rows, records=records)
+
+
+def undo_command(dataset: RegisteredDataset) -> str:
+    return f'undo it: lakeguard undo {dataset.name} --reason "…"'
 
 
 def rogue_message(dataset: RegisteredDataset, published: Pointer | None, rogue: Commit) -> str:
-    way_out = (
-        "move the table away"
-        if published is None
-        else f'undo it: lakeguard rollback {dataset.name} --to v{published.version} --reason "…"'
-    )
+    way_out = "move the table away" if published is None else undo_command(dataset)
     return (
         f"commit {rogue.version} ({rogue.operation or 'unknown operation'}) of {dataset.name}"
         f" changed data without a decision; {way_out}"

@@ -5,20 +5,30 @@ from __future__ import annotations
 from lakeguard.gate.rules.compile import measures_for
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.openings import opening_of
-from lakeguard.ledger.versions import Pointer, inputs_of, pointer, require_version, shown_at
+from lakeguard.ledger.versions import (
+    Pointer,
+    StoredVersion,
+    inputs_of,
+    pointer,
+    require_version,
+    shown_at,
+)
 from lakeguard.promotion.context import PlaneContext
-from lakeguard.promotion.opening.eligibility import Findings
+from lakeguard.promotion.opening.eligibility import Findings, undo_command
+from lakeguard.promotion.records.table_findings import TableTrouble
 from lakeguard.registry.sql.sql_builds import grows_row_by_row, rewrite_tables
 from lakeguard.registry.store import RegisteredDataset, current_definition, current_source
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.core.enums import LoadType, SourceFormat
+from lakeguard_sdk.core.enums import LoadType, SourceFormat, TableProblem
+from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.expressions.measures import ComparedRows, UnmatchedRows
 from lakeguard_sdk.model.definitions import (
     FromFrame,
     FromPython,
     FromSource,
     FromSql,
+    Pending,
 )
 from lakeguard_sdk.model.evidence import InputVersion, SourcePosition
 from lakeguard_sdk.model.load import GAINED_ROWS_ONLY, NEW_ROWS_ONLY
@@ -55,6 +65,10 @@ def plan_build(
             return _from_source(tx, dataset, build, position, findings)
         case FromFrame():
             return FrameBuild()
+        case Pending():
+            problem = f"{dataset.name} is pending: define its source or its build, then apply"
+            findings.refuse("build", problem)
+            return None
     gained = _gaining_parent(tx, dataset, published, findings)
     pins = _pins(tx, context, dataset, gained, findings, whole=whole)
     if pins is None:
@@ -94,6 +108,11 @@ def _from_source(
     source = found.definition
     if not source.active:
         findings.refuse("source", f"source {build.source} is disabled (active: false)")
+    if source.format is SourceFormat.OTHER:
+        kind = source.source_type
+        problem = f"source {build.source} is of type {kind}, and no driver for {kind} is installed"
+        findings.refuse("source", problem)
+        return None
     below = build.object and source.format is not SourceFormat.JDBC
     return SourceBuild(
         source=source.source,
@@ -210,10 +229,11 @@ def pin_input(
     dataset_id, location = registered.dataset_id, context.location_of(registered)
     stored = require_version(tx, dataset_id, published.version if at is None else at)
     commit = published.commit if at is None else shown_at(tx, dataset_id, at)
-    damage = _damage(context, location, commit)
-    if damage is not None:
-        problem = f"{role} {parent}@v{stored.version} is damaged: {damage}"
-        findings.refuse(f"{role}:{parent}", problem)
+    trouble = _damage(context, registered, stored, commit)
+    if trouble is not None:
+        problem, damage = trouble
+        message = f"{role} {parent}@v{stored.version} is damaged: {damage}"
+        findings.refuse_table(f"{role}:{parent}", TableTrouble(registered, problem, message))
         return None
     findings.accept(f"{role}:{parent}", f"{role} {parent} is read at v{stored.version}")
 
@@ -236,8 +256,8 @@ def _readable(
     registered = current_definition(tx, parent)
     if registered is None:
         problem = f"{role} {parent} is not registered"
-    elif not registered.definition.active:
-        problem = f"{role} {parent} is disabled (active: false)"
+    elif registered.definition.refusal:
+        problem = f"{role} {parent} {registered.definition.refusal}"
     elif pointer(tx, registered.dataset_id) is None:
         problem = f"{role} {parent} has no published version; first: lakeguard run {parent}"
     else:
@@ -246,10 +266,17 @@ def _readable(
     return None
 
 
-def _damage(context: PlaneContext, location: str, commit: int) -> str | None:
+def _damage(
+    context: PlaneContext, dataset: RegisteredDataset, stored: StoredVersion, commit: int
+) -> tuple[TableProblem, str] | None:
+    location = context.location_of(dataset)
     if not context.tables.exists(location):
-        return "its table is gone"
-    return context.tables.damage(location, commit)
+        return TableProblem.DAMAGE, "its table is gone"
+    try:
+        damage = context.tables.damage(location, commit, rows=stored.table_rows)
+    except TableUnreadable as error:
+        return TableProblem.LOG, f"{error}; {undo_command(dataset)}"
+    return None if damage is None else (TableProblem.DAMAGE, damage)
 
 
 # Datasets referenced by rules, pinned when the run opens.

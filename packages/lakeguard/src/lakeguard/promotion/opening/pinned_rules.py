@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from lakeguard.gate.evaluation.case import CaseFacts
@@ -12,7 +12,8 @@ from lakeguard.gate.rules.compile import measures_for
 from lakeguard.gate.rules.parse import read_rule
 from lakeguard.gate.rules.worst_values import tagged_columns
 from lakeguard.gate.schema.profiles import SchemaTerms
-from lakeguard.gate.subject import InheritedTag, ReadInput, Subject
+from lakeguard.gate.subject import DeclaredOrigin, InheritedTag, ReadInput, Subject
+from lakeguard.ledger.openings import lineage_of_run
 from lakeguard.ledger.versions import (
     Pointer,
     StoredVersion,
@@ -27,8 +28,15 @@ from lakeguard.registry.store import RegisteredDataset, current_policies
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import PolicyType
 from lakeguard_sdk.expressions.measures import Measure
-from lakeguard_sdk.model.definitions import DatasetDefinition, PolicyDefinition, RuleDefinition
+from lakeguard_sdk.model.definitions import (
+    DatasetDefinition,
+    FromFrame,
+    FromPython,
+    PolicyDefinition,
+    RuleDefinition,
+)
 from lakeguard_sdk.model.evidence import InputVersion
+from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.model.run import Build, PythonBuild, SqlBuild
 from lakeguard_sdk.types.schema import TableSchema
 
@@ -51,11 +59,15 @@ def pin_rules(
     definition = dataset.definition
     policies = current_policies(tx)
     tags = {column.name: column.tags for column in definition.columns}
-    travelled = _travelled(tx, definition, policies, read_by(build))
+    reported = isinstance(definition.build, FromPython | FromFrame)
+    pending = build is not None and reported
+    lineage = None if shown is None else lineage_of_run(tx, shown.run_id)
+    travelled = _travelled(tx, definition, policies, read_by(build), lineage, pending=pending)
     if shown is not None:
         tags, travelled = _with_those_of(tx, shown, policies, tags, travelled)
+    outside = None if lineage is None else lineage.outside
     subject = _subject(tx, dataset, published, build).model_copy(
-        update={"travelled": travelled, "opened_at": opened_at}
+        update={"travelled": travelled, "opened_at": opened_at, "outside": outside}
     )
     facts = CaseFacts(
         dataset=dataset.name, declared=definition.table_schema, tags=tags, subject=subject
@@ -88,6 +100,7 @@ def _subject(
         parents=definition.parents,
         keys=definition.load.keys,
         rules=tuple(sorted(_columns_of(rule) for rule in definition.rules if rule.active)),
+        declared=tuple(_declared(definition)),
         inputs=None if build is None else _inputs(tx, build),
         promoted_at=last_promotion(tx, dataset.dataset_id),
         rows_before=rows,
@@ -95,19 +108,27 @@ def _subject(
 
 
 def pin_drift(
-    tx: Transaction, pinned: PinnedRules, drifted: DatasetDefinition, build: Build
+    tx: Transaction,
+    pinned: PinnedRules,
+    drifted: DatasetDefinition,
+    build: Build,
+    lineage: BatchLineage | None = None,
 ) -> PinnedRules:
-    """The pinned rules extended by accepted columns: their own and inherited tags, and the policies
-    on those tags."""
+    """The pinned rules extended by accepted columns and by what the run reported of its inputs:
+    own and inherited tags, and the policies on those tags."""
     if pinned.subject is None:
         return pinned
     policies = (*pinned.policies, *pinned.waiting)
-    travelled = _travelled(tx, drifted, policies, read_by(build))
+    travelled = _travelled(tx, drifted, policies, read_by(build), lineage)
+    brought: dict[str, object] = {"travelled": travelled}
+    if lineage is not None:
+        read = (*read_by(build), *lineage.inputs)
+        brought |= {"inputs": _read_inputs(tx, read), "outside": lineage.outside}
     facts = CaseFacts(
         dataset=drifted.dataset,
         declared=drifted.table_schema,
         tags={column.name: column.tags for column in drifted.columns},
-        subject=pinned.subject.model_copy(update={"travelled": travelled}),
+        subject=pinned.subject.model_copy(update=brought),
     )
     over = {policy.policy: policy for policy in policies if governs(policy, facts)}
     return pinned.model_copy(
@@ -132,11 +153,15 @@ def _travelled(
     definition: DatasetDefinition,
     policies: Iterable[PolicyDefinition],
     read: Iterable[InputVersion],
+    lineage: BatchLineage | None = None,
+    *,
+    pending: bool = False,
 ) -> tuple[InheritedTag, ...]:
-    """Computed only if a policy refers to tags."""
+    """Computed only if a policy refers to tags. While a lineage is pending, only declared sources
+    are known."""
     if not any(map(_asks_for_tags, policies)):
         return ()
-    return travelled_tags(tx, definition, read)
+    return travelled_tags(tx, definition, read, lineage, pending=pending)
 
 
 def _with_those_of(
@@ -153,7 +178,7 @@ def _with_those_of(
     if then is not None:
         found += [(column.name, column.tags) for column in then.columns]
         read = inputs_of(tx, shown.dataset_id, shown.version)
-        travelled += _travelled(tx, then, policies, read)
+        travelled += _travelled(tx, then, policies, read, lineage_of_run(tx, shown.run_id))
     together: dict[str, set[str]] = {name: set() for name in has}
     for column, carried in found:
         if column.casefold() in has:
@@ -174,6 +199,16 @@ def _asks_for_tags(policy: PolicyDefinition) -> bool:
     return policy.active and (policy.type is PolicyType.PII or bool(policy.applies_to_tag))
 
 
+def _declared(definition: DatasetDefinition) -> Iterator[DeclaredOrigin]:
+    for column in definition.columns:
+        if column.clean or column.derived_from:
+            yield DeclaredOrigin(
+                column=column.name,
+                derived_from=column.derived_from,
+                reason=column.clean or column.reason,
+            )
+
+
 def _columns_of(rule: RuleDefinition) -> tuple[str, ...]:
     """Columns of a rule; empty if it does not parse."""
     try:
@@ -191,8 +226,12 @@ def read_by(build: Build | None) -> tuple[InputVersion, ...]:
 
 
 def _inputs(tx: Transaction, build: Build) -> tuple[ReadInput, ...]:
+    return _read_inputs(tx, read_by(build))
+
+
+def _read_inputs(tx: Transaction, versions: Iterable[InputVersion]) -> tuple[ReadInput, ...]:
     read = []
-    for item in read_by(build):
+    for item in dict.fromkeys(versions):
         version = require_version(tx, item.dataset_id, item.version)
         read.append(
             ReadInput(
@@ -201,4 +240,4 @@ def _inputs(tx: Transaction, build: Build) -> tuple[ReadInput, ...]:
                 promoted_at=version.promoted_at,
             )
         )
-    return tuple(sorted(read, key=lambda item: item.dataset))
+    return tuple(sorted(read, key=lambda item: (item.dataset, item.version)))

@@ -6,12 +6,15 @@ Precedence: launch settings, job details, job configuration, dataset, target, so
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import date
 
 from pydantic import Field
 
+from lakeguard.dispatch.task_row import DATE
 from lakeguard.ledger.switches import switched_off
 from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard.registry.files.job_settings import read_controls
+from lakeguard.registry.sql.sql_builds import parameters_of
 from lakeguard.registry.store import (
     RegisteredDataset,
     current_source,
@@ -20,14 +23,18 @@ from lakeguard.registry.store import (
     job_of_dataset,
 )
 from lakeguard.state.transaction import Transaction
+from lakeguard_sdk.core.enums import SourceFormat
 from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.definitions import (
     DatasetDefinition,
     FromSource,
+    FromSql,
     JobDefinition,
     SourceDefinition,
     TargetDefinition,
 )
+from lakeguard_sdk.model.run import Build, PythonBuild, SourceBuild, SqlBuild
+from lakeguard_sdk.security.secret_values import is_reference
 
 
 class Bundle(FrozenModel):
@@ -84,6 +91,72 @@ def find_bundle(
         for part, problem in target_problems(definition.target, target or None, named):
             findings.refuse(part, problem)
     return resolve_bundle(job, definition, target or None, source, launched)
+
+
+_OF_BUILDS = ("dataset", "job", "launch")
+"""Origins of settings that a build may use as parameters."""
+EXPECTED_HEADER = "expected_header"
+
+
+def with_parameters(
+    build: Build | None,
+    definition: DatasetDefinition,
+    bundle: Bundle,
+    day: date,
+    findings: Findings,
+) -> Build | None:
+    """The build with the settings it uses: values of its parameters, and the header that its
+    files must have. What is missing refuses the run."""
+    if isinstance(build, SourceBuild):
+        return _with_header(build, bundle, findings)
+    given = {
+        name: text
+        for name, text in bundle.values.items()
+        if bundle.origins[name] in _OF_BUILDS and not is_reference(text)
+    }
+    if isinstance(build, PythonBuild):
+        _check_date(given, findings)
+        return build.model_copy(update={"parameters": given})
+    if not isinstance(build, SqlBuild) or not isinstance(definition.build, FromSql):
+        return build
+    wanted = parameters_of(definition.build.text)
+    given = {DATE: day.isoformat(), **given}
+    for name in wanted:
+        if name not in given:
+            findings.refuse("parameters", _missing(name, bundle))
+    values = {name: given[name] for name in wanted if name in given}
+    _check_date(values, findings)
+    return build.model_copy(update={"parameters": values})
+
+
+def _missing(name: str, bundle: Bundle) -> str:
+    if name in bundle.values and bundle.origins[name] in _OF_BUILDS:
+        return f":{name} is a secret reference, which SQL never receives"
+    way = f"--set {name}=VALUE, or details of the dataset or its job"
+    return f":{name} of its SQL has no value; give it with {way}"
+
+
+def _check_date(values: Mapping[str, str], findings: Findings) -> None:
+    try:
+        date.fromisoformat(values.get(DATE, "2000-01-01"))
+    except ValueError:
+        findings.refuse("parameters", f"{DATE} is not a date such as 2026-01-31")
+
+
+def _with_header(build: SourceBuild, bundle: Bundle, findings: Findings) -> SourceBuild:
+    text = bundle.values.get(EXPECTED_HEADER)
+    if text is None:
+        return build
+    if build.format is not SourceFormat.CSV:
+        problem = f"{EXPECTED_HEADER} is checked for CSV files; {build.source} has {build.format}"
+        findings.refuse("header", problem)
+        return build
+    delimiter = build.options.get("delimiter", ",")
+    names = tuple(name.strip() for name in text.split(delimiter))
+    if build.header and build.header != names:
+        problem = f"{EXPECTED_HEADER} differs from the header that source {build.source} declares"
+        findings.refuse("header", problem)
+    return build.model_copy(update={"header": names})
 
 
 def _check_job(tx: Transaction, job: JobDefinition | None, findings: Findings) -> None:

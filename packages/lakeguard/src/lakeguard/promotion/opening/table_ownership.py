@@ -15,6 +15,8 @@ from lakeguard_sdk.errors import NotAdoptable
 from lakeguard_sdk.model.definitions import TargetDefinition
 from lakeguard_sdk.model.delivery import ASK, MAY_ASK, DatabaseTable, database_table, role_mark
 from lakeguard_sdk.model.table_operations import AdoptableTable
+from lakeguard_sdk.storage.reserved_places import reserved_place
+from lakeguard_sdk.storage.storage import local_path
 
 _REPAIR = "bring the file back as it was, or delete its rows from the table, then adopt again"
 
@@ -28,9 +30,17 @@ def examine_for(context: PlaneContext, location: str, name: DatasetName | None) 
     with context.read() as tx:
         known = name and current_definition(tx, name)
         refuse_claimed(tx, known.dataset_id if known else None, table)
+    refuse_reserved(context, location)
     if damage := context.tables.damage(location, table.commit):
         raise NotAdoptable(location=location, reason=damage, way_out=_REPAIR)
     return table
+
+
+def refuse_reserved(context: PlaneContext, location: str) -> None:
+    """Raise ``NotAdoptable`` for a table inside a folder of LakeGuard, of this lake or another."""
+    reason = reserved_place(local_path(location), context.lake, lambda _: False)
+    if reason is not None:
+        raise NotAdoptable(location=location, reason=reason, way_out=COPY)
 
 
 def hold_id(tx: Transaction, table_id: str) -> None:

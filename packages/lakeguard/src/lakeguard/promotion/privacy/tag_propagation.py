@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lakeguard.gate.subject import InheritedTag
-from lakeguard.ledger.openings import opening_of
-from lakeguard.ledger.versions import StoredVersion, inputs_of, require_version
+from lakeguard.ledger.openings import lineage_of_run, opening_of
+from lakeguard.ledger.versions import StoredVersion, inputs_of, pointer, require_version
 from lakeguard.promotion.records.version_facts import definition_of_version
 from lakeguard.registry.store import current_definition, current_target, dataset_by_id
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.model.definitions import DatasetDefinition, FromPython, FromSql
+from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame, FromPython, FromSql
 from lakeguard_sdk.model.evidence import InputVersion
+from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.types.schema import TableSchema
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ class _Carried:
     tag: str
     source: str
     through: frozenset[str] = frozenset()
+    unknown: bool = False
+    """Whether some lineage on its way is unknown."""
 
 
 Tags = dict[str, set[_Carried]]
@@ -35,10 +38,19 @@ Tags = dict[str, set[_Carried]]
 
 
 def travelled_tags(
-    tx: Transaction, definition: DatasetDefinition, read: Iterable[InputVersion] = ()
+    tx: Transaction,
+    definition: DatasetDefinition,
+    read: Iterable[InputVersion] = (),
+    lineage: BatchLineage | None = None,
+    *,
+    pending: bool = False,
 ) -> tuple[InheritedTag, ...]:
-    """Inherited tags by column, from current definitions and from those of the input versions."""
-    return _inherited_tags(definition, _Ancestors(tx).inherited(definition, read))
+    """Inherited tags by column, from current definitions and from those of the input versions.
+
+    ``lineage`` is what a run reported. While it is pending, only what a person declared counts.
+    """
+    found = _Ancestors(tx).inherited(definition, read, lineage, pending=pending)
+    return _inherited_tags(definition, found)
 
 
 def travelled_tags_of(
@@ -59,11 +71,12 @@ def possible_tags(
     definition: DatasetDefinition,
     read: Iterable[InputVersion] = (),
     *,
+    lineage: BatchLineage | None = None,
     transformed: bool,
 ) -> tuple[InheritedTag, ...]:
     """Possible inherited tags: those that lineage shows, and all input tags for every column
-    that a Python function or a target transform produces."""
-    found = _Suspects(tx).inherited(definition, read, transformed=transformed)
+    that a Python function or a target transform produces, until a run has reported its lineage."""
+    found = _Suspects(tx).inherited(definition, read, lineage, transformed=transformed)
     return _inherited_tags(definition, found)
 
 
@@ -74,6 +87,7 @@ def _inherited_tags(definition: DatasetDefinition, found: Tags) -> tuple[Inherit
             tag=carried.tag,
             source=carried.source,
             through=tuple(sorted(carried.through)),
+            unknown=carried.unknown,
         )
         for column in definition.columns
         for carried in found.get(column.name.casefold(), ())
@@ -100,19 +114,77 @@ class _Ancestors:
         self._tx = tx
         self._given = given
         self._parents: dict[DatasetName | InputVersion, _Parent] = {}
+        self._sources: dict[tuple[str, int], _Parent] = {}
 
     def inherited(
         self,
         definition: DatasetDefinition,
         read: Iterable[InputVersion] = (),
+        lineage: BatchLineage | None = None,
         *,
         transformed: bool = False,
+        pending: bool = False,
     ) -> Tags:
         pins = {pin.dataset: pin for pin in read}
-        above = {name: self._parent(name, pins.get(name)) for name in definition.parents}
-        if not any(parent.tags for parent in above.values()):
-            return {}
-        return self._passed_on(definition, above, transformed=transformed)
+        if lineage is not None:
+            found = self._by_lineage(lineage)
+        elif pending:
+            found = {}
+        else:
+            names = definition.parents or tuple(pins)
+            above = {name: self._parent(name, pins.get(name)) for name in names}
+            tagged = any(parent.tags for parent in above.values())
+            found = self._passed_on(definition, above, transformed=transformed) if tagged else {}
+        return self._with_declared(definition, found, pins)
+
+    def _by_lineage(self, lineage: BatchLineage) -> Tags:
+        """As a run reported it. Versions with a reported lineage add their own tags only: their
+        sources are among the ancestors."""
+        read = [self._source(pin.dataset_id, pin.version) for pin in lineage.read]
+        everything = _anything(parent.tags for parent in read)
+        result: Tags = {}
+        for column in lineage.columns:
+            carried = set(everything) if column.unknown else set()
+            for source in (*column.sources, *column.ancestors):
+                parent = self._source(source.dataset_id, source.version)
+                carried |= set(_through(parent, source.column, frozenset(source.through)))
+            if carried:
+                result[column.column.casefold()] = carried
+        return result
+
+    def _source(self, dataset_id: str, version: int) -> _Parent:
+        key = dataset_id, version
+        if key not in self._sources:
+            stored = require_version(self._tx, dataset_id, version)
+            now = dataset_by_id(self._tx, dataset_id).definition
+            pin = InputVersion(dataset=now.dataset, dataset_id=dataset_id, version=version)
+            if lineage_of_run(self._tx, stored.run_id) is None:
+                self._sources[key] = self._parent(now.dataset, pin)
+            else:
+                then = definition_of_version(self._tx, stored)
+                definitions = [now] if then is None else [now, then]
+                tags: Tags = {}
+                for definition in definitions:
+                    tags = _together(tags, _own_tags(definition, now.dataset))
+                    tags = _together(tags, self._with_declared(definition, {}, {}))
+                self._sources[key] = _Parent(tags, now.table_schema, stored.table_schema)
+        return self._sources[key]
+
+    def _with_declared(
+        self, definition: DatasetDefinition, found: Tags, pins: Mapping[DatasetName, InputVersion]
+    ) -> Tags:
+        """A person's word on a column replaces what lineage shows."""
+        result = dict(found)
+        for column in definition.columns:
+            if not column.clean and not column.derived_from:
+                continue
+            carried: set[_Carried] = set()
+            for path in column.derived_from:
+                dataset, _, name = path.rpartition(".")
+                parent = self._parent(DatasetName(dataset), pins.get(DatasetName(dataset)))
+                carried |= set(_through(parent, name, frozenset()))
+            result[column.name.casefold()] = carried
+        return result
 
     def _passed_on(
         self, definition: DatasetDefinition, above: dict[DatasetName, _Parent], *, transformed: bool
@@ -121,8 +193,8 @@ class _Ancestors:
         match definition.build:
             case FromSql(text=text):
                 return _by_sql(definition, text, above)
-            case FromPython():
-                return _by_name(definition, (parent.tags for parent in above.values()))
+            case FromPython() | FromFrame():
+                return _by_anything(definition, (parent.tags for parent in above.values()))
         return {}
 
     def _parent(self, name: DatasetName, pin: InputVersion | None) -> _Parent:
@@ -135,20 +207,33 @@ class _Ancestors:
 
     def _found(self, name: DatasetName, pin: InputVersion | None) -> _Parent:
         now = self._today(name, pin)
+        version = self._version(name, pin)
+        lineage = None if version is None else lineage_of_run(self._tx, version.run_id)
         tags = {}
         if now is not None:
-            tags = self._all_tags(now, now.dataset, transformed=self._is_transformed(now))
+            transformed = self._is_transformed(now)
+            tags = self._all_tags(now, now.dataset, lineage=lineage, transformed=transformed)
         today = None if now is None else now.table_schema
-        if pin is None:
+        if pin is None or version is None:
             return _Parent(tags, today, read=None)
-        version = require_version(self._tx, pin.dataset_id, pin.version)
         then = definition_of_version(self._tx, version)
         if then is not None:
             read = inputs_of(self._tx, pin.dataset_id, pin.version)
             known_as = then.dataset if now is None else now.dataset
             transformed = self._was_transformed(version)
-            tags = _together(tags, self._all_tags(then, known_as, read, transformed=transformed))
+            before = self._all_tags(then, known_as, read, lineage=lineage, transformed=transformed)
+            tags = _together(tags, before)
         return _Parent(tags, today, version.table_schema)
+
+    def _version(self, name: DatasetName, pin: InputVersion | None) -> StoredVersion | None:
+        """The version that is read, or the published one."""
+        if pin is not None:
+            return require_version(self._tx, pin.dataset_id, pin.version)
+        found = None if self._given is not None else current_definition(self._tx, name)
+        shown = None if found is None else pointer(self._tx, found.dataset_id)
+        if found is None or shown is None:
+            return None
+        return require_version(self._tx, found.dataset_id, shown.version)
 
     def _today(self, name: DatasetName, pin: InputVersion | None) -> DatasetDefinition | None:
         if pin is not None:  # it may have been renamed
@@ -164,16 +249,12 @@ class _Ancestors:
         known_as: DatasetName,
         read: Iterable[InputVersion] = (),
         *,
+        lineage: BatchLineage | None,
         transformed: bool,
     ) -> Tags:
-        own = {
-            column.name.casefold(): {
-                _Carried(tag.lower(), f"{known_as}.{column.name}") for tag in column.tags
-            }
-            for column in definition.columns
-            if column.tags
-        }
-        return _together(self.inherited(definition, read, transformed=transformed), own)
+        own = _own_tags(definition, known_as)
+        inherited = self.inherited(definition, read, lineage, transformed=transformed)
+        return _together(inherited, own)
 
     def _is_transformed(self, definition: DatasetDefinition) -> bool:
         """Skipped: it makes no difference to a policy."""
@@ -189,10 +270,9 @@ class _Suspects(_Ancestors):
     def _passed_on(
         self, definition: DatasetDefinition, above: dict[DatasetName, _Parent], *, transformed: bool
     ) -> Tags:
-        if not transformed and not isinstance(definition.build, FromPython):
+        if not transformed:
             return super()._passed_on(definition, above, transformed=transformed)
-        carried = set(_everything(parent.tags for parent in above.values()))
-        return {column.name.casefold(): carried for column in definition.columns}
+        return _by_anything(definition, (parent.tags for parent in above.values()))
 
     def _is_transformed(self, definition: DatasetDefinition) -> bool:
         found = current_target(self._tx, definition.target or "")
@@ -202,6 +282,16 @@ class _Suspects(_Ancestors):
         return bool(opening_of(self._tx, version.run_id).plan.transform)
 
 
+def _own_tags(definition: DatasetDefinition, known_as: DatasetName) -> Tags:
+    return {
+        column.name.casefold(): {
+            _Carried(tag.lower(), f"{known_as}.{column.name}") for tag in column.tags
+        }
+        for column in definition.columns
+        if column.tags
+    }
+
+
 def _together(first: Tags, second: Tags) -> Tags:
     names = [*first, *second]
     return {name: first.get(name, set()) | second.get(name, set()) for name in names}
@@ -209,19 +299,19 @@ def _together(first: Tags, second: Tags) -> Tags:
 
 def _by_sql(definition: DatasetDefinition, text: str, above: dict[DatasetName, _Parent]) -> Tags:
     """A column whose lineage is unknown carries all tags of the inputs."""
-    from lakeguard.registry.sql.lineage import column_sources
+    from lakeguard.registry.sql.lineage import column_lineage
 
     tags = {name: parent.tags for name, parent in above.items()}
     read = {name: parent.read or parent.today for name, parent in above.items()}
     today = {name: parent.today for name, parent in above.items()}
     ways = [
-        column_sources(text, {name: schema for name, schema in schemas.items() if schema})
+        column_lineage(text, {name: schema for name, schema in schemas.items() if schema})
         for schemas in (read, today)
     ]
     result: Tags = {}
     for column in definition.columns:
         name = column.name.casefold()
-        found = [sources[name] for sources in ways if name in sources]
+        found = [way.columns.get(name) for way in ways if name in way.columns or not way.complete]
         known = [made_of for made_of in found if made_of is not None]
         if not found or len(known) < len(found):
             carried = set(_everything(tags.values()))
@@ -235,7 +325,17 @@ def _by_sql(definition: DatasetDefinition, text: str, above: dict[DatasetName, _
 def _of(made_of: Iterable[ColumnSource], above: dict[DatasetName, Tags]) -> Iterator[_Carried]:
     for source in made_of:
         for item in above.get(source.dataset, {}).get(source.column, ()):
-            yield _Carried(item.tag, item.source, item.through | source.through)
+            yield replace(item, through=item.through | source.through)
+
+
+def _through(parent: _Parent, column: str, through: frozenset[str]) -> Iterator[_Carried]:
+    """Tags of a column of an input; all tags of the input, if it has no such column."""
+    name = column.casefold()
+    for item in parent.tags.get(name, ()):
+        yield replace(item, through=item.through | through)
+    schemas = [schema for schema in (parent.today, parent.read) if schema is not None]
+    if not any(name in map(str.casefold, schema.names) for schema in schemas):
+        yield from _anything([parent.tags])
 
 
 def _everything(above: Iterable[Tags]) -> Iterator[_Carried]:
@@ -244,12 +344,12 @@ def _everything(above: Iterable[Tags]) -> Iterator[_Carried]:
             yield from carried
 
 
-def _by_name(definition: DatasetDefinition, above: Iterable[Tags]) -> Tags:
-    """The lineage of Python builds is unknown."""
-    parents, result = list(above), Tags()
-    for column in definition.columns:
-        name = column.name.casefold()
-        carried: set[_Carried] = set().union(*(tags.get(name, set()) for tags in parents))
-        if carried:
-            result[name] = carried
-    return result
+def _anything(above: Iterable[Tags]) -> set[_Carried]:
+    """All tags of the inputs, for a column of which nothing is known."""
+    return {replace(item, unknown=True) for item in _everything(above)}
+
+
+def _by_anything(definition: DatasetDefinition, above: Iterable[Tags]) -> Tags:
+    """Without a lineage, every column may hold anything that was read."""
+    carried = _anything(above)
+    return {column.name.casefold(): carried for column in definition.columns} if carried else {}

@@ -107,12 +107,13 @@ def ensure_table(
 
 
 def _remember_table(context: PlaneContext, dataset: RegisteredDataset, table_id: str) -> str:
+    created = context.tables.commit_body(context.location_of(dataset), 0)
     with context.write() as tx:
         hold_table(tx, dataset.dataset_id)
         known = table_id_of(tx, dataset.dataset_id)
         if known is not None:
             return known
-        record_table(tx, dataset.dataset_id, dataset.location, table_id)
+        record_table(tx, dataset.dataset_id, dataset.location, table_id, created)
     return table_id
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lakeguard.dispatch import tasks
 from lakeguard.dispatch.tasks import Task
+from lakeguard.ledger.documents import put_text
 from lakeguard.ledger.intents import (
     ClosedIntent,
     IntentOutcome,
@@ -83,6 +84,7 @@ def settle(
     outcome = _outcome(intent, commit, difference)
     arrows = column_descent(context, intent) if difference is None else ()
     partitions = partitions_after(context, intent, commit) if difference is None else None
+    body = context.tables.commit_body(intent.location, commit.version)
     reached("complete.before")
     with context.write() as tx:
         task = tasks.task_of_run(tx, intent.run_id)
@@ -90,6 +92,8 @@ def settle(
         known = result_of_run(tx, intent.run_id)
         if known is not None:
             return known
+        if body is not None and outcome is not IntentOutcome.FOREIGN:
+            put_text(tx, body.decode(), tx.now())  # undo writes it back if it is altered or lost
         closed = ClosedIntent(
             intent_id=intent.intent_id,
             outcome=outcome,

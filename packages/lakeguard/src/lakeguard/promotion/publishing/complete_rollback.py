@@ -9,6 +9,7 @@ from lakeguard.promotion.publishing.invalidate_replaced import invalidate_restor
 from lakeguard.promotion.publishing.schema_drift import follow_shown
 from lakeguard.promotion.records.alerts import alert_on_rollback
 from lakeguard.promotion.records.move_pointer import show_version
+from lakeguard.promotion.records.table_findings import note_recovery
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.frozen_model import FrozenModel
@@ -49,6 +50,7 @@ def publish_restored(
         actor=order.actor,
         reason=order.reason,
     )
+    note_recovery(tx, context, dataset, f"v{order.version} is shown again", by=order.actor)
     shown = before.version if before else None
     invalidate_restored(tx, dataset, task, shown, order.version)
     alert_on_rollback(tx, context, dataset, result, actor=order.actor, reason=order.reason)

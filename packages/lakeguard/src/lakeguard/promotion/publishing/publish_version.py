@@ -5,6 +5,7 @@ from __future__ import annotations
 from lakeguard.ledger.decisions import decision_by_id
 from lakeguard.ledger.documents import get_document, put_document
 from lakeguard.ledger.lineage import Arrow, record_lineage
+from lakeguard.ledger.openings import lineage_of_run
 from lakeguard.ledger.promotions import record_promotion
 from lakeguard.ledger.versions import (
     StoredVersion,
@@ -21,6 +22,7 @@ from lakeguard.promotion.publishing.partition_states import Partitions, record_p
 from lakeguard.promotion.publishing.schema_drift import record_drift
 from lakeguard.promotion.quarantine.record_rows import record_quarantine
 from lakeguard.promotion.records.end_run import end_run
+from lakeguard.registry.store import job_name
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind, RunStatus
 from lakeguard_sdk.core.ids import new_id
@@ -53,7 +55,7 @@ def publish_version(
     )
     record_quarantine(tx, run.plan, version, evidence)
     _materialize(tx, run, version, evidence, adopted=adopted)
-    _point_at(tx, version, intent.kind)
+    _point_at(tx, version, intent.kind, run.task.triggered_by)
     record_drift(tx, context, run.dataset, intent.run_id)
     invalidate_replaced(tx, run, version.version, partitions)
     record_promotion(tx, decision)
@@ -84,7 +86,7 @@ def _materialize(
     )
 
 
-def _point_at(tx: Transaction, version: StoredVersion, kind: MoveKind) -> None:
+def _point_at(tx: Transaction, version: StoredVersion, kind: MoveKind, actor: str) -> None:
     verb = "adopted" if kind is MoveKind.ADOPTION else "published"
     move_pointer(
         tx,
@@ -93,7 +95,7 @@ def _point_at(tx: Transaction, version: StoredVersion, kind: MoveKind) -> None:
         commit=version.commit_version,
         kind=kind,
         at=version.promoted_at,
-        actor=version.promoted_by,
+        actor=actor,
         reason=f"{verb} by run {version.run_id}",
         decision_id=version.decision_id,
     )
@@ -110,7 +112,7 @@ def _version(
         schema_hash=intent.table_schema.schema_hash,
         row_count=evidence.rows,
         promoted_at=tx.now(),
-        promoted_by=run.task.triggered_by,
+        promoted_by=job_name(tx, run.task.job_id or intent.dataset_id),
         version_id=new_id("ver"),
         run_id=intent.run_id,
         decision_id=intent.decision_id,
@@ -130,10 +132,13 @@ def _version(
 
 
 def _inputs(tx: Transaction, run: OpenRun, evidence: Evidence) -> tuple[InputVersion, ...]:
-    """A replay reads no input; its inputs are those of its base."""
+    """With those that the lineage names. A replay reads no input; its inputs are those of its
+    base."""
     base = run.plan.base
     if not isinstance(run.plan.build, QuarantineBuild) or base is None:
-        return evidence.inputs
+        lineage = lineage_of_run(tx, evidence.run_id)
+        found = () if lineage is None else lineage.inputs
+        return tuple(dict.fromkeys((*evidence.inputs, *found)))
     return read_inputs(tx, run.dataset, base.version)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.evaluation.redaction import redacted_message, redacted_reasons
+from lakeguard.gate.schema.messages import change_text
 from lakeguard.ledger.notifications.store import record_notifications
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.store import RegisteredDataset
@@ -21,7 +22,8 @@ from lakeguard_sdk.core.enums import (
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.model.decision import CheckResult, Decision
 from lakeguard_sdk.model.notifications import Alert, AlertKind, alert_key
-from lakeguard_sdk.model.run import RunResult
+from lakeguard_sdk.model.run import RunResult, SchemaReaction
+from lakeguard_sdk.model.schema_changes import Reaction
 
 _WARNING = {CheckKind.RULE: AlertKind.RULE, CheckKind.POLICY: AlertKind.POLICY}
 _MOST_REASONS = 20
@@ -43,7 +45,7 @@ def alert_on_decision(
     if not decision.allowed:
         reasons = redacted_reasons(ruling, hidden)[:_MOST_REASONS]
         alert = Alert(
-            **_subject(context, dataset, AlertKind.BLOCKED, decision.decision_id),
+            **alert_subject(context, dataset, AlertKind.BLOCKED, decision.decision_id),
             **about,
             severity=Severity.FAIL,
             message="; ".join(reasons) or "blocked",
@@ -56,13 +58,39 @@ def alert_on_decision(
         if kind is None or check.outcome is not Outcome.WARN:
             continue
         alert = Alert(
-            **_subject(context, dataset, kind, decision.decision_id, check.check_id),
+            **alert_subject(context, dataset, kind, decision.decision_id, check.check_id),
             **about,
             severity=Severity.WARN,
             check=check.check_id,
             message=_message(check, hidden),
             details=_details(check),
             raised_at=at,
+        )
+        record_notifications(tx, [alert])
+
+
+def alert_on_columns(
+    tx: Transaction,
+    context: PlaneContext,
+    dataset: RegisteredDataset,
+    run_id: str,
+    differences: Iterable[SchemaReaction],
+) -> None:
+    """For every column that the run leaves out because it is not declared, once; not for those
+    that the definition names."""
+    named = {name.casefold() for name in dataset.definition.leave_out}
+    for item in differences:
+        if item.reaction is not Reaction.LEFT_OUT or item.column.casefold() in named:
+            continue
+        key = (dataset.dataset_id, item.column, item.found or "")
+        alert = Alert(
+            **alert_subject(context, dataset, AlertKind.COLUMN, *key),
+            severity=Severity.WARN,
+            run_id=run_id,
+            check=f"schema.{item.column}",
+            message=f"{change_text(item)}, so it is not in the table",
+            details={"column": item.column, "type": item.found},
+            raised_at=tx.now(),
         )
         record_notifications(tx, [alert])
 
@@ -81,7 +109,7 @@ def alert_on_failure(
     code = result.error.code if result.error else "LG-0000"
     attempts = "" if task.attempt == 1 else f" after {task.attempt} attempts"
     alert = Alert(
-        **_subject(context, dataset, AlertKind.FAILED, result.run_id),
+        **alert_subject(context, dataset, AlertKind.FAILED, result.run_id),
         severity=Severity.FAIL,
         run_id=result.run_id,
         message=f"the {task.kind} failed{attempts} with {code}",
@@ -103,7 +131,7 @@ def alert_on_rollback(
     """For an earlier version that readers see again."""
     decision = result.decision
     alert = Alert(
-        **_subject(context, dataset, AlertKind.ROLLBACK, result.run_id),
+        **alert_subject(context, dataset, AlertKind.ROLLBACK, result.run_id),
         severity=Severity.WARN,
         run_id=result.run_id,
         decision_id=decision.decision_id if decision else None,
@@ -121,9 +149,10 @@ def _may_pass(task: Task, result: RunResult) -> bool:
     return retryable and not spent and task.kind is not TaskKind.ROLLBACK
 
 
-def _subject(
+def alert_subject(
     context: PlaneContext, dataset: RegisteredDataset, kind: AlertKind, *key: str
 ) -> dict[str, Any]:
+    """Fields of an alert that say which dataset it is about; ``key`` tells alerts apart."""
     return {
         "alert_id": new_id("alr"),
         "kind": kind,

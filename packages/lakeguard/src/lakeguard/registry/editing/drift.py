@@ -7,9 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from lakeguard.gate.rules.parse import read_rule
 from lakeguard.registry.kinds import hash_of
 from lakeguard.registry.snapshot import RegistryState
-from lakeguard_sdk.model.definitions import ColumnDefinition, DatasetDefinition, Definitions
+from lakeguard_sdk.model.definitions import (
+    ColumnDefinition,
+    DatasetDefinition,
+    Definitions,
+    FromSource,
+)
 from lakeguard_sdk.model.run import SchemaReaction
 from lakeguard_sdk.model.schema_changes import ColumnOrigin, Reaction, SchemaChange
 from lakeguard_sdk.types.schema import TableSchema
@@ -29,9 +35,42 @@ def keeping_drift(definitions: Definitions, current: RegistryState) -> Definitio
         entry = entries.get(dataset.dataset)
         before = opened[entry.kind, entry.name].definition if entry else None
         if isinstance(before, DatasetDefinition):
-            dataset = _with_drift(dataset, before)
+            dataset = with_row_settings(_with_drift(dataset, before), before)
         datasets.append(dataset)
     return definitions.model_copy(update={"datasets": tuple(datasets)})
+
+
+def with_row_settings(dataset: DatasetDefinition, before: DatasetDefinition) -> DatasetDefinition:
+    """What only rows say is retained: names and types as the source has them, and rule sets for as
+    long as the rules of their columns are the same."""
+    registered = {column.name: column for column in before.columns}
+    same = {rule.rule_id for rule in before.rules if rule in dataset.rules}
+    lost = [rule for rule in before.rules if rule.rule_id not in same]
+    changed = {name for rule in lost for name in read_rule(rule.expression).rule.columns}
+    columns = tuple(
+        _as_given(column, registered.get(column.name), column.name not in changed)
+        for column in dataset.columns
+    )
+    build = dataset.build
+    if isinstance(build, FromSource) and isinstance(before.build, FromSource):
+        given: dict[str, object] = {
+            "dq_enabled": before.build.dq_enabled,
+            "dq_fail_behavior": before.build.dq_fail_behavior,
+        }
+        if build == FromSource(**build.model_dump(exclude=set(given))):
+            build = build.model_copy(update=given)
+    return dataset.model_copy(update={"columns": columns, "build": build})
+
+
+def _as_given(
+    column: ColumnDefinition, before: ColumnDefinition | None, same_rules: bool
+) -> ColumnDefinition:
+    if before is None:
+        return column
+    fields = ["source_name"] + ["source_type"] * (before.type == column.type)
+    fields += ["dq_rule_set", "dq_severity"] * same_rules
+    given = {name: getattr(before, name) for name in fields if not getattr(column, name)}
+    return column.model_copy(update=given) if any(given.values()) else column
 
 
 def undrifted(definition: DatasetDefinition, shown: TableSchema) -> DatasetDefinition:

@@ -13,7 +13,7 @@ from lakeguard.gate.rules.compile import default_rule_id
 from lakeguard.gate.rules.parse import read_rule
 from lakeguard.registry.kinds import every
 from lakeguard.registry.text.definition_positions import file_of
-from lakeguard_sdk.core.enums import LoadType, Severity
+from lakeguard_sdk.core.enums import Lifecycle, LoadType, Severity
 from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
     DatasetDefinition,
@@ -23,6 +23,7 @@ from lakeguard_sdk.model.definitions import (
     FromPython,
     FromSource,
     FromSql,
+    Pending,
     PolicyDefinition,
     RuleDefinition,
     SourceMapping,
@@ -114,6 +115,7 @@ def _dataset(dataset: DatasetDefinition, sql: _SqlFiles) -> dict[str, Any]:
             "domain": dataset.domain,
             "description": dataset.description,
             "active": None if dataset.active else False,
+            "status": None if dataset.status is Lifecycle.ACTIVE else dataset.status.value,
             "parents": [str(parent) for parent in dataset.parents],
             **_build(dataset, sql),
             "load": _load(dataset.load),
@@ -142,8 +144,8 @@ def _build(dataset: DatasetDefinition, sql: _SqlFiles) -> dict[str, Any]:
             return {"build": _Flow(sql=sql.take(dataset, build))}
         case FromPython(file=file, function=function):
             return {"build": _Flow(python=f"{file}:{function}")}
-        case FromFrame():
-            return {"build": "frame"}
+        case FromFrame() | Pending() as build:
+            return {"build": build.build}
 
 
 def _profile(dataset: DatasetDefinition) -> dict[str, Any] | None:
@@ -174,6 +176,9 @@ def _column(column: ColumnDefinition, required: bool) -> dict[str, Any]:
         "description": column.description,
         "origin": None if column.origin is ColumnOrigin.DECLARED else column.origin.value,
         "widened_from": column.widened_from,
+        "derived_from": list(column.derived_from),
+        "reason": column.reason,
+        "clean": column.clean,
     }
     return _Flow(_without_empty(data))
 
@@ -185,7 +190,7 @@ def _is_required(column: ColumnDefinition, rules: Iterable[RuleDefinition]) -> b
 def _column_of(rule: RuleDefinition) -> str | None:
     """The column of a rule that ``required: true`` replaces."""
     name = rule.rule_id.removeprefix("not_null.")
-    plain = rule.expression == f"not_null({column_text(name)})"
+    plain = rule.expression == f"not_null({column_text(name)})" and not rule.external_id
     return name if plain and rule.active and rule.severity is Severity.FAIL else None
 
 
@@ -196,6 +201,7 @@ def _rule(rule: RuleDefinition) -> dict[str, Any] | str:
         "id": None if rule.rule_id == default_rule_id(read) else rule.rule_id,
         "severity": None if limited or rule.severity is Severity.FAIL else rule.severity.value,
         "active": None if rule.active else False,
+        "external_id": rule.external_id or None,
     }
     options = {key: value for key, value in options.items() if value is not None}
     return _Flow(rule=rule.expression, **options) if options else rule.expression

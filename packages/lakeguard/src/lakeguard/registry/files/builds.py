@@ -18,16 +18,19 @@ from lakeguard_sdk.model.definitions import (
     FromPython,
     FromSource,
     FromSql,
+    Pending,
 )
 from lakeguard_sdk.security.secret_values import holds_secret
 
 BUILD_KEYS = ("sql", "python")
 FRAME = "frame"
 """``build: frame``: a program publishes a DataFrame."""
+PENDING = "pending"
+"""``build: pending``: registered before it is known how it is built."""
 SOURCE_KEYS = ("name", "object", "external_id")
 _SHAPE = "{sql: sql/orders.sql}"
 
-Built = FromSource | FromSql | FromPython | FromFrame
+Built = FromSource | FromSql | FromPython | FromFrame | Pending
 
 
 def read_build(fields: Fields, files: ProjectFiles) -> Built | None:
@@ -49,7 +52,9 @@ def _code_build(fields: Fields, files: ProjectFiles) -> Built | None:
     node = fields.node("build")
     if isinstance(node, Scalar) and node.value == FRAME:
         return FromFrame()
-    block = fields.block_at("build", f"{_SHAPE}, or {FRAME}")
+    if isinstance(node, Scalar) and node.value == PENDING:
+        return Pending()
+    block = fields.block_at("build", f"{_SHAPE}, {FRAME} or {PENDING}")
     if block is None:
         return None
     build = Fields(fields.document, block, fields.findings, BUILD_KEYS)
@@ -139,14 +144,15 @@ def _function_error(
     place = Place(file=file, line=item.lineno, column=item.col_offset + 1)
     if isinstance(item, ast.AsyncFunctionDef):
         return _bad(place, f"{function} is async; write a plain function")
-    if not _takes_two(item.args):
-        return _bad(place, f"write def {function}(spark, inputs), with exactly two parameters")
+    if not _takes_two_or_three(item.args):
+        shape = f"def {function}(spark, inputs), or def {function}(spark, inputs, parameters)"
+        return _bad(place, f"write {shape}")
     return None
 
 
-def _takes_two(args: ast.arguments) -> bool:
+def _takes_two_or_three(args: ast.arguments) -> bool:
     named = len(args.posonlyargs) + len(args.args)
-    return named == 2 and not args.kwonlyargs and args.vararg is None and args.kwarg is None
+    return named in (2, 3) and not args.kwonlyargs and args.vararg is None and args.kwarg is None
 
 
 def _parsed(data: bytes) -> ast.Module:

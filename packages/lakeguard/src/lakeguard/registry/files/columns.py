@@ -10,10 +10,22 @@ from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.errors import UnknownType
 from lakeguard_sdk.model.definitions import ColumnDefinition
 from lakeguard_sdk.model.schema_changes import ColumnOrigin
-from lakeguard_sdk.types.schema import TYPE_WORDS, normal_type
+from lakeguard_sdk.types.schema import MEANT, TYPE_WORDS, normal_type
 from lakeguard_sdk.types.type_tree import NotAType
 
-KEYS = ("type", "required", "nullable", "tags", "description", "rules", "origin", "widened_from")
+KEYS = (
+    "type",
+    "required",
+    "nullable",
+    "tags",
+    "description",
+    "rules",
+    "origin",
+    "widened_from",
+    "derived_from",
+    "reason",
+    "clean",
+)
 _SHAPE = "{type: string, required: true}"
 
 
@@ -35,7 +47,9 @@ class ColumnsRead:
     """Whether every column was parsed, so rules can be checked against them."""
 
 
-def read_columns(fields: Fields) -> ColumnsRead:
+def read_columns(fields: Fields, *, optional: bool = False) -> ColumnsRead:
+    if optional and fields.node("columns") is None:
+        return ColumnsRead((), (), True)
     block = fields.block_at("columns", f"{{order_id: {_SHAPE}}}")
     if block is None or not block.keys:
         if fields.node("columns") is block:
@@ -84,6 +98,9 @@ def _entry(
         nullable=nullable,
         origin=origin or ColumnOrigin.DECLARED,
         widened_from=widened_from or "",
+        derived_from=_derived_from(column),
+        reason=column.text("reason", limit=LONGEST_DESCRIPTION) or "",
+        clean=column.text("clean", limit=LONGEST_DESCRIPTION) or "",
     )
     return definition, column_rules
 
@@ -111,6 +128,12 @@ def _type(column: Fields, split: str | None) -> str | None:
     return None if scalar is None else _read_type(column, scalar, split)
 
 
+def type_hint(word: str) -> str:
+    """The type that is meant, by what other systems call it or by its spelling."""
+    meant = MEANT.get(word.casefold())
+    return f"; did you mean {meant}?" if meant else did_you_mean(word, TYPE_WORDS)
+
+
 def _read_type(column: Fields, scalar: Scalar, split: str | None) -> str | None:
     place = column.document.place(scalar)
     if split is not None:
@@ -121,9 +144,14 @@ def _read_type(column: Fields, scalar: Scalar, split: str | None) -> str | None:
         return normal_type(scalar.value)
     except NotAType as error:
         problem = f"; {error.problem}" if error.problem else ""
-        hint = problem + did_you_mean(error.part, TYPE_WORDS)
+        hint = problem + type_hint(error.part)
         column.add(UnknownType(place, type=scalar.value[:80], hint=hint))
         return None
+
+
+def _derived_from(column: Fields) -> tuple[str, ...]:
+    """Other texts than ``layer.name.column`` are refused with the other references."""
+    return tuple(node.value for node in column.items("derived_from") if isinstance(node, Scalar))
 
 
 def _tags(column: Fields) -> tuple[str, ...]:

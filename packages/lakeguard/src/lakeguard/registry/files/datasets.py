@@ -19,14 +19,15 @@ from lakeguard.registry.text.fields import LONGEST_DESCRIPTION, LONGEST_TEXT, Fi
 from lakeguard.registry.text.problems import Findings
 from lakeguard.registry.text.yaml_nodes import Document, Scalar
 from lakeguard_sdk.core.dataset_name import DatasetName, check_word
+from lakeguard_sdk.core.enums import Lifecycle
 from lakeguard_sdk.errors import BadDefinitionName, BadName
-from lakeguard_sdk.model.definitions import PROFILE_EVERY, DatasetDefinition
+from lakeguard_sdk.model.definitions import PROFILE_EVERY, DatasetDefinition, Pending
 from lakeguard_sdk.types.schema import Column, TableSchema
 
 KEYS = (
     "dataset", "renamed_from", "owner", "domain", "description", "active", "parents", "source",
     "build", "load", "schema", "target", "columns", "rules", "external_id", "details",
-    "location", "profile",
+    "location", "profile", "status",
 )  # fmt: skip
 DEFAULT_PROFILE = "default"
 SCHEMA_KEYS = ("profile", "leave_out")
@@ -46,12 +47,13 @@ def read_dataset(
     owner, domain = fields.text("owner", required=True), fields.text("domain", required=True)
     description = fields.text("description", limit=LONGEST_DESCRIPTION) or ""
     active = fields.flag("active", True)
+    status = fields.choice("status", Lifecycle, Lifecycle.ACTIVE) or Lifecycle.ACTIVE
     parents = _parents(fields)
     build = read_build(fields, files)
     load_read, (profile, leave_out) = read_load(fields), _schema(fields)
     every = _profile_every(fields)
     identity = _location_and_ids(fields)
-    columns = read_columns(fields)
+    columns = read_columns(fields, optional=isinstance(build, Pending))
     load, label = load_read.whole, str(name or "this dataset")
     rules = read_rules(fields, label, columns, load, macros or Macros())
     if findings.count > before or name is None or build is None or load is None:
@@ -64,6 +66,7 @@ def read_dataset(
         owner=owner or "",
         description=description,
         active=active,
+        status=status,
         parents=parents,
         build=build,
         load=load,
@@ -120,7 +123,7 @@ def _schema(fields: Fields) -> tuple[str, tuple[str, ...]]:
             names.append(node.value)
         else:
             schema.wrong(node, "leave_out", "write column names")
-    return _profile(schema), tuple(names)
+    return _profile(schema, required=not names), tuple(names)
 
 
 def _profile_every(fields: Fields) -> str:
@@ -138,8 +141,8 @@ def _profile_every(fields: Fields) -> str:
     return ""
 
 
-def _profile(schema: Fields) -> str:
-    scalar = schema.scalar("profile", required=True)
+def _profile(schema: Fields, *, required: bool) -> str:
+    scalar = schema.scalar("profile", required=required)
     if scalar is None:
         return DEFAULT_PROFILE
     try:

@@ -70,10 +70,8 @@ def read_secrets(fields: Fields) -> Details:
 
 def secret_problems(secrets: Details) -> Iterator[tuple[str, str]]:
     """Problems of secret references, by name."""
-    for name, reference in secrets.items():
+    for name in secrets:
         try:
             check_word(name)
         except BadName:
             yield name, "a secret name must be lower snake case and start with a letter"
-        if reference.startswith("secret:"):
-            yield name, "write env:NAME or file:PATH; other secret stores are not supported yet"

@@ -16,7 +16,7 @@ from lakeguard.registry.graph import cycles
 from lakeguard.registry.text.definition_positions import Locate, by_file
 from lakeguard.registry.text.yaml_nodes import Path
 from lakeguard_sdk.core.did_you_mean import did_you_mean
-from lakeguard_sdk.core.enums import QUEUED_KINDS, TaskKind
+from lakeguard_sdk.core.enums import BUILD_JOB_TYPES, QUEUED_KINDS, TaskKind
 from lakeguard_sdk.errors import (
     DefinitionError,
     JobCycle,
@@ -72,9 +72,6 @@ TRIGGERS = ("schedule", "on_update", "on_update_any", "on_files", "on_event", "a
 _STARTED_BY = frozenset({*TRIGGERS, "frequency#Type", "trigger#EventBridge"})
 _OF_TYPE = {"call": ("python",), "url": ("http",), "outputs": ("python", "http")}
 _NEEDED = {"python": "call", "http": "url"}
-_CALLED = ("python", "http")
-"""Types whose workers resolve the secrets named in the details."""
-_FOREIGN_STORE = "secret://"
 NO_DATASET = "; or write the type of the job"
 """Hint for a build without a dataset."""
 
@@ -154,6 +151,8 @@ _UNCHANGED = ("after", "overlap", "concurrency", "priority", "labels", "attempts
 
 def kind_of(definition: JobDefinition) -> TaskKind | None:
     """None if it cannot run here: a type of another system, or a build without a dataset."""
+    if definition.type in BUILD_JOB_TYPES and definition.dataset is not None:
+        return TaskKind.BUILD
     if definition.type not in QUEUED_KINDS:
         return None
     kind = TaskKind(definition.type)
@@ -165,6 +164,24 @@ def is_idle(definition: JobDefinition) -> bool:
     written, and a mere catalogue entry if no type is."""
     nothing = definition.type == TaskKind.BUILD and definition.dataset is None
     return nothing and read_controls(definition).active
+
+
+def cannot_start(definition: JobDefinition) -> str:
+    """Why an active job could never start although it is meant to; empty if it can, or if it is a
+    catalogue entry that another system runs."""
+    reading = read_controls(definition)
+    if not reading.active:
+        return ""
+    if wrong := reading.problem_of(definition.job):
+        return wrong
+    started_here = STEP_FUNCTION not in definition.config and _STARTED_BY & set(definition.config)
+    if reading.controls.kind is None and started_here:
+        started = ", ".join(sorted(_STARTED_BY & set(definition.config)))
+        return (
+            f"job {definition.job} has {started}, but nothing here runs jobs of type"
+            f" {definition.type}; name a dataset and type build"
+        )
+    return ""
 
 
 def _parse_config(config: Mapping[str, str]) -> tuple[dict[str, Any], list[Mistake]]:
@@ -224,25 +241,17 @@ def _builds_nothing(definition: JobDefinition) -> bool:
 
 
 def _details(definition: JobDefinition) -> list[Mistake]:
-    """Details that a worker needs, or could not resolve."""
-    if definition.type not in _CALLED:
-        return []
-    details = definition.details
-    mistakes = [
-        Mistake(name, "unsupported secret reference; write env:NAME or file:PATH", block="details")
-        for name, text in details.items()
-        if text.startswith(_FOREIGN_STORE)
-    ]
-    if definition.type == TaskKind.HTTP and SIGNING_SECRET not in details:
-        hint = "; the request is signed with it, env:NAME or file:PATH"
-        mistakes.append(Mistake(SIGNING_SECRET, hint, missing=True, block="details"))
-    return mistakes
+    """Details that a worker needs."""
+    if definition.type == TaskKind.HTTP and SIGNING_SECRET not in definition.details:
+        hint = "; the request is signed with it, env:NAME, file:PATH or secret://NAME"
+        return [Mistake(SIGNING_SECRET, hint, missing=True, block="details")]
+    return []
 
 
 def _of_strange_type(definition: JobDefinition) -> list[Mistake]:
     """Jobs of other systems may be listed in the catalogue, but cannot be triggered here."""
     used = [key for key in (*TRIGGERS, *_OF_TYPE) if key in definition.config]
-    if definition.type in QUEUED_KINDS or not used:
+    if definition.type in QUEUED_KINDS or kind_of(definition) is not None or not used:
         return []
     near = did_you_mean(definition.type, [kind.value for kind in QUEUED_KINDS])
     problem = f"jobs of type {definition.type} cannot be run here, but have {', '.join(used)}{near}"

@@ -24,6 +24,7 @@ POLICY_KEYS = (
     "expression",
     "enforcement",
     "active",
+    "external_id",
 )
 
 
@@ -51,6 +52,7 @@ def read_policy(document: Document, findings: Findings) -> PolicyDefinition | No
             "expression": text,
             "enforcement": enforcement,
             "active": active,
+            "external_id": fields.text("external_id") or "",
         }
     )
 

@@ -30,7 +30,7 @@ from lakeguard_sdk.model.definitions import RuleDefinition
 from lakeguard_sdk.model.load import Load, load_columns
 from lakeguard_sdk.types.schema import Column, TableSchema
 
-KEYS = ("rule", "id", "severity", "active")
+KEYS = ("rule", "id", "severity", "active", "external_id")
 RULE_ID = re.compile(r"[a-z][a-z0-9_.-]{0,199}\Z")
 _SHAPE = "unique(order_id) or {rule: unique(order_id), severity: WARN}"
 
@@ -45,6 +45,7 @@ class _Entry:
     rule_id: str | None = None
     severity: Severity | None = None
     active: bool = True
+    external_id: str = ""
 
 
 def read_rules(
@@ -109,9 +110,10 @@ class _RuleReader:
         has_severity = fields.node("severity") is not None
         severity = fields.choice("severity", Severity) if has_severity else None
         active = fields.flag("active", True)
+        external_id = fields.text("external_id") or ""
         if scalar is None or fields.findings.count > before:
             return None
-        return _Entry(scalar, scalar.value, column, rule_id, severity, active)
+        return _Entry(scalar, scalar.value, column, rule_id, severity, active, external_id)
 
     def take(self, entry: _Entry) -> None:
         """Add the rule, or the rules that a catalogue rule expands to."""
@@ -157,7 +159,7 @@ class _RuleReader:
             place = self.fields.document.place(entry.where)
             self.fields.add(rule_error(place, self.dataset, error))
             return
-        self._claim(entry, definition)
+        self._claim(entry, definition.model_copy(update={"external_id": entry.external_id}))
 
     def _claim(self, entry: _Entry, rule: RuleDefinition) -> None:
         if len(rule.rule_id) > LONGEST_TEXT:

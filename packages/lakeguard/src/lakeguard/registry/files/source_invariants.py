@@ -26,7 +26,11 @@ PLACE = "path or url"
 
 def source_errors(source: SourceDefinition, locate: Locate) -> Iterator[DefinitionError]:
     """Every error of a source, except secrets in texts, which are checked with all texts."""
-    if not source.path and not source.url:
+    if source.format is SourceFormat.OTHER:
+        if not source.source_type:
+            place = locate(source, ("source_type",))
+            yield MissingKey(place, key="source_type", at=["source_type"])
+    elif not source.path and not source.url:
         yield MissingKey(locate(source, ("path",)), key=PLACE, at=["path"])
     elif not looks_secret(source.path) and not address_holds_secret(source.url):
         for field, problem in place_problems(source):

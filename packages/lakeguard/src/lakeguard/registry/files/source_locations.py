@@ -23,6 +23,8 @@ _DATABASE = re.compile(r"jdbc:postgresql://[^\s/?#@{}]+/[^\s/?#@{}]+(\?[^\s#@{}]
 def place_problems(source: SourceDefinition) -> Iterator[tuple[str, str]]:
     """Problems of path and url; messages never repeat their values."""
     path, url = source.path, source.url
+    if source.format is SourceFormat.OTHER:
+        return
     if path and url:
         yield "url", "write path or url, not both"
     elif url:
@@ -52,7 +54,7 @@ def url_problem(url: str, source_format: SourceFormat) -> str | None:
     if not url.isprintable() or len(url) > LONGEST_PATH or any(map(str.isspace, url)):
         return "write a URL on one line, without spaces"
     if source_format is SourceFormat.JDBC:
-        return None if _DATABASE.fullmatch(url) else _DATABASE_SHAPE
+        return _database_problem(url)
     if source_format not in DOWNLOADED:
         return f"{source_format} is read from a path"
     return _web_problem(url)
@@ -61,6 +63,34 @@ def url_problem(url: str, source_format: SourceFormat) -> str | None:
 _DATABASE_SHAPE = (
     "write jdbc:postgresql://host/database; put user and password in secrets, not in the url"
 )
+
+
+DATABASE_PARAMETERS = (
+    "ApplicationName",
+    "connectTimeout",
+    "currentSchema",
+    "defaultRowFetchSize",
+    "loadBalanceHosts",
+    "loginTimeout",
+    "prepareThreshold",
+    "readOnly",
+    "socketTimeout",
+    "sslmode",
+    "sslrootcert",
+    "targetServerType",
+    "tcpKeepAlive",
+)
+"""Parameters of a database URL. Others of the driver can load classes, write files or log in."""
+
+
+def _database_problem(url: str) -> str | None:
+    if not _DATABASE.fullmatch(url):
+        return _DATABASE_SHAPE
+    given = url.partition("?")[2]
+    names = [pair.partition("=")[0] for pair in given.split("&")] if given else []
+    if all(name in DATABASE_PARAMETERS for name in names):
+        return None
+    return f"after ? only these are allowed: {', '.join(DATABASE_PARAMETERS)}"
 
 
 def _web_problem(url: str) -> str | None:

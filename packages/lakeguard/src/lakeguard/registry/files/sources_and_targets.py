@@ -19,7 +19,7 @@ from lakeguard_sdk.model.definitions import SourceDefinition, SourceMapping, Tar
 
 SOURCE_KEYS = (
     "source", "format", "path", "url", "secrets", "options", "header", "malformed", "landing",
-    "owner", "description", "details", "external_id", "active",
+    "owner", "description", "details", "external_id", "active", "source_type",
 )  # fmt: skip
 
 
@@ -28,11 +28,13 @@ def read_source(document: Document, findings: Findings) -> SourceDefinition | No
     before = findings.count
     fields = Fields(document, document.root, findings, SOURCE_KEYS)
     source_format = fields.choice("format", SourceFormat)
-    if fields.node("path") is None and fields.node("url") is None:
+    located = fields.node("path") is not None or fields.node("url") is not None
+    if not located and source_format is not SourceFormat.OTHER:
         fields.missing(PLACE)
     values = {
         "source": fields.word("source"),
         "format": source_format,
+        "source_type": fields.text("source_type") or "",
         "path": fields.text("path", limit=LONGEST_PATH) or "",
         "url": fields.text("url", limit=LONGEST_PATH) or "",
         "secrets": read_secrets(fields),

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import Table
 
+from lakeguard.registry.kinds import name_of
 from lakeguard.state.schema import (
     dataset_registry_revisions,
     dq_rule_catalog_revisions,
@@ -16,6 +17,8 @@ from lakeguard.state.schema import (
     source_systems_revisions,
 )
 from lakeguard_sdk.core.canonical_json import canonical_json
+from lakeguard_sdk.core.enums import SourceFormat
+from lakeguard_sdk.core.ids import new_id, new_uuid
 from lakeguard_sdk.model.definitions import (
     CatalogueRule,
     DatasetDefinition,
@@ -37,8 +40,16 @@ TABLES: dict[str, Table] = {
     "job": md_jobs_revisions,
 }
 
-KEY_PREFIXES = {"source": "src", "target": "tgt", "dataset": "ds", "job": "job"}
-"""Id prefixes of kinds with generated ids; other kinds are identified by name."""
+_KEY_PREFIXES = {"source": "src", "target": "tgt", "job": "job"}
+"""Id prefixes of kinds with generated ids; datasets have UUIDs, other kinds only a name."""
+
+
+def new_key(definition: Definition) -> str:
+    """The key of a new definition."""
+    if isinstance(definition, DatasetDefinition):
+        return definition.dataset_id or new_uuid()
+    prefix = _KEY_PREFIXES.get(definition.kind)
+    return new_id(prefix) if prefix else name_of(definition)
 
 
 def row_of(definition: Definition, key: str, digest: str) -> dict[str, Any]:
@@ -56,18 +67,22 @@ def row_of(definition: Definition, key: str, digest: str) -> dict[str, Any]:
         case PolicyDefinition():
             return _policy(definition)
         case ProfileDefinition():
-            return _profile(definition)
+            return {**profile_row(definition), "built_in": False}
         case CatalogueRule():
-            return _catalogue_rule(definition)
+            return {**catalogue_rule_row(definition), "built_in": False}
 
 
 def _source(source: SourceDefinition, key: str) -> dict[str, Any]:
     return {
         "source_system_id": key,
         "source_name": source.source,
-        "source_type": source.format.value,
+        "source_type": _source_type(source),
         "active": source.active,
     }
+
+
+def _source_type(source: SourceDefinition) -> str:
+    return source.source_type if source.format is SourceFormat.OTHER else source.format.value
 
 
 def _target(target: TargetDefinition, key: str) -> dict[str, Any]:
@@ -89,7 +104,7 @@ def _dataset(dataset: DatasetDefinition, key: str) -> dict[str, Any]:
         "layer": dataset.dataset.layer.value,
         "owner": dataset.owner,
         "description": dataset.description,
-        "active": dataset.active,
+        "active": not dataset.refusal,
     }
 
 
@@ -115,10 +130,11 @@ def _policy(policy: PolicyDefinition) -> dict[str, Any]:
         "active": policy.active,
         "applies_to_domain": policy.applies_to_domain,
         "applies_to_tag": policy.applies_to_tag,
+        "external_id": policy.external_id or None,
     }
 
 
-def _profile(profile: ProfileDefinition) -> dict[str, Any]:
+def profile_row(profile: ProfileDefinition) -> dict[str, Any]:
     return {
         "profile_name": profile.profile,
         "allow_column_drop": profile.allow_column_drop,
@@ -137,7 +153,7 @@ def _reactions(profile: ProfileDefinition) -> str | None:
     return canonical_json(reactions) if reactions else None
 
 
-def _catalogue_rule(rule: CatalogueRule) -> dict[str, Any]:
+def catalogue_rule_row(rule: CatalogueRule) -> dict[str, Any]:
     return {
         "rule_name": rule.rule,
         "rule_expression": rule.expression,

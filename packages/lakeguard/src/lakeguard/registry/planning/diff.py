@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from typing import Any
 
-from lakeguard_sdk.core.enums import HashStrategy, Severity
+from lakeguard_sdk.core.enums import HashStrategy, Lifecycle, Severity
 from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
@@ -16,6 +16,7 @@ from lakeguard_sdk.model.definitions import (
     FromPython,
     FromSource,
     FromSql,
+    Pending,
     RuleDefinition,
 )
 from lakeguard_sdk.model.load import Load
@@ -108,6 +109,7 @@ def _dataset_words(dataset: DatasetDefinition) -> dict[str, str]:
         "owner": dataset.owner,
         "description": dataset.description,
         "active": _word(dataset.active),
+        **({} if dataset.status is Lifecycle.ACTIVE else {"status": dataset.status}),
         "parents": ", ".join(dataset.parents),
         **_load_words(dataset.load),
         "schema profile": dataset.profile,
@@ -119,8 +121,14 @@ def _dataset_words(dataset: DatasetDefinition) -> dict[str, str]:
         **{f"detail {key}": dataset.details[key] for key in sorted(dataset.details)},
     }
     match dataset.build:
-        case FromSource(source=source, object=read, external_id=external):
-            more = {"object": read, "object external_id": external}
+        case FromSource(source=source, object=read, external_id=external) as build:
+            behaviour = build.dq_fail_behavior
+            more = {
+                "object": read,
+                "object external_id": external,
+                "dq_enabled": "" if build.dq_enabled else "false",
+                "dq_fail_behavior": behaviour.value if behaviour else "",
+            }
             return {**words, "source": source, **{key: word for key, word in more.items() if word}}
         case FromSql(file=file):
             return {**words, "sql file": file}
@@ -129,6 +137,8 @@ def _dataset_words(dataset: DatasetDefinition) -> dict[str, str]:
             return {**words, **code}
         case FromFrame():
             return {**words, "frame": "published by a program"}
+        case Pending():
+            return {**words, "build": "pending"}
 
 
 def _load_words(load: Load) -> dict[str, str]:
@@ -178,8 +188,16 @@ def _column_words(columns: tuple[ColumnDefinition, ...]) -> dict[str, str]:
             words[f"column {column.name} nullable"] = "false"
         if column.tags:
             words[f"column {column.name} tags"] = ", ".join(sorted(column.tags))
+        if column.derived_from:
+            made_of = ", ".join(column.derived_from)
+            words[f"column {column.name} derived_from"] = f"{made_of}: {column.reason}"
+        if column.clean:
+            words[f"column {column.name} clean"] = column.clean
         if column.description:
             words[f"column {column.name} description"] = column.description
+        for field in ("source_name", "source_type", "dq_severity", "dq_rule_set"):
+            if value := getattr(column, field):
+                words[f"column {column.name} {field}"] = str(value)
     return words
 
 

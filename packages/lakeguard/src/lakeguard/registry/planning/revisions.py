@@ -9,13 +9,12 @@ from sqlalchemy import Table
 
 from lakeguard.gate.rules.parse import read_rule
 from lakeguard.registry.files.table_locations import table_place
-from lakeguard.registry.kinds import Key, hash_of, key_of, name_of
-from lakeguard.registry.planning.definition_rows import KEY_PREFIXES, TABLES, row_of
+from lakeguard.registry.kinds import Key, hash_of, key_of
+from lakeguard.registry.planning.definition_rows import TABLES, new_key, row_of
 from lakeguard.registry.snapshot import Opened, RegistryState, registry_head
 from lakeguard.state import outbox
 from lakeguard.state.schema import quality_rules_revisions
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.model.definitions import (
     DatasetDefinition,
     Definition,
@@ -57,9 +56,7 @@ class Revisions:
         definition = step.definition
         match step:
             case Register():
-                prefix = KEY_PREFIXES.get(definition.kind)
-                key = new_id(prefix) if prefix else name_of(definition)
-                self._add(definition, key, 1, None)
+                self._add(definition, new_key(definition), 1, None)
             case Revise(key=key, revision=revision):
                 name = self._names[definition.kind, key]
                 before = self.current.open(self.current.entries[definition.kind, name])
@@ -69,6 +66,8 @@ class Revisions:
             self._targets[definition.target] = definition
 
     def _add(self, definition: Definition, key: str, revision: int, before: Opened | None) -> None:
+        if isinstance(definition, DatasetDefinition) and definition.dataset_id:
+            definition = definition.model_copy(update={"dataset_id": ""})
         digest = hash_of(definition)
         self._hashes[key_of(definition)] = digest
         row = {
@@ -126,6 +125,7 @@ class Revisions:
                     "removed": removed,
                     "position": position,
                     "column_name": _only_column(rule),
+                    "external_id": rule.external_id or None,
                 }
             )
 

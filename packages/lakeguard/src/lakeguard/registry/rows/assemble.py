@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from lakeguard.gate.grammar.grammar_error import GrammarError
@@ -13,6 +14,7 @@ from lakeguard.registry.files.rules import rule_error
 from lakeguard.registry.kinds import Key, every, gathered, key_of
 from lakeguard.registry.macros import built_in_rules
 from lakeguard.registry.rows import control_rows, ingestion_rows, registry_rows, source_details
+from lakeguard.registry.rows.column_rules import read_column_rules
 from lakeguard.registry.rows.drafts import Draft
 from lakeguard.registry.rows.row import Row
 from lakeguard.registry.rows.tables import accepted
@@ -20,7 +22,7 @@ from lakeguard.registry.rows.worksheet import Worksheet
 from lakeguard.registry.text.definition_positions import file_of
 from lakeguard.registry.text.problems import Findings
 from lakeguard.registry.validation.kind_invariants import definition_errors
-from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.core.enums import LoadType, SourceFormat
 from lakeguard_sdk.errors import DefinitionError, WrongValue
 from lakeguard_sdk.model.definitions import (
     CatalogueRule,
@@ -40,9 +42,16 @@ def assemble(rows: Iterable[Row], registered: Definitions, findings: Findings) -
 class Assembly:
     """The definitions of a load, with the place of each value."""
 
-    def __init__(self, rows: Iterable[Row], registered: Definitions, findings: Findings) -> None:
+    def __init__(
+        self,
+        rows: Iterable[Row],
+        registered: Definitions,
+        findings: Findings,
+        dataset_ids: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """``dataset_ids`` are the ids of the registered datasets by name."""
         known: Mapping[Key, Definition] = {key_of(item): item for item in every(registered)}
-        self._sheet = Worksheet(accepted(rows, findings), known, findings)
+        self._sheet = Worksheet(accepted(rows, findings), known, findings, dataset_ids)
         self._read()
         drafts = self._sheet.drafts.drafts
         found = [_finished(self._sheet, draft) for draft in list(drafts.values())]
@@ -66,9 +75,10 @@ class Assembly:
         control_rows.read_mappings(sheet)
         registry_rows.read_registry(sheet)
         registry_rows.read_catalogue_of_datasets(sheet)
-        checking = ingestion_rows.read_objects(sheet)
+        ingestion_rows.read_objects(sheet)
         registry_rows.read_registry_references(sheet)
-        ingestion_rows.read_columns(sheet, checking, self._catalogue())
+        ingestion_rows.read_columns(sheet)
+        read_column_rules(sheet, self._catalogue())
         registry_rows.read_rules(sheet)
         registry_rows.read_policies(sheet)
         control_rows.read_jobs(sheet)
@@ -134,6 +144,13 @@ _COLUMN_FIELDS = {
     "promised": "nullable",
     "origin": "origin",
     "widened_from": "widened_from",
+    "source_name": "source_name",
+    "source_type": "source_type",
+    "dq_rule_set": "dq_rule_set",
+    "dq_severity": "dq_severity",
+    "derived_from": "derived_from",
+    "reason": "reason",
+    "clean": "clean",
 }
 """Row fields of a column, and the fields of the model."""
 
@@ -141,6 +158,8 @@ _COLUMN_FIELDS = {
 def _finished(sheet: Worksheet, draft: Draft) -> Definition | None:
     """The definition, or None after reporting missing values."""
     match draft.key[0]:
+        case "source" if draft.value("format") is None and draft.value("source_type"):
+            return draft.finished({"format": SourceFormat.OTHER.value}, sheet.findings)
         case "target":
             return draft.finished(_sources(draft), sheet.findings)
         case "dataset":
@@ -169,8 +188,10 @@ def _pieces(sheet: Worksheet, draft: Draft) -> dict[str, Any]:
     pieces: dict[str, Any] = {"rules": _rules(sheet, draft, dropped)}
     if columns:
         pieces["columns"] = columns
-    if build := _build(draft):
-        pieces["build"] = build
+    build = _build(draft) or {"build": "pending"}
+    if build.get("build") == "pending":
+        pieces["columns"] = columns
+    pieces["build"] = build
     pieces["load"] = _load(draft)
     return pieces
 
@@ -231,6 +252,7 @@ def _rules(sheet: Worksheet, draft: Draft, dropped: set[str]) -> list[dict[str, 
     before = draft.before.rules if isinstance(draft.before, DatasetDefinition) else ()
     row_rules = sheet.rules.get(draft.name, {})
     replaced_columns = sheet.columns_with_rules.get(draft.name, set())
+    replaced_rules = sheet.replaced_rules.get(draft.name, set())
     nullable = {n for n, item in draft.members("columns").items() if item.get("nullable") is True}
     found = {}
     for rule in before:
@@ -240,6 +262,7 @@ def _rules(sheet: Worksheet, draft: Draft, dropped: set[str]) -> list[dict[str, 
         replaced = has_default_id and (
             only_column in replaced_columns
             or (only_column in nullable and read.rule_type == "not_null")
+            or rule.rule_id in replaced_rules
         )
         if rule.rule_id in row_rules or not (only_column in dropped or replaced):
             found[rule.rule_id] = rule

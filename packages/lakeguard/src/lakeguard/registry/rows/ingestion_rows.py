@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from lakeguard.gate.grammar.grammar_error import GrammarError
-from lakeguard.gate.rules.compile import define_rule
-from lakeguard.gate.rules.parse import read_rule
 from lakeguard.registry.files.policies import FLAGS, reaction_problem
-from lakeguard.registry.files.rules import rule_error
 from lakeguard.registry.rows.cells import Cells
 from lakeguard.registry.rows.dataset_names import dataset_of, object_dataset
 from lakeguard.registry.rows.drafts import Draft
 from lakeguard.registry.rows.row import Cite
-from lakeguard.registry.rows.rule_forms import entry_text
 from lakeguard.registry.rows.texts import is_own_id, shown
 from lakeguard.registry.rows.vendor_types import SYNONYMS, column_type
 from lakeguard.registry.rows.worksheet import Worksheet
@@ -26,7 +19,6 @@ from lakeguard_sdk.core.enums import (
     SourceFormat,
 )
 from lakeguard_sdk.errors import DuplicateDefinition, UnknownReference, UnknownType
-from lakeguard_sdk.model.definitions import CatalogueRule, RuleDefinition
 from lakeguard_sdk.model.schema_changes import ColumnOrigin
 from lakeguard_sdk.types.schema import TYPE_WORDS
 
@@ -40,19 +32,6 @@ LOAD_ALIASES = {"HYBRID": LoadType.APPEND}
 SEVERITY_ALIASES = {"ERROR": Severity.FAIL, "WARNING": Severity.WARN}
 
 
-@dataclass
-class Checking:
-    """Rule settings of a source object."""
-
-    enabled: bool = True
-    behaviour: Severity = Severity.WARN
-
-
-def severity_of(column: Severity | None, behaviour: Severity) -> Severity:
-    """FAIL if either is FAIL."""
-    return Severity.FAIL if Severity.FAIL in (column, behaviour) else Severity.WARN
-
-
 def read_source_systems(sheet: Worksheet) -> None:
     for cells in sheet.cells("source_systems"):
         for column in SYSTEM_DETAILS:
@@ -61,12 +40,22 @@ def read_source_systems(sheet: Worksheet) -> None:
         draft = sheet.named(sheet.sources, cells, "source_system_id", column)
         if draft is None:
             continue
-        form = cells.choice("source_type", SourceFormat)
-        sheet.set_value(draft, cells, ("format",), "source_type", form and form.value)
+        _set_source_type(sheet, draft, cells)
         sheet.set_value(draft, cells, ("active",), "active", cells.flag("active"))
         sheet.set_texts(draft, cells, "path", "description", "owner")
         _set_details(sheet, draft, cells, SYSTEM_DETAILS)
         _set_owner(sheet, draft, cells)
+
+
+def _set_source_type(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+    """The name of a format, or of any system; such a source may get its format by a detail."""
+    given = cells.text("source_type")
+    if not given:
+        return
+    form = given.lower() if given.lower() in SourceFormat.__members__.values() else None
+    sheet.set_value(draft, cells, ("format",), "source_type", form)
+    kind = "" if given == form else given
+    sheet.set_value(draft, cells, ("source_type",), "source_type", kind)
 
 
 def read_profiles(sheet: Worksheet) -> None:
@@ -123,9 +112,7 @@ def _once(sheet: Worksheet, cells: Cells, kind: str, column: str) -> Draft | Non
     return draft
 
 
-def read_objects(sheet: Worksheet) -> dict[str, Checking]:
-    """Rule settings by dataset."""
-    checking: dict[str, Checking] = {}
+def read_objects(sheet: Worksheet) -> None:
     for cells in sheet.cells("source_objects"):
         source = sheet.sources.resolve(cells, "source_system_id")
         object_id = cells.needed("source_object_id")
@@ -137,16 +124,14 @@ def read_objects(sheet: Worksheet) -> dict[str, Checking]:
         sheet.datasets.mention(name, cells.cite("source_object_id"))
         draft = sheet.drafts.open("dataset", name, cells.row)
         dataset_id = cells.text("dataset_id") or name
-        if dataset_id != name and cells.has("dataset_name") and not is_own_id(dataset_id):
-            sheet.set_value(draft, cells, ("external_id",), "dataset_id", dataset_id)
+        if dataset_id != name and cells.has("dataset_name"):
+            sheet.set_dataset_id(draft, cells, dataset_id)
         _set_build(sheet, draft, cells, source, object_id)
         _set_load(sheet, draft, cells)
         sheet.set_texts(draft, cells, "domain", "description", "owner")
         sheet.set_value(draft, cells, ("active",), "active", cells.flag("active"))
         _set_details(sheet, draft, cells, OBJECT_DETAILS)
         _set_owner(sheet, draft, cells)
-        checking[name] = _checking(cells)
-    return checking
 
 
 def _object_name(sheet: Worksheet, cells: Cells, object_id: str, source: str | None) -> str | None:
@@ -169,6 +154,11 @@ def _set_build(sheet: Worksheet, draft: Draft, cells: Cells, source: str, object
     elif object_id not in (draft.name, draft.name.partition(".")[2]) and not is_own_id(object_id):
         external = object_id
     sheet.set_value(draft, cells, ("build", "external_id"), "source_object_id", external)
+    enabled = cells.flag("dq_enabled")
+    sheet.set_value(draft, cells, ("build", "dq_enabled"), "dq_enabled", enabled)
+    behaviour = cells.choice("dq_fail_behavior", Severity, SEVERITY_ALIASES)
+    value = behaviour and behaviour.value
+    sheet.set_value(draft, cells, ("build", "dq_fail_behavior"), "dq_fail_behavior", value)
 
 
 def _set_load(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
@@ -218,15 +208,7 @@ def _set_owner(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
             sheet.set_value(draft, cells, ("owner",), column, cells.text(column))
 
 
-def _checking(cells: Cells) -> Checking:
-    enabled = cells.flag("dq_enabled")
-    behaviour = cells.choice("dq_fail_behavior", Severity, SEVERITY_ALIASES)
-    return Checking(enabled is not False, behaviour or Severity.WARN)
-
-
-def read_columns(
-    sheet: Worksheet, checking: dict[str, Checking], catalogue: dict[str, CatalogueRule]
-) -> None:
+def read_columns(sheet: Worksheet) -> None:
     seen: dict[tuple[str, str], Cite] = {}
     for cells in sheet.cells("source_object_columns"):
         dataset = sheet.objects.resolve(cells, "source_object_id")
@@ -242,21 +224,23 @@ def read_columns(
             continue
         draft = sheet.drafts.open("dataset", dataset, cells.row)
         _set_column(sheet, draft, cells, name)
-        if cells.flag("active") is not False:
-            rules = _column_rules(cells, dataset, name, checking.get(dataset), catalogue)
-            for rule in rules:
-                sheet.add_rule(draft, rule, cells.cite("dq_rule_set"))
-            if cells.has("dq_rule_set"):
-                sheet.columns_with_rules.setdefault(dataset, set()).add(name)
 
 
 def _set_column(sheet: Worksheet, draft: Draft, cells: Cells, name: str) -> None:
     at = ("columns", name)
     raw = cells.needed("column_name")
     sheet.set_value(draft, cells, (*at, "raw"), "column_name", raw)
+    source_name = "" if raw == name else raw
+    sheet.set_value(draft, cells, (*at, "source_name"), "column_name", source_name)
     position = cells.whole("ordinal_position")
     sheet.set_value(draft, cells, (*at, "position"), "ordinal_position", position)
-    sheet.set_value(draft, cells, (*at, "type"), "data_type", _type(cells))
+    ours, given = _type(cells), cells.text("data_type")
+    sheet.set_value(draft, cells, (*at, "type"), "data_type", ours)
+    source_type = None if ours is None else "" if given == ours else given
+    sheet.set_value(draft, cells, (*at, "source_type"), "data_type", source_type)
+    severity = cells.choice("dq_severity", Severity, SEVERITY_ALIASES)
+    sheet.set_value(draft, cells, (*at, "dq_severity"), "dq_severity", severity and severity.value)
+    sheet.set_value(draft, cells, (*at, "dq_rule_set"), "dq_rule_set", cells.text("dq_rule_set"))
     sheet.set_value(draft, cells, (*at, "tags"), "tags", cells.words("tags"))
     sheet.set_value(draft, cells, (*at, "description"), "description", cells.text("description"))
     sheet.set_value(draft, cells, (*at, "active"), "active", cells.flag("active"))
@@ -268,6 +252,10 @@ def _set_column(sheet: Worksheet, draft: Draft, cells: Cells, name: str) -> None
     sheet.set_value(
         draft, cells, (*at, "widened_from"), "widened_from", widened and column_type(widened)
     )
+    made_of = cells.names("derived_from")
+    sheet.set_value(draft, cells, (*at, "derived_from"), "derived_from", made_of)
+    for key in ("reason", "clean"):
+        sheet.set_value(draft, cells, (*at, key), key, cells.text(key))
     origin = cells.choice("origin", ColumnOrigin) if cells.has("origin") else None
     sheet.set_value(draft, cells, (*at, "origin"), "origin", origin and origin.value)
 
@@ -282,37 +270,3 @@ def _type(cells: Cells) -> str | None:
         hint = did_you_mean(text, known)
         cells.add(UnknownType(cells.place("data_type"), type=shown(text), hint=hint))
     return found
-
-
-def _column_rules(
-    cells: Cells,
-    dataset: str,
-    column: str,
-    checking: Checking | None,
-    catalogue: dict[str, CatalogueRule],
-) -> list[RuleDefinition]:
-    """``is_nullable`` comes first, so no weaker rule overrides it."""
-    taken: dict[str, RuleDefinition] = {}
-    checking = checking or Checking()
-    if cells.flag("is_nullable") is False:
-        rule = read_rule("not_null", column=column).rule
-        needed = define_rule(rule, rule_id=None, severity=Severity.FAIL)
-        taken[needed.rule_id] = needed
-    column_severity = cells.choice("dq_severity", Severity, SEVERITY_ALIASES)
-    entries = cells.json("dq_rule_set") if cells.text("dq_rule_set") else []
-    for entry in entries if isinstance(entries, list) else [entries]:
-        try:
-            text = entry_text(entry, column, catalogue)
-            read = read_rule(text, column=column if text == entry else None).rule
-            limited = read.fail_if is not None or read.warn_if is not None
-            severity = None if limited else severity_of(column_severity, checking.behaviour)
-            rule_ = define_rule(read, rule_id=None, severity=severity, active=checking.enabled)
-        except GrammarError as error:
-            cells.add(rule_error(cells.place("dq_rule_set"), dataset, error))
-            continue
-        first = taken.setdefault(rule_.rule_id, rule_)
-        if first.expression != rule_.expression:
-            cells.wrong(
-                "dq_rule_set", f"duplicate rule {rule_.rule_id} with a different expression"
-            )
-    return list(taken.values())

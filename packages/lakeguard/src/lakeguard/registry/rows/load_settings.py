@@ -83,6 +83,7 @@ class BuildType(StrEnum):
     SQL = "sql"
     PYTHON = "python"
     FRAME = "frame"
+    PENDING = "pending"
 
 
 _PYTHON = {"python_file": "file", "python_function": "function", "python_sha256": "sha256"}

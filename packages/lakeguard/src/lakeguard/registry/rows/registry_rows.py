@@ -30,6 +30,7 @@ from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.core.enums import (
     Enforcement,
     Layer,
+    Lifecycle,
     PolicyType,
     Severity,
 )
@@ -43,7 +44,18 @@ from lakeguard_sdk.errors import (
 from lakeguard_sdk.model.definitions import PROFILE_EVERY, RuleDefinition
 from lakeguard_sdk.model.schema_changes import ColumnOrigin
 
-COLUMN_KEYS = ("name", "type", "tags", "description", "nullable", "origin", "widened_from")
+COLUMN_KEYS = (
+    "name",
+    "type",
+    "tags",
+    "description",
+    "nullable",
+    "origin",
+    "widened_from",
+    "derived_from",
+    "reason",
+    "clean",
+)
 """Keys of an item of ``dataset_registry.columns``."""
 
 
@@ -60,6 +72,8 @@ def read_registry(sheet: Worksheet) -> None:
             draft.before = sheet.drafts.registered.get(("dataset", before))
         sheet.set_texts(draft, cells, "domain", "owner", "description")
         sheet.set_value(draft, cells, ("active",), "active", cells.flag("active"))
+        status = cells.choice("status", Lifecycle)
+        sheet.set_value(draft, cells, ("status",), "status", status and status.value)
         renamed = cells.has("renamed_from") and _known_layer(cells, before)
         sheet.set_value(
             draft, cells, ("renamed_from",), "renamed_from", before if renamed else None
@@ -142,8 +156,18 @@ def read_catalogue_of_datasets(sheet: Worksheet) -> None:
             if written not in (None, draft.name):
                 cells.wrong("table_name", f"{written} here, but {draft.name} in dataset_name")
         sheet.set_value(draft, cells, ("domain",), "database", cells.text("database"))
-        sheet.set_value(draft, cells, ("active",), "status", cells.flag("status"))
+        _set_status(sheet, draft, cells)
         set_target(sheet, draft, cells)
+
+
+def _set_status(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
+    """A lifecycle status, which enables or disables the dataset, or a flag."""
+    word = (cells.text("status") or "").lower()
+    if word in Lifecycle.__members__.values():
+        sheet.set_value(draft, cells, ("status",), "status", word)
+        sheet.set_value(draft, cells, ("active",), "status", True)
+    else:
+        sheet.set_value(draft, cells, ("active",), "status", cells.flag("status"))
 
 
 def _set_columns(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
@@ -168,10 +192,13 @@ def _set_columns(sheet: Worksheet, draft: Draft, cells: Cells) -> None:
 def _is_column(item: Any) -> bool:
     if not isinstance(item, dict) or set(item) - set(COLUMN_KEYS):
         return False
-    tags = item.get("tags", [])
-    texts = tuple(item.get(key, "") for key in ("description", "widened_from"))
+    tags, derived_from = item.get("tags", []), item.get("derived_from", [])
+    keys = ("description", "widened_from", "reason", "clean")
+    texts = tuple(item.get(key, "") for key in keys)
     texts += (item.get("name"), item.get("type"))
-    if not isinstance(tags, list) or not all(isinstance(text, str) for text in (*texts, *tags)):
+    if not isinstance(tags, list) or not isinstance(derived_from, list):
+        return False
+    if not all(isinstance(text, str) for text in (*texts, *tags, *derived_from)):
         return False
     if not isinstance(item.get("nullable", True), bool):
         return False
@@ -224,7 +251,8 @@ def _rule(cells: Cells, dataset: str) -> RuleDefinition | None:
         if rule_id is None:
             return None
         enabled = active is not False
-        return define_rule(read.rule, rule_id=rule_id, severity=severity, active=enabled)
+        rule = define_rule(read.rule, rule_id=rule_id, severity=severity, active=enabled)
+        return rule.model_copy(update={"external_id": _external(cells, "rule_id", rule_id)})
     except GrammarError as error:
         of_type = error.kind == "rule_type" and error.word == kind
         named = not of_type and cells.has("rule_expression")
@@ -233,18 +261,28 @@ def _rule(cells: Cells, dataset: str) -> RuleDefinition | None:
         return None
 
 
+def rule_ids(given: str) -> tuple[str, ...]:
+    """As given, in lower case, and with ``rule_`` before a digit: the first valid one counts."""
+    return (given, given.lower(), f"rule_{given.lower()}")
+
+
 def _rule_id(cells: Cells, usual: str) -> str | None:
-    """As written if valid, else in lower case and with ``rule_`` before a digit."""
     if not cells.has("rule_id"):
         return usual
-    written = cells.text("rule_id") or ""
-    lower = written.lower()
-    for candidate in (written, lower, f"rule_{lower}"):
+    for candidate in rule_ids(cells.text("rule_id") or ""):
         if candidate == usual or RULE_ID.match(candidate):
             return candidate
     problem = "use lower case letters, digits and . _ -, start with a letter, at most 200"
     cells.add(WrongValue(cells.place("rule_id"), key="rule_id", problem=problem, hint=""))
     return None
+
+
+def _external(cells: Cells, column: str, ours: str) -> str:
+    """The id as given: in a column of its own, or where it became another."""
+    if cells.has("external_id"):
+        return cells.text("external_id") or ""
+    given = cells.text(column) or ""
+    return "" if given == ours else given
 
 
 def read_policies(sheet: Worksheet) -> None:
@@ -256,6 +294,9 @@ def read_policies(sheet: Worksheet) -> None:
             place = cells.place("policy_id")
             cells.add(DuplicateDefinition(place, name=f"policy {name}", first=draft.place))
             continue
+        external = _external(cells, "policy_id", name)
+        if external or cells.has("external_id"):
+            sheet.set_value(draft, cells, ("external_id",), "policy_id", external)
         layer = cells.choice("applies_to_layer", Layer)
         sheet.set_value(
             draft, cells, ("applies_to_layer",), "applies_to_layer", layer and layer.value

@@ -19,15 +19,15 @@ TABLES: dict[str, tuple[str, ...]] = {
         "python_file", "python_function", "python_sha256", "load_type", "hash_strategy",
         "business_keys", "watermark_column", "partition_by", "load_settings",
         "schema_compat_profile", "target_id", "columns", "details", "leave_out",
-        "profile_every",
+        "profile_every", "status",
     ),
     "quality_rules": (
         "rule_id", "dataset_id", "layer", "rule_type", "rule_expression", "severity", "active",
-        "dataset_name", "column_name",
+        "dataset_name", "column_name", "external_id",
     ),
     "policy_rules": (
         "policy_id", "applies_to_layer", "policy_type", "policy_expression", "enforcement",
-        "active", "applies_to_domain", "applies_to_tag",
+        "active", "applies_to_domain", "applies_to_tag", "external_id",
     ),
     "md_jobs": (
         "job_id", "job_name", "description", "owner", "job_type", "status", "dataset_id",
@@ -62,7 +62,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "source_object_columns": (
         "source_object_id", "column_name", "ordinal_position", "data_type", "is_nullable",
         "dq_rule_set", "dq_severity", "active", "clean_name", "tags", "description",
-        "source_nullable", "origin", "widened_from",
+        "source_nullable", "origin", "widened_from", "derived_from", "reason", "clean",
     ),
     "schema_compatibility_rules": (
         "profile_name", "allow_column_drop", "allow_type_widen", "allow_type_narrow",

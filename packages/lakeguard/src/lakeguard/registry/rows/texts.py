@@ -29,7 +29,7 @@ def counted(number: int, thing: str) -> str:
 # Names derived from other systems' names.
 
 _APART = re.compile(r"[^a-z0-9]+")
-_OWN_ID = re.compile(r"(?:ds|src|tgt|job)_[0-9A-HJKMNP-TV-Z]{26}")
+_OWN_ID = re.compile(r"(?:src|tgt|job)_[0-9A-HJKMNP-TV-Z]{26}")
 
 
 def is_word(text: str) -> bool:

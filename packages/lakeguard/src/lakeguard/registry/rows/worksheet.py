@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from lakeguard.registry.kinds import Key
@@ -15,6 +16,7 @@ from lakeguard.registry.text.problems import Findings
 from lakeguard.registry.text.yaml_nodes import Path
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.core.enums import BUILT_IN_PROFILES
+from lakeguard_sdk.core.ids import is_uuid
 from lakeguard_sdk.errors import DuplicateDefinition, DuplicateRule, UnknownReference
 from lakeguard_sdk.model.definitions import (
     DatasetDefinition,
@@ -81,8 +83,11 @@ class Ids:
         return found
 
 
-def _registered_ids(kind: str, registered: Mapping[Key, Definition]) -> Ids:
-    return _ids(kind, registered, kind, lambda item: getattr(item, "external_id", ""))
+def _registered_ids(
+    kind: str, registered: Mapping[Key, Definition], own: Mapping[str, str] | None = None
+) -> Ids:
+    """By external id, by name, and by their ``own`` ids, given by name."""
+    return _ids(kind, registered, kind, lambda item: getattr(item, "external_id", ""), own or {})
 
 
 def _registered_objects(registered: Mapping[Key, Definition]) -> Ids:
@@ -101,9 +106,11 @@ def _ids(
     registered: Mapping[Key, Definition],
     kind: str,
     external_id: Callable[[Definition], str],
+    own: Mapping[str, str] = MappingProxyType({}),
 ) -> Ids:
     items = {name: item for (found, name), item in registered.items() if found == kind}
     external = {external_id(item): name for name, item in items.items()}
+    external |= {own_id: name for name, own_id in own.items()}
     external.pop("", None)
     return Ids(label, items, external)
 
@@ -117,19 +124,27 @@ class Worksheet:
     """The state of one load while its rows are read."""
 
     def __init__(
-        self, rows: Iterable[Row], registered: Mapping[Key, Definition], findings: Findings
+        self,
+        rows: Iterable[Row],
+        registered: Mapping[Key, Definition],
+        findings: Findings,
+        dataset_ids: Mapping[str, str],
     ) -> None:
         self.findings = findings
+        self.dataset_ids = dataset_ids
+        """Ids of the registered datasets by name."""
         self.drafts = Drafts(registered)
         self.sources = _registered_ids("source", registered)
         self.targets = _registered_ids("target", registered)
-        self.datasets = _registered_ids("dataset", registered)
+        self.datasets = _registered_ids("dataset", registered, dataset_ids)
         self.jobs = _registered_ids("job", registered)
         self.objects = _registered_objects(registered)
         self.rules: dict[str, dict[str, RowRule]] = {}
         """Rules from rows, by dataset and rule id."""
         self.columns_with_rules: dict[str, set[str]] = {}
         """By dataset: columns whose complete rules are listed in a row."""
+        self.replaced_rules: dict[str, set[str]] = {}
+        """By dataset: ids of registered rules that came from a rule set which the rows change."""
         self._rows: dict[str, list[Row]] = {}
         for row in rows:
             self._rows.setdefault(row.table, []).append(row)
@@ -172,11 +187,26 @@ class Worksheet:
         if not ids.declare(cells, id_column, row_id, name):
             return None
         draft = self.drafts.open(ids.kind, name, cells.row)
+        if ids.kind == "dataset" and is_uuid(row_id):
+            self.set_dataset_id(draft, cells, row_id, before)
+        elif not cells.has("external_id") and row_id not in own and not is_own_id(row_id):
+            self.set_value(draft, cells, ("external_id",), id_column, row_id)
         if cells.has("external_id"):
             self.set_value(draft, cells, ("external_id",), "external_id", cells.text("external_id"))
-        elif row_id not in own and not is_own_id(row_id):
-            self.set_value(draft, cells, ("external_id",), id_column, row_id)
         return draft
+
+    def set_dataset_id(self, draft: Draft, cells: Cells, dataset_id: str, before: str = "") -> None:
+        """A new dataset keeps the UUID that it is given; that of a registered one never changes.
+        Any other id is of another system."""
+        column = "dataset_id"
+        if not is_uuid(dataset_id):
+            self.set_value(draft, cells, ("external_id",), column, dataset_id)
+            return
+        known = self.dataset_ids.get(draft.name) or self.dataset_ids.get(before)
+        if known is None:
+            self.set_value(draft, cells, ("dataset_id",), column, dataset_id)
+        elif known != dataset_id:
+            cells.wrong(column, f"the id of {draft.name} is {known} and never changes")
 
     def set_value(self, draft: Draft, cells: Cells, path: Path, column: str, value: Any) -> None:
         draft.set_value(path, value, cells.cite(column), self.findings)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from lakeguard.registry.files.rules import is_required
+from lakeguard.registry.macros import built_in_rules
+from lakeguard.registry.rows.column_rules import Catalogue, column_rules
 from lakeguard.registry.rows.control_rows import (
     ACTIVE_CONFIG,
     AS_CONFIG,
@@ -14,11 +17,14 @@ from lakeguard.registry.rows.control_rows import (
     AS_SECRET,
     TARGET_FIELDS,
 )
+from lakeguard.registry.rows.ingestion_rows import SYSTEM_DETAILS
 from lakeguard.registry.rows.load_settings import code_row, load_settings_text
+from lakeguard.registry.rows.registry_rows import rule_ids
 from lakeguard.registry.rows.source_details import source_details
 from lakeguard.registry.rows.tables import TABLES
+from lakeguard.registry.rows.texts import clean_word
+from lakeguard.registry.rows.vendor_types import column_type
 from lakeguard.registry.text.characters import flag_of
-from lakeguard_sdk.core.enums import Severity
 from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
@@ -36,19 +42,23 @@ Written = dict[str, str | int | bool | None]
 _QUOTED = re.compile(r'[",\r\n]')
 
 
-def rows_of(definitions: Definitions) -> dict[str, list[Written]]:
-    """Every loadable table, with its rows in definition order."""
+def rows_of(
+    definitions: Definitions, dataset_ids: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, list[Written]]:
+    """Every loadable table, with its rows in definition order; ``dataset_ids`` by name."""
     found: dict[str, list[Written]] = {table: [] for table in TABLES}
-    for table, row in _all_rows(definitions):
+    for table, row in _all_rows(definitions, dataset_ids):
         found[table].append(row)
     return found
 
 
-def csv_files(definitions: Definitions) -> dict[str, str]:
+def csv_files(
+    definitions: Definitions, dataset_ids: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, str]:
     """CSV files by name; tables without rows have a header only."""
     return {
         f"{table}.csv": csv_text(TABLES[table], rows)
-        for table, rows in rows_of(definitions).items()
+        for table, rows in rows_of(definitions, dataset_ids).items()
     }
 
 
@@ -66,7 +76,9 @@ def _cell(value: str | int | bool | None) -> str:
     return '"' + text.replace('"', '""') + '"' if not text or _QUOTED.search(text) else text
 
 
-def _all_rows(definitions: Definitions) -> Iterator[tuple[str, Written]]:
+def _all_rows(
+    definitions: Definitions, dataset_ids: Mapping[str, str]
+) -> Iterator[tuple[str, Written]]:
     for profile in definitions.profiles:
         table = "schema_compatibility_rules"
         answers = {key.value: word.value for key, word in profile.reactions.items()}
@@ -78,17 +90,25 @@ def _all_rows(definitions: Definitions) -> Iterator[tuple[str, Written]]:
         yield table, {**values, **_rest(rule, table)}
     for policy in definitions.policies:
         table = "policy_rules"
-        values = {"policy_id": policy.policy, "policy_type": policy.type.value}
+        given = policy.external_id
+        values = {"policy_id": given if clean_word(given) == policy.policy else policy.policy}
+        values["policy_type"] = policy.type.value
         values["policy_expression"] = policy.expression
         yield table, {**values, **_rest(policy, table)}
     sources = _ids({item.source: item.external_id for item in definitions.sources})
     targets = _ids({item.target: item.external_id for item in definitions.targets})
-    datasets = _ids({item.dataset: item.external_id for item in definitions.datasets})
+    datasets = _ids(
+        {
+            item.dataset: item.external_id or dataset_ids.get(item.dataset, "")
+            for item in definitions.datasets
+        }
+    )
     for source in definitions.sources:
         yield from _source(source, sources[source.source])
     for target in definitions.targets:
         yield from _target(target, targets[target.target], sources)
-    yield from _datasets(definitions.datasets, datasets, sources, targets)
+    catalogue = {**built_in_rules(), **{rule.rule: rule for rule in definitions.catalogue}}
+    yield from _datasets(definitions.datasets, datasets, sources, targets, catalogue)
     jobs = _ids({item.job: item.external_id for item in definitions.jobs})
     for job in definitions.jobs:
         yield from _job(job, jobs[job.job])
@@ -110,8 +130,10 @@ def _source(source: SourceDefinition, row_id: str) -> Iterator[tuple[str, Writte
     named: Written = {"source_name": source.source, "external_id": source.external_id}
     values: Written = {"description": source.description, "owner": source.owner}
     yield "md_src_ctrl", {"source_id": row_id, "enabled": source.active, **named, **values}
-    system: Written = {"source_system_id": row_id, "source_type": source.format.value}
-    yield "source_systems", {**system, "active": source.active, **named}
+    kind = source.source_type or source.format.value
+    system: Written = {"source_system_id": row_id, "source_type": kind}
+    known: Written = {name: source.details.get(name) for name in SYSTEM_DETAILS}
+    yield "source_systems", {**system, "active": source.active, **named, **known}
     for name, value in source_details(source).items():
         yield "md_src_det", {"source_id": row_id, "detail_name": name, "detail_value": value}
 
@@ -181,6 +203,7 @@ def _datasets(
     ids: Mapping[str, str],
     sources: Mapping[str, str],
     targets: Mapping[str, str],
+    catalogue: Catalogue,
 ) -> Iterator[tuple[str, Written]]:
     objects = _ids(
         {
@@ -205,7 +228,10 @@ def _datasets(
                 yield "source_object_columns", {
                     "source_object_id": row_id, "ordinal_position": position, **values,
                 }  # fmt: skip
+        elsewhere = {r.rule_id for c in item.columns for r in column_rules(item, c, catalogue)}
         for rule in item.rules:
+            if rule.rule_id in elsewhere:
+                continue
             yield "quality_rules", {**_rule_row(rule), "dataset_id": ids[item.dataset],
                                     "layer": item.dataset.layer.value}  # fmt: skip
 
@@ -215,7 +241,7 @@ def _catalogue_row(item: DatasetDefinition) -> Written:
         "database": item.domain,
         "schema": item.dataset.layer.value,
         "table_name": item.dataset.name,
-        "status": _status(item.active),
+        "status": item.status.value.upper() if item.active else _status(item.active),
         "external_id": item.external_id,
     }
 
@@ -228,6 +254,7 @@ def _registry_row(item: DatasetDefinition) -> Written:
         "owner": item.owner,
         "description": item.description,
         "active": item.active,
+        "status": item.status.value,
         "external_id": item.external_id,
         "renamed_from": item.renamed_from,
         "parents": _list(item.parents),
@@ -256,13 +283,13 @@ def _load_words(item: DatasetDefinition) -> Written:
 
 
 def _object_row(item: DatasetDefinition, build: FromSource) -> Written:
-    fails = any(rule.active and rule.severity is Severity.FAIL for rule in item.rules)
+    behaviour = build.dq_fail_behavior
     return {
         "object_name": build.object,
         "layer": item.dataset.layer.value,
         "dataset_name": item.dataset,
-        "dq_enabled": True,
-        "dq_fail_behavior": "FAIL" if fails else "WARN",
+        "dq_enabled": build.dq_enabled,
+        "dq_fail_behavior": None if behaviour is None else behaviour.value,
         "active": item.active,
         "external_id": build.external_id,
         **_load_words(item),
@@ -270,10 +297,14 @@ def _object_row(item: DatasetDefinition, build: FromSource) -> Written:
 
 
 def _column_row(column: ColumnDefinition, rules: tuple[RuleDefinition, ...]) -> Written:
+    as_given = column_type(column.source_type) == column.type
+    severity = column.dq_severity
     return {
-        "column_name": column.name,
+        "column_name": column.source_name or column.name,
         "clean_name": column.name,
-        "data_type": column.type,
+        "data_type": column.source_type if as_given else column.type,
+        "dq_rule_set": column.dq_rule_set or None,
+        "dq_severity": None if severity is None else severity.value,
         "is_nullable": not is_required(column.name, rules),
         "active": True,
         "tags": _list(column.tags),
@@ -281,12 +312,16 @@ def _column_row(column: ColumnDefinition, rules: tuple[RuleDefinition, ...]) -> 
         "source_nullable": column.nullable,
         "origin": column.origin.value,
         "widened_from": column.widened_from,
+        "derived_from": _list(column.derived_from),
+        "reason": column.reason,
+        "clean": column.clean,
     }
 
 
 def _rule_row(rule: RuleDefinition) -> Written:
     return {
-        "rule_id": rule.rule_id,
+        "rule_id": rule.external_id if rule.rule_id in rule_ids(rule.external_id) else rule.rule_id,
+        "external_id": rule.external_id or None,
         "rule_type": rule.rule_type,
         "rule_expression": rule.expression,
         "severity": rule.severity.value,

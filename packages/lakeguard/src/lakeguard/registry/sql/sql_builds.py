@@ -68,6 +68,14 @@ def read_datasets(text: str) -> frozenset[DatasetName]:
     return frozenset(table.dataset for table in _facts(text).tables)
 
 
+def parameters_of(text: str) -> tuple[str, ...]:
+    """Names of the ``:name`` parameters of the SQL."""
+    try:
+        return _facts(text).parameters
+    except SqlRefused:
+        return ()
+
+
 def combines_rows(text: str) -> bool:
     """Whether the SQL has a set operation (UNION, EXCEPT, INTERSECT)."""
     try:

@@ -31,5 +31,7 @@ class SqlFacts:
     problems: tuple[SqlProblem, ...]
     row_by_row: str | None = None
     """The dataset whose rows are each processed independently, if there is one."""
+    parameters: tuple[str, ...] = ()
+    """Names of the ``:name`` parameters, sorted."""
     reads_given: bool = False
     """Whether it reads a relation given by name."""

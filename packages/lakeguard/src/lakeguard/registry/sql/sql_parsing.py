@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from sqlglot import exp
@@ -11,6 +13,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from lakeguard.registry.sql.sql_facts import SqlFacts, TableReference
+from lakeguard.registry.sql.sql_functions import called_aggregate, function_problems
 from lakeguard.registry.sql.sql_tables import (
     check_relations,
     common_tables,
@@ -22,7 +25,6 @@ from lakeguard.registry.sql.sql_tokens import (
     refuse_dangling,
     refuse_deep_nesting,
     refuse_odd_relations,
-    refused_functions,
 )
 from lakeguard.registry.text.sql_lexing import (
     SqlProblem,
@@ -32,6 +34,7 @@ from lakeguard.registry.text.sql_lexing import (
 )
 from lakeguard_sdk.core.dataset_name import DatasetName
 
+PARAMETER = re.compile(r"[a-z][a-z0-9_]*")
 _STUMBLES = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, AssertionError)
 """Internal errors of the parser for some inputs, such as ``map(1)``."""
 _REFUSED_NODES: dict[type[exp.Expr], str] = {
@@ -40,12 +43,12 @@ _REFUSED_NODES: dict[type[exp.Expr], str] = {
     exp.Command: "a build must be one SELECT",
     exp.Into: "a build must not write or create objects",
     exp.QueryTransform: "scripts are not supported",
-    exp.Placeholder: "parameters are not supported",
-    exp.Parameter: "parameters are not supported",
-    exp.SessionParameter: "parameters are not supported",
+    exp.Parameter: "write a parameter as :name",
+    exp.SessionParameter: "write a parameter as :name",
     exp.Stream: "streams are not supported",
     exp.Lock: "locks are not supported",
     exp.MatchRecognize: "MATCH_RECOGNIZE is not Spark SQL",
+    exp.TableSample: "TABLESAMPLE is random, so a run could not be built again",
 }
 
 
@@ -54,29 +57,41 @@ def read_sql(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
 
     ``given`` are case-folded relations that may be read without a layer.
     """
-    spans = scan(text)
-    tokens = _tokens(text)
-    refuse_disagreement(spans, ((token.start, token.end + 1) for token in tokens))
+    root, tokens = parse_select(text)
     semicolon = one_statement(tokens)
-    refuse_dangling(tokens)
-    refuse_odd_relations(tokens)
-    refuse_deep_nesting(tokens)
-    root = _parsed(text, tokens)
     references = tuple(_references(root))
     problems = {
-        *refused_functions(tokens),
         *_refused_nodes(root),
+        *_refused_parameters(root, allowed=not given),
         *check_relations(root, text, given),
-    } or set(_foreign_names(tokens, root, references))
+    }
+    known = {problem.offset for problem in problems}
+    calls = function_problems(tokens, root)
+    problems |= {problem for problem in calls if problem.offset not in known}
+    problems = problems or set(_foreign_names(tokens, root, references))
     return SqlFacts(
         tables=references,
         common_tables=common_tables(root),
         semicolon=semicolon,
         combines=root.find(exp.SetOperation) is not None,
+        parameters=tuple(sorted({node.name for node in root.find_all(exp.Placeholder)})),
         reads_given=reads_given(root, given),
-        row_by_row=row_by_row(root),
+        row_by_row=None if called_aggregate(tokens) else row_by_row(root),
         problems=tuple(sorted(problems, key=lambda found: (found.offset, found.problem))),
     )
+
+
+@lru_cache(maxsize=256)
+def parse_select(text: str) -> tuple[exp.Expr, Sequence[Token]]:
+    """The tree, which must not be changed, and the tokens; SqlRefused if it cannot be parsed."""
+    spans = scan(text)
+    tokens = _tokens(text)
+    refuse_disagreement(spans, ((token.start, token.end + 1) for token in tokens))
+    one_statement(tokens)
+    refuse_dangling(tokens)
+    refuse_odd_relations(tokens)
+    refuse_deep_nesting(tokens)
+    return _parsed(text, tokens), tokens
 
 
 def _tokens(text: str) -> Sequence[Token]:
@@ -126,6 +141,16 @@ def _refused_nodes(root: exp.Expr) -> Iterator[SqlProblem]:
             yield SqlProblem(next(whys), _start(node))
         if isinstance(node, exp.CTE) and not isinstance(node.this, exp.Query | exp.DML):
             yield SqlProblem("a common table expression must be a SELECT", _start(node))
+
+
+def _refused_parameters(root: exp.Expr, *, allowed: bool) -> Iterator[SqlProblem]:
+    """Only ``:name`` is a parameter, and only in builds: a transform has none."""
+    for node in root.find_all(exp.Placeholder):
+        name = node.name
+        if not allowed:
+            yield SqlProblem("a transform has no parameters", _start(node))
+        elif not PARAMETER.fullmatch(name):
+            yield SqlProblem("write a parameter as :name, in lower snake case", _start(node))
 
 
 def _start(node: exp.Expr) -> int:

@@ -6,26 +6,10 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from lakeguard.registry.sql.spark_functions import TABLE_FUNCTIONS
 from lakeguard.registry.text.sql_lexing import SqlProblem
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import BadName
-
-TABLE_FUNCTIONS = frozenset(
-    {
-        "range",
-        "explode",
-        "explode_outer",
-        "posexplode",
-        "posexplode_outer",
-        "inline",
-        "inline_outer",
-        "stack",
-        "json_tuple",
-        "variant_explode",
-        "variant_explode_outer",
-    }
-)
-"""Table functions that use their arguments only; others might read data."""
 
 _RELATIONS = (exp.Table, exp.Subquery, exp.Values, exp.Lateral)
 _TABLE_PARTS = frozenset({"this", "db", "catalog", "alias", "pivots", "joins", "laterals"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from sqlglot.tokenizer_core import Token, TokenType
@@ -45,28 +45,6 @@ _REFUSED_TOKENS = {
     TokenType.PLACEHOLDER: "parameters are not supported",
     TokenType.PARAMETER: "parameters are not supported",
 }
-REFUSED_FUNCTIONS = frozenset(
-    {
-        "reflect",
-        "try_reflect",
-        "java_method",
-        "identifier",
-        "secret",
-        "try_secret",
-        "list_secrets",
-        "http_request",
-        "remote_query",
-        "read_files",
-        "cloud_files",
-        "read_kafka",
-        "read_kinesis",
-        "read_pubsub",
-        "read_pulsar",
-        "table_changes",
-        "event_log",
-        "vector_search",
-    }
-)
 
 
 def one_statement(tokens: Sequence[Token]) -> int | None:
@@ -148,14 +126,3 @@ def refuse_deep_nesting(tokens: Sequence[Token]) -> None:
         depth += (token.token_type in _OPEN) - (token.token_type in _CLOSE)
         if depth > MAX_NESTING:
             raise SqlRefused(SqlProblem(f"nested deeper than {MAX_NESTING} levels", token.start))
-
-
-def refused_functions(tokens: Sequence[Token]) -> Iterator[SqlProblem]:
-    """Checked by token, because quoted and qualified names call the same function."""
-    for token, following in pairwise(tokens):
-        name = token.text.lower()
-        if following.token_type is TokenType.L_PAREN and (
-            name in REFUSED_FUNCTIONS or name.startswith("ai_")
-        ):
-            length = token.end + 1 - token.start
-            yield SqlProblem(f"{name}() may read data outside the parents", token.start, length)

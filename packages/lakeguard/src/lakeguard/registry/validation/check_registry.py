@@ -31,8 +31,10 @@ from lakeguard.registry.validation.kind_invariants import definition_errors, rul
 from lakeguard.registry.validation.nested_columns import nested_in_target_errors
 from lakeguard.registry.validation.references import (
     dependent_errors,
+    id_errors,
     reader_errors,
     reference_errors,
+    reserved_errors,
 )
 from lakeguard.registry.validation.rule_references import referring_errors, rule_reference_errors
 from lakeguard_sdk.core.dataset_name import DatasetName
@@ -187,6 +189,7 @@ def _all_errors(
             yield from rule_reference_errors(item, merged)
             yield from referring_errors(item, merged)
             yield from _layer_errors(item, merged)
+            yield from id_errors(item, merged)
             yield from renames.errors(item)
             yield from _own_place_errors(item, merged, root)
         elif isinstance(item, TargetDefinition):
@@ -195,6 +198,8 @@ def _all_errors(
             yield from _location_errors(item, root)
         elif isinstance(item, SourceDefinition):
             yield from reader_errors(item, merged)
+        if root is not None and isinstance(item, DatasetDefinition | SourceDefinition):
+            yield from reserved_errors(item, merged, root)
     yield from _look_alike_errors(merged)
     yield from _place_errors(merged, root)
     yield from _job_errors(merged)

@@ -35,6 +35,7 @@ from lakeguard_sdk.model.definitions import (
     FromPython,
     FromSource,
     FromSql,
+    Pending,
 )
 from lakeguard_sdk.types.schema import field_names, field_paths
 
@@ -85,6 +86,8 @@ def _parent_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defin
         elif name.layer is Layer.GOLD and parent.layer is Layer.BRONZE:
             problem = f"gold cannot be built from {parent}; use a silver parent"
             yield GoldParent(locate(dataset, at), name=name, problem=problem, at=at)
+    if isinstance(dataset.build, Pending):
+        return
     if name.layer is Layer.GOLD and not any(p.layer is Layer.SILVER for p in dataset.parents):
         problem = "gold needs at least one silver parent"
         yield GoldParent(locate(dataset, ("parents",)), name=name, problem=problem, at=["parents"])
@@ -111,7 +114,7 @@ def _build_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defini
 
 
 def _column_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
-    if not dataset.columns:
+    if not dataset.columns and not isinstance(dataset.build, Pending):
         yield MissingKey(locate(dataset, ("columns",)), key="columns", at=["columns"])
     seen: dict[str, str] = {}
     for column in dataset.columns:

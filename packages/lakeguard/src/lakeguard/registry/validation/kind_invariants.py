@@ -38,6 +38,7 @@ from lakeguard_sdk.errors import (
 )
 from lakeguard_sdk.model.definitions import (
     CatalogueRule,
+    ColumnDefinition,
     DatasetDefinition,
     Definition,
     JobDefinition,
@@ -167,10 +168,29 @@ def schema_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defini
             place = locate(dataset, at)
             yield WrongValue(place, key="leave_out", problem=problem, hint="", at=list(at))
     for column in dataset.columns:
+        declared = _declaration_problem(column)
+        if declared is not None:
+            key, problem = declared
+            where = ("columns", column.name, key)
+            place = locate(dataset, where)
+            yield WrongValue(place, key=key, problem=problem, hint="", at=list(where))
         if column.widened_from and not _is_type(column.widened_from):
             path = ("columns", column.name, "widened_from")
             before = column.widened_from[:80]
             yield UnknownType(locate(dataset, path), type=before, hint="", at=list(path))
+
+
+def _declaration_problem(column: ColumnDefinition) -> tuple[str, str] | None:
+    """The key and the problem of what a person declared on its lineage."""
+    if column.clean and column.derived_from:
+        return "clean", "a column is clean or derived from others, not both"
+    if column.derived_from and not column.reason:
+        return "derived_from", "give the reason: it replaces the lineage that a run finds"
+    if column.reason and not column.derived_from:
+        return "reason", "it is the reason of derived_from, which is missing"
+    if len(set(column.derived_from)) != len(column.derived_from):
+        return "derived_from", "a column is named twice"
+    return None
 
 
 def profile_errors(profile: ProfileDefinition, locate: Locate) -> Iterator[DefinitionError]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lakeguard.lake.delta import is_governed
 from lakeguard.registry.files.job_settings import controls_of
-from lakeguard.registry.files.source_locations import OBJECT
+from lakeguard.registry.files.source_locations import OBJECT, path_problem
 from lakeguard.registry.merged_registry import MergedRegistry
 from lakeguard.registry.text.definition_positions import by_file
 from lakeguard.registry.text.yaml_nodes import Path
@@ -26,6 +27,8 @@ from lakeguard_sdk.model.definitions import (
     SourceDefinition,
     TargetDefinition,
 )
+from lakeguard_sdk.storage.reserved_places import reserved_source
+from lakeguard_sdk.storage.storage import join
 
 
 def reference_errors(definition: Definition, merged: MergedRegistry) -> Iterator[DefinitionError]:
@@ -57,6 +60,7 @@ def _dataset_errors(
 ) -> Iterator[DefinitionError]:
     for index, parent in enumerate(dataset.parents):
         yield from missing_errors(dataset, "dataset", parent, ("parents", index), merged)
+    yield from _origin_errors(dataset, merged)
     build = dataset.build
     if isinstance(build, FromSource):
         yield from missing_errors(dataset, "source", build.source, ("source", "name"), merged)
@@ -70,6 +74,47 @@ def _dataset_errors(
         yield from mapping_errors(dataset, merged)
         yield from partition_errors(dataset, merged)
     yield from nested_errors(dataset, merged)
+
+
+def reserved_errors(
+    item: DatasetDefinition | SourceDefinition, merged: MergedRegistry, lake: str
+) -> Iterator[DefinitionError]:
+    """A source, or an object of one, inside a governed table or a folder of LakeGuard."""
+    path: str = ""
+    at: tuple[str, ...] = ("path",)
+    if isinstance(item, SourceDefinition):
+        path = item.path
+    elif isinstance(item.build, FromSource) and item.build.object:
+        source = merged.definition("source", item.build.source)
+        if isinstance(source, SourceDefinition) and source.path:
+            path, at = join(source.path, item.build.object), ("source", "object")
+    problem = reserved_source(path, lake, is_governed) if _is_readable(path) else None
+    if problem is not None:
+        yield WrongValue(by_file(item, at), key=at[-1], problem=problem, hint="", at=list(at))
+
+
+def _is_readable(path: str) -> bool:
+    """Whether the path is one; what is wrong with others is said elsewhere."""
+    return bool(path) and path_problem(path) is None
+
+
+def _origin_errors(dataset: DatasetDefinition, merged: MergedRegistry) -> Iterator[DefinitionError]:
+    """Columns that others are declared to be derived from exist."""
+    for column in dataset.columns:
+        for index, path in enumerate(column.derived_from):
+            at = ("columns", column.name, "derived_from", index)
+            name, _, source = path.rpartition(".")
+            found = merged.definition("dataset", name)
+            if not isinstance(found, DatasetDefinition):
+                known = merged.names("dataset")
+                hint, problem = did_you_mean(name, known), f"{path[:200]!r}: no such dataset"
+            elif source.casefold() in (item.name.casefold() for item in found.columns):
+                continue
+            else:
+                names = found.table_schema.names
+                hint, problem = did_you_mean(source, names), f"{name} has no column {source[:80]!r}"
+            place = by_file(dataset, at)
+            yield WrongValue(place, key="derived_from", problem=problem, hint=hint, at=list(at))
 
 
 def partition_errors(
@@ -166,3 +211,25 @@ def missing_errors(
         hint = did_you_mean(name, known)
     place = by_file(definition, at)
     yield UnknownReference(place, kind=kind, name=name, hint=hint, at=list(at), **more)
+
+
+def id_errors(dataset: DatasetDefinition, merged: MergedRegistry) -> Iterator[DefinitionError]:
+    """A dataset keeps its id, and no two have the same."""
+    given = dataset.dataset_id
+    if not given:
+        return
+    own = merged.current.superseded(dataset)
+    others = [
+        entry.name for entry in merged.current.entries.values()
+        if entry.kind == "dataset" and entry.key == given and entry != own
+    ]  # fmt: skip
+    others += [
+        item.dataset for item in merged.changed
+        if isinstance(item, DatasetDefinition) and item.dataset_id == given and item != dataset
+    ]  # fmt: skip
+    problem = f"{given} is the id of {others[0]}" if others else ""
+    if own is not None and own.key != given:
+        problem = f"the id of {dataset.dataset} is {own.key} and never changes"
+    if problem:
+        place = by_file(dataset, ())
+        yield WrongValue(place, key="dataset_id", problem=problem, hint="", at=["dataset_id"])

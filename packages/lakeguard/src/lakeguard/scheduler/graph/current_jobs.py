@@ -59,7 +59,7 @@ def current_jobs(tx: Transaction, job_ids: Collection[str] | None = None) -> dic
     few = None if job_ids is None or len(job_ids) > _MOST_NAMED else set(job_ids)
     table = md_jobs.c
     query = select(table.job_id, table.definition_hash, table.revision).where(
-        table.org_id == tx.org_id
+        table.org_id == tx.org_id, table.revision > 0
     )
     if few is not None:
         query = query.where(table.job_id.in_(few))

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import exists, select
 
 from lakeguard.registry.queries import AnyRow
 from lakeguard.state.caches import Definitions
@@ -21,7 +21,7 @@ from lakeguard.state.schema import (
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import TaskKind
-from lakeguard_sdk.model.definitions import DatasetDefinition, FromSource
+from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame, FromSource
 
 _MOST_NAMED = 500
 """Above this many, all are read instead of querying by id."""
@@ -35,6 +35,8 @@ class Made:
     target: str | None
     source: str | None
     tags: dict[str, tuple[str, ...]]
+    by_program: bool = False
+    """Whether only a program publishes it."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +68,15 @@ def _read(tx: Transaction, names: Collection[str]) -> dict[DatasetName, Standing
         select(run_history.c.run_id)
         .join(tasks, tasks.c.task_id == run_history.c.task_id)
         .where(run_history.c.dataset_id == view.dataset_id, tasks.c.kind == TaskKind.BUILD.value)
-        .order_by(run_history.c.end_time.desc(), run_history.c.run_id.desc())
+        .order_by(run_history.c.ordinal.desc())
         .limit(1)
     )
-    newest = select(func.max(data_versions.c.promoted_at)).where(
-        data_versions.c.dataset_id == view.dataset_id
+    versions = data_versions.c
+    newest = (
+        select(versions.promoted_at)
+        .where(versions.dataset_id == view.dataset_id)
+        .order_by(versions.version.desc())
+        .limit(1)
     )
     query = select(
         view.dataset_id,
@@ -112,6 +118,7 @@ def _made(text: str) -> Made:
         target=definition.target,
         source=build.source if isinstance(build, FromSource) else None,
         tags={column.name: column.tags for column in definition.columns if column.tags},
+        by_program=isinstance(build, FromFrame),
     )
 
 
@@ -127,8 +134,3 @@ def made_of_all(tx: Transaction) -> dict[DatasetName, Made]:
     rows = tx.execute(query).all()
     made = _definitions.of(tx, rows)
     return {DatasetName(row.dataset_name): made[row.definition_hash] for row in rows}
-
-
-def parents_of_all(tx: Transaction) -> dict[str, tuple[DatasetName, ...]]:
-    """Every registered dataset with its parents."""
-    return {name: made.parents for name, made in made_of_all(tx).items()}

@@ -6,7 +6,7 @@ newer versions: queued tasks in the same transaction, running ones right after.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy import select
@@ -17,14 +17,15 @@ from lakeguard.dispatch.task_row import Task, task_from
 from lakeguard.ledger.left_graphs import graph_lock, left_graphs
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.moves.cancel import cancel_left
-from lakeguard.scheduler.graph.current_jobs import current_jobs
+from lakeguard.registry.files.job_settings import cannot_start
+from lakeguard.scheduler.graph.current_jobs import CurrentJob, current_jobs
 from lakeguard.scheduler.graph.dag import (
     Differences,
     Graph,
     differences,
     graph_of,
 )
-from lakeguard.scheduler.graph.dataset_state import parents_of_all
+from lakeguard.scheduler.graph.dataset_state import Made, made_of_all
 from lakeguard.scheduler.graph.store import (
     StoredGraph,
     activate,
@@ -36,11 +37,13 @@ from lakeguard.state.connections import is_reading
 from lakeguard.state.locks import hold
 from lakeguard.state.schema import tasks
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import TaskKind, TaskState
 from lakeguard_sdk.errors import (
     GraphRolledBack,
     LakeGuardError,
     NotCancelable,
+    NotDeployable,
     NothingToDeploy,
     SecretInReason,
     StateError,
@@ -91,12 +94,33 @@ def deploy(context: PlaneContext, reason: str = "", to: str | None = None) -> De
 
 
 def defined_graph(tx: Transaction) -> Graph:
-    """The graph of everything registered; raises ``NothingToDeploy`` if empty."""
+    """The graph of everything registered; raises ``NothingToDeploy`` if empty, and
+    ``NotDeployable`` if a job could never start."""
     jobs = current_jobs(tx).values()
-    graph = graph_of(parents_of_all(tx), [job.definition for job in jobs])
+    made = made_of_all(tx)
+    _require_startable(jobs, made)
+    parents = {str(name): each.parents for name, each in made.items()}
+    graph = graph_of(parents, [job.definition for job in jobs])
     if graph == Graph():
         raise NothingToDeploy()
     return graph
+
+
+def _require_startable(jobs: Iterable[CurrentJob], made: Mapping[DatasetName, Made]) -> None:
+    problems = [problem for job in jobs if (problem := _cannot_start(job, made))]
+    if problems:
+        more = f" (and {len(problems) - 1:,} more)" if len(problems) > 1 else ""
+        raise NotDeployable(problem=f"{problems[0]}{more}")
+
+
+def _cannot_start(job: CurrentJob, made: Mapping[DatasetName, Made]) -> str:
+    problem = cannot_start(job.definition)
+    dataset = job.definition.dataset
+    if problem or not job.active or job.controls.kind is not TaskKind.BUILD or dataset is None:
+        return problem
+    if dataset in made and made[dataset].by_program:
+        return f"job {job.name} builds {dataset}, which only a program publishes (build: frame)"
+    return ""
 
 
 def _cancel_running(context: PlaneContext) -> Superseded:

@@ -21,6 +21,7 @@ from lakeguard_sdk.core.enums import (
     Outcome,
     PolicyType,
     RunStatus,
+    TaskKind,
 )
 from lakeguard_sdk.errors import (
     Frozen,
@@ -46,7 +47,7 @@ def refusal(job: CurrentJob, facts: GateFacts) -> LaunchRefused | None:
         if refused is not None:
             return refused
     dataset = job.definition.dataset
-    if dataset is None or job.definition.type != "build":
+    if dataset is None or job.controls.kind is not TaskKind.BUILD:
         return None
     standing = facts.datasets.get(dataset)
     if standing is None:

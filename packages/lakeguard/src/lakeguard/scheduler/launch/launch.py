@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +15,7 @@ from sqlalchemy import tuple_
 
 from lakeguard.dispatch.queue import tasks_and_why
 from lakeguard.dispatch.submit import NewTask, submit_all
+from lakeguard.dispatch.tasks import starts_here
 from lakeguard.ledger.left_graphs import graph_lock
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.scheduler.graph.current_jobs import CurrentJob, current_jobs
@@ -162,7 +163,8 @@ def _new_task(
         triggered_by=request.actor,
         attempts=controls.attempts or context.dispatch.attempts,
         actor=request.actor,
-        due_at=None if refused else _due(context, request, facts.at),
+        due_at=None if refused or request.reserved else facts.at,
+        start=starts_here(facts.at, context.dispatch) if request.reserved and not refused else None,
         job_id=job.job_id,
         priority=controls.priority,
         labels=controls.labels,
@@ -172,10 +174,6 @@ def _new_task(
         code=refused.code if refused else None,
         message=str(refused) if refused else None,
     )
-
-
-def _due(context: PlaneContext, request: LaunchRequest, at: datetime) -> datetime:
-    return at + context.dispatch.lease if request.reserved else at
 
 
 def _subject(job: CurrentJob, facts: GateFacts) -> str:

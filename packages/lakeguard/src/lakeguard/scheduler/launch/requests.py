@@ -26,6 +26,6 @@ class LaunchRequest:
     day: date | None = None
     window: Window | None = None
     reserved: bool = False
-    """The caller runs it: workers take it only if it has not started within a lease."""
+    """This process runs it; workers never claim it."""
     waits_out: tuple[type[LaunchRefused], ...] = ()
     """Temporary refusals: they are not stored, and the request is repeated."""

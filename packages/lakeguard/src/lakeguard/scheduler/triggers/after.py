@@ -39,10 +39,14 @@ class _End(NamedTuple):
     def position(self) -> str:
         return f"{self.place}{_COUNT}{self.ends}"
 
-    def since(self, position: str) -> str:
-        """A key for what is new since a launch at that position; empty if nothing is."""
+    def since(self, position: str, latest: str) -> str:
+        """A key for what is new since a launch at that position; empty if nothing is.
+
+        A position after ``latest`` is of a clock that was wrong: everything since counts, and what
+        was launched already has its key.
+        """
         place, _, ends = position.partition(_COUNT)
-        if self.place > place:
+        if self.place > place or place > latest:
             return self.task_id
         late = self.place == place and ends and self.ends > int(ends)
         return f"{self.task_id}{_COUNT}{self.ends}" if late else ""
@@ -60,14 +64,14 @@ def _plan(jobs: list[CurrentJob], ids: dict[str, str], tx: Transaction) -> Plann
     before = {ids[name] for job in jobs for name in job.controls.after if name in ids}
     found = _last_ends(tx, before)
     seen = queries.cursors(tx, [job.job_id for job in jobs], _KIND)
-    planned = Planned()
+    planned, latest = Planned(), format_instant(tx.now() + queries.CLOCK_SLACK)
     for job in jobs:
         ends = {name: found.get(ids.get(name, "")) for name in job.controls.after}
         places = {name: (job.job_id, f"{_KIND}:{ids.get(name, '')}") for name in ends}
         new = {
             name: (end, what)
             for name, end in sorted(ends.items())
-            if end is not None and (what := end.since(seen.get(places[name], "")))
+            if end is not None and (what := end.since(seen.get(places[name], ""), latest))
         }
         if len(new) < len(ends):
             continue

@@ -101,13 +101,21 @@ def _between(cron: Cron, zone: ZoneInfo, begin: datetime, until: datetime) -> li
 ACTOR = "trigger:cron"
 
 
-def follow_definitions(context: PlaneContext, roster: Roster) -> None:
-    """Update next times to the current definitions. New schedules start from now."""
+def follow_definitions(context: PlaneContext, roster: Roster) -> list[str]:
+    """Update next times to the current definitions. New schedules start from now.
+
+    A schedule whose next time is later than its definition says was advanced by a clock that was
+    ahead: it goes on from now. Returns a warning for these.
+    """
     at = context.clock()
     with context.read() as tx:
         rows = _changed(tx, roster, at)
+        early = _ahead(tx, roster, at)
     if rows:
         context.transact(lambda tx: queries.set_schedules(tx, rows))
+    if early:
+        context.transact(lambda tx: queries.move_schedules(tx, early))
+    return [_clock_warning(len(early))] if early else []
 
 
 class Turn(NamedTuple):
@@ -182,6 +190,30 @@ def _changed(tx: Transaction, roster: Roster, at: datetime) -> list[dict[str, An
             }
         )
     return rows
+
+
+def _ahead(tx: Transaction, roster: Roster, at: datetime) -> list[dict[str, Any]]:
+    """Schedules whose next time is later than the next one from now."""
+    moves = []
+    for row in tx.execute(queries.schedules(tx.org_id)):
+        job = roster.jobs.get(row.job_id)
+        cron = None if job is None else _schedule_of(job)
+        if cron is None or job is None or job.definition_hash != row.definition_hash:
+            continue
+        expected = _next_from(cron, at)
+        if row.next_at is not None and expected is not None and row.next_at > expected:
+            move = {"next_at": expected, "last_at": row.last_at}
+            moves.append({"org_id": tx.org_id, "job_id": row.job_id, **move})
+    return moves
+
+
+@lru_cache(maxsize=10_000)
+def _next_from(trigger: CronTrigger, at: datetime) -> datetime | None:
+    return next_moment(parse_cron(trigger.schedule), zone_of(trigger.time_zone), at)
+
+
+def _clock_warning(schedules: int) -> str:
+    return f"the clock went back; schedules that were ahead of it continue from now: {schedules:,}"
 
 
 def _schedule_of(job: CurrentJob) -> CronTrigger | None:

@@ -35,6 +35,8 @@ MOST_IN_A_TURN = 20_000
 """Schedules advanced per tick; further due ones wait."""
 AT_ONCE = 2_500
 """Schedules advanced per transaction."""
+CLOCK_SLACK = timedelta(minutes=1)
+"""A time further in the future was recorded by a clock that was wrong."""
 LONGEST_REPORT = timedelta(minutes=10)
 """An end commits at most this long after its timestamp."""
 
@@ -153,13 +155,19 @@ def dataset_ids(org_id: str) -> Select[Any]:
     return select(table.dataset_name, table.dataset_id).where(table.org_id == org_id)
 
 
-def last_completed(org_id: str, job_ids: Collection[str]) -> Select[Any]:
-    """The last successful task per job, or nulls. One index lookup per job, however many tasks."""
+def last_completed(org_id: str, job_ids: Collection[str], until: datetime) -> Select[Any]:
+    """The last successful task per job, or nulls. One index lookup per job, however many tasks.
+
+    Ends after ``until`` were recorded by a clock that was wrong; they hide no later end.
+    """
     jobs = md_jobs_revisions.c
 
     def last(column: Column[Any]) -> ScalarSelect[Any]:
         ended = select(column).where(
-            tasks.c.org_id == org_id, tasks.c.job_id == jobs.job_id, tasks.c.ended_at.is_not(None)
+            tasks.c.org_id == org_id,
+            tasks.c.job_id == jobs.job_id,
+            tasks.c.ended_at.is_not(None),
+            tasks.c.ended_at <= until,
         )
         newest = ended.order_by(tasks.c.ended_at.desc(), tasks.c.task_id.desc()).limit(1)
         return newest.correlate(md_jobs_revisions).scalar_subquery()
@@ -175,7 +183,7 @@ def last_ends(tx: Transaction, job_ids: Collection[str]) -> list[AnyRow]:
     """The same for any number of jobs, omitting those without a successful task."""
     rows: list[AnyRow] = []
     for some in in_pieces(sorted(job_ids)):
-        rows += tx.execute(last_completed(tx.org_id, some))
+        rows += tx.execute(last_completed(tx.org_id, some, tx.now() + CLOCK_SLACK))
     return [row for row in rows if row.task_id is not None]
 
 

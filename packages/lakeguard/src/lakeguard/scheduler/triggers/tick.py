@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from lakeguard.promotion.context import PlaneContext
@@ -16,6 +17,7 @@ from lakeguard.scheduler.triggers.cron import follow_definitions, launch_due
 from lakeguard.scheduler.triggers.dataset_updates import launch_updated
 from lakeguard.scheduler.triggers.file_watch import FileWatch
 from lakeguard.scheduler.triggers.files import launch_arrived
+from lakeguard.scheduler.triggers.queries import CLOCK_SLACK
 from lakeguard.scheduler.triggers.triggerable_jobs import Roster, read_roster
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.error_lines import error_line
@@ -34,6 +36,8 @@ class Watch:
     roster: Roster | None = None
     followed: Roster | None = None
     """Jobs as of the last schedule update."""
+    ticked_at: datetime | None = None
+    """The clock at the last tick; it may go back."""
     file_watch: FileWatch = field(default_factory=FileWatch)
     failing: dict[str, str] = field(default_factory=dict)
     """The last failure per loop, so that it is logged once."""
@@ -69,14 +73,19 @@ def _loops(context: PlaneContext, watch: Watch, roster: Roster) -> Iterator[Loop
 
 
 def _scheduled(context: PlaneContext, watch: Watch, roster: Roster) -> Ticked:
-    if watch.followed is not roster:
-        follow_definitions(context, roster)
+    now, warnings = context.clock(), list[str]()
+    went_back = watch.ticked_at is not None and now < watch.ticked_at - CLOCK_SLACK
+    if watch.followed is not roster or went_back:
+        warnings = follow_definitions(context, roster)
         watch.followed = roster
+    watch.ticked_at = now
     turn = launch_due(context, roster)
     if turn.strange:
         watch.followed = None
     count = _triggered(turn.launches)
-    return Ticked(scheduled=count.triggered, refused=count.refused, problems=tuple(turn.warnings))
+    return Ticked(
+        scheduled=count.triggered, refused=count.refused, problems=(*warnings, *turn.warnings)
+    )
 
 
 def _arrived(context: PlaneContext, watch: Watch, roster: Roster) -> Ticked:

@@ -6,17 +6,26 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from lakeguard.ledger.table_findings import open_finding
 from lakeguard.promotion.context import PlaneContext
+from lakeguard.promotion.records.table_findings import (
+    TableTrouble,
+    note_recovery,
+    note_trouble,
+)
+from lakeguard.registry.store import dataset_by_id
 from lakeguard.relay.relay import Relay
+from lakeguard_sdk.core.enums import TableProblem
 from lakeguard_sdk.errors import (
     LedgerMissing,
     LedgerOlder,
     LedgerUnreadable,
+    StateError,
     StateForked,
     StateOlder,
 )
 from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
-from lakeguard_sdk.model.verification import Finding, Synced, VerifyReport
+from lakeguard_sdk.model.verification import Finding, FindingKind, Synced, VerifyReport
 
 
 @dataclass(frozen=True)
@@ -38,8 +47,10 @@ class EmbeddedLedger:
         the report shows why."""
         from lakeguard.insight.verification import verify
 
+        owned = False
         with suppress(StateOlder, StateForked, LedgerMissing, LedgerOlder, LedgerUnreadable):
             self.relay.drain()
+            owned = True
         context = self.context
         return verify(
             context,
@@ -49,7 +60,31 @@ class EmbeddedLedger:
             head=head,
             progress=progress,
             quarantine_tables=context.quarantine_tables,
+            on_table=self._note if owned else None,
         )
+
+    def _note(self, dataset_id: str, findings: Sequence[Finding]) -> None:
+        """Record what is wrong with a table, or that nothing is any more. The report does not
+        depend on it."""
+        with suppress(StateError):
+            self._record(dataset_id, findings)
+
+    def _record(self, dataset_id: str, findings: Sequence[Finding]) -> None:
+        with self.context.read() as tx:
+            known = open_finding(tx, dataset_id)
+        if known is None and not findings:
+            return
+        with self.context.write() as tx:
+            dataset = dataset_by_id(tx, dataset_id)
+            if not findings:
+                message = "verify found the table as it was published"
+                note_recovery(tx, self.context, dataset, message, by="verify")
+                return
+            first = findings[0]
+            damaged = first.kind is FindingKind.FILE
+            problem = TableProblem.DAMAGE if damaged else TableProblem.LOG
+            trouble = TableTrouble(dataset, problem, f"{first.place}: {first.message}")
+            note_trouble(tx, self.context, trouble, by="verify")
 
     def data_places(self) -> Sequence[DataPlace]:
         from lakeguard.insight.verification.delivered import data_places

@@ -19,12 +19,14 @@ from lakeguard.promotion.moves.adoption import order_adoption
 from lakeguard.promotion.moves.compaction import order_compaction
 from lakeguard.promotion.moves.reap import reap
 from lakeguard.promotion.moves.rollback import roll_back
+from lakeguard.promotion.moves.undo import undo
 from lakeguard.promotion.opening.table_ownership import examine_for
 from lakeguard.promotion.opening.windows import window_parameters
 from lakeguard.promotion.quarantine.discard import discard_rows
 from lakeguard.promotion.quarantine.quarantine_tables import sync_quarantine_tables
 from lakeguard.promotion.quarantine.replay import order_replay
 from lakeguard.registry.store import require_dataset
+from lakeguard.relay.owner import ledger_root, remove_left_copies
 from lakeguard.scheduler.invalidations.invalidate import invalidate
 from lakeguard.scheduler.invalidations.reconcile import reconcile
 from lakeguard.scheduler.invalidations.withdraw import withdraw
@@ -38,7 +40,7 @@ from lakeguard_sdk.model.quarantine import QuarantineEntry, QuarantineSelection,
 from lakeguard_sdk.model.read_models import PointerMove
 from lakeguard_sdk.model.row_ranges import RowRange
 from lakeguard_sdk.model.run import AbandonedAttempt, Window
-from lakeguard_sdk.model.table_operations import AdoptableTable, Maintained
+from lakeguard_sdk.model.table_operations import AdoptableTable, Maintained, Undone
 from lakeguard_sdk.scheduling.invalidations import InvalidationRow, Reason
 from lakeguard_sdk.security.secret_values import holds_secret
 from lakeguard_sdk.storage.fault_points import reached
@@ -79,9 +81,7 @@ class EmbeddedOperations:
             ended = task.run_id and result_of_run(tx, task.run_id)
             if not ended or ended.error is None or not ended.error.retryable:
                 return False
-            now = tx.now()
-            due_at = now + context.dispatch.lease
-            return tasks.requeue(tx, task, at=now, due_at=due_at)
+            return tasks.requeue(tx, task, rules=context.dispatch)
 
     @records_actor
     def submit_replay(
@@ -122,7 +122,10 @@ class EmbeddedOperations:
 
     @records_actor
     def maintain(self, name: DatasetName, *, dry_run: bool = False) -> Maintained:
-        return maintain(self.context, name, dry_run=dry_run)
+        context = self.context
+        if not dry_run:
+            remove_left_copies(ledger_root(context.lake, context.org_id), context.clock())
+        return maintain(context, name, dry_run=dry_run)
 
     def reap(self) -> Sequence[AbandonedAttempt]:
         """Also repairs quarantine tables that a crash left out of date."""
@@ -158,6 +161,19 @@ class EmbeddedOperations:
         context = self.context
         reader = StateReader(context, context.lake)
         return reader.invalidation(made.invalidation_id)
+
+    @records_actor
+    def undo(self, name: DatasetName, reason: str) -> Undone:
+        if not reason.strip():
+            raise ReasonNeeded(dataset=name, version="VERSION")
+        if holds_secret(reason):
+            raise SecretInReason()
+        reap(self.context)
+        undone, result = undo(self.context, name, reason)
+        if result is not None and result.status is not RunStatus.SUCCESS:
+            reasons = result.decision.ruling.reasons if result.decision else ()
+            raise RollbackBlocked(dataset=name, version=undone.version, reason="; ".join(reasons))
+        return undone
 
     @records_actor
     def rollback(self, name: DatasetName, to: int, reason: str) -> PointerMove:

@@ -10,7 +10,7 @@ from lakeguard.promotion.publishing.schema_drift import require_room_for_moves
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.store import apply_plan, read_state
-from lakeguard.registry.validation.database_separation import require_apart
+from lakeguard.registry.validation.settings_checks import require_apart, require_store
 from lakeguard.services.users import records_actor
 from lakeguard_sdk.errors import SecretInReason
 from lakeguard_sdk.model.definitions import Definitions
@@ -30,8 +30,15 @@ class EmbeddedRegistry:
             held = state.open_all(state.entries.values())
         return gathered(held[key].definition for key in sorted(held))
 
+    def dataset_ids(self) -> dict[str, str]:
+        """The ids of all datasets, by name."""
+        with self.context.read() as tx:
+            entries = read_state(tx).entries.values()
+        return {entry.name: entry.key for entry in entries if entry.kind == "dataset"}
+
     def plan(self, definitions: Definitions, *, keep_drift: bool = True) -> Plan:
         require_apart(definitions.targets, self.context.database.url)
+        require_store(definitions, self.context.secrets.command)
         with self.context.read() as tx:
             current = read_state(tx)
             return make_plan(definitions, current, self.context.lake, keep_drift=keep_drift)
@@ -42,9 +49,9 @@ class EmbeddedRegistry:
         if holds_secret(reason):
             raise SecretInReason()
         context, at = self.context, self.context.clock()
-        require_apart(
-            gathered(step.definition for step in plan.steps).targets, context.database.url
-        )
+        changed = gathered(step.definition for step in plan.steps)
+        require_apart(changed.targets, context.database.url)
+        require_store(changed, context.secrets.command)
         with context.write() as tx:
             applied = apply_plan(
                 tx, plan, tx.actor, at, context.lake, reason or None, keep_drift=keep_drift

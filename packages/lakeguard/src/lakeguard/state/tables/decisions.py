@@ -37,6 +37,7 @@ waivers = Table(
     Column("granted_at", UtcTime, nullable=False),
     Column("granted_by", Name, nullable=False),
     Column("until", UtcTime, nullable=False),
+    Column("covers", Id),
     CheckConstraint("check_kind IN ('rule', 'policy')", name="ck_waivers_kind"),
     CheckConstraint("approver <> '' AND reason <> ''", name="ck_waivers_answered_for"),
     Index("ix_waivers_dataset", "dataset_id", "until"),

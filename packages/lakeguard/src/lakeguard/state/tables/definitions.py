@@ -77,6 +77,7 @@ quality_rules_revisions = Table(
     Column("revised_at", UtcTime, nullable=False),
     Column("apply_id", Id, ForeignKey("registry_applies.apply_id"), nullable=False),
     Column("column_name", Name),
+    Column("external_id", Name),
     PrimaryKeyConstraint("dataset_id", "rule_id", "revision", name="pk_quality_rules_revisions"),
 )
 
@@ -96,6 +97,7 @@ policy_rules_revisions = Table(
     Column("apply_id", Id, ForeignKey("registry_applies.apply_id"), nullable=False),
     Column("applies_to_domain", Name),
     Column("applies_to_tag", Name),
+    Column("external_id", Name),
     PrimaryKeyConstraint("org_id", "policy_id", "revision", name="pk_policy_rules_revisions"),
 )
 
@@ -175,6 +177,7 @@ schema_compatibility_rules_revisions = Table(
     Column("revised_by", Name, nullable=False),
     Column("apply_id", Id, ForeignKey("registry_applies.apply_id"), nullable=False),
     Column("reactions", Long),
+    Column("built_in", Boolean, nullable=False),
     PrimaryKeyConstraint(
         "org_id", "profile_name", "revision", name="pk_schema_compatibility_rules_revisions"
     ),
@@ -193,5 +196,6 @@ dq_rule_catalog_revisions = Table(
     Column("revised_at", UtcTime, nullable=False),
     Column("revised_by", Name, nullable=False),
     Column("apply_id", Id, ForeignKey("registry_applies.apply_id"), nullable=False),
+    Column("built_in", Boolean, nullable=False),
     PrimaryKeyConstraint("org_id", "rule_name", "revision", name="pk_dq_rule_catalog_revisions"),
 )

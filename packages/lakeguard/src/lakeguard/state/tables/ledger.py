@@ -39,7 +39,7 @@ documents = Table(
 run_history = Table(
     "run_history",
     metadata,
-    Column("run_id", Id, ForeignKey("task_attempts.run_id"), primary_key=True),
+    Column("run_id", Id, ForeignKey("task_attempts.run_id"), nullable=False, unique=True),
     Column("dataset_id", Id, nullable=False),
     Column("layer", Word, nullable=False),
     Column("status", Word, nullable=False),
@@ -54,9 +54,11 @@ run_history = Table(
     Column("decision_id", Id),
     Column("version", BigInteger),
     Column("result", Long, nullable=False),
+    Column("ordinal", _ROWID, primary_key=True, autoincrement=True),
     UniqueConstraint("task_id", "attempt", name="uq_run_history_attempt"),
     CheckConstraint("status IN ('SUCCESS', 'FAILED', 'BLOCKED')", name="ck_run_history_status"),
-    Index("ix_run_history_dataset", "dataset_id", "end_time"),
+    Index("ix_run_history_dataset", "dataset_id", "ordinal"),
+    sqlite_autoincrement=True,
 )
 
 decisions = Table(
@@ -108,6 +110,7 @@ governed_tables = Table(
     Column("location", Name, nullable=False),
     Column("table_id", Id, nullable=False, unique=True),
     Column("created_at", UtcTime, nullable=False),
+    Column("created_sha256", Hash),
 )
 
 intents = Table(
@@ -212,8 +215,29 @@ version_inputs = Table(
     Column("input_dataset_name", Name, nullable=False),
     Column("input_version", BigInteger, nullable=False),
     Column("org_id", Id, nullable=False),
-    PrimaryKeyConstraint("dataset_id", "version", "input_dataset_id", name="pk_version_inputs"),
+    PrimaryKeyConstraint(
+        "dataset_id", "version", "input_dataset_id", "input_version", name="pk_version_inputs"
+    ),
     Index("ix_version_inputs_input", "input_dataset_id"),
+)
+
+table_findings = Table(
+    "table_findings",
+    metadata,
+    Column("dataset_id", Id, nullable=False),
+    Column("state", Word, nullable=False),
+    Column("problem", Word, nullable=False),
+    Column("message", Long, nullable=False),
+    Column("found_by", Name, nullable=False),
+    Column("found_at", UtcTime, nullable=False),
+    Column("org_id", Id, nullable=False),
+    Column("ordinal", _ROWID, primary_key=True, autoincrement=True),
+    CheckConstraint("state IN ('FOUND', 'GONE')", name="ck_table_findings_state"),
+    CheckConstraint(
+        "problem IN ('DAMAGE', 'FOREIGN_COMMIT', 'LOG')", name="ck_table_findings_problem"
+    ),
+    Index("ix_table_findings_dataset", "dataset_id", "ordinal"),
+    sqlite_autoincrement=True,
 )
 
 maintenance_log = Table(

@@ -43,6 +43,7 @@ notifications = Table(
         name="ck_notifications_severity",
     ),
     Index("ix_notifications_raised", "org_id", "topic", "raised_at"),
+    Index("ix_notifications_kind", "org_id", "kind"),
 )
 
 notification_channels = Table(

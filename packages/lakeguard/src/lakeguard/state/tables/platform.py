@@ -76,7 +76,7 @@ data_profiling_results = Table(
     "data_profiling_results",
     metadata,
     Column("run_id", Id, nullable=False),
-    Column("source_object_id", Id, nullable=False),
+    Column("source_object_id", Id),
     Column("column_name", Name, nullable=False),
     Column("metric_name", Word, nullable=False),
     Column("metric_value", Long),
@@ -86,14 +86,15 @@ data_profiling_results = Table(
     Column("org_id", Id, nullable=False),
     Column("profile_id", Id, nullable=False),
     Column("version", BigInteger, nullable=False),
+    Column("dataset_id", Id, nullable=False),
     PrimaryKeyConstraint(
         "profile_id",
-        "source_object_id",
+        "dataset_id",
         "column_name",
         "metric_name",
         name="pk_data_profiling_results",
     ),
-    Index("ix_data_profiling_results_version", "source_object_id", "version"),
+    Index("ix_data_profiling_results_version", "dataset_id", "version"),
 )
 
 metadata_kinds = Table(

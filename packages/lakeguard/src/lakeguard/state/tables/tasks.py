@@ -27,6 +27,7 @@ from lakeguard.state.tables.metadata import (
 )
 
 _QUEUED = text("state = 'queued'")
+_UNSTARTED = text("state = 'queued' AND due_at IS NULL")
 _FAILED = text("state = 'failed'")
 _ENDED = text("ended_at IS NOT NULL")
 _NOT_OVER = text("(state IN ('queued', 'running') OR (state = 'failed' AND due_at IS NOT NULL))")
@@ -88,6 +89,13 @@ tasks = Table(
         sqlite_where=_QUEUED,
         postgresql_where=_QUEUED,
     ),
+    Index(
+        "ix_tasks_unstarted",
+        "org_id",
+        "task_id",
+        sqlite_where=_UNSTARTED,
+        postgresql_where=_UNSTARTED,
+    ),
     Index("ix_tasks_job", "org_id", "job_id", "state"),
     Index("ix_tasks_retry", "org_id", "due_at", sqlite_where=_FAILED, postgresql_where=_FAILED),
     Index(
@@ -137,6 +145,7 @@ run_schemas = Table(
     Column("live_hash", Hash, nullable=False),
     Column("verdict_hash", Hash, nullable=False),
     Column("submitted_at", UtcTime, nullable=False),
+    Column("lineage_hash", Hash),
 )
 
 

@@ -134,6 +134,7 @@ md_src_tgt_ctrl = Table(
 )
 
 _JOB = "coalesce(t.job_id, t.dataset_id) AS job_id"
+"""A task without a job belongs to the dataset's own, which has the dataset's id."""
 _DATASET = "nullif(t.dataset_id, t.job_id) AS dataset_id"
 """The dataset of a task, or its job if it builds none."""
 _ENDED = "coalesce(h.status, r.status)"
@@ -221,11 +222,38 @@ def _executions(json: JsonSql) -> str:
     )
 
 
+def _jobs(json: JsonSql) -> str:
+    """Defined jobs, and for each dataset a job of its own, to which runs without a job belong."""
+    del json
+    return (
+        f"{current(md_jobs, ('job_id',), but={'status': _JOB_STATUS})} UNION ALL"
+        " SELECT d.dataset_id, d.dataset_name, 'Runs of ' || d.dataset_name || ' without a job',"
+        " d.owner, 'build', CASE WHEN d.active THEN 'ACTIVE' ELSE 'INACTIVE' END, d.dataset_name,"
+        " d.org_id, 0, '', '{}' FROM dataset_registry d"
+    )
+
+
+def _targets(json: JsonSql) -> str:
+    """Defined targets, and the lake itself, where tables without a target lie."""
+    del json
+    return (
+        f"{current(md_tgt_ctrl, ('target_id',))} UNION ALL"
+        f" SELECT {_LAKE.format('a')}, '.', 'folder', 'lake', 'ACTIVE', 'the lake', a.org_id, 0,"
+        " '', '{}' FROM registry_applies a WHERE a.ordinal = 1"
+    )
+
+
+_LAKE = "'lake_' || {}.org_id"
+
+
 def _datasets(json: JsonSql) -> str:
     return (
         "SELECT r.dataset_id, r.domain AS database, r.layer AS schema,"
-        " substr(r.dataset_name, length(r.layer) + 2) AS table_name, t.target_id,"
-        " CASE WHEN r.active THEN 'ACTIVE' ELSE 'INACTIVE' END AS status, r.org_id, r.dataset_name"
+        " substr(r.dataset_name, length(r.layer) + 2) AS table_name,"
+        f" coalesce(t.target_id, {_LAKE.format('r')}) AS target_id,"
+        f" CASE WHEN {json.text('r.definition', 'active')} IN ('false', '0') THEN 'INACTIVE'"
+        f" ELSE upper(coalesce({json.text('r.definition', 'status')}, 'active')) END AS status,"
+        " r.org_id, r.dataset_name"
         " FROM dataset_registry r LEFT JOIN md_tgt_ctrl t ON t.org_id = r.org_id"
         f" AND t.target_name = {json.text('r.definition', 'target')}"
     )
@@ -243,7 +271,7 @@ def _mappings(json: JsonSql) -> str:
 
 
 CONTROL_VIEWS: dict[str, Callable[[JsonSql], str]] = {
-    "md_jobs": lambda _: current(md_jobs, ("job_id",), but={"status": _JOB_STATUS}),
+    "md_jobs": _jobs,
     "md_jobs_det": lambda json: _named_values(
         "md_jobs", ("job_id", "job_id"), md_jobs_det, json, objects=("details",)
     ),
@@ -251,7 +279,7 @@ CONTROL_VIEWS: dict[str, Callable[[JsonSql], str]] = {
         "md_jobs", ("job_id", "job_id"), md_jobconfig, json, objects=("config",)
     ),
     "md_job_execution": _executions,
-    "md_tgt_ctrl": lambda _: current(md_tgt_ctrl, ("target_id",)),
+    "md_tgt_ctrl": _targets,
     "md_tgt_det": lambda json: _named_values(
         "md_tgt_ctrl",
         ("target_id", "target_id"),

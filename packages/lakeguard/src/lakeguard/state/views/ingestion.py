@@ -35,6 +35,7 @@ source_objects = Table(
     Column("dataset_id", Id),
     Column("dataset_name", Name),
     Column("revision", Integer),
+    Column("dq_enabled", Boolean),
 )
 
 source_object_columns = Table(
@@ -50,6 +51,8 @@ source_object_columns = Table(
     Column("active", Boolean),
     Column("org_id", Id),
     Column("origin", Word),
+    Column("source_name", Name),
+    Column("source_type", Name),
 )
 
 schema_compatibility_rules = Table(
@@ -66,6 +69,7 @@ schema_compatibility_rules = Table(
     Column("org_id", Id),
     Column("revision", Integer),
     Column("reactions", Long),
+    Column("built_in", Boolean),
 )
 
 dq_rule_catalog = Table(
@@ -78,6 +82,7 @@ dq_rule_catalog = Table(
     Column("active", Boolean),
     Column("org_id", Id),
     Column("revision", Integer),
+    Column("built_in", Boolean),
 )
 
 schema_history = Table(
@@ -89,6 +94,7 @@ schema_history = Table(
     Column("schema_json", Long),
     Column("captured_at", UtcTime),
     Column("org_id", Id),
+    Column("dataset_id", Id),
 )
 
 schema_change_log = Table(
@@ -106,6 +112,7 @@ schema_change_log = Table(
     Column("detected_at", UtcTime),
     Column("org_id", Id),
     Column("found_name", Name),
+    Column("dataset_id", Id),
 )
 
 data_quality_results = Table(
@@ -130,6 +137,10 @@ data_quality_results = Table(
     Column("rule_type", Word),
     Column("parameters", Long),
     Column("samples", Long),
+    Column("severity", Word),
+    Column("column_name", Name),
+    Column("dataset_id", Id),
+    Column("check_id", Name),
 )
 
 run_audit = Table(
@@ -146,13 +157,14 @@ run_audit = Table(
     Column("triggered_by", Name),
     Column("version", BigInteger),
     Column("org_id", Id),
+    Column("dataset_id", Id),
 )
 
 _RULES_OF_COLUMN = (
     "quality_rules q WHERE q.dataset_id = r.dataset_id AND q.active AND q.column_name = "
 )
 _REFUSES_EVERY_NULL = (
-    "q.rule_type = 'not_null' AND q.severity = 'FAIL'"
+    "q.rule_type = 'NOT_NULL' AND q.severity = 'FAIL'"
     " AND replace(q.rule_expression, ') ', '') = q.rule_expression"
 )
 """A rule that only warns, or has further clauses, still allows nulls."""
@@ -173,8 +185,10 @@ def _objects(json: JsonSql) -> str:
         f" {json.text(definition, 'load', 'keys')} AS business_keys,"
         f" nullif({json.text(definition, 'load', 'watermark')}, '') AS watermark_column,"
         f" {json.text(definition, 'profile')} AS schema_compat_profile,"
-        f" CASE WHEN {fails} THEN 'FAIL' ELSE 'WARN' END AS dq_fail_behavior,"
-        " r.active, r.org_id, r.dataset_id, r.dataset_name, r.revision"
+        f" coalesce({json.text(definition, 'build', 'dq_fail_behavior')},"
+        f" CASE WHEN {fails} THEN 'FAIL' ELSE 'WARN' END) AS dq_fail_behavior,"
+        " r.active, r.org_id, r.dataset_id, r.dataset_name, r.revision,"
+        f" {json.text(definition, 'build', 'dq_enabled')} IS NULL AS dq_enabled"
         " FROM dataset_registry r JOIN source_systems s ON s.org_id = r.org_id"
         f" AND s.source_name = {json.text(definition, 'build', 'source')}"
     )
@@ -188,20 +202,48 @@ def _object_columns(json: JsonSql) -> str:
         f"SELECT r.dataset_id AS source_object_id, {name} AS column_name,"
         f" {json.position('c')} AS ordinal_position, {json.item_text('c', 'type')} AS data_type,"
         f" NOT EXISTS (SELECT 1 FROM {required}) AS is_nullable,"
-        f" {json.array_of('q.rule_expression', rules, 'q.position, q.rule_id')} AS dq_rule_set,"
+        f" coalesce({json.item_text('c', 'dq_rule_set')},"
+        f" {json.array_of('q.rule_expression', rules, 'q.position, q.rule_id')}) AS dq_rule_set,"
+        f" coalesce({json.item_text('c', 'dq_severity')},"
         f" CASE WHEN EXISTS (SELECT 1 FROM {rules} AND q.severity = 'FAIL') THEN 'FAIL'"
-        " ELSE 'WARN' END AS dq_severity, r.active, r.org_id,"
-        f" coalesce({json.item_text('c', 'origin')}, 'declared') AS origin"
+        " ELSE 'WARN' END) AS dq_severity, r.active, r.org_id,"
+        f" coalesce({json.item_text('c', 'origin')}, 'declared') AS origin,"
+        f" coalesce({json.item_text('c', 'source_name')}, {name}) AS source_name,"
+        f" coalesce({json.item_text('c', 'source_type')}, {json.item_text('c', 'type')})"
+        " AS source_type"
         f" FROM dataset_registry r, {json.items('r.definition', 'columns', 'c')}"
         f" WHERE {json.text('r.definition', 'build', 'build')} = 'source'"
     )
 
 
-def _histories(json: JsonSql) -> str:
-    del json
+def _object_of(json: JsonSql, dataset_id: str, revision: str) -> str:
+    """The source object of a dataset in a revision; NULL if the dataset then read no source."""
     return (
-        "SELECT s.run_id, o.dataset_id AS source_object_id, s.live_hash AS schema_hash,"
-        " d.body AS schema_json, s.submitted_at AS captured_at, s.org_id FROM run_schemas s"
+        "(SELECT f.dataset_id FROM dataset_registry_revisions f"
+        f" WHERE f.dataset_id = {dataset_id} AND f.revision = {revision}"
+        f" AND {json.text('f.definition', 'build', 'build')} = 'source')"
+    )
+
+
+def _revision_at(at: str) -> str:
+    """The revision of the dataset that a run ``r`` opened, else the one at a time."""
+    return (
+        "coalesce((SELECT o.dataset_revision FROM run_openings o WHERE o.run_id = r.run_id),"
+        " (SELECT max(l.revision) FROM dataset_registry_revisions l"
+        f" WHERE l.dataset_id = r.dataset_id AND l.revised_at <= {at}), 1)"
+    )
+
+
+def _object_at(json: JsonSql, at: str) -> str:
+    return _object_of(json, "r.dataset_id", _revision_at(at))
+
+
+def _histories(json: JsonSql) -> str:
+    found = _object_of(json, "o.dataset_id", "o.dataset_revision")
+    return (
+        f"SELECT s.run_id, {found} AS source_object_id, s.live_hash AS schema_hash,"
+        " d.body AS schema_json, s.submitted_at AS captured_at, s.org_id, o.dataset_id"
+        " FROM run_schemas s"
         " JOIN run_openings o ON o.run_id = s.run_id"
         " JOIN documents d ON d.org_id = s.org_id AND d.content_hash = s.live_hash"
     )
@@ -209,15 +251,16 @@ def _histories(json: JsonSql) -> str:
 
 def _changes(json: JsonSql) -> str:
     reaction = json.item_text("c", "reaction")
+    found = _object_of(json, "o.dataset_id", "o.dataset_revision")
     return (
-        "SELECT s.run_id, o.dataset_id AS source_object_id,"
+        f"SELECT s.run_id, {found} AS source_object_id,"
         f" {json.position('c')} AS change_ordinal, {json.item_text('c', 'column')} AS column_name,"
         f" {json.item_text('c', 'change')} AS change_type,"
         f" {json.item_text('c', 'declared')} AS declared_type,"
         f" {json.item_text('c', 'found')} AS found_type,"
         f" CASE WHEN {reaction} = 'BLOCK' THEN 'INCOMPATIBLE' ELSE 'COMPATIBLE' END"
         f" AS compatibility, {reaction} AS action_taken, s.submitted_at AS detected_at, s.org_id,"
-        f" {json.item_text('c', 'other')} AS found_name"
+        f" {json.item_text('c', 'other')} AS found_name, o.dataset_id"
         " FROM run_schemas s JOIN run_openings o ON o.run_id = s.run_id"
         " JOIN documents d ON d.org_id = s.org_id AND d.content_hash = s.verdict_hash"
         f" CROSS JOIN {json.items('d.body', 'differences', 'c')}"
@@ -232,10 +275,12 @@ _SAMPLE = (
 
 
 def _results(json: JsonSql) -> str:
-    rule, expression = json.item_text("c", "check_id"), json.item_text("c", "expression")
+    check, expression = json.item_text("c", "check_id"), json.item_text("c", "expression")
     return (
-        "SELECT r.run_id, r.dataset_id AS source_object_id,"
-        f" {json.position('c')} AS check_ordinal, {rule} AS rule_id,"
+        f"SELECT r.run_id, {_object_at(json, 'r.decided_at')} AS source_object_id,"
+        f" {json.position('c')} AS check_ordinal,"
+        f" (SELECT f.dataset_name || '.' FROM dataset_registry_revisions f WHERE f.dataset_id ="
+        f" r.dataset_id AND f.revision = {_revision_at('r.decided_at')}) || {check} AS rule_id,"
         f" {expression} AS rule_expression,"
         f" {json.item_text('c', 'outcome')} AS result,"
         f" {json.item_number('c', 'failed_rows')} AS failed_rows,"
@@ -246,7 +291,9 @@ def _results(json: JsonSql) -> str:
         f" {json.item_text('c', 'fingerprint')} AS rule_fingerprint,"
         f" upper({json.text_before(expression, '(')}) AS rule_type,"
         f" coalesce({json.item_text('c', 'parameters')}, '{{}}') AS parameters,"
-        f" {_SAMPLE}{rule}) AS samples"
+        f" {_SAMPLE}{check}) AS samples,"
+        f" {json.item_text('c', 'severity')} AS severity,"
+        f" {json.item_text('c', 'column')} AS column_name, r.dataset_id, {check} AS check_id"
         f" FROM decisions r, {json.items('r.ruling', 'checks', 'c')}"
         f" WHERE {json.item_text('c', 'kind')} = 'rule'"
     )
@@ -254,9 +301,10 @@ def _results(json: JsonSql) -> str:
 
 def _audit(json: JsonSql) -> str:
     return (
-        "SELECT r.run_id, r.dataset_id AS source_object_id, r.start_time, r.end_time, r.status,"
+        f"SELECT r.run_id, {_object_at(json, 'r.start_time')} AS source_object_id,"
+        " r.start_time, r.end_time, r.status,"
         f" {json.number('r.result', 'rows')} AS rows_written, r.error_code, r.error_message,"
-        " r.triggered_by, r.version, r.org_id FROM run_history r"
+        " r.triggered_by, r.version, r.org_id, r.dataset_id FROM run_history r"
     )
 
 

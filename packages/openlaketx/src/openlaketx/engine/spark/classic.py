@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import date
 from typing import Any, cast
 
 from py4j.clientserver import JavaClient
@@ -12,6 +13,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from openlaketx.engine.spark.plan_lineage import AnalysedPlan, Scan
 from openlaketx.engine.spark.runtime import Counted, NotAQuery, is_metastore
 
 _LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
@@ -38,11 +40,16 @@ class ClassicSpark:
     def settled(self, frame: DataFrame) -> DataFrame:
         return frame
 
-    def query(self, session: SparkSession, text: str) -> DataFrame:
+    def analysed(self, frame: DataFrame) -> AnalysedPlan | None:
+        return _analysed(frame)
+
+    def query(
+        self, session: SparkSession, text: str, parameters: Mapping[str, str | date]
+    ) -> DataFrame:
         plan = session._jsparkSession.sessionState().sqlParser().parsePlan(text)
         if any(_is_a(session, plan, _LOGICAL + kind) for kind in _NOT_A_QUERY):
             raise NotAQuery()
-        return session.sql(text)
+        return session.sql(text, args=dict(parameters)) if parameters else session.sql(text)
 
     def job_group(self, session: SparkSession, name: str) -> AbstractContextManager[None]:
         return _job_group(session, name)
@@ -88,6 +95,57 @@ def _is_a(session: SparkSession, plan: Any, name: str) -> bool:
         return bool(java.forName(name, False, loader).isInstance(plan))
     except Py4JJavaError:  # this Spark does not know the statement
         return False
+
+
+# Analysed plans, read in few calls: every call to the JVM takes its time.
+
+_SEPARATOR = "\0"
+_ATTRIBUTE = re.compile(r"#(\d+)L?(?:-T\d+ms)?\Z")
+_SCHEME = re.compile(r"file:(//)?(?=/)")
+
+
+def _analysed(frame: DataFrame) -> AnalysedPlan | None:
+    plan = _java(frame).queryExecution().analyzed()
+    try:
+        text = plan.toJSON()
+    except Py4JJavaError:  # an operator that has no JSON
+        return None
+    output = _attributes(plan.output())
+    if output is None or len(output) != len(frame.columns):
+        return None
+    return AnalysedPlan(text, output, dict(_scans(plan)))
+
+
+def _attributes(output: Any) -> tuple[int, ...] | None:
+    texts = output.mkString(_SEPARATOR)
+    found = [_ATTRIBUTE.search(text) for text in texts.split(_SEPARATOR)] if texts else []
+    ids = [int(match[1]) for match in found if match]
+    return tuple(ids) if len(ids) == len(found) else None
+
+
+def _scans(plan: Any) -> Iterator[tuple[int, Scan]]:
+    """Scans of files, by the id of their first attribute."""
+    below = plan.subqueriesAll()
+    for part in (plan, *(below.apply(index) for index in range(below.size()))):
+        leaves = part.collectLeaves()
+        for index in range(leaves.size()):
+            leaf = leaves.apply(index)
+            scan = _scan(leaf)
+            if scan is not None and leaf.output().nonEmpty():
+                yield leaf.output().head().exprId().id(), scan
+
+
+def _scan(leaf: Any) -> Scan | None:
+    if leaf.getClass().getSimpleName() != "LogicalRelation":
+        return None
+    relation = leaf.relation()
+    if relation.getClass().getSimpleName() != "HadoopFsRelation":
+        return None
+    files = relation.location()
+    roots = files.rootPaths().mkString(_SEPARATOR).split(_SEPARATOR)
+    paths = tuple(_SCHEME.sub("", root) for root in roots if root)
+    is_delta = files.getClass().getName().startswith("org.apache.spark.sql.delta.")
+    return Scan(paths, files.tableVersion() if is_delta else None)
 
 
 # One job group for each run, so that one call cancels all its jobs.

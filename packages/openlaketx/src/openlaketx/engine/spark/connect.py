@@ -8,8 +8,9 @@ from __future__ import annotations
 import copy
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import date
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -59,9 +60,15 @@ class ConnectSpark:
     def settled(self, frame: DataFrame) -> DataFrame:
         return self.in_session(frame, frame.sparkSession)
 
-    def query(self, session: SparkSession, text: str) -> DataFrame:
+    def analysed(self, frame: DataFrame) -> None:
+        """The server does not return analysed plans."""
+
+    def query(
+        self, session: SparkSession, text: str, parameters: Mapping[str, str | date]
+    ) -> DataFrame:
         """In parentheses, where Spark accepts only a query."""
-        return session.sql(f"SELECT * FROM ({text.rstrip().rstrip(';')}\n)")  # noqa: S608
+        inside = f"SELECT * FROM ({text.rstrip().rstrip(';')}\n)"  # noqa: S608
+        return session.sql(inside, args=dict(parameters)) if parameters else session.sql(inside)
 
     @contextmanager
     def job_group(self, session: SparkSession, name: str) -> Iterator[None]:

@@ -8,14 +8,16 @@ Everything else of a run is the same on each.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from datetime import date
 from typing import NamedTuple, Protocol
 
 import pyspark
 from pyspark.sql import DataFrame, SparkSession
 
 from lakeguard_sdk.errors import SparkTooOld, UnsupportedSpark
+from openlaketx.engine.spark.plan_lineage import AnalysedPlan
 
 OLDEST = (3, 5)
 _OLDEST_CONNECT = (4, 0)
@@ -57,8 +59,14 @@ class Runtime(Protocol):
     def settled(self, frame: DataFrame) -> DataFrame:
         """The frame as analysed now, independent of later changes to views and settings."""
 
-    def query(self, session: SparkSession, text: str) -> DataFrame:
-        """The frame of a SELECT; ``NotAQuery`` for any other statement, which is not executed."""
+    def analysed(self, frame: DataFrame) -> AnalysedPlan | None:
+        """The plan of the frame; None if it is not visible."""
+
+    def query(
+        self, session: SparkSession, text: str, parameters: Mapping[str, str | date]
+    ) -> DataFrame:
+        """The frame of a SELECT with its parameters bound; ``NotAQuery`` for any other statement,
+        which is not executed."""
 
     def job_group(self, session: SparkSession, name: str) -> AbstractContextManager[None]:
         """Jobs of this thread belong to the group, and are cancelled if the block fails."""

@@ -12,8 +12,10 @@ from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import SourceUnreadable
 from lakeguard_sdk.model.evidence import SourceFile, SourcePosition
 from lakeguard_sdk.model.load import NEW_ROWS_ONLY
+from lakeguard_sdk.storage.reserved_places import reserved_among, reserved_source
 from lakeguard_sdk.storage.run_folders import LANDING
 from lakeguard_sdk.storage.storage import Storage, join, local_path
+from openlaketx.engine.delta_table import is_governed
 
 _MARKERS = ("_", ".")
 
@@ -79,10 +81,14 @@ def select_files(
     Files are identified by path, not by time. A file changed after it was read is read again,
     except by APPEND, which would duplicate its rows. A PARTITION load with a new file reads all
     files, because a partition may span several. Files whose name starts with ``_`` or ``.`` are
-    markers of other tools and are ignored.
+    markers of other tools and are ignored. Files inside a governed table, or of LakeGuard itself,
+    are refused.
     """
-    found = tuple(_found(storage, matching(pattern, root), root))
+    paths = matching(pattern, root)
+    found = tuple(_found(storage, paths, root))
     everything = Selection(source, dataset, root, found, SourcePosition(files=found))
+    if problem := reserved_problem(pattern, paths, root):
+        raise everything.unreadable(problem)
     if not found and (load not in NEW_ROWS_ONLY or position is None):
         raise everything.unreadable(f"no file matches {pattern}")
     if load not in NEW_ROWS_ONLY:
@@ -127,6 +133,14 @@ def matching(pattern: str, root: str) -> list[str]:
         if not Path(path).name.startswith(_MARKERS)
         and (meant or landed not in Path(base, path).parents)
         and Path(base, path).is_file()
+    )
+
+
+def reserved_problem(pattern: str, paths: Iterable[str], root: str) -> str | None:
+    """Why a source may not read the pattern or one of the files that match it, or None."""
+    places = (str(Path(local_path(root), path)) for path in paths)
+    return reserved_source(pattern, root, is_governed, expand=False) or reserved_among(
+        places, root, is_governed
     )
 
 

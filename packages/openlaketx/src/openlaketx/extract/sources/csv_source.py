@@ -21,6 +21,7 @@ from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.model.evidence import SourceFile
 from lakeguard_sdk.model.run import SourceBuild
 from lakeguard_sdk.storage.storage import Storage, local_path
+from lakeguard_sdk.types.plain_types import DateFormat
 from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.locations import spark_read_path
 from openlaketx.engine.spark.errors import condition, reason
@@ -42,6 +43,7 @@ from openlaketx.extract.sources.csv_dialect import (
     CsvDialect,
     CsvScan,
     DialectProblem,
+    fields_text,
     first_fault,
     scan_csv,
 )
@@ -123,7 +125,8 @@ def _difference(found: tuple[str, ...], wanted: tuple[str, ...]) -> str:
     for place, (name, other) in enumerate(zip(found, wanted, strict=False), start=1):
         if name != other:
             return f"column {place} is {name!r} instead of {other!r}"
-    return f"{len(found)} columns instead of {len(wanted)}"
+    columns = "1 column" if len(found) == 1 else f"{len(found)} columns"
+    return f"{columns} instead of {len(wanted)}"
 
 
 _LINE_FAULTS = ("MALFORMED", "FAILED_READ_FILE")
@@ -147,9 +150,12 @@ def read_csv(
         raise selection.unreadable(str(problem)) from None
     selection, rejected = _without_faults(selection, dialect, build, folder, storage)
     headers = _read_headers(selection, dialect, build.header, declared)
+    names = (*headers.names, *dialect.added.values())
+    if invalid := name_problem(names):
+        raise selection.unreadable(invalid)
     return Batch(
         frame=_frame(session, selection, dialect, headers),
-        live=TableSchema(columns=tuple(Column(name=name, type="string") for name in headers.names)),
+        live=TableSchema(columns=tuple(Column(name=name, type="string") for name in names)),
         inputs=(),
         position=selection.position,
         explain=partial(_explain, selection, dialect),
@@ -185,7 +191,7 @@ def _frame(
 ) -> DataFrame:
     """All rows; NULL where a file lacks a column."""
     parts = [_read(session, selection, dialect, group) for group in headers.groups]
-    own = [ROW_FILE] if selection.ordered else []
+    own = [*map(quoted_name, dialect.added.values()), *([ROW_FILE] if selection.ordered else [])]
     filled = (
         part.select(*(_value(name, group) for name in headers.names), *own)
         for part, group in zip(parts, headers.groups, strict=True)
@@ -207,13 +213,51 @@ def _read(
     empty = secrets.token_hex(16)
     options = dialect.spark_options(multiline=not group.by_lines, empty=empty)
     frame = with_row_file(session.read.schema(schema).options(**options).csv(paths), selection)
-    if group.by_lines:
+    for kind, name in dialect.added.items():
+        frame = frame.withColumn(name, _file_fact(kind))
+    if group.by_lines and not dialect.other_nulls and not dialect.formats:
         return frame
-    texts = [(name, frame[quoted_name(name)]) for name in group.names]
-    return frame.select(
-        *(F.when(text == empty, "").otherwise(text).alias(name) for name, text in texts),
-        *([ROW_FILE] if selection.ordered else []),
+    kept = [name for name in frame.columns if name not in group.names]
+    texts = (
+        _text(frame[quoted_name(name)], name, None if group.by_lines else empty, dialect)
+        for name in group.names
     )
+    return frame.select(*texts, *map(quoted_name, kept))
+
+
+def _file_fact(kind: str) -> SparkColumn:
+    """A fact of the file of a row, as text."""
+    if kind == "file_name":
+        return F.col("_metadata.file_name")
+    changed = F.col("_metadata.file_modification_time")
+    return F.date_format(changed, "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'")
+
+
+def _text(text: SparkColumn, name: str, empty: str | None, dialect: CsvDialect) -> SparkColumn:
+    """The text of a value: quoted empty ones, other spellings of NULL, and ISO for its format."""
+    found = text if empty is None else F.when(text == empty, "").otherwise(text)
+    if dialect.other_nulls:
+        found = F.when(~found.isin(*dialect.other_nulls), found)
+    if name in dialect.formats:
+        found = _as_iso(found, dialect.formats[name])
+    return found.alias(name)
+
+
+def _as_iso(text: SparkColumn, form: DateFormat) -> SparkColumn:
+    """Texts in the format as ISO; others as they are, so that the cast judges them."""
+    date = F.concat_ws("-", *(F.substring(text, at, n) for at, n in _date_parts(form)))
+    if form.hour:
+        parts = [F.substring(text, at, 2) if at else F.lit("00") for at in _time_parts(form)]
+        date = F.concat(date, F.lit("T"), F.concat_ws(":", *parts))
+    return F.when(text.rlike(rf"\A(?:{form.pattern})\z"), date).otherwise(text)
+
+
+def _date_parts(form: DateFormat) -> tuple[tuple[int, int], ...]:
+    return (form.year, 4), (form.month, 2), (form.day, 2)
+
+
+def _time_parts(form: DateFormat) -> tuple[int, int, int]:
+    return form.hour, form.minute, form.second
 
 
 def _explain(selection: Selection, dialect: CsvDialect, error: Exception) -> LakeGuardError:
@@ -286,5 +330,5 @@ def _problem(record: list[str], lines: list[str], width: int, dialect: CsvDialec
     if any(not line.isascii() and _NO_TEXT.search(line) for line in lines):
         return f"a byte is not {ENCODINGS[dialect.codec]}"
     if record and width and len(record) != width:
-        return f"{len(record)} fields instead of {width}"
+        return f"{fields_text(len(record))} instead of {width}"
     return ""

@@ -16,9 +16,10 @@ from lakeguard_sdk.errors import SourceUnreadable
 from lakeguard_sdk.model.evidence import SourceFile, SourcePosition
 from lakeguard_sdk.model.load import NEW_ROWS_ONLY
 from lakeguard_sdk.model.run import RunPlan, SourceBuild
-from lakeguard_sdk.storage.storage import join, located
+from lakeguard_sdk.storage.reserved_places import reserved_among, reserved_place
+from lakeguard_sdk.storage.storage import join, local_path, located
 from lakeguard_sdk.types.schema import Column, TableSchema
-from openlaketx.engine.delta_table import live_files, open_table, schema_of
+from openlaketx.engine.delta_table import is_governed, live_files, open_table, schema_of
 from openlaketx.engine.locations import spark_file_address, spark_read_path
 from openlaketx.engine.shown_values import refusal
 from openlaketx.engine.spark.errors import reason
@@ -50,7 +51,9 @@ def _unreadable(build: SourceBuild, dataset: str, why: str) -> SourceUnreadable:
     return SourceUnreadable(source=build.source, reason=f"{build.path}: {why}", dataset=dataset)
 
 
-def _open_snapshot(build: SourceBuild, dataset: str, location: str) -> ForeignSnapshot:
+def _open_snapshot(build: SourceBuild, dataset: str, location: str, lake: str) -> ForeignSnapshot:
+    if reserved := reserved_place(local_path(location), lake, is_governed):
+        raise _unreadable(build, dataset, reserved)
     try:
         found = open_table(location)
         live = _with_nullability(schema_of(found), found)
@@ -63,6 +66,8 @@ def _open_snapshot(build: SourceBuild, dataset: str, location: str) -> ForeignSn
         problem = f"unknown Delta option {min(build.options)!r}"
     if any("://" in path or path.startswith("/") for path in names):
         problem = "some of its files are outside its folder"
+    places = (local_path(join(location, path)) for path in names)
+    problem = problem or reserved_among(places, lake, is_governed)
     if problem:
         raise _unreadable(build, dataset, problem)
     files = {
@@ -113,7 +118,7 @@ def read_delta(session: SparkSession, build: SourceBuild, plan: RunPlan, lake: s
     Files are immutable, so a removed file means deleted or rewritten rows: APPEND fails, other
     loads read the rewritten rows again. None if no file is new.
     """
-    table = _open_snapshot(build, str(plan.dataset), located(lake, build.path))
+    table = _open_snapshot(build, str(plan.dataset), located(lake, build.path), lake)
     known = {file.path for file in build.position.files} if build.position else set()
     if plan.load.type is LoadType.APPEND and known - table.files.keys():
         raise table.unreadable(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -32,6 +33,9 @@ _DRIVER = "org.postgresql.Driver"
 _SCHEME = "jdbc:postgresql:"
 _ROWS_AT_ONCE = "10000"
 _CONNECT_SECONDS = "10"
+_REFUSED_LOGIN = re.compile(
+    r"authentication failed|no password was provided|password-based auth", re.I
+)
 
 Answer = TypeVar("Answer")
 
@@ -76,7 +80,10 @@ class Database:
     def explain(self, error: Exception) -> LakeGuardError:
         if causes(error)[-1].strip() == _DRIVER:
             return JarsMissing(reason=f"this Spark was started without {_DRIVER}")
-        return self.unreadable(reason(error))
+        message = reason(error)
+        if _REFUSED_LOGIN.search(message):
+            message += "; check user and password under secrets: of the source"
+        return self.unreadable(message)
 
     def _query(self, ask: Callable[[], Answer]) -> Answer:
         try:

@@ -67,6 +67,26 @@ def read_object(line: str, codec: str, decoder: json.JSONDecoder) -> dict[str, A
     return found
 
 
+def nested_texts(line: str) -> dict[str, str]:
+    """Objects and arrays among the values of a valid line, each as it is written there."""
+    found: dict[str, str] = {}
+    at = line.index("{") + 1
+    while (at := _after_blanks(line, at)) < len(line) and line[at] != "}":
+        key, at = _DECODER.raw_decode(line, _after_blanks(line, at + (line[at] == ",")))
+        at = _after_blanks(line, _after_blanks(line, at) + 1)
+        value, end = _DECODER.raw_decode(line, at)
+        if isinstance(value, dict | list):
+            found[key] = line[at:end]
+        at = end
+    return found
+
+
+def _after_blanks(line: str, at: int) -> int:
+    while at < len(line) and line[at] in BLANKS:
+        at += 1
+    return at
+
+
 def fault_reason(error: Exception) -> str:
     """Why ``read_object`` rejected a line."""
     if isinstance(error, json.JSONDecodeError):

@@ -46,6 +46,10 @@ class Dialect(ABC):
         """Whether the condition on the variable is TRUE; its value is evaluated once and is not
         NULL."""
 
+    @abstractmethod
+    def nfkc(self, text: str) -> str:
+        """The text in the form of ``engine/nfkc_text.py``; ASCII texts are as they are."""
+
     def size(self, value: str, data_type: str) -> str:
         """Elements of an array or entries of a map; NULL for NULL."""
         return f"size({value})"
@@ -78,4 +82,6 @@ class Dialect(ABC):
                 return f"translate({arguments[0]}, '{_CAPITALS}', '{_SMALL}')"
             case Function.UPPER:
                 return f"translate({arguments[0]}, '{_SMALL}', '{_CAPITALS}')"
+            case Function.NFKC:
+                return self.nfkc(arguments[0])
         return f"{function}({', '.join(arguments)})"

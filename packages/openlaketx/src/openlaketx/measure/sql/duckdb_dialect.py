@@ -13,6 +13,7 @@ from lakeguard_sdk.types.type_tree import (
     MapOf,
     StructOf,
 )
+from openlaketx.engine.duckdb_reader import NFKC
 from openlaketx.measure.sql.comparison_types import HUGE, WIDEST
 from openlaketx.measure.sql.dialect import WHITE, Dialect
 
@@ -60,6 +61,9 @@ class DuckdbDialect(Dialect):
 
     def once(self, value: str, variable: str, condition: str) -> str:
         return f"(len(list_filter([{value}], lambda {variable}: {condition})) = 1)"
+
+    def nfkc(self, text: str) -> str:
+        return f"(CASE WHEN strlen({text}) = length({text}) THEN {text} ELSE {NFKC}({text}) END)"
 
     def size(self, value: str, data_type: str) -> str:
         return f"{'cardinality' if data_type.startswith('map<') else 'len'}({value})"

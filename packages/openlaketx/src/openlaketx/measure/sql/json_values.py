@@ -12,7 +12,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from lakeguard_sdk.expressions.conditions import Matches
+from lakeguard_sdk.expressions.conditions import holds_pattern
 from lakeguard_sdk.expressions.json_values import NotJson, read_json
 from lakeguard_sdk.expressions.measures import JsonFaults, SampleMatches
 from openlaketx.measure.sql.aggregate_sql import Forms
@@ -92,8 +92,7 @@ def sample_query(measure: SampleMatches, sql: ConditionSql, forms: Forms, origin
     """One count. Ordered by MD5, which is the same in every engine and independent of content and
     position."""
     value = forms.quoted(measure.column.name)
-    anywhere = f"[\\d\\D]*(?:{measure.pattern})[\\d\\D]*"
-    found = sql.condition(Matches(of=measure.column, pattern=anywhere))
+    found = sql.condition(holds_pattern(measure.column, measure.pattern))
     chosen = "" if measure.where is None else f" AND {sql.condition(measure.where)}"
     distinct = f"SELECT DISTINCT {value} FROM {origin} WHERE {value} IS NOT NULL{chosen}"  # noqa: S608
     sample = f"SELECT {value} FROM ({distinct}) ORDER BY md5({value}), {value}"  # noqa: S608

@@ -54,9 +54,8 @@ def backfill_command(
     not succeed. The gate checks each run as usual; exit codes are those of run.
     """
     _require_one_way(start, end, by, partitions)
-    asked = DatasetName(dataset)
     with writing(call) as client:
-        name = client.reader.dataset(asked).dataset_name
+        name = client.reader.dataset(DatasetName(dataset)).dataset_name
         windows = _windows(client, name, start, end, by, partitions)
         run = _runner(call, client)
         ran = _in_order(run, name, windows)

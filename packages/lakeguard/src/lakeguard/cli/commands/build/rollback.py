@@ -1,4 +1,4 @@
-"""``lakeguard rollback``: publish an earlier version again."""
+"""``lakeguard rollback`` and ``undo``: what readers see is put back."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ def rollback_command(call: Call, dataset: str, target: str, reason: str) -> None
     Current policies are checked against that version's evidence, and one commit restores its rows.
     The next published version gets the next number.
     """
-    name, version = DatasetName(dataset), parse_version(target)
+    version = parse_version(target)
     with writing(call) as client:
+        name = DatasetName(dataset)
         before = published_version(client, name)
         with working(f"rolling back {name}"):
             move = client.operations.rollback(name, version, reason)
@@ -40,3 +41,26 @@ def rollback_command(call: Call, dataset: str, target: str, reason: str) -> None
     line = f"{toned('✓ ROLLED BACK', Tone.GOOD)}  {strong(name)}{GAP}{came_from}v{move.version}"
     data = {"dataset": name, "from": before, "move": move.to_data()}
     answer(call, data, [line, f"Next: lakeguard show {name}"])
+
+
+@click.command("undo")
+@click.argument("dataset")
+@click.option("--reason", required=True, help="Reason, recorded in the ledger.")
+@shared_options
+def undo_command(call: Call, dataset: str, reason: str) -> None:
+    """Put the table of DATASET back to its published version.
+
+    Altered or missing entries of its Delta log are written back as the ledger recorded them, and
+    commits without a decision are undone by one commit. Data files are not restored: if one is
+    damaged, roll back to a whole version.
+    """
+    name = DatasetName(dataset)
+    with writing(call) as client, working(f"undoing changes of {name}"):
+        undone = client.operations.undo(name, reason)
+    lines = [f"{toned('✓ UNDONE', Tone.GOOD)}  {strong(name)}{GAP}v{undone.version}"]
+    if undone.commits:
+        numbers = ", ".join(map(str, undone.commits))
+        lines.append(f"  log entries written back: {numbers}")
+    if undone.moved:
+        lines.append("  commits without a decision undone")
+    answer(call, undone.to_data(), [*lines, "Next: lakeguard verify"])

@@ -17,6 +17,7 @@ from lakeguard.cli.terminal.layout import (
     toned,
 )
 from lakeguard.cli.terminal.output import answer
+from lakeguard.services.plain_text import escaped
 from lakeguard_sdk.core.dataset_name import DatasetName
 
 
@@ -37,7 +38,9 @@ def waive_command(
 ) -> None:
     """Downgrade CHECK, a rule of DATASET or an ALERT policy, to a warning until DATE.
 
-    Every decision that uses the waiver names its approver. A BLOCK policy cannot be waived.
+    The waiver covers the last failure of CHECK and ends with it, when CHECK passes again, or at
+    DATE. Every decision that uses it names its approver. A BLOCK policy cannot be waived, nor a
+    check that could not be judged.
     """
     end = end_of(until)
     with writing(call) as client:
@@ -47,7 +50,12 @@ def waive_command(
     mark = toned("! WAIVED", Tone.WARN)
     summary = f"{row.waiver.check_kind} {row.waiver.check_id}, until {moment(row.waiver.until)}"
     revoke = f'lakeguard waivers --revoke {row.waiver.waiver_id} --reason "…"'
-    lines = [f"{mark}  {strong(row.dataset)}{GAP}{summary}", f"Next: {revoke}"]
+    covered = escaped(row.failure) or "no failure yet; it ends once one is over"
+    lines = [
+        f"{mark}  {strong(row.dataset)}{GAP}{summary}",
+        f"  covers: {covered}",
+        f"Next: {revoke}",
+    ]
     answer(call, {"waiver": row.to_data()}, lines)
 
 
@@ -90,7 +98,7 @@ def waivers_command(
     now = datetime.now(UTC)
     name = None if dataset is None else DatasetName(dataset)
     found = client_of(call).reader.waivers(name)
-    shown = [row for row in found if every or (row.revoked_at is None and row.waiver.in_force(now))]
+    shown = [row for row in found if every or row.is_active(now)]
     data = {"waivers": [row.to_data() for row in shown]}
     answer(call, data, waivers_lines(shown, now))
 

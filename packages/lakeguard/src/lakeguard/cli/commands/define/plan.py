@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -9,7 +10,7 @@ from pydantic import ValidationError
 from sqlalchemy.engine import make_url
 
 from lakeguard.cli.options import Call, shared_options
-from lakeguard.cli.rendering.plan import applied_lines, plan_lines
+from lakeguard.cli.rendering.plan import applied_lines, plan_lines, unfailable_lines
 from lakeguard.cli.session import client_of, project_of, writing
 from lakeguard.cli.terminal.layout import Tone, toned
 from lakeguard.cli.terminal.output import answer
@@ -19,10 +20,11 @@ from lakeguard.registry.load_folder import load_folder
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.snapshot import RegistryState
 from lakeguard.registry.store import read_state
-from lakeguard.registry.validation.database_separation import require_apart
+from lakeguard.registry.validation.settings_checks import require_apart, require_store
 from lakeguard.services.definition_counts import counted, counts_of
 from lakeguard.services.definition_errors import with_source_lines
 from lakeguard.services.plain_text import escaped
+from lakeguard.services.unfailable_rules import UnfailableRule, unfailable_rules
 from lakeguard.settings import Settings, load_settings
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.client import Client
@@ -87,12 +89,15 @@ def _saved(file: Path) -> Plan:
 
 
 @click.command("validate")
+@click.option(
+    "--strict", is_flag=True, help="Warn of rules that no recorded run could have failed, too."
+)
 @shared_options
-def validate_command(call: Call) -> None:
+def validate_command(call: Call, strict: bool) -> None:
     """Check every definition and show each error with its source line. Exit 2 on errors.
 
     Every reference must be defined or registered. If the registry is unavailable, a note says so
-    and only the files are checked.
+    and only the files are checked. Warnings of --strict do not change the exit code.
     """
     folder = project_of(call)
     with with_source_lines(folder):
@@ -100,27 +105,36 @@ def validate_command(call: Call) -> None:
         settings = load_settings(folder, call.env)
         if settings.database.server:
             require_apart(definitions.targets, make_url(settings.database.server))
-        unasked = _compare(definitions, settings)
+        require_store(definitions, settings.secrets.command)
+        unasked, recorded = _compare(definitions, settings)
     if unasked:
         note(f"only the files were checked; the registry is unavailable: {escaped(unasked)}")
+    warned = tuple(_unfailable(call, definitions)) if strict and recorded else ()
     data = {"valid": True, "registry_asked": not unasked, "counts": counts_of(definitions)}
-    answer(call, data, [f"{toned('✓ valid', Tone.GOOD)}  {counted(definitions)}"])
+    data |= {"warnings": [item.to_data() for item in warned]} if strict else {}
+    lines = [f"{toned('✓ valid', Tone.GOOD)}  {counted(definitions)}"]
+    answer(call, data, [*lines, *unfailable_lines(warned)])
 
 
-def _compare(definitions: Definitions, settings: Settings) -> str:
+def _unfailable(call: Call, definitions: Definitions) -> Iterator[UnfailableRule]:
+    return unfailable_rules(client_of(call).reader, definitions.datasets)
+
+
+def _compare(definitions: Definitions, settings: Settings) -> tuple[str, bool]:
     """Raises what apply would raise, changing nothing. Returns why the registry is unavailable,
-    else an empty string; a missing State counts as an empty registry."""
+    else an empty string, and whether there is a State; a missing one counts as an empty
+    registry."""
     database = open_state(settings)
     try:
         if database.revision() is None:
             make_plan(definitions, RegistryState(), settings.lake)
-            return ""
+            return "", False
         database.check()
         with OrganisationState.of(database, settings.organisation).read() as tx:
             current = read_state(tx)
             make_plan(definitions, current, settings.lake)
     except (StateError, SecretMissing) as error:
-        return str(error)
+        return str(error), False
     finally:
         database.close()
-    return ""
+    return "", True

@@ -31,7 +31,8 @@ def diff(call: Call, dataset: str) -> None:
     reader = client_of(call).reader
     name = reader.dataset(DatasetName(dataset)).dataset_name
     found = reader.schema_diff(name)
-    answer(call, {"diff": found.to_data() if found else None}, diff_lines(name, found))
+    lines = diff_lines(name, found, reader.definition(name).leave_out)
+    answer(call, {"diff": found.to_data() if found else None}, lines)
 
 
 @schema_command.command("history")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import glob
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,18 +36,22 @@ def source_command() -> None:
 @click.argument("pattern", nargs=-1, required=True)
 @click.option("--owner", metavar="OWNER", help="Owner; default: your user name.")
 @click.option("--domain", default=UNASSIGNED, show_default=True, help="Business domain.")
+@click.option("--exact", is_flag=True, help="Read exactly this file, whatever its name is.")
 @shared_options
-def add(call: Call, name: str, pattern: tuple[str, ...], owner: str | None, domain: str) -> None:
+def add(
+    call: Call, name: str, pattern: tuple[str, ...], owner: str | None, domain: str, exact: bool
+) -> None:
     """Inspect the files of PATTERN and write definitions of a source and of bronze.NAME.
 
-    PATTERN matches CSV, JSON lines or Parquet files, or is the folder of a Delta table. The
-    definition includes rules that all inspected rows satisfy. Nothing is registered yet, and no
-    file is overwritten.
+    PATTERN matches CSV, JSON lines or Parquet files, or is the folder of a Delta table. Files that
+    a shell expanded it to are taken for the pattern again, and so is one file with a date or a long
+    number in its name. The definition includes rules that all inspected rows satisfy. Nothing is
+    registered yet, and no file is overwritten.
     """
     dataset = DatasetName(f"{Layer.BRONZE}.{name}")
     folder = project_of(call)
     lake = local_path(load_settings(folder, call.env).lake)
-    path = source_path(pattern, Path.cwd(), Path(lake))
+    path = source_path(pattern, Path.cwd(), Path(lake), exact=exact)
     with working(f"inspecting {path}"):
         sketch, found = inspect_and_suggest(path, lake, key_rules, datetime.now(UTC))
     definitions = propose(
@@ -60,7 +65,10 @@ def add(call: Call, name: str, pattern: tuple[str, ...], owner: str | None, doma
         "files": written,
         "suggested": [item.to_data() for item in found],
     }
-    answer(call, data, added_lines(dataset, path, sketch, written, len(found)))
+    lines = added_lines(dataset, path, sketch, written, len(found))
+    if len(pattern) == 1 and glob.has_magic(path) and not glob.has_magic(pattern[0]):
+        lines.insert(1, "  later files of this pattern are read too; --exact reads this file alone")
+    answer(call, data, lines)
 
 
 @source_command.command("list")

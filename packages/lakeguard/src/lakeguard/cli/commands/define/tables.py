@@ -66,7 +66,8 @@ def _rows(files: Iterable[Path]) -> list[Row]:
 def _plan(client: Client, rows: list[Row]) -> Plan:
     with _shown_at_rows():
         findings = Findings()
-        assembly = Assembly(rows, client.registry.definitions(), findings)
+        registry = client.registry
+        assembly = Assembly(rows, registry.definitions(), findings, registry.dataset_ids())
         findings.raise_if_any()
         try:
             return client.registry.plan(assembly.definitions)
@@ -87,7 +88,7 @@ def _shown_at_rows() -> Iterator[None]:
 
 # ``lakeguard export``
 
-_WRITERS = {"yaml": definition_files, "rows": csv_files}
+_FORMATS = ("rows", "yaml")
 
 
 @click.command("export")
@@ -95,7 +96,7 @@ _WRITERS = {"yaml": definition_files, "rows": csv_files}
 @click.option(
     "--format",
     "form",
-    type=click.Choice(sorted(_WRITERS)),
+    type=click.Choice(_FORMATS),
     default="yaml",
     show_default=True,
     help="Definition files with their SQL, or one CSV file per table.",
@@ -108,8 +109,12 @@ def export_command(call: Call, dest: Path, form: str) -> None:
     """
     if dest.exists() and (not dest.is_dir() or any(dest.iterdir())):
         raise AlreadyExists(place=str(dest), command="export ANOTHER-FOLDER")
-    definitions = client_of(call).registry.definitions()
-    written = _WRITERS[form](definitions)
+    registry = client_of(call).registry
+    definitions = registry.definitions()
+    if form == "rows":
+        written = csv_files(definitions, registry.dataset_ids())
+    else:
+        written = definition_files(definitions)
     for name, text in written.items():
         path = dest / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -10,10 +10,12 @@ from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.rendering.profile import profile_lines
 from lakeguard.cli.rendering.show import DatasetPage, show_lines
 from lakeguard.cli.rendering.status import Health, status_lines, worst_first
-from lakeguard.cli.session import client_of, writing
+from lakeguard.cli.session import client_of, project_of, writing
 from lakeguard.cli.terminal.output import answer, this_screen
 from lakeguard.cli.terminal.progress import working
 from lakeguard.services.profile_version import profile_of
+from lakeguard.settings import load_settings
+from lakeguard.state.health_check import require_whole
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.dataset_name import DatasetName, parse_address
 from lakeguard_sdk.model.definitions import TargetDefinition
@@ -67,6 +69,9 @@ def _target(client: Client, name: str | None) -> TargetDefinition | None:
 @shared_options
 def status_command(call: Call) -> None:
     """Show one line per dataset, worst first: health, version, age, last run, owner."""
+    file = load_settings(project_of(call), call.env).database.file
+    if file is not None:
+        require_whole(file, str(file))
     healths = worst_first([Health(item) for item in client_of(call).reader.status()])
     data = {"datasets": [item.to_data() for item in healths]}
     answer(call, data, status_lines(healths, datetime.now(UTC)))

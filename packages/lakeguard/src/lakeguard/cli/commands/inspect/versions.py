@@ -25,12 +25,16 @@ from lakeguard_sdk.core.dataset_name import DatasetName
 )
 @shared_options
 def runs_command(call: Call, dataset: str | None, limit: int) -> None:
-    """List finished runs, newest first; of DATASET, or of all."""
+    """List runs, newest first; of DATASET, or of all. Runs that have not ended come first, and a
+    run whose process died is shown as dead."""
     reader = client_of(call).reader
     name = None if dataset is None else reader.dataset(DatasetName(dataset)).dataset_name
-    runs = reader.runs(name, limit)
-    data = {"runs": [run.to_data() for run in runs]}
-    answer(call, data, runs_lines(runs, datetime.now(UTC)))
+    runs, open_runs = reader.runs(name, limit), reader.open_runs(name)
+    data = {
+        "runs": [run.to_data() for run in runs],
+        "open_runs": [row.to_data() for row in open_runs],
+    }
+    answer(call, data, runs_lines(runs, datetime.now(UTC), open_runs))
 
 
 # ``lakeguard versions``

@@ -11,7 +11,7 @@ import click
 
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.rendering.worker import TickPrinter, tick_lines
-from lakeguard.cli.session import client_of, project_of, stopping
+from lakeguard.cli.session import client_of, client_when_available, project_of, stopping
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import note
 from lakeguard.services.dispatcher_loop import BACKGROUND_SECONDS, DispatcherLoop, in_background
@@ -41,10 +41,10 @@ def dispatcher_command(call: Call, once: bool, listen: str | None) -> int:
     job once. Jobs themselves run in workers.
     """
     settings = load_settings(project_of(call), call.env)
-    client = client_of(call)
+    if once and listen is not None:
+        raise click.UsageError("--once and --listen exclude each other")
+    client = client_of(call) if once else client_when_available(call)
     if once:
-        if listen is not None:
-            raise click.UsageError("--once and --listen exclude each other")
         done = _one_turn(client, settings)
         answer(call, done.to_data(), tick_lines(done) or ["nothing due"])
         return 1 if done.problems else 0

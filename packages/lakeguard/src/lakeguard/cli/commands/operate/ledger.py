@@ -50,8 +50,8 @@ def verify_command(call: Call, replay: bool, head: str | None, data: bool) -> in
     """Prove that the database, the ledger on the lake and the governed tables agree.
 
     Compares all rows, recomputes the audit chain, and checks that every commit has its decision
-    and every published file its content. Read-only. Exit 0 without findings, else the code of the
-    first kind of finding, from 10.
+    and every published file its content. Changes nothing, but records what is wrong with a table,
+    for status and alerts. Exit 0 without findings, else the code of the first kind, from 10.
     """
     with working("verifying") as show_progress:
         report = verify_embedded(
@@ -97,8 +97,9 @@ def sync_command(call: Call) -> None:
 def rebuild_command(call: Call, replace: bool) -> None:
     """Rebuild an empty database from the ledger on the lake.
 
-    Use it if the database was lost, or restored from a backup older than the ledger. Foreign tables
-    in the same schema are not touched. The rebuilt database then owns the lake.
+    Use it if the database was lost, damaged, or restored from a backup older than the ledger. A
+    damaged SQLite file is kept beside the new one. Foreign tables in the same schema are not
+    touched. The rebuilt database then owns the lake.
     """
     rebuilt = rebuild_embedded(project_of(call), env=call.env, replace=replace, progress=note)
     lines = [f"{number(rebuilt.rows)} rows of {number(rebuilt.batches)} batches restored"]

@@ -94,7 +94,7 @@ def worker_command(
     )
     isolate_process()
     hide_secrets(settings)
-    with writing(call) as client:
+    with writing(call, wait=not drain) as client:
         loop = _loop(call, client, settings, options)
         with stopping(loop.stop):
             tally = loop.run()

@@ -1,0 +1,109 @@
+"""Column lineage of a batch, as the data plane reports it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pydantic import Field
+
+from lakeguard_sdk.core.frozen_model import FrozenModel
+from lakeguard_sdk.model.evidence import InputVersion
+
+ANY_COLUMN = "*"
+
+
+class SourceColumn(FrozenModel):
+    """A column of an input version that values are made of."""
+
+    dataset_id: str
+    version: int
+    column: str
+    """Its name, or ``*`` for any column."""
+    through: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
+    """Functions that may mask a value and that every value passed through, in lower case."""
+
+
+class BatchColumn(FrozenModel):
+    """A column of the batch. If it is unknown what it is made of, it may hold anything that was
+    read."""
+
+    column: str
+    sources: tuple[SourceColumn, ...] = ()
+    unknown: bool = Field(default=False, exclude_if=lambda value: not value)
+    ancestors: tuple[SourceColumn, ...] = Field(default=(), exclude_if=lambda found: not found)
+    """What its sources are made of in turn, where runs reported it. The control plane adds them."""
+
+
+class BatchLineage(FrozenModel):
+    """What every column of a batch is made of. A column that is not listed is unknown."""
+
+    columns: tuple[BatchColumn, ...]
+    inputs: tuple[InputVersion, ...] = ()
+    """The versions that its rows are made of, those that only filter rows among them."""
+    read: tuple[InputVersion, ...] = ()
+    """All versions that were read, and may be in an unknown column."""
+    outside: tuple[str, ...] = ()
+    """Other origins of its rows: paths of files, or words such as "rows created by the program"."""
+
+    def column(self, name: str) -> BatchColumn | None:
+        folded = name.casefold()
+        return next((item for item in self.columns if item.column.casefold() == folded), None)
+
+    def with_rows_of(self, other: BatchLineage) -> BatchLineage:
+        """The lineage of a table that has the rows of both. Of several versions of a column, the
+        latest is listed: the number of loads does not matter."""
+        mine = {item.column.casefold(): item for item in self.columns}
+        theirs = {item.column.casefold(): item for item in other.columns}
+        columns = tuple(
+            _either(mine.get(name), theirs.get(name)) for name in dict.fromkeys((*mine, *theirs))
+        )
+        return self.model_copy(
+            update={
+                "columns": columns,
+                "read": latest_versions((*self.read, *other.read, *other.inputs)),
+                "outside": tuple(sorted({*self.outside, *other.outside})),
+            }
+        )
+
+
+def unknown_lineage(
+    names: Iterable[str], read: Iterable[InputVersion] = (), outside: str = ""
+) -> BatchLineage:
+    """Every column may hold anything that was read."""
+    found = tuple(dict.fromkeys(read))
+    return BatchLineage(
+        columns=tuple(BatchColumn(column=name, unknown=True) for name in names),
+        inputs=found,
+        read=found,
+        outside=(outside,) if outside else (),
+    )
+
+
+def latest_versions(read: Iterable[InputVersion]) -> tuple[InputVersion, ...]:
+    """One version of each dataset, the latest."""
+    found = {item.dataset_id: item for item in sorted(read, key=_by_version)}
+    return tuple(found[dataset_id] for dataset_id in sorted(found))
+
+
+def latest_sources(sources: Iterable[SourceColumn]) -> tuple[SourceColumn, ...]:
+    """Each column once, of the latest version."""
+    found = {
+        (source.dataset_id, source.column, source.through): source
+        for source in sorted(sources, key=_by_version)
+    }
+    return tuple(found[key] for key in sorted(found))
+
+
+def _either(one: BatchColumn | None, other: BatchColumn | None) -> BatchColumn:
+    """A column that only one of them has is NULL in the rows of the other."""
+    found = [item for item in (one, other) if item is not None]
+    return BatchColumn(
+        column=found[0].column,
+        sources=latest_sources(source for item in found for source in item.sources),
+        ancestors=latest_sources(source for item in found for source in item.ancestors),
+        unknown=any(item.unknown for item in found),
+    )
+
+
+def _by_version(item: InputVersion | SourceColumn) -> int:
+    return item.version

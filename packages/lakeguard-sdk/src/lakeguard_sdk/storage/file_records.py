@@ -1,0 +1,99 @@
+"""Whether a file of a table is the one that was published, by the record of its version.
+
+The footer of a Parquet file holds place, size and statistics of every column chunk, so another
+file, or one that was written again, has another footer. Forged pages under an unchanged footer are
+found by a full hash only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+
+from lakeguard_sdk.core.frozen_model import FrozenModel
+from lakeguard_sdk.storage.storage import join, local_path
+
+_MAGIC = b"PAR1"
+_END = 8
+"""Bytes after the footer: its length and the magic number."""
+_FIRST_READ = 16 * 1024
+_ENCRYPTED = b"PARE"
+
+
+class FileRecord(FrozenModel):
+    """A file of a table as the ledger recorded it; ``path`` is relative to the table's root."""
+
+    path: str
+    size: int
+    footer: str = ""
+    """Hex digest of its Parquet footer; empty if it was not recorded."""
+    sha256: str = ""
+    """Hex digest of its content; empty if it need not be compared."""
+
+
+class NoFooter(ValueError):
+    """The file does not end as a Parquet file does."""
+
+
+def footer_digest(location: str) -> str:
+    """SHA-256 of the footer of a Parquet file; raises ``NoFooter`` or OSError."""
+    with open(local_path(location), "rb", buffering=0) as file:
+        size = file.seek(0, os.SEEK_END)
+        end = _tail(file.fileno(), size, min(size, _FIRST_READ))
+        if len(end) < _END or end[-4:] not in (_MAGIC, _ENCRYPTED):
+            raise NoFooter("it is not a whole Parquet file")
+        length = int.from_bytes(end[-_END:-4], "little") + _END
+        if length > size:
+            raise NoFooter("it is not a whole Parquet file")
+        if length > len(end):
+            end = _tail(file.fileno(), size, length)
+    return hashlib.sha256(end[-length:]).hexdigest()
+
+
+def _tail(descriptor: int, size: int, length: int) -> bytes:
+    return os.pread(descriptor, length, size - length)
+
+
+def file_damage(location: str, record: FileRecord) -> str | None:
+    """How the file at ``location`` differs from its record, or None."""
+    try:
+        size = os.stat(local_path(location)).st_size
+        if size != record.size:
+            return f"it has {size:,} bytes instead of {record.size:,}"
+        if record.footer and footer_digest(location) != record.footer:
+            return "it is not the file that was published: its footer differs"
+        if record.sha256 and _sha256(location) != record.sha256:
+            return "it is not the file that was published: its content differs"
+    except FileNotFoundError:
+        return "it is missing"
+    except NoFooter as error:
+        return f"it is not the file that was published: {error}"
+    except OSError as error:
+        return f"it cannot be read: {error.strerror or error}"
+    return None
+
+
+def first_damage(
+    location: str, paths: Iterable[str], records: Iterable[FileRecord]
+) -> tuple[str, str] | None:
+    """The first of the files of a table that differs from its record, and how; None if none does.
+
+    A file without a record was published by nobody.
+    """
+    known = {record.path: record for record in records}
+    for path in paths:
+        record = known.get(path)
+        problem = "the ledger has no record of it"
+        if record is not None:
+            found = file_damage(join(location, path), record)
+            if found is None:
+                continue
+            problem = found
+        return path, problem
+    return None
+
+
+def _sha256(location: str) -> str:
+    with open(local_path(location), "rb", buffering=0) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

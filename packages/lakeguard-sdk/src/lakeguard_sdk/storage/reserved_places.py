@@ -1,0 +1,112 @@
+"""Places that no source may read: tables and LakeGuard's own files, of this lake or another.
+
+Data inside a lake is read by name, as a parent: a path would lose its tags and lineage. Places are
+compared by real path, so that neither links nor patterns lead around the check.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from lakeguard_sdk.core.enums import Layer
+from lakeguard_sdk.storage.run_folders import LANDING, QUARANTINE, landed
+from lakeguard_sdk.storage.storage import local_path, located
+
+LEDGER = "_lakeguard"
+STATE = ".lakeguard"
+_OWN = (LEDGER, STATE)
+_LAYERS = tuple(layer.value for layer in Layer)
+_LOG = "_delta_log"
+_MOST_EXPANDED = 10_000
+_PARENTS = "read a dataset by its name instead, in `parents:`"
+
+IsGoverned = Callable[[str], bool]
+"""Whether the Delta table in a folder has commits of LakeGuard."""
+
+
+def reserved_source(
+    pattern: str, lake: str, is_governed: IsGoverned, *, expand: bool = True
+) -> str | None:
+    """Why no source may read the path or glob, or None.
+
+    Some of the files that match now are checked too; without ``expand``, only the part before the
+    first wildcard is. A run checks every file that it reads; it ignores received files where a
+    wildcard matches them by chance.
+    """
+    place = local_path(located(lake, pattern))
+    fixed = _fixed_part(place)
+    problem = reserved_place(fixed, lake, is_governed)
+    if problem or fixed == place or not expand:
+        return problem
+    found = islice(glob.iglob(place, recursive=True), _MOST_EXPANDED)
+    meant = _below(fixed, lake).split("/")[0] == LANDING
+    read = (path for path in found if meant or landed(_below(path, lake)) is None)
+    return reserved_among(read, lake, is_governed)
+
+
+def reserved_among(paths: Iterable[str], lake: str, is_governed: IsGoverned) -> str | None:
+    """Why one of many files is reserved, or None; each folder is checked once."""
+    folders: dict[str, str | None] = {}
+    for path in paths:
+        folder = os.path.dirname(path)
+        if folder not in folders:
+            folders[folder] = reserved_place(folder, lake, is_governed)
+        linked = os.path.islink(path)
+        problem = reserved_place(path, lake, is_governed) if linked else folders[folder]
+        if problem is not None:
+            return problem
+    return None
+
+
+def reserved_place(place: str, lake: str, is_governed: IsGoverned) -> str | None:
+    """Why no source may read the place, or None; it need not exist."""
+    real = Path(os.path.realpath(place))
+    root = Path(os.path.realpath(local_path(lake)))
+    folders = (real, *real.parents)
+    for folder in folders:
+        inside, problem = real.relative_to(folder).parts, None
+        if folder.name in _OWN:
+            problem = f"{folder} belongs to LakeGuard; {_PARENTS}"
+        elif inside and (folder == root or (folder / LEDGER).is_dir()):
+            problem = _in_lake(folder, inside)
+        if problem is not None:
+            return problem
+    tables = (folder for folder in folders if (folder / _LOG).is_dir())
+    ours = next((table for table in tables if is_governed(str(table))), None)
+    return None if ours is None else f"{ours} is a table that LakeGuard governs; {_PARENTS}"
+
+
+def _in_lake(root: Path, inside: tuple[str, ...]) -> str | None:
+    """The problem of a place below the root of a lake."""
+    top = inside[0]
+    if top in _LAYERS:
+        name = f"{top}.{inside[1]}" if len(inside) > 1 else f"{top}.NAME"
+        place = root.joinpath(*inside[:2])
+        return f"{place} is where the table of {name} is; read it by name: `parents: [{name}]`"
+    if top == QUARANTINE:
+        return (
+            f"{root / top} holds quarantined rows; replay them: lakeguard quarantine replay DATASET"
+        )
+    if landed("/".join(inside)) is not None:
+        return f"{root / top} holds files that runs received; {_PARENTS}"
+    return None
+
+
+def _fixed_part(place: str) -> str:
+    """The path before its first component with a wildcard."""
+    return str(Path(*_until_wildcard(Path(place).parts)))
+
+
+def _until_wildcard(parts: Iterable[str]) -> Iterator[str]:
+    for part in parts:
+        if glob.has_magic(part):
+            return
+        yield part
+
+
+def _below(path: str, lake: str) -> str:
+    return os.path.relpath(path, local_path(lake))

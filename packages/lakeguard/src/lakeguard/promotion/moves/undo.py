@@ -1,0 +1,110 @@
+"""Undo: puts a table back to its published version after somebody else changed it.
+
+Altered or missing commits of the log are written back as they were recorded. Commits without a
+decision are undone by a rollback to the published version, which the gate decides.
+"""
+
+from __future__ import annotations
+
+from lakeguard.lake.log_repair import altered_commits, write_commits
+from lakeguard.ledger.documents import get_document
+from lakeguard.ledger.intents import hold_table, open_intent, recorded_commits
+from lakeguard.ledger.table_findings import open_finding
+from lakeguard.ledger.versions import Pointer, StoredVersion, pointer, require_version
+from lakeguard.promotion.context import PlaneContext
+from lakeguard.promotion.moves.rollback import roll_back
+from lakeguard.promotion.opening.eligibility import rogue_commit, version_damage
+from lakeguard.promotion.records.table_findings import (
+    TableTrouble,
+    note_recovery,
+    note_trouble,
+)
+from lakeguard.registry.store import RegisteredDataset, require_dataset
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import TableProblem
+from lakeguard_sdk.errors import NothingToUndo, TableBusy, TableUnreadable, UnknownVersion
+from lakeguard_sdk.model.run import RunResult
+from lakeguard_sdk.model.table_operations import Undone
+
+
+def undo(context: PlaneContext, name: DatasetName, reason: str) -> tuple[Undone, RunResult | None]:
+    """What was undone, and the run that did it if the table had to be moved.
+
+    Raises ``NothingToUndo`` if the table is as it was published, and ``TableUnreadable`` if files
+    of the published version are damaged: those cannot be written again.
+    """
+    with context.read() as tx:
+        dataset = require_dataset(tx, name)
+        published = pointer(tx, dataset.dataset_id)
+        known = open_finding(tx, dataset.dataset_id)
+        if published is None:
+            raise UnknownVersion(dataset=name, version="that is published")
+        stored = require_version(tx, dataset.dataset_id, published.version)
+    repaired = _repair_log(context, dataset)
+    _require_whole(context, dataset, published, stored)
+    rogue = rogue_commit(context, dataset, published.commit)
+    if not repaired and rogue is None and known is None:
+        raise NothingToUndo(dataset=name, version=published.version)
+    result = None if rogue is None else roll_back(context, name, published.version, reason)
+    undone = Undone(
+        dataset=name,
+        version=published.version,
+        commits=tuple(repaired),
+        moved=result is not None,
+    )
+    if result is None:
+        with context.write() as tx:
+            note_recovery(tx, context, dataset, f"undone: {reason}", by=context.actor)
+    return undone, result
+
+
+def _repair_log(context: PlaneContext, dataset: RegisteredDataset) -> list[int]:
+    """Write altered and missing commits back; returns their versions."""
+    location = context.location_of(dataset)
+    with context.write() as tx:
+        hold_table(tx, dataset.dataset_id)
+        under_way = open_intent(tx, dataset.dataset_id)
+        if under_way is not None:
+            raise TableBusy(dataset=dataset.name, holder=under_way.run_id)
+        recorded = recorded_commits(tx, dataset.dataset_id)
+        altered = altered_commits(location, recorded)
+        if not altered:
+            return []
+        bodies = {}
+        for version in altered:
+            try:
+                bodies[version] = get_document(tx, recorded[version]).encode()
+            except KeyError:
+                reason = f"commit {version} is not the recorded one, and has no copy in the ledger"
+                raise TableUnreadable(
+                    dataset=dataset.name, location=location, reason=reason
+                ) from None
+        message = f"commits of its log were altered or lost: {_numbers(altered)}"
+        trouble = TableTrouble(dataset, TableProblem.LOG, message)
+        note_trouble(tx, context, trouble, by=context.actor)
+        write_commits(location, bodies)
+    return altered
+
+
+def _require_whole(
+    context: PlaneContext, dataset: RegisteredDataset, published: Pointer, stored: StoredVersion
+) -> None:
+    """Refuse, and record, if files of the published version are damaged."""
+    location, commit = context.location_of(dataset), published.commit
+    damage = version_damage(context, dataset, stored, commit)
+    if damage is None:
+        return
+    message = f"v{published.version} of {dataset.name} is damaged: {damage}"
+    with context.write() as tx:
+        trouble = TableTrouble(dataset, TableProblem.DAMAGE, message)
+        note_trouble(tx, context, trouble, by=context.actor)
+    raise TableUnreadable(
+        dataset=dataset.name,
+        location=location,
+        reason=f"{message}; no undo brings a file back: roll back to a whole version",
+    )
+
+
+def _numbers(versions: list[int]) -> str:
+    shown = ", ".join(map(str, versions[:5]))
+    return shown if len(versions) <= 5 else f"{shown} and {len(versions) - 5} more"

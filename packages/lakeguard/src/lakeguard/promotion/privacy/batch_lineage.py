@@ -1,0 +1,240 @@
+"""Lineage that a run reports: checked, completed and recorded before anything is staged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from lakeguard.ledger.openings import lineage_of_run
+from lakeguard.ledger.versions import pointer, require_version, stored_version
+from lakeguard.promotion.context import OpenRun, PlaneContext
+from lakeguard.promotion.records.version_facts import definition_of_version
+from lakeguard.registry.store import current_definition
+from lakeguard.state.schema import dataset_registry
+from lakeguard.state.transaction import Transaction
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.errors import NotApproved
+from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame, FromPython
+from lakeguard_sdk.model.evidence import InputVersion
+from lakeguard_sdk.model.lineage import (
+    ANY_COLUMN,
+    BatchColumn,
+    BatchLineage,
+    SourceColumn,
+    latest_sources,
+    latest_versions,
+    unknown_lineage,
+)
+from lakeguard_sdk.model.quarantine import QuarantineBuild
+from lakeguard_sdk.model.run import FrameBuild, PythonBuild, RunPlan, SchemaReaction, SqlBuild
+from lakeguard_sdk.storage.storage import join, local_path, located
+from lakeguard_sdk.types.schema import TableSchema
+
+UNREPORTED = "a build that reported no lineage"
+
+
+def needs_lineage(plan: RunPlan) -> bool:
+    """Whether only the run can tell what its columns are made of: no text of a definition does."""
+    match plan.build:
+        case PythonBuild() | FrameBuild():
+            return True
+        case SqlBuild():
+            return bool(plan.transform)
+    return False
+
+
+def received_lineage(
+    tx: Transaction,
+    context: PlaneContext,
+    run: OpenRun,
+    live: TableSchema,
+    reported: BatchLineage | None,
+) -> BatchLineage | None:
+    """The lineage of the batch, by the names that its columns have at the origin.
+
+    What is not reported is unknown. Files of a governed table are its dataset, whoever read them.
+    """
+    plan = run.plan
+    if isinstance(plan.build, QuarantineBuild):
+        return _of_quarantined(tx, plan.build, run.dataset.definition, live)
+    if not needs_lineage(plan):
+        return None
+    pins = tuple(pin.input for pin in plan.pins) or tuple(_parents(tx, run.dataset.definition))
+    found = reported or unknown_lineage(live.names, pins, UNREPORTED)
+    _require_versions(tx, run, found)
+    found = _complete(found, live, pins)
+    return _with_governed_files(tx, context, found)
+
+
+def _parents(tx: Transaction, definition: DatasetDefinition) -> Iterator[InputVersion]:
+    """Published versions of the parents that the definition of a frame names."""
+    for name in definition.parents:
+        found = current_definition(tx, name)
+        shown = None if found is None else pointer(tx, found.dataset_id)
+        if found is not None and shown is not None:
+            yield InputVersion(dataset=name, dataset_id=found.dataset_id, version=shown.version)
+
+
+def table_lineage(
+    tx: Transaction,
+    run: OpenRun,
+    batch: BatchLineage | None,
+    differences: Iterable[SchemaReaction],
+) -> BatchLineage | None:
+    """The lineage of the table after the load: rows of earlier loads stay, unless it is FULL."""
+    if batch is None:
+        return None
+    names = {item.other.casefold(): item.column for item in differences if item.other}
+    columns = tuple(
+        item.model_copy(update={"column": names.get(item.column.casefold(), item.column)})
+        for item in batch.columns
+    )
+    found = _with_ancestors(tx, batch.model_copy(update={"columns": columns}))
+    plan = run.plan
+    replaced = plan.load.type is LoadType.FULL and plan.window is None
+    if plan.base is None or (replaced and not isinstance(plan.build, QuarantineBuild)):
+        return found
+    before = require_version(tx, plan.dataset_id, plan.base.version)
+    earlier = lineage_of_run(tx, before.run_id)
+    return found if earlier is None else found.with_rows_of(earlier)
+
+
+def _with_ancestors(tx: Transaction, found: BatchLineage) -> BatchLineage:
+    """With what the sources are made of in turn, so that tags are found without following a chain
+    of versions that read each other."""
+    versions = {(pin.dataset_id, pin.version): _Reported.of(tx, pin) for pin in found.read}
+    above = [version.lineage.read for version in versions.values() if version.lineage]
+    columns = []
+    for column in found.columns:
+        ancestors = [
+            item
+            for source in column.sources
+            for item in versions[source.dataset_id, source.version].sources_of(source)
+        ]
+        columns.append(column.model_copy(update={"ancestors": latest_sources(ancestors)}))
+    later = latest_versions(pin for read in above for pin in read)
+    read = tuple(dict.fromkeys((*found.read, *later)))
+    return found.model_copy(update={"columns": tuple(columns), "read": read})
+
+
+@dataclass(frozen=True)
+class _Reported:
+    """A version that was read, with the lineage that its run reported."""
+
+    lineage: BatchLineage | None
+    declared: frozenset[str]
+    """Columns, in lower case, of which a person declared what they are made of."""
+
+    @classmethod
+    def of(cls, tx: Transaction, pin: InputVersion) -> _Reported:
+        version = require_version(tx, pin.dataset_id, pin.version)
+        lineage = lineage_of_run(tx, version.run_id)
+        definition = None if lineage is None else definition_of_version(tx, version)
+        columns = () if definition is None else definition.columns
+        declared = (item.name.casefold() for item in columns if item.clean or item.derived_from)
+        return cls(lineage, frozenset(declared))
+
+    def sources_of(self, source: SourceColumn) -> Iterator[SourceColumn]:
+        if self.lineage is None or source.column.casefold() in self.declared:
+            return
+        column = self.lineage.column(source.column)
+        if column is None:
+            return
+        for item in (*column.sources, *column.ancestors):
+            through = tuple(sorted({*item.through, *source.through}))
+            yield item.model_copy(update={"through": through})
+        for pin in self.lineage.read if column.unknown else ():
+            yield SourceColumn(
+                dataset_id=pin.dataset_id,
+                version=pin.version,
+                column=ANY_COLUMN,
+                through=source.through,
+            )
+
+
+def _require_versions(tx: Transaction, run: OpenRun, found: BatchLineage) -> None:
+    """Every version that is named exists: its tags could not be found otherwise."""
+    named = {(item.dataset_id, item.version) for item in (*found.inputs, *found.read)}
+    for item in (*found.inputs, *found.read):
+        if stored_version(tx, item.dataset_id, item.version) is None:
+            reason = f"it read {item.dataset}@v{item.version}, which does not exist"
+            raise NotApproved(run=run.plan.ticket.run_id, reason=reason)
+    for column in found.columns:
+        for source in column.sources:
+            if (source.dataset_id, source.version) not in named:
+                reason = f"column {column.column} is made of a version that it did not read"
+                raise NotApproved(run=run.plan.ticket.run_id, reason=reason)
+
+
+def _complete(found: BatchLineage, live: TableSchema, pins: Iterable[InputVersion]) -> BatchLineage:
+    """Every column of the batch; one that is not listed is unknown."""
+    listed = {item.column.casefold(): item for item in found.columns}
+    columns = tuple(
+        listed.get(name.casefold(), BatchColumn(column=name, unknown=True)) for name in live.names
+    )
+    read = tuple(dict.fromkeys((*found.read, *found.inputs, *pins)))
+    return found.model_copy(update={"columns": columns, "read": read})
+
+
+def _of_quarantined(
+    tx: Transaction, build: QuarantineBuild, definition: DatasetDefinition, live: TableSchema
+) -> BatchLineage | None:
+    """Quarantined rows come from where the batches of their runs came from."""
+    result: BatchLineage | None = None
+    for run_id in sorted({file.run_id for file in build.files}):
+        found = lineage_of_run(tx, run_id)
+        if found is not None:
+            result = found if result is None else result.with_rows_of(found)
+    if result is None and isinstance(definition.build, FromPython | FromFrame):
+        return unknown_lineage(live.names, outside=UNREPORTED)
+    return result
+
+
+# Files of governed tables that were read past the gate.
+
+_RESERVED = ("quarantine", "landing", "_lakeguard", ".lakeguard")
+"""Folders of the lake that may hold rows of any dataset."""
+
+
+def _with_governed_files(
+    tx: Transaction, context: PlaneContext, found: BatchLineage
+) -> BatchLineage:
+    """Datasets whose files were read directly are inputs at their published version."""
+    paths = [place for place in found.outside if place.startswith("/")]
+    if not paths:
+        return found
+    versions: dict[InputVersion, None] = {}
+    governed: set[str] = set()
+    reserved = [local_path(join(context.lake, folder)) for folder in _RESERVED]
+    for location, dataset_id, name in _locations(tx, context):
+        for path in paths:
+            if not any(_overlap(path, place) for place in (location, *reserved)):
+                continue
+            governed.add(path)
+            shown = pointer(tx, dataset_id)
+            if shown is not None:
+                version = InputVersion(dataset=name, dataset_id=dataset_id, version=shown.version)
+                versions[version] = None
+    return found.model_copy(
+        update={
+            "inputs": tuple(dict.fromkeys((*found.inputs, *versions))),
+            "read": tuple(dict.fromkeys((*found.read, *versions))),
+            "outside": tuple(place for place in found.outside if place not in governed),
+        }
+    )
+
+
+def _locations(tx: Transaction, context: PlaneContext) -> Iterator[tuple[str, str, str]]:
+    view = dataset_registry.c
+    query = select(view.dataset_id, view.dataset_name, view.location)
+    for row in tx.execute(query.where(view.org_id == tx.org_id)):
+        yield local_path(located(context.lake, row.location)), row.dataset_id, row.dataset_name
+
+
+def _overlap(path: str, location: str) -> bool:
+    """Whether one is below the other, links followed."""
+    one, other = os.path.realpath(path), os.path.realpath(location)
+    return os.path.commonpath((one, other)) in (one, other)

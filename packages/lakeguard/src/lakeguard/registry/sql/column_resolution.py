@@ -1,0 +1,368 @@
+"""Resolves a SELECT to the columns that it shows and what each is made of, as Spark does.
+
+Closed-world: whatever is not modelled here raises NotModelled. Imported on demand, because sqlglot
+is slow to import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token
+
+from lakeguard.registry.sql.column_values import ColumnValues
+from lakeguard.registry.sql.spark_functions import GENERATORS
+from lakeguard.registry.sql.sql_pivots import pivoted
+from lakeguard.registry.sql.sql_relations import (
+    ColumnSource,
+    Field,
+    Ingredients,
+    NotModelled,
+    Relation,
+    Scope,
+    together,
+)
+from lakeguard.registry.sql.sql_words import MissingColumn, Words
+from lakeguard_sdk.core.dataset_name import DatasetName
+
+_ORDERS = ("sort", "distribute", "cluster", "order", "limit", "offset")
+_SEES_ALIASES = ("group", "having", "qualify", "windows", *_ORDERS)
+_SELECT = {"with_", "expressions", "hint", "distinct", "from_", "joins", "laterals", "where",
+           *_SEES_ALIASES}  # fmt: skip
+_SET_OPERATION = {"with_", "this", "expression", "distinct", *_ORDERS}
+_OF_A_RELATION = {"alias", "pivots", "joins"}
+_SIDES = {"", "LEFT", "RIGHT", "FULL"}
+_KINDS = {"", "INNER", "OUTER", "CROSS", "SEMI", "ANTI"}
+_MOST_ROUNDS = 20
+
+Common = Mapping[str, Relation]
+"""Common table expressions by folded name."""
+
+
+@dataclass(frozen=True)
+class KnownTable:
+    """A dataset that is read."""
+
+    columns: tuple[str, ...]
+    has_more: bool = False
+    """Whether it may have columns that are not declared."""
+
+
+def resolve(
+    root: exp.Expr, text: str, tokens: Sequence[Token], tables: Mapping[DatasetName, KnownTable]
+) -> tuple[Relation, tuple[MissingColumn, ...]]:
+    """The result of the SELECT, and every name in it that is no column."""
+    resolver = _Resolver(text, tables)
+    result = resolver.query(root)
+    resolver.words.refuse_unclaimed(tokens)
+    missing = resolver.words.missing
+    return result, tuple(missing[start] for start in sorted(missing))
+
+
+class _Resolver:
+    """Queries and relations of one SELECT.
+
+    ``used`` collects what filters and joins read; for a subquery within an expression that is part
+    of the value.
+    """
+
+    def __init__(self, text: str, tables: Mapping[DatasetName, KnownTable]) -> None:
+        self._tables = tables
+        self.words = Words(text, (name for table in tables.values() for name in table.columns))
+        self._values = ColumnValues(
+            self.words, lambda node, scope, used: self.query(node, scope, scope.common, used)
+        )
+
+    def query(
+        self,
+        node: exp.Expr,
+        outer: Scope | None = None,
+        common: Common | None = None,
+        used: Ingredients | None = None,
+    ) -> Relation:
+        """The columns of a query."""
+        common = self._with(node, outer, common or {}, used)
+        match node:
+            case exp.Select():
+                result = self._select(node, outer, common, used)
+            case exp.SetOperation():
+                result = self._set_operation(node, outer, common, used)
+            case exp.Subquery(this=exp.Query() | exp.Values()):
+                _only(node, {"this", "with_", *_ORDERS, *_OF_A_RELATION})
+                result = self.query(node.this, outer, common, used)
+                self._visit(node, _ORDERS, Scope(result, outer, {}, common), used)
+            case exp.Values():
+                _only(node, {"expressions", *_ORDERS})
+                result = self._inline(node, Scope(Relation(), outer, {}, common))
+            case _:
+                raise NotModelled
+        self.words.names |= result.names
+        return result
+
+    def _with(
+        self, node: exp.Expr, outer: Scope | None, common: Common, used: Ingredients | None
+    ) -> Common:
+        clause = node.args.get("with_")
+        if clause is None:
+            return common
+        _only(clause, {"expressions", "recursive"})
+        known = dict(common)
+        for item in clause.expressions:
+            _only(item, {"this", "alias"})
+            name, columns = self.words.alias(item)
+            if name is None:
+                raise NotModelled
+            if clause.args.get("recursive") and isinstance(item.this, exp.Union):
+                found = self._recursive(item, outer, known, used)
+            else:
+                found = self.query(item.this, outer, known, used)
+            self.words.has_unknown_names |= not found.is_certain
+            known[name.casefold()] = found.aliased(None, columns)
+        return known
+
+    def _recursive(
+        self, item: exp.CTE, outer: Scope | None, common: Common, used: Ingredients | None
+    ) -> Relation:
+        """The rows of the first branch, and whatever the second makes of them."""
+        name, columns = self.words.alias(item)
+        found = self.query(item.this.this, outer, common, used).aliased(None, columns)
+        for _ in range(_MOST_ROUNDS):
+            known = {**common, str(name).casefold(): found}
+            again = self.query(item.this, outer, known, used).aliased(None, columns)
+            if again == found:
+                return found
+            found = again
+        raise NotModelled
+
+    def _set_operation(
+        self, node: exp.SetOperation, outer: Scope | None, common: Common, used: Ingredients | None
+    ) -> Relation:
+        """Columns by position; EXCEPT shows rows of its left side only."""
+        _only(node, _SET_OPERATION)
+        left = self.query(node.this, outer, common, used)
+        right = self.query(node.expression, outer, common, used)
+        if left.open or right.open or len(left.fields) != len(right.fields):
+            result = Relation(open=frozenset({None}))
+        else:
+            pairs = zip(left.fields, right.fields, strict=True)
+            alone = isinstance(node, exp.Except)
+            result = Relation(
+                tuple(
+                    Field(one.spelled, one.value if alone else together((one.value, two.value)))
+                    for one, two in pairs
+                )
+            )
+        self._visit(node, _ORDERS, Scope(result, outer, {}, common), used)
+        return result
+
+    def _select(
+        self, node: exp.Select, outer: Scope | None, common: Common, used: Ingredients | None
+    ) -> Relation:
+        _only(node, _SELECT)
+        distinct = node.args.get("distinct")
+        if distinct is not None and distinct.args.get("on"):
+            raise NotModelled
+        scope = self._from(node, Scope(Relation(), outer, {}, common), used)
+        result = self._projections(node.expressions, scope)
+        self._visit(node, ("where",), replace(scope, aliases={}), used)
+        shown = {item.name: item.value for item in result.fields if item.name is not None}
+        self._visit(node, _SEES_ALIASES, replace(scope, aliases=shown), used)
+        return result
+
+    def _visit(
+        self, node: exp.Expr, keys: Sequence[str], scope: Scope, used: Ingredients | None
+    ) -> None:
+        for key in keys:
+            self._values.visit(node.args.get(key), scope, used)
+
+    # The select list
+
+    def _projections(self, items: Sequence[exp.Expr], scope: Scope) -> Relation:
+        """An alias is visible to the items after it, unless FROM has a column of that name."""
+        fields: list[Field] = []
+        opened: frozenset[str | None] = frozenset()
+        for item in items:
+            shown = self._projection(item, scope)
+            fields += shown.fields
+            opened |= shown.open
+            if isinstance(item, exp.Alias):
+                name = item.alias.casefold()
+                earlier = scope.aliases.get(name, frozenset())
+                scope.aliases[name] = together((earlier, shown.fields[0].value))
+        return Relation(tuple(replace(each, qualifier=None) for each in fields), open=opened)
+
+    def _projection(self, item: exp.Expr, scope: Scope) -> Relation:
+        match item:
+            case exp.Star() | exp.Column(this=exp.Star()):
+                return self._values.star(item, scope)
+            case exp.Aliases():
+                self.words.claim(*item.expressions)
+                value = self._values.of(item.this, scope)
+                return Relation(tuple(Field(each.name, value) for each in item.expressions))
+            case exp.Alias():
+                self.words.claim(item.args.get("alias"))
+                return Relation((Field(item.alias, self._values.of(item.this, scope)),))
+        value = self._values.of(item, scope)
+        if self.words.called(item) in GENERATORS:
+            return Relation(open=frozenset({None}))
+        return Relation((Field(self._generated(item), value),))
+
+    def _generated(self, item: exp.Expr) -> str | None:
+        """The name of an item without alias, if it is that of a column."""
+        item = item.unnest()
+        if isinstance(item, exp.Cast) and self.words.called(item) != "to_timestamp":
+            item = item.this.unnest()
+        node = item
+        while isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
+            node = node.this
+        return item.name if isinstance(node, exp.Column) else None
+
+    # Relations
+
+    def _from(self, node: exp.Select, scope: Scope, used: Ingredients | None) -> Scope:
+        """The scope of the SELECT."""
+        clause = node.args.get("from_")
+        if clause is None:
+            if node.args.get("joins") or node.args.get("laterals"):
+                raise NotModelled
+            return scope
+        relation = self._relation(clause.this, scope, used)
+        relation = self._joined(relation, node, scope, used)
+        for lateral in node.args.get("laterals") or ():
+            inner = replace(scope, relation=relation)
+            relation = relation.beside(self._lateral(lateral, inner, used))
+        return replace(scope, relation=relation)
+
+    def _relation(self, node: exp.Expr, scope: Scope, used: Ingredients | None) -> Relation:
+        """One relation; ``scope`` has those before it, for LATERAL."""
+        blind = replace(scope, relation=Relation())
+        match node:
+            case exp.Lateral():
+                return self._lateral(node, scope, used)
+            case exp.Values():
+                _only(node, {"expressions", "alias"})
+                relation = self._renamed(self._inline(node, blind), node)
+            case exp.Table():
+                _only(node, {"this", "db", "alias", "pivots", "joins"})
+                relation = self._table(node, blind)
+            case exp.Subquery(this=exp.Query()):
+                relation = self._renamed(self.query(node, scope.outer, scope.common, used), node)
+            case exp.Subquery():
+                _only(node, {"this", "alias", "pivots", "joins"})
+                relation = self._relation(node.this, blind, used)
+                if node.args.get("alias"):
+                    relation = self._renamed(relation, node)
+            case _:
+                raise NotModelled
+        for pivot in node.args.get("pivots") or ():
+            relation = pivoted(
+                relation,
+                pivot,
+                self.words,
+                lambda part, over: self._values.of(part, replace(blind, relation=over)),
+            )
+            if pivot.args.get("alias"):
+                relation = self._renamed(relation, pivot)
+            self.words.names |= relation.names
+        return self._joined(relation, node, scope, used)
+
+    def _renamed(self, relation: Relation, node: exp.Expr, default: str | None = None) -> Relation:
+        alias, columns = self.words.alias(node)
+        alias = alias or default
+        self.words.has_unknown_names |= not relation.is_certain
+        return relation.aliased(None if alias is None else alias.casefold(), columns)
+
+    def _table(self, node: exp.Table, scope: Scope) -> Relation:
+        match node.this:
+            case exp.Values():
+                return self._renamed(self._inline(node.this, scope), node)
+            case exp.Func():
+                return self._function(node.this, node, scope)
+            case exp.Identifier():
+                self.words.claim(node.this, node.args.get("db"))
+            case _:
+                raise NotModelled
+        if not node.args.get("db"):
+            found = scope.common.get(node.name.casefold())
+            if found is None:
+                raise NotModelled
+            return self._renamed(found, node, node.name)
+        name = f"{node.db}.{node.name}"
+        table = next((table for known, table in self._tables.items() if known == name), None)
+        if table is None:
+            raise NotModelled
+        fields = (
+            Field(
+                column, frozenset({ColumnSource(DatasetName(name), column.casefold(), frozenset())})
+            )
+            for column in table.columns
+        )
+        further = frozenset({None}) if table.has_more else frozenset()
+        return self._renamed(Relation(tuple(fields), open=further), node, node.name)
+
+    def _function(self, call: exp.Expr, node: exp.Expr, scope: Scope) -> Relation:
+        """A table function: every column is made of all arguments."""
+        _, columns = self.words.alias(node)
+        called = self.words.called(call)
+        value = self._values.of(call, scope)
+        if not columns and called == "range":
+            columns = ["id"]
+        fields = tuple(Field(name, value) for name in columns)
+        made = Relation(fields, open=frozenset() if columns else frozenset({None}))
+        return self._renamed(made, node, called or None)
+
+    def _lateral(self, node: exp.Lateral, scope: Scope, used: Ingredients | None) -> Relation:
+        _only(node, {"this", "view", "outer", "alias"})
+        if isinstance(node.this, exp.Subquery):
+            return self._renamed(self.query(node.this, scope, scope.common, used), node)
+        if not isinstance(node.this, exp.Func):
+            raise NotModelled
+        return self._function(node.this, node, scope)
+
+    def _inline(self, node: exp.Values, scope: Scope) -> Relation:
+        rows = [
+            row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions
+        ]
+        if not rows or any(len(row) != len(rows[0]) for row in rows):
+            raise NotModelled
+        return Relation(
+            tuple(
+                Field(f"col{place}", together(self._values.of(item, scope) for item in column))
+                for place, column in enumerate(zip(*rows, strict=True), start=1)
+            )
+        )
+
+    def _joined(
+        self, left: Relation, node: exp.Expr, scope: Scope, used: Ingredients | None
+    ) -> Relation:
+        for join in node.args.get("joins") or ():
+            left = self._join(left, join, scope, used)
+        return left
+
+    def _join(
+        self, left: Relation, join: exp.Join, scope: Scope, used: Ingredients | None
+    ) -> Relation:
+        _only(join, {"this", "on", "side", "kind", "using", "method"})
+        if join.side not in _SIDES or join.kind not in _KINDS or join.method not in ("", "NATURAL"):
+            raise NotModelled
+        if join.this.args.get("pivots"):
+            raise NotModelled  # Spark applies it to the join
+        right = self._relation(join.this, replace(scope, relation=left), used)
+        self.words.names |= right.names
+        both = left.beside(right)
+        self._visit(join, ("on",), replace(scope, relation=both), used)
+        keys = [each.name.casefold() for each in join.args.get("using") or ()]
+        self.words.claim(*(join.args.get("using") or ()))
+        if join.kind in ("SEMI", "ANTI"):
+            return left
+        if keys or join.method:
+            return left.merged(right, keys or None, join.side)
+        return both
+
+
+def _only(node: exp.Expr, keys: set[str]) -> None:
+    """NotModelled if the node has another part."""
+    if any(value and key not in keys for key, value in node.args.items()):
+        raise NotModelled

@@ -1,0 +1,50 @@
+"""Compares files of governed tables with the records of their versions, before they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from lakeguard_sdk.errors import FileDamaged
+from lakeguard_sdk.ports import Reader
+from lakeguard_sdk.storage.file_records import first_damage
+from lakeguard_sdk.storage.storage import join
+
+
+@dataclass(frozen=True)
+class _Check:
+    """The records, and the files that agreed with theirs during this block."""
+
+    reader: Reader
+    passed: set[str] = field(default_factory=set)
+
+
+_current: ContextVar[_Check | None] = ContextVar("file_check", default=None)
+
+
+@contextmanager
+def checking_files(reader: Reader | None) -> Iterator[None]:
+    """During the block, this thread reads no file of a governed table that differs from its
+    record. Without a reader there are no records to compare."""
+    token = _current.set(None if reader is None else _Check(reader))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def check_files(dataset: str, table_id: str, location: str, paths: Collection[str]) -> None:
+    """Raise ``FileDamaged`` for the first of a table's files that is not the published one."""
+    check = _current.get()
+    if check is None:
+        return
+    fresh = sorted(path for path in paths if join(location, path) not in check.passed)
+    if not fresh:
+        return
+    found = first_damage(location, fresh, check.reader.file_records(table_id, fresh))
+    if found is not None:
+        path, problem = found
+        raise FileDamaged(dataset=dataset, path=path, problem=problem)
+    check.passed.update(join(location, path) for path in fresh)

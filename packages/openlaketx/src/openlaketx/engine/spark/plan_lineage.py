@@ -1,0 +1,375 @@
+"""Column lineage of an analysed plan, from its JSON.
+
+Attributes have ids that are unique in a JVM: an operator passes an attribute on under its id, and
+gives what it computes a new one. An operator that is not modelled here makes every column from all
+columns below it; a leaf that is not modelled is unknown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+Node = dict[str, Any]
+
+_CLEAN_LEAVES = ("Range", "OneRowRelation")
+_PASSES_ON = frozenset({
+    "CollectMetrics", "Deduplicate", "DeduplicateWithinWatermark", "Distinct", "Filter",
+    "EventTimeWatermark", "GlobalLimit", "LocalLimit", "Offset", "RebalancePartitions",
+    "Repartition", "RepartitionByExpression", "ResolvedHint", "Sample", "Sort", "SubqueryAlias",
+    "Tail", "UnresolvedHint", "View",
+})  # fmt: skip
+"""Operators that choose, order or name rows, and change no value."""
+_ONE_SIDE = ("LeftSemi$", "LeftAnti$")
+_PROGRAM = "rows created by the program"
+_LEAF_WORDS = {"LocalRelation": _PROGRAM, "LogicalRDD": _PROGRAM, "ExternalRDD": _PROGRAM}
+_FUNCTIONS = {
+    f"org.apache.spark.sql.catalyst.expressions.{name}": frozenset(names)
+    for name, names in {
+        "aggregate.Count": ("count",),
+        "aggregate.HyperLogLogPlusPlus": ("approx_count_distinct",),
+        "Md5": ("md5",),
+        "Murmur3Hash": ("hash",),
+        "Sha1": ("sha", "sha1"),
+        "Sha2": ("sha2",),
+        "XxHash64": ("xxhash64",),
+    }.items()
+}
+"""Functions that may mask a value, by their class. The others are not recorded."""
+_UNKNOWN_WITHOUT_INPUT = frozenset({"PythonUDF", "ScalaUDF", "PythonUDAF"})
+"""Functions of the program: without an argument, their values are from somewhere else."""
+
+
+class Scan(NamedTuple):
+    """A leaf that reads files: the paths given to Spark, and the Delta commit if it is pinned."""
+
+    paths: tuple[str, ...]
+    commit: int | None = None
+
+
+class Source(NamedTuple):
+    """A column of a scan, and the masking functions applied to it."""
+
+    scan: Scan
+    column: str
+    through: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Origins:
+    """What a value is made of."""
+
+    sources: frozenset[Source] = frozenset()
+    unknown: bool = False
+
+    def __or__(self, other: Origins) -> Origins:
+        return Origins(self.sources | other.sources, self.unknown or other.unknown)
+
+    def through(self, names: frozenset[str]) -> Origins:
+        if not names or not self.sources:
+            return self
+        passed = (source._replace(through=source.through | names) for source in self.sources)
+        return Origins(frozenset(passed), self.unknown)
+
+
+NOTHING, UNKNOWN = Origins(), Origins(unknown=True)
+
+
+class AnalysedPlan(NamedTuple):
+    """A plan as Spark analysed it."""
+
+    text: str
+    """As JSON."""
+    output: tuple[int, ...]
+    """Attribute ids of the columns of the frame."""
+    scans: Mapping[int, Scan]
+    """Scans by the id of their first attribute; those of subqueries too."""
+
+
+@dataclass(frozen=True)
+class PlanLineage:
+    columns: tuple[Origins, ...]
+    """Of the columns of the frame, in their order."""
+    scans: frozenset[Scan]
+    """All scans, those that only filter rows among them."""
+    outside: frozenset[str]
+    """Leaves that are no scans of files."""
+
+
+def plan_lineage(plan: AnalysedPlan) -> PlanLineage:
+    """Raises ValueError, KeyError or the like if the plan cannot be read."""
+    reader = _PlanReader(plan.scans)
+    rows = reader.rows(_tree(json.loads(plan.text)), {})
+    columns = tuple(rows.origins(attribute) for attribute in plan.output)
+    return PlanLineage(columns, frozenset(reader.scanned), frozenset(reader.outside))
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The output of an operator."""
+
+    columns: Mapping[int, Origins]
+    order: Sequence[int] | None
+    """None if it is not known."""
+    rest: Origins = UNKNOWN
+    """Of attributes that are not among the columns."""
+
+    def origins(self, attribute: int) -> Origins:
+        return self.columns.get(attribute, self.rest)
+
+    @property
+    def everything(self) -> Origins:
+        return _union(self.columns.values()) | (NOTHING if self.order is not None else self.rest)
+
+    def at(self, index: int) -> Origins:
+        if self.order is None or index >= len(self.order):
+            return self.everything | UNKNOWN
+        return self.origins(self.order[index])
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """A node of a plan or of an expression."""
+
+    node: Node
+    children: tuple[_Tree, ...]
+
+    @property
+    def kind(self) -> str:
+        return str(self.node["class"]).rpartition(".")[2]
+
+    def expressions(self, key: str) -> list[_Tree]:
+        return [_tree(item) for item in self.node[key]]
+
+    def attributes(self, key: str) -> list[int]:
+        return [_attribute(item.node) for item in self.expressions(key)]
+
+
+def _tree(nodes: Sequence[Node]) -> _Tree:
+    """From the list of nodes, parents first."""
+    coming = iter(nodes)
+
+    def read() -> _Tree:
+        node = next(coming)
+        return _Tree(node, tuple(read() for _ in range(node["num-children"])))
+
+    return read()
+
+
+def _attribute(node: Node) -> int:
+    return int(node["exprId"]["id"])
+
+
+def _union(found: Iterable[Origins]) -> Origins:
+    result = NOTHING
+    for item in found:
+        result = result | item
+    return result
+
+
+_Outer = Mapping[int, Origins]
+
+
+@dataclass
+class _PlanReader:
+    """Follows attributes from the leaves up."""
+
+    known: Mapping[int, Scan]
+    scanned: set[Scan] = field(default_factory=set)
+    outside: set[str] = field(default_factory=set)
+    shared: dict[int, _Rows] = field(default_factory=dict)
+    """Rows of common table expressions."""
+
+    def rows(self, tree: _Tree, outer: _Outer) -> _Rows:
+        if tree.kind == "WithCTE":
+            found = [self.rows(child, outer) for child in tree.children]
+            return found[-1]
+        below = [self.rows(child, outer) for child in tree.children]
+        if not below:
+            return self._leaf(tree)
+        if tree.kind in _PASSES_ON and len(below) == 1:
+            self._read_subqueries(tree.node, below[0], outer)
+            return below[0]
+        operator = _OPERATORS.get(tree.kind)
+        if operator is None:
+            return self._mixed(tree, below, outer)
+        return operator(self, tree, below, outer)
+
+    def _mixed(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+        """Every column from everything below."""
+        everything = _union(rows.everything for rows in below)
+        self._read_subqueries(tree.node, _Rows({}, None), outer)
+        return _Rows({}, None, everything)
+
+    def _leaf(self, tree: _Tree) -> _Rows:
+        if tree.kind == "CTERelationRef":
+            shared = self.shared[int(tree.node["cteId"])]
+            order = tree.attributes("output")
+            return _Rows({each: shared.at(i) for i, each in enumerate(order)}, order)
+        if tree.kind in _CLEAN_LEAVES:
+            order = tree.attributes("output") if "output" in tree.node else []
+            return _Rows(dict.fromkeys(order, NOTHING), order)
+        if "output" not in tree.node:
+            self.outside.add(tree.kind)
+            return _Rows({}, None)
+        listed = [item.node for item in tree.expressions("output")]
+        order = [_attribute(node) for node in listed]
+        scan = self.known.get(order[0]) if order and tree.kind == "LogicalRelation" else None
+        if scan is None:
+            self.outside.add(_LEAF_WORDS.get(tree.kind, tree.kind))
+            return _Rows(dict.fromkeys(order, UNKNOWN), order)
+        self.scanned.add(scan)
+        return _Rows({_attribute(node): _scanned(scan, node) for node in listed}, order)
+
+    # Expressions.
+
+    def value(self, tree: _Tree, rows: _Rows, outer: _Outer) -> Origins:
+        """What the value of an expression is made of."""
+        if tree.kind == "AttributeReference":
+            attribute = _attribute(tree.node)
+            return rows.columns.get(attribute) or outer.get(attribute) or rows.rest
+        found = _union(self.value(child, rows, outer) for child in _values_of(tree))
+        if tree.kind in _UNKNOWN_WITHOUT_INPUT and not tree.children:
+            found = UNKNOWN
+        plan = tree.node.get("plan")
+        if isinstance(plan, list):
+            found = found | self._subquery(plan, rows, outer).everything
+        return found.through(_FUNCTIONS.get(str(tree.node["class"]), frozenset()))
+
+    def _subquery(self, plan: list[Node], rows: _Rows, outer: _Outer) -> _Rows:
+        inner = self.rows(_tree(plan), {**outer, **rows.columns})
+        if inner.order is None:
+            return inner
+        return _Rows({each: inner.origins(each) for each in inner.order}, inner.order)
+
+    def _read_subqueries(self, node: Any, rows: _Rows, outer: _Outer) -> None:
+        """Scans below conditions count as read, and make no value."""
+        for plan in _plans_in(node):
+            self._subquery(plan, rows, outer)
+
+    def _named(
+        self, items: Iterable[_Tree], rows: _Rows, outer: _Outer
+    ) -> tuple[dict[int, Origins], list[int]]:
+        """Aliases and attributes of a list."""
+        found = {_attribute(item.node): self.value(item, rows, outer) for item in items}
+        return found, [_attribute(item.node) for item in items]
+
+    # Operators.
+
+    def project(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+        items = tree.expressions("projectList")
+        return _Rows(*self._named(items, below[0], outer))
+
+    def aggregate(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+        items = tree.expressions("aggregateExpressions")
+        return _Rows(*self._named(items, below[0], outer))
+
+    def window(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+        found, order = self._named(tree.expressions("windowExpressions"), below[0], outer)
+        return _added(below[0], found, order)
+
+    def generate(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+        made = self.value(_tree(tree.node["generator"]), below[0], outer)
+        order = tree.attributes("generatorOutput")
+        rows, left_out = below[0], set(tree.node["unrequiredChildIndex"])
+        if rows.order is not None:
+            kept = [each for i, each in enumerate(rows.order) if i not in left_out]
+            rows = _Rows(rows.columns, kept, rows.rest)
+        return _added(rows, dict.fromkeys(order, made), order)
+
+    def expand(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+        order = tree.attributes("output")
+        if tree.node["projections"] is None:  # Spark has no JSON for some lists of lists
+            rows = below[0]
+            return _Rows({i: rows.columns.get(i, rows.everything) for i in order}, order)
+        found = dict.fromkeys(order, NOTHING)
+        for projection in tree.node["projections"]:
+            for attribute, item in zip(order, projection, strict=True):
+                found[attribute] = found[attribute] | self.value(_tree(item), below[0], outer)
+        return _Rows(found, order)
+
+    def join(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+        left, right = below
+        both = _Rows({**left.columns, **right.columns}, None, left.rest | right.rest)
+        self._read_subqueries(tree.node.get("condition"), both, outer)
+        kind = json.dumps(tree.node.get("joinType"))
+        if "Existence" in kind:
+            return _Rows({}, None, left.everything | right.everything)
+        if any(side in kind for side in _ONE_SIDE):
+            return left
+        known = left.order is not None and right.order is not None
+        order = [*(left.order or ()), *(right.order or ())] if known else None
+        return _Rows(both.columns, order, both.rest)
+
+    def lateral_join(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+        left = below[0]
+        (plan,) = _plans_in(tree.node["right"])
+        right = self._subquery(plan, left, outer)
+        return _added(left, dict(right.columns), list(right.order or ()), right)
+
+    def set_operation(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+        """By position; the ids are those of the first branch."""
+        first = below[0]
+        if any(rows.order is None for rows in below):
+            return _Rows({}, None, _union(rows.everything for rows in below) | UNKNOWN)
+        order = list(first.order or ())
+        found = {each: _union(rows.at(i) for rows in below) for i, each in enumerate(order)}
+        return _Rows(found, order)
+
+    def shared_rows(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+        self.shared[int(tree.node["id"])] = below[0]
+        return below[0]
+
+
+_Operator = Callable[[_PlanReader, _Tree, Sequence[_Rows], _Outer], _Rows]
+_OPERATORS: Mapping[str, _Operator] = {
+    "Aggregate": _PlanReader.aggregate,
+    "CTERelationDef": _PlanReader.shared_rows,
+    "Except": _PlanReader.set_operation,
+    "Expand": _PlanReader.expand,
+    "Generate": _PlanReader.generate,
+    "Intersect": _PlanReader.set_operation,
+    "Join": _PlanReader.join,
+    "LateralJoin": _PlanReader.lateral_join,
+    "Project": _PlanReader.project,
+    "Union": _PlanReader.set_operation,
+    "Window": _PlanReader.window,
+}
+
+
+def _added(
+    rows: _Rows, found: dict[int, Origins], order: list[int], other: _Rows | None = None
+) -> _Rows:
+    """The rows with more columns."""
+    known = rows.order is not None and (other is None or other.order is not None)
+    rest = rows.rest if other is None else rows.rest | other.rest
+    return _Rows({**rows.columns, **found}, [*(rows.order or ()), *order] if known else None, rest)
+
+
+def _scanned(scan: Scan, node: Node) -> Origins:
+    """A hidden column with the place of the row is made of no column."""
+    name = str(node["name"])
+    if name.startswith("_metadata"):
+        return NOTHING
+    return Origins(frozenset({Source(scan, name)}))
+
+
+def _values_of(tree: _Tree) -> tuple[_Tree, ...]:
+    """Without what orders and partitions a window: that places rows, and makes no value."""
+    return () if tree.kind == "WindowSpecDefinition" else tree.children
+
+
+def _plans_in(node: Any) -> Iterator[list[Node]]:
+    """Plans of subqueries in the fields of a node, without those inside them."""
+    if isinstance(node, dict):
+        plan = node.get("plan")
+        if isinstance(plan, list):
+            yield plan
+        yield from (
+            found for key, value in node.items() if key != "plan" for found in _plans_in(value)
+        )
+    elif isinstance(node, list):
+        for item in node:
+            yield from _plans_in(item)

@@ -1,0 +1,121 @@
+"""Our lineage of a SELECT against Spark's analysed plan, over generated queries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+from lakeguard.registry.sql.lineage import column_lineage
+from lakeguard.registry.sql.sql_builds import check_sql, rewrite_tables
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.types.schema import Column, TableSchema
+from openlaketx.engine.spark.session import run_session
+from openlaketx.engine.spark.types import spark_schema
+from tests.property.lineage.plan_oracle import ORIGIN, Origins, origins_of
+from tests.property.lineage.queries import Queries
+from tests.property.lineage.query_values import INPUTS
+from tests.support.examples import draws
+
+pytestmark = pytest.mark.spark
+
+VIEWS = {DatasetName(name): f"lg_{name.replace('.', '_')}" for name in INPUTS}
+SCHEMAS = {
+    DatasetName(name): TableSchema(
+        columns=tuple(Column(name=column, type=kind) for column, kind in columns.items())
+    )
+    for name, columns in INPUTS.items()
+}
+
+
+@pytest.fixture(scope="module")
+def session(spark: SparkSession) -> SparkSession:
+    """With a view of each input; its columns carry their origin."""
+    child = run_session(spark)
+    for name, view in VIEWS.items():
+        schema = spark_schema(SCHEMAS[name])
+        for field in schema.fields:
+            field.metadata = {ORIGIN: f"{name}.{field.name}"}
+        child.createDataFrame([], schema).createOrReplaceTempView(view)
+    return child
+
+
+def by_spark(session: SparkSession, text: str) -> dict[str, Origins] | None:
+    """Origins by column; None if Spark refuses the SQL."""
+    try:
+        found = origins_of(session, rewrite_tables(text, VIEWS))
+    except AnalysisException:
+        return None
+    result: dict[str, Origins] = {}
+    for name, origins in found:
+        result[name.casefold()] = result.get(name.casefold(), frozenset()) | origins
+    return result
+
+
+def compared(text: str, truth: dict[str, Origins]) -> bool:
+    """Whether every column is exact; none may be said to be made of less than Spark shows."""
+    lineage = column_lineage(text, SCHEMAS)
+    exact = True
+    for name, origins in truth.items():
+        assert name in lineage.columns or not lineage.complete, (text, name)
+        sources = lineage.columns.get(name)
+        if sources is None:  # unknown: it carries every tag
+            exact = False
+            continue
+        ours = {f"{source.dataset}.{source.column}" for source in sources}
+        assert origins <= ours, (text, name, origins - ours)
+        exact = exact and ours == origins
+    return exact
+
+
+def test_no_column_is_made_of_less_than_the_plan_shows(session: SparkSession) -> None:
+    queries, counts = Queries(Random(20261117)), Counter[str]()
+    wanted = draws(1_000, quick=40)
+    while counts["valid"] < wanted:
+        text = queries.draw()
+        counts["drawn"] += 1
+        assert counts["drawn"] < wanted * 3, counts
+        truth = None if check_sql(text, frozenset(VIEWS)) else by_spark(session, text)
+        if truth is None:
+            continue
+        exact = compared(text, truth)
+        counts["valid"] += 1
+        counts["modelled"] += queries.modelled
+        counts["exact"] += exact and queries.modelled
+    assert counts["modelled"] > wanted / 2
+    assert counts["exact"] >= 0.95 * counts["modelled"], counts
+
+
+BY_HAND = (
+    "SELECT v AS a FROM silver.people UNPIVOT (v FOR n IN (email, city))",
+    "SELECT col AS a FROM (SELECT explode(array(email)) FROM silver.people)",
+    "SELECT s.* FROM (SELECT info AS s FROM silver.people)",
+    "SELECT p.info.* FROM silver.people p",
+    "SELECT c.* FROM silver.people p FULL JOIN silver.cities c USING (city)",
+    "SELECT * FROM silver.people p JOIN silver.orders o USING (id)",
+    "SELECT p.*, o.* FROM silver.people p RIGHT JOIN silver.orders o USING (id)",
+    "SELECT * FROM silver.people p NATURAL JOIN silver.orders o",
+    "SELECT count(p.city, p.id) AS n, count(DISTINCT *) AS m, count(*) AS k FROM silver.people p",
+    "SELECT email AS a, upper(a) AS b, a || b AS c FROM silver.people",
+    "SELECT (SELECT a FROM (SELECT email AS a FROM silver.orders)) AS z FROM silver.people",
+    "SELECT id, max(amount) AS t FROM silver.orders GROUP BY ALL",
+    "SELECT cast(email AS string), (city), int(id) FROM silver.people",
+    "SELECT to_timestamp(email) FROM silver.people",
+    "SELECT a.id FROM (silver.people a JOIN silver.orders b ON a.id = b.id)",
+    "SELECT j.name FROM (silver.cities JOIN silver.people ON true) j",
+    "SELECT id FROM silver.orders EXCEPT SELECT id FROM silver.people INTERSECT"
+    " SELECT city FROM silver.cities",
+    "SELECT max(email) AS a FROM silver.people TABLESAMPLE (10 ROWS)",
+    "SELECT id, row_number() OVER w AS n FROM silver.orders"
+    " WINDOW w AS (PARTITION BY email ORDER BY id)",
+)
+
+
+@pytest.mark.parametrize("text", BY_HAND)
+def test_what_is_easily_lost_is_not_lost(session: SparkSession, text: str) -> None:
+    truth = None if check_sql(text, frozenset(VIEWS)) else by_spark(session, text)
+    if truth is not None:
+        compared(text, truth)

@@ -1,0 +1,99 @@
+"""Places inside a lake are read by name: no path, link or pattern of a source leads there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lakeguard_sdk.storage.reserved_places import reserved_among, reserved_source
+
+RESERVED = (
+    "silver/p",
+    "silver/p/runs/run_1/part-0.parquet",
+    "silver/p/_delta_log/00000000000000000000.json",
+    "gold",
+    "quarantine/silver/p",
+    ".lakeguard/state.db",
+    "_lakeguard/default/run_history",
+    "landing/orders/ingest_date=2026-01-01/execution_id=run_1/a.csv",
+)
+OPEN = ("data/a.csv", "landing/a.csv", "landing/orders/a.csv", "silvery/p", "data/silver/p")
+
+
+def nobody(_: str) -> bool:
+    return False
+
+
+def problem(path: str, lake: Path) -> str | None:
+    return reserved_source(path, str(lake), nobody)
+
+
+def put(lake: Path, name: str) -> Path:
+    place = lake / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("x")
+    return place
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    root = tmp_path / "lake"
+    put(root, "_lakeguard/default/plane.json")
+    for name in (*RESERVED[1:3], *RESERVED[5:], "data/a.csv"):
+        put(root, name) if "." in Path(name).name else (root / name).mkdir(parents=True)
+    return root
+
+
+@pytest.mark.parametrize("path", RESERVED)
+def test_own_places_are_reserved_however_they_are_written(lake: Path, path: str) -> None:
+    for text in (path, f"data/../{path}", f"{lake}/{path}", f"file://{lake}/{path}"):
+        assert problem(text, lake), text
+
+
+@pytest.mark.parametrize("path", OPEN)
+def test_other_places_are_not(lake: Path, path: str) -> None:
+    assert problem(path, lake) is None
+
+
+def test_the_message_names_the_parent(lake: Path) -> None:
+    assert "`parents: [silver.p]`" in str(problem("silver/p", lake))
+    assert "parents:" in str(problem("_lakeguard/default/run_history", lake))
+
+
+def test_links_lead_nowhere_else(lake: Path, tmp_path: Path) -> None:
+    (lake / "data/folder").symlink_to(lake / "silver")
+    (lake / "data/file.parquet").symlink_to(lake / RESERVED[1])
+    (tmp_path / "outside").symlink_to(lake / "quarantine")
+    for path in ("data/folder/p", "data/file.parquet", "data/*.parquet", f"{tmp_path}/outside"):
+        assert problem(path, lake), path
+
+
+@pytest.mark.parametrize("pattern", ["*/p/runs/*/*.parquet", "**/*.parquet", "s?lver/**", "[s]*/*"])
+def test_patterns_do_not_match_them(lake: Path, pattern: str) -> None:
+    assert problem(pattern, lake)
+
+
+def test_a_wildcard_does_not_mean_received_files(lake: Path) -> None:
+    assert problem("**/*.csv", lake) is None
+    assert problem("landing/*/*/*/*.csv", lake), "here it does"
+
+
+def test_tables_of_another_lake_are_reserved(lake: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    assert problem(f"{lake}/silver/p", own)
+    assert problem(f"{lake}/_lakeguard/default/run_history", own)
+    assert problem(f"{lake}/data/a.csv", own) is None
+
+
+def test_a_governed_table_is_reserved_wherever_it_is(lake: Path) -> None:
+    put(lake, "zones/raw/p/_delta_log/00000000000000000000.json")
+    file = put(lake, "zones/raw/p/runs/run_1/a.parquet")
+
+    def ours(folder: str) -> bool:
+        return folder.endswith("zones/raw/p")
+
+    assert reserved_source("zones/raw/p", str(lake), ours)
+    assert reserved_among([str(file)], str(lake), ours)
+    assert reserved_among([str(file)], str(lake), nobody) is None
