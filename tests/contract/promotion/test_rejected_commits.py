@@ -11,7 +11,7 @@ from deltalake.transaction import AddAction
 
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.core.enums import CommitKind, LoadType, RunStatus
-from lakeguard_sdk.errors import Fenced, NotApproved, TableUnreadable
+from lakeguard_sdk.errors import Fenced, NotApproved, TableUnreadable, VersionDamaged
 from lakeguard_sdk.model.delta_log import PUBLISH_APP, CommitAuthor
 from lakeguard_sdk.model.run import Failure, Intent, RunPlan
 from lakeguard_sdk.scheduling.process_identity import this_process
@@ -173,7 +173,7 @@ def test_a_version_with_damaged_files_is_not_shown_nor_built_on(
         file.unlink()
     else:
         file.write_bytes(file.read_bytes()[:-1])
-    with pytest.raises(TableUnreadable, match=r"part\.parquet"):
+    with pytest.raises(VersionDamaged, match=r"part\.parquet"):
         client.operations.rollback(NUMBERS, 1, "to what is damaged")
     blocked = run_by_hand(client, [3])
     assert blocked.status is RunStatus.BLOCKED

@@ -339,7 +339,7 @@ def _rules(draw: st.DrawFn, columns: tuple[ColumnDefinition, ...]) -> tuple[Rule
             given.append((f"range({name}, min=0, max=1.5) fail_if > 1%", {}))
         if column.type == "string":
             given.append((f"in_set({name}, values=['a', 'b''\"', 'c,d'])", {}))
-            given.append((f"not_null({name}) where {name} <> 'x'", {}))
+            given.append((f"unique({name}) where {name} <> 'x'", {}))
     given.append(("row_count(min=1)", {}))
     found: dict[str, RuleDefinition] = {}
     for text, _ in draw(st.lists(st.sampled_from(given), max_size=5, unique_by=lambda x: x[0])):
