@@ -11,8 +11,10 @@ from lakeguard.dispatch.leases import end_lapsed
 from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.errors import Fenced
 from lakeguard_sdk.model.run import RunPlan
 from tests.support.databases.databases import KINDS, discard, migrated_database
+from tests.support.fakes.killed_at import meanwhile
 from tests.support.lakes.lakes import DeltaLake
 from tests.support.lakes.published_by_hand import evidence_of, run_by_hand
 from tests.support.projects.job_graphs import deployed_world
@@ -63,6 +65,43 @@ def test_what_cannot_be_ended_is_told_at_each_turn(tmp_path: Path, turned_clock:
     done = client.jobs.tick()
     assert (done.reaped, done.problems) == (1, ())
     assert client.jobs.transitions(task_id)[-1].actor == "dispatcher:ends"
+
+
+@pytest.mark.usefixtures("each_state")
+def test_a_run_whose_lease_is_over_begins_no_move(tmp_path: Path, turned_clock: Clock) -> None:
+    """Also if nobody has reaped it yet."""
+    client = numbers_project(tmp_path)
+    plan = client.runs.open_run(client.operations.submit(NUMBERS, "test"), ELSEWHERE)
+    assert isinstance(plan, RunPlan)
+    client.runs.submit_schema(plan.ticket, plan.declared)
+    assert client.runs.submit_evidence(plan.ticket, evidence_of(DeltaLake(), plan, [1])).allowed
+    turned_clock.pass_time(3600)
+    with pytest.raises(Fenced, match="its lease is over"):
+        client.runs.begin_move(plan.ticket)
+    (ended,) = client.operations.reap()
+    assert (ended.state, ended.version) == (TaskState.FAILED, None)
+    assert run_by_hand(client, [2]).version == 1
+
+
+@pytest.mark.usefixtures("each_state")
+def test_a_lease_extended_while_the_reaper_looks_is_not_ended(
+    tmp_path: Path, turned_clock: Clock
+) -> None:
+    """The lease that the reaper has read is over; the one that holds now is not."""
+    client = numbers_project(tmp_path)
+    task_id = client.operations.submit(NUMBERS, "test")
+    plan = client.runs.open_run(task_id, ELSEWHERE)
+    assert isinstance(plan, RunPlan)
+    ticket = plan.ticket
+    turned_clock.pass_time(100)
+
+    def extend() -> None:
+        client.runs.heartbeat(ticket)
+        turned_clock.pass_time(60)
+
+    with meanwhile("reap.judged", extend):
+        assert client.operations.reap() == []
+    assert client.jobs.task(task_id).state is TaskState.RUNNING
 
 
 @pytest.mark.usefixtures("each_state")

@@ -226,6 +226,15 @@ def test_an_order_counts_before_the_file(tmp_path: Path) -> None:
     assert {(row["k"], row["v"]) for row in table.by_deltalake()} == {(1, "highest"), (2, "new")}
 
 
+def test_a_row_without_order_precedes_every_other(tmp_path: Path) -> None:
+    """In the batch and against the table: a merge keeps the row whose order is known."""
+    unordered = {"k": 1, "n": None, "op": "u"}
+    first = [{**unordered, "v": "in the batch"}, event(1, 0, v="known")]
+    later = [{**unordered, "v": "after it"}, {**unordered, "k": 2, "v": "alone"}]
+    table = loaded(tmp_path, LATER["ordered"], COLUMNS, first, later, [event(2, 0, v="next")])
+    assert {(row["k"], row["v"]) for row in table.by_deltalake()} == {(1, "known"), (2, "next")}
+
+
 def test_rows_that_contradict_each_other_in_one_file_fail_all_the_same(tmp_path: Path) -> None:
     table = LoadedTable(tmp_path / "project", LATER["INCREMENTAL"], COLUMNS)
     table.land([event(1, 1, v="old"), event(2, 1)])
