@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from bench import isolated_code
 from bench.dirty_orders import DIRTY_RULES, write_dirty_orders
 from bench.figures import SCRATCH, Figure
 from bench.hundred_rules import hundred_rules
@@ -73,7 +74,7 @@ def run() -> list[Figure]:
             figures += _ratios(f"{label} rows", rows, RULES, RATIO_BAR if rows == most else None)
         many = hundred_rules()
         figures += _ratios(f"2 M rows under {len(many)} rules", most, many, MANY_BAR)
-        figures += dirty()
+        figures += [*dirty(), *isolated_code.run()]
         return [*figures, *_small()]
     finally:
         shutil.rmtree(SCRATCH, ignore_errors=True)

@@ -48,7 +48,9 @@ def spark() -> SparkSession:
     import pyspark
 
     from openlaketx.engine.spark.session import spark_session
+    from openlaketx.notebook.gate_process import GATE
 
+    GATE.retain()  # one process for the connections of all tests
     delta = pyspark.__version__.startswith("4.2.")
     small = {
         "spark.master": "local[2]",

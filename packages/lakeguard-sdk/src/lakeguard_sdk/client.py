@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Protocol, Self, cast
@@ -46,6 +46,9 @@ class DeliveryLoop(Protocol):
     def start(self) -> None:
         """Deliver in the background, soon after each write, until closed."""
 
+    def wake(self) -> None:
+        """Deliver soon what another process wrote."""
+
     def deliver(self) -> None:
         """Deliver everything written so far."""
 
@@ -73,6 +76,11 @@ class Client:
     lake: str
     project: str = ""
     delivery: DeliveryLoop | None = None
+    spark_options: dict[str, str] = field(default_factory=dict)
+    """Spark settings of the environment."""
+    url: str = ""
+    """Where another process connects to the same control plane, with ``env``."""
+    env: str | None = None
 
     def __enter__(self) -> Self:
         self.start()
@@ -85,6 +93,11 @@ class Client:
         """Start background delivery."""
         if self.delivery is not None:
             self.delivery.start()
+
+    def wake(self) -> None:
+        """Deliver soon, in the background, what another process wrote."""
+        if self.delivery is not None:
+            self.delivery.wake()
 
     def deliver(self) -> None:
         """Deliver everything written so far."""
@@ -136,7 +149,8 @@ def connect(url: str | Path, *, env: str | None = None, ticket: RunTicket | None
     plane = _load(PLANES, name)
     if plane is None:
         raise UnknownPlane(url=text)
-    return cast(Callable[..., Client], plane)(text, env=env, ticket=ticket)
+    client = cast(Callable[..., Client], plane)(text, env=env, ticket=ticket)
+    return replace(client, url=text if name == "remote" else str(Path(text).resolve()), env=env)
 
 
 def local_worker(

@@ -133,6 +133,7 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
         history=StateHistory(context, settings.lake),
         lake=settings.lake,
         project=str(settings.folder),
+        spark_options=settings.spark,
         # The relay comes last: it also delivers what the senders wrote.
         delivery=DeliveryLoop(database, [*senders.values(), relay]),
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -13,17 +14,19 @@ from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.errors import Fenced, Interrupted, JobTimedOut, SparkExited, WorkerStopped
 from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
 from lakeguard_sdk.model.history import RebuildPlan, Rebuilt
-from lakeguard_sdk.model.run import RunPlan, RunResult, RunTicket
+from lakeguard_sdk.model.run import PythonBuild, RunPlan, RunResult, RunTicket
 from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.storage.storage import local_path
 from openlaketx.pipeline.failures import failure_of, full_disk
 from openlaketx.pipeline.lease import JobCanceller, Limit, hold_lease
 from openlaketx.pipeline.stop_signal import StopSignal, detect_interrupts
-from openlaketx.run import collecting_notes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from openlaketx.extract import ProgramFrame
+    from openlaketx.engine.spark.session import Sessions
+    from openlaketx.isolation.batch_builder import BatchBuilder
+    from openlaketx.isolation.remote_builder import RemoteBuilder
 
 
 def create_worker(
@@ -39,35 +42,39 @@ def create_worker(
 
         return spark_session(spark_options)
 
-    return SparkWorker(client, session, progress)
+    return SparkWorker(client, session, progress, build_options=spark_options)
 
 
 class SparkWorker:
     """Every run it opens ends with a result, or is ended by the reaper after its lease expires.
 
-    Threads may run tasks concurrently on the one session.
+    Threads may run tasks concurrently on the one session. Python builds run in a build process,
+    which has a session with ``build_options``.
     """
 
     def __init__(
         self,
         client: WorkerClient,
-        session: Callable[[], SparkSession],
+        session: Sessions,
         progress: Progress | None = None,
+        *,
+        build_options: Mapping[str, str] | None = None,
     ) -> None:
         self._client = client
         self._session = session
         self._progress = progress
+        self._build_options = build_options or {}
         self._identity = this_process("openlaketx")
         self._stop_signal = StopSignal()
 
-    def run_task(self, task_id: str, frame: ProgramFrame | None = None) -> RunResult:
+    def run_task(self, task_id: str, builder: RemoteBuilder | None = None) -> RunResult:
         """Open and run the task's next attempt; the result says whether a failure is retryable.
 
-        ``frame`` is the batch of a dataset that a program publishes.
+        ``builder`` is the program that publishes a frame, or runs a build on its own session.
         """
         self._stop_signal.check()
         opened = self._client.runs.open_run(task_id, self._identity)
-        return opened if isinstance(opened, RunResult) else self._run(opened, frame)
+        return opened if isinstance(opened, RunResult) else self._run(opened, builder)
 
     def run_claimed(self, ticket: RunTicket, *, within: float | None = None) -> RunResult:
         """Run an attempt claimed from the queue, with a timeout of ``within`` seconds.
@@ -118,32 +125,33 @@ class SparkWorker:
 
     def rebuild(self, plan: RebuildPlan) -> Rebuilt:
         """Rebuild a past run in a scratch folder and compare its rows."""
-        from openlaketx.engine.spark.runtime import runtime_of
-        from openlaketx.engine.spark.session import scoped_run_session
         from openlaketx.pipeline.rebuild import rebuild_run
 
         self._stop_signal.check()
-        spark = self._session()
-        runtime, group = runtime_of(spark), f"rebuild {plan.run.ticket.run_id}"
-        with (
-            collecting_notes(),
-            scoped_run_session(spark) as session,
-            runtime.job_group(session, group),
-            self._stop_signal.listening(lambda: runtime.stop_group(session, group)),
-        ):
-            return rebuild_run(plan, self._client, session, self._progress)
+        canceller, group = JobCanceller(), f"rebuild {plan.run.ticket.run_id}"
+        with ExitStack() as stack:
+            sessions = _once(lambda: stack.enter_context(self._run_session(group, canceller)))
+            return rebuild_run(
+                plan,
+                self._client,
+                sessions,
+                lambda lake: stack.enter_context(
+                    self._builder(plan.run, lake, sessions, canceller)
+                ),
+                self._progress,
+            )
 
     def stop(self) -> None:
         """Interrupt active runs as Ctrl-C does, and start no more."""
         self._stop_signal.set()
 
     def _run(
-        self, plan: RunPlan, frame: ProgramFrame | None, queued: _Queued | None = None
+        self, plan: RunPlan, builder: RemoteBuilder | None, queued: _Queued | None = None
     ) -> RunResult:
         with detect_interrupts(self._stop_signal) as interrupted:
             try:
                 limit = None if queued is None else queued.limit(plan)
-                return self._attempt(plan, frame, interrupted, limit)
+                return self._attempt(plan, builder, interrupted, limit)
             except KeyboardInterrupt:
                 self._end_interrupted(plan, queued)
                 raise
@@ -162,7 +170,7 @@ class SparkWorker:
     def _attempt(
         self,
         plan: RunPlan,
-        frame: ProgramFrame | None,
+        given: RemoteBuilder | None,
         interrupted: Callable[[], bool],
         limit: Limit | None,
     ) -> RunResult:
@@ -174,16 +182,23 @@ class SparkWorker:
         runs, ticket, canceller = self._client.runs, plan.ticket, JobCanceller()
         # Heartbeats start here: a cold start of Spark may take longer than the lease.
         with (
-            collecting_notes(),
             mask_columns(plan.private),
             hold_lease(
                 runs, ticket, plan.lease_seconds, canceller.cancel, interrupted, limit
             ) as lease,
         ):
             try:
-                with self._run_session(ticket.run_id, canceller) as session:
+                with ExitStack() as stack:
+                    sessions = _once(
+                        lambda: stack.enter_context(self._run_session(ticket.run_id, canceller))
+                    )
+                    builder = stack.enter_context(
+                        self._builder(plan, self._client.lake, sessions, canceller, given)
+                    )
                     lease.check()
-                    result = run_dataset(plan, self._client, session, lease, self._progress, frame)
+                    result = run_dataset(
+                        plan, self._client, builder, sessions, lease, self._progress
+                    )
             except Exception:
                 lease.check()  # a lost lease or a stop explains any error it caused
                 raise
@@ -191,6 +206,43 @@ class SparkWorker:
         compact_if_needed(plan, self._client, self._progress)
         profile_if_due(plan, self._client, self._progress)
         return result
+
+    @contextmanager
+    def _builder(
+        self,
+        plan: RunPlan,
+        lake: str,
+        sessions: Sessions,
+        canceller: JobCanceller,
+        given: RemoteBuilder | None = None,
+    ) -> Iterator[BatchBuilder]:
+        """Code of users runs in another process; sources and SQL, which hold none, in this one."""
+        from openlaketx.isolation.batch_builder import LocalBuilder
+
+        project = self._client.project or local_path(self._client.lake)
+        if given is None and not isinstance(plan.build, PythonBuild):
+            yield LocalBuilder(sessions(), lake, project)
+            return
+        with ExitStack() as stack:
+            remote = given or stack.enter_context(self._build_process(lake, project))
+            stack.enter_context(canceller.active(remote.cancel))
+            stack.enter_context(self._stop_signal.listening(canceller.cancel))
+            yield remote
+
+    def _build_process(self, lake: str, project: str) -> RemoteBuilder:
+        from openlaketx.isolation.build_process import build_environment, build_process
+        from openlaketx.isolation.remote_builder import RemoteBuilder
+        from openlaketx.isolation.warm_process import deny_tracing
+
+        deny_tracing()
+        process = build_process(self._build_options)
+        return RemoteBuilder(
+            process.connect(build_environment(os.environ)),
+            lake=lake,
+            project=project,
+            ending=process.ending,
+            abandon=process.end,
+        )
 
     @contextmanager
     def _run_session(self, run_id: str, canceller: JobCanceller) -> Iterator[SparkSession]:
@@ -226,6 +278,18 @@ class _Queued:
         if self.within is None:
             return None
         return Limit(self.within, JobTimedOut(job=plan.dataset, seconds=f"{self.within:g}"))
+
+
+def _once(start: Sessions) -> Sessions:
+    """The session that the first call starts."""
+    started: list[SparkSession] = []
+
+    def session() -> SparkSession:
+        if not started:
+            started.append(start())
+        return started[0]
+
+    return session
 
 
 def _spark_ended(plan: RunPlan) -> SparkExited | None:

@@ -77,6 +77,7 @@ LakeGuardError
 │   │     StagingFailed LG-5005, WorkerMissing LG-5006, DeliveryFailed LG-5007,
 │   │     SecretMissing LG-5008, SourceUnavailable LG-5009*, LoadFailed LG-5010,
 │   │     Interrupted LG-5011, SparkNotStarted LG-5012, SparkExited LG-5013, DiskFull LG-5014*,
+│   │     BuildProcessEnded LG-5015*, GateProcessEnded LG-5016,
 │   │     VersionUnreadable LG-5020, NotRebuildable LG-5021, FileDamaged LG-5022,
 │   │     PublishFailed LG-5101
 │   ├── scheduling
@@ -203,11 +204,13 @@ from lakeguard_sdk.errors.moves import (
 )
 from lakeguard_sdk.errors.engine import (
     BuildFailed as BuildFailed,
+    BuildProcessEnded as BuildProcessEnded,
     BuiltByRuns as BuiltByRuns,
     DefinitionNeeded as DefinitionNeeded,
     DeliveryFailed as DeliveryFailed,
     DiskFull as DiskFull,
     FileDamaged as FileDamaged,
+    GateProcessEnded as GateProcessEnded,
     Interrupted as Interrupted,
     JarsMissing as JarsMissing,
     JavaMissing as JavaMissing,

@@ -233,6 +233,25 @@ class DiskFull(EngineError):
     next_command = "free space, then: lakeguard run {dataset}"
 
 
+class BuildProcessEnded(EngineError):
+    """The process that runs the code of a build ended, or sent no valid answer. Nothing was
+    published."""
+
+    code = "LG-5015"
+    retryable = True
+    what = "the process that builds {dataset} {reason}"
+    next_command = "check the code of the build and the memory; then: lakeguard run {dataset}"
+
+
+class GateProcessEnded(EngineError):
+    """The process that measures and publishes for a program ended. The next call starts another
+    one, and ends the run if it is still open."""
+
+    code = "LG-5016"
+    what = "the process that publishes {dataset} {reason}"
+    next_command = "lakeguard runs {dataset}, then publish again"
+
+
 class VersionUnreadable(EngineError):
     """Choose a version whose files all exist: files removed by maintenance cannot be restored."""
 

@@ -9,6 +9,7 @@ import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from stat import S_ISREG
 from typing import NamedTuple, Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -19,10 +20,21 @@ class FileFacts(NamedTuple):
     modified_ms: int
 
 
+class FileMark(NamedTuple):
+    """Changes with every write to a file or its name; programs cannot set it back."""
+
+    identity: str
+    size: int
+    changed_ns: int
+
+
 class Storage(Protocol):
     def exists(self, location: str) -> bool: ...
     def read_bytes(self, location: str) -> bytes: ...
     def facts(self, location: str) -> FileFacts: ...
+    def mark(self, location: str) -> FileMark:
+        """OSError for anything but a regular file."""
+
     def sha256(self, location: str) -> str: ...
     def files_under(self, location: str) -> Iterator[FileFacts]: ...
     def make_durable(self, location: str) -> None: ...
@@ -54,6 +66,12 @@ class LocalStorage:
     def facts(self, location: str) -> FileFacts:
         stat = _path(location).stat()
         return FileFacts(location, stat.st_size, stat.st_mtime_ns // 1_000_000)
+
+    def mark(self, location: str) -> FileMark:
+        stat = _path(location).lstat()
+        if not S_ISREG(stat.st_mode):
+            raise OSError(f"{location} is not a regular file")
+        return FileMark(f"{stat.st_dev}:{stat.st_ino}", stat.st_size, stat.st_ctime_ns)
 
     def sha256(self, location: str) -> str:
         with _path(location).open("rb") as file:

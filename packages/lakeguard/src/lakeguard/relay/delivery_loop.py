@@ -49,6 +49,7 @@ class DeliveryLoop:
         self._backoff = Backoff(first=seconds, longest=30 * seconds)
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
+        self._woken = 0
 
     def start(self) -> None:
         """Deliver in the background, soon after each commit, until closed."""
@@ -56,6 +57,10 @@ class DeliveryLoop:
             self._stopped.clear()
             self._thread = threading.Thread(target=self._run, name="delivery", daemon=True)
             self._thread.start()
+
+    def wake(self) -> None:
+        """Deliver in the background what another process committed."""
+        self._woken += 1
 
     def deliver(self) -> None:
         """Deliver everything committed so far; a failure is raised after all deliverers ran."""
@@ -80,7 +85,7 @@ class DeliveryLoop:
             import_module("lakeguard.relay.deliver")
         delivered, failures = -1, 0
         while not self._stopped.wait(self._backoff.after(failures + 1)):
-            commits = self._database.commits
+            commits = self._database.commits + self._woken
             if commits == delivered:
                 continue
             try:

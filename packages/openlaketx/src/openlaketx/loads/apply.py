@@ -1,62 +1,44 @@
-"""Applies a load: conformed rows become a candidate relative to the run's base."""
+"""Applies a staged batch to its table, by load type."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from pyspark.sql import DataFrame
-
 from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import LoadFailed
 from lakeguard_sdk.model.delta_log import written_whole
 from lakeguard_sdk.model.evidence import Changes
-from lakeguard_sdk.model.load import KEYED_LOADS
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.storage.storage import Storage
-from openlaketx.conform.hashes import with_hashes
-from openlaketx.conform.latest_rows import latest, refuse_null_keys
-from openlaketx.conform.selected_rows import chosen_rows, in_window, late_rows
-from openlaketx.engine.spark.types import quoted_name
-from openlaketx.extract import Batch
-from openlaketx.extract.files.file_order import with_places
-from openlaketx.loads.incoming_batch import files_in_turn
+from openlaketx.engine.spark.session import Sessions
 from openlaketx.loads.keyed_load import load_by_key
-from openlaketx.loads.load_result import (
-    Loaded,
-    SplitRows,
-    carries_time,
-    no_quarantine,
-    time_last,
-    with_time,
-)
+from openlaketx.loads.load_result import Loaded, SplitRows, carries_time, no_quarantine
 from openlaketx.loads.schema_growth import has_grown, with_new_columns
-from openlaketx.loads.spark_failures import explaining
-from openlaketx.loads.table_state import Existing, existing_table, read_existing
+from openlaketx.loads.staged_batch import StagedBatch, merges
+from openlaketx.loads.table_state import Existing, existing_table
 from openlaketx.loads.window_load import load_window
-from openlaketx.stage import Candidate, stage
+from openlaketx.stage import Candidate
 
 
 def apply_load(
-    frame: DataFrame,
-    batch: Batch,
+    staged: StagedBatch,
+    sessions: Sessions,
     plan: RunPlan,
     storage: Storage,
     split_rows: SplitRows = no_quarantine,
 ) -> Loaded:
     """The files that add the batch to the table, by load type. Nothing is visible yet.
 
-    Rows of keyed loads and replayed quarantine rows are split by the quarantine rules first.
+    Rows of keyed loads and replayed quarantine rows are split by the quarantine rules first. A
+    session is taken only if rows of the table must be read.
     """
     existing = existing_table(plan)
-    with explaining(plan):
-        late = late_rows(frame, plan)
-    frame = time_last(with_hashes(chosen_rows(frame, plan), plan), plan)
     if merges(plan):
-        loaded = load_by_key(frame, batch, plan, existing, storage, late, split_rows)
+        loaded = load_by_key(staged, sessions(), plan, existing, storage, split_rows)
     else:
-        loaded = _load_plain(frame, batch, plan, existing, storage, late, split_rows)
+        loaded = _load_plain(staged, sessions, plan, existing, storage, split_rows)
     if _keeps_files(plan) and has_grown(plan, existing):
-        loaded = with_new_columns(loaded, frame.sparkSession, plan, existing, storage)
+        loaded = with_new_columns(loaded, sessions, plan, existing, storage)
     return replace(loaded, lacking=_lacking(loaded, existing))
 
 
@@ -75,48 +57,22 @@ def _keeps_files(plan: RunPlan) -> bool:
     return plan.load.type is not LoadType.FULL or plan.window is not None
 
 
-def merges(plan: RunPlan) -> bool:
-    """Whether the load matches rows of the batch and the table by key."""
-    if plan.load.type in KEYED_LOADS:
-        return True
-    return plan.load.type is LoadType.APPEND and bool(plan.load.keys) and plan.window is None
-
-
-def _without_keys_outside(frame: DataFrame, plan: RunPlan, existing: Existing) -> DataFrame:
-    """Rows of a backfill whose key does not exist outside the window."""
-    rows = read_existing(frame.sparkSession, plan, existing, existing.files)
-    outside = rows.filter(~in_window(plan)).select(*(quoted_name(n) for n in plan.load.keys))
-    return frame.join(outside, list(plan.load.keys), "left_anti").select(
-        *(quoted_name(name) for name in frame.columns)
-    )
-
-
 def _load_plain(
-    frame: DataFrame,
-    batch: Batch,
+    batch: StagedBatch,
+    sessions: Sessions,
     plan: RunPlan,
     existing: Existing,
     storage: Storage,
-    late: int,
     split_rows: SplitRows,
 ) -> Loaded:
-    inserts_by_key = plan.load.type is LoadType.APPEND and bool(plan.load.keys)
-    if batch.order:
-        frame = with_places(frame, files_in_turn(batch, plan))
-    if inserts_by_key or (plan.load.keys and plan.load.order_by):
-        frame = refuse_null_keys(frame, plan.load.keys)
-        frame = latest(frame, plan.table_schema, plan.load.keys, plan.load.order_by)
-    if inserts_by_key:
-        frame = _without_keys_outside(frame, plan, existing)
-    schema = with_time(plan.table_schema, plan)
-    read = staged = stage(frame, batch, plan, storage, schema=schema)
+    read = staged = batch.files
     if carries_time(plan):
-        staged = split_rows(staged, schema, existing).passed
+        staged = split_rows(staged, batch.schema, existing).passed
     elif plan.load.type is LoadType.PARTITION and plan.window is None:
         staged = _split_partitions(staged, plan, existing, split_rows)
     if plan.window is not None:
-        return load_window(staged, frame.sparkSession, plan, existing, storage)
-    return replace(load_plain(staged, plan, existing, late), read=read)
+        return load_window(staged, sessions(), plan, existing, storage)
+    return replace(load_plain(staged, plan, existing, batch.late), read=read)
 
 
 def _split_partitions(

@@ -8,18 +8,15 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lakeguard_sdk.core.enums import HashStrategy, LoadType
 from lakeguard_sdk.errors import LoadFailed
-from lakeguard_sdk.model.load import KEY_HASH, ROW_HASH
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.storage.storage import join
-from lakeguard_sdk.types.schema import Column, TableSchema
+from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.conform.latest_rows import has_ties, latest
 from openlaketx.engine.locations import spark_read_path
 from openlaketx.engine.spark.types import quoted_name, spark_schema
-from openlaketx.extract import Batch
-from openlaketx.extract.batch import Order
 from openlaketx.loads.spark_failures import explaining
+from openlaketx.loads.staged_batch import incoming_schema
 from openlaketx.stage import Candidate
 
 _FEW = 1_000_000
@@ -32,21 +29,6 @@ class Incoming:
     frame: DataFrame
     rows: int
     duplicates: int
-
-
-def incoming_schema(plan: RunPlan) -> TableSchema:
-    """Columns to stage: those of the batch, and the hash that the load writes."""
-    added = {HashStrategy.ROW_HASH: ROW_HASH, HashStrategy.KEY_HASH: KEY_HASH}
-    columns = plan.batch_schema.columns
-    if name := added.get(plan.load.hash):
-        columns = (*columns, Column(name=name, type="string"))
-    return TableSchema(columns=columns)
-
-
-def files_in_turn(batch: Batch, plan: RunPlan) -> Order:
-    """The files of a batch in order of precedence, highest last: the latest file, or the first one
-    if later rows of a key add nothing."""
-    return batch.order[::-1] if plan.load.type is LoadType.APPEND else batch.order
 
 
 def read_incoming(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakeguard_sdk.core.enums import Deletes, LoadType
@@ -16,17 +16,10 @@ from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.storage.storage import Storage
 from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.spark.types import quoted_name
-from openlaketx.extract import Batch
-from openlaketx.extract.files.file_order import PLACE, ROW_FILE, with_places
+from openlaketx.extract.files.file_order import PLACE
 from openlaketx.loads.copy_on_write import rewrite
 from openlaketx.loads.file_pruning import files_with_keys, near_keys
-from openlaketx.loads.incoming_batch import (
-    Incoming,
-    files_in_turn,
-    incoming_schema,
-    read_incoming,
-    read_staged,
-)
+from openlaketx.loads.incoming_batch import Incoming, read_incoming, read_staged
 from openlaketx.loads.keyed_changes import (
     DELETE,
     INSERT,
@@ -40,19 +33,19 @@ from openlaketx.loads.load_result import (
     SplitRows,
     no_quarantine,
     quarantined_keys,
-    with_time,
 )
 from openlaketx.loads.scd2 import changed_history
 from openlaketx.loads.spark_failures import explain_load, explaining
+from openlaketx.loads.staged_batch import StagedBatch, incoming_schema, staged_schema
 from openlaketx.loads.table_state import (
     FILE,
     Existing,
     path_below,
     read_existing,
 )
-from openlaketx.stage import Candidate, stage, write_kinds
+from openlaketx.stage import Candidate, write_kinds
 
-INCOMING, PLACED, CHANGES = "incoming", "placed", "changes"
+CHANGES = "changes"
 
 
 @dataclass(frozen=True)
@@ -69,25 +62,24 @@ class _Tally:
 
 
 def load_by_key(
-    frame: DataFrame,
-    batch: Batch,
+    batch: StagedBatch,
+    session: SparkSession,
     plan: RunPlan,
     existing: Existing,
     storage: Storage,
-    late: int,
     split_rows: SplitRows = no_quarantine,
 ) -> Loaded:
     """Add inserts as staged, rewrite touched files, keep all others.
 
     Rows that fail a quarantine rule are not matched with the table.
     """
-    session, rows = frame.sparkSession, frame.drop(ROW_FILE)
-    schema = with_time(incoming_schema(plan), plan)
-    read = stage(rows, batch, plan, storage, schema=schema, folder=INCOMING)
-    split = split_rows(read, schema, existing)
+    read, late = batch.files, batch.late
+    split = split_rows(read, batch.schema, existing)
     staged = split.passed
-    again = partial(_staged_with_places, frame, batch, plan, existing, storage, split_rows)
-    incoming = read_incoming(session, staged, plan, _identity(plan), again if batch.order else None)
+    again = partial(_rows_with_places, batch, session, plan, existing, split_rows)
+    incoming = read_incoming(
+        session, staged, plan, _identity(plan), again if batch.placed else None
+    )
     held = quarantined_keys(session, split, plan)
     _refuse_empty_snapshot(incoming, held, plan, existing)
     changed = _changed(incoming, staged, held, plan, existing)
@@ -114,25 +106,20 @@ def load_by_key(
     )
 
 
-def _staged_with_places(
-    frame: DataFrame,
-    batch: Batch,
+def _rows_with_places(
+    batch: StagedBatch,
+    session: SparkSession,
     plan: RunPlan,
     existing: Existing,
-    storage: Storage,
     split_rows: SplitRows,
 ) -> DataFrame:
-    """Stage the rows again with their files' rank; only needed if rows of a key conflict."""
-    place = Column(name=PLACE, type="long")
-    staged_schema, passed_schema = (
-        TableSchema(columns=(*schema.columns, place))
-        for schema in (with_time(incoming_schema(plan), plan), incoming_schema(plan))
-    )
-    rows = with_places(frame, files_in_turn(batch, plan))
-    staged = stage(rows, batch, plan, storage, schema=staged_schema, folder=PLACED)
-    return read_staged(
-        frame.sparkSession, split_rows(staged, staged_schema, existing).passed, passed_schema
-    )
+    """The rows again with their files' rank; only needed if rows of a key conflict."""
+    if batch.placed is None:
+        raise ValueError("the files of the batch have no order")
+    staged = batch.placed()
+    columns = (*incoming_schema(plan).columns, Column(name=PLACE, type="long"))
+    passed = split_rows(staged, staged_schema(plan, placed=True), existing).passed
+    return read_staged(session, passed, TableSchema(columns=columns))
 
 
 def merge_keys(plan: RunPlan) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from lakeguard_sdk.model.evidence import Changes, StagedFile
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.storage.storage import Storage, join, local_path
 from lakeguard_sdk.types.schema import TableSchema
+from openlaketx.engine.spark.session import Sessions
 from openlaketx.loads.load_result import Loaded
 from openlaketx.loads.spark_failures import explain_load
 from openlaketx.loads.table_state import FILE, Existing, check_base, read_existing
@@ -32,12 +33,12 @@ def has_grown(plan: RunPlan, existing: Existing) -> bool:
 
 
 def with_new_columns(
-    loaded: Loaded, session: SparkSession, plan: RunPlan, existing: Existing, storage: Storage
+    loaded: Loaded, sessions: Sessions, plan: RunPlan, existing: Existing, storage: Storage
 ) -> Loaded:
     """The same rows, in a commit that removes every live file and adds it again."""
     wider = not set(existing.schema.columns) <= set(plan.table_schema.columns)
     if wider and loaded.stays:
-        retained = _rewritten(loaded, session, plan, existing, storage)
+        retained = _rewritten(loaded, sessions(), plan, existing, storage)
     else:
         check_base(plan, [file.path for file in loaded.stays])
         linked = [_linked(file.path, plan, existing, storage) for file in loaded.stays]

@@ -6,11 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pyspark.sql import SparkSession
+
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Scope
 from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.expressions.measures import AnyMeasure, GroupBreach
 from lakeguard_sdk.model.run import RunPlan
+from openlaketx.engine.spark.session import Sessions
 from openlaketx.measure.subject import Subject
 
 ENGINE = "measure_with"
@@ -33,6 +36,14 @@ class MeasureOptions:
     engine: EngineChoice = EngineChoice.AUTO
     seconds: float = 3600.0
     large_bytes: int = 32 * _GB
+
+    def session(
+        self, measures: Iterable[AnyMeasure], subject: Subject, sessions: Sessions | None
+    ) -> SparkSession | None:
+        """A session if Spark takes the measures; it is not started for DuckDB."""
+        if sessions is None or not self.with_spark(measures, subject):
+            return None
+        return sessions()
 
     def with_spark(self, measures: Iterable[AnyMeasure], subject: Subject) -> bool:
         """DuckDB for local files below the size limit, Spark otherwise.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import threading
 import time
 import weakref
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ from lakeguard_sdk.errors import (
     BuiltByProgram,
     BuiltByRuns,
     DefinitionNeeded,
+    GateProcessEnded,
     InvalidDefinitions,
     NotPublishable,
     NotRegistered,
@@ -37,6 +39,7 @@ from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.model.run import RunResult
 from lakeguard_sdk.ports import Registry
+from openlaketx.notebook.gate_process import GATE
 from openlaketx.notebook.result import PublishResult
 from openlaketx.run import collecting_notes, note
 
@@ -54,7 +57,14 @@ def connect(url: str | Path, env: str | None = None) -> Connection:
     client.start()
     connection = Connection(client)
     weakref.finalize(connection, _close, client)  # also at interpreter exit
+    threading.Thread(target=_prepare, args=(client,), name="gate", daemon=True).start()
     return connection
+
+
+def _prepare(client: Client) -> None:
+    """A failure is reported by the first run."""
+    with suppress(Exception):
+        GATE.prepare(client)
 
 
 def _close(client: Client) -> None:
@@ -69,6 +79,8 @@ class Connection:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._versions: WeakKeyDictionary[DataFrame, InputVersion] = WeakKeyDictionary()
+        GATE.retain()
+        self._gate = weakref.finalize(self, GATE.release)
 
     @cached_property
     def _reads(self) -> Reads:
@@ -85,6 +97,7 @@ class Connection:
 
     def close(self) -> None:
         """Deliver the records of the program's runs now instead of at exit."""
+        self._gate()
         self._client.close()
 
     def read(self, spark: SparkSession, address: str) -> DataFrame:
@@ -181,15 +194,19 @@ class Connection:
     ) -> RunResult:
         """Run to the end, retrying retryable failures while attempts are left."""
         from openlaketx.extract import ProgramFrame
-        from openlaketx.worker import SparkWorker
 
         given = None if frame is None else ProgramFrame(frame, self._reads)
         operations = self._client.operations
         operations.reap()
         task = operations.submit(dataset, _person())
-        worker = SparkWorker(self._client.for_worker(), lambda: spark)
         for pause in _BACKOFF.delays():
-            result = worker.run_task(task, given)
+            try:
+                result = GATE.run(self._client, task, dataset, spark, given)
+            except GateProcessEnded:
+                operations.reap()
+                raise
+            finally:
+                self._client.wake()
             if result.error is None or not result.error.retryable or not operations.requeue(task):
                 return result
             time.sleep(pause)

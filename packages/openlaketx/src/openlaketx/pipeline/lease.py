@@ -36,29 +36,29 @@ class Lease:
 
 
 class JobCanceller:
-    """Cancels the Spark jobs of a run; without effect before and after Spark runs them."""
+    """Cancels the work of a run, in this process and in others; without effect before and after."""
 
     def __init__(self) -> None:
         self._changing = (
             threading.RLock()
         )  # a signal handler may cancel in the thread that holds the lock
-        self._stop: Callable[[], None] | None = None
+        self._stops: list[Callable[[], None]] = []
 
     def cancel(self) -> None:
         with self._changing:
-            if self._stop is not None:
-                self._stop()
+            for stop in self._stops:
+                stop()
 
     @contextmanager
     def active(self, stop: Callable[[], None]) -> Iterator[None]:
         """``stop`` is called by ``cancel`` during the block, and never after it."""
         with self._changing:
-            self._stop = stop
+            self._stops.append(stop)
         try:
             yield
         finally:
             with self._changing:
-                self._stop = None
+                self._stops.remove(stop)
 
 
 @dataclass(frozen=True)

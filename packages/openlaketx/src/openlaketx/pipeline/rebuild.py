@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-
-from pyspark.sql import SparkSession
 
 from lakeguard_sdk.client import Progress, WorkerClient
 from lakeguard_sdk.errors import LakeGuardError, NotRebuildable
@@ -12,10 +11,10 @@ from lakeguard_sdk.model.history import RebuildPlan, Rebuilt
 from lakeguard_sdk.model.quarantine import QuarantineBuild
 from lakeguard_sdk.model.run import RunPlan, SourceBuild
 from lakeguard_sdk.storage.storage import storage_for
-from openlaketx.conform import as_accepted, conform, locate_misfits
 from openlaketx.engine.file_check import checking_files
 from openlaketx.engine.shown_values import mask_columns
-from openlaketx.extract import extract, transform
+from openlaketx.engine.spark.session import Sessions
+from openlaketx.isolation.batch_builder import BatchBuilder
 from openlaketx.loads import Loaded, apply_load
 from openlaketx.measure import measure_options, take_measures
 from openlaketx.pipeline.run_dataset import subject_of
@@ -24,12 +23,17 @@ from openlaketx.rebuild import Scratch, check_inputs, compare, gather_source, sc
 
 
 def rebuild_run(
-    plan: RebuildPlan, client: WorkerClient, session: SparkSession, progress: Progress | None
+    plan: RebuildPlan,
+    client: WorkerClient,
+    sessions: Sessions,
+    builder: Callable[[str], BatchBuilder],
+    progress: Progress | None,
 ) -> Rebuilt:
     """Compare the rebuilt rows with those that the run wrote; ``NotRebuildable`` if it cannot be
     rebuilt.
 
-    Nothing is submitted or published, and all files are removed.
+    ``builder`` builds over the lake at a location. Nothing is submitted or published, and all files
+    are removed.
     """
     storage, run_id = storage_for(plan.run.location), plan.run.ticket.run_id
     try:
@@ -41,7 +45,7 @@ def rebuild_run(
             run, lake = _pinned(plan, client, scratch)
             if progress:
                 progress("extract", {})
-            loaded = _loaded(run, plan, lake, client, session)
+            loaded = _loaded(run, plan, lake, builder(lake), sessions)
             if progress:
                 progress("compare", {})
             return compare(plan, loaded, run.under(plan.verdict).table_schema)
@@ -71,33 +75,30 @@ def _link_quarantined(lake: Path, place: Path, build: QuarantineBuild) -> None:
 
 
 def _loaded(
-    run: RunPlan, plan: RebuildPlan, lake: str, client: WorkerClient, session: SparkSession
+    run: RunPlan, plan: RebuildPlan, lake: str, builder: BatchBuilder, sessions: Sessions
 ) -> Loaded:
-    """Extract, transform, conform and stage, as the run did."""
+    """Describe, stage and load, as the run did."""
     storage = storage_for(run.location)
-    project = client.project or client.lake
-    batch = extract(run, session, lake, storage, project=project)
-    if batch is None:
+    if builder.describe(run) is None:
         raise NotRebuildable(run=plan.run.ticket.run_id, reason="there is nothing to read")
-    batch = transform(batch, run)
     under = run.under(plan.verdict)
     with mask_columns(under.private):
-        batch = as_accepted(batch, plan.verdict, under, lake)
-        batch = locate_misfits(batch, under.batch_schema)
-        frame = conform(batch.frame, batch.live, under.batch_schema, under.dataset)
-        splitter = QuarantineSplitter(under, lake, storage, session)
-        loaded = apply_load(frame, batch, under, storage, splitter.split_rows)
-        return _split(under, loaded, splitter, session)
+        splitter = QuarantineSplitter(under, lake, storage, sessions)
+        staged = builder.stage(under, plan.verdict)
+        loaded = apply_load(staged, sessions, under, storage, splitter.split_rows)
+        return _split(under, loaded, splitter, sessions)
 
 
 def _split(
-    run: RunPlan, loaded: Loaded, splitter: QuarantineSplitter, session: SparkSession
+    run: RunPlan, loaded: Loaded, splitter: QuarantineSplitter, sessions: Sessions
 ) -> Loaded:
     """The load without the rows that fail a quarantine rule, as in the run."""
     measures = [measure for rule in run.quarantine_rules for measure in (rule.failed, rule.scope)]
     while measures:
         subject = subject_of(run, loaded)
-        measured = take_measures(measures, subject, measure_options(run), session)
+        options = measure_options(run)
+        session = options.session(measures, subject, sessions)
+        measured = take_measures(measures, subject, options, session)
         left = splitter.split_loaded(loaded, subject, measured)
         if left is None:
             break

@@ -1,20 +1,20 @@
-"""One run: extract, transform, conform, stage, measure, decision, publish."""
+"""One run: describe, stage, load, measure, decision, publish."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
-
-from pyspark.sql import SparkSession
 
 from lakeguard_sdk.client import Progress, WorkerClient
 from lakeguard_sdk.core.canonical_json import content_hash
 from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
 from lakeguard_sdk.expressions.measures import AnyMeasure, measure_key
 from lakeguard_sdk.model.decision import CheckResult, Decision
+from lakeguard_sdk.model.delta_log import written_whole
 from lakeguard_sdk.model.evidence import Evidence, SourcePosition
-from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantinedRows
+from lakeguard_sdk.model.quarantine import QuarantineBuild
 from lakeguard_sdk.model.row_sample import text_columns_to_mask
 from lakeguard_sdk.model.run import (
     FrameBuild,
@@ -25,13 +25,13 @@ from lakeguard_sdk.model.run import (
 from lakeguard_sdk.ports import Runs
 from lakeguard_sdk.storage.run_folders import quarantine_place, quarantine_run_folder
 from lakeguard_sdk.storage.storage import Storage, join, storage_for
-from openlaketx.conform import as_accepted, conform, locate_misfits
 from openlaketx.engine.file_check import checking_files
 from openlaketx.engine.shown_values import mask_columns
-from openlaketx.engine.spark.session import RUN_SETTINGS
-from openlaketx.extract import Batch, ProgramFrame, extract, transform, with_lineage
+from openlaketx.engine.spark.session import RUN_SETTINGS, Sessions
 from openlaketx.extract.files.landed_files import run_folder
-from openlaketx.loads import Loaded, apply_load, check_base, new_position
+from openlaketx.isolation.batch_builder import BatchBuilder
+from openlaketx.isolation.messages import BatchFacts
+from openlaketx.loads import Loaded, StagedBatch, apply_load, check_base, new_position
 from openlaketx.measure import (
     Measured,
     SampleRequest,
@@ -45,87 +45,96 @@ from openlaketx.measure import (
 from openlaketx.pipeline.lease import Lease
 from openlaketx.publish import commit_publish
 from openlaketx.quarantine import QuarantineSplitter
-from openlaketx.run import collected_notes
-from openlaketx.stage import seal
+from openlaketx.stage import FileMarks, seal
 
 
 def run_dataset(
     plan: RunPlan,
     client: WorkerClient,
-    session: SparkSession,
+    builder: BatchBuilder,
+    sessions: Sessions,
     lease: Lease,
     progress: Progress | None = None,
-    frame: ProgramFrame | None = None,
 ) -> RunResult:
     """Run the plan and return its result; nothing is visible before a recorded decision allows it.
 
-    ``session`` belongs to this run only; ``frame`` is the batch of a dataset that a program
-    publishes.
+    ``builder`` may work in another process, which gets no say over anything after ``stage``.
+    ``sessions`` belong to this run and process only.
     """
     with checking_files(client.reader):
-        return _run(plan, client, session, lease, progress or _no_progress, frame)
+        return _run(plan, client, builder, sessions, lease, progress or _no_progress)
 
 
 def _run(
     plan: RunPlan,
     client: WorkerClient,
-    session: SparkSession,
+    builder: BatchBuilder,
+    sessions: Sessions,
     lease: Lease,
     report: Progress,
-    frame: ProgramFrame | None,
 ) -> RunResult:
-    """Extract, transform, schema verdict, load."""
-    runs, ticket, storage = client.runs, plan.ticket, storage_for(plan.location)
+    """Describe, schema verdict, stage, load."""
+    runs, ticket = client.runs, plan.ticket
     report("extract", {})
-    batch = extract(plan, session, client.lake, storage, project=client.project, frame=frame)
-    if batch is None or _nothing_new(plan, batch):
+    facts = builder.describe(plan)
+    if facts is None or _nothing_new(plan, facts):
         return runs.finish_unchanged(ticket)
-    batch = with_lineage(transform(batch, plan), plan)
-    report("schema", {"columns": len(batch.live.columns)})
-    verdict = runs.submit_schema(ticket, batch.live, batch.lineage)
+    report("schema", {"columns": len(facts.live.columns)})
+    verdict = runs.submit_schema(ticket, facts.live, facts.lineage)
     if verdict.result is not None:
         return verdict.result
 
     plan = plan.under(verdict)
     with mask_columns(plan.private):
-        batch = as_accepted(batch, verdict, plan, client.lake)
-        accepted = locate_misfits(batch, plan.batch_schema)
-        return _load_accepted(plan, accepted, client, lease, report)
+        storage = storage_for(plan.location)
+        splitter = QuarantineSplitter(plan, client.lake, storage, sessions)
+        report("stage", {})
+        staged = builder.stage(plan, verdict)
+        lease.check()
+        run = _Run(plan, facts, staged, client, sessions, lease, splitter, storage)
+        return _load_staged(run, report)
 
 
-def _load_accepted(
-    plan: RunPlan, batch: Batch, client: WorkerClient, lease: Lease, report: Progress
-) -> RunResult:
-    """Conform, stage, measure, decision, publish."""
-    runs, storage = client.runs, storage_for(plan.location)
-    report("stage", {})
-    conformed = conform(batch.frame, batch.live, plan.batch_schema, plan.dataset)
-    session = batch.frame.sparkSession
-    splitter = QuarantineSplitter(plan, client.lake, storage, session)
-    loaded = apply_load(conformed, batch, plan, storage, splitter.split_rows)
-    idle = loaded.is_nothing and not _needs_decision(plan, batch, splitter)
+@dataclass(frozen=True)
+class _Run:
+    """A run whose batch is staged."""
+
+    plan: RunPlan
+    facts: BatchFacts
+    staged: StagedBatch
+    client: WorkerClient
+    sessions: Sessions
+    lease: Lease
+    splitter: QuarantineSplitter
+    storage: Storage
+
+
+def _load_staged(run: _Run, report: Progress) -> RunResult:
+    """Load, measure, decision, publish."""
+    plan, runs, splitter, storage = run.plan, run.client.runs, run.splitter, run.storage
+    loaded = apply_load(run.staged, run.sessions, plan, storage, splitter.split_rows)
+    idle = loaded.is_nothing and not _needs_decision(run)
     if idle or _all_fail_again(plan, splitter):
         return runs.finish_unchanged(plan.ticket)
-    lease.check()
+    run.lease.check()
 
     report("measure", {"rows": loaded.rows, "files": len(loaded.candidate.files)})
-    loaded, measured = _measured(plan, batch, loaded, storage, splitter)
+    loaded, measured, marks = _measured(run, loaded)
 
     report("decide", {"measures": len(measured.values)})
-    lease.check()
-    evidence = _evidence(plan, batch, loaded, measured, splitter.quarantined)
-    decision = runs.submit_evidence(plan.ticket, evidence)
-    submit_row_samples(plan, decision, lambda: subject_of(plan, loaded), session, runs)
+    run.lease.check()
+    decision = runs.submit_evidence(plan.ticket, _evidence(run, loaded, measured))
+    submit_row_samples(plan, decision, lambda: subject_of(plan, loaded), run.sessions, runs)
     if decision.ruling.discard:
-        report("discard", {"files": discard_staged(plan, storage, client.lake)})
+        report("discard", {"files": discard_staged(plan, storage, run.client.lake)})
     if not decision.allowed:
-        return _blocked(plan, batch, loaded, decision)
+        return _blocked(run, loaded, decision)
 
     report("publish", {})
-    return _published(plan, runs, lease, storage)
+    return _published(run, marks)
 
 
-def _nothing_new(plan: RunPlan, batch: Batch) -> bool:
+def _nothing_new(plan: RunPlan, batch: BatchFacts) -> bool:
     """Whether the load skips unchanged input and its base was built from the same input."""
     base = plan.base
     if not plan.load.skip_unchanged or base is None or plan.window is not None:
@@ -146,16 +155,16 @@ def _same_files(before: SourcePosition | None, after: SourcePosition) -> bool:
     return before is not None and bool(after.files) and facts(before) == facts(after)
 
 
-def _needs_decision(plan: RunPlan, batch: Batch, splitter: QuarantineSplitter) -> bool:
+def _needs_decision(run: _Run) -> bool:
     """Whether a batch without changes still needs a decision: it quarantines rows that are not in
     quarantine yet, or it replays quarantined rows that now pass."""
-    if isinstance(plan.build, QuarantineBuild):
+    if isinstance(run.plan.build, QuarantineBuild):
         return True
-    known_lines = not batch.rejected or _reads_same_files(plan, batch)
-    return not (known_lines and splitter.finds_only_known)
+    known_lines = not run.staged.rejected or _reads_same_files(run.plan, run.facts)
+    return not (known_lines and run.splitter.finds_only_known)
 
 
-def _reads_same_files(plan: RunPlan, batch: Batch) -> bool:
+def _reads_same_files(plan: RunPlan, batch: BatchFacts) -> bool:
     """Whether malformed lines are those of the published version: it read the same files."""
     if not isinstance(plan.build, SourceBuild) or batch.position is None:
         return False
@@ -168,31 +177,40 @@ def _all_fail_again(plan: RunPlan, splitter: QuarantineSplitter) -> bool:
     return isinstance(build, QuarantineBuild) and splitter.rows == sum(f.rows for f in build.files)
 
 
-def _measured(
-    plan: RunPlan, batch: Batch, loaded: Loaded, storage: Storage, splitter: QuarantineSplitter
-) -> tuple[Loaded, Measured]:
+def _measured(run: _Run, loaded: Loaded) -> tuple[Loaded, Measured, FileMarks]:
     """Measure the load, and hash its files meanwhile. If rows are quarantined, measure what
-    remains."""
-    options, session = measure_options(plan), batch.frame.sparkSession
+    remains.
+
+    The marks prove that measured, hashed and published bytes are the same.
+    """
+    plan, options = run.plan, measure_options(run.plan)
     while True:
-        sealing = seal(loaded.candidate, plan, storage)
+        written = [f.path for f in loaded.candidate.files if written_whole(f.path)]
+        marks = FileMarks.of(plan.location, written, run.storage).since(run.staged.marks)
+        sealing = seal(loaded.candidate, plan, run.storage)
         if reads_table(plan.measures, plan.dataset):
             check_base(plan, [file.path for file in loaded.stays])
         subject = subject_of(plan, loaded)
+        session = options.session(plan.measures, subject, run.sessions)
         measured = take_measures(plan.measures, subject, options, session)
         sealed = loaded.with_files(sealing.result())
-        split = splitter.split_loaded(loaded, subject, measured)
+        if run.staged.checked is not None:
+            run.staged.checked.result()
+        marks.check(plan.dataset, run.storage)
+        split = run.splitter.split_loaded(loaded, subject, measured)
         if split is None:
-            return sealed, measured.without(splitter.unmeasured)
+            return sealed, measured.without(run.splitter.unmeasured), marks
         loaded = split
 
 
-def _published(plan: RunPlan, runs: Runs, lease: Lease, storage: Storage) -> RunResult:
+def _published(run: _Run, marks: FileMarks) -> RunResult:
     """Commit the run; the lease is checked before every step."""
-    lease.check()
+    plan, runs = run.plan, run.client.runs
+    run.lease.check()
     intent = runs.begin_move(plan.ticket)
-    lease.check()
-    commit = commit_publish(intent, storage)
+    run.lease.check()
+    marks.check(plan.dataset, run.storage)
+    commit = commit_publish(intent, run.storage)
     return runs.complete_move(plan.ticket, commit)
 
 
@@ -211,13 +229,8 @@ def subject_of(plan: RunPlan, loaded: Loaded) -> Subject:
     )
 
 
-def _evidence(
-    plan: RunPlan,
-    batch: Batch,
-    loaded: Loaded,
-    measured: Measured,
-    quarantined: QuarantinedRows | None,
-) -> Evidence:
+def _evidence(run: _Run, loaded: Loaded, measured: Measured) -> Evidence:
+    plan, facts = run.plan, run.facts
     return Evidence(
         run_id=plan.ticket.run_id,
         dataset=plan.dataset,
@@ -229,25 +242,25 @@ def _evidence(
         base_commit=plan.base.commit if plan.base else None,
         measures=measured.values,
         unmeasured=measured.unmeasured,
-        inputs=batch.inputs,
-        position=new_position(plan, batch.position, loaded.read),
+        inputs=facts.inputs,
+        position=new_position(plan, facts.position, loaded.read),
         build_hash=build_hash(plan),
         engine=measured.engine,
         changes=loaded.changes,
-        rejected=batch.rejected,
-        notes=collected_notes(),
-        quarantined=quarantined,
+        rejected=run.staged.rejected,
+        notes=facts.notes,
+        quarantined=run.splitter.quarantined,
         batch=loaded.batch,
     )
 
 
-def _blocked(plan: RunPlan, batch: Batch, loaded: Loaded, decision: Decision) -> RunResult:
+def _blocked(run: _Run, loaded: Loaded, decision: Decision) -> RunResult:
     return RunResult(
-        run_id=plan.ticket.run_id,
-        dataset=plan.dataset,
+        run_id=run.plan.ticket.run_id,
+        dataset=run.plan.dataset,
         status=RunStatus.BLOCKED,
         rows=loaded.rows,
-        inputs=batch.inputs,
+        inputs=run.facts.inputs,
         decision=decision,
         ended_at=decision.ruling.decided_at,
     )
@@ -313,7 +326,7 @@ def submit_row_samples(
     plan: RunPlan,
     decision: Decision,
     subject: Callable[[], Subject],
-    session: SparkSession,
+    sessions: Sessions,
     runs: Runs,
 ) -> None:
     """Submit samples for every rule that failed or warned, unless the run is discarded. Texts are
@@ -328,7 +341,9 @@ def submit_row_samples(
     request = SampleRequest(counted, plan.load.keys, tuple({*plan.masked, *plan.private, *texts}))
     seconds = SECONDS_BEFORE_PUBLISH if decision.allowed else SECONDS_WHEN_BLOCKED
     try:
-        samples = draw_samples(request, subject(), measure_options(plan), seconds, session)
+        options, of = measure_options(plan), subject()
+        session = options.session(counted.values(), of, sessions)
+        samples = draw_samples(request, of, options, seconds, session)
         runs.submit_samples(plan.ticket, samples)
     except Exception:  # noqa: BLE001 - samples are optional, the decision is recorded
         return

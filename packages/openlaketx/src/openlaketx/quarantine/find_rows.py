@@ -25,6 +25,7 @@ from lakeguard_sdk.storage.storage import join, local_path
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.engine.duckdb_reader import DuckdbReader, duckdb_reader, file_list
 from openlaketx.engine.locations import spark_file_address, spark_read_path
+from openlaketx.engine.spark.session import Sessions
 from openlaketx.engine.spark.types import spark_schema
 from openlaketx.measure.duckdb_engine import DuckdbEngine
 from openlaketx.measure.engine_choice import MeasureOptions
@@ -105,13 +106,13 @@ def _placing_engine(
     subject: Subject,
     options: MeasureOptions,
     measures: Sequence[AnyMeasure],
-    session: SparkSession | None,
+    sessions: Sessions | None,
     limit: TimeLimit,
 ) -> Iterator[PlacingEngine]:
-    """The engine that takes these measures, or DuckDB without a session."""
+    """The engine that takes these measures, or DuckDB without sessions."""
     taken = _NUMBER in (name.casefold() for name in subject.schema.names)
-    if session is not None and (taken or options.with_spark(measures, subject)):
-        spark = _Spark(subject, session)
+    if sessions is not None and (taken or options.with_spark(measures, subject)):
+        spark = _Spark(subject, sessions())
         with spark.opened(), limit.running(spark.stop):
             yield spark
         return
@@ -144,14 +145,14 @@ def failing_rows(
     rules: Mapping[int, AnyMeasure],
     subject: Subject,
     options: MeasureOptions,
-    session: SparkSession | None,
+    sessions: Sessions | None,
 ) -> Failing:
     """Every row of the batch that one of the measures counts, by rule number.
 
     ``NotFound`` if an engine cannot determine them.
     """
     limit = TimeLimit(options.seconds)
-    with _placing_engine(subject, options, list(rules.values()), session, limit) as engine:
+    with _placing_engine(subject, options, list(rules.values()), sessions, limit) as engine:
         finder = _RowFinder(engine, TimedEngine(engine, limit), subject)
         failures: tuple[type[Exception], ...] = (*engine.failures, *_FAILURES)
         try:

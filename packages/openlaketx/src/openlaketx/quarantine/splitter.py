@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-
-from pyspark.sql import SparkSession
 
 from lakeguard_sdk.core.enums import Scope
 from lakeguard_sdk.errors import LoadFailed
@@ -43,6 +41,7 @@ from lakeguard_sdk.storage import fault_points
 from lakeguard_sdk.storage.run_folders import quarantine_run_folder
 from lakeguard_sdk.storage.storage import Storage, join, local_path
 from lakeguard_sdk.types.schema import TableSchema
+from openlaketx.engine.spark.session import Sessions
 from openlaketx.extract.files.file_order import PLACE
 from openlaketx.loads import (
     Existing,
@@ -76,12 +75,12 @@ class QuarantineSplitter:
     """
 
     def __init__(
-        self, plan: RunPlan, lake: str, storage: Storage, session: SparkSession | None
+        self, plan: RunPlan, lake: str, storage: Storage, sessions: Sessions | None
     ) -> None:
         self._plan = plan
         self._lake = lake
         self._storage = storage
-        self._session = session
+        self._sessions = sessions
         self._options = measure_options(plan)
         _refuse_names(plan)
         self._files: list[StagedQuarantineFile] = []
@@ -121,7 +120,7 @@ class QuarantineSplitter:
         while measures and passing.files:
             subject = self._incoming(passing, schema, existing)
             needed = [measure for pair in measures.values() for measure in pair]
-            measured = take_measures(needed, subject, self._options, self._session)
+            measured = self._taken(needed, subject)
             if not again:
                 self._remember(measures, measured)
             failing = self._failing(
@@ -156,6 +155,10 @@ class QuarantineSplitter:
         self._record_before(failing, subject, measured)
         passing = self._split(loaded.arrived, failing, self._plan.table_schema)
         return loaded.without_quarantined(passing)
+
+    def _taken(self, measures: Sequence[AnyMeasure], subject: Subject) -> Measured:
+        session = self._options.session(measures, subject, self._sessions)
+        return take_measures(measures, subject, self._options, session)
 
     def _batch_measures(self) -> dict[int, tuple[AnyMeasure, AnyMeasure]]:
         """By rule number, the measure of a batch before it is applied to its table."""
@@ -194,7 +197,7 @@ class QuarantineSplitter:
             return {}
         keys = {at: measure_key(self._plan.quarantine_rules[at].failed) for at in counted}
         try:
-            failing = failing_rows(counted, subject, self._options, self._session)
+            failing = failing_rows(counted, subject, self._options, self._sessions)
         except NotFound as error:
             self.unmeasured |= dict.fromkeys(keys.values(), str(error))
             return {}
@@ -212,7 +215,7 @@ class QuarantineSplitter:
         measures = patterns_of(self._plan, subject.schema)
         if not measures:
             return
-        taken = measured or take_measures(measures, subject, self._options, self._session)
+        taken = measured or self._taken(measures, subject)
         for key in map(measure_key, measures):
             if key in taken.values:
                 self._before[key] = taken.values[key]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakeguard_sdk.errors import LakeGuardError, StagingFailed
+from lakeguard_sdk.errors import LakeGuardError, StagedFilesChanged, StagingFailed
 from lakeguard_sdk.model.partitions import PARTITION_KEY
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.model.table_operations import CompactionPlan
 from lakeguard_sdk.storage import fault_points
 from lakeguard_sdk.storage.file_records import footer_digest
-from lakeguard_sdk.storage.storage import Storage, join, local_path
+from lakeguard_sdk.storage.storage import FileMark, Storage, join, local_path
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.engine.machine import cores
 from openlaketx.engine.spark.errors import SPARK_ERRORS, causes, reason
@@ -31,6 +34,7 @@ _OPTIONS = {
 
 _ROWS_TO_REWRITE = 1_000_000
 
+Result = TypeVar("Result")
 Explain = Callable[[Exception], LakeGuardError]
 
 
@@ -148,9 +152,14 @@ def seal(
     candidate: Candidate, plan: RunPlan | CompactionPlan, storage: Storage
 ) -> Future[Candidate]:
     """The candidate with its hashes, once all files are on disk; runs in the background."""
-    pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="seal")
+    return in_background(lambda: _seal(candidate, plan, storage))
+
+
+def in_background(work: Callable[[], Result]) -> Future[Result]:
+    """The result of ``work``, which a thread of its own does."""
+    pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="files")
     try:
-        return pool.submit(_seal, candidate, plan, storage)
+        return pool.submit(work)
     finally:
         pool.shutdown(wait=False)
 
@@ -177,3 +186,50 @@ def _sync(places: list[str], plan: RunPlan | CompactionPlan, storage: Storage) -
     }
     for folder in sorted(above, reverse=True):
         storage.make_durable(join(plan.location, folder) if folder else plan.location)
+
+
+# Marks: staged files stay as they were measured.
+
+_TICK_SECONDS = 0.02
+"""Longer than a tick of the clock that stamps files: a later write gets a later time."""
+
+
+@dataclass(frozen=True)
+class FileMarks:
+    """Identity, size and change time of files. No program can set a change time back, so equal
+    marks mean unchanged bytes, unlike an equal size and modification time."""
+
+    location: str
+    marks: Mapping[str, FileMark]
+
+    @classmethod
+    def of(
+        cls, location: str, paths: Iterable[str], storage: Storage, *, settle: bool = False
+    ) -> FileMarks:
+        """Marks of these files. If others may still write them, ``settle`` waits for the next tick
+        of the clock, so that a write after this call cannot go unnoticed."""
+        places = {path: join(location, path) for path in paths}
+        marks = {path: storage.mark(place) for path, place in places.items()}
+        if settle and places:
+            newest = max(mark.changed_ns for mark in marks.values())
+            time.sleep(min(max(_TICK_SECONDS - (time.time_ns() - newest) / 1e9, 0), _TICK_SECONDS))
+            marks = {path: storage.mark(place) for path, place in places.items()}
+        return cls(location, marks)
+
+    def since(self, earlier: FileMarks) -> FileMarks:
+        """The same files, with their earlier marks where there are any."""
+        return replace(
+            self, marks={path: earlier.marks.get(path, mark) for path, mark in self.marks.items()}
+        )
+
+    def check(self, dataset: str, storage: Storage) -> None:
+        """``StagedFilesChanged`` if a file was written, replaced or removed."""
+        for path, mark in self.marks.items():
+            try:
+                same = storage.mark(join(self.location, path)) == mark
+            except OSError:
+                same = False
+            if not same:
+                raise StagedFilesChanged(
+                    dataset=dataset, path=path, difference="it was changed after it was staged"
+                )

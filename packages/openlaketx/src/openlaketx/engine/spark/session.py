@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -160,6 +160,10 @@ def _forget_engine() -> None:
     SparkContext._active_spark_context = None
     SparkContext._gateway = SparkContext._jvm = None
     SparkSession._instantiatedSession = None
+
+
+Sessions = Callable[[], SparkSession]
+"""The session of a run, started by the first call."""
 
 
 def run_session(spark: SparkSession) -> SparkSession:
