@@ -317,8 +317,8 @@ INTERRUPTED = """
 import os, signal, sys, threading, time
 from pathlib import Path
 import openlaketx
+from lakeguard_sdk import DatasetName
 from openlaketx.engine.spark.session import spark_session
-from pyspark.sql.functions import udf
 
 spark = spark_session({})
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -333,7 +333,8 @@ threading.Thread(target=interrupt, daemon=True).start()
 try:
     tx.publish("bronze.slow", spark.range(10**12).selectExpr("max(hash(id)) AS n"))
 except KeyboardInterrupt:
-    print("interrupted", [row.error_message for row in tx._client.reader.runs()])
+    found = tx._client.reader.runs(DatasetName("bronze.slow"))
+    print("interrupted", [row.error_message for row in found])
 print(spark.range(5).count(), tx.publish("bronze.slow", spark.sql("SELECT 1 AS n")).version)
 """
 
