@@ -43,7 +43,8 @@ def spark() -> SparkSession:
     """As a worker has it, on two cores, and able to read Delta as other engines do.
 
     Suites that do not ask for Delta also run on a Spark that it is not made for. The tables of
-    tests are small: one partition takes less processor time.
+    tests are small: one partition takes less processor time, and so do expressions that are
+    interpreted. Code is generated, as in production, by every Spark of a process of its own.
     """
     import pyspark
 
@@ -55,5 +56,7 @@ def spark() -> SparkSession:
     small = {
         "spark.master": "local[2]",
         "spark.sql.shuffle.partitions": "1",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }
     return spark_session(small, delta=delta)

@@ -201,8 +201,10 @@ def test_an_interrupted_run_ends_cleanly(walked: Terminal) -> None:
         check=False,
     )
     assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr.split() == ["running", "gold.revenue_daily", "…", "interrupted"]
     last = Terminal(walked.folder).type("lakeguard runs gold.revenue_daily --limit 1 --json")
     (run,) = last.data["runs"]
+    begun, became, ended = filter(None, done.stderr.splitlines())
+    assert (begun, ended) == ("running gold.revenue_daily …", "interrupted")
+    assert f"{run['run_id']} was interrupted and ended; nothing was published" in became
     assert run["status"] == "FAILED"
     assert "interrupted" in run["error_message"]

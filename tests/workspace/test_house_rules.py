@@ -35,7 +35,7 @@ FORBIDDEN_ANYWHERE = {
 
 
 def files(pattern: str = "*") -> list[Path]:
-    beside = [path for path in ROOT.glob(pattern) if path.is_file()]
+    beside = [path for path in ROOT.glob(pattern) if path.is_file() and path.name != ".git"]
     within = [path for folder in FOLDERS for path in (ROOT / folder).rglob(pattern)]
     return sorted(
         path

@@ -224,13 +224,14 @@ function that the policy names under `unless masked by`:
   that is declared but not in the SELECT, inherits the tags of all inputs.
 - For a Python build, a published DataFrame and a target's transform, lineage is taken from Spark's
   analysed plan, where the files of a version are that version: renamed, joined, aggregated and
-  computed columns, UDFs, views and caches are followed. `mapInPandas` and the like make every
-  column from all columns.
+  computed columns, views and caches are followed.
 - What the plan does not show is unknown, and an unknown column inherits all tags of everything that
   was read: of all parents of a Python build, of everything that the connection of a notebook has
   read or registered. That is so for collected rows that become a DataFrame again (`collect`,
-  `toPandas`, RDDs, checkpoints), for files that the program reads by itself, and on Spark Connect.
-  Constants in the code are not followed: a collected value written into a literal loses its tags.
+  `toPandas`, RDDs, checkpoints), for what UDFs, `mapInPandas` and the like return, because their
+  code may use more than its arguments, for files that the program reads by itself, and on Spark
+  Connect. Constants in the code are not followed: a collected value written into a literal loses
+  its tags.
 - A person may declare what a column is made of, or that it is clean, in its
   [definition](definitions.md#columns): `clean: "the country only, checked by …"`, or `derived_from`
   with a `reason`. It replaces the lineage, and stands in `show` and in every decision on a tag.

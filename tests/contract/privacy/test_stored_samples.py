@@ -64,7 +64,11 @@ def test_a_result_shows_its_sample(database: Database, tmp_path: Path) -> None:
     with database.read() as connection:
         rows = connection.execute(select(shown.rule_id, shown.parameters, shown.samples))
         assert sorted(map(tuple, rows)) == [
-            ("bronze.numbers.present", "{}", '{"columns":["n"],"masked":[],"rows":[[null],[null]]}'),
+            (
+                "bronze.numbers.present",
+                "{}",
+                '{"columns":["n"],"masked":[],"rows":[[null],[null]]}',
+            ),
             ("bronze.numbers.small", '{"max":"5"}', '{"columns":["n"],"masked":[],"rows":[["7"]]}'),
             ("bronze.numbers.some", '{"min":"1"}', None),
         ]

@@ -345,7 +345,7 @@ def test_the_last_end_of_a_job_is_one_look_into_an_index(plane: Plane) -> None:
     database, explain = plane.context.database, "EXPLAIN QUERY PLAN "
     if database.engine.dialect.name == "postgresql":
         explain = "EXPLAIN "
-    asked = last_completed(plane.context.org_id, {"one", "two"}).compile(
+    asked = last_completed(plane.context.org_id, {"one", "two"}, plane.clock()).compile(
         database.engine, compile_kwargs={"literal_binds": True}
     )
     with database.write() as connection:

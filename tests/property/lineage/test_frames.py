@@ -65,12 +65,11 @@ def select(model: Model, draw: Draw, tables: LineageTables) -> Model:
 
 def with_column(model: Model, draw: Draw, tables: LineageTables) -> Model:
     one, other, fresh = model.pick(draw), model.pick(draw), new_name()
-    kind = draw(st.sampled_from(["both", "case", "constant", "function", "struct"]))
+    kind = draw(st.sampled_from(["both", "case", "constant", "struct"]))
     made = {
         "both": F.concat(F.upper(one), F.lit("-"), F.col(other)),
         "case": F.when(F.col(one) > "1", F.col(other)).otherwise("none"),
         "constant": F.lit("EUR"),
-        "function": F.udf(lambda x, y: x, "string")(one, other),
         "struct": F.struct(F.col(one).alias("x"), F.col(other).alias("y")).cast("string"),
     }
     sources = frozenset() if kind == "constant" else model.of(one, other)

@@ -97,3 +97,13 @@ def test_a_governed_table_is_reserved_wherever_it_is(lake: Path) -> None:
     assert reserved_source("zones/raw/p", str(lake), ours)
     assert reserved_among([str(file)], str(lake), ours)
     assert reserved_among([str(file)], str(lake), nobody) is None
+
+
+def test_a_hard_link_to_a_file_of_a_table_is_followed(lake: Path) -> None:
+    own = lake / "silver/p/runs/run_1/part-0.parquet"
+    link, other, twice = lake / "data/b.csv", lake / "data/c.csv", lake / "data/d.csv"
+    link.hardlink_to(own)
+    put(lake, "data/c.csv")
+    twice.hardlink_to(other)
+    assert f"{link} is a hard link to " in str(reserved_among([str(link)], str(lake), nobody))
+    assert reserved_among([str(other), str(twice)], str(lake), nobody) is None

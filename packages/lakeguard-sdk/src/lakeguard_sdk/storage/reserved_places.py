@@ -1,14 +1,16 @@
 """Places that no source may read: tables and LakeGuard's own files, of this lake or another.
 
 Data inside a lake is read by name, as a parent: a path would lose its tags and lineage. Places are
-compared by real path, so that neither links nor patterns lead around the check.
+compared by real path and hard links by inode, so that neither links nor patterns lead around the
+check. A copy of a file is another file; nothing here can recognise it.
 """
 
 from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterable, Iterator
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -24,6 +26,7 @@ _LOG = "_delta_log"
 _MOST_EXPANDED = 10_000
 _PARENTS = "read a dataset by its name instead, in `parents:`"
 
+_Inode = tuple[int, int]
 IsGoverned = Callable[[str], bool]
 """Whether the Delta table in a folder has commits of LakeGuard."""
 
@@ -51,6 +54,7 @@ def reserved_source(
 def reserved_among(paths: Iterable[str], lake: str, is_governed: IsGoverned) -> str | None:
     """Why one of many files is reserved, or None; each folder is checked once."""
     folders: dict[str, str | None] = {}
+    linked_twice: dict[_Inode, str] = {}
     for path in paths:
         folder = os.path.dirname(path)
         if folder not in folders:
@@ -59,6 +63,29 @@ def reserved_among(paths: Iterable[str], lake: str, is_governed: IsGoverned) -> 
         problem = reserved_place(path, lake, is_governed) if linked else folders[folder]
         if problem is not None:
             return problem
+        found = _stat(path)
+        if found is not None and found.st_nlink > 1 and stat.S_ISREG(found.st_mode):
+            linked_twice[found.st_dev, found.st_ino] = path
+    return _hard_linked(linked_twice, lake) if linked_twice else None
+
+
+def _stat(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except OSError:
+        return None
+
+
+def _hard_linked(candidates: Mapping[_Inode, str], lake: str) -> str | None:
+    """Why one of the files with several names is reserved: another name is inside this lake."""
+    root = Path(os.path.realpath(local_path(lake)))
+    for top in (*_LAYERS, QUARANTINE, *_OWN):
+        for folder, _, names in os.walk(root / top):
+            for name in names:
+                inside = os.path.join(folder, name)
+                found = _stat(inside)
+                if found is not None and (path := candidates.get((found.st_dev, found.st_ino))):
+                    return f"{path} is a hard link to {inside}; {_PARENTS}"
     return None
 
 

@@ -1,13 +1,15 @@
 """Column lineage of an analysed plan, from its JSON.
 
 Attributes have ids that are unique in a JVM: an operator passes an attribute on under its id, and
-gives what it computes a new one. An operator that is not modelled here makes every column from all
-columns below it; a leaf that is not modelled is unknown.
+gives what it computes a new one. Functions of the program are unknown, because the plan does not
+show what their code uses besides the arguments; so are leaves that are not modelled here. Other
+operators that are not modelled make every column from all columns below them.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -38,8 +40,12 @@ _FUNCTIONS = {
     }.items()
 }
 """Functions that may mask a value, by their class. The others are not recorded."""
-_UNKNOWN_WITHOUT_INPUT = frozenset({"PythonUDF", "ScalaUDF", "PythonUDAF"})
-"""Functions of the program: without an argument, their values are from somewhere else."""
+_CODE_OF_THE_PROGRAM = re.compile(
+    "PythonUD|ScalaUD|PandasUD|ScalaAggregator|TypedAggregate|HiveUD|HiveGenericUD"
+    "|Map(In|Partitions|Elements|Groups)|(Co)?FlatMap|CoGroup|AppendColumns|TypedFilter"
+    "|ScriptTransformation|TransformWithState|CallMethodViaReflection"
+)
+"""Functions and operators that run code of the program, by the name of their class."""
 
 
 class Scan(NamedTuple):
@@ -198,8 +204,10 @@ class _PlanReader:
         return operator(self, tree, below, outer)
 
     def _mixed(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
-        """Every column from everything below."""
+        """Every column from everything below, and unknown if code of the program makes it."""
         everything = _union(rows.everything for rows in below)
+        if _CODE_OF_THE_PROGRAM.search(tree.kind):
+            everything = everything | UNKNOWN
         self._read_subqueries(tree.node, _Rows({}, None), outer)
         return _Rows({}, None, everything)
 
@@ -231,8 +239,8 @@ class _PlanReader:
             attribute = _attribute(tree.node)
             return rows.columns.get(attribute) or outer.get(attribute) or rows.rest
         found = _union(self.value(child, rows, outer) for child in _values_of(tree))
-        if tree.kind in _UNKNOWN_WITHOUT_INPUT and not tree.children:
-            found = UNKNOWN
+        if _CODE_OF_THE_PROGRAM.search(tree.kind):
+            found = found | UNKNOWN
         plan = tree.node.get("plan")
         if isinstance(plan, list):
             found = found | self._subquery(plan, rows, outer).everything
