@@ -55,6 +55,28 @@ def test_what_a_job_names_has_to_exist(shell: Shell, lake: Path, name: str, appl
     assert shell("apply", "--project", lake).err == result.err
 
 
+WRONG_SQL = {
+    "column": ("sum(amount)", "sum(amuont)", "did you mean amount?"),
+    "function": ("upper(", "uper(", "did you mean upper?"),
+    "table": ("FROM silver.orders", "FROM silver.order", "did you mean silver.orders?"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_SQL)
+def test_mistakes_in_sql_are_shown_in_their_line(shell: Shell, lake: Path, name: str) -> None:
+    right, wrong, given = WRONG_SQL[name]
+    file = next(each for each in sorted((lake / "sql").iterdir()) if right in each.read_text())
+    file.write_text(file.read_text().replace(right, wrong, 1))
+    lines = file.read_text().splitlines()
+    (line,) = (number for number, text in enumerate(lines, start=1) if wrong in text)
+    result = shell("validate", "--project", lake)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"sql/{file.name}:{line}:")
+    assert given in result.err
+    assert shell("plan", "--project", lake).err == result.err
+    assert shell("apply", "--project", lake).err == result.err
+
+
 def break_parent(lake: Path) -> None:
     edit(lake, SILVER, "parents: [bronze.orders]", "parents: [bronze.order]")
     for file in (lake / "sql").rglob("*.sql"):

@@ -10,7 +10,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from lakeguard.registry.sql.lineage import column_lineage
-from lakeguard.registry.sql.sql_builds import check_sql, rewrite_tables
+from lakeguard.registry.sql.sql_builds import check_columns, check_sql, rewrite_tables
+from lakeguard.registry.sql.sql_facts import KnownTable
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.spark.session import run_session
@@ -29,6 +30,7 @@ SCHEMAS = {
     )
     for name, columns in INPUTS.items()
 }
+TABLES = {name: KnownTable(tuple(schema.names)) for name, schema in SCHEMAS.items()}
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +58,9 @@ def by_spark(session: SparkSession, text: str) -> dict[str, Origins] | None:
 
 
 def compared(text: str, truth: dict[str, Origins]) -> bool:
-    """Whether every column is exact; none may be said to be made of less than Spark shows."""
+    """Whether every column is exact; none may be said to be made of less than Spark shows, and no
+    name of a SELECT that Spark runs to be no column."""
+    assert check_columns(text, TABLES) == (), text
     lineage = column_lineage(text, SCHEMAS)
     exact = True
     for name, origins in truth.items():

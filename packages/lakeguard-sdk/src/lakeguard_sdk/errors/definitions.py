@@ -198,7 +198,7 @@ class UnknownType(DefinitionError):
 
 
 class BadSql(DefinitionError):
-    """The build's SQL is not one SELECT over declared parents."""
+    """The build's SQL is not one SELECT over declared parents and their columns."""
 
     code = "LG-2019"
     what = "{problem}{hint}"

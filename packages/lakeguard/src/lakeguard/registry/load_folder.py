@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -18,9 +19,11 @@ from lakeguard.registry.files.sources_and_targets import read_source, read_targe
 from lakeguard.registry.files.table_locations import nested_places, own_place_problem
 from lakeguard.registry.kinds import LAYER_FOLDERS, gathered, name_of
 from lakeguard.registry.macros import Macros, built_in_rules
+from lakeguard.registry.sql.sql_builds import read_datasets
 from lakeguard.registry.text.characters import look_alike
 from lakeguard.registry.text.definition_positions import by_file, sharpened
 from lakeguard.registry.text.problems import Findings
+from lakeguard.registry.text.sql_lexing import SqlRefused
 from lakeguard.registry.text.yaml_documents import read_document
 from lakeguard.registry.text.yaml_nodes import (
     Block,
@@ -32,7 +35,15 @@ from lakeguard.registry.text.yaml_nodes import (
 from lakeguard.registry.validation.invariants import cycle_errors
 from lakeguard.registry.validation.kind_invariants import definition_errors
 from lakeguard_sdk.core.canonical_json import unordered_hash
-from lakeguard_sdk.errors import DefinitionError, NestedTable, Place, SecretValue, WrongValue
+from lakeguard_sdk.core.did_you_mean import did_you_mean
+from lakeguard_sdk.errors import (
+    BadSql,
+    DefinitionError,
+    NestedTable,
+    Place,
+    SecretValue,
+    WrongValue,
+)
 from lakeguard_sdk.model.definitions import (
     CatalogueRule,
     DatasetDefinition,
@@ -162,7 +173,8 @@ class _Loader:
         datasets = [item for item in self.definitions if isinstance(item, DatasetDefinition)]
         cycles = cycle_errors({dataset.dataset: dataset for dataset in datasets})
         jobs = {item.job: item for item in self.definitions if isinstance(item, JobDefinition)}
-        for error in (*cycles, *after_errors(jobs, {}), *_own_place_errors(datasets)):
+        others = (*after_errors(jobs, {}), *_own_place_errors(datasets))
+        for error in (*cycles, *others, *_misspelt_parents(datasets)):
             self.findings.add(sharpened(error, self.folder))
         spelled: dict[str, str] = {}
         for dataset in datasets:
@@ -177,6 +189,25 @@ class _Loader:
                     by_file(dataset, ()), key=build.build, problem=problem, hint="", at=at
                 )
                 self.findings.add(sharpened(error, self.folder))
+
+
+def _misspelt_parents(datasets: Sequence[DatasetDefinition]) -> Iterator[DefinitionError]:
+    """Parents that neither the folder defines nor the SQL reads, if it reads a dataset of the
+    folder with a similar name instead."""
+    defined = {dataset.dataset for dataset in datasets}
+    for dataset in datasets:
+        unknown = [parent for parent in dataset.parents if parent not in defined]
+        if not unknown or not isinstance(dataset.build, FromSql):
+            continue
+        with suppress(SqlRefused):
+            read = read_datasets(dataset.build.text)
+            meant = (read & defined) - set(dataset.parents)
+            for parent in (each for each in unknown if each not in read):
+                hint = did_you_mean(parent, meant)
+                at = ("parents", dataset.parents.index(parent))
+                problem = f"{dataset.build.file} does not read {parent}"
+                if hint:
+                    yield BadSql(by_file(dataset, at), problem=problem, hint=hint, at=at)
 
 
 # Explicit locations of datasets must not be equal or nested.

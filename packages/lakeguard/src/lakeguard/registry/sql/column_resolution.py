@@ -7,13 +7,14 @@ is slow to import.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token
 
 from lakeguard.registry.sql.column_values import ColumnValues
 from lakeguard.registry.sql.spark_functions import GENERATORS
+from lakeguard.registry.sql.sql_facts import KnownTable
 from lakeguard.registry.sql.sql_pivots import pivoted
 from lakeguard.registry.sql.sql_relations import (
     ColumnSource,
@@ -39,15 +40,6 @@ _MOST_ROUNDS = 20
 
 Common = Mapping[str, Relation]
 """Common table expressions by folded name."""
-
-
-@dataclass(frozen=True)
-class KnownTable:
-    """A dataset that is read."""
-
-    columns: tuple[str, ...]
-    has_more: bool = False
-    """Whether it may have columns that are not declared."""
 
 
 def resolve(
@@ -92,7 +84,8 @@ class _Resolver:
             case exp.Subquery(this=exp.Query() | exp.Values()):
                 _only(node, {"this", "with_", *_ORDERS, *_OF_A_RELATION})
                 result = self.query(node.this, outer, common, used)
-                self._visit(node, _ORDERS, Scope(result, outer, {}, common), used)
+                below = replace(result, open=result.open | {None})  # ORDER BY also sees its FROM
+                self._visit(node, _ORDERS, Scope(below, outer, {}, common), used)
             case exp.Values():
                 _only(node, {"expressions", *_ORDERS})
                 result = self._inline(node, Scope(Relation(), outer, {}, common))
@@ -204,10 +197,12 @@ class _Resolver:
             case exp.Alias():
                 self.words.claim(item.args.get("alias"))
                 return Relation((Field(item.alias, self._values.of(item.this, scope)),))
+        known = len(self.words.missing)
         value = self._values.of(item, scope)
         if self.words.called(item) in GENERATORS:
             return Relation(open=frozenset({None}))
-        return Relation((Field(self._generated(item), value),))
+        misspelt = len(self.words.missing) > known  # the column that was meant has another name
+        return Relation((Field(None if misspelt else self._generated(item), value),))
 
     def _generated(self, item: exp.Expr) -> str | None:
         """The name of an item without alias, if it is that of a column."""

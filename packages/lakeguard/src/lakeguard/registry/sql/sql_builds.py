@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 
-from lakeguard.registry.sql.sql_facts import SqlFacts
+from lakeguard.registry.sql.sql_facts import KnownTable, SqlFacts
 from lakeguard.registry.text.characters import place_of_offset
 from lakeguard.registry.text.sql_lexing import SqlProblem, SqlRefused
 from lakeguard_sdk.core.dataset_name import DatasetName
@@ -37,6 +37,24 @@ def check_sql(text: str, parents: Collection[DatasetName]) -> tuple[SqlProblem, 
         if table.dataset not in parents
     ]
     return (*facts.problems, *foreign)
+
+
+def check_columns(text: str, tables: Mapping[DatasetName, KnownTable]) -> tuple[SqlProblem, ...]:
+    """Every name that is certainly no column of ``tables``, which it reads."""
+    if all(table.has_more for table in tables.values()):
+        return ()
+    # Imported lazily: sqlglot takes 0.3 s to import.
+    from lakeguard.registry.sql.lineage import missing_columns
+
+    return tuple(
+        SqlProblem(
+            f"{item.name!r} is not a column of {item.qualifier or 'what this SELECT reads'}",
+            item.start,
+            item.length,
+            did_you_mean(item.name, item.options),
+        )
+        for item in missing_columns(text, tables)
+    )
 
 
 def check_transform(text: str) -> tuple[SqlProblem, ...]:

@@ -19,6 +19,15 @@ class TableReference:
 
 
 @dataclass(frozen=True)
+class KnownTable:
+    """A dataset that is read."""
+
+    columns: tuple[str, ...]
+    has_more: bool = False
+    """Whether it may have columns that are not declared."""
+
+
+@dataclass(frozen=True)
 class SqlFacts:
     tables: tuple[TableReference, ...]
     """All in text order."""

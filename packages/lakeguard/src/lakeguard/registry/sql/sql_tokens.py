@@ -95,13 +95,19 @@ def refuse_odd_relations(tokens: Sequence[Token]) -> None:
             in_from.pop()
         elif kind is TokenType.SELECT:
             in_select[-1], in_from[-1] = True, False
-        elif kind is TokenType.FROM:
+        elif kind is TokenType.FROM and not _compares(tokens[max(0, index - 2) : index]):
             first = index == 0 or tokens[index - 1].token_type is TokenType.L_PAREN
             in_from[-1] = in_select[-1] or first
         elif kind in _AFTER_FROM:
             in_from[-1] = False
         if in_from[-1] and kind in _BEFORE_A_RELATION:
             _refuse_keyword(tokens[index + 1 : index + 3])
+
+
+def _compares(before: Sequence[Token]) -> bool:
+    """Whether FROM belongs to ``IS DISTINCT FROM`` or ``IS NOT DISTINCT FROM``."""
+    kinds = [token.token_type for token in before]
+    return kinds[-1:] == [TokenType.DISTINCT] and kinds[0] in (TokenType.IS, TokenType.NOT)
 
 
 def _refuse_keyword(following: Sequence[Token]) -> None:

@@ -32,6 +32,7 @@ from lakeguard.registry.validation.nested_columns import nested_in_target_errors
 from lakeguard.registry.validation.references import (
     dependent_errors,
     id_errors,
+    lost_column_errors,
     reader_errors,
     reference_errors,
     reserved_errors,
@@ -188,6 +189,7 @@ def _all_errors(
             yield from rule_errors(item, by_file, merged.superseded(item))
             yield from rule_reference_errors(item, merged)
             yield from referring_errors(item, merged)
+            yield from lost_column_errors(item, merged)
             yield from _layer_errors(item, merged)
             yield from id_errors(item, merged)
             yield from renames.errors(item)

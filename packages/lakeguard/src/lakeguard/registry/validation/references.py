@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
+from lakeguard.gate.schema.profiles import BUILT_IN, answers_of
 from lakeguard.lake.delta import is_governed
 from lakeguard.registry.files.job_settings import controls_of
 from lakeguard.registry.files.source_locations import OBJECT, path_problem
 from lakeguard.registry.merged_registry import MergedRegistry
+from lakeguard.registry.sql.sql_builds import check_columns, check_sql, sql_error
+from lakeguard.registry.sql.sql_facts import KnownTable
 from lakeguard.registry.text.definition_positions import by_file
 from lakeguard.registry.text.yaml_nodes import Path
 from lakeguard.registry.validation.nested_columns import nested_errors
+from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.core.enums import BUILT_IN_PROFILES, LoadType, SourceFormat
 from lakeguard_sdk.errors import (
@@ -23,12 +27,18 @@ from lakeguard_sdk.model.definitions import (
     DatasetDefinition,
     Definition,
     FromSource,
+    FromSql,
     JobDefinition,
+    Pending,
+    ProfileDefinition,
     SourceDefinition,
     TargetDefinition,
 )
+from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
 from lakeguard_sdk.storage.reserved_places import reserved_source
 from lakeguard_sdk.storage.storage import join
+
+_ADDS_COLUMNS = (SchemaChange.ADD_NULLABLE, SchemaChange.ADD_REQUIRED, SchemaChange.RENAME)
 
 
 def reference_errors(definition: Definition, merged: MergedRegistry) -> Iterator[DefinitionError]:
@@ -74,6 +84,63 @@ def _dataset_errors(
         yield from mapping_errors(dataset, merged)
         yield from partition_errors(dataset, merged)
     yield from nested_errors(dataset, merged)
+    yield from _sql_errors(dataset, merged)
+
+
+# Columns that SQL builds read from their parents.
+
+
+def _sql_errors(
+    dataset: DatasetDefinition, merged: MergedRegistry, lost: Collection[str] | None = None
+) -> Iterator[DefinitionError]:
+    """Every name in the SQL, or only of these, that is no column of its parents, if they declare
+    all they have."""
+    build = dataset.build
+    if not isinstance(build, FromSql) or check_sql(build.text, frozenset(dataset.parents)):
+        return
+    merged.open_datasets(dataset.parents)
+    tables: dict[DatasetName, KnownTable] = {}
+    for name in dataset.parents:
+        parent = merged.definition("dataset", name)
+        if not isinstance(parent, DatasetDefinition):
+            return
+        has_more = _may_have_more(parent, merged)
+        tables[name] = KnownTable(tuple(parent.table_schema.names), has_more)
+    for problem in check_columns(build.text, tables):
+        column = build.text[problem.offset : problem.offset + problem.length].strip("`")
+        if lost is None or column.casefold() in lost:
+            yield sql_error(build.file, build.text, problem)
+
+
+def _may_have_more(dataset: DatasetDefinition, merged: MergedRegistry) -> bool:
+    """Whether its table may have columns that it does not declare."""
+    if isinstance(dataset.build, Pending) or not dataset.columns:
+        return True
+    own = merged.definition("profile", dataset.profile)
+    if not isinstance(own, ProfileDefinition) and dataset.profile not in BUILT_IN:
+        return True
+    answers = answers_of(own) if isinstance(own, ProfileDefinition) else BUILT_IN[dataset.profile]
+    return any(answers[change] is Reaction.ACCEPT for change in _ADDS_COLUMNS)
+
+
+def lost_column_errors(
+    dataset: DatasetDefinition, merged: MergedRegistry
+) -> Iterator[DefinitionError]:
+    """Registered SQL builds that read columns which this dataset would lose."""
+    before = merged.superseded(dataset)
+    if before is None or before.dataset != dataset.dataset:
+        return
+    now = {name.casefold() for name in dataset.table_schema.names}
+    lost = {name.casefold() for name in before.table_schema.names} - now
+    for kind, name in merged.current.library.naming(dataset.dataset) if lost else ():
+        child = merged.definition(kind, name)
+        if (
+            isinstance(child, DatasetDefinition)
+            and child not in merged.changed
+            and dataset.dataset in child.parents
+            and not child.refusal
+        ):
+            yield from _sql_errors(child, merged, lost)
 
 
 def reserved_errors(
