@@ -22,7 +22,7 @@ owner: o
 domain: d
 source: orders
 load: FULL
-columns: {id: long, country: string}
+columns: {id: {type: long}, country: {type: string}}
 """
 DATASET = """\
 dataset: silver.{name}
@@ -31,7 +31,7 @@ domain: d
 parents: [bronze.orders]
 build: {build}
 load: FULL
-columns: {{id: long, country: string, day: date}}
+columns: {{id: {{type: long}}, country: {{type: string}}, day: {{type: date}}}}
 details: {{top: 2, country: "PT"}}
 """
 SQL = """\
@@ -90,7 +90,8 @@ def test_values_of_a_launch_reach_both_kinds_of_build(tmp_path: Path) -> None:
     assert first.status is RunStatus.SUCCESS
     day = date(2026, 1, 31)
     for job in ("by_sql", "by_python"):
-        assert triggered(client, job).status is RunStatus.SUCCESS
+        first = triggered(client, job)
+        assert first.status is RunStatus.SUCCESS, first.error
         assert published(client, f"silver.{job}", COLUMNS) == [(1, "PT", day), (3, "PT", day)], (
             "the job's detail wins"
         )

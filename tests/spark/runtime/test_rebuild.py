@@ -17,7 +17,7 @@ from openlaketx.worker import create_worker
 from tests.support.cases.load_variants import VARIANTS
 from tests.support.lakes.loaded_tables import LoadedTable, Row
 from tests.support.lakes.plans import write_files
-from tests.support.projects.folders import applied, apply_again, run
+from tests.support.projects.folders import applied, apply_again, published, run
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 
@@ -152,11 +152,52 @@ def test_a_build_reads_the_version_that_it_had_pinned(tmp_path: Path) -> None:
     assert (found.same, found.rows, found.version) == (True, 2, 1)
 
 
-def test_a_build_by_chance_differs_and_says_where(tmp_path: Path) -> None:
-    chance = (
-        "SELECT id, cast(unix_micros(current_timestamp()) AS double) AS amount FROM bronze.orders\n"
+def test_the_current_time_of_sql_is_that_of_the_run(tmp_path: Path) -> None:
+    timed = """\
+SELECT id, now() AS made, current_timestamp AS again, current_date AS day, curdate() AS day_too,
+       localtimestamp() AS local, unix_timestamp() AS amount
+FROM bronze.orders WHERE current_date() = cast(current_timestamp() AS date)
+"""
+    types = {"made": "timestamp", "again": "timestamp", "day": "date", "day_too": "date"}
+    types |= {"local": "timestamp_ntz", "amount": "long"}
+    columns = ", ".join(f"{name}: {{type: {kind}}}" for name, kind in types.items())
+    totals = str(FILES["definitions/silver/totals.yaml"]).replace("amount: {type: double}", columns)
+    files = {**FILES, "definitions/silver/totals.yaml": totals, "sql/totals.sql": timed}
+    target = "target: raw\nlocation: zones/raw\nzone: raw\nsources: [orders]\n"
+    target += "transform: SELECT *, now() AS landed FROM batch\n"
+    orders = str(FILES["definitions/bronze/orders.yaml"]).replace(
+        "{type: double}}", "{type: double}, landed: {type: timestamp}}\ntarget: raw"
     )
-    client = applied(tmp_path, {**FILES, "sql/totals.sql": chance})
+    files |= {"definitions/targets/raw.yaml": target, "definitions/bronze/orders.yaml": orders}
+    client = applied(tmp_path, files)
+    write_files(tmp_path, a="id,amount\n1,2.5\n2,3\n")
+    landed = run(client, "bronze.orders")
+    assert landed.version == 1, landed.error
+    result = run(client, "silver.totals")
+    then = client.history.rebuild_plan(result.run_id).run.as_of
+    assert then is not None
+    row = (then, then, then.date(), then.date(), then.replace(tzinfo=None), int(then.timestamp()))
+    assert published(client, "silver.totals", ", ".join(types)) == [row, row]
+    earlier = client.history.rebuild_plan(landed.run_id).run.as_of
+    assert published(client, "bronze.orders", "landed") == [earlier, earlier]
+    assert rebuilt(client, result.run_id).same
+    assert rebuilt(client, landed.run_id).same
+
+
+def test_a_build_by_chance_differs_and_says_where(tmp_path: Path) -> None:
+    chance = """\
+import time
+from pyspark.sql import functions as F
+
+
+def build(spark, inputs):
+    return inputs["bronze.orders"].withColumn("amount", F.lit(time.time()))
+"""
+    totals = str(FILES["definitions/silver/totals.yaml"]).replace(
+        "{sql: sql/totals.sql}", "{python: 'builds/totals.py:build'}"
+    )
+    files = {**FILES, "definitions/silver/totals.yaml": totals, "builds/totals.py": chance}
+    client = applied(tmp_path, files)
     write_files(tmp_path, a="id,amount\n1,2.5\n2,3\n")
     assert run(client, "bronze.orders").version == 1
     found = rebuilt(client, run(client, "silver.totals").run_id)

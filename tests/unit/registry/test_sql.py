@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from lakeguard.registry.sql.sql_builds import check_sql, rewrite_tables, unread_parents
+from lakeguard.registry.sql.sql_builds import (
+    check_sql,
+    check_transform,
+    rewrite_tables,
+    rewrite_transform,
+    unread_parents,
+)
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import BadSql
 
@@ -112,6 +118,20 @@ def test_one_select_over_parents_passes(text: str) -> None:
         ("select uper(a) m from bronze.x", "uper", "did you mean upper?"),
         ("select spark_catalog.default.upper(a) m from bronze.x", "upper", "is not a function"),
         ("select date 'today' d from bronze.x", "date", "use current_timestamp"),
+        ("select cast('now' as timestamp) d from bronze.x", "'now'", "use current_timestamp"),
+        ("select to_date(' Today') d from bronze.x", "' Today'", "use current_timestamp"),
+        ("select 'now UTC'::timestamp d from bronze.x", "'now UTC'", "use current_timestamp"),
+        (
+            "select current_date d from (select max(b) as current_date from bronze.x)",
+            "current_date d",
+            "write current_date()",
+        ),
+        (
+            "with t(current_timestamp) as (select b from bronze.x)"
+            " select `current_timestamp` from t",
+            "`current_timestamp`",
+            "may be a column",
+        ),
         (
             "select * from (select * from bronze.x) tablesample (10 percent)",
             "",
@@ -210,6 +230,52 @@ def test_parents_that_are_not_read_are_found() -> None:
 )
 def test_tables_are_replaced_where_they_stand(text: str, rewritten: str) -> None:
     assert rewrite_tables(text, {X: "v1", Y: "v`2"}) == rewritten
+
+
+@pytest.mark.parametrize(
+    ("text", "rewritten"),
+    [
+        ("current_timestamp", ":_run_time"),
+        ("CURRENT_TIMESTAMP ( )", ":_run_time"),
+        ("now(/* then */)", ":_run_time"),
+        ("`now`()", ":_run_time"),
+        ("current_date", "CAST(:_run_time AS DATE)"),
+        ("`current_date`", "CAST(:_run_time AS DATE)"),
+        ("current_date()", "CAST(:_run_time AS DATE)"),
+        ("curdate()", "CAST(:_run_time AS DATE)"),
+        ("localtimestamp()", "CAST(:_run_time AS TIMESTAMP_NTZ)"),
+        ("unix_timestamp()", "UNIX_SECONDS(:_run_time)"),
+        ("unix_timestamp(a)", "unix_timestamp(a)"),
+        ("x.current_date", "x.current_date"),
+        ("x.a.current_date", "x.a.current_date"),
+        ("struct(current_date as day).day", "struct(CAST(:_run_time AS DATE) as day).day"),
+        ("'current_date' || \"now()\"", "'current_date' || \"now()\""),
+        ("1 as current_date", "1 as current_date"),
+        ("current_date as current_date", "CAST(:_run_time AS DATE) as current_date"),
+        ("transform(a, now -> now + 1)", "transform(a, now -> now + 1)"),
+    ],
+)
+def test_the_current_time_is_a_parameter(text: str, rewritten: str) -> None:
+    assert rewrite_tables(f"select {text} from bronze.x", {X: "v"}) == (
+        f"select {rewritten} from `v` AS `x`"
+    )
+
+
+def test_a_column_goes_before_a_word_without_parentheses() -> None:
+    """As in Spark."""
+    text = "select current_date, current_date(), current_timestamp from bronze.x"
+    assert rewrite_tables(text, {X: "v"}, columns=["Current_Date", "a"]) == (
+        "select current_date, CAST(:_run_time AS DATE), :_run_time from `v` AS `x`"
+    )
+
+
+def test_a_transform_names_the_current_time_by_a_call() -> None:
+    """Its columns are those of the source, which are not known."""
+    assert rewrite_transform("select *, now() as at from batch;") == (
+        "select *, :_run_time as at from batch"
+    )
+    (problem,) = check_transform("select *, current_date as day from batch")
+    assert (problem.offset, problem.hint.partition(" for")[0]) == (10, "; write current_date()")
 
 
 def test_a_rewrite_refuses_what_a_check_refuses() -> None:

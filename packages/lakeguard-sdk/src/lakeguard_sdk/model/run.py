@@ -93,6 +93,11 @@ class SourceBuild(FrozenModel):
     landing: bool = False
 
 
+RUN_TIME = "_run_time"
+"""The parameter of SQL that is bound to ``as_of`` of the plan, as a TIMESTAMP. No parameter of a
+user begins with an underscore."""
+
+
 class SqlBuild(FrozenModel):
     """One SELECT over views, each bound to a pinned input."""
 
@@ -161,7 +166,7 @@ class RunPlan(FrozenModel):
     partition_by: tuple[str, ...] = ()
     transform: str = ""
     as_of: Instant | None = None
-    """Submission time of the task, the same for every attempt."""
+    """Submission time of the task, the same for every attempt; the current time of its SQL."""
     window: Window | None = None
     watermark: str | None = None
     """Watermark of the base version, if the load has one."""

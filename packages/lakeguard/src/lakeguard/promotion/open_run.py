@@ -41,6 +41,7 @@ from lakeguard.promotion.privacy.row_samples import masked_columns
 from lakeguard.promotion.privacy.tag_propagation import possible_tags
 from lakeguard.promotion.quarantine.replay import plan_replay, replay_load, task_replay
 from lakeguard.registry.files.rules import is_required
+from lakeguard.registry.sql.sql_builds import rewrite_transform
 from lakeguard.registry.store import (
     RegisteredDataset,
     current_policies,
@@ -275,7 +276,7 @@ def _plan(tx: Transaction, context: PlaneContext, opening: Opening, build: Build
         format=target.format if target else TargetFormat.DELTA,
         database=live_table(tx, target, opening.dataset.name),
         partition_by=opening.partition_by,
-        transform=target.transform if target else "",
+        transform=rewrite_transform(target.transform) if target else "",
         as_of=_as_of(context, opening),
         window=opening.window,
         watermark=opening.watermark,

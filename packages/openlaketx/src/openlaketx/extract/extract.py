@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 from functools import reduce
 
 import pyarrow as pa
@@ -68,7 +69,7 @@ def extract(
     if isinstance(plan.build, SourceBuild):
         return _read_source(plan, plan.build, session, lake, storage)
     if isinstance(plan.build, SqlBuild):
-        return read_sql(session, plan.build, plan.dataset, plan.load.type)
+        return read_sql(session, plan.build, plan.dataset, plan.load.type, plan.as_of)
     if isinstance(plan.build, PythonBuild):
         place = project or local_path(lake)
         return read_python(session, plan.build, plan.dataset, place, plan.load.type)
@@ -112,7 +113,11 @@ def _frame_error(error: Exception) -> str:
 
 
 def read_sql(
-    session: SparkSession, build: SqlBuild, dataset: str, load: LoadType = LoadType.APPEND
+    session: SparkSession,
+    build: SqlBuild,
+    dataset: str,
+    load: LoadType = LoadType.APPEND,
+    as_of: datetime | None = None,
 ) -> Batch | None:
     """The frame of the build; None if no incremental input has new rows."""
     reads = Reads()
@@ -121,7 +126,8 @@ def read_sql(
         return None
     for name, pinned in frames.items():
         pinned.createOrReplaceTempView(name)
-    frame = query(session, build.text, dataset, parameters=typed_parameters(build.parameters))
+    parameters = typed_parameters(build.parameters)
+    frame = query(session, build.text, dataset, parameters=parameters, as_of=as_of)
     for name in frames:
         session.catalog.dropTempView(name)
     return Batch(

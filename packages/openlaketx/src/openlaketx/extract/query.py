@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from types import MappingProxyType
 
 from pyspark.sql import DataFrame, SparkSession
 
 from lakeguard_sdk.errors import BuildFailed
+from lakeguard_sdk.model.run import RUN_TIME
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.engine.spark.errors import SPARK_ERRORS, reason
 from openlaketx.engine.spark.runtime import NotAQuery, runtime_of
@@ -25,12 +26,16 @@ def query(
     dataset: str,
     whose: str = "",
     parameters: Mapping[str, str | date] = MappingProxyType({}),
+    as_of: datetime | None = None,
 ) -> DataFrame:
     """The frame of a query; other statements are rejected. Its views may be dropped afterwards.
 
-    Spark binds ``parameters`` to ``:name`` as typed literals; no value becomes part of the text.
+    Spark binds ``parameters`` to ``:name``, and ``as_of`` to ``RUN_TIME``, as typed literals; no
+    value becomes part of the text.
     """
     runtime = runtime_of(session)
+    if as_of is not None and f":{RUN_TIME}" in text:
+        parameters = {**parameters, RUN_TIME: as_of}
     try:
         return runtime.settled(runtime.query(session, text, parameters))
     except NotAQuery:

@@ -28,7 +28,7 @@ def transform(batch: Batch, plan: RunPlan) -> Batch:
         return batch
     session = batch.frame.sparkSession
     batch.frame.drop(ROW_FILE).createOrReplaceTempView(BATCH)
-    frame = query(session, plan.transform, plan.dataset, _PREFIX)
+    frame = query(session, plan.transform, plan.dataset, _PREFIX, as_of=plan.as_of)
     session.catalog.dropTempView(BATCH)
 
     def explain(error: Exception) -> LakeGuardError:

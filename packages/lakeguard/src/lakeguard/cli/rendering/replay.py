@@ -63,12 +63,11 @@ def replays_lines(found: Replays) -> list[str]:
 # Rebuilt runs: the same rows, or how they differ.
 
 _CHANCE = re.compile(
-    r"\b(current_timestamp|current_date|localtimestamp)\b"
-    r"|\b(now|curdate|unix_timestamp|rand|random|randn|uuid|shuffle|monotonically_increasing_id"
+    r"\b(rand|random|randn|uuid|shuffle|monotonically_increasing_id"
     r"|first|last|any_value|collect_list|row_number)\s*\(",
     re.IGNORECASE,
 )
-"""Functions that depend on time, randomness or row order."""
+"""Functions that depend on randomness or row order. The time of SQL is recorded."""
 
 
 def rebuild_lines(found: Rebuilt, plan: RunPlan) -> list[str]:
@@ -91,12 +90,12 @@ def rebuild_lines(found: Rebuilt, plan: RunPlan) -> list[str]:
 
 
 def _why(plan: RunPlan) -> str:
-    """Known causes of differences: time and randomness are not recorded."""
+    """Known causes of differences: randomness and row order are not recorded."""
     build = plan.build
     if isinstance(build, PythonBuild):
         return "its build is Python, which differs if it uses the clock, randomness or the network"
     text = f"{build.text if isinstance(build, SqlBuild) else ''} {plan.transform}"
-    used = sorted({(bare or called).lower() for bare, called in _CHANCE.findall(text)})
+    used = sorted({called.lower() for called in _CHANCE.findall(text)})
     if used:
-        return f"its SQL uses {', '.join(used)}: time, randomness and row order are not recorded"
-    return "its build uses no known time or random function"
+        return f"its SQL uses {', '.join(used)}: randomness and row order are not recorded"
+    return "its build uses no known random function"

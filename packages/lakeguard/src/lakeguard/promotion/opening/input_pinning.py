@@ -131,8 +131,9 @@ def _from_source(
 
 def _from_sql(build: FromSql, pins: dict[DatasetName, InputPin]) -> SqlBuild:
     views = {name: f"lg_{name.layer}_{name.name}" for name in pins}
+    columns = {name for pin in pins.values() for name in pin.table_schema.names}
     return SqlBuild(
-        text=rewrite_tables(build.text, views),
+        text=rewrite_tables(build.text, views, columns=columns),
         views={views[name]: pin for name, pin in pins.items()},
     )
 

@@ -101,13 +101,23 @@ GENERATORS = _words(
 TABLE_FUNCTIONS = GENERATORS | {"range"}
 """Table functions that use their arguments only; others might read data."""
 
-CLOCKS = _words("curdate current_date current_timestamp localtimestamp now")
-"""They give the time of the run."""
+CLOCKS = {
+    "curdate": "DATE",
+    "current_date": "DATE",
+    "current_timestamp": "TIMESTAMP",
+    "localtimestamp": "TIMESTAMP_NTZ",
+    "now": "TIMESTAMP",
+    "unix_timestamp": "BIGINT",
+}
+"""Without arguments they give the recorded time of the run, as a value of this type."""
+
+BARE_CLOCKS = _words("current_date current_timestamp")
+"""Spark calls them without parentheses too, unless a relation has a column of that name."""
 
 TYPES = _words("char character dec decimal numeric time varchar")
 """Types with a size, which look like calls."""
 
-ALLOWED = SCALARS | AGGREGATES | WINDOW_FUNCTIONS | TABLE_FUNCTIONS | CLOCKS | TYPES
+ALLOWED = SCALARS | AGGREGATES | WINDOW_FUNCTIONS | TABLE_FUNCTIONS | CLOCKS.keys() | TYPES
 
 _OUTSIDE = """
     cloud_files collations event_log from_avro from_protobuf http_request identifier java_method

@@ -1,7 +1,7 @@
 """Checks SQL builds: one SELECT over declared parents, and nothing else.
 
 The parsed tree is used for checks only, never to generate SQL: the original text runs, with
-table names replaced in place.
+table names and the current time replaced in place.
 """
 
 from __future__ import annotations
@@ -9,15 +9,24 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 
+from lakeguard.registry.sql.spark_functions import CLOCKS
 from lakeguard.registry.sql.sql_facts import KnownTable, SqlFacts
 from lakeguard.registry.text.characters import place_of_offset
 from lakeguard.registry.text.sql_lexing import SqlProblem, SqlRefused
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.errors import BadSql, Place
+from lakeguard_sdk.model.run import RUN_TIME
 
 BATCH = "batch"
 """The name of the extracted rows in a transform."""
+_RUN_TIMES = {
+    "TIMESTAMP": f":{RUN_TIME}",
+    "DATE": f"CAST(:{RUN_TIME} AS DATE)",
+    "TIMESTAMP_NTZ": f"CAST(:{RUN_TIME} AS TIMESTAMP_NTZ)",
+    "BIGINT": f"UNIX_SECONDS(:{RUN_TIME})",
+}
+"""The time of the run by type. Its value is bound by Spark, and never part of the text."""
 
 
 def check_sql(text: str, parents: Collection[DatasetName]) -> tuple[SqlProblem, ...]:
@@ -110,11 +119,18 @@ def grows_row_by_row(text: str, parent: DatasetName) -> bool:
         return False
 
 
-def rewrite_tables(text: str, views: Mapping[DatasetName, str], file: str = "sql") -> str:
-    """The SQL with each dataset replaced by its view; all other characters are unchanged.
+def rewrite_tables(
+    text: str,
+    views: Mapping[DatasetName, str],
+    file: str = "sql",
+    columns: Collection[str] = (),
+) -> str:
+    """The SQL with each dataset replaced by its view, and the current time by the parameter
+    ``RUN_TIME``; all other characters are unchanged.
 
     A table without alias gets its name as alias, so qualified columns still resolve. A closing
-    semicolon is removed. BadSql if ``check_sql`` would refuse the SQL.
+    semicolon is removed. ``columns`` are those of the datasets: a bare ``current_date`` among them
+    is a column. BadSql if ``check_sql`` would refuse the SQL.
     """
     problems = check_sql(text, frozenset(views))
     if problems:
@@ -124,14 +140,34 @@ def rewrite_tables(text: str, views: Mapping[DatasetName, str], file: str = "sql
     if taken:
         problem = f"the name {taken[0]!r} is taken; rename the common table expression"
         raise sql_error(file, text, SqlProblem(problem, 0))
-    pieces: list[str] = []
-    at = 0
+    replaced = {}
     for table in facts.tables:
         alias = "" if table.aliased else f" AS {_quoted(table.dataset.name)}"
-        replaced = f"{_quoted(views[table.dataset])}{alias}"
-        pieces += [text[at : table.start], _apart(text, table.start, table.end, replaced)]
-        at = table.end
+        replaced[table.start, table.end] = f"{_quoted(views[table.dataset])}{alias}"
+    return _replace(text, facts, replaced, {column.casefold() for column in columns})
+
+
+def rewrite_transform(text: str) -> str:
+    """The SQL of a transform with the current time replaced by the parameter ``RUN_TIME``."""
+    return _replace(text, _facts(text, frozenset({BATCH})), {}) if text else ""
+
+
+def _replace(
+    text: str,
+    facts: SqlFacts,
+    replaced: Mapping[tuple[int, int], str],
+    columns: Collection[str] = (),
+) -> str:
+    spans = dict(replaced)
+    for found in facts.run_times:
+        if not (found.bare and found.function in columns):
+            spans[found.start, found.end] = _RUN_TIMES[CLOCKS[found.function]]
     end = len(text) if facts.semicolon is None else facts.semicolon
+    pieces: list[str] = []
+    at = 0
+    for (start, stop), piece in sorted(spans.items()):
+        pieces += [text[at:start], _apart(text, start, stop, piece)]
+        at = stop
     return "".join([*pieces, text[at:end], text[end + 1 :]])
 
 

@@ -28,6 +28,18 @@ class KnownTable:
 
 
 @dataclass(frozen=True)
+class RunTime:
+    """A call such as ``now()`` or a bare ``current_date`` between the offsets: the run's time."""
+
+    function: str
+    """In lower case."""
+    start: int
+    end: int
+    bare: bool
+    """Without parentheses; then it is a column where a relation has one of that name."""
+
+
+@dataclass(frozen=True)
 class SqlFacts:
     tables: tuple[TableReference, ...]
     """All in text order."""
@@ -44,3 +56,5 @@ class SqlFacts:
     """Names of the ``:name`` parameters, sorted."""
     reads_given: bool = False
     """Whether it reads a relation given by name."""
+    run_times: tuple[RunTime, ...] = ()
+    """All in text order."""

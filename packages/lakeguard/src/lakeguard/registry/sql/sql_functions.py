@@ -11,7 +11,14 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-from lakeguard.registry.sql.spark_functions import AGGREGATES, ALLOWED, REFUSED
+from lakeguard.registry.sql.spark_functions import (
+    AGGREGATES,
+    ALLOWED,
+    BARE_CLOCKS,
+    CLOCKS,
+    REFUSED,
+)
+from lakeguard.registry.sql.sql_facts import RunTime
 from lakeguard.registry.text.sql_lexing import SqlProblem
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 
@@ -32,16 +39,25 @@ _SESSION_WORDS = {"current_user", "session_user", "current_time", "current_path"
 _WORD = re.compile(r"[^\W\d]\w*")
 _SPECIAL = re.compile(r"(?i)\s*(now|today|tomorrow|yesterday)\b")
 _DATE_WORDS = {"date", "timestamp", "timestamp_ltz", "timestamp_ntz"}
+_DATE_CALLS = frozenset(
+    re.findall(
+        r"\w+",
+        "date timestamp to_date to_timestamp to_timestamp_ltz to_timestamp_ntz try_to_date"
+        " try_to_timestamp cast try_cast",
+    )
+)
+"""Functions that read the words of ``_SPECIAL`` in a constant text."""
 
 
 def function_problems(tokens: Sequence[Token], root: exp.Expr) -> Iterator[SqlProblem]:
     """Every call of a function that is not known to give the same result again."""
     names = _alias_offsets(root)
-    for before, token, after in _around(tokens):
+    for index, (before, token, after) in enumerate(_around(tokens)):
         length = token.end + 1 - token.start
         name = token.text.casefold()
         if token.start in names or token.token_type is TokenType.STRING:
             continue
+        yield from _special_cast(tokens, index)
         if _is_call(token, after):
             qualified = before is not None and before.token_type is TokenType.DOT
             if name.startswith("ai_") or name in REFUSED:
@@ -55,6 +71,52 @@ def function_problems(tokens: Sequence[Token], root: exp.Expr) -> Iterator[SqlPr
         elif name in _DATE_WORDS and after is not None and _is_special(after):
             problem = f"{token.text} '{after.text[:40]}' is the time of the query"
             yield SqlProblem(problem, token.start, length, "; use current_timestamp")
+
+
+def _special_cast(tokens: Sequence[Token], index: int) -> Iterator[SqlProblem]:
+    """``cast('now' AS timestamp)``, ``to_date('today')``, ``'now'::date``."""
+    token, rest = tokens[index], tokens[index + 1 : index + 6]
+    kinds = [each.token_type for each in rest]
+    if token.token_type is TokenType.DCOLON:
+        text, typed = tokens[index - 1], rest[:1]
+    elif token.text.casefold() in _DATE_CALLS and kinds[:1] == [TokenType.L_PAREN] and rest[1:]:
+        text, cast = rest[1], "cast" in token.text.casefold()
+        typed = rest[3:4] if cast else [rest[1]]
+    else:
+        return
+    dated = any(each is text or each.text.casefold() in _DATE_WORDS for each in typed)
+    if dated and _is_special(text):
+        problem = f"'{text.text[:40]}' is the time of the query"
+        yield SqlProblem(problem, text.start, text.end + 1 - text.start, "; use current_timestamp")
+
+
+def run_times(tokens: Sequence[Token], root: exp.Expr) -> Iterator[RunTime]:
+    """Every function that gives the time of the run."""
+    named = _name_offsets(root)
+    padded = [None, *tokens, None, None]
+    for before, token, after, last in zip(padded, tokens, padded[2:], padded[3:], strict=False):
+        name = token.text.casefold()
+        if name not in CLOCKS or token.token_type is TokenType.STRING:
+            continue
+        called = after is not None and after.token_type is TokenType.L_PAREN
+        if called and last is not None and last.token_type is TokenType.R_PAREN:
+            yield RunTime(name, token.start, last.end + 1, bare=False)
+        elif called or name not in BARE_CLOCKS or token.start in named:
+            continue
+        elif _stands_alone(before, after):
+            yield RunTime(name, token.start, token.end + 1, bare=True)
+
+
+def ambiguous_run_times(
+    found: Sequence[RunTime], root: exp.Expr, *, any_column: bool
+) -> Iterator[SqlProblem]:
+    """Bare words that may also be a column; ``any_column`` if the columns that are read are not
+    known."""
+    for item in found:
+        if item.bare and (any_column or item.function in _made_columns(root)):
+            problem = f"{item.function} may be a column here"
+            hint = f"; write {item.function}() for the time of the run, or the column's table"
+            yield SqlProblem(problem, item.start, item.end - item.start, hint)
 
 
 def called_aggregate(tokens: Sequence[Token]) -> bool:
@@ -88,6 +150,40 @@ def _stands_alone(before: Token | None, after: Token | None) -> bool:
 
 def _is_special(token: Token) -> bool:
     return token.token_type is TokenType.STRING and _SPECIAL.match(token.text) is not None
+
+
+def _name_offsets(root: exp.Expr) -> set[int]:
+    """Identifiers other than unqualified columns, which may be functions."""
+    return {
+        int(name.meta["start"])
+        for name in root.find_all(exp.Identifier)
+        if "start" in name.meta
+        and not (isinstance(name.parent, exp.Column) and len(name.parent.parts) == 1)
+    }
+
+
+def _made_columns(root: exp.Expr) -> set[str]:
+    """Folded names that the SELECT gives to columns, except those of the run's time itself."""
+    names: set[str] = set()
+    for node in root.find_all(exp.Alias, exp.Aliases, exp.TableAlias, exp.Lambda):
+        match node:
+            case exp.Alias():
+                same = {each.casefold() for each in _clock_names(node.this.unnest())}
+                names |= {node.alias.casefold()} - same
+            case exp.Aliases():
+                names |= {alias.name.casefold() for alias in node.expressions}
+            case exp.TableAlias():
+                names |= {column.name.casefold() for column in node.columns}
+            case exp.Lambda():
+                names |= {parameter.name.casefold() for parameter in node.expressions}
+    return names
+
+
+def _clock_names(node: exp.Expr) -> Sequence[str]:
+    match node:
+        case exp.CurrentDate() | exp.CurrentTimestamp():
+            return node.sql_names()
+    return ()
 
 
 def _alias_offsets(root: exp.Expr) -> set[int]:

@@ -13,7 +13,12 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from lakeguard.registry.sql.sql_facts import SqlFacts, TableReference
-from lakeguard.registry.sql.sql_functions import called_aggregate, function_problems
+from lakeguard.registry.sql.sql_functions import (
+    ambiguous_run_times,
+    called_aggregate,
+    function_problems,
+    run_times,
+)
 from lakeguard.registry.sql.sql_tables import (
     check_relations,
     common_tables,
@@ -60,10 +65,12 @@ def read_sql(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
     root, tokens = parse_select(text)
     semicolon = one_statement(tokens)
     references = tuple(_references(root))
+    times = tuple(run_times(tokens, root))
     problems = {
         *_refused_nodes(root),
         *_refused_parameters(root, allowed=not given),
         *check_relations(root, text, given),
+        *ambiguous_run_times(times, root, any_column=bool(given)),
     }
     known = {problem.offset for problem in problems}
     calls = function_problems(tokens, root)
@@ -76,6 +83,7 @@ def read_sql(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
         combines=root.find(exp.SetOperation) is not None,
         parameters=tuple(sorted({node.name for node in root.find_all(exp.Placeholder)})),
         reads_given=reads_given(root, given),
+        run_times=times,
         row_by_row=None if called_aggregate(tokens) else row_by_row(root),
         problems=tuple(sorted(problems, key=lambda found: (found.offset, found.problem))),
     )

@@ -102,14 +102,16 @@ RUN_SETTINGS = {
     "spark.sql.legacy.javaCharsets": "true",
     "spark.sql.json.enableExactStringParsing": "true",
     "spark.sql.runSQLOnFiles": "false",
+    "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
     "spark.sql.execution.pythonUDF.arrow.enabled": "false",
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",
     "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
 }
 """Micros, because INT96 has no statistics and overflows for old years; no SQL on files, because a
 build reads only its inputs; no pruning in CSV, because pruned columns are not checked; exact JSON,
-because 1.10 is not 1.1 as text; Java's charsets, because Spark's list lacks some; the last two give
-SQL the same meaning on Spark 3.5."""
+because 1.10 is not 1.1 as text; Java's charsets, because Spark's list lacks some; parameters as
+constants, because Delta's parser does not substitute them in the text, as Spark 4.1 does; the last
+two give SQL the same meaning on Spark 3.5."""
 
 _QUIET = {
     "spark.ui.enabled": "false",
@@ -246,7 +248,8 @@ def _class_path(*, required: bool) -> str:
 
 
 def _start(conf: SparkConf, archive: ClassArchive) -> SparkSession:
-    logging.getLogger("SQLQueryContextLogger").disabled = True  # it writes stack traces to stderr
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logging.getLogger(name).disabled = True  # they write stack traces to stderr
     logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
     logging.getLogger().addFilter(_not_of_py4j)
     if str(conf.get("spark.master")).startswith("local"):
