@@ -67,12 +67,12 @@ def people(folder: Path, settings: str = "", somewhere: str = "not_null(city)") 
 
 
 def results(folder: Path, run_id: str) -> dict[str, dict[str, Any]]:
-    """Rule results of a run in the view."""
+    """Rule results of a run in the view, by the rule's name in its dataset."""
     database = Database(f"sqlite:///{folder}/.lakeguard/state.db")
     shown = data_quality_results.c
     with database.read() as connection:
         rows = connection.execute(select(data_quality_results).where(shown.run_id == run_id))
-        found = {row.rule_id: dict(row._mapping) for row in rows}
+        found = {row.rule_id.removeprefix(f"{PEOPLE}."): dict(row._mapping) for row in rows}
     database.close()
     return found
 
