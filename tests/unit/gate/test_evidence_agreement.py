@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lakeguard.gate.evaluation.measure_agreement import disagreements
 from lakeguard.gate.rules.compile import compile_text
 from lakeguard_sdk.core.enums import Outcome, Verdict
 from lakeguard_sdk.expressions.measures import MeasureValue, measure_key
@@ -98,3 +99,11 @@ def test_a_minimum_below_zero_beside_no_row_below_zero() -> None:
     ruled = ruling(lying, rules)
     assert ruled.verdict is Verdict.BLOCKED
     assert "amount" in ruled.reasons[0]
+
+
+@pytest.mark.parametrize("quarantining", [False, True])
+def test_a_key_may_repeat_only_after_other_rows_were_quarantined(quarantining: bool) -> None:
+    """The row that it repeats stays in a partition that the run does not replace."""
+    measures = compile_text("unique(count) scope batch", SCHEMA).measures
+    found = disagreements(measures, {measure_key(measures[0]): 1}, 3, 3, quarantining=quarantining)
+    assert bool(found) is not quarantining

@@ -313,7 +313,7 @@ def _contradictions(
     if evidence.quarantined is not None:
         before = evidence.quarantined.before
         rows, table_rows = (_known_count(before.get(key)) for key in (_BATCH_ROWS, _TABLE_ROWS))
-        found += disagreements(measures, before, rows, table_rows)
+        found += disagreements(measures, before, rows, table_rows, quarantining=True)
     return found
 
 

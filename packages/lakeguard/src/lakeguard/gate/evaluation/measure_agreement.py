@@ -60,12 +60,18 @@ def disagreements(
     values: Mapping[str, MeasureValue],
     rows: int | None,
     table_rows: int | None,
+    *,
+    quarantining: bool = False,
 ) -> list[str]:
-    """What the values contradict each other in; empty for values measured of one table."""
+    """What the values contradict each other in; empty for values measured of one table.
+
+    ``quarantining``: the values are those of a batch before rows were quarantined. A row that has a
+    repeated key only after others were removed is added to their count, so that it may be one.
+    """
     known = {
         measure: values[key] for measure in measures if (key := measure_key(measure)) in values
     }
-    found = _Measured(known, {Scope.BATCH: rows, Scope.TABLE: table_rows})
+    found = _Measured(known, {Scope.BATCH: rows, Scope.TABLE: table_rows}, quarantining)
     return list(dict.fromkeys(found.problems()))
 
 
@@ -73,6 +79,7 @@ def disagreements(
 class _Measured:
     known: Mapping[AnyMeasure, MeasureValue]
     rows: Mapping[Scope, int | None]
+    quarantining: bool
 
     def problems(self) -> Iterator[str]:
         for measure, value in self.known.items():
@@ -147,7 +154,7 @@ class _Measured:
         self, columns: tuple[ColumnRef, ...], scope: Scope, where: Condition | None
     ) -> Iterator[str]:
         given: dict[str, Any] = {"columns": columns, "scope": scope, "where": where}
-        repeated = self.count(DuplicateRows(**given))
+        repeated = None if self.quarantining else self.count(DuplicateRows(**given))
         distinct = self.count(DistinctCount(**given))
         common = self.count(MostCommonRows(**given))
         present = self.present(columns, scope, where)
