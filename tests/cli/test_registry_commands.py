@@ -53,7 +53,7 @@ def test_a_mistake_is_shown_where_it_stands(shell: Shell, lake: Path, command: s
         "        ^^^^^ did you mean unique?",
         "",
         "LG-2000  1 error in the definitions",
-        "Next: lakeguard validate",
+        "Next: fix the files, then: lakeguard validate",
     ]
     error = shell(command, "--project", lake, "--json").data["error"]
     assert error["errors"][0]["place"] == {
@@ -164,7 +164,8 @@ def test_reading_what_never_ran(shell: Shell, applied: Path) -> None:
     assert shell("runs", "--project", applied, "--json").data == {"runs": [], "open_runs": []}
     assert shell("versions", "bronze.orders", "--project", applied).out == "no versions yet\n"
     why = shell("why", "bronze.orders", "--project", applied)
-    assert (why.code, why.out.splitlines()[-1]) == (0, "Next: lakeguard run bronze.orders")
+    following = f"Next: lakeguard --project {applied} run bronze.orders"
+    assert (why.code, why.out.splitlines()[-1]) == (0, following)
 
 
 def test_show_has_the_definition_that_was_applied(shell: Shell, applied: Path) -> None:

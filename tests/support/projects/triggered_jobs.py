@@ -31,6 +31,7 @@ from lakeguard.state.schema import job_schedules, tasks
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.model.definitions import Definitions, JobDefinition
+from lakeguard_sdk.model.evidence import SourcePosition
 from lakeguard_sdk.model.run import Failure, RunPlan
 from lakeguard_sdk.scheduling.jobs import Ticked
 from lakeguard_sdk.scheduling.process_identity import this_process
@@ -98,14 +99,15 @@ class Plane:
             )
             return {row.job_id: row.next_at for row in rows}
 
-    def publish(self, name: DatasetName = NUMBERS) -> None:
-        """One more version of a dataset."""
+    def publish(self, name: DatasetName = NUMBERS, position: SourcePosition | None = None) -> None:
+        """One more version of a dataset, which has read its source up to a position."""
         runs = PromotionRuns(self.context)
         task_id = EmbeddedOperations(self.context).submit(name, "tests")
         plan = runs.open_run(task_id, this_process("tests"))
         assert isinstance(plan, RunPlan)
         runs.submit_schema(plan.ticket, plan.declared)
-        runs.submit_evidence(plan.ticket, evidence_of(self.lake, plan, [1]))
+        evidence = evidence_of(self.lake, plan, [1]).model_copy(update={"position": position})
+        runs.submit_evidence(plan.ticket, evidence)
         runs.complete_move(plan.ticket, self.lake.publish(runs.begin_move(plan.ticket)))
 
     def roll_back(self, name: DatasetName, version: int) -> None:

@@ -71,6 +71,8 @@ def commands_in(text: str) -> list[str]:
     names = {name for _, name, _, _ in Formatter().parse(text) if name}
     filled = text.format(**{name: _VALUES.get(name, f"a.{name}") for name in names})
     filled = filled.replace("HASH", f"sha256:{'0' * 64}").replace("/*.csv", "")
+    for placeholder in ('"…"', "--reason WHY", "--approver NAME"):  # not taken as they stand
+        filled = filled.replace(placeholder, placeholder.rpartition(" ")[0] + " x")
     return [found.strip() for found in _COMMAND.findall(filled)]
 
 

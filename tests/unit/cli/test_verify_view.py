@@ -17,6 +17,7 @@ def report(*findings: Finding) -> VerifyReport:
     return VerifyReport(
         findings=findings,
         rows=2_000_000,
+        facts=1_500_000,
         batches=12,
         tables=53,
         commits=100_010,
@@ -33,7 +34,7 @@ def plain(expected: VerifyReport) -> list[str]:
 def test_nothing_found() -> None:
     assert plain(report()) == [
         "tables             53   of the ledger, compared with the database",
-        "rows        2,000,000   row by row",
+        "rows        2,000,000   one by one: 1,500,000 facts, 500,000 derived from them",
         "batches            12   of the audit chain, recomputed",
         "commits       100,010   of governed tables",
         "files         100,000   of published versions",

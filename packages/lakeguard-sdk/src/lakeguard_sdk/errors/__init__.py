@@ -10,8 +10,9 @@ LakeGuardError
 │   │     AlreadyExists LG-1009, SecretStoreMissing LG-1014, BuiltByProgram LG-1201,
 │   │     NoWindow LG-1202, SourceNotInspectable LG-1203, AlreadyGoverned LG-1204,
 │   │     OtherTable LG-1205, NothingToApprove LG-1206, NotApprovable LG-1207,
-│   │     NothingSelected LG-1208, NotInDraft LG-1220, NothingDrafted LG-1221,
-│   │     NotComparable LG-1222, BadUserName LG-1681
+│   │     NothingSelected LG-1208, NoDecision LG-1209, NothingApplied LG-1210,
+│   │     NotInDraft LG-1220, NothingDrafted LG-1221, NotComparable LG-1222,
+│   │     BadUserName LG-1681
 │   ├── definitions
 │   │     InvalidDefinitions LG-2000, NotYaml LG-2001, UnknownKey LG-2002, MissingKey LG-2003,
 │   │     WrongValue LG-2004, DuplicateKey LG-2005, DuplicateDefinition LG-2006,
@@ -116,6 +117,7 @@ from lakeguard_sdk.errors.commands import (
     BadUserName as BadUserName,
     BuiltByProgram as BuiltByProgram,
     MaintenanceRefused as MaintenanceRefused,
+    NoDecision as NoDecision,
     NoProject as NoProject,
     NoWindow as NoWindow,
     NotAdoptable as NotAdoptable,
@@ -125,6 +127,7 @@ from lakeguard_sdk.errors.commands import (
     NotPermitted as NotPermitted,
     NotRegistered as NotRegistered,
     NothingDrafted as NothingDrafted,
+    NothingApplied as NothingApplied,
     NothingSelected as NothingSelected,
     NothingToApprove as NothingToApprove,
     SecretStoreMissing as SecretStoreMissing,

@@ -162,6 +162,22 @@ class NothingSelected(UsageError):
     next_command = "lakeguard status"
 
 
+class NoDecision(UsageError):
+    """Name a run that the gate judged: one that was published or blocked."""
+
+    code = "LG-1209"
+    what = "run {run} has no decision: {reason}"
+    next_command = "lakeguard runs {dataset}"
+
+
+class NothingApplied(UsageError):
+    """A run uses applied definitions: apply those of the project's files first."""
+
+    code = "LG-1210"
+    what = "no dataset is applied, so there is nothing to run"
+    next_command = "lakeguard apply"
+
+
 class NotInDraft(UsageError):
     """Name a dataset that the file defines."""
 

@@ -43,7 +43,7 @@ class InvalidDefinitions(UsageError):
 
     code = "LG-2000"
     what = "{count} in the definitions"
-    next_command = "lakeguard validate"
+    next_command = "fix the files, then: lakeguard validate"
 
     def __init__(self, errors: Iterable[DefinitionError]) -> None:
         self.errors = tuple(errors)

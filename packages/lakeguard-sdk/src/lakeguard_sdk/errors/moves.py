@@ -123,7 +123,7 @@ class CommitMismatch(MoveError):
 
     code = "LG-4004"
     what = "commit {commit} of {dataset} is not the approved one: {difference}"
-    next_command = "lakeguard rollback {dataset} --to VERSION --reason ..."
+    next_command = 'lakeguard rollback {dataset} --to VERSION --reason "…"'
 
 
 class TableUnreadable(MoveError):

@@ -51,6 +51,8 @@ class VerifyReport(FrozenModel):
 
     findings: tuple[Finding, ...]
     rows: int
+    """Of facts, and of the tables derived from them."""
+    facts: int = 0
     batches: int
     tables: int
     commits: int

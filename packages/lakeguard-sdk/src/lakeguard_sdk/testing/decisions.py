@@ -14,7 +14,7 @@ from lakeguard_sdk.core.enums import (
     Outcome,
     RunStatus,
 )
-from lakeguard_sdk.errors import BadName, NotRegistered, UnknownRun
+from lakeguard_sdk.errors import BadName, NoDecision, NotRegistered
 from lakeguard_sdk.model.decision import CheckResult
 from lakeguard_sdk.model.read_models import RunRow
 from lakeguard_sdk.testing.lake import Lake
@@ -56,7 +56,7 @@ def judged(lake: Lake, name: str) -> Judged:
         fail(f"{dataset} never ran; call lake.run({name!r}) first")
     try:
         checks = lake.client.reader.decision(run.run_id).ruling.checks
-    except UnknownRun:  # it failed before there was anything to decide
+    except NoDecision:  # it failed before there was anything to decide
         checks = ()
     return Judged(run, checks, published_version(lake, dataset))
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import click
 
+from lakeguard.cli.options import with_env
 from lakeguard.cli.terminal.layout import Tone, toned
 from lakeguard.services.plain_text import escaped, escaped_lines
 from lakeguard_sdk.client import Client
@@ -64,13 +63,6 @@ def failure_lines(error: BaseException, env: str | None = None) -> list[str]:
         *more,
         f"Next: {escaped(data['next'])}",
     ]
-
-
-def with_env(command: str, env: str | None) -> str:
-    """The command with ``--env`` added to every ``lakeguard``."""
-    if env is None:
-        return command
-    return re.sub(r"\blakeguard (?=[a-z])", f"lakeguard --env {env} ", command)
 
 
 def exit_code_of(error: BaseException) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import update_wrapper
@@ -24,6 +26,33 @@ class Call:
     debug: bool = False
     opened: list[Client] = field(default_factory=list)
     """Clients to close once the command has answered."""
+
+    def repeated_in(self, command: str) -> str:
+        """The command with ``--env`` and ``--project`` of this call."""
+        command = with_env(command, self.env)
+        if self.project is None:
+            return command
+        named = f"lakeguard --project {shlex.quote(str(self.project))} "
+        return re.sub(r"\blakeguard (?=[a-z-])", lambda _: named, command)
+
+
+def with_env(command: str, env: str | None) -> str:
+    """The command with ``--env`` added to every ``lakeguard``."""
+    if env is None:
+        return command
+    return re.sub(r"\blakeguard (?=[a-z])", f"lakeguard --env {env} ", command)
+
+
+_PLACEHOLDER = re.compile(r"…|\.\.\.|NAME|WHY|REASON")
+"""What suggested commands show where a person has to write something."""
+
+
+def written(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Callback of options whose text is recorded: a placeholder says nothing."""
+    if value is not None and _PLACEHOLDER.fullmatch(value.strip()):
+        what = "who approves it" if parameter.name == "approver" else "the reason itself"
+        raise click.BadParameter(f"{value.strip()} is a placeholder; write {what}")
+    return value
 
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)

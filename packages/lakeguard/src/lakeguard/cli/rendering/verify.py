@@ -61,7 +61,7 @@ def verify_lines(report: VerifyReport, *, replayed: bool) -> list[str]:
     decided = "all repeated" if replayed else "documents only; --replay repeats them"
     counts = [
         ["tables", number(report.tables), "of the ledger, compared with the database"],
-        ["rows", number(report.rows), "row by row"],
+        ["rows", number(report.rows), _rows_text(report)],
         ["batches", number(report.batches), "of the audit chain, recomputed"],
         ["commits", number(report.commits), "of governed tables"],
         ["files", number(report.files), "of published versions"],
@@ -69,6 +69,11 @@ def verify_lines(report: VerifyReport, *, replayed: bool) -> list[str]:
     ]
     shown = columns(counts, right=frozenset({1}))
     return [*shown, "", *_verdict(report.findings), f"head {escaped(report.head)}"]
+
+
+def _rows_text(report: VerifyReport) -> str:
+    derived = report.rows - report.facts
+    return f"one by one: {number(report.facts)} facts, {number(derived)} derived from them"
 
 
 def _verdict(findings: Sequence[Finding]) -> Iterator[str]:

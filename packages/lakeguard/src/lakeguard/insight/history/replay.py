@@ -22,33 +22,47 @@ from lakeguard.ledger.documents import get_document
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import decisions
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.errors import SemanticsUnknown, UnknownRun
-from lakeguard_sdk.model.decision import CaseHashes, Ruling
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.errors import NoDecision, SemanticsUnknown
+from lakeguard_sdk.model.decision import CaseHashes, Decision, Ruling
 from lakeguard_sdk.model.definitions import PolicyDefinition, RuleDefinition
 from lakeguard_sdk.model.evidence import Evidence
-from lakeguard_sdk.model.read_models import ReplayResult
+from lakeguard_sdk.model.read_models import ReplayResult, RunRow
 
 _AT_ONCE = 400
 _HASHES = ("facts_hash", "evidence_hash", "ruleset_hash", "policies_hash", "history_hash")
 
 
-def replay_decision(tx: Transaction, run_id: str, dataset: DatasetName) -> ReplayResult:
-    decision = decision_of_run(tx, run_id, dataset)
-    if decision is None:
-        raise UnknownRun(run=f"{run_id} with a decision")
+def replay_decision(tx: Transaction, run: RunRow) -> ReplayResult:
+    decision = required_decision(tx, run)
     replayer = Replayer(lambda content_hash: get_document(tx, content_hash))
     again = replayer.decide_again(
         decision.case, decision.ruling.decided_at, decision.ruling.semantics
     )
     recorded, replayed = decision.ruling.to_json(), again.to_json()
     return ReplayResult(
-        run_id=run_id,
+        run_id=run.run_id,
         decision_id=decision.decision_id,
         identical=recorded == replayed,
         recorded=recorded,
         replayed=replayed,
     )
+
+
+def required_decision(tx: Transaction, run: RunRow) -> Decision:
+    """Raises NoDecision, with the reason, for a run that ended before the gate."""
+    decision = decision_of_run(tx, run.run_id, run.dataset)
+    if decision is None:
+        raise NoDecision(run=run.run_id, reason=_undecided(run), dataset=run.dataset)
+    return decision
+
+
+def _undecided(run: RunRow) -> str:
+    if run.error_code is not None:
+        return f"it failed before the gate ({run.error_code})"
+    if run.status is RunStatus.SUCCESS and run.version is None:
+        return "it found nothing new, so there was nothing to decide"
+    return "it ended before the gate"
 
 
 class RecordedCase(NamedTuple):

@@ -13,7 +13,7 @@ from lakeguard.dispatch.task_list import list_open_runs
 from lakeguard.insight.comparison.run_cases import since_green
 from lakeguard.insight.comparison.run_facts import build_kinds, facts_of_run
 from lakeguard.insight.comparison.trends import check_trends
-from lakeguard.insight.history.replay import replay_decision
+from lakeguard.insight.history.replay import replay_decision, required_decision
 from lakeguard.insight.reader.changed_datasets import changed_datasets
 from lakeguard.insight.reader.invalidations import (
     invalidation_row,
@@ -31,7 +31,7 @@ from lakeguard.insight.reader.quarantine import (
 )
 from lakeguard.insight.reader.schemas import schema_diff, schema_rows, undeclared_columns
 from lakeguard.insight.reader.stored_profiles import shown_profiles
-from lakeguard.ledger.decisions import decision_of_run, samples_of_run
+from lakeguard.ledger.decisions import samples_of_run
 from lakeguard.ledger.intents import file_records
 from lakeguard.ledger.lineage import lineage_rows
 from lakeguard.ledger.maintenance import removed_versions
@@ -243,11 +243,7 @@ class StateReader:
 
     def decision(self, run_id: str) -> Decision:
         with self.state.read() as tx:
-            run = self._run(tx, run_id)
-            decision = decision_of_run(tx, run_id, run.dataset)
-        if decision is None:
-            raise UnknownRun(run=f"{run_id} with a decision")
-        return decision
+            return required_decision(tx, self._run(tx, run_id))
 
     def samples(self, run_id: str) -> tuple[RowSample, ...]:
         with self.state.read() as tx:
@@ -305,8 +301,7 @@ class StateReader:
 
     def replay(self, run_id: str) -> ReplayResult:
         with self.state.read() as tx:
-            run = self._run(tx, run_id)
-            return replay_decision(tx, run_id, run.dataset)
+            return replay_decision(tx, self._run(tx, run_id))
 
     def schemas(self, name: DatasetName, limit: int = 50) -> Sequence[SchemaRow]:
         with self.state.read() as tx:

@@ -114,6 +114,7 @@ def verify(
     return VerifyReport(
         findings=proof.tally.findings(),
         rows=proof.rows,
+        facts=proof.facts,
         batches=len(links),
         tables=proof.tables_compared,
         commits=proof.commits,
@@ -132,6 +133,7 @@ class _Proof:
     on_table: OnTable | None = None
     tally: Tally = field(default_factory=Tally)
     rows: int = 0
+    facts: int = 0
     tables_compared: int = 0
     commits: int = 0
     files: int = 0
@@ -172,6 +174,7 @@ class _Proof:
             name = state.table.name
             self.tally.add(damages)
             self.rows += len(state.held)
+            self.facts += len(state.held) if name in fact_tables() else 0
             self.tables_compared += 1
             self.decisions += len(state.held) if name == "decisions" else 0
             if ledger is None:

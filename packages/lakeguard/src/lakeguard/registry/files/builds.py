@@ -42,7 +42,7 @@ def read_build(fields: Fields, files: ProjectFiles) -> Built | None:
         return _source_build(fields)
     elif has_build:
         return _code_build(fields, files)
-    else:
+    elif not fields.misspelt & {"source", "build"}:
         first = next(iter(fields.block.keys.values()), fields.block)
         fields.add(MissingKey(fields.document.place(first), key="source or build"))
     return None

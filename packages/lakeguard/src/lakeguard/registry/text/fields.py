@@ -15,7 +15,7 @@ from lakeguard.registry.text.yaml_nodes import (
     Scalar,
 )
 from lakeguard_sdk.core.dataset_name import DatasetName, check_word
-from lakeguard_sdk.core.did_you_mean import did_you_mean
+from lakeguard_sdk.core.did_you_mean import did_you_mean, nearest
 from lakeguard_sdk.errors import (
     BadDefinitionName,
     BadName,
@@ -50,10 +50,13 @@ class Fields:
         self.document = document
         self.block = block
         self.findings = findings
+        self.misspelt: set[str] = set()
+        """Keys that an unknown key was probably meant to be."""
         for key, scalar in block.keys.items():
             if key not in keys:
                 below = [name for name, known in (inner or {}).items() if key in known]
                 hint = f"; it belongs under {below[0]}" if below else did_you_mean(key, keys)
+                self.misspelt |= {nearest(key, keys) or ""} if not below else set()
                 self.add(UnknownKey(document.place(scalar), key=key, hint=hint))
 
     def add(self, error: DefinitionError) -> None:
@@ -73,8 +76,11 @@ class Fields:
         return self.document.place(node)
 
     def missing(self, key: str) -> None:
-        """Report a missing value at its key, or a missing key at its mapping."""
+        """Report a missing value at its key, or a missing key at its mapping, unless it is there
+        and only misspelt."""
         scalar = self.block.keys.get(key)
+        if scalar is None and key in self.misspelt:
+            return
         if scalar is not None:
             place = self.document.place(scalar)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from lakeguard_sdk.errors import DefinitionError, InvalidDefinitions
+from lakeguard_sdk.errors import DefinitionError, InvalidDefinitions, MissingKey, UnknownKey
 from lakeguard_sdk.security.secret_values import holds_secret, masked
 
 
@@ -24,9 +24,16 @@ class Findings:
         return len(self._errors)
 
     def errors(self) -> tuple[DefinitionError, ...]:
-        """Sorted by place, without duplicates."""
+        """Sorted by place, without duplicates; in a file with unknown keys, which may have been
+        meant to be the missing ones, these come last."""
         unique = {(e.place, e.code, str(e)): e for e in self._errors}
-        return tuple(sorted(unique.values(), key=_reading_order))
+        unknown = {e.place.file for e in self._errors if isinstance(e, UnknownKey)}
+
+        def order(error: DefinitionError) -> tuple[str, bool, int, int, str]:
+            last = isinstance(error, MissingKey) and error.place.file in unknown
+            return (error.place.file, last, *_place_in_file(error))
+
+        return tuple(sorted(unique.values(), key=order))
 
     def raise_if_any(self) -> None:
         if self._errors:
@@ -48,5 +55,5 @@ def _masked(value: Any) -> Any:
     return [_masked(item) for item in value] if isinstance(value, list) else value
 
 
-def _reading_order(error: DefinitionError) -> tuple[str, int, int, str]:
-    return error.place.file, error.place.line, error.place.column, error.code
+def _place_in_file(error: DefinitionError) -> tuple[int, int, str]:
+    return error.place.line, error.place.column, error.code

@@ -16,7 +16,10 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple
 
+from lakeguard.ledger.documents import get_document
+from lakeguard.ledger.versions import pointer, require_version
 from lakeguard.promotion.context import PlaneContext
+from lakeguard.registry.store import require_dataset
 from lakeguard.scheduler.graph.current_jobs import CurrentJob
 from lakeguard.scheduler.launch.gate_facts import under_way
 from lakeguard.scheduler.launch.requests import Cause, CauseKind, LaunchRequest
@@ -28,6 +31,7 @@ from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import data_hash
 from lakeguard_sdk.errors import Overlapping
+from lakeguard_sdk.model.evidence import SourceFile, SourcePosition
 from lakeguard_sdk.scheduling.jobs import Launch, Overlap
 from lakeguard_sdk.storage.storage import local_path, storage_for
 
@@ -55,7 +59,7 @@ def launch_arrived(context: PlaneContext, roster: Roster, file_watch: FileWatch)
     root = str(Path(local_path(context.lake)).resolve())
     names = {each: matching_files(root, each) for each in {job.controls.files for job in jobs}}
     states = file_watch.scan(root, {job.job_id: names[job.controls.files] for job in jobs})
-    _pass_launched(context, file_watch, states)
+    _pass_launched(context, file_watch, states, jobs)
     whole = file_watch.whole(context.dispatch.quiet_seconds)
     plan = partial(_plan, jobs, states, whole, file_watch)
     return Arrived(
@@ -64,18 +68,44 @@ def launch_arrived(context: PlaneContext, roster: Roster, file_watch: FileWatch)
 
 
 def _pass_launched(
-    context: PlaneContext, file_watch: FileWatch, states: dict[str, list[FileState]]
+    context: PlaneContext,
+    file_watch: FileWatch,
+    states: dict[str, list[FileState]],
+    jobs: Sequence[CurrentJob],
 ) -> None:
-    """Load what the State knows about files that are new to this process."""
+    """Load what the State knows about files that are new to this process: the job was launched for
+    them, or its dataset shows them already, because a run read them before the job existed."""
     found = file_watch.note(file for each in states.values() for file in each)
     if not found:
         return
     with context.read() as tx:
-        for job_id, each in states.items():
+        for job in jobs:
+            each = states[job.job_id]
             first = [file for file in each if file in found]
-            new = set(_new(tx, job_id, first, file_watch))
-            states[job_id] = [file for file in each if file in new or file not in found]
+            new = set(_new(tx, job.job_id, first, file_watch))
+            shown = _shown_files(tx, job) if new else frozenset()
+            for file in [file for file in new if _as_read(file) in shown]:
+                file_watch.know_launched(job.job_id, file)
+                new.discard(file)
+            states[job.job_id] = [file for file in each if file in new or file not in found]
     file_watch.note(file for each in states.values() for file in each)
+
+
+def _shown_files(tx: Transaction, job: CurrentJob) -> frozenset[SourceFile]:
+    """Files of the lake that the published version of the job's dataset has read."""
+    if job.definition.dataset is None:
+        return frozenset()
+    dataset_id = require_dataset(tx, job.definition.dataset).dataset_id
+    published = pointer(tx, dataset_id)
+    stored = published and require_version(tx, dataset_id, published.version)
+    if not stored or stored.position_hash is None:
+        return frozenset()
+    position = SourcePosition.from_json(get_document(tx, stored.position_hash))
+    return frozenset(file.model_copy(update={"sha256": ""}) for file in position.files)
+
+
+def _as_read(file: FileState) -> SourceFile:
+    return SourceFile(path=file.path, size=file.size, modified_ms=file.modified_ns // 1_000_000)
 
 
 def _plan(

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import click
 
 from lakeguard.cli.commands.build.run import EXIT_CODES
-from lakeguard.cli.errors import with_env
-from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.options import Call, shared_options, with_env
 from lakeguard.cli.rendering.run import run_lines
 from lakeguard.cli.session import person, project_of, writing
 from lakeguard.cli.terminal.output import answer

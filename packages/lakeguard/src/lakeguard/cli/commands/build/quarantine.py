@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 import click
 
 from lakeguard.cli.commands.build.run import EXIT_CODES
-from lakeguard.cli.errors import with_env
-from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.options import Call, shared_options, with_env, written
 from lakeguard.cli.rendering.quarantine import (
     balance_line,
     discarded_lines,
@@ -151,7 +150,7 @@ def replay(
 @click.argument("dataset")
 @_run
 @_rule
-@click.option("--reason", required=True, help="Reason, recorded in the ledger.")
+@click.option("--reason", callback=written, required=True, help="Reason, recorded in the ledger.")
 @shared_options
 def discard(
     call: Call, dataset: str, runs: tuple[str, ...], rules: tuple[str, ...], reason: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.options import Call, shared_options, written
 from lakeguard.cli.session import writing
 from lakeguard.cli.terminal.layout import (
     GAP,
@@ -23,7 +23,7 @@ from lakeguard_sdk.core.dataset_name import DatasetName, parse_version
 @click.option(
     "--to", "target", required=True, metavar="VERSION", help="Version to go back to, such as v1."
 )
-@click.option("--reason", required=True, help="Reason, recorded in the ledger.")
+@click.option("--reason", callback=written, required=True, help="Reason, recorded in the ledger.")
 @shared_options
 def rollback_command(call: Call, dataset: str, target: str, reason: str) -> None:
     """Publish an earlier version of DATASET again.
@@ -45,7 +45,7 @@ def rollback_command(call: Call, dataset: str, target: str, reason: str) -> None
 
 @click.command("undo")
 @click.argument("dataset")
-@click.option("--reason", required=True, help="Reason, recorded in the ledger.")
+@click.option("--reason", callback=written, required=True, help="Reason, recorded in the ledger.")
 @shared_options
 def undo_command(call: Call, dataset: str, reason: str) -> None:
     """Put the table of DATASET back to its published version.

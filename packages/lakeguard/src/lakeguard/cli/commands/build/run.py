@@ -32,6 +32,7 @@ from lakeguard.settings import load_settings
 from lakeguard_sdk.client import Client, local_worker
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.errors import NothingApplied
 from lakeguard_sdk.model.run import RunResult
 
 EXIT_CODES = {RunStatus.SUCCESS: 0, RunStatus.FAILED: 1, RunStatus.BLOCKED: 3}
@@ -82,6 +83,8 @@ def run_command(
     with writing(call) as client:
         apply_or_note(call, client, apply_first=apply_first)
         known = client.registry.definitions().datasets
+        if not known and not datasets:
+            raise NothingApplied
         only = client.reader.changed() if changed else None
         if everything and only is None:
             return _many(call, client, choose_all(known), jobs)

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import click
 
-from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.options import Call, shared_options, written
 from lakeguard.cli.rendering.waivers import waivers_lines
 from lakeguard.cli.session import client_of, writing
 from lakeguard.cli.terminal.layout import (
@@ -30,8 +30,10 @@ from lakeguard_sdk.core.dataset_name import DatasetName
     metavar="DATE",
     help="Last day (UTC), or a time with its zone; at most 90 days from now.",
 )
-@click.option("--reason", required=True, help="Reason, recorded in the ledger.")
-@click.option("--approver", required=True, metavar="NAME", help="Who approves it.")
+@click.option("--reason", callback=written, required=True, help="Reason, recorded in the ledger.")
+@click.option(
+    "--approver", callback=written, required=True, metavar="NAME", help="Who approves it."
+)
 @shared_options
 def waive_command(
     call: Call, dataset: str, check: str, until: str, reason: str, approver: str
@@ -54,7 +56,7 @@ def waive_command(
     lines = [
         f"{mark}  {strong(row.dataset)}{GAP}{summary}",
         f"  covers: {covered}",
-        f"Next: {revoke}",
+        f"Next: {call.repeated_in(revoke)}",
     ]
     answer(call, {"waiver": row.to_data()}, lines)
 
@@ -84,7 +86,7 @@ def end_of(text: str) -> datetime:
 @click.argument("dataset", required=False)
 @click.option("--all", "every", is_flag=True, help="Include expired and revoked ones.")
 @click.option("--revoke", metavar="WAIVER", help="Revoke this waiver now.")
-@click.option("--reason", help="Reason of --revoke, recorded in the ledger.")
+@click.option("--reason", callback=written, help="Reason of --revoke, recorded in the ledger.")
 @shared_options
 def waivers_command(
     call: Call, dataset: str | None, every: bool, revoke: str | None, reason: str | None

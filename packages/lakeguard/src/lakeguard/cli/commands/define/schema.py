@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import click
 
-from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.options import Call, shared_options, written
 from lakeguard.cli.rendering.schema import approved_lines, diff_lines, history_lines
 from lakeguard.cli.session import client_of, project_of, writing
 from lakeguard.cli.terminal.output import answer
@@ -50,7 +50,9 @@ def history(call: Call, dataset: str, limit: int) -> None:
 
 @schema_command.command("approve")
 @click.argument("dataset")
-@click.option("--reason", required=True, help="Reason, recorded with the revision.")
+@click.option(
+    "--reason", callback=written, required=True, help="Reason, recorded with the revision."
+)
 @click.option(
     "--column", "columns", multiple=True, metavar="NAME", help="Only this column; repeatable."
 )

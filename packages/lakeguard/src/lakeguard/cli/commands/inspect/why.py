@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import click
 
-from lakeguard.cli.errors import with_env
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.rendering.why import open_run_lines, why_lines
 from lakeguard.cli.session import client_of
@@ -40,7 +37,8 @@ def why_command(call: Call, subject: str, every_check: bool) -> None:
     if run is None:
         text = f"{subject} has not run yet"
         build = way_to_build(reader.definition(DatasetName(subject)))
-        answer(call, {"run": None, **data}, before or [text, f"Next: {build}"])
+        lines = before or [text, f"Next: {call.repeated_in(build)}"]
+        answer(call, {"run": None, **data}, lines)
         return
     explanation = explain(reader, run, datetime.now(UTC))
     explanation = replace(
@@ -68,9 +66,4 @@ def _find_run(reader: Reader, subject: str) -> RunRow | None:
 
 
 def with_call_options(way: NextCommand, call: Call) -> NextCommand:
-    """The command with ``--env`` and ``--project`` of this call."""
-    command = with_env(way.command, call.env)
-    if call.project is not None:
-        named = f"lakeguard --project {shlex.quote(str(call.project))} "
-        command = re.sub(r"\blakeguard (?=[a-z-])", lambda _: named, command)
-    return way.model_copy(update={"command": command})
+    return way.model_copy(update={"command": call.repeated_in(way.command)})

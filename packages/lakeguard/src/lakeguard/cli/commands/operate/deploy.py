@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import click
 
-from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.options import Call, shared_options, written
 from lakeguard.cli.rendering.jobs import deployed_lines, unapplied_lines, versions_lines
 from lakeguard.cli.session import client_of, project_of, writing
 from lakeguard.cli.terminal.output import answer
@@ -20,7 +20,7 @@ from lakeguard_sdk.errors import NothingToDeploy
 @click.command("deploy")
 @click.option("--dry-run", is_flag=True, help="Show what would change without changing it.")
 @click.option("--to", metavar="VERSION", help="Roll back to this version of the graph.")
-@click.option("--reason", default="", help="Reason, recorded with the change.")
+@click.option("--reason", callback=written, default="", help="Reason, recorded with the change.")
 @click.option("--list", "listing", is_flag=True, help="List deployed versions.")
 @click.option(
     "--limit",

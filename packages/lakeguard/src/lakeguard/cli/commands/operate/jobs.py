@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 import click
 
-from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.options import Call, shared_options, written
 from lakeguard.cli.rendering.jobs import (
     ended_lines,
     job_lines,
@@ -51,7 +51,9 @@ _EARLIER_EXIT_CODES = {
 }
 """Exit codes where the task was started before, so nothing runs here."""
 
-_reason_option = click.option("--reason", default="", help="Reason, recorded with the change.")
+_reason_option = click.option(
+    "--reason", callback=written, default="", help="Reason, recorded with the change."
+)
 
 
 @click.group("jobs")

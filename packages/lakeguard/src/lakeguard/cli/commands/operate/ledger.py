@@ -102,10 +102,11 @@ def rebuild_command(call: Call, replace: bool) -> None:
     touched. The rebuilt database then owns the lake.
     """
     rebuilt = rebuild_embedded(project_of(call), env=call.env, replace=replace, progress=note)
-    lines = [f"{number(rebuilt.rows)} rows of {number(rebuilt.batches)} batches restored"]
+    many, batches = plural(rebuilt.rows, "fact"), plural(rebuilt.batches, "batch", "batches")
+    lines = [f"{many} of {batches} restored, and the tables derived from them"]
     if rebuilt.dropped_rows:
-        lines.append(f"{number(rebuilt.dropped_rows)} rows of an unfinished batch were dropped")
+        lines.append(f"{number(rebuilt.dropped_rows)} facts of an unfinished batch were dropped")
     if rebuilt.undelivered_rows:
         lost = number(rebuilt.undelivered_rows)
-        lines.append(f"{lost} rows of the database had not reached the ledger and are lost")
+        lines.append(f"{lost} facts of the database had not reached the ledger and are lost")
     answer(call, rebuilt.to_data(), [*lines, f"head {rebuilt.head}", "Next: lakeguard verify"])

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import click
 
-from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.options import Call, shared_options, written
 from lakeguard.cli.rendering.jobs import way_to_start
 from lakeguard.cli.rendering.tasks import (
     name_of,
@@ -27,7 +27,9 @@ from lakeguard_sdk.scheduling.tasks import Jobs, TaskRow
 STATES = [state.value for state in TaskState]
 _OF_THE_JOB = (JobDisabled.code, NotDeployed.code)
 """Refusals that are fixed at the job."""
-_reason_option = click.option("--reason", default="", help="Reason, recorded with the change.")
+_reason_option = click.option(
+    "--reason", callback=written, default="", help="Reason, recorded with the change."
+)
 
 
 @click.group("tasks")
