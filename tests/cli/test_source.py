@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import json
+import re
 from collections.abc import Iterator
 from contextlib import chdir
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -11,11 +15,13 @@ import pytest
 
 from lakeguard.cli.terminal.shell_patterns import source_path
 from lakeguard.registry.load_folder import load_folder
-from lakeguard.services.propose_definition import propose, write_new
+from lakeguard.services.draft_rules import inspect_and_suggest
+from lakeguard.services.propose_definition import key_rules, propose, write_new
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, SourceFormat
 from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.model.source_preview import PreviewColumn, SourcePreview
+from lakeguard_sdk.types.plain_types import null_values
 from tests.support.projects.shell import Shell
 
 ORDERS = "order_id;Order Date;amount\n{0};2026-01-0{0};1.50\n"
@@ -192,14 +198,72 @@ def test_the_pattern_that_a_shell_had_read(
 def test_files_that_no_one_pattern_finds(tmp_path: Path) -> None:
     for name in ("a.csv", "b.csv", "c.csv"):
         (tmp_path / name).touch()
-    with pytest.raises(click.UsageError, match="quote it"):
+    with pytest.raises(click.UsageError, match="quote it") as refused:
         source_path(("a.csv", "c.csv"), tmp_path, tmp_path)
+    assert refused.value.message.endswith(": lakeguard source add NAME '*.csv'")
+    (tmp_path / "my files").mkdir()
+    for name in ("a.csv.gz", "b.csv.gz", "c.csv.gz"):
+        (tmp_path / "my files" / name).touch()
+    with pytest.raises(click.UsageError, match=r"NAME 'my files/[*]\.csv\.gz'"):
+        source_path(("my files/a.csv.gz", "my files/c.csv.gz"), tmp_path, tmp_path)
 
 
 def test_files_outside_of_the_lake_are_named_in_full(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     assert source_path(("../in/*.csv",), lake, lake) == f"{tmp_path}/in/*.csv"
     assert source_path(("*.csv",), lake / "in", lake) == "in/*.csv"
+
+
+SEEN = [
+    {"id": n, "doc": f'{{"k":{n}}}', "day": f"2026-01-{1 + n % 28:02d}", "amount": f"{n % 50}.50"}
+    for n in range(200)
+]
+ODD = [
+    {"doc": "{not json", "day": "2026-02-28", "amount": "-1.50"},
+    {"doc": '{"k":1,"k":2}', "day": "0001-01-01", "amount": "1000000.01"},
+    {"doc": "null", "day": "9999-12-31", "amount": "1e300"},
+    {"doc": "[]", "day": "2026-02-30", "amount": "NA"},
+    {"doc": "-", "day": "-", "amount": "-0.0"},
+    {"doc": "it's {}", "day": "n/a", "amount": "00.5"},
+]
+
+
+def holds(rule: str, row: dict[str, str], nulls: list[str]) -> bool:
+    """Whether a value of a row satisfies a proposed rule, by other means than its measures."""
+    kind, column = re.match(r"(\w+)\((\w+)", rule).groups()  # type: ignore[union-attr]
+    value = str(row[column])
+    if kind == "not_null":
+        return value not in nulls
+    if value in nulls:
+        return True
+    match kind:
+        case "range":
+            least, most = map(float, re.findall(r"(?:min|max)=([-0-9.e+]+)", rule))
+            return least <= float(value) <= most
+        case "regex":
+            (pattern,) = re.findall(r"pattern='(.*)'\)", rule)
+            return re.fullmatch(pattern.replace("''", "'"), value) is not None
+        case "not_future":
+            return value <= "2026-03-01"
+        case "json_valid":
+            json.loads(value)
+    return kind in ("unique", "increasing", "json_valid")
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_every_seen_row_satisfies_the_proposed_rules(tmp_path: Path, odd: dict[str, str]) -> None:
+    rows = [*SEEN, {"id": 200, **odd}]
+    with (tmp_path / "a.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(SEEN[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    seen, found = inspect_and_suggest("a.csv", str(tmp_path), key_rules, now)
+    nulls = null_values(seen.options.get("null_value", ""))
+    assert found
+    for suggestion in found:
+        failing = [row for row in rows if not holds(suggestion.rule, row, nulls)]
+        assert failing == [], suggestion.rule
 
 
 @pytest.mark.parametrize("pattern", ["silver/p/*.csv", "exports/link/*.csv", "_lakeguard/*.csv"])

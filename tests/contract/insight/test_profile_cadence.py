@@ -101,6 +101,18 @@ def test_one_is_due_when_enough_time_has_passed(tmp_path: Path, turned_clock: Cl
     assert versions(client) == [3, 1]
 
 
+def test_a_profile_of_a_clock_that_was_ahead_delays_none(
+    tmp_path: Path, turned_clock: Clock
+) -> None:
+    client = world(tmp_path, "7d")
+    turned_clock.pass_time(30 * DAY)
+    profile_if_due(run(client, 1), client.for_worker())
+    turned_clock.pass_time(-30 * DAY)
+    profile_if_due(run(client, 2), client.for_worker())
+    assert sorted(versions(client)) == [1, 2]
+    assert client.runs.due_profile(run(client, 3).ticket) is None
+
+
 def test_a_version_that_has_one_by_now_keeps_it(tmp_path: Path) -> None:
     client = world(tmp_path, "version")
     plan = run(client, 3)

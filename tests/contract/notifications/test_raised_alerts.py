@@ -188,6 +188,26 @@ def test_what_is_late_is_told_once_until_it_ends(tmp_path: Path, turned_clock: C
     assert raised(client, AlertKind.LATE) == [second, first]
 
 
+def test_a_version_of_a_clock_that_was_ahead_is_late_in_time(
+    tmp_path: Path, turned_clock: Clock
+) -> None:
+    client = world(tmp_path, numbers(), policies=(FRESH,))
+    run_by_hand(client, [1])
+    turned_clock.pass_time(3_600 + 30 * 86_400)
+    ahead = run_by_hand(client, [2])
+    assert ahead.version == 2
+    turned_clock.pass_time(-30 * 86_400)
+    assert list(client.notifications.sweep()) == [], "as old as the run before it"
+    fail(client, client.operations.submit(NUMBERS, "test"), retryable=False)
+    turned_clock.pass_time(23.5 * 3_600)
+    assert list(client.notifications.sweep()) == [], "as old as the run after it"
+    turned_clock.pass_time(3_600)
+    (alert,) = client.notifications.sweep()
+    assert "last promoted 1 d 30 m ago" in alert.message
+    turned_clock.pass_time(3_600)
+    assert list(client.notifications.sweep()) == [], "raised once"
+
+
 def test_another_promise_is_another_breach(tmp_path: Path, turned_clock: Clock) -> None:
     client = world(tmp_path, numbers(), policies=(FRESH,))
     run_by_hand(client, [1])

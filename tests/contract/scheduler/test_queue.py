@@ -195,6 +195,25 @@ def test_a_failure_that_may_pass_is_tried_again_later_each_time(queue: Queue) ->
     assert 15 <= pauses[0] <= 30 <= pauses[1] <= 60
 
 
+def test_a_clock_that_was_ahead_delays_no_task(queue: Queue) -> None:
+    day = 86_400
+    queue.clock.pass_time(day)
+    (task_id,) = queue.put("sweep", attempts=3)
+    queue.clock.pass_time(-day)
+    (given,) = queue.claim()
+    assert given.ticket.task_id == task_id, "it was queued, whatever its time"
+    queue.clock.pass_time(day)
+    queue.dispatch.keep([given.ticket])
+    assert queue.report(given.ticket, BUSY).state is FAILED
+    queue.clock.pass_time(-day)
+    longest = queue.context.dispatch.backoff_longest_seconds
+    due_at = queue.task(task_id).due_at
+    assert due_at is not None
+    assert (due_at - queue.clock.now).total_seconds() > longest
+    assert queue.queue_retries() == [task_id]
+    assert queue.take() == [task_id]
+
+
 def test_what_fails_too_often_is_dead_and_others_go_on(queue: Queue) -> None:
     poison, other = queue.put("sweep", attempts=2, priority=9)[0], queue.put("sweep")[0]
     for _ in range(2):

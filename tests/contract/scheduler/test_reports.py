@@ -17,6 +17,7 @@ from lakeguard.dispatch.retry import queue_due_retries
 from lakeguard.dispatch.task_list import list_transitions, require_task, show_task
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
+from lakeguard.settings.settings import DispatchSettings
 from lakeguard.state import schema as t
 from lakeguard.state.database import Database
 from lakeguard_sdk.core.enums import RunStatus, TaskKind, TaskState
@@ -126,7 +127,7 @@ def test_a_failure_that_may_pass_is_tried_again_and_ends_dead(
     assert first.state is TaskState.FAILED
     clock.pass_time(3600)
     with context.write() as tx:
-        (again,) = queue_due_retries(tx, "loop")
+        (again,) = queue_due_retries(tx, "loop", DispatchSettings())
     assert again.task_id == task_id
     assert port.report(begin(context, task_id), PASSING).state is TaskState.DEAD
     ends = [row["error_code"] for row in rows(context, t.md_job_execution)]
@@ -152,7 +153,7 @@ def test_the_same_again_gets_the_first_answer(
     clock.pass_time(7200)
     assert [port.report(*each).to_json() for each in reports] == first
     with context.write() as tx:
-        queue_due_retries(tx, "loop")
+        queue_due_retries(tx, "loop", DispatchSettings())
     assert [port.report(*each).to_json() for each in reports] == first
     assert count(context, t.task_results) == 3
 
@@ -165,7 +166,7 @@ def test_an_attempt_that_was_followed_by_another_keeps_its_answer(
     first = port.report(old, PASSING)
     clock.pass_time(3600)
     with context.write() as tx:
-        queue_due_retries(tx, "loop")
+        queue_due_retries(tx, "loop", DispatchSettings())
     new = begin(context, task_id)
     assert port.report(old, PASSING).to_json() == first.to_json()
     with pytest.raises(Fenced):
@@ -231,7 +232,7 @@ def test_who_slept_past_his_lease_comes_too_late(
         port.report(stopped, DONE)
     clock.pass_time(3600)
     with context.write() as tx:
-        queue_due_retries(tx, "loop")
+        queue_due_retries(tx, "loop", DispatchSettings())
     winner = begin(context, task_id)
     for _ in range(2):
         with pytest.raises(Fenced):

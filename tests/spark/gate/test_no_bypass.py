@@ -181,6 +181,8 @@ WEAK: dict[str, str] = {
     "spark.sql.parquet.int96RebaseModeInRead": "LEGACY",
     "spark.sql.legacy.timeParserPolicy": "LEGACY",
     "spark.sql.legacy.ctePrecedencePolicy": "LEGACY",
+    "spark.sql.cteRecursionLevelLimit": "-1",
+    "spark.sql.cteRecursionRowLimit": "-1",
 }
 
 

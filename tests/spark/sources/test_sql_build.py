@@ -12,6 +12,7 @@ from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.run import InputPin, SqlBuild, TableSnapshot
 from openlaketx.engine.spark.errors import SPARK_ERRORS
+from openlaketx.engine.spark.session import settle
 from openlaketx.extract import Batch
 from openlaketx.extract.extract import read_sql
 from openlaketx.publish import commit_publish
@@ -92,6 +93,18 @@ def test_a_parent_that_lost_rows_is_refused(session: SparkSession, table: Govern
     table.published(commit_publish(table.intent(staged, load=LoadType.FULL)))
     with pytest.raises(BuildFailed, match=r"silver\.numbers lost rows .* FULL"):
         build(session, "SELECT n FROM numbers", numbers=pin(table, 3, since=2))
+
+
+def test_a_recursion_without_end_is_stopped(session: SparkSession, table: Governed) -> None:
+    session.conf.set("spark.sql.cteRecursionLevelLimit", "-1")
+    settle(session)
+    text = """WITH RECURSIVE t(n) AS (SELECT n FROM numbers UNION ALL SELECT n + 1 FROM t)
+              SELECT count(*) AS n FROM t"""
+    batch = build(session, text, numbers=pin(table, 1))
+    assert batch is not None
+    with pytest.raises(SPARK_ERRORS) as stopped:
+        batch.frame.collect()
+    assert "Recursion level limit 100 reached" in str(batch.explain(stopped.value))
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,8 @@ class Queue:
             return list_transitions(tx, task_id)
 
     def queue_retries(self) -> list[str]:
-        queued = self.context.transact(lambda tx: queue_due_retries(tx, "dispatcher"))
+        rules = self.context.dispatch
+        queued = self.context.transact(lambda tx: queue_due_retries(tx, "dispatcher", rules))
         return [task.task_id for task in queued]
 
     def retry(self, task_id: str, reason: str = "") -> Task:

@@ -175,7 +175,7 @@ def test_one_select_over_parents_passes(text: str) -> None:
         ("select " + "(" * 60 + "1" + ")" * 60, "(", "nested deeper"),
         ("select " + "abs(" * 5000 + "1" + ")" * 5000, "(", "nested deeper"),
         ("select " + "case when " * 500 + "1" + " then 1 end" * 500, "case", "nested deeper"),
-        ("select " + "not " * 5000 + "true", "s", "nested too deeply"),
+        ("select " + "not " * 5000 + "true", "not", "nested deeper"),
         ("select " + "1," * 120_000 + "1", "s", "longer than"),
     ],
 )

@@ -16,6 +16,7 @@ from lakeguard_sdk.errors import SourceNotInspectable
 from lakeguard_sdk.expressions.conditions import ColumnRef, Compare, Comparison, Length, Value
 from lakeguard_sdk.expressions.measures import CountIf, measure_key
 from lakeguard_sdk.model.source_preview import SourcePreview
+from lakeguard_sdk.types.plain_types import null_values
 from openlaketx.source_inspection import inspect_source
 from openlaketx.source_inspection.sample_rows import Limits
 
@@ -69,6 +70,10 @@ def test_a_later_file_may_have_its_columns_in_another_order(tmp_path: Path) -> N
         ("a,b\n1,NA\nNA,2\n", {"null_value": "NA"}),
         ("a,b\nx,\\N\ny,2\n", {"null_value": "\\N"}),
         ("a,b\nx,NA\ny,z\n", {}),
+        ("a,b\nx,NA\ny,-\nz,null\nu,\nv,3\n", {"null_value": '["NA","null","-"]'}),
+        ("a,b\n-,NA\n2026-01-05,7\nn/a,8\n", {"null_value": '["NA","n/a","-"]'}),
+        ("a,b\nx,NA\n-,7\n", {"null_value": "NA"}),
+        ("a,b\nNA,NA\n-,-\n", {}),
     ],
 )
 def test_how_a_csv_file_is_written(
@@ -85,6 +90,14 @@ def test_a_null_mark_counts_as_no_value(tmp_path: Path) -> None:
     found = inspect_source("a.csv", str(tmp_path))
     assert types(found) == {"id": "integer", "n": "integer"}
     assert found.columns[1].nulls == 2
+
+
+def test_several_null_marks_count_as_no_value(tmp_path: Path) -> None:
+    write(tmp_path, "id,n,s\n1,NA,x\n2,7,-\n3,-,y\n4,,z\n")
+    found = inspect_source("a.csv", str(tmp_path))
+    assert types(found) == {"id": "integer", "n": "integer", "s": "string"}
+    assert [column.nulls for column in found.columns] == [0, 3, 1]
+    assert null_values(found.options["null_value"]) == ["NA", "-"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Self
+from typing import Any, Self
 from urllib.parse import unquote
 
 from pydantic import Field, ValidationError
@@ -149,9 +149,20 @@ def commits_since(storage: Storage, location: str, version: int) -> Iterator[Com
         version += 1
 
 
+def parse_action(line: bytes) -> dict[str, Any]:
+    """One line of a commit; raises ValueError if it is no object or nested too deeply."""
+    try:
+        action = json.loads(line)
+    except RecursionError:
+        raise ValueError("a line of the commit is nested too deeply") from None
+    if not isinstance(action, dict):
+        raise ValueError("a line of the commit is not an object")
+    return action
+
+
 def parse_commit(version: int, data: bytes) -> Commit:
     """Parses any engine's commit; raises ValueError if the file is truncated."""
-    actions = [json.loads(line) for line in data.split(b"\n") if line.strip()]
+    actions = [parse_action(line) for line in data.split(b"\n") if line.strip()]
     if not actions:
         raise ValueError(f"commit {version} is empty")
     found: dict[str, list[dict[str, object]]] = {}

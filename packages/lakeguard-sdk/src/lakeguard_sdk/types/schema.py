@@ -67,8 +67,13 @@ class TableSchema(FrozenModel):
     @classmethod
     def from_delta_json(cls, text: str) -> Self:
         """Parses a Delta schema of any engine; raises ValueError for an unsupported type."""
-        fields = json.loads(text)["fields"]
-        return cls(columns=tuple(Column(name=f["name"], type=_delta_type_of(f)) for f in fields))
+        try:
+            fields = json.loads(text)["fields"]
+            types = [_delta_type_of(field) for field in fields]
+        except RecursionError:
+            raise ValueError("the schema is nested too deeply") from None
+        named = zip(fields, types, strict=True)
+        return cls(columns=tuple(Column(name=f["name"], type=found) for f, found in named))
 
     @property
     def names(self) -> tuple[str, ...]:

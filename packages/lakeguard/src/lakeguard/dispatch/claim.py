@@ -17,6 +17,7 @@ from sqlalchemy import Row, Select
 
 from lakeguard.dispatch import queue, tasks
 from lakeguard.dispatch.assign import Assigned, assigned_jobs, assignments
+from lakeguard.dispatch.retry import too_far
 from lakeguard.dispatch.task_changes import Change, change
 from lakeguard.dispatch.task_row import Task, task_from
 from lakeguard.dispatch.tasks import begin_attempts
@@ -70,11 +71,12 @@ class Claim:
     tx: Transaction
     labels: frozenset[str]
     at: datetime
+    too_far: datetime
     limit: int
 
     def rows(self, due: Select[Any]) -> Iterable[Row[Any]]:
         """Tasks due at the time of the claim."""
-        return self.tx.execute(due, {"at": self.at})
+        return self.tx.execute(due, {"at": self.at, "too_far": self.too_far})
 
 
 def _choose_named(claim: Claim, task_id: str) -> Choice:
@@ -210,7 +212,7 @@ def claim_due(
     """Claim up to a number of tasks, most urgent first, matching the worker's ``labels``; returns
     them and the refused ones. ``only`` names one task, which need not be due nor match."""
     at = tx.now()
-    claim = Claim(tx, labels, at, limit)
+    claim = Claim(tx, labels, at, too_far(at, rules), limit)
     choice = _choose(claim) if only is None else _choose_named(claim, only)
     refused = [_refused(task, choice.jobs.get(task.job_id or "")) for task in choice.off]
     ends = zip(choice.off, refused, strict=True)

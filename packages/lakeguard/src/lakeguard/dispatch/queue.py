@@ -1,7 +1,8 @@
 """Queries of the queue.
 
 Values of partial-index predicates are literals, because a planner cannot match parameters. Hot
-statements are built once and parameterised, with ``at`` for the current time.
+statements are built once and parameterised, with ``at`` for the current time. Nothing is queued for
+a time after ``too_far``, except by a clock that was ahead: that is due.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def _queued(org_id: str) -> ColumnElement[bool]:
 
 
 def _due(org_id: str, labels: str) -> ColumnElement[bool]:
-    come = tasks.c.due_at <= bindparam("at")
+    come = or_(tasks.c.due_at <= bindparam("at"), tasks.c.due_at > bindparam("too_far"))
     asked = and_(tasks.c.labels == labels, come, tasks.c.kind.in_(_KINDS))
     return and_(_queued(org_id), asked)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
 from lakeguard.dispatch.task_changes import Change, change
 from lakeguard.dispatch.task_row import Task, task_from
 from lakeguard.settings.settings import DispatchSettings
+from lakeguard.state.clock import CLOCK_SLACK
 from lakeguard.state.schema import tasks
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.backoff import Backoff, jitter
@@ -52,15 +53,23 @@ def pause(attempt: int, rules: DispatchSettings, luck: float) -> timedelta:
     return timedelta(seconds=jitter(backoff.after(attempt), lambda: luck))
 
 
-def queue_due_retries(tx: Transaction, actor: str) -> list[Task]:
-    """Queue failed tasks whose retry is due, skipping those another dispatcher handles."""
+def too_far(at: datetime, rules: DispatchSettings) -> datetime:
+    """No backoff lasts until then: a later time was computed by a clock that was ahead."""
+    return at + timedelta(seconds=rules.backoff_longest_seconds) + CLOCK_SLACK
+
+
+def queue_due_retries(tx: Transaction, actor: str, rules: DispatchSettings) -> list[Task]:
+    """Queue failed tasks whose retry is due, skipping those another dispatcher handles.
+
+    What waits for a time that is too far away is due.
+    """
     at = tx.now()
     due = (
         select(tasks)
         .where(
             tasks.c.org_id == tx.org_id,
             tasks.c.state == TaskState.FAILED.value,
-            tasks.c.due_at <= at,
+            or_(tasks.c.due_at <= at, tasks.c.due_at > too_far(at, rules)),
         )
         .order_by(tasks.c.due_at)
         .limit(_MOST_AT_ONCE)

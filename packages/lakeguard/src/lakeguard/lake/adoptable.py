@@ -17,7 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lakeguard_sdk.errors import NotAdoptable
-from lakeguard_sdk.model.delta_log import PUBLISH_APP, STAGING, CommittedFile, log_file
+from lakeguard_sdk.model.delta_log import (
+    PUBLISH_APP,
+    STAGING,
+    CommittedFile,
+    log_file,
+    parse_action,
+)
 from lakeguard_sdk.model.partitions import partition_difference, partition_problem
 from lakeguard_sdk.model.table_operations import AdoptableTable
 from lakeguard_sdk.storage.storage import join, local_path, storage_for
@@ -112,7 +118,7 @@ def _checkpointed(file: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def _committed(data: bytes) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for line in data.split(b"\n"):
         if line.strip():
-            yield from json.loads(line).items()
+            yield from parse_action(line).items()
 
 
 def _file(add: Mapping[str, Any]) -> CommittedFile:
@@ -204,7 +210,12 @@ def _in_properties(properties: Mapping[str, str]) -> Iterator[Obstacle]:
 
 
 def _in_schema(schema: str) -> Iterator[Obstacle]:
-    for column in json.loads(schema).get("fields") or ():
+    try:
+        columns = json.loads(schema).get("fields") or ()
+    except (ValueError, AttributeError, RecursionError):
+        yield Obstacle("its schema is unreadable", COPY)
+        return
+    for column in columns:
         name, metadata = str(column["name"]), column.get("metadata") or {}
         for key, (what, way_out) in _IN_COLUMNS.items():
             if key in metadata:
@@ -266,7 +277,7 @@ def logged_rows(file: CommittedFile) -> int | None:
     """The row count of a file according to the log."""
     try:
         count = json.loads(file.stats).get("numRecords")
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return None
     return count if isinstance(count, int) else None
 

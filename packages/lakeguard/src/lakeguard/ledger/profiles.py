@@ -71,11 +71,11 @@ def profiles_of(
 
 
 def last_profiled(tx: Transaction, dataset_id: str) -> datetime | None:
-    """When the dataset was last profiled."""
+    """When the dataset was last profiled; times of a clock that was ahead do not count."""
     table = data_profiling_results.c
     return tx.scalar(
         select(table.profiled_at)
-        .where(table.dataset_id == dataset_id)
+        .where(table.dataset_id == dataset_id, table.profiled_at <= tx.now())
         .order_by(table.profiled_at.desc())
         .limit(1)
     )

@@ -12,12 +12,14 @@ from sqlalchemy import Row, func, select
 from lakeguard.ledger.notifications.emit_events import emit_pointer
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard.state import outbox
+from lakeguard.state.clock import CLOCK_SLACK
 from lakeguard.state.schema import (
     data_versions,
     dataset_pointers,
     dataset_registry_revisions,
     decisions,
     materializations,
+    run_history,
     version_inputs,
 )
 from lakeguard.state.transaction import Transaction
@@ -82,6 +84,33 @@ def last_promotion(tx: Transaction, dataset_id: str) -> datetime | None:
             table.dataset_id == dataset_id, table.version == last.scalar_subquery()
         )
     )
+
+
+def effective_promotion(tx: Transaction, dataset_id: str) -> datetime | None:
+    """``last_promotion``, or the time that its sequence gives it if it is in the future."""
+    table = data_versions.c
+    last = select(func.max(table.version)).where(table.dataset_id == dataset_id)
+    row = tx.execute(
+        select(table.promoted_at, table.run_id).where(
+            table.dataset_id == dataset_id, table.version == last.scalar_subquery()
+        )
+    ).first()
+    return None if row is None else sequenced_time(tx, row.promoted_at, row.run_id)
+
+
+def sequenced_time(tx: Transaction, recorded: datetime, run_id: str) -> datetime:
+    """When a run ended; for a time in the future, recorded by a clock that was ahead, the end of
+    the next run in the sequence, else of the one before, whose time has come. It is never in the
+    future, so that it hides no lateness."""
+    now = tx.now()
+    if recorded <= now + CLOCK_SLACK:
+        return min(recorded, now)
+    runs = run_history.c
+    own = select(runs.ordinal).where(runs.run_id == run_id).scalar_subquery()
+    come = select(runs.end_time).where(runs.org_id == tx.org_id, runs.end_time <= now)
+    after = tx.scalar(come.where(runs.ordinal > own).order_by(runs.ordinal).limit(1))
+    before = come.where(runs.ordinal < own).order_by(runs.ordinal.desc()).limit(1)
+    return after or tx.scalar(before) or now
 
 
 def record_version(tx: Transaction, version: StoredVersion, inputs: Iterable[InputVersion]) -> None:

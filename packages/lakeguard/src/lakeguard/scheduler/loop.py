@@ -67,7 +67,7 @@ def _ended(context: PlaneContext) -> Ticked:
 
 def _retried(context: PlaneContext) -> Ticked:
     """Queues failed tasks whose backoff is over."""
-    queued = context.transact(lambda tx: queue_due_retries(tx, RETRIES))
+    queued = context.transact(lambda tx: queue_due_retries(tx, RETRIES, context.dispatch))
     return Ticked(retried=len(queued))
 
 

@@ -11,6 +11,8 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+CLOCK_SLACK = timedelta(minutes=1)
+"""A recorded time that is further in the future was recorded by a clock that was ahead."""
 _GOOD_FOR_SECONDS = 30.0
 
 

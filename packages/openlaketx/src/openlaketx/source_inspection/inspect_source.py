@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.core.dataset_name import clean_column
 from lakeguard_sdk.core.enums import SourceFormat
 from lakeguard_sdk.errors import SourceNotInspectable
@@ -63,8 +64,8 @@ class Found:
     places: Sequence[int | None]
     whole: bool
     options: dict[str, str] = field(default_factory=dict)
-    null_mark: str | None = None
-    """The text that represents NULL, empty if there is none; None for typed files."""
+    null_marks: tuple[str, ...] | None = None
+    """The texts that represent NULL; None for typed files."""
 
 
 def inspect_source(
@@ -122,9 +123,10 @@ def _texts(files: Files, rows: SampleRows, limits: Limits) -> Found:
     csv = files.format is SourceFormat.CSV
     table = (inspect_csv if csv else _inspect_json)(files.chosen, rows, limits)
     facts, options = table.facts(rows), dict(table.options)
-    if csv and (null_value := table.null_mark(rows, facts)):
-        options["null_value"] = null_value
-        facts = table.facts(rows, null_value)
+    marks = table.null_marks(rows, facts) if csv else []
+    if marks:
+        options["null_value"] = marks[0] if len(marks) == 1 else canonical_json(marks)
+        facts = table.facts(rows, marks)
     return Found(
         names=table.names,
         types=[fact.type for fact in facts],
@@ -132,7 +134,7 @@ def _texts(files: Files, rows: SampleRows, limits: Limits) -> Found:
         places=range(len(table.names)),
         whole=table.whole,
         options=options,
-        null_mark=options.get("null_value", ""),
+        null_marks=tuple(marks),
     )
 
 
@@ -183,7 +185,7 @@ def _sketch(files: Files, found: Found, rows: SampleRows, ask: Ask | None) -> So
         whole=found.whole and len(files.chosen) == files.there,
     )
     seen = [
-        SampleColumn(place, column.name, column.type, column.nulls, found.null_mark)
+        SampleColumn(place, column.name, column.type, column.nulls, found.null_marks)
         for place, column in zip(found.places, columns, strict=True)
         if place is not None
     ]

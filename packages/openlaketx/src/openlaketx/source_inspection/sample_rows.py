@@ -131,18 +131,20 @@ class SampleColumn:
     name: str
     type: str
     nulls: int
-    null_mark: str | None = None
-    """The text that represents NULL in text files; None for typed values."""
+    null_marks: tuple[str, ...] | None = None
+    """The texts that represent NULL in text files; None for typed values."""
 
     @property
     def value(self) -> str:
         """SQL of its value as a run would load it."""
         raw = f"c{self.at:d}"
-        if self.null_mark is None:
+        if self.null_marks is None:
             return raw if is_nested(self.type) else f"CAST({raw} AS {_held(self.type)})"
-        text = f"nullif({raw}, '{self.null_mark.replace(chr(39), chr(39) * 2)}')"
+        text = raw
+        for mark in self.null_marks:
+            text = f"nullif({text}, '{mark.replace(chr(39), chr(39) * 2)}')"
         if self.type == "string":
-            return text if self.null_mark else raw
+            return text
         return f"try_cast(nullif({text}, '') AS {_held(self.type)})"
 
 

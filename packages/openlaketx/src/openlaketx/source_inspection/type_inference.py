@@ -83,24 +83,31 @@ class TextFacts:
 
 
 def text_facts(
-    rows: SampleRows, column: int, null_value: str = "", kinds: tuple[str, ...] = tuple(SPELT)
+    rows: SampleRows,
+    column: int,
+    null_marks: Sequence[str] = (),
+    kinds: tuple[str, ...] = tuple(SPELT),
 ) -> TextFacts:
-    """Of the values that are not NULL, empty or ``null_value``.
+    """Of the values that are not NULL, empty or one of ``null_marks``.
 
     A short first scan rules out most types, so that the full scan tests few.
     """
-    some = _facts(rows, column, null_value, kinds, _FIRST_LOOK)
-    return _facts(rows, column, null_value, tuple(sorted(some.kinds)), None)
+    some = _facts(rows, column, null_marks, kinds, _FIRST_LOOK)
+    return _facts(rows, column, null_marks, tuple(sorted(some.kinds)), None)
 
 
 def _facts(
-    rows: SampleRows, column: int, null_value: str, kinds: tuple[str, ...], limit: int | None
+    rows: SampleRows,
+    column: int,
+    null_marks: Sequence[str],
+    kinds: tuple[str, ...],
+    limit: int | None,
 ) -> TextFacts:
     bounded = f"LIMIT {limit:d}" if limit else ""
-    values = f"SELECT c{column:d} AS v FROM seen WHERE v <> '' AND v <> $null_value {bounded}"  # noqa: S608
+    values = f"SELECT c{column:d} AS v FROM seen WHERE v NOT IN $nulls {bounded}"  # noqa: S608
     asked = [f"coalesce(bool_and({SPELT[kind]}), true)" for kind in kinds]
     query = f"SELECT count(*), {', '.join([*asked, *_SIZES])} FROM ({values})"  # noqa: S608
-    filled, *results = rows.ask(query, {"null_value": null_value})[0]
+    filled, *results = rows.ask(query, {"nulls": ["", *null_marks]})[0]
     spelt = frozenset(kind for kind, whether in zip(kinds, results, strict=False) if whether)
     return TextFacts(int(filled), spelt, *(_size(value) for value in results[len(kinds) :]))
 
@@ -119,7 +126,8 @@ def _size(value: Any) -> int:
 
 # Text columns and their inferred facts.
 
-NULL_MARKS = ("NA", "N/A", "NULL", "null", "None", "\\N", "-")
+NULL_MARKS = ("NA", "N/A", "n/a", "#N/A", "NULL", "Null", "null", "(null)", "None", "none", "nil",
+              "\\N", "-", "--", "?")  # fmt: skip
 """Texts that many programs write for a missing value."""
 
 
@@ -132,11 +140,11 @@ class TextTable:
     options: dict[str, str] = field(default_factory=dict)
     offered: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
-    def facts(self, rows: SampleRows, null_value: str = "") -> list[TextFacts]:
-        return [self._of(rows, index, null_value) for index in range(len(self.names))]
+    def facts(self, rows: SampleRows, null_marks: Sequence[str] = ()) -> list[TextFacts]:
+        return [self._of(rows, index, null_marks) for index in range(len(self.names))]
 
-    def _of(self, rows: SampleRows, index: int, null_value: str) -> TextFacts:
-        return text_facts(rows, index, null_value, self.offered.get(index, tuple(SPELT)))
+    def _of(self, rows: SampleRows, index: int, null_marks: Sequence[str]) -> TextFacts:
+        return text_facts(rows, index, null_marks, self.offered.get(index, tuple(SPELT)))
 
     def nulls(self, rows: SampleRows, facts: Sequence[TextFacts]) -> list[int]:
         """Missing values per column; in a column of texts, an empty text is one."""
@@ -145,16 +153,16 @@ class TextTable:
             for index, fact in enumerate(facts)
         ]
 
-    def null_mark(self, rows: SampleRows, facts: Sequence[TextFacts]) -> str:
-        """The text that hides the type of most columns; empty if there is none."""
-        texts = [index for index, fact in enumerate(facts) if fact.type == "string" and fact.filled]
-        votes = dict.fromkeys(NULL_MARKS, 0)
-        for index in texts:
-            for mark in _present(rows, index):
-                without = self._of(rows, index, mark)
-                votes[mark] += without.type != "string"
-        best = max(NULL_MARKS, key=lambda mark: votes[mark])
-        return best if votes[best] else ""
+    def null_marks(self, rows: SampleRows, facts: Sequence[TextFacts]) -> list[str]:
+        """The texts that hide the type of a column: all others in it are of one type."""
+        found: set[str] = set()
+        for index, fact in enumerate(facts):
+            if fact.type != "string" or not fact.filled:
+                continue
+            marks = _present(rows, index)
+            if marks and self._of(rows, index, marks).type != "string":
+                found.update(marks)
+        return [mark for mark in NULL_MARKS if mark in found]
 
 
 def _empty(rows: SampleRows, index: int) -> int:

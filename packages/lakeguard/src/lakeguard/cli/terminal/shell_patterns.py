@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -49,8 +50,12 @@ def _pattern(files: Sequence[str], folder: Path) -> str:
         pattern = f"{glob.escape(start)}*{glob.escape(end)}"
         if set(glob.glob(pattern, root_dir=folder)) == set(files):
             return pattern
+    place = os.path.commonpath([os.path.dirname(file) for file in files])
+    ending = after[after.find(".") :] if "." in after else ""
+    quoted = shlex.quote(os.path.join(glob.escape(place), f"*{ending}"))
     raise click.UsageError(
-        "no single pattern matches exactly these files; quote it, such as 'exports/*.csv'"
+        "no single pattern matches exactly these files; quote it:"
+        f" lakeguard source add NAME {quoted}"
     )
 
 

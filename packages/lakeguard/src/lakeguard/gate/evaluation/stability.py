@@ -49,7 +49,7 @@ def read_spread(value: MeasureValue, data_type: str) -> Spread:
         )
         values = tuple((digest, int(rows)) for digest, rows in parsed.get("values", ()))
         return Spread(int(parsed["rows"]), places, values)
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise NotAValue(f"{value!r:.60} is not a distribution") from None
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from lakeguard.gate.evaluation.case import CaseFacts
 from lakeguard.gate.policies import breaches, governs
 from lakeguard.gate.subject import Subject
-from lakeguard.ledger.versions import last_promotion
+from lakeguard.ledger.versions import effective_promotion
 from lakeguard.promotion.privacy.tag_propagation import travelled_tags
 from lakeguard.registry.store import current_policies, require_dataset
 from lakeguard.state.schema import data_versions, dataset_pointers, decisions
@@ -76,7 +76,7 @@ def broken_promises(
         facts = _facts(tx, row, with_tags=with_tags)
         over_it = [policy for policy in promises if governs(policy, facts)]
         if over_it:
-            promoted_at = last_promotion(tx, row.dataset_id)
+            promoted_at = effective_promotion(tx, row.dataset_id)
             found[row.dataset_id] = breaches(over_it, promoted_at, clock)
     return found
 

@@ -17,9 +17,10 @@ from lakeguard.ledger.openings import lineage_of_run
 from lakeguard.ledger.versions import (
     Pointer,
     StoredVersion,
+    effective_promotion,
     inputs_of,
-    last_promotion,
     require_version,
+    sequenced_time,
 )
 from lakeguard.promotion.context import PinnedRules
 from lakeguard.promotion.privacy.tag_propagation import travelled_tags
@@ -102,7 +103,7 @@ def _subject(
         rules=tuple(sorted(_columns_of(rule) for rule in definition.rules if rule.active)),
         declared=tuple(_declared(definition)),
         inputs=None if build is None else _inputs(tx, build),
-        promoted_at=last_promotion(tx, dataset.dataset_id),
+        promoted_at=effective_promotion(tx, dataset.dataset_id),
         rows_before=rows,
     )
 
@@ -237,7 +238,7 @@ def _read_inputs(tx: Transaction, versions: Iterable[InputVersion]) -> tuple[Rea
             ReadInput(
                 dataset=item.dataset,
                 version=version.version,
-                promoted_at=version.promoted_at,
+                promoted_at=sequenced_time(tx, version.promoted_at, version.run_id),
             )
         )
     return tuple(sorted(read, key=lambda item: (item.dataset, item.version)))

@@ -99,7 +99,9 @@ def parse_select(text: str) -> tuple[exp.Expr, Sequence[Token]]:
     refuse_dangling(tokens)
     refuse_odd_relations(tokens)
     refuse_deep_nesting(tokens)
-    return _parsed(text, tokens), tokens
+    root = _parsed(text, tokens)
+    _refuse_long_chains(root)
+    return root, tokens
 
 
 def _tokens(text: str) -> Sequence[Token]:
@@ -128,6 +130,24 @@ def _parsed(text: str, tokens: Sequence[Token]) -> exp.Expr:
     if not isinstance(root, exp.Select | exp.SetOperation | exp.Subquery):
         raise SqlRefused(SqlProblem("a build must be one SELECT", tokens[0].start))
     return root
+
+
+MAX_DEPTH = 500
+"""Levels of the tree: Spark's parser and analyzer fail at some hundred more."""
+
+
+def _refuse_long_chains(root: exp.Expr) -> None:
+    """Refuse hundreds of operators, casts or UNIONs in a row, each of which is a level of the
+    tree; those of AND and OR are not, as Spark balances them."""
+    waiting: list[tuple[exp.Expr, int, int]] = [(root, 0, 0)]
+    while waiting:
+        node, depth, start = waiting.pop()
+        depth += not isinstance(node, exp.Connector)
+        start = int(node.meta.get("start", start))
+        if depth > MAX_DEPTH:
+            problem = f"a chain of more than {MAX_DEPTH} operators"
+            raise SqlRefused(SqlProblem(problem, start, hint="; divide it into smaller SELECTs"))
+        waiting += [(child, depth, start) for child in node.iter_expressions()]
 
 
 def _syntax(text: str, error: ParseError) -> SqlProblem:

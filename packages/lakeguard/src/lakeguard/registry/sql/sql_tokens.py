@@ -10,6 +10,9 @@ from sqlglot.tokenizer_core import Token, TokenType
 from lakeguard.registry.text.sql_lexing import SqlProblem, SqlRefused
 
 MAX_NESTING = 25
+_PREFIXES = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE, TokenType.INTERVAL,
+             TokenType.ARRAY, TokenType.STRUCT, TokenType.MAP, TokenType.LT}  # fmt: skip
+"""Each nests what follows, such as ``not not`` and ``array<array<``."""
 _FIRST = {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.FROM}
 _OPEN = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE}
 _CLOSE = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END}
@@ -127,8 +130,10 @@ def _role(token: Token | None, following: Token | None) -> TokenType:
 
 
 def refuse_deep_nesting(tokens: Sequence[Token]) -> None:
-    depth = 0
+    """Refuse what the parser would follow in a deep recursion."""
+    depth = prefixes = 0
     for token in tokens:
         depth += (token.token_type in _OPEN) - (token.token_type in _CLOSE)
-        if depth > MAX_NESTING:
+        prefixes = prefixes + 1 if token.token_type in _PREFIXES else 0
+        if depth > MAX_NESTING or prefixes > 2 * MAX_NESTING:
             raise SqlRefused(SqlProblem(f"nested deeper than {MAX_NESTING} levels", token.start))

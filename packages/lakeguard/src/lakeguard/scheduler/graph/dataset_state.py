@@ -8,6 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import exists, select
 
+from lakeguard.ledger.versions import effective_promotion
 from lakeguard.registry.queries import AnyRow
 from lakeguard.state.caches import Definitions
 from lakeguard.state.schema import (
@@ -93,10 +94,18 @@ def _read(tx: Transaction, names: Collection[str]) -> dict[DatasetName, Standing
         query = query.where(view.dataset_name.in_(sorted(names)))
     rows = [row for row in tx.execute(query) if row.dataset_name in names]
     made = _definitions.of(tx, rows)
-    return {DatasetName(row.dataset_name): _standing(row, made) for row in rows}
+    return {DatasetName(row.dataset_name): _standing(tx, row, made) for row in rows}
 
 
-def _standing(row: AnyRow, made: dict[str, Made]) -> Standing:
+def _promoted(tx: Transaction, row: AnyRow) -> datetime | None:
+    """Asked again if a clock that was ahead recorded it."""
+    if row.promoted_at is None or row.promoted_at <= tx.now():
+        found: datetime | None = row.promoted_at
+        return found
+    return effective_promotion(tx, row.dataset_id)
+
+
+def _standing(tx: Transaction, row: AnyRow, made: dict[str, Made]) -> Standing:
     return Standing(
         dataset_id=row.dataset_id,
         name=DatasetName(row.dataset_name),
@@ -105,7 +114,7 @@ def _standing(row: AnyRow, made: dict[str, Made]) -> Standing:
         revision=row.revision,
         made=made[row.definition_hash],
         published=row.published,
-        promoted_at=row.promoted_at,
+        promoted_at=_promoted(tx, row),
         last_run=row.last_run,
     )
 

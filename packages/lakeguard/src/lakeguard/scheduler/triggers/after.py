@@ -17,6 +17,7 @@ from lakeguard.scheduler.launch.requests import Cause, CauseKind, LaunchRequest
 from lakeguard.scheduler.triggers import queries
 from lakeguard.scheduler.triggers.plan import Planned, key_of, launch_planned
 from lakeguard.scheduler.triggers.triggerable_jobs import Roster
+from lakeguard.state.clock import CLOCK_SLACK
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import format_instant
 from lakeguard_sdk.scheduling.jobs import Launch
@@ -64,7 +65,7 @@ def _plan(jobs: list[CurrentJob], ids: dict[str, str], tx: Transaction) -> Plann
     before = {ids[name] for job in jobs for name in job.controls.after if name in ids}
     found = _last_ends(tx, before)
     seen = queries.cursors(tx, [job.job_id for job in jobs], _KIND)
-    planned, latest = Planned(), format_instant(tx.now() + queries.CLOCK_SLACK)
+    planned, latest = Planned(), format_instant(tx.now() + CLOCK_SLACK)
     for job in jobs:
         ends = {name: found.get(ids.get(name, "")) for name in job.controls.after}
         places = {name: (job.job_id, f"{_KIND}:{ids.get(name, '')}") for name in ends}

@@ -19,6 +19,7 @@ from sqlalchemy import (
 )
 
 from lakeguard.state.bulk_writes import in_pieces, insert_into, update_all
+from lakeguard.state.clock import CLOCK_SLACK
 from lakeguard.state.schema import (
     dataset_registry,
     job_schedules,
@@ -35,8 +36,6 @@ MOST_IN_A_TURN = 20_000
 """Schedules advanced per tick; further due ones wait."""
 AT_ONCE = 2_500
 """Schedules advanced per transaction."""
-CLOCK_SLACK = timedelta(minutes=1)
-"""A time further in the future was recorded by a clock that was wrong."""
 LONGEST_REPORT = timedelta(minutes=10)
 """An end commits at most this long after its timestamp."""
 

@@ -17,8 +17,8 @@ from lakeguard.scheduler.triggers.cron import follow_definitions, launch_due
 from lakeguard.scheduler.triggers.dataset_updates import launch_updated
 from lakeguard.scheduler.triggers.file_watch import FileWatch
 from lakeguard.scheduler.triggers.files import launch_arrived
-from lakeguard.scheduler.triggers.queries import CLOCK_SLACK
 from lakeguard.scheduler.triggers.triggerable_jobs import Roster, read_roster
+from lakeguard.state.clock import CLOCK_SLACK
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.error_lines import error_line
 from lakeguard_sdk.errors import LakeGuardError, StateUnavailable

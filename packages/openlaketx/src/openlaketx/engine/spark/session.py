@@ -103,6 +103,8 @@ RUN_SETTINGS = {
     "spark.sql.json.enableExactStringParsing": "true",
     "spark.sql.runSQLOnFiles": "false",
     "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
+    "spark.sql.cteRecursionLevelLimit": "100",
+    "spark.sql.cteRecursionRowLimit": "1000000",
     "spark.sql.execution.pythonUDF.arrow.enabled": "false",
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",
     "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
@@ -110,8 +112,9 @@ RUN_SETTINGS = {
 """Micros, because INT96 has no statistics and overflows for old years; no SQL on files, because a
 build reads only its inputs; no pruning in CSV, because pruned columns are not checked; exact JSON,
 because 1.10 is not 1.1 as text; Java's charsets, because Spark's list lacks some; parameters as
-constants, because Delta's parser does not substitute them in the text, as Spark 4.1 does; the last
-two give SQL the same meaning on Spark 3.5."""
+constants, because Delta's parser does not substitute them in the text, as Spark 4.1 does; limits of
+recursion, because a WITH RECURSIVE may never end; the last two give SQL the same meaning on Spark
+3.5."""
 
 _QUIET = {
     "spark.ui.enabled": "false",
