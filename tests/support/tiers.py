@@ -22,6 +22,7 @@ BOTH_DATABASES = frozenset(
         "contract/ledger/test_verify_tasks.py",
         "contract/promotion/test_governed_tables.py",
         "contract/scheduler/test_executions.py",
+        "contract/scheduler/test_file_triggers.py",
         "contract/scheduler/test_invalidations.py",
         "contract/scheduler/test_launch.py",
         "contract/scheduler/test_leases.py",

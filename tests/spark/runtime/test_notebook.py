@@ -18,10 +18,10 @@ from lakeguard_sdk import DatasetName
 from lakeguard_sdk.core.dataset_name import parse_address
 from lakeguard_sdk.core.enums import LoadType, RunStatus
 from lakeguard_sdk.errors import (
-    BuildFailed,
     BuiltByProgram,
     BuiltByRuns,
     DefinitionNeeded,
+    FileDamaged,
     NameTaken,
     NoteRefused,
     NotPublishable,
@@ -334,7 +334,9 @@ def test_a_table_that_cannot_be_shown_does_not_stop_the_others(
         found = tx._client.reader.resolve(parse_address(name))
         (path,) = live_files(open_table(found.location, found.commit))
         Path(found.location, path).unlink()
-    with pytest.raises(BuildFailed, match=r"bronze\.gone@v1 cannot be read") as reported:
+    with pytest.raises(
+        FileDamaged, match=r"bronze\.gone was not read: .* it is missing"
+    ) as reported:
         tx.register(theirs)
     assert "bronze.lost" in "".join(reported.value.__notes__)
     assert shown(theirs.table(ORDERS)) == [1]

@@ -112,7 +112,7 @@ def test_a_warm_worker_keeps_its_secrets_to_itself(client: Client, tmp_path: Pat
     for name in ("first", "second"):
         client.jobs.trigger(name, "tests")
     command = [sys.executable, "-m", "lakeguard.cli.main", "worker", "--drain", "--json"]
-    environment = {**os.environ, **VARIABLES, "SEEN_BY_ALL": "yes"}
+    environment = {**os.environ, **VARIABLES, "SPARK_SEEN_BY_ALL": "yes", "SEEN_BY_NONE": "no"}
     done = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
@@ -126,7 +126,8 @@ def test_a_warm_worker_keeps_its_secrets_to_itself(client: Client, tmp_path: Pat
             places |= json.loads(text)
         applications.add(places.pop("application"))
         for place in ("driver", "worker", "around"):
-            assert places[place]["SEEN_BY_ALL"] == "yes"
+            assert places[place]["SPARK_SEEN_BY_ALL"] == "yes"
+            assert "SEEN_BY_NONE" not in places[place]
             held = json.dumps(places[place])
             assert [value for value in VARIABLES.values() if value in held] == [], place
             assert "postgresql://" not in held

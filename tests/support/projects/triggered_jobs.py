@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -201,3 +202,12 @@ def counted_statements(database: Database) -> Iterator[list[str]]:
         yield sent
     finally:
         event.remove(database.engine, "before_cursor_execute", note)
+
+
+def land(plane: Plane, name: str, text: str = "x", modified: float | None = None) -> Path:
+    path = Path(plane.context.lake, name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    if modified is not None:
+        os.utime(path, (modified, modified))
+    return path

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard_sdk.errors import BuildFailed, Fenced, LakeGuardError, SparkTooOld
-from lakeguard_sdk.errors.tree import error_classes
+from lakeguard_sdk.errors import BuildFailed, Fenced, LakeGuardError, SparkTooOld, error_classes
 from openlaketx.isolation import messages
 from openlaketx.isolation.messages import (
     BadMessage,

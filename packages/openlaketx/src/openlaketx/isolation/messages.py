@@ -18,8 +18,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from lakeguard_sdk.core.frozen_model import FrozenModel
-from lakeguard_sdk.errors import Fenced, LakeGuardError
-from lakeguard_sdk.errors.tree import error_classes
+from lakeguard_sdk.errors import Fenced, LakeGuardError, error_classes
 from lakeguard_sdk.model.evidence import InputVersion, SourcePosition
 from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.model.run import RunPlan, RunResult, SchemaVerdict
