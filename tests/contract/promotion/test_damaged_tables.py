@@ -13,7 +13,7 @@ from lakeguard.cli.rendering.status import Badge, badge_of
 from lakeguard.state.schema import promotion_current
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.core.dataset_name import Address
-from lakeguard_sdk.core.enums import LoadType, RunStatus
+from lakeguard_sdk.core.enums import LoadType, Outcome, RunStatus
 from lakeguard_sdk.errors import (
     FileDamaged,
     NothingToUndo,
@@ -27,8 +27,8 @@ from lakeguard_sdk.storage.file_records import FileRecord, file_damage, footer_d
 from lakeguard_sdk.storage.storage import LocalStorage
 from openlaketx.engine.file_check import check_files, checking_files
 from tests.support.lakes.lakes import DeltaLake
-from tests.support.lakes.published_by_hand import run_by_hand
-from tests.support.projects.planes import NUMBERS
+from tests.support.lakes.published_by_hand import run_by_hand, shown
+from tests.support.projects.planes import NUMBERS, numbers_definitions
 from tests.support.projects.projects import numbers_project
 
 
@@ -221,3 +221,79 @@ def test_rollback_refuses_a_damaged_version(client: Client) -> None:
     with pytest.raises(VersionDamaged, match="not the file that was published"):
         client.operations.rollback(NUMBERS, 1, "mistake")
     client.operations.rollback(NUMBERS, 2, "mistake")
+
+
+# A version that has lost a file, and no other version to go back to.
+
+
+def only_version(folder: Path, load: LoadType) -> Client:
+    numbers_project(folder, load)
+    made = connect(folder)
+    run_by_hand(made, [1, 2])
+    file_of(made, 1).unlink()
+    return made
+
+
+def loaded_as(client: Client, load: LoadType) -> None:
+    client.registry.apply(client.registry.plan(numbers_definitions(load)))
+
+
+def refusal(client: Client) -> str:
+    result = run_by_hand(client, [3])
+    assert result.status is RunStatus.BLOCKED
+    assert result.decision is not None
+    (found,) = (c for c in result.decision.ruling.checks if c.outcome is Outcome.FAIL)
+    return found.message
+
+
+def test_a_full_load_replaces_a_version_that_lost_a_file(tmp_path: Path) -> None:
+    client = only_version(tmp_path, LoadType.FULL)
+    assert client.ledger.verify().findings
+    assert status(client)[0] is Badge.DAMAGED
+    result = run_by_hand(client, [1, 2])
+    assert (result.status, result.version) == (RunStatus.SUCCESS, 2)
+    assert shown(tmp_path) == [1, 2]
+    assert status(client) == (Badge.OK, "")
+    assert promotable(client)[0]
+
+
+def test_damage_is_recorded_even_if_the_full_load_fails(tmp_path: Path) -> None:
+    client = only_version(tmp_path, LoadType.FULL)
+    plan = client.runs.open_run(client.operations.submit(NUMBERS, "test"), this_process("test"))
+    assert isinstance(plan, RunPlan)
+    assert status(client)[0] is Badge.DAMAGED
+    client.runs.fail_run(plan.ticket, Failure(code="LG-5001", message="no such file"))
+    assert "v1 of bronze.numbers is damaged" in status(client)[1]
+
+
+def test_other_loads_are_built_again_as_a_full_load(tmp_path: Path) -> None:
+    client = only_version(tmp_path, LoadType.APPEND)
+    way = (
+        "it has no other whole version: set load type FULL, then: lakeguard apply &&"
+        " lakeguard run bronze.numbers; then set it back"
+    )
+    assert refusal(client).endswith(way)
+    with pytest.raises(TableUnreadable, match="set load type FULL"):
+        client.operations.undo(NUMBERS, "repair")
+    with pytest.raises(VersionDamaged, match="set load type FULL"):
+        client.operations.rollback(NUMBERS, 1, "repair")
+    loaded_as(client, LoadType.FULL)
+    assert run_by_hand(client, [1, 2]).status is RunStatus.SUCCESS
+    loaded_as(client, LoadType.APPEND)
+    assert run_by_hand(client, [3]).status is RunStatus.SUCCESS
+    assert shown(tmp_path) == [1, 2, 3]
+    assert status(client) == (Badge.OK, "")
+
+
+def test_a_whole_version_is_named_if_there_is_one(tmp_path: Path) -> None:
+    numbers_project(tmp_path, LoadType.APPEND)
+    client = connect(tmp_path)
+    for number in (1, 2, 3):
+        run_by_hand(client, [number])
+    file_of(client, 2).unlink()
+    assert refusal(client).endswith(
+        'roll back to a whole version: lakeguard rollback bronze.numbers --to v1 --reason "…"'
+    ), "v2 and v3 both have the lost file"
+    client.operations.rollback(NUMBERS, 1, "v3 lost a file")
+    assert run_by_hand(client, [4]).status is RunStatus.SUCCESS
+    assert shown(tmp_path) == [1, 4]

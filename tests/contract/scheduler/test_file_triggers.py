@@ -13,8 +13,6 @@ from lakeguard.scheduler.triggers import file_watch, queries
 from lakeguard.scheduler.triggers.tick import Watch, tick
 from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard_sdk.core.enums import TaskState
-from lakeguard_sdk.model.definitions import JobDefinition
-from lakeguard_sdk.model.evidence import SourceFile, SourcePosition
 from lakeguard_sdk.scheduling.jobs import Ticked
 from tests.support.databases.databases import KINDS
 from tests.support.projects.planes import NUMBERS
@@ -153,29 +151,6 @@ def test_a_job_that_comes_later_has_the_files_that_another_had(plane: Plane) -> 
     assert [plane.tick().triggered for _ in range(2)] == [1, 0]
     plane.apply(job("more", on_files="landing/*"))
     assert [plane.tick().triggered for _ in range(2)] == [1, 0]
-
-
-def test_files_that_the_published_version_has_read_are_not_new(plane: Plane) -> None:
-    """They were loaded before there was a job."""
-    read = [land(plane, f"landing/{name}.csv") for name in "ab"]
-    facts = [(path.name, path.stat()) for path in read]
-    files = tuple(
-        SourceFile(
-            path=f"landing/{name}",
-            size=stat.st_size,
-            modified_ms=stat.st_mtime_ns // 1_000_000,
-            sha256="0" * 64,
-        )
-        for name, stat in facts
-    )
-    plane.publish(position=SourcePosition(files=files))
-    load = JobDefinition(job="load", dataset=NUMBERS, config={"on_files": "landing/*.csv"})
-    plane.apply(load)
-    assert plane.tick().triggered == 0
-    land(plane, "landing/a.csv", "changed")
-    assert plane.tick().triggered == 1, "the file is another one now"
-    plane.watch = Watch()
-    assert plane.tick().triggered == 0, "another dispatcher knows it, too"
 
 
 def test_a_job_that_is_to_be_alone_takes_one_file_after_the_other(plane: Plane) -> None:

@@ -269,12 +269,15 @@ class NotRebuildable(EngineError):
 
 
 class FileDamaged(EngineError):
-    """The file differs from the record of its version: roll the dataset back to a whole version, or
-    bring the file back from a backup."""
+    """The file differs from the record of its version: roll the dataset back to a whole version,
+    bring the file back from a backup, or build the table again by a run with load type FULL."""
 
     code = "LG-5022"
     what = "{dataset} was not read: its file {path} is damaged: {problem}"
-    next_command = 'lakeguard verify, then: lakeguard rollback {dataset} --to VERSION --reason "…"'
+    next_command = (
+        'lakeguard verify, then: lakeguard rollback {dataset} --to VERSION --reason "…", or without'
+        " a whole version, with load type FULL: lakeguard run {dataset}"
+    )
 
 
 class PublishFailed(EngineError):

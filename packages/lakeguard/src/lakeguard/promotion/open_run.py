@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lakeguard.dispatch import tasks
@@ -40,6 +40,7 @@ from lakeguard.promotion.privacy.private_columns import private_columns, tagged_
 from lakeguard.promotion.privacy.row_samples import masked_columns
 from lakeguard.promotion.privacy.tag_propagation import possible_tags
 from lakeguard.promotion.quarantine.replay import plan_replay, replay_load, task_replay
+from lakeguard.promotion.records.table_findings import note_trouble
 from lakeguard.registry.files.rules import is_required
 from lakeguard.registry.sql.sql_builds import rewrite_transform
 from lakeguard.registry.store import (
@@ -50,7 +51,7 @@ from lakeguard.registry.store import (
     dataset_by_id,
 )
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.core.enums import Outcome, TargetFormat, TaskKind
+from lakeguard_sdk.core.enums import LoadType, Outcome, TargetFormat, TaskKind
 from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.load import Load
@@ -61,6 +62,7 @@ from lakeguard_sdk.model.run import (
     RunPlan,
     RunResult,
     RunTicket,
+    SourceBuild,
     TableBase,
     Window,
     WorkerIdentity,
@@ -92,6 +94,11 @@ class Opening:
     def load(self) -> Load:
         load = self.dataset.definition.load
         return replay_load(load) if isinstance(self.build, QuarantineBuild) else load
+
+    @property
+    def replaces_all(self) -> bool:
+        """Whether the run's files replace all others of the table."""
+        return self.load.type is LoadType.FULL and self.window is None
 
     @property
     def partition_by(self) -> tuple[str, ...]:
@@ -131,7 +138,13 @@ def open_claimed(context: PlaneContext, ticket: RunTicket) -> RunPlan | RunResul
 
 def _open(context: PlaneContext, opening: Opening) -> RunPlan | RunResult:
     reached("run.opened")
-    find_rogue_commit(context, opening.dataset, opening.published, opening.findings)
+    find_rogue_commit(
+        context,
+        opening.dataset,
+        opening.published,
+        opening.findings,
+        replaced=opening.replaces_all,
+    )
     check_partitioning(context, opening.dataset, opening.partition_by, opening.findings)
     with context.write() as tx:
         tasks.require(tx, opening.ticket)
@@ -140,7 +153,20 @@ def _open(context: PlaneContext, opening: Opening) -> RunPlan | RunResult:
         refused = any(check.outcome in _REFUSED for check in (*case.findings.checks, *judged))
         if refused or opening.build is None:
             return refuse(tx, context, opening.task, case)
-        return _record_plan(tx, context, opening, opening.build)
+        for trouble in case.findings.troubles:
+            note_trouble(tx, context, trouble, by=opening.ticket.run_id)
+        build = opening.build
+        if case.findings.troubles:
+            opening, build = _reading_all(opening, build)
+        return _record_plan(tx, context, opening, build)
+
+
+def _reading_all(opening: Opening, build: Build) -> tuple[Opening, Build]:
+    """On a damaged table a run reads its inputs even if nothing of them is new."""
+    base = opening.base and opening.base.model_copy(update={"inputs": ()})
+    if isinstance(build, SourceBuild):
+        build = build.model_copy(update={"position": None})
+    return replace(opening, base=base), build
 
 
 def _read(tx: Transaction, context: PlaneContext, task: Task, ticket: RunTicket) -> Opening:

@@ -17,7 +17,12 @@ from lakeguard.ledger.versions import (
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.deciding.record_decision import Case, decide_and_record
 from lakeguard.promotion.moves.reap import fail_run
-from lakeguard.promotion.opening.eligibility import Findings, rogue_commit, version_damage
+from lakeguard.promotion.opening.eligibility import (
+    Findings,
+    rogue_commit,
+    version_damage,
+    way_out_of_damage,
+)
 from lakeguard.promotion.opening.pinned_rules import pin_rules
 from lakeguard.promotion.publishing.begin_move import take_number
 from lakeguard.promotion.publishing.complete_move import complete
@@ -90,6 +95,8 @@ def _target(
     damage = version_damage(context, dataset, target, shown)
     if damage is not None:
         _note_damage(context, dataset, published.version == to, f"v{to} is damaged: {damage}")
+        if published.version == to:
+            damage = f"{damage}; {way_out_of_damage(context, dataset, published)}"
         raise VersionDamaged(dataset=name, version=to, reason=damage)
     if published.version == to and rogue_commit(context, dataset, published.commit) is None:
         raise AlreadyPublished(dataset=name, version=to)

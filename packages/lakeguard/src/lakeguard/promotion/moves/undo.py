@@ -13,7 +13,11 @@ from lakeguard.ledger.table_findings import open_finding
 from lakeguard.ledger.versions import Pointer, StoredVersion, pointer, require_version
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.moves.rollback import roll_back
-from lakeguard.promotion.opening.eligibility import rogue_commit, version_damage
+from lakeguard.promotion.opening.eligibility import (
+    rogue_commit,
+    version_damage,
+    way_out_of_damage,
+)
 from lakeguard.promotion.records.table_findings import (
     TableTrouble,
     note_recovery,
@@ -95,13 +99,14 @@ def _require_whole(
     if damage is None:
         return
     message = f"v{published.version} of {dataset.name} is damaged: {damage}"
+    way_out = way_out_of_damage(context, dataset, published)
     with context.write() as tx:
         trouble = TableTrouble(dataset, TableProblem.DAMAGE, message)
         note_trouble(tx, context, trouble, by=context.actor)
     raise TableUnreadable(
         dataset=dataset.name,
         location=location,
-        reason=f"{message}; no undo brings a file back: roll back to a whole version",
+        reason=f"{message}; no undo brings a file back; {way_out}",
     )
 
 

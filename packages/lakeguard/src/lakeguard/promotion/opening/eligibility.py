@@ -9,11 +9,18 @@ from lakeguard.ledger.intents import (
     open_intent,
     table_id_of,
 )
-from lakeguard.ledger.versions import Pointer, StoredVersion, require_version
+from lakeguard.ledger.maintenance import removed_versions
+from lakeguard.ledger.versions import (
+    Pointer,
+    StoredVersion,
+    require_version,
+    shown_at,
+    stored_versions,
+)
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.records.table_findings import TableTrouble
 from lakeguard.registry.store import RegisteredDataset
-from lakeguard_sdk.core.enums import CheckKind, Outcome, TableProblem
+from lakeguard_sdk.core.enums import CheckKind, LoadType, Outcome, TableProblem
 from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.model.decision import CheckResult
 from lakeguard_sdk.model.delta_log import Commit
@@ -56,18 +63,31 @@ def _check(check_id: str, outcome: Outcome, message: str) -> CheckResult:
 
 
 def find_rogue_commit(
-    context: PlaneContext, dataset: RegisteredDataset, published: Pointer | None, findings: Findings
+    context: PlaneContext,
+    dataset: RegisteredDataset,
+    published: Pointer | None,
+    findings: Findings,
+    *,
+    replaced: bool = False,
 ) -> None:
-    """Refuse if the table is damaged or shows data without a decision."""
+    """Refuse if the table is damaged or shows data without a decision.
+
+    Lost or altered files are no obstacle to a run whose files replace all others: the log says
+    which, and none of them is read.
+    """
     try:
-        _check_table(context, dataset, published, findings)
+        _check_table(context, dataset, published, findings, replaced)
     except TableUnreadable as error:
         message = f"{error}; {undo_command(dataset)}"
         findings.refuse_table("table", TableTrouble(dataset, TableProblem.LOG, message))
 
 
 def _check_table(
-    context: PlaneContext, dataset: RegisteredDataset, published: Pointer | None, findings: Findings
+    context: PlaneContext,
+    dataset: RegisteredDataset,
+    published: Pointer | None,
+    findings: Findings,
+    replaced: bool,
 ) -> None:
     location = context.location_of(dataset)
     if not context.tables.exists(location):
@@ -85,8 +105,12 @@ def _check_table(
         return
     if published is not None and (damage := _published_damage(context, dataset, published)):
         message = f"v{published.version} of {dataset.name} is damaged: {damage}"
-        findings.refuse_table("table", TableTrouble(dataset, TableProblem.DAMAGE, message))
-        return
+        if not replaced:
+            message = f"{message}; {way_out_of_damage(context, dataset, published)}"
+        findings.troubles.append(TableTrouble(dataset, TableProblem.DAMAGE, message))
+        if not replaced:
+            findings.refuse("table", message)
+            return
     rogue = rogue_commit(context, dataset, 0 if published is None else published.commit)
     if rogue is None:
         findings.accept("table", "every commit of the table has a decision behind it")
@@ -115,6 +139,36 @@ def version_damage(
         table_id = table_id_of(tx, dataset.dataset_id) or stored.table_id
         records = file_records(tx, table_id, paths, context.check_files)
     return context.tables.damage(location, commit, rows=stored.table_rows, records=records)
+
+
+_MOST_TRIED = 20
+_REBUILT_BY_FULL = (LoadType.FULL, LoadType.APPEND, LoadType.PARTITION, LoadType.INCREMENTAL)
+"""Loads whose table a full load builds again from the same sources; the others keep what their
+sources no longer have."""
+
+
+def way_out_of_damage(context: PlaneContext, dataset: RegisteredDataset, published: Pointer) -> str:
+    """How a dataset is repaired whose published version has lost a file: by the last version that
+    is whole, else by building it again."""
+    name, load = dataset.name, dataset.definition.load.type
+    with context.read() as tx:
+        removed = removed_versions(tx, dataset.dataset_id) | {published.version}
+        others = [
+            (stored, shown_at(tx, dataset.dataset_id, stored.version))
+            for stored in stored_versions(tx, dataset.dataset_id)
+            if stored.version not in removed
+        ]
+    for stored, commit in others[:_MOST_TRIED]:
+        if version_damage(context, dataset, stored, commit) is None:
+            command = f'lakeguard rollback {name} --to v{stored.version} --reason "…"'
+            return f"roll back to a whole version: {command}"
+    alone = "it has no other whole version"
+    if load is LoadType.FULL:
+        return f"{alone}; build it again: lakeguard run {name}"
+    if load in _REBUILT_BY_FULL:
+        again = f"lakeguard apply && lakeguard run {name}"
+        return f"{alone}: set load type FULL, then: {again}; then set it back"
+    return f"{alone}, and {load} keeps what sources no longer have: bring the file back"
 
 
 def undo_command(dataset: RegisteredDataset) -> str:

@@ -22,9 +22,10 @@ from lakeguard.promotion.publishing.partition_states import Partitions, record_p
 from lakeguard.promotion.publishing.schema_drift import record_drift
 from lakeguard.promotion.quarantine.record_rows import record_quarantine
 from lakeguard.promotion.records.end_run import end_run
+from lakeguard.promotion.records.table_findings import note_recovery
 from lakeguard.registry.store import job_name
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.core.enums import MoveKind, RunStatus
+from lakeguard_sdk.core.enums import LoadType, MoveKind, RunStatus
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.model.definitions import policyset_hash, ruleset_hash
 from lakeguard_sdk.model.delta_log import Commit
@@ -59,6 +60,9 @@ def publish_version(
     record_drift(tx, context, run.dataset, intent.run_id)
     invalidate_replaced(tx, run, version.version, partitions)
     record_promotion(tx, decision)
+    if run.plan.load.type is LoadType.FULL and run.plan.window is None and not adopted:
+        message = f"v{version.version} replaces all files"
+        note_recovery(tx, context, run.dataset, message, by=intent.run_id)
     return end_run(
         tx,
         context,
