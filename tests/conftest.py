@@ -57,6 +57,5 @@ def spark() -> SparkSession:
         "spark.master": "local[2]",
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }
     return spark_session(small, delta=delta)

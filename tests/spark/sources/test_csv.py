@@ -147,7 +147,7 @@ def test_odd_names_of_files_and_columns(session: SparkSession, tmp_path: Path) -
         ({"x": "a,a\n1,2\n"}, "in/x.csv: duplicate column 'a'"),
         ({"x": "a,A\n1,2\n"}, "differ in case only"),
         ({"x": "a,\n1,2\n"}, "no name"),
-        ({"x": b"a,b\n1,\xff\n"}, "in/x.csv: byte 6 is not UTF-8"),
+        ({"x": b"a,b\n1,\xff\n"}, "in/x.csv: line 2: a byte is not UTF-8"),
         ({}, "no file matches in/*.csv"),
     ],
     ids=str,

@@ -34,7 +34,7 @@ def test_a_bad_value_is_told_with_file_and_line(project: CsvProject) -> None:
     project.apply()
     project.land("a", "id,Order Day", "1,2026-01-01", "2,2026-01-02")
     project.land("b", "id,Order Day", "3,2026-01-03", '4,"2026-01-\n0"', "5,2026-01-05")
-    assert "in/b.csv, line 4: column order_day: '2026-01- 0' is not a valid date" in described(
+    assert "in/b.csv, line 3: column order_day: '2026-01- 0' is not a valid date" in described(
         project
     )
 

@@ -6,7 +6,6 @@ Numbers in a name compare as numbers: ``9.csv`` comes before ``10.csv``.
 from __future__ import annotations
 
 import re
-from urllib.parse import unquote
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -49,18 +48,15 @@ def with_row_file(frame: DataFrame, selection: Selection) -> DataFrame:
 
 
 def row_file() -> Column:
-    """The file of a row; valid only on a frame as it was read."""
-    return F.regexp_replace(F.col("_metadata.file_path"), _SCHEME, "")
+    """The path of a row's file, which Spark escapes; valid only on a frame as it was read."""
+    escaped = F.regexp_replace(F.col("_metadata.file_path"), _SCHEME, "")
+    return F.url_decode(F.replace(escaped, F.lit("+"), F.lit("%2B")))
 
 
 def with_places(frame: DataFrame, order: Order) -> DataFrame:
     """Replace ``ROW_FILE`` by ``PLACE``."""
-    places = {path: place for place, paths in enumerate(order) for path in paths}
-    addresses = [re.sub(_SCHEME, "", address) for address in frame.inputFiles()]
-    named = {address: places[unquote(address)] for address in addresses}
-    known = frame.sparkSession.createDataFrame(
-        sorted(named.items()), f"{ROW_FILE} string, {PLACE} long"
-    )
+    places = [(path, place) for place, paths in enumerate(order) for path in paths]
+    known = frame.sparkSession.createDataFrame(places, f"{ROW_FILE} string, {PLACE} long")
     joined = frame.join(F.broadcast(known), ROW_FILE, "left").drop(ROW_FILE)
     unknown = refusal("a row has no file in the batch").cast("long")
     return joined.withColumn(PLACE, F.coalesce(F.col(PLACE), unknown))
