@@ -43,8 +43,8 @@ def spark() -> SparkSession:
     """As a worker has it, on two cores, and able to read Delta as other engines do.
 
     Suites that do not ask for Delta also run on a Spark that it is not made for. The tables of
-    tests are small: one partition takes less processor time, and so do expressions that are
-    interpreted. Code is generated, as in production, by every Spark of a process of its own.
+    tests are small: one partition takes less processor time, and so do stages without code of
+    their own. It is generated, as in production, by every Spark of a process of its own.
     """
     import pyspark
 
