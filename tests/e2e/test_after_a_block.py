@@ -43,9 +43,10 @@ def printed(terminal: Terminal, name: str = "silver.orders") -> dict[str, str]:
 
 
 def typed(terminal: Terminal, command: str) -> list[int]:
-    """The exit codes of a line, as a shell goes along it."""
+    """The exit codes of a line, as a shell goes along it, with its placeholders filled in."""
     codes: list[int] = []
-    for part in command.split(" && "):
+    filled = command.replace("…", "the export was wrong").replace(" NAME", " dana")
+    for part in filled.split(" && "):
         codes.append(terminal.type(part).code)
         if codes[-1]:
             break
@@ -94,7 +95,7 @@ def test_somebody_who_answers_for_it(shop: Terminal) -> None:
     assert typed(shop, "lakeguard run silver.orders") == [0]
     result = shop.type("lakeguard why silver.orders").out
     assert result.count("! WARN") == 2
-    assert "waived by NAME" in result
+    assert "waived by dana" in result
 
 
 def test_a_schema_that_is_right(shop: Terminal) -> None:

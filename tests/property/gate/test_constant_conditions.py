@@ -13,6 +13,7 @@ from lakeguard_sdk.expressions.conditions import Condition, Not
 from lakeguard_sdk.expressions.measures import CountIf
 from tests.property.measure.expressions import SCHEMA, Writer, rows
 from tests.property.measure.scalar_oracle import TooManyDigits, truth
+from tests.support.examples import draws
 
 DRAWN = 3_000
 OPS = ("=", "<>", "<", "<=", ">", ">=")
@@ -47,7 +48,8 @@ def test_settled_conditions_never_differ(seed: int) -> None:
     chance = Random(seed)
     writer, table = Writer(chance), rows(chance, 80)
     settled_ones = 0
-    for _ in range(DRAWN):
+    count = draws(DRAWN, quick=1_000)
+    for _ in range(count):
         condition = stored(text := drawn(writer, chance))
         wanted = None if condition is None else settled(condition)
         if condition is None or wanted is None:
@@ -58,4 +60,4 @@ def test_settled_conditions_never_differ(seed: int) -> None:
                 assert truth(condition, row) in (wanted, None), (text, row)
             except TooManyDigits:
                 continue
-    assert settled_ones > 150
+    assert settled_ones > count / 20

@@ -25,6 +25,6 @@ def test_a_table_is_what_its_history_makes_it(
 ) -> None:
     load = chance.choice(list(VARIANTS[load_type].values()))
     quick = is_quick()
-    steps = ("batch", *chance.sample(STEPS, 2 if quick else 5))
+    steps = ("batch", *chance.sample(STEPS, 1 if quick else 5))
     with TemporaryDirectory(prefix="history-") as folder:
         make_history(Path(folder) / "project", load, chance, steps, spark, every_step=not quick)
