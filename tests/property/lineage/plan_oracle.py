@@ -26,6 +26,10 @@ class NotUnderstood(Exception):
     """The oracle does not know this kind of plan node."""
 
 
+class NotShown(Exception):
+    """Spark has no JSON for a part of the plan."""
+
+
 def origins_of(spark: SparkSession, text: str) -> list[tuple[str, Origins]]:
     """Name and origins of each result column; an exception of Spark if the SQL is not valid."""
     frame = spark.sql(text)._jdf
@@ -137,6 +141,8 @@ class _Plan:
         return [(_id(tree["exprId"]), self.origins(tree, known)) for tree in _each(items)]
 
     def _expanded(self, node: Node, known: Mapping[int, Origins]) -> Outputs:
+        if node["projections"] is None:
+            raise NotShown
         rows = [[self.origins(tree, known) for tree in _each(row)] for row in node["projections"]]
         merged = [NONE.union(*column) for column in zip(*rows, strict=True)]
         return _renumbered(node["output"], merged)
