@@ -38,6 +38,12 @@ def first_value(values: pd.Series) -> int:
     return int(values.iloc[0])
 
 
+def in_a_variable(spark: SparkSession) -> DataFrame:
+    spark.sql("DECLARE OR REPLACE VARIABLE mails ARRAY<STRING>")
+    spark.sql("SET VAR mails = (SELECT collect_list(mail) FROM a)")
+    return spark.sql("SELECT explode(mails) AS x")
+
+
 def over(made: Column) -> Column:
     return made.over(Window.partitionBy("mail").orderBy("amount"))
 
@@ -106,6 +112,14 @@ EXACT: dict[str, tuple[Callable[[LineageTables], DataFrame], Found]] = {
         lambda t: t.spark.sql("select a.id, t.p from a, lateral (select phone p from b) t"),
         {"id": {"a.id"}, "p": {"b.phone"}},
     ),
+    "joined laterally to itself": (
+        lambda t: t.spark.sql("select t.x, t.y from a, lateral (select a.mail x, a.id + 1 y) t"),
+        {"x": {"a.mail"}, "y": {"a.id"}},
+    ),
+    "where the row is": (
+        lambda t: t.a.select(F.col("_metadata.file_name").alias("f"), F.lit(1).alias("one")),
+        {"f": set(), "one": set()},
+    ),
     "cached": (lambda t: t.a.select("mail").cache(), {"mail": {"a.mail"}}),
     "without the others": (
         lambda t: t.a.drop("mail", "xs").dropDuplicates(["id"]).sort("id").limit(2),
@@ -117,6 +131,7 @@ UNKNOWN: dict[str, Callable[[LineageTables], DataFrame]] = {
     "collected": lambda t: t.spark.createDataFrame(t.a.select("mail").collect(), "x string"),
     "collected in pandas": lambda t: t.spark.createDataFrame(t.a.select("mail").toPandas()),
     "of an RDD": lambda t: t.a.select("mail").rdd.map(tuple).toDF(["x"]),
+    "in a variable of the session": lambda t: in_a_variable(t.spark),
     "at a checkpoint": lambda t: t.a.select("mail").localCheckpoint(),
     "by a function without arguments": lambda t: t.a.select(F.udf(lambda: "x", "string")()),
     "by a function that knows more than its arguments": lambda t: t.a.select(
@@ -147,7 +162,8 @@ def test_what_the_plan_does_not_show_is_unknown(tables: LineageTables, made: str
     found = frame_lineage(frame, tables.reads)
     assert all(column.unknown for column in found.columns)
     assert {item.dataset for item in found.inputs} == {"silver.a", "silver.b"}
-    assert bool(found.outside) is ("function" not in made), "code makes values, not rows"
+    values_only = "function" in made or "variable" in made
+    assert bool(found.outside) is not values_only, "code makes values, not rows"
 
 
 def test_what_only_filters_rows_is_an_input(tables: LineageTables) -> None:

@@ -17,7 +17,8 @@ from lakeguard_sdk.model.lineage import (
 )
 from lakeguard_sdk.model.run import InputPin
 from lakeguard_sdk.storage.storage import local_path
-from openlaketx.engine.spark.plan_lineage import Origins, PlanLineage, Scan, plan_lineage
+from openlaketx.engine.spark.analysed_plan import Scan
+from openlaketx.engine.spark.plan_lineage import Origins, PlanLineage, plan_lineage
 from openlaketx.engine.spark.runtime import runtime_of
 
 INVISIBLE = "a plan that is not visible"

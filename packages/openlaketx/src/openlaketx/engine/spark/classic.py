@@ -13,7 +13,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from openlaketx.engine.spark.plan_lineage import AnalysedPlan, Scan
+from openlaketx.engine.spark.analysed_plan import AnalysedPlan, Scan
 from openlaketx.engine.spark.runtime import Counted, NotAQuery, is_metastore
 
 _LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."

@@ -14,7 +14,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-Node = dict[str, Any]
+from openlaketx.engine.spark.analysed_plan import (
+    AnalysedPlan,
+    Node,
+    Scan,
+    Tree,
+    attribute_of,
+    plans_in,
+    tree_of,
+)
 
 _CLEAN_LEAVES = ("Range", "OneRowRelation")
 _PASSES_ON = frozenset({
@@ -46,13 +54,16 @@ _CODE_OF_THE_PROGRAM = re.compile(
     "|ScriptTransformation|TransformWithState|CallMethodViaReflection"
 )
 """Functions and operators that run code of the program, by the name of their class."""
-
-
-class Scan(NamedTuple):
-    """A leaf that reads files: the paths given to Spark, and the Delta commit if it is pinned."""
-
-    paths: tuple[str, ...]
-    commit: int | None = None
+_MADE_OF_NOTHING = frozenset({
+    "CreateArray", "CreateMap", "CreateNamedStruct", "CumeDist", "CurrentCatalog", "CurrentDate",
+    "CurrentDatabase", "CurrentTimeZone", "CurrentTimestamp", "CurrentUser", "EulerNumber",
+    "InputFileBlockLength", "InputFileBlockStart", "InputFileName", "Literal", "LocalTimestamp",
+    "MonotonicallyIncreasingID", "NamedLambdaVariable", "Now", "Pi", "RowNumber",
+    "SparkPartitionID", "Uuid", "WindowSpecDefinition",
+})  # fmt: skip
+"""Expressions without arguments whose value is of no column. Others, such as a variable of the
+session, may hold anything."""
+_FILE_FACTS = frozenset({"file_path", "file_name", "file_size", "file_modification_time"})
 
 
 class Source(NamedTuple):
@@ -83,17 +94,6 @@ class Origins:
 NOTHING, UNKNOWN = Origins(), Origins(unknown=True)
 
 
-class AnalysedPlan(NamedTuple):
-    """A plan as Spark analysed it."""
-
-    text: str
-    """As JSON."""
-    output: tuple[int, ...]
-    """Attribute ids of the columns of the frame."""
-    scans: Mapping[int, Scan]
-    """Scans by the id of their first attribute; those of subqueries too."""
-
-
 @dataclass(frozen=True)
 class PlanLineage:
     columns: tuple[Origins, ...]
@@ -107,7 +107,7 @@ class PlanLineage:
 def plan_lineage(plan: AnalysedPlan) -> PlanLineage:
     """Raises ValueError, KeyError or the like if the plan cannot be read."""
     reader = _PlanReader(plan.scans)
-    rows = reader.rows(_tree(json.loads(plan.text)), {})
+    rows = reader.rows(tree_of(json.loads(plan.text)), {})
     columns = tuple(rows.origins(attribute) for attribute in plan.output)
     return PlanLineage(columns, frozenset(reader.scanned), frozenset(reader.outside))
 
@@ -135,39 +135,6 @@ class _Rows:
         return self.origins(self.order[index])
 
 
-@dataclass(frozen=True)
-class _Tree:
-    """A node of a plan or of an expression."""
-
-    node: Node
-    children: tuple[_Tree, ...]
-
-    @property
-    def kind(self) -> str:
-        return str(self.node["class"]).rpartition(".")[2]
-
-    def expressions(self, key: str) -> list[_Tree]:
-        return [_tree(item) for item in self.node[key]]
-
-    def attributes(self, key: str) -> list[int]:
-        return [_attribute(item.node) for item in self.expressions(key)]
-
-
-def _tree(nodes: Sequence[Node]) -> _Tree:
-    """From the list of nodes, parents first."""
-    coming = iter(nodes)
-
-    def read() -> _Tree:
-        node = next(coming)
-        return _Tree(node, tuple(read() for _ in range(node["num-children"])))
-
-    return read()
-
-
-def _attribute(node: Node) -> int:
-    return int(node["exprId"]["id"])
-
-
 def _union(found: Iterable[Origins]) -> Origins:
     result = NOTHING
     for item in found:
@@ -188,7 +155,7 @@ class _PlanReader:
     shared: dict[int, _Rows] = field(default_factory=dict)
     """Rows of common table expressions."""
 
-    def rows(self, tree: _Tree, outer: _Outer) -> _Rows:
+    def rows(self, tree: Tree, outer: _Outer) -> _Rows:
         if tree.kind == "WithCTE":
             found = [self.rows(child, outer) for child in tree.children]
             return found[-1]
@@ -203,7 +170,7 @@ class _PlanReader:
             return self._mixed(tree, below, outer)
         return operator(self, tree, below, outer)
 
-    def _mixed(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+    def _mixed(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         """Every column from everything below, and unknown if code of the program makes it."""
         everything = _union(rows.everything for rows in below)
         if _CODE_OF_THE_PROGRAM.search(tree.kind):
@@ -211,7 +178,7 @@ class _PlanReader:
         self._read_subqueries(tree.node, _Rows({}, None), outer)
         return _Rows({}, None, everything)
 
-    def _leaf(self, tree: _Tree) -> _Rows:
+    def _leaf(self, tree: Tree) -> _Rows:
         if tree.kind == "CTERelationRef":
             shared = self.shared[int(tree.node["cteId"])]
             order = tree.attributes("output")
@@ -223,63 +190,67 @@ class _PlanReader:
             self.outside.add(tree.kind)
             return _Rows({}, None)
         listed = [item.node for item in tree.expressions("output")]
-        order = [_attribute(node) for node in listed]
+        order = [attribute_of(node) for node in listed]
         scan = self.known.get(order[0]) if order and tree.kind == "LogicalRelation" else None
         if scan is None:
             self.outside.add(_LEAF_WORDS.get(tree.kind, tree.kind))
             return _Rows(dict.fromkeys(order, UNKNOWN), order)
         self.scanned.add(scan)
-        return _Rows({_attribute(node): _scanned(scan, node) for node in listed}, order)
+        return _Rows({attribute_of(node): _scanned(scan, node) for node in listed}, order)
 
     # Expressions.
 
-    def value(self, tree: _Tree, rows: _Rows, outer: _Outer) -> Origins:
+    def value(self, tree: Tree, rows: _Rows, outer: _Outer) -> Origins:
         """What the value of an expression is made of."""
         if tree.kind == "AttributeReference":
-            attribute = _attribute(tree.node)
+            attribute = attribute_of(tree.node)
             return rows.columns.get(attribute) or outer.get(attribute) or rows.rest
-        found = _union(self.value(child, rows, outer) for child in _values_of(tree))
-        if _CODE_OF_THE_PROGRAM.search(tree.kind):
-            found = found | UNKNOWN
-        plan = tree.node.get("plan")
+        if tree.kind == "OuterReference":
+            return self.value(tree_of(tree.node["e"]), rows, outer)
+        parts, plan = _values_of(tree), tree.node.get("plan")
+        found = _union(self.value(child, rows, outer) for child in parts)
         if isinstance(plan, list):
             found = found | self._subquery(plan, rows, outer).everything
+        elif not parts and tree.kind not in _MADE_OF_NOTHING:
+            found = UNKNOWN
+        if _CODE_OF_THE_PROGRAM.search(tree.kind):
+            found = found | UNKNOWN
         return found.through(_FUNCTIONS.get(str(tree.node["class"]), frozenset()))
 
     def _subquery(self, plan: list[Node], rows: _Rows, outer: _Outer) -> _Rows:
-        inner = self.rows(_tree(plan), {**outer, **rows.columns})
+        inner = self.rows(tree_of(plan), {**outer, **rows.columns})
         if inner.order is None:
             return inner
         return _Rows({each: inner.origins(each) for each in inner.order}, inner.order)
 
     def _read_subqueries(self, node: Any, rows: _Rows, outer: _Outer) -> None:
         """Scans below conditions count as read, and make no value."""
-        for plan in _plans_in(node):
+        for plan in plans_in(node):
             self._subquery(plan, rows, outer)
 
     def _named(
-        self, items: Iterable[_Tree], rows: _Rows, outer: _Outer
+        self, items: Iterable[Tree], rows: _Rows, outer: _Outer
     ) -> tuple[dict[int, Origins], list[int]]:
         """Aliases and attributes of a list."""
-        found = {_attribute(item.node): self.value(item, rows, outer) for item in items}
-        return found, [_attribute(item.node) for item in items]
+        found = {attribute_of(item.node): self.value(item, rows, outer) for item in items}
+        return found, [attribute_of(item.node) for item in items]
 
     # Operators.
 
-    def project(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+    def project(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         items = tree.expressions("projectList")
         return _Rows(*self._named(items, below[0], outer))
 
-    def aggregate(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+    def aggregate(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         items = tree.expressions("aggregateExpressions")
         return _Rows(*self._named(items, below[0], outer))
 
-    def window(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+    def window(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         found, order = self._named(tree.expressions("windowExpressions"), below[0], outer)
         return _added(below[0], found, order)
 
-    def generate(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
-        made = self.value(_tree(tree.node["generator"]), below[0], outer)
+    def generate(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+        made = self.value(tree_of(tree.node["generator"]), below[0], outer)
         order = tree.attributes("generatorOutput")
         rows, left_out = below[0], set(tree.node["unrequiredChildIndex"])
         if rows.order is not None:
@@ -287,17 +258,17 @@ class _PlanReader:
             rows = _Rows(rows.columns, kept, rows.rest)
         return _added(rows, dict.fromkeys(order, made), order)
 
-    def expand(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+    def expand(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         order = tree.attributes("output")
         if tree.node["projections"] is None:  # Spark has no JSON for some lists of lists
             return _Rows(dict(_grouping_sets(order, below[0])), order)
         found = dict.fromkeys(order, NOTHING)
         for projection in tree.node["projections"]:
             for attribute, item in zip(order, projection, strict=True):
-                found[attribute] = found[attribute] | self.value(_tree(item), below[0], outer)
+                found[attribute] = found[attribute] | self.value(tree_of(item), below[0], outer)
         return _Rows(found, order)
 
-    def join(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+    def join(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         left, right = below
         both = _Rows({**left.columns, **right.columns}, None, left.rest | right.rest)
         self._read_subqueries(tree.node.get("condition"), both, outer)
@@ -310,13 +281,13 @@ class _PlanReader:
         order = [*(left.order or ()), *(right.order or ())] if known else None
         return _Rows(both.columns, order, both.rest)
 
-    def lateral_join(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+    def lateral_join(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         left = below[0]
-        (plan,) = _plans_in(tree.node["right"])
+        (plan,) = plans_in(tree.node["right"])
         right = self._subquery(plan, left, outer)
         return _added(left, dict(right.columns), list(right.order or ()), right)
 
-    def set_operation(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+    def set_operation(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         """By position; the ids are those of the first branch."""
         first = below[0]
         if any(rows.order is None for rows in below):
@@ -325,12 +296,12 @@ class _PlanReader:
         found = {each: _union(rows.at(i) for rows in below) for i, each in enumerate(order)}
         return _Rows(found, order)
 
-    def shared_rows(self, tree: _Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+    def shared_rows(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         self.shared[int(tree.node["id"])] = below[0]
         return below[0]
 
 
-_Operator = Callable[[_PlanReader, _Tree, Sequence[_Rows], _Outer], _Rows]
+_Operator = Callable[[_PlanReader, Tree, Sequence[_Rows], _Outer], _Rows]
 _OPERATORS: Mapping[str, _Operator] = {
     "Aggregate": _PlanReader.aggregate,
     "CTERelationDef": _PlanReader.shared_rows,
@@ -372,27 +343,15 @@ def _grouping_sets(order: Sequence[int], rows: _Rows) -> Iterator[tuple[int, Ori
 
 
 def _scanned(scan: Scan, node: Node) -> Origins:
-    """A hidden column with the place of the row is made of no column."""
-    name = str(node["name"])
-    if name.startswith("_metadata"):
-        return NOTHING
+    """The hidden column with facts of the row's file is made of no column."""
+    name, kind = str(node["name"]), node["dataType"]
+    if name == "_metadata" and isinstance(kind, dict):
+        fields = {str(part["name"]) for part in kind.get("fields", ())}
+        if fields >= _FILE_FACTS:
+            return NOTHING
     return Origins(frozenset({Source(scan, name)}))
 
 
-def _values_of(tree: _Tree) -> tuple[_Tree, ...]:
+def _values_of(tree: Tree) -> tuple[Tree, ...]:
     """Without what orders and partitions a window: that places rows, and makes no value."""
     return () if tree.kind == "WindowSpecDefinition" else tree.children
-
-
-def _plans_in(node: Any) -> Iterator[list[Node]]:
-    """Plans of subqueries in the fields of a node, without those inside them."""
-    if isinstance(node, dict):
-        plan = node.get("plan")
-        if isinstance(plan, list):
-            yield plan
-        yield from (
-            found for key, value in node.items() if key != "plan" for found in _plans_in(value)
-        )
-    elif isinstance(node, list):
-        for item in node:
-            yield from _plans_in(item)

@@ -17,7 +17,7 @@ import pyspark
 from pyspark.sql import DataFrame, SparkSession
 
 from lakeguard_sdk.errors import SparkTooOld, UnsupportedSpark
-from openlaketx.engine.spark.plan_lineage import AnalysedPlan
+from openlaketx.engine.spark.analysed_plan import AnalysedPlan
 
 OLDEST = (3, 5)
 _OLDEST_CONNECT = (4, 0)
