@@ -245,6 +245,15 @@ def test_several_columns_move_those_after_them() -> None:
     assert origins(text, "b") == origins(text, "a") is not None
 
 
+@pytest.mark.parametrize("word", ["RIGHT", "LEFT", "FULL", "SEMI", "ANTI", "NATURAL", "CROSS"])
+def test_a_word_that_spark_takes_for_an_alias_is_not_followed(word: str) -> None:
+    """To Spark, ``UNPIVOT (…) RIGHT JOIN`` is an inner join with a relation named RIGHT."""
+    rows = "silver.people UNPIVOT (v FOR n IN (email, city))"
+    joined = f"{word} JOIN silver.cities c" + (" USING (id)" if word[0] not in "NC" else "")
+    assert column_lineage(f"SELECT id FROM {rows} {joined}", SCHEMAS) == Lineage()
+    assert column_lineage(f"SELECT id FROM ({rows} {joined})", SCHEMAS) == Lineage()
+
+
 def test_a_query_that_grows_with_every_step_is_not_followed() -> None:
     steps = [f"t{at} AS (SELECT *, * FROM t{at - 1})" for at in range(1, 40)]
     text = f"WITH t0 AS (SELECT * FROM silver.people), {', '.join(steps)} SELECT * FROM t39"

@@ -224,6 +224,7 @@ class _Resolver:
                 raise NotModelled
             return scope
         relation = self._relation(clause.this, scope, used)
+        _refuse_keyword_alias(clause.this, node)
         relation = self._joined(relation, node, scope, used)
         for lateral in node.args.get("laterals") or ():
             inner = replace(scope, relation=relation)
@@ -261,6 +262,7 @@ class _Resolver:
             if pivot.args.get("alias"):
                 relation = self._renamed(relation, pivot)
             self.words.names |= relation.names
+        _refuse_keyword_alias(node, node)
         return self._joined(relation, node, scope, used)
 
     def _renamed(self, relation: Relation, node: exp.Expr, default: str | None = None) -> Relation:
@@ -355,6 +357,16 @@ class _Resolver:
         if keys or join.method:
             return left.merged(right, keys or None, join.side)
         return both
+
+
+def _refuse_keyword_alias(relation: exp.Expr, node: exp.Expr) -> None:
+    """NotModelled for ``UNPIVOT (…) RIGHT JOIN``: Spark takes RIGHT for the alias, and the join for
+    an inner one."""
+    pivots, joins = relation.args.get("pivots"), node.args.get("joins")
+    if not pivots or not joins or pivots[-1].args.get("alias"):
+        return
+    if joins[0].side or joins[0].kind or joins[0].method:
+        raise NotModelled
 
 
 def _only(node: exp.Expr, keys: set[str]) -> None:
