@@ -204,6 +204,24 @@ def test_an_altered_or_lost_log_entry_is_written_back(
     assert run_by_hand(client, [4]).status is RunStatus.SUCCESS
 
 
+def test_an_altered_commit_is_noticed_whatever_was_changed_in_it(client: Client) -> None:
+    """A merge that believed altered statistics would leave out files, and publish keys twice."""
+    log = log_of(client, 2)
+    honest = log.read_bytes()
+    log.write_bytes(honest.replace(b'"dataChange":true', b'"dataChange": true'))
+    assert log.read_bytes() != honest
+    blocked = run_by_hand(client, [4])
+    assert blocked.status is RunStatus.BLOCKED
+    badge, damage = status(client)
+    assert (badge, "commits of the log of bronze.numbers were altered: 2" in damage) == (
+        Badge.DAMAGED,
+        True,
+    )
+    assert client.operations.undo(NUMBERS, "the statistics were changed").commits == (2,)
+    assert log.read_bytes() == honest
+    assert run_by_hand(client, [4]).status is RunStatus.SUCCESS
+
+
 def test_no_undo_brings_a_file_back(client: Client) -> None:
     swap(file_of(client, 3))
     with pytest.raises(TableUnreadable, match="roll back to a whole version"):

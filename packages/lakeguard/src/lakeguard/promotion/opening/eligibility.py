@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from lakeguard.lake.log_repair import altered_commits
 from lakeguard.lake.port import Origin
 from lakeguard.ledger.intents import (
     committed_hashes,
     file_records,
     open_intent,
+    recorded_commits,
     table_id_of,
 )
 from lakeguard.ledger.maintenance import removed_versions
@@ -23,7 +25,8 @@ from lakeguard.registry.store import RegisteredDataset
 from lakeguard_sdk.core.enums import CheckKind, LoadType, Outcome, TableProblem
 from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.model.decision import CheckResult
-from lakeguard_sdk.model.delta_log import Commit
+from lakeguard_sdk.model.delta_log import Commit, log_file
+from lakeguard_sdk.storage.storage import storage_for
 
 
 class Findings:
@@ -103,6 +106,11 @@ def _check_table(
             "table", f"{dataset.location} holds a Delta table that is not {dataset.name}: {way_out}"
         )
         return
+    if altered := _altered_commits(context, dataset, location):
+        message = f"commits of the log of {dataset.name} were altered: {altered}"
+        trouble = TableTrouble(dataset, TableProblem.LOG, f"{message}; {undo_command(dataset)}")
+        findings.refuse_table("table", trouble)
+        return
     if published is not None and (damage := _published_damage(context, dataset, published)):
         message = f"v{published.version} of {dataset.name} is damaged: {damage}"
         if not replaced:
@@ -117,6 +125,19 @@ def _check_table(
         return
     message = rogue_message(dataset, published, rogue)
     findings.refuse_table("table", TableTrouble(dataset, TableProblem.FOREIGN_COMMIT, message))
+
+
+def _altered_commits(context: PlaneContext, dataset: RegisteredDataset, location: str) -> str:
+    """Commits that are not as they were recorded: their statistics decide what a merge reads."""
+    with context.read() as tx:
+        recorded = recorded_commits(tx, dataset.dataset_id)
+    storage = storage_for(location)
+    there = {
+        version: sha256
+        for version, sha256 in recorded.items()
+        if storage.exists(log_file(location, version))
+    }
+    return ", ".join(map(str, altered_commits(location, there)))
 
 
 def _published_damage(
