@@ -217,11 +217,14 @@ function that the policy names under `unless masked by`:
 
 - SQL builds have column-level lineage. A value inherits the tags of every column it derives from:
   `concat(first, last)` those of both, `count(email)` that of `email`. Columns that only filter or
-  order rows (`where`, `join … on`, `group by`) do not count. A function masks what is inside its
-  brackets: `sha2(email, 256)` does, `concat(email, sha2(email, 256))` does not. A subquery
-  inside an expression counts with its filters. Lineage is closed-world: a name that is no declared
-  column of a parent, or a construct that is not modelled, is unknown. An unknown column, and one
-  that is declared but not in the SELECT, inherits the tags of all inputs.
+  order rows (`where`, `join … on`, `group by`) do not count, although they can give values away
+  exactly: `JOIN range(0, 9999) r ON r.id = p.pin` makes `r.id` a copy of `pin` without its tags.
+  Policies on patterns, declared columns and review of builds are the means against that. A
+  function masks what is inside its brackets: `sha2(email, 256)` does,
+  `concat(email, sha2(email, 256))` does not. A subquery inside an expression counts with its
+  filters. Lineage is closed-world: a name that is no declared column of a parent, or
+  a construct that is not modelled, is unknown. An unknown column, and one that is declared but not
+  in the SELECT, inherits the tags of all inputs.
 - For a Python build, a published DataFrame and a target's transform, lineage is taken from Spark's
   analysed plan, where the files of a version are that version: renamed, joined, aggregated and
   computed columns, views and caches are followed.

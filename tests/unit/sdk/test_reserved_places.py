@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.storage.reserved_places import reserved_among, reserved_source
 
 RESERVED = (
@@ -99,11 +100,29 @@ def test_a_governed_table_is_reserved_wherever_it_is(lake: Path) -> None:
     assert reserved_among([str(file)], str(lake), nobody) is None
 
 
-def test_a_hard_link_to_a_file_of_a_table_is_followed(lake: Path) -> None:
-    own = lake / "silver/p/runs/run_1/part-0.parquet"
-    link, other, twice = lake / "data/b.csv", lake / "data/c.csv", lake / "data/d.csv"
-    link.hardlink_to(own)
-    put(lake, "data/c.csv")
-    twice.hardlink_to(other)
-    assert f"{link} is a hard link to " in str(reserved_among([str(link)], str(lake), nobody))
-    assert reserved_among([str(other), str(twice)], str(lake), nobody) is None
+@pytest.mark.parametrize("inside", ["", "/part-0.parquet", "/incoming/part-0.parquet"])
+def test_the_folder_of_a_run_is_reserved_before_its_table_exists(lake: Path, inside: str) -> None:
+    run = f"zones/z/silver/p/runs/{new_id('run')}"
+    file = put(lake, f"{run}/incoming/part-0.parquet")
+    put(lake, f"{run}/part-0.parquet")
+    assert problem(f"{run}{inside}", lake)
+    assert problem("zones/z/silver/p/runs/*/*.parquet", lake)
+    assert problem(str(file), lake.parent / "own"), "of another lake too"
+
+
+@pytest.mark.parametrize("name", ["runs/run_1", "runs/run_2026-01-01", "run/{run}", "{run}"])
+def test_other_folders_with_such_names_are_not(lake: Path, name: str) -> None:
+    assert problem(f"data/{name.format(run=new_id('run'))}/a.csv", lake) is None
+
+
+def test_a_file_with_several_names_is_refused_wherever_they_are(lake: Path, tmp_path: Path) -> None:
+    plain = put(lake, "data/plain.csv")
+    for number, own in enumerate((lake / "zones/t/a.parquet", tmp_path / "other/a.parquet")):
+        own.parent.mkdir(parents=True)
+        own.write_text("x")
+        link = lake / f"data/link_{number}.csv"
+        link.hardlink_to(own)
+        found = str(reserved_among([str(plain), str(link)], str(lake), nobody))
+        assert f"{link} is a hard link" in found
+        assert "copy" in found
+    assert reserved_among([str(plain)], str(lake), nobody) is None

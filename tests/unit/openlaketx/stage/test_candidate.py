@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -73,6 +75,39 @@ def test_a_write_that_did_not_finish_is_refused(run: Path) -> None:
     write(run, "part-0.parquet", rows(2))
     (run / "_SUCCESS").unlink()
     with pytest.raises(StagingFailed, match="success marker"):
+        collected(run)
+
+
+def linked_file(run: Path) -> None:
+    (run / "part-0.parquet").rename(run.parent / "elsewhere.parquet")
+    (run / "part-0.parquet").symlink_to(run.parent / "elsewhere.parquet")
+
+
+def broken_link(run: Path) -> None:
+    (run / "part-1.parquet").symlink_to(run / "missing")
+
+
+def linked_folder(run: Path) -> None:
+    (run / "more").symlink_to(run.parent)
+
+
+def linked_run(run: Path) -> None:
+    run.rename(run.with_name("moved"))
+    run.symlink_to(run.with_name("moved"))
+
+
+def pipe(run: Path) -> None:
+    os.mkfifo(run / "part-1.parquet")
+
+
+@pytest.mark.parametrize("change", [linked_file, broken_link, linked_folder, linked_run, pipe])
+def test_links_and_pipes_among_the_files_are_refused(
+    run: Path, change: Callable[[Path], None]
+) -> None:
+    """They would be left out: the run would publish fewer rows than were written."""
+    write(run, "part-0.parquet", rows(2))
+    change(run)
+    with pytest.raises(StagingFailed, match="neither a regular file nor a folder"):
         collected(run)
 
 

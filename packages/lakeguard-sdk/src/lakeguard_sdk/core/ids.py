@@ -28,7 +28,14 @@ def ulid_text(number: int) -> str:
     return "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])
 
 
+_ULID = re.compile(f"[{_ALPHABET}]{{26}}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def is_id(text: str, prefix: str) -> bool:
+    """Whether the text is an id of this kind."""
+    kind, _, ulid = text.partition("_")
+    return kind == prefix and _ULID.fullmatch(ulid) is not None
 
 
 def new_uuid() -> str:

@@ -1,8 +1,8 @@
 """Places that no source may read: tables and LakeGuard's own files, of this lake or another.
 
 Data inside a lake is read by name, as a parent: a path would lose its tags and lineage. Places are
-compared by real path and hard links by inode, so that neither links nor patterns lead around the
-check. A copy of a file is another file; nothing here can recognise it.
+compared by real path, and a file with several names is refused, so that neither links nor patterns
+lead around the check. A copy of a file is another file; nothing here can recognise it.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from __future__ import annotations
 import glob
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
 from lakeguard_sdk.core.enums import Layer
+from lakeguard_sdk.core.ids import is_id
 from lakeguard_sdk.storage.run_folders import LANDING, QUARANTINE, landed
 from lakeguard_sdk.storage.storage import local_path, located
 
@@ -23,10 +24,10 @@ STATE = ".lakeguard"
 _OWN = (LEDGER, STATE)
 _LAYERS = tuple(layer.value for layer in Layer)
 _LOG = "_delta_log"
+_STAGING = "runs"
 _MOST_EXPANDED = 10_000
 _PARENTS = "read a dataset by its name instead, in `parents:`"
 
-_Inode = tuple[int, int]
 IsGoverned = Callable[[str], bool]
 """Whether the Delta table in a folder has commits of LakeGuard."""
 
@@ -54,7 +55,6 @@ def reserved_source(
 def reserved_among(paths: Iterable[str], lake: str, is_governed: IsGoverned) -> str | None:
     """Why one of many files is reserved, or None; each folder is checked once."""
     folders: dict[str, str | None] = {}
-    linked_twice: dict[_Inode, str] = {}
     for path in paths:
         folder = os.path.dirname(path)
         if folder not in folders:
@@ -63,30 +63,17 @@ def reserved_among(paths: Iterable[str], lake: str, is_governed: IsGoverned) -> 
         problem = reserved_place(path, lake, is_governed) if linked else folders[folder]
         if problem is not None:
             return problem
-        found = _stat(path)
-        if found is not None and found.st_nlink > 1 and stat.S_ISREG(found.st_mode):
-            linked_twice[found.st_dev, found.st_ino] = path
-    return _hard_linked(linked_twice, lake) if linked_twice else None
-
-
-def _stat(path: str) -> os.stat_result | None:
-    try:
-        return os.stat(path)
-    except OSError:
-        return None
-
-
-def _hard_linked(candidates: Mapping[_Inode, str], lake: str) -> str | None:
-    """Why one of the files with several names is reserved: another name is inside this lake."""
-    root = Path(os.path.realpath(local_path(lake)))
-    for top in (*_LAYERS, QUARANTINE, *_OWN):
-        for folder, _, names in os.walk(root / top):
-            for name in names:
-                inside = os.path.join(folder, name)
-                found = _stat(inside)
-                if found is not None and (path := candidates.get((found.st_dev, found.st_ino))):
-                    return f"{path} is a hard link to {inside}; {_PARENTS}"
+        if _has_several_names(path):
+            return f"{path} is a hard link: it has other names, which may be in a table; copy it"
     return None
+
+
+def _has_several_names(path: str) -> bool:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return False
+    return found.st_nlink > 1 and stat.S_ISREG(found.st_mode)
 
 
 def reserved_place(place: str, lake: str, is_governed: IsGoverned) -> str | None:
@@ -102,6 +89,9 @@ def reserved_place(place: str, lake: str, is_governed: IsGoverned) -> str | None
             problem = _in_lake(folder, inside)
         if problem is not None:
             return problem
+    for folder in folders:
+        if folder.parent.name == _STAGING and is_id(folder.name, "run"):
+            return f"{folder} holds files of a run; {_PARENTS}"
     tables = (folder for folder in folders if (folder / _LOG).is_dir())
     ours = next((table for table in tables if is_governed(str(table))), None)
     return None if ours is None else f"{ours} is a table that LakeGuard governs; {_PARENTS}"

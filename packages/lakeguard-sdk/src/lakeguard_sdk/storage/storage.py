@@ -37,6 +37,9 @@ class Storage(Protocol):
 
     def sha256(self, location: str) -> str: ...
     def files_under(self, location: str) -> Iterator[FileFacts]: ...
+    def irregular_under(self, location: str) -> Iterator[str]:
+        """Links, pipes and the like: what is neither a regular file nor a folder."""
+
     def make_durable(self, location: str) -> None: ...
     def remove(self, location: str, root: str) -> None: ...
     def link(self, location: str, name: str) -> None:
@@ -82,6 +85,12 @@ class LocalStorage:
         for path in sorted(root.rglob("*")):
             if path.is_file() and not path.is_symlink():
                 yield self.facts(str(path))
+
+    def irregular_under(self, location: str) -> Iterator[str]:
+        root = _path(location)
+        for path in (root, *sorted(root.rglob("*"))):
+            if path.is_symlink() or (path.exists() and not path.is_file() and not path.is_dir()):
+                yield str(path)
 
     def link(self, location: str, name: str) -> None:
         place = _path(name)

@@ -24,7 +24,7 @@ from openlaketx.loads.load_result import time_last, with_time
 from openlaketx.loads.spark_failures import explaining
 from openlaketx.loads.table_state import existing_table, read_existing
 from openlaketx.stage import Candidate, FileMarks, stage
-from openlaketx.stage.candidate import collect
+from openlaketx.stage.candidate import collect, refuse_irregular
 
 INCOMING, PLACED = "incoming", "placed"
 
@@ -99,6 +99,7 @@ def collect_batch(
     plan: RunPlan, storage: Storage, *, placed: bool = False
 ) -> tuple[Candidate, FileMarks]:
     """The files that another process staged, verified by their footers, and their marks."""
+    refuse_irregular(join(plan.location, plan.staging), plan.dataset, storage)
     folder = staged_folder(plan, placed=placed)
     staging = join(plan.staging, folder) if folder else plan.staging
     root = f"{local_path(plan.location)}/"

@@ -1,7 +1,7 @@
 """A scratch lake in which the table is as it was at the time of the run.
 
-It lies on the lake, because files are hard-linked, in a hidden folder that no source reads. The
-files of the table are links; new files are written here.
+It lies on the lake, in a hidden folder that no source reads. The files of the table are symbolic
+links, those of a source are copies; new files are written here.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
@@ -92,17 +91,12 @@ def _is(file: SourceFile, place: str, storage: Storage) -> bool:
 
 
 def _put(file: SourceFile, found: str, place: Path, number: int) -> SourceFile:
-    """The same bytes and time in a folder of its own, hard-linked if possible.
+    """A copy with the same time in a folder of its own; a file with several names is not read.
 
     The original path is not used: it may point anywhere. The number preserves the file order.
     """
     path = Path(_GATHERED, f"{number:08d}", Path(file.path).name)
-    target, origin = place / path, Path(local_path(found)).resolve()
+    target = place / path
     target.parent.mkdir(parents=True)
-    try:
-        os.link(origin, target)
-    except FileExistsError:
-        raise
-    except OSError:
-        shutil.copy2(origin, target)
+    shutil.copy2(Path(local_path(found)).resolve(), target)
     return file.model_copy(update={"path": path.as_posix()})

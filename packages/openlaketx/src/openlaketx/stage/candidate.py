@@ -139,6 +139,14 @@ def check_finished(folder: str, dataset: str, storage: Storage) -> None:
         raise StagingFailed(dataset=dataset, reason="the write has no success marker")
 
 
+def refuse_irregular(folder: str, dataset: str, storage: Storage) -> None:
+    """Fail the run for a link or pipe, whose rows would be left out."""
+    found = next(storage.irregular_under(folder), None)
+    if found is not None:
+        reason = f"{found} is neither a regular file nor a folder"
+        raise StagingFailed(dataset=dataset, reason=reason)
+
+
 def collect_folder(
     location: str,
     staging: str,
@@ -154,6 +162,7 @@ def collect_folder(
     Their statistics omit the values of columns in ``redacted_statistics``.
     """
     folder = join(location, staging)
+    refuse_irregular(folder, dataset, storage)
     files, footers = [], []
     for facts in storage.files_under(folder):
         name = facts.path.removeprefix(f"{local_path(folder)}/")

@@ -76,7 +76,7 @@ class ColumnCount(ShapeRule):
         count, bounds = len(columns.names), _bounds(read)
         low, high = bounds.low, bounds.high
         holds = (low is None or count >= low) and (high is None or count <= high)  # type: ignore[operator]
-        return SchemaCheck(holds, f"the table has {count} columns")
+        return SchemaCheck(holds, f"the table has {count} columns", bounds)
 
 
 class ColumnSequence(ShapeRule):

@@ -23,9 +23,11 @@ from lakeguard.gate.rules.worst_values import without_worst_values
 from lakeguard.gate.typecheck.checks import (
     Bounds,
     Check,
+    FileCheck,
     FormulaCheck,
     GroupCheck,
     RowCheck,
+    SchemaCheck,
     ShareCheck,
     ValueCheck,
     history_depth,
@@ -36,6 +38,7 @@ from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard.gate.typecheck.value_bounds import (
     Interval,
     aggregate_interval,
+    interval_of,
     measure_interval,
 )
 from lakeguard_sdk.core.enums import Severity
@@ -47,6 +50,7 @@ from lakeguard_sdk.expressions.measures import (
     JsonFaults,
     Measure,
     RowCount,
+    SequenceGaps,
     UnmatchedRows,
 )
 from lakeguard_sdk.model.definitions import RuleDefinition
@@ -235,12 +239,17 @@ def _severity(read: ParsedRule, given: Severity | None) -> Severity:
 # Rules that can never fail, whatever the data: provable from the types of their columns.
 
 _SHARES = Interval(Decimal(0), Decimal(100))
+_COUNTS = Interval(Decimal(0), None)
 
 
 def refuse_idle(read: ParsedRule, check: Check) -> None:
     """Refuses, with the span, a rule that no data can fail or a limit that no data can reach."""
     if isinstance(check, RowCheck):
         _refuse_idle_rows(read, check)
+        return
+    if isinstance(check, FileCheck | SchemaCheck):
+        if check.bounds is not None:
+            _refuse_idle_bounds(read, check.bounds, _COUNTS)
         return
     reach = _reach(check)
     if reach is None:
@@ -253,6 +262,11 @@ def refuse_idle(read: ParsedRule, check: Check) -> None:
 
 def _refuse_idle_rows(read: ParsedRule, check: RowCheck) -> None:
     failed = check.failed.measure
+    if isinstance(failed, SequenceGaps):
+        low, high = interval_of(failed.column)
+        if low is not None and high is not None and failed.step >= high - low:
+            message = "this always holds: no two values of the column are further apart"
+            raise read.error("parameter step", message)
     if not isinstance(failed, CountIf):
         return
     if never_true(failed.condition):

@@ -218,6 +218,8 @@ class SchemaCheck:
 
     holds: bool
     found: str
+    bounds: Bounds | None = None
+    """Of the number of columns."""
 
     @property
     def measures(self) -> tuple[MeasureRef, ...]:

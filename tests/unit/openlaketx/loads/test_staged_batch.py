@@ -1,0 +1,41 @@
+"""What another process staged is collected as files, or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.errors import StagingFailed
+from lakeguard_sdk.model.load import Load
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.storage.storage import LocalStorage
+from openlaketx.loads.staged_batch import INCOMING, collect_batch
+from tests.support.lakes.plans import csv, plan, schema
+
+BY_KEY = Load(type=LoadType.INCREMENTAL, keys=("a",))
+
+
+def staged(lake: Path, folder: Path) -> RunPlan:
+    (folder / INCOMING).mkdir(parents=True)
+    (folder / INCOMING / "_SUCCESS").touch()
+    pq.write_table(pa.table({"a": ["x"]}), folder / INCOMING / "part-0.parquet")
+    return plan(lake, csv("in/*.csv"), schema(a="string"), load=BY_KEY)
+
+
+def test_files_in_the_run_folder_are_collected(tmp_path: Path) -> None:
+    made = staged(tmp_path, tmp_path / "bronze/orders/runs/run_1")
+    files, _ = collect_batch(made, LocalStorage())
+    assert files.rows == 1
+
+
+def test_a_linked_run_folder_is_refused(tmp_path: Path) -> None:
+    made = staged(tmp_path, tmp_path / "elsewhere")
+    run = tmp_path / "bronze/orders/runs/run_1"
+    run.parent.mkdir(parents=True)
+    run.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StagingFailed, match="neither a regular file nor a folder"):
+        collect_batch(made, LocalStorage())
