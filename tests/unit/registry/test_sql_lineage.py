@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lakeguard.registry.sql.lineage import Lineage, column_lineage
+from lakeguard.registry.sql.sql_words import folds_as_in_spark
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.types.schema import Column, TableSchema
 
@@ -216,6 +217,48 @@ def test_columns_without_a_known_name_are_unknown(text: str) -> None:
         assert origins(whole, "n") is None
     found = column_lineage(text, SCHEMAS)
     assert (found.columns, found.complete) == ({}, False)
+
+
+FOLDED_OTHERWISE_BY_SPARK = (
+    "SELECT transform(array(1), `\u017femail` -> email)[0] AS x FROM silver.people",
+    "SELECT transform(array(1), \u017femail -> email)[0] AS x FROM silver.people",
+    "WITH `stra\u00dfe` AS (SELECT email AS x FROM silver.people),"
+    " `strasse` AS (SELECT city AS x FROM silver.people) SELECT x FROM `stra\u00dfe`",
+    "WITH ai AS (SELECT city AS x FROM silver.people),"
+    " `a\u0131` AS (SELECT email AS x FROM silver.people) SELECT x FROM ai",
+    "SELECT x FROM (SELECT email AS `\u017fx`, `\u017fx` AS x"
+    " FROM (SELECT city AS sx, email FROM silver.people))",
+    "SELECT `\u017f` AS x FROM silver.people PIVOT (max(email) FOR city IN ('s', '\u017f'))",
+)
+
+
+@pytest.mark.parametrize("text", FOLDED_OTHERWISE_BY_SPARK)
+def test_names_that_spark_folds_otherwise_are_not_followed(text: str) -> None:
+    assert column_lineage(text, SCHEMAS) == Lineage()
+
+
+def test_a_table_with_a_column_that_spark_folds_otherwise_is_not_followed() -> None:
+    odd = {PEOPLE: schema("id", "\u017fsn")}
+    assert column_lineage("SELECT id FROM silver.people", odd) == Lineage()
+
+
+@pytest.mark.parametrize(
+    "letter", "\u017f\u00df\u1e9e\u0131\u0130\u212a\u03c3\u03c2\u03a3\u00b5\ua7c0"
+)
+def test_letters_that_fold_in_several_ways(letter: str) -> None:
+    assert not folds_as_in_spark(f"a{letter}")
+
+
+@pytest.mark.parametrize(
+    "name", ["email", "\u00e9t\u00e9", "\u00dcber", "\u00e5r", "\u0433\u043e\u0434", "\u5e74"]
+)
+def test_a_name_in_most_languages_is_followed(name: str) -> None:
+    assert folds_as_in_spark(name)
+    assert origins(f"SELECT email AS `{name}` FROM silver.people", name.casefold()) == [
+        "silver.people.email"
+    ]
+    text = f"SELECT id AS x FROM silver.people WHERE city = 'Gie\u00dfen' AND '{name}' <> ''"
+    assert origins(text, "x") == ["silver.people.id"]
 
 
 @pytest.mark.parametrize("made", LOST_BY_THE_PARSER)

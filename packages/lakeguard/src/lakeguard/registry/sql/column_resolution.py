@@ -25,7 +25,7 @@ from lakeguard.registry.sql.sql_relations import (
     Scope,
     together,
 )
-from lakeguard.registry.sql.sql_words import MissingColumn, Words
+from lakeguard.registry.sql.sql_words import STRINGS, MissingColumn, Words, folds_as_in_spark
 from lakeguard_sdk.core.dataset_name import DatasetName
 
 _ORDERS = ("sort", "distribute", "cluster", "order", "limit", "offset")
@@ -46,6 +46,11 @@ def resolve(
     root: exp.Expr, text: str, tokens: Sequence[Token], tables: Mapping[DatasetName, KnownTable]
 ) -> tuple[Relation, tuple[MissingColumn, ...]]:
     """The result of the SELECT, and every name in it that is no column."""
+    names = [name for table in tables.values() for name in table.columns]
+    texts = set() if root.find(exp.Pivot) else STRINGS  # PIVOT names columns by texts
+    names += [token.text for token in tokens if token.token_type not in texts]
+    if not all(map(folds_as_in_spark, names)):
+        raise NotModelled
     resolver = _Resolver(text, tables)
     result = resolver.query(root)
     resolver.words.refuse_unclaimed(tokens)
