@@ -261,6 +261,29 @@ def test_a_name_in_most_languages_is_followed(name: str) -> None:
     assert origins(text, "x") == ["silver.people.id"]
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "(SELECT email, city, 1 FROM silver.people UNION ALL SELECT b, a, n + 1 FROM r)",
+        "((SELECT email, city, 1 FROM silver.people UNION ALL SELECT b, a, n + 1 FROM R))",
+        "SELECT * FROM (SELECT email, city, 1 FROM silver.people UNION ALL SELECT b, a, n FROM r)",
+        "(SELECT email, city, 1 FROM silver.people UNION ALL SELECT b, a, n FROM r) LIMIT 5",
+    ],
+)
+def test_a_recursive_query_in_parentheses_is_not_followed(body: str) -> None:
+    """The outer ``r`` is another one."""
+    text = (
+        "WITH r(a, b, n) AS (SELECT city, city, 1 FROM silver.people) SELECT b AS x FROM"
+        f" (WITH RECURSIVE r(a, b, n) AS ({body}) SELECT b FROM r)"
+    )
+    assert column_lineage(text, SCHEMAS) == Lineage()
+
+
+def test_a_query_under_recursive_that_is_not_recursive_is_followed() -> None:
+    text = "WITH RECURSIVE r AS ((SELECT email AS x FROM silver.people)) SELECT x FROM r"
+    assert origins(text, "x") == ["silver.people.email"]
+
+
 @pytest.mark.parametrize("made", LOST_BY_THE_PARSER)
 def test_a_column_that_the_parser_loses_makes_everything_unknown(made: str) -> None:
     assert column_lineage(f"SELECT {made} AS a, id AS b FROM silver.people", SCHEMAS) == Lineage()

@@ -112,8 +112,11 @@ class _Resolver:
             name, columns = self.words.alias(item)
             if name is None:
                 raise NotModelled
-            if clause.args.get("recursive") and isinstance(item.this, exp.Union):
+            recursive = bool(clause.args.get("recursive"))
+            if recursive and isinstance(item.this, exp.Union):
                 found = self._recursive(item, outer, known, used)
+            elif recursive and _reads(item.this, name):
+                raise NotModelled
             else:
                 found = self.query(item.this, outer, known, used)
             self.words.has_unknown_names |= not found.is_certain
@@ -360,6 +363,14 @@ class _Resolver:
         if keys or join.method:
             return left.merged(right, keys or None, join.side)
         return both
+
+
+def _reads(node: exp.Expr, name: str) -> bool:
+    """Whether a relation of this name, without a layer, is read anywhere in the query."""
+    return any(
+        not table.db and table.name.casefold() == name.casefold()
+        for table in node.find_all(exp.Table)
+    )
 
 
 def _only(node: exp.Expr, keys: set[str]) -> None:
