@@ -29,6 +29,14 @@ UNNAMED_COLUMNS = (
     "SELECT explode(array(email)) FROM silver.people",
     "SELECT s.* FROM (SELECT named_struct('b', email) AS s FROM silver.people)",
 )
+LOST_WITH_ODD_NAMES = (
+    "filter(sequence(0, 9999), n -> struct(`#pin` = n).col1)[0]",
+    "struct((`#pin`) = id)",
+    "trunc(date '2020-01-01', `#pin`)",
+    "date_trunc(`#pin`, timestamp '2020-01-01')",
+    "percentile(id, 0.5, `#pin`)",
+    "first(id, `#pin`)",
+)
 LOST_BY_THE_PARSER = (
     "date_trunc(email, timestamp '2020-01-01')",
     "trunc(date '2020-01-01', email)",
@@ -287,6 +295,24 @@ def test_a_query_under_recursive_that_is_not_recursive_is_followed() -> None:
 @pytest.mark.parametrize("made", LOST_BY_THE_PARSER)
 def test_a_column_that_the_parser_loses_makes_everything_unknown(made: str) -> None:
     assert column_lineage(f"SELECT {made} AS a, id AS b FROM silver.people", SCHEMAS) == Lineage()
+
+
+@pytest.mark.parametrize("made", LOST_WITH_ODD_NAMES)
+@pytest.mark.parametrize("name", ["#pin", " pin", "-", "`", "select"])
+def test_a_column_with_any_name_that_the_parser_loses(made: str, name: str) -> None:
+    quoted = name.replace("`", "``")
+    text = f"SELECT {made.replace('#pin', quoted)} AS a FROM silver.people"
+    assert column_lineage(text, {PEOPLE: schema("id", name)}) == Lineage()
+    inner = "(SELECT id, json_tuple(email, 'a') FROM silver.people)"
+    assert origins(text.replace("silver.people", inner), "a") is None
+
+
+@pytest.mark.parametrize("compared", ["1 = id", "(SELECT 1) = id", "upper(id) = 'a'"])
+def test_a_comparison_in_a_struct_is_no_field_name(compared: str) -> None:
+    assert origins(f"SELECT struct({compared}) AS a FROM silver.people", "a") is None
+    assert origins(f"SELECT struct(({compared}) AS b) AS a FROM silver.people", "a") == [
+        "silver.people.id through struct" + (" upper" if "upper" in compared else "")
+    ]
 
 
 @pytest.mark.parametrize(

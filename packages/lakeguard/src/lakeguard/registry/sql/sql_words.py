@@ -159,6 +159,8 @@ class Words:
 
     def _may_be_column(self, token: Token) -> bool:
         word = token.text.casefold()
+        if token.token_type is TokenType.IDENTIFIER:
+            return word in self.names or self.has_unknown_names
         if token.token_type in _NOT_WORDS or not _WORD.match(word):
             return False
         return word in self.names or (self.has_unknown_names and word not in _KEYWORDS)
