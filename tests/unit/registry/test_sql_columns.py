@@ -87,6 +87,16 @@ SPARK_RUNS = (
 )
 
 
+def test_a_column_with_a_letter_that_folds_in_several_ways_is_usable() -> None:
+    tables = {PEOPLE: KnownTable(("id", "stra\u00dfe"))}
+    for text in (
+        "SELECT `stra\u00dfe` FROM silver.people",
+        "SELECT p.stra\u00dfe, id FROM silver.people p",
+    ):
+        assert check_sql(text, frozenset(tables)) == ()
+        assert missed(text, tables) == []
+
+
 @pytest.mark.parametrize("text", SPARK_RUNS)
 def test_what_spark_runs_is_not_refused(text: str) -> None:
     assert check_sql(text, frozenset(TABLES)) == ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lakeguard.registry.sql.lineage import Lineage, column_lineage
+from lakeguard.registry.sql.sql_words import folds_as_in_spark
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.types.schema import Column, TableSchema
 
@@ -27,6 +28,14 @@ UNNAMED_COLUMNS = (
     "SELECT json_tuple(email, 'b') FROM silver.people",
     "SELECT explode(array(email)) FROM silver.people",
     "SELECT s.* FROM (SELECT named_struct('b', email) AS s FROM silver.people)",
+)
+LOST_WITH_ODD_NAMES = (
+    "filter(sequence(0, 9999), n -> struct(`#pin` = n).col1)[0]",
+    "struct((`#pin`) = id)",
+    "trunc(date '2020-01-01', `#pin`)",
+    "date_trunc(`#pin`, timestamp '2020-01-01')",
+    "percentile(id, 0.5, `#pin`)",
+    "first(id, `#pin`)",
 )
 LOST_BY_THE_PARSER = (
     "date_trunc(email, timestamp '2020-01-01')",
@@ -218,9 +227,92 @@ def test_columns_without_a_known_name_are_unknown(text: str) -> None:
     assert (found.columns, found.complete) == ({}, False)
 
 
+FOLDED_OTHERWISE_BY_SPARK = (
+    "SELECT transform(array(1), `\u017femail` -> email)[0] AS x FROM silver.people",
+    "SELECT transform(array(1), \u017femail -> email)[0] AS x FROM silver.people",
+    "WITH `stra\u00dfe` AS (SELECT email AS x FROM silver.people),"
+    " `strasse` AS (SELECT city AS x FROM silver.people) SELECT x FROM `stra\u00dfe`",
+    "WITH ai AS (SELECT city AS x FROM silver.people),"
+    " `a\u0131` AS (SELECT email AS x FROM silver.people) SELECT x FROM ai",
+    "SELECT x FROM (SELECT email AS `\u017fx`, `\u017fx` AS x"
+    " FROM (SELECT city AS sx, email FROM silver.people))",
+    "SELECT `\u017f` AS x FROM silver.people PIVOT (max(email) FOR city IN ('s', '\u017f'))",
+)
+
+
+@pytest.mark.parametrize("text", FOLDED_OTHERWISE_BY_SPARK)
+def test_names_that_spark_folds_otherwise_are_not_followed(text: str) -> None:
+    assert column_lineage(text, SCHEMAS) == Lineage()
+
+
+def test_a_table_with_a_column_that_spark_folds_otherwise_is_not_followed() -> None:
+    odd = {PEOPLE: schema("id", "\u017fsn")}
+    assert column_lineage("SELECT id FROM silver.people", odd) == Lineage()
+
+
+@pytest.mark.parametrize(
+    "letter", "\u017f\u00df\u1e9e\u0131\u0130\u212a\u03c3\u03c2\u03a3\u00b5\ua7c0"
+)
+def test_letters_that_fold_in_several_ways(letter: str) -> None:
+    assert not folds_as_in_spark(f"a{letter}")
+
+
+@pytest.mark.parametrize(
+    "name", ["email", "\u00e9t\u00e9", "\u00dcber", "\u00e5r", "\u0433\u043e\u0434", "\u5e74"]
+)
+def test_a_name_in_most_languages_is_followed(name: str) -> None:
+    assert folds_as_in_spark(name)
+    assert origins(f"SELECT email AS `{name}` FROM silver.people", name.casefold()) == [
+        "silver.people.email"
+    ]
+    text = f"SELECT id AS x FROM silver.people WHERE city = 'Gie\u00dfen' AND '{name}' <> ''"
+    assert origins(text, "x") == ["silver.people.id"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "(SELECT email, city, 1 FROM silver.people UNION ALL SELECT b, a, n + 1 FROM r)",
+        "((SELECT email, city, 1 FROM silver.people UNION ALL SELECT b, a, n + 1 FROM R))",
+        "SELECT * FROM (SELECT email, city, 1 FROM silver.people UNION ALL SELECT b, a, n FROM r)",
+        "(SELECT email, city, 1 FROM silver.people UNION ALL SELECT b, a, n FROM r) LIMIT 5",
+    ],
+)
+def test_a_recursive_query_in_parentheses_is_not_followed(body: str) -> None:
+    """The outer ``r`` is another one."""
+    text = (
+        "WITH r(a, b, n) AS (SELECT city, city, 1 FROM silver.people) SELECT b AS x FROM"
+        f" (WITH RECURSIVE r(a, b, n) AS ({body}) SELECT b FROM r)"
+    )
+    assert column_lineage(text, SCHEMAS) == Lineage()
+
+
+def test_a_query_under_recursive_that_is_not_recursive_is_followed() -> None:
+    text = "WITH RECURSIVE r AS ((SELECT email AS x FROM silver.people)) SELECT x FROM r"
+    assert origins(text, "x") == ["silver.people.email"]
+
+
 @pytest.mark.parametrize("made", LOST_BY_THE_PARSER)
 def test_a_column_that_the_parser_loses_makes_everything_unknown(made: str) -> None:
     assert column_lineage(f"SELECT {made} AS a, id AS b FROM silver.people", SCHEMAS) == Lineage()
+
+
+@pytest.mark.parametrize("made", LOST_WITH_ODD_NAMES)
+@pytest.mark.parametrize("name", ["#pin", " pin", "-", "`", "select"])
+def test_a_column_with_any_name_that_the_parser_loses(made: str, name: str) -> None:
+    quoted = name.replace("`", "``")
+    text = f"SELECT {made.replace('#pin', quoted)} AS a FROM silver.people"
+    assert column_lineage(text, {PEOPLE: schema("id", name)}) == Lineage()
+    inner = "(SELECT id, json_tuple(email, 'a') FROM silver.people)"
+    assert origins(text.replace("silver.people", inner), "a") is None
+
+
+@pytest.mark.parametrize("compared", ["1 = id", "(SELECT 1) = id", "upper(id) = 'a'"])
+def test_a_comparison_in_a_struct_is_no_field_name(compared: str) -> None:
+    assert origins(f"SELECT struct({compared}) AS a FROM silver.people", "a") is None
+    assert origins(f"SELECT struct(({compared}) AS b) AS a FROM silver.people", "a") == [
+        "silver.people.id through struct" + (" upper" if "upper" in compared else "")
+    ]
 
 
 @pytest.mark.parametrize(

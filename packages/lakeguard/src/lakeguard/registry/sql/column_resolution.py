@@ -25,7 +25,7 @@ from lakeguard.registry.sql.sql_relations import (
     Scope,
     together,
 )
-from lakeguard.registry.sql.sql_words import MissingColumn, Words
+from lakeguard.registry.sql.sql_words import STRINGS, MissingColumn, Words, folds_as_in_spark
 from lakeguard_sdk.core.dataset_name import DatasetName
 
 _ORDERS = ("sort", "distribute", "cluster", "order", "limit", "offset")
@@ -46,6 +46,11 @@ def resolve(
     root: exp.Expr, text: str, tokens: Sequence[Token], tables: Mapping[DatasetName, KnownTable]
 ) -> tuple[Relation, tuple[MissingColumn, ...]]:
     """The result of the SELECT, and every name in it that is no column."""
+    names = [name for table in tables.values() for name in table.columns]
+    texts = set() if root.find(exp.Pivot) else STRINGS  # PIVOT names columns by texts
+    names += [token.text for token in tokens if token.token_type not in texts]
+    if not all(map(folds_as_in_spark, names)):
+        raise NotModelled
     resolver = _Resolver(text, tables)
     result = resolver.query(root)
     resolver.words.refuse_unclaimed(tokens)
@@ -107,8 +112,11 @@ class _Resolver:
             name, columns = self.words.alias(item)
             if name is None:
                 raise NotModelled
-            if clause.args.get("recursive") and isinstance(item.this, exp.Union):
+            recursive = bool(clause.args.get("recursive"))
+            if recursive and isinstance(item.this, exp.Union):
                 found = self._recursive(item, outer, known, used)
+            elif recursive and _reads(item.this, name):
+                raise NotModelled
             else:
                 found = self.query(item.this, outer, known, used)
             self.words.has_unknown_names |= not found.is_certain
@@ -367,6 +375,14 @@ def _refuse_keyword_alias(relation: exp.Expr, node: exp.Expr) -> None:
         return
     if joins[0].side or joins[0].kind or joins[0].method:
         raise NotModelled
+
+
+def _reads(node: exp.Expr, name: str) -> bool:
+    """Whether a relation of this name, without a layer, is read anywhere in the query."""
+    return any(
+        not table.db and table.name.casefold() == name.casefold()
+        for table in node.find_all(exp.Table)
+    )
 
 
 def _only(node: exp.Expr, keys: set[str]) -> None:

@@ -122,7 +122,9 @@ class ColumnValues:
             case exp.Alias():
                 self._words.claim(node.args.get("alias"))
                 skipped = ("alias",)
-            case exp.PropertyEQ(this=exp.Identifier()):
+            case exp.PropertyEQ():
+                if "start" not in node.this.meta:
+                    raise NotModelled  # struct(a = b), of which the parser makes a field name
                 self._words.claim(node.this)
                 skipped = ("this",)
         for key in node.args:

@@ -8,6 +8,7 @@ the lineage of the whole SELECT unknown.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from lakeguard.registry.sql.sql_relations import NotModelled, Scope
 
-_NOT_WORDS = {TokenType.STRING, TokenType.NUMBER, TokenType.RAW_STRING, TokenType.HEX_STRING}
+STRINGS = {TokenType.STRING, TokenType.RAW_STRING}
+_NOT_WORDS = {*STRINGS, TokenType.NUMBER, TokenType.HEX_STRING}
 _WORD = re.compile(r"\w")
 _KEYWORDS = frozenset(
     re.findall(
@@ -53,6 +55,28 @@ _WITHOUT_PARENTHESES = {
     "window", "session_window", "_metadata",
 }  # fmt: skip
 """Functions and virtual columns that look like a column."""
+
+
+def folds_as_in_spark(name: str) -> bool:
+    """Whether ``casefold`` tells this name from others exactly as Spark does.
+
+    Spark compares columns in lower case and common table expressions in upper case, with the
+    Unicode version of its JVM, so each letter must have one capital and that one small letter.
+    """
+    return name.isascii() or all(map(_folds_one_to_one, name))
+
+
+def _folds_one_to_one(character: str) -> bool:
+    if character.isascii():
+        return True
+    small, capital = character.lower(), character.upper()
+    return (
+        character in (small, capital)
+        and (small.upper(), capital.lower(), character.casefold()) == (capital, small, small)
+        and character not in "\u03a3\u03c3"  # Sigma: its small letter depends on the next one
+        and character <= "\uffff"
+        and unicodedata.ucd_3_2_0.category(character) != "Cn"
+    )
 
 
 @dataclass(frozen=True)
@@ -135,6 +159,8 @@ class Words:
 
     def _may_be_column(self, token: Token) -> bool:
         word = token.text.casefold()
+        if token.token_type is TokenType.IDENTIFIER:
+            return word in self.names or self.has_unknown_names
         if token.token_type in _NOT_WORDS or not _WORD.match(word):
             return False
         return word in self.names or (self.has_unknown_names and word not in _KEYWORDS)
