@@ -224,8 +224,9 @@ function that the policy names under `unless masked by`:
   `concat(email, sha2(email, 256))` does not. A subquery inside an expression counts with its
   filters. Lineage is closed-world: a name that is no declared column of a parent, or
   a construct that is not modelled, is unknown. So is every column of a SELECT with a name in which
-  capital and small letters do not match one to one (`ß`, `ı`, `ſ`, `σ`). An unknown column, and one
-  that is declared but not in the SELECT, inherits the tags of all inputs.
+  capital and small letters do not match one to one, such as `straße` or a Greek name with a sigma.
+  An unknown column, and one that is declared but not in the SELECT, inherits the tags of all
+  inputs.
 - For a Python build, a published DataFrame and a target's transform, lineage is taken from Spark's
   analysed plan, where the files of a version are that version: renamed, joined, aggregated and
   computed columns, views and caches are followed.

@@ -186,6 +186,44 @@ def test_everything_else_is_refused_where_it_stands(text: str, marked: str, says
     assert text[problems[0].offset :].startswith(marked)
 
 
+@pytest.mark.parametrize(
+    ("made", "marked"),
+    [
+        ("date_add('today', 1)", "'today'"),
+        ("year('today')", "'today'"),
+        ("hour('now')", "'now'"),
+        ("cast(('today') as date)", "'today'"),
+        ("cast(r'today' as date)", "r'today'"),
+        ('cast("Tomorrow" as date)', '"Tomorrow"'),
+        ("element_at(array(d, 'today'), 2)", "'today'"),
+        ("to_timestamp(' Now ')", "' Now '"),
+        ("cast('today UTC' as date)", "'today UTC'"),
+        ("cast('now+01:00' as timestamp)", "'now+01:00'"),
+        ("coalesce(d, 'yesterday Europe/Berlin')", "'yesterday Europe/Berlin'"),
+        ("if(true, 'now CET', d)", "'now CET'"),
+        ("year('to' 'day')", "'to' 'day'"),
+        ("year('to' -- and\n 'day')", "'to' -- and\n 'day'"),
+        (r"year('t\u006fday')", r"'t\u006fday'"),
+        ("d = 'today'", "'today'"),
+    ],
+)
+def test_a_text_that_is_the_time_of_the_query_is_refused_anywhere(made: str, marked: str) -> None:
+    text = f"select {made} as a from bronze.x"
+    (problem,) = check_sql(text, PARENTS)
+    assert text[problem.offset : problem.offset + problem.length] == marked
+    assert "is the time of the query" in problem.problem
+    assert problem.hint == "; use current_timestamp() or current_date()"
+
+
+@pytest.mark.parametrize(
+    "made",
+    ["'epoch'", "'now or never'", "'today only'", "'know'", "'Now Playing'", "'todays'", "`today`",
+     "date 'epoch'", "'not' || 'now open'"],
+)  # fmt: skip
+def test_other_texts_are_not_the_time_of_the_query(made: str) -> None:
+    assert check_sql(f"select {made} as a from bronze.x", PARENTS) == ()
+
+
 def test_a_near_parent_is_named() -> None:
     (problem,) = check_sql("select * from bronze.xs", PARENTS)
     assert problem.hint == "; did you mean bronze.x?"

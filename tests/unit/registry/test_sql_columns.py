@@ -9,7 +9,7 @@ import pytest
 from lakeguard.registry.load_folder import load_folder
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.snapshot import RegistryState
-from lakeguard.registry.sql.sql_builds import check_columns, check_sql
+from lakeguard.registry.sql.sql_builds import check_columns, check_sql, rewrite_tables
 from lakeguard.registry.sql.sql_facts import KnownTable
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import BadSql, InvalidDefinitions
@@ -97,6 +97,33 @@ def test_a_column_with_a_letter_that_folds_in_several_ways_is_usable() -> None:
         assert missed(text, tables) == []
 
 
+FIELDS_OF_A_STRUCT = (
+    "SELECT info.email FROM silver.people",
+    "SELECT info.* FROM silver.people",
+    "SELECT Info.address.street, `info`.email FROM silver.people WHERE info.age > 3",
+    "SELECT x FROM (SELECT info.email AS x FROM silver.people p) ORDER BY x",
+)
+
+
+@pytest.mark.parametrize("text", FIELDS_OF_A_STRUCT)
+def test_a_field_of_a_struct_needs_no_table(text: str) -> None:
+    columns = TABLES[PEOPLE].columns
+    assert check_sql(text, frozenset(TABLES), columns) == ()
+    assert check_sql(text, frozenset(TABLES), columns=None) == ()
+    assert missed(text) == []
+    (found, *_) = check_sql(text, frozenset(TABLES), ["id"])
+    assert "is not a table or column of this SELECT" in found.problem
+    assert "`v` AS `people`" in rewrite_tables(
+        text.replace(" p)", ")"), {PEOPLE: "v"}, columns=columns
+    )
+
+
+def test_a_name_where_no_column_stands_is_no_field_of_a_struct() -> None:
+    for columns in (["parquet"], None):
+        (found, *_) = check_sql("SELECT id FROM parquet.`/x`", frozenset(TABLES), columns)
+        assert "not a dataset" in found.problem
+
+
 @pytest.mark.parametrize("text", SPARK_RUNS)
 def test_what_spark_runs_is_not_refused(text: str) -> None:
     assert check_sql(text, frozenset(TABLES)) == ()
@@ -140,7 +167,7 @@ PROFILE = "profile: %s\nauto_add_columns: %s\n"
 
 def folder(tmp_path: Path, sql: str, profile: str = "default", more: str = "") -> Definitions:
     files = {
-        "definitions/sources/orders.yaml": "source: orders\nformat: csv\npath: in/*.csv\n",
+        "definitions/sources/orders.yaml": "source: orders\nformat: parquet\npath: in/*.parquet\n",
         "definitions/bronze/orders.yaml": BRONZE % (profile, more),
         "definitions/silver/orders.yaml": SILVER,
         "definitions/profiles/adding.yaml": PROFILE % ("adding", "true"),
@@ -166,6 +193,18 @@ def test_the_plan_points_into_the_sql(tmp_path: Path, profile: str) -> None:
 @pytest.mark.parametrize("profile", ["additive", "permissive", "adding"])
 def test_columns_that_a_profile_may_add_are_not_missed(tmp_path: Path, profile: str) -> None:
     assert make_plan(folder(tmp_path, SQL, profile), RegistryState()).steps
+
+
+def test_the_plan_knows_structs_by_the_columns_of_parents(tmp_path: Path) -> None:
+    info = '  info: {type: "struct<total: double>"}\n'
+    text = "SELECT id, info.total FROM bronze.orders"
+    assert make_plan(folder(tmp_path, text, more=info), RegistryState()).steps
+    assert make_plan(folder(tmp_path, text, "additive"), RegistryState()).steps
+    with pytest.raises(InvalidDefinitions) as found:
+        make_plan(folder(tmp_path, text), RegistryState())
+    (error,) = found.value.errors
+    assert (error.place.file, error.place.column, error.place.length) == ("sql/orders.sql", 12, 4)
+    assert "'info' is not a table or column of this SELECT" in str(error)
 
 
 def test_a_misspelt_parent_is_found_where_it_is_written(tmp_path: Path) -> None:

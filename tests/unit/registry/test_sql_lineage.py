@@ -184,6 +184,13 @@ def test_a_column_is_followed_to_where_it_comes_from(
     assert origins(text, column) == expected
 
 
+def test_fields_of_a_struct_are_made_of_its_column() -> None:
+    assert origins("SELECT email.host AS x FROM silver.people", "x") == ["silver.people.email"]
+    assert origins("SELECT email.a.b FROM silver.people", "b") == ["silver.people.email"]
+    found = column_lineage("SELECT email.* FROM silver.people", SCHEMAS)
+    assert (found.columns, found.complete) == ({}, False)
+
+
 def test_what_cannot_be_followed_at_all_has_no_columns() -> None:
     assert column_lineage("SELECT FROM WHERE", SCHEMAS) == Lineage()
     assert column_lineage("SELECT * FROM silver.unknown", SCHEMAS) == Lineage()

@@ -29,8 +29,13 @@ _RUN_TIMES = {
 """The time of the run by type. Its value is bound by Spark, and never part of the text."""
 
 
-def check_sql(text: str, parents: Collection[DatasetName]) -> tuple[SqlProblem, ...]:
-    """Every problem of the SQL as a build from ``parents``."""
+def check_sql(
+    text: str, parents: Collection[DatasetName], columns: Collection[str] | None = ()
+) -> tuple[SqlProblem, ...]:
+    """Every problem of the SQL as a build from ``parents``.
+
+    ``columns`` are those of the parents, for fields of a struct; None if they are not known.
+    """
     try:
         facts = _facts(text)
     except SqlRefused as refused:
@@ -45,7 +50,9 @@ def check_sql(text: str, parents: Collection[DatasetName]) -> tuple[SqlProblem, 
         for table in facts.tables
         if table.dataset not in parents
     ]
-    return (*facts.problems, *foreign)
+    known = None if columns is None else {column.casefold() for column in columns}
+    unknown = [found for name, found in facts.qualifiers if known is not None and name not in known]
+    return (*facts.problems, *unknown, *foreign)
 
 
 def check_columns(text: str, tables: Mapping[DatasetName, KnownTable]) -> tuple[SqlProblem, ...]:
@@ -130,9 +137,9 @@ def rewrite_tables(
 
     A table without alias gets its name as alias, so qualified columns still resolve. A closing
     semicolon is removed. ``columns`` are those of the datasets: a bare ``current_date`` among them
-    is a column. BadSql if ``check_sql`` would refuse the SQL.
+    is a column, and so is ``info`` in ``info.email``. BadSql if ``check_sql`` would refuse the SQL.
     """
-    problems = check_sql(text, frozenset(views))
+    problems = check_sql(text, frozenset(views), columns)
     if problems:
         raise sql_error(file, text, problems[0])
     facts = _facts(text)

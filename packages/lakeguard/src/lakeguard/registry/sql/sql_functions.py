@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
@@ -37,27 +38,30 @@ _BEFORE_PARENTHESIS = frozenset(
 _SESSION_WORDS = {"current_user", "session_user", "current_time", "current_path"}
 """Functions that Spark calls without parentheses."""
 _WORD = re.compile(r"[^\W\d]\w*")
-_SPECIAL = re.compile(r"(?i)\s*(now|today|tomorrow|yesterday)\b")
-_DATE_WORDS = {"date", "timestamp", "timestamp_ltz", "timestamp_ntz"}
-_DATE_CALLS = frozenset(
-    re.findall(
-        r"\w+",
-        "date timestamp to_date to_timestamp to_timestamp_ltz to_timestamp_ntz try_to_date"
-        " try_to_timestamp cast try_cast",
-    )
+_STRINGS = {TokenType.STRING, TokenType.RAW_STRING}
+_ZONE = (
+    r"[+-][\d:]+|Z|(UTC|GMT|UT)([+-]?[\d:]+)?|\w+(/[\w+-]+)+|EST5EDT|CST6CDT|MST7MDT|PST8PDT|"
+    "ACT|AET|AGT|ART|AST|BET|BST|CAT|CET|CNT|CST|CTT|EAT|ECT|EET|EST|HST|IET|IST|JST|MET|MIT|MST|NET|"
+    "NST|PLT|PNT|PRC|PRT|PST|ROC|ROK|SST|UCT|VST|WET|GB|GB-Eire|NZ|NZ-CHAT|W-SU|Cuba|Egypt|Eire|"
+    "Greenwich|Hongkong|Iceland|Iran|Israel|Jamaica|Japan|Kwajalein|Libya|Navajo|Poland|Portugal|"
+    "Singapore|Turkey|Universal|Zulu"
 )
-"""Functions that read the words of ``_SPECIAL`` in a constant text."""
+_SPECIAL = re.compile(
+    rf"[\x00-\x20]*((?i:now|today|tomorrow|yesterday))[ \t]*({_ZONE})?[\x00-\x20]*"
+)
+"""Texts that Spark reads as the time of the query wherever it makes a date or timestamp of them."""
+_DATE_WORDS = {"date", "timestamp", "timestamp_ltz", "timestamp_ntz"}
 
 
 def function_problems(tokens: Sequence[Token], root: exp.Expr) -> Iterator[SqlProblem]:
-    """Every call of a function that is not known to give the same result again."""
+    """Every call of a function, and every text, that may not give the same result again."""
     names = _alias_offsets(root)
-    for index, (before, token, after) in enumerate(_around(tokens)):
+    yield from _special_texts(tokens)
+    for before, token, after in _around(tokens):
         length = token.end + 1 - token.start
         name = token.text.casefold()
         if token.start in names or token.token_type is TokenType.STRING:
             continue
-        yield from _special_cast(tokens, index)
         if _is_call(token, after):
             qualified = before is not None and before.token_type is TokenType.DOT
             if name.startswith("ai_") or name in REFUSED:
@@ -68,26 +72,22 @@ def function_problems(tokens: Sequence[Token], root: exp.Expr) -> Iterator[SqlPr
                 yield SqlProblem(f"{name[:80]}() is not a function", token.start, length, hint)
         elif name in _SESSION_WORDS and _stands_alone(before, after):
             yield SqlProblem(f"{name} {REFUSED[name]}", token.start, length)
-        elif name in _DATE_WORDS and after is not None and _is_special(after):
-            problem = f"{token.text} '{after.text[:40]}' is the time of the query"
-            yield SqlProblem(problem, token.start, length, "; use current_timestamp")
 
 
-def _special_cast(tokens: Sequence[Token], index: int) -> Iterator[SqlProblem]:
-    """``cast('now' AS timestamp)``, ``to_date('today')``, ``'now'::date``."""
-    token, rest = tokens[index], tokens[index + 1 : index + 6]
-    kinds = [each.token_type for each in rest]
-    if token.token_type is TokenType.DCOLON:
-        text, typed = tokens[index - 1], rest[:1]
-    elif token.text.casefold() in _DATE_CALLS and kinds[:1] == [TokenType.L_PAREN] and rest[1:]:
-        text, cast = rest[1], "cast" in token.text.casefold()
-        typed = rest[3:4] if cast else [rest[1]]
-    else:
-        return
-    dated = any(each is text or each.text.casefold() in _DATE_WORDS for each in typed)
-    if dated and _is_special(text):
-        problem = f"'{text.text[:40]}' is the time of the query"
-        yield SqlProblem(problem, text.start, text.end + 1 - text.start, "; use current_timestamp")
+def _special_texts(tokens: Sequence[Token]) -> Iterator[SqlProblem]:
+    """``cast('now' AS timestamp)``, ``year('today')``, ``date 'to' 'day'``: Spark joins texts that
+    follow each other."""
+    for is_text, group in groupby(enumerate(tokens), lambda item: item[1].token_type in _STRINGS):
+        found = list(group)
+        text = "".join(token.text for _, token in found)
+        if not is_text or _SPECIAL.fullmatch(text) is None:
+            continue
+        first, last = found[0][0], found[-1][1]
+        typed = first > 0 and tokens[first - 1].text.casefold() in _DATE_WORDS
+        start = tokens[first - typed].start
+        problem = f"{text.strip()[:40]!r} is the time of the query"
+        hint = "; use current_timestamp() or current_date()"
+        yield SqlProblem(problem, start, last.end + 1 - start, hint)
 
 
 def run_times(tokens: Sequence[Token], root: exp.Expr) -> Iterator[RunTime]:
@@ -146,10 +146,6 @@ def _stands_alone(before: Token | None, after: Token | None) -> bool:
     """Whether a word is neither quoted, nor part of a dotted name, nor an alias."""
     dotted = any(each is not None and each.token_type is TokenType.DOT for each in (before, after))
     return not dotted and (before is None or before.token_type is not TokenType.ALIAS)
-
-
-def _is_special(token: Token) -> bool:
-    return token.token_type is TokenType.STRING and _SPECIAL.match(token.text) is not None
 
 
 def _name_offsets(root: exp.Expr) -> set[int]:

@@ -75,7 +75,9 @@ def read_sql(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
     known = {problem.offset for problem in problems}
     calls = function_problems(tokens, root)
     problems |= {problem for problem in calls if problem.offset not in known}
-    problems = problems or set(_foreign_names(tokens, root, references))
+    unknown = () if problems else tuple(_unknown_qualifiers(tokens, root, references))
+    as_columns = set() if given else _column_starts(root)
+    problems |= {found for _, found in unknown if found.offset not in as_columns}
     return SqlFacts(
         tables=references,
         common_tables=common_tables(root),
@@ -84,6 +86,7 @@ def read_sql(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
         parameters=tuple(sorted({node.name for node in root.find_all(exp.Placeholder)})),
         reads_given=reads_given(root, given),
         run_times=times,
+        qualifiers=tuple(item for item in unknown if item[1].offset in as_columns),
         row_by_row=None if called_aggregate(tokens) else row_by_row(root),
         problems=tuple(sorted(problems, key=lambda found: (found.offset, found.problem))),
     )
@@ -240,7 +243,7 @@ def row_by_row(root: exp.Expr) -> str | None:
     return name if names.count(name) == 1 else None
 
 
-# Qualified names must start with an alias of the SELECT or a parent.
+# Qualified names must start with an alias of the SELECT, a parent or a column.
 
 _GIVEN_BY_FUNCTIONS = {"col", "key", "value", "pos"}
 """Default column names of explode and similar functions."""
@@ -253,10 +256,10 @@ _NOT_A_NAME = {
 }
 
 
-def _foreign_names(
+def _unknown_qualifiers(
     tokens: Sequence[Token], root: exp.Expr, tables: Sequence[TableReference]
-) -> Iterator[SqlProblem]:
-    """Qualified names with an unknown qualifier."""
+) -> Iterator[tuple[str, SqlProblem]]:
+    """First words of dotted names that the SELECT does not define."""
     known = _given_names(root) | _GIVEN_BY_FUNCTIONS
     read = {table.start for table in tables}
     for before, token, after in zip([None, *tokens], tokens, tokens[1:], strict=False):
@@ -267,7 +270,14 @@ def _foreign_names(
             continue
         if token.text.casefold() not in known:
             problem = f"{token.text[:80]!r} is not a table or column of this SELECT"
-            yield SqlProblem(problem, token.start, token.end + 1 - token.start)
+            found = SqlProblem(problem, token.start, token.end + 1 - token.start)
+            yield token.text.casefold(), found
+
+
+def _column_starts(root: exp.Expr) -> set[int]:
+    """Offsets of the names that the parser takes for columns."""
+    first = (column.parts[0] for column in root.find_all(exp.Column))
+    return {int(part.meta["start"]) for part in first if "start" in part.meta}
 
 
 def _given_names(root: exp.Expr) -> set[str]:

@@ -170,7 +170,7 @@ def _sql_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Definiti
     build = dataset.build
     if not isinstance(build, FromSql):
         return
-    problems = check_sql(build.text, frozenset(dataset.parents))
+    problems = check_sql(build.text, frozenset(dataset.parents), columns=None)
     for problem in problems:
         yield sql_error(build.file, build.text, problem)
     if problems:

@@ -96,7 +96,8 @@ def _sql_errors(
     """Every name in the SQL, or only of these, that is no column of its parents, if they declare
     all they have."""
     build = dataset.build
-    if not isinstance(build, FromSql) or check_sql(build.text, frozenset(dataset.parents)):
+    parents = frozenset(dataset.parents)
+    if not isinstance(build, FromSql) or check_sql(build.text, parents, columns=None):
         return
     merged.open_datasets(dataset.parents)
     tables: dict[DatasetName, KnownTable] = {}
@@ -106,7 +107,10 @@ def _sql_errors(
             return
         has_more = _may_have_more(parent, merged)
         tables[name] = KnownTable(tuple(parent.table_schema.names), has_more)
-    for problem in check_columns(build.text, tables):
+    open_ended = any(table.has_more for table in tables.values())
+    declared = {column for table in tables.values() for column in table.columns}
+    problems = check_sql(build.text, parents, None if open_ended else declared)
+    for problem in (*problems, *check_columns(build.text, tables)):
         column = build.text[problem.offset : problem.offset + problem.length].strip("`")
         if lost is None or column.casefold() in lost:
             yield sql_error(build.file, build.text, problem)
