@@ -122,9 +122,7 @@ class ColumnValues:
             case exp.Alias():
                 self._words.claim(node.args.get("alias"))
                 skipped = ("alias",)
-            case exp.PropertyEQ():
-                if "start" not in node.this.meta:
-                    raise NotModelled  # struct(a = b), of which the parser makes a field name
+            case exp.PropertyEQ():  # in struct(a = b) the name is the parser's, and not claimed
                 self._words.claim(node.this)
                 skipped = ("this",)
         for key in node.args:
