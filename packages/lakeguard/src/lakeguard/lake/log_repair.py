@@ -15,12 +15,15 @@ _LAST_CHECKPOINT = "_last_checkpoint"
 _CHECKPOINT = re.compile(r"([0-9]{20})\.checkpoint.*")
 
 
-def altered_commits(location: str, recorded: Mapping[int, str]) -> list[int]:
-    """The commits whose file is missing or does not have its recorded hash."""
+def altered_commits(
+    location: str, recorded: Mapping[int, str], *, missing: bool = True
+) -> list[int]:
+    """The commits whose file does not have its recorded hash, or is missing if these count."""
+    found = {version: _hash(log_file(location, version)) for version in sorted(recorded)}
     return [
         version
-        for version, sha256 in sorted(recorded.items())
-        if _hash(log_file(location, version)) != sha256
+        for version, sha256 in found.items()
+        if sha256 != recorded[version] and (missing or sha256 is not None)
     ]
 
 

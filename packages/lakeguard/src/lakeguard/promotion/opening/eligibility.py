@@ -25,8 +25,7 @@ from lakeguard.registry.store import RegisteredDataset
 from lakeguard_sdk.core.enums import CheckKind, LoadType, Outcome, TableProblem
 from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.model.decision import CheckResult
-from lakeguard_sdk.model.delta_log import Commit, log_file
-from lakeguard_sdk.storage.storage import storage_for
+from lakeguard_sdk.model.delta_log import Commit
 
 
 class Findings:
@@ -131,13 +130,7 @@ def _altered_commits(context: PlaneContext, dataset: RegisteredDataset, location
     """Commits that are not as they were recorded: their statistics decide what a merge reads."""
     with context.read() as tx:
         recorded = recorded_commits(tx, dataset.dataset_id)
-    storage = storage_for(location)
-    there = {
-        version: sha256
-        for version, sha256 in recorded.items()
-        if storage.exists(log_file(location, version))
-    }
-    return ", ".join(map(str, altered_commits(location, there)))
+    return ", ".join(map(str, altered_commits(location, recorded, missing=False)))
 
 
 def _published_damage(
