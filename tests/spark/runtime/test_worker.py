@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from deltalake import DeltaTable
+from pyspark import InheritableThread
 from pyspark.sql import SparkSession
 
 from lakeguard_sdk.core.enums import LoadType, RunStatus, Scope
@@ -242,6 +243,28 @@ def test_losing_the_lease_stops_what_is_not_a_write_too(
     assert result.error is not None
     assert result.error.code == "LG-4003"
     assert not ended.is_set()
+
+
+def test_a_failed_run_stops_jobs_that_it_starts_later(spark: SparkSession, runs: PlainRuns) -> None:
+    """As when an interrupt comes between two jobs of one query: the JVM goes on with the second."""
+    failed, ended = threading.Event(), threading.Event()
+
+    def later() -> None:
+        failed.wait()
+        with pytest.raises(Exception, match="cancelled"):
+            long_work(spark)
+        ended.set()
+
+    thread: Any = InheritableThread(target=later, session=spark, daemon=True)
+
+    def work() -> None:
+        thread.start()
+        raise KeyboardInterrupt
+
+    with meanwhile("measure.taken", work), pytest.raises(KeyboardInterrupt):
+        run(runs)
+    failed.set()
+    assert ended.wait(60)
 
 
 def test_a_run_leaves_the_job_group_of_its_thread_as_it_was(

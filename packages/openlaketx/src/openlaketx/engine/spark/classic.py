@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import date
@@ -151,12 +153,15 @@ def _scan(leaf: Any) -> Scan | None:
 # One job group for each run, so that one call cancels all its jobs.
 
 _KEYS = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
+_WATCH_SECONDS = 15.0
+_LOOK_SECONDS = 0.2
 
 
 @contextmanager
 def _job_group(spark: SparkSession, name: str) -> Iterator[None]:
     """Jobs that this thread starts in the block belong to the group. Afterwards the previous group
-    is restored, and jobs of a failed block are cancelled."""
+    is restored. Jobs of a failed block are cancelled, also those that an interrupted query starts
+    later."""
     context: Any = spark.sparkContext
     before = {key: context.getLocalProperty(key) for key in _KEYS}
     context.setJobGroup(name, name, interruptOnCancel=True)
@@ -165,7 +170,7 @@ def _job_group(spark: SparkSession, name: str) -> Iterator[None]:
     except BaseException:
         with suppress(Py4JError, OSError):  # the original error is reported
             _leave_broken_call(context)
-            context.cancelJobGroup(name)
+            _stop_group(spark, name)
             _restore(context, before)
         raise
     _restore(context, before)
@@ -174,13 +179,25 @@ def _job_group(spark: SparkSession, name: str) -> Iterator[None]:
 def _stop_group(spark: SparkSession, name: str) -> None:
     """Cancel the group's jobs, from any thread, and prevent new ones.
 
-    Spark 3.5 only cancels running jobs; later ones still start.
+    A query that was between two jobs goes on in the JVM. Spark 3.5 starts its next job, and
+    Spark 4 at least its next map stage, so new jobs are looked for a while.
     """
-    context: Any = spark.sparkContext._jsc.sc()
+    context: Any = spark.sparkContext
     if spark.version.startswith("3."):
         context.cancelJobGroup(name)
     else:
-        context.cancelJobGroupAndFutureJobs(name)
+        context._jsc.sc().cancelJobGroupAndFutureJobs(name)
+    threading.Thread(target=_cancel_new_jobs, args=(context, name), daemon=True).start()
+
+
+def _cancel_new_jobs(context: Any, name: str) -> None:
+    tracker = context.statusTracker()
+    until = time.monotonic() + _WATCH_SECONDS
+    with suppress(Py4JError, OSError):  # the session may end
+        while time.monotonic() < until:
+            time.sleep(_LOOK_SECONDS)
+            if {*tracker.getJobIdsForGroup(name)} & {*tracker.getActiveJobsIds()}:
+                context.cancelJobGroup(name)
 
 
 def _restore(context: Any, before: dict[str, str | None]) -> None:
