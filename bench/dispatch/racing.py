@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,12 +31,17 @@ class Address:
 
 @dataclass(frozen=True)
 class Gate:
-    """Nobody starts before everybody is connected."""
+    """Nobody starts before everybody is connected.
+
+    What a process made while it started is kept out of later garbage collections, which would
+    otherwise come at one moment or another and decide short races.
+    """
 
     ready: Semaphore
     opened: Event
 
     def pass_through(self) -> None:
+        gc.freeze()
         self.ready.release()
         self.opened.wait(PATIENCE_SECONDS)
 
