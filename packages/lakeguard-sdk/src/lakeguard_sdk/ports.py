@@ -21,6 +21,7 @@ from lakeguard_sdk.model.decision import Decision, WaiverRow
 from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions
 from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
 from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.given_values import GivenRow, GivenValues
 from lakeguard_sdk.model.history import Backtest, RebuildPlan, Remeasured, RemeasurePlan, Replays
 from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.model.plan import Applied, Plan
@@ -231,7 +232,21 @@ class Registry(Protocol):
         ...
 
     def plan(self, definitions: Definitions, *, keep_drift: bool = True) -> Plan: ...
-    def apply(self, plan: Plan, reason: str = "", *, keep_drift: bool = True) -> Applied: ...
+    def apply(
+        self,
+        plan: Plan,
+        reason: str = "",
+        *,
+        keep_drift: bool = True,
+        given: Sequence[GivenRow] = (),
+    ) -> Applied:
+        """``given`` are the rows of which the plan was made. Their values are stored as given,
+        even if the plan is empty."""
+        ...
+
+    def given_values(self) -> GivenValues:
+        """Values of loaded rows that an export would otherwise write differently."""
+        ...
 
 
 class Operations(Protocol):

@@ -26,6 +26,7 @@ from lakeguard_sdk.errors import (
 )
 from lakeguard_sdk.security.secret_values import (
     address_holds_secret,
+    holds_secret,
     is_reference,
     is_sensitive_key,
     looks_secret,
@@ -88,6 +89,19 @@ class Cells:
                 return format(number.to_integral_value() if number == int(number) else number, "f")
             case value:
                 return str(value)
+
+    def given(self, column: str) -> str | None:
+        """The value as an export writes it; None for NULL, the current time and possible
+        secrets."""
+        match self.row.values.get(column):
+            case None | Now():
+                return None
+            case bool(flag):
+                return "TRUE" if flag else "FALSE"
+            case Decimal() as number:
+                return format(number, "f")
+            case value:
+                return None if holds_secret(str(value)) else str(value)
 
     def text(self, column: str) -> str | None:
         value = self.exact(column)
