@@ -248,6 +248,12 @@ ODD: dict[str, Rows] = {
             "active": "TRUE",
             "column_name": "customer_id",
         },
+        {
+            "dataset_id": "41",
+            "rule_type": "MAX_LENGTH",
+            "rule_expression": "customer_id, max=20",
+            "severity": "Error",
+        },
     ],
     "md_jobs": [
         {

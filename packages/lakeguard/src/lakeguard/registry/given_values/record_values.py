@@ -20,6 +20,7 @@ from lakeguard.state import outbox
 from lakeguard.state.schema import given_values
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.model.given_values import GivenRow, GivenValue, GivenValues
+from lakeguard_sdk.security.secret_values import holds_secret
 
 REPLACED_WHOLE = ("quality_rules",)
 """Tables whose rows are read as a whole: what a row omits is not as it was before."""
@@ -101,20 +102,21 @@ def _written(state: RegistryState) -> dict[Key, dict[_Place, WrittenRow]]:
 def _revised(
     before: Iterable[GivenValue], rows: Iterable[GivenRow], written: Mapping[_Place, WrittenRow]
 ) -> tuple[GivenValue, ...]:
-    """Earlier values that still hold, and those of the rows. The first of two rows counts."""
+    """Earlier values that still hold, and those of the rows, except possible secrets. The first of
+    two rows counts."""
     given: dict[_Place, Mapping[str, str]] = {}
     for row in rows:
         given.setdefault((row.table, row.member), row.values)
     found = [value for value in before if _holds(value, given, written)]
     for (table, member), texts in given.items():
         ours = written.get((table, member))
-        if ours is None:  # the column was removed, or the rule is part of a rule set
+        if ours is None:  # the row removed a column
             continue
         known = ours.known
         found += [
             GivenValue(table, member, column, known[column], text)
             for column, text in texts.items()
-            if column in known and text != ours.text(column)
+            if column in known and text != ours.text(column) and not holds_secret(text)
         ]
     return tuple(sorted(found, key=lambda value: value[:3]))
 

@@ -33,26 +33,37 @@ def restored_rows(
     given: GivenValues = MappingProxyType({}),
 ) -> dict[str, list[Written]]:
     """Every loadable table with its rows, as they were given where that means the same."""
-    ours = list(written_rows(definitions, dataset_ids))
-    values = _filled(given)
-    meaning = _meaning(ours) if values else {}
-    known = {key_of(item): item for item in every(definitions)}
-    attempts: Counter[Key] = Counter()
+    ours: Sequence[WrittenRow] = list(written_rows(definitions, dataset_ids))
+    rows, values = ours, _filled(given)
+    if values:
+        rows = _restored(ours, values)
+        known = {key_of(item): item for item in every(definitions)}
+        if _meaning(rows) != {key: hash_of(item) for key, item in known.items()}:
+            rows = _corrected(ours, values, known)
+    return by_table(rows)
+
+
+def _corrected(
+    ours: Sequence[WrittenRow], values: GivenValues, known: Mapping[Key, Definition]
+) -> Sequence[WrittenRow]:
+    """The rows with as many given values as leave the meaning of ours."""
+    meaning, attempts = _meaning(ours), Counter[Key]()
     while values:
         rows = _restored(ours, values)
         read = _meaning(rows)
         wrong = [key for key in meaning if read.get(key) != meaning[key]]
         if not wrong:
-            return by_table(rows)
+            return rows
         blamed = [key for key in wrong if key in values]
-        for key in blamed or list(values):
+        fewer = dict(values)
+        for key in blamed or values:
             # What is wrong without given values of its own refers to others by their ids.
             attempt = attempts[key] if blamed else max(1, attempts[key])
             own = [row for row in ours if row.definition == key]
-            values[key] = _fewer(own, values[key], attempt, known)
+            fewer[key] = _fewer(own, values[key], attempt, known)
             attempts[key] = attempt + 1
-        values = _filled(values)
-    return by_table(ours)
+        values = _filled(fewer)
+    return ours
 
 
 def _filled(given: GivenValues) -> dict[Key, tuple[GivenValue, ...]]:
@@ -121,7 +132,8 @@ def _meaning(rows: Iterable[WrittenRow], registered: Definitions = _NONE) -> _Me
             sources[row.definition] = SourceText(str(len(keys)), "-", "CSV")
             keys.append(row.definition)
     findings = Findings()
-    found = assemble((_row(row, sources[row.definition]) for row in rows), registered, findings)
+    written = (_row(row, sources[row.definition]) for row in rows if row.values)
+    found = assemble(written, registered, findings)
     failed = {keys[int(error.place.file)]: "" for error in findings.errors()}
     return {**{key_of(item): hash_of(item) for item in every(found)}, **failed}
 

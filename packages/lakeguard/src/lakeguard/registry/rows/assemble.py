@@ -114,7 +114,7 @@ class Assembly:
     @property
     def given(self) -> list[GivenRow]:
         """The rows as they were given, by what they are about."""
-        return self._sheet.given
+        return self._sheet.given()
 
     def placed(self, error: DefinitionError) -> DefinitionError:
         """The error moved from the definition file to the row of its value."""

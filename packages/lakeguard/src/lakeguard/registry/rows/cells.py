@@ -26,7 +26,6 @@ from lakeguard_sdk.errors import (
 )
 from lakeguard_sdk.security.secret_values import (
     address_holds_secret,
-    holds_secret,
     is_reference,
     is_sensitive_key,
     looks_secret,
@@ -90,18 +89,10 @@ class Cells:
             case value:
                 return str(value)
 
-    def given(self, column: str) -> str | None:
-        """The value as an export writes it; None for NULL, the current time and possible
-        secrets."""
-        match self.row.values.get(column):
-            case None | Now():
-                return None
-            case bool(flag):
-                return "TRUE" if flag else "FALSE"
-            case Decimal() as number:
-                return format(number, "f")
-            case value:
-                return None if holds_secret(str(value)) else str(value)
+    def given(self) -> dict[str, str]:
+        """All values as an export writes them, without NULLs and current times."""
+        values = self.row.values.items()
+        return {c: _written(v) for c, v in values if v is not None and not isinstance(v, Now)}
 
     def text(self, column: str) -> str | None:
         value = self.exact(column)
@@ -222,6 +213,12 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse(word: str) -> Any:
     raise ValueError(f"{word} is not JSON")
+
+
+def _written(value: str | int | Decimal) -> str:
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    return format(value, "f") if isinstance(value, Decimal) else str(value)
 
 
 def _plain(value: object) -> bool:

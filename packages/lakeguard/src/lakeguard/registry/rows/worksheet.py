@@ -155,8 +155,8 @@ class Worksheet:
         """By dataset: columns whose complete rules are listed in a row."""
         self.replaced_rules: dict[str, set[str]] = {}
         """By dataset: ids of registered rules that came from a rule set which the rows change."""
-        self.given: list[GivenRow] = []
-        """Every row that says something of a definition."""
+        self._subjects: list[tuple[Key, tuple[str, ...], Cells]] = []
+        """Every row that says something of a definition, with its definition and member."""
         self._rows: dict[str, list[Row]] = {}
         for row in rows:
             self._rows.setdefault(row.table, []).append(row)
@@ -224,9 +224,14 @@ class Worksheet:
 
     def about(self, draft: Draft, cells: Cells, *member: str) -> None:
         """Record which definition a row is about, and which member of it."""
-        found = {column: cells.given(column) for column in cells.row.values}
-        values = {column: text for column, text in found.items() if text is not None}
-        self.given.append(GivenRow(draft.key, cells.row.table, member, values))
+        self._subjects.append((draft.key, member, cells))
+
+    def given(self) -> list[GivenRow]:
+        """The rows as they were given."""
+        return [
+            GivenRow(key, cells.row.table, member, cells.given())
+            for key, member, cells in self._subjects
+        ]
 
     def set_value(self, draft: Draft, cells: Cells, path: Path, column: str, value: Any) -> None:
         draft.set_value(path, value, cells.cite(column), self.findings)

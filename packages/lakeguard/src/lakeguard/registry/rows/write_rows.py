@@ -59,6 +59,10 @@ class WrittenRow(NamedTuple):
         """What is written."""
         return cell_text(self.values.get(column))
 
+    def written_elsewhere(self) -> WrittenRow:
+        """A row that is written only if it was given."""
+        return self._replace(values={}, elsewhere={**self.elsewhere, **self.values})
+
 
 def rows_of(
     definitions: Definitions, dataset_ids: Mapping[str, str] = MappingProxyType({})
@@ -70,7 +74,8 @@ def rows_of(
 def by_table(rows: Iterable[WrittenRow]) -> dict[str, list[Written]]:
     found: dict[str, list[Written]] = {table: [] for table in TABLES}
     for row in rows:
-        found[row.table].append(row.values)
+        if row.values:
+            found[row.table].append(row.values)
     return found
 
 
@@ -252,10 +257,10 @@ def _datasets(
         if isinstance(item.build, FromSource):
             source = sources.get(item.build.source, item.build.source)
             yield from _object(item, item.build, objects[item.dataset], source, named)
-        elsewhere = {r.rule_id for c in item.columns for r in column_rules(item, c, catalogue)}
+        in_sets = {r.rule_id for c in item.columns for r in column_rules(item, c, catalogue)}
         for rule in item.rules:
-            if rule.rule_id not in elsewhere:
-                yield _rule(item, rule, ids[item.dataset])
+            row = _rule(item, rule, ids[item.dataset])
+            yield row.written_elsewhere() if rule.rule_id in in_sets else row
 
 
 def _object(
