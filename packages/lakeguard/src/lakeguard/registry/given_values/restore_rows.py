@@ -125,16 +125,14 @@ def _restored(rows: Iterable[WrittenRow], values: GivenValues) -> list[WrittenRo
 
 
 def _meaning(rows: Iterable[WrittenRow], registered: Definitions = _NONE) -> _Meaning:
-    keys: list[Key] = []
     sources: dict[Key, SourceText] = {}
     for row in rows:
-        if row.definition not in sources:
-            sources[row.definition] = SourceText(str(len(keys)), "-", "CSV")
-            keys.append(row.definition)
+        sources.setdefault(row.definition, SourceText(str(len(sources)), "-", "CSV"))
     findings = Findings()
     written = (_row(row, sources[row.definition]) for row in rows if row.values)
     found = assemble(written, registered, findings)
-    failed = {keys[int(error.place.file)]: "" for error in findings.errors()}
+    files = {error.place.file for error in findings.errors()}
+    failed = {key: "" for key, source in sources.items() if source.file in files}
     return {**{key_of(item): hash_of(item) for item in every(found)}, **failed}
 
 
