@@ -94,6 +94,19 @@ def test_every_value_comes_back_as_it_was_given(shell: Shell, loaded: Path) -> N
     assert missing(ODD, exported(shell, loaded)) == []
 
 
+def test_the_samples_come_back_as_they_are(shell: Shell, project: Path) -> None:
+    samples = sorted((Path(__file__).parents[2] / "metadata" / "dml").glob("*.sql"))
+    given: dict[str, Rows] = {}
+    for row in read_rows(samples, Findings()):
+        columns = [name for name in TABLES[row.table] if row.values.get(name) is not None]
+        words = {True: "TRUE", False: "FALSE"}
+        values = {name: row.values[name] for name in columns}
+        texts = {n: words[v] if isinstance(v, bool) else str(v) for n, v in values.items()}
+        given.setdefault(row.table, []).append(texts)
+    assert shell("load", *samples, "--project", project).code == 0
+    assert missing(given, exported(shell, project)) == []
+
+
 def test_an_export_changes_nothing_when_it_is_loaded_again(shell: Shell, loaded: Path) -> None:
     found = exported(shell, loaded)
     files = sorted((loaded / "out").iterdir())
