@@ -316,6 +316,35 @@ def test_a_transform_names_the_current_time_by_a_call() -> None:
     assert (problem.offset, problem.hint.partition(" for")[0]) == (10, "; write current_date()")
 
 
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("store\u017f", "stores"),
+        ("stores", "store\u017f"),
+        ("\u212aeys", "keys"),
+        ("stra\u00dfe", "strasse"),
+    ],
+)
+def test_a_common_table_is_not_found_by_letters_that_spark_folds_otherwise(
+    name: str, read: str
+) -> None:
+    text = f"WITH `{name}` AS (SELECT 1 AS n) SELECT n FROM `{read}`"
+    (found,) = check_sql(text, frozenset())
+    assert found.problem == f"{read} is not a dataset; write layer.name"
+    exact = f"WITH `{name}` AS (SELECT n FROM bronze.orders) SELECT n FROM `{name}`"
+    assert check_sql(exact, frozenset({DatasetName("bronze.orders")})) == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["lg_s\u0131lver_keys", "lg_s\u0130lver_keys", "LG_\u017filver_\u212aeys"]
+)
+def test_a_common_table_that_spark_may_take_for_a_view_is_refused(name: str) -> None:
+    keys = DatasetName("silver.keys")
+    text = f"WITH `{name}` AS (SELECT 1 AS n) SELECT n FROM silver.keys"
+    with pytest.raises(BadSql, match="is taken; rename the common table expression"):
+        rewrite_tables(text, {keys: "lg_silver_keys"})
+
+
 def test_a_rewrite_refuses_what_a_check_refuses() -> None:
     with pytest.raises(BadSql) as refused:
         rewrite_tables("select 1\nfrom silver.z", {X: "v"}, "sql/z.sql")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from lakeguard.registry.sql.spark_functions import TABLE_FUNCTIONS
+from lakeguard.registry.sql.sql_words import foldings, same_in_spark
 from lakeguard.registry.text.sql_lexing import SqlProblem
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import BadName
@@ -44,7 +45,8 @@ def reads_given(root: exp.Expr, given: frozenset[str]) -> bool:
 
 
 def common_tables(root: exp.Expr) -> frozenset[str]:
-    return frozenset(cte.alias.casefold() for cte in root.find_all(exp.CTE))
+    """Every name that Spark may find a common table expression by, folded."""
+    return frozenset(name for cte in root.find_all(exp.CTE) for name in foldings(cte.alias))
 
 
 def table_references(root: exp.Expr) -> list[exp.Table]:
@@ -117,10 +119,9 @@ def _is_given(table: exp.Table, given: frozenset[str]) -> bool:
 
 
 def _is_common_table(table: exp.Table) -> bool:
-    """Whether an unqualified name is a visible common table expression."""
+    """Whether an unqualified name is a visible common table expression, for Spark too."""
     if table.args.get("db"):
         return False
-    wanted = table.name.casefold()
     node: exp.Expr = table
     while node.parent is not None:
         parent = node.parent
@@ -132,7 +133,7 @@ def _is_common_table(table: exp.Table) -> bool:
         else:
             clause = parent.args.get("with_")
             visible = clause.expressions if clause is not None else []
-        if any(cte.alias.casefold() == wanted for cte in visible):
+        if any(same_in_spark(cte.alias, table.name) for cte in visible):
             return True
         node = parent
     return False
