@@ -11,7 +11,7 @@ Checklist for implementations, covered by the contract tests:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from datetime import datetime
 from typing import Protocol
 
@@ -139,6 +139,9 @@ class Reader(Protocol):
     def resolve(self, address: Address) -> ResolvedDataset: ...
     def file_records(self, table_id: str, paths: Sequence[str]) -> Sequence[FileRecord]:
         """What was recorded of these files of a governed table when they were published."""
+
+    def published_files(self, table_id: str, commit: int) -> Set[str]:
+        """Paths of all files that a decided commit of a governed table shows."""
 
     def replay(self, run_id: str) -> ReplayResult: ...
     def schemas(self, name: DatasetName, limit: int = 50) -> Sequence[SchemaRow]: ...

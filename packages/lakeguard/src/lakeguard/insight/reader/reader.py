@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -33,6 +33,7 @@ from lakeguard.insight.reader.schemas import schema_diff, schema_rows, undeclare
 from lakeguard.insight.reader.stored_profiles import shown_profiles
 from lakeguard.ledger.decisions import samples_of_run
 from lakeguard.ledger.intents import file_records
+from lakeguard.ledger.known_moves import files_at
 from lakeguard.ledger.lineage import lineage_rows
 from lakeguard.ledger.maintenance import removed_versions
 from lakeguard.ledger.runs import latest_runs, run_row, run_rows
@@ -298,6 +299,10 @@ class StateReader:
     def file_records(self, table_id: str, paths: Sequence[str]) -> Sequence[FileRecord]:
         with self.state.read() as tx:
             return file_records(tx, table_id, paths, self.check_files)
+
+    def published_files(self, table_id: str, commit: int) -> Set[str]:
+        with self.state.read() as tx:
+            return files_at(tx, table_id, commit)
 
     def replay(self, run_id: str) -> ReplayResult:
         with self.state.read() as tx:
