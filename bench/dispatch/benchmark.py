@@ -9,6 +9,7 @@ from bench.dispatch.held import held_figures
 from bench.dispatch.ours import OURS, SINGLY
 from bench.dispatch.racing import Queue, race
 from bench.dispatch.schedules import schedule_figures
+from bench.dispatch.through_worker import worker_figures
 from bench.dispatch.with_pgqueuer import PGQUEUER
 from bench.dispatch.with_procrastinate import PROCRASTINATE
 from bench.figures import Figure
@@ -31,7 +32,7 @@ def run() -> list[Figure]:
             "SELECT current_setting('fsync'), current_setting('synchronous_commit')"
         )
         print(f"{NAME}: fsync {safe}, synchronous_commit {waits}", flush=True)
-        figures = [*race_figures(server), *held_figures(server)]
+        figures = [*race_figures(server), *worker_figures(server), *held_figures(server)]
         return [*figures, *claim_figures(server), *schedule_figures(server)]
     finally:
         server.remove()

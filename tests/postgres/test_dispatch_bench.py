@@ -10,6 +10,7 @@ from bench.dispatch.benchmark import LEAST, QUEUES, race_figures
 from bench.dispatch.claims import claim_figures
 from bench.dispatch.held import held_figures
 from bench.dispatch.schedules import schedule_figures
+from bench.dispatch.through_worker import worker_figures
 from tests.support.databases.databases import Server
 
 
@@ -39,6 +40,11 @@ def test_every_queue_completes_all_its_tasks(durable: Server) -> None:
         assert figure.value > 0
         for term in ("fencing", "history", "again", "audit", "retries"):
             assert f"{term}: " in figure.note
+
+
+def test_the_loop_of_a_worker_completes_all_its_tasks(durable: Server) -> None:
+    one, two = worker_figures(durable, processes=(1, 2), tasks=12, rounds=1)
+    assert (one.value > 0, one.bar, two.value > 0, two.bar) == (True, 500.0, True, None)
 
 
 def test_a_session_that_holds_tasks_keeps_nobody_from_others(durable: Server) -> None:

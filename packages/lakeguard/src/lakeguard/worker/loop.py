@@ -25,6 +25,9 @@ HALT_SECONDS = 60.0
 """Time for stopped attempts to end; after that their leases expire."""
 
 
+GATHER_SECONDS = 0.005
+
+
 class WorkerEvent(StrEnum):
     """Events of the worker loop."""
 
@@ -169,12 +172,14 @@ class WorkLoop:
         return list(self._attempts.values())
 
     def _sleep(self, seconds: float) -> None:
-        """Sleeps until an attempt ends or ``stop`` is called. A SimpleQueue, unlike an Event, is
-        reentrant and so safe in signal handlers."""
+        """Sleeps until an attempt ends or ``stop`` is called, and a moment longer: attempts that
+        are reported together end together, and their slots are filled by one claim. A SimpleQueue,
+        unlike an Event, is reentrant and so safe in signal handlers."""
         try:
             self._wake.get(timeout=max(0.0, seconds))
+            until = time.monotonic() + GATHER_SECONDS
             while True:
-                self._wake.get_nowait()
+                self._wake.get(timeout=max(0.0, until - time.monotonic()))
         except Empty:
             return
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import cached_property
+from queue import SimpleQueue
+from typing import Protocol, TypeVar
 
 from lakeguard.worker import backoff
 from lakeguard.worker.attempt import (
@@ -21,8 +24,8 @@ from lakeguard.worker.python_job import run_python
 from lakeguard_sdk.client import Client, Worker
 from lakeguard_sdk.core.enums import TaskKind
 from lakeguard_sdk.errors import Fenced, LakeGuardError, WorkerStopped
-from lakeguard_sdk.model.run import Failure, failure_of
-from lakeguard_sdk.scheduling.tasks import Dispatch, TaskReport
+from lakeguard_sdk.model.run import Failure, RunTicket, failure_of
+from lakeguard_sdk.scheduling.tasks import Dispatch, TaskAnswer, TaskReport
 from lakeguard_sdk.storage.fault_points import reached
 
 _log = logging.getLogger(__name__)
@@ -35,13 +38,17 @@ class TaskRunner:
     client: Client
     builder: Worker
 
+    @cached_property
+    def _reports(self) -> JoinedReports:
+        return JoinedReports(self.client.dispatch)
+
     def work(self, attempt: Attempt) -> Ended:
         """Runs the attempt and reports its result, unless another process ended it first."""
         if attempt.assignment.kind is TaskKind.BUILD:
             return self._built(attempt)
         report = self._run(attempt)
         if report is not None:
-            return report_end(self.client.dispatch, attempt, report)
+            return report_end(self._reports, attempt, report)
         if attempt.is_lost:
             return Ended(Ending.TAKEN)
         return _hand_over(self.client.dispatch, attempt)
@@ -85,11 +92,63 @@ class TaskRunner:
 # Reports to the dispatcher, retried until delivered.
 
 LOOK_SECONDS = 0.2
+GATHER_SECONDS = 0.003
 
 Answer = TypeVar("Answer")
 
 
-def report_end(dispatch: Dispatch, attempt: Attempt, report: TaskReport) -> Ended:
+class Reporting(Protocol):
+    def report(self, ticket: RunTicket, report: TaskReport) -> TaskAnswer: ...
+
+
+@dataclass
+class _Waiting:
+    ticket: RunTicket
+    report: TaskReport
+    answer: TaskAnswer | Failure | None = None
+    error: LakeGuardError | None = None
+
+
+class JoinedReports:
+    """Reports of many threads: those that come within a moment, or while others are sent, go
+    together."""
+
+    def __init__(self, dispatch: Dispatch) -> None:
+        self._dispatch = dispatch
+        self._waiting: SimpleQueue[_Waiting] = SimpleQueue()
+        self._sending = threading.Lock()
+
+    def report(self, ticket: RunTicket, report: TaskReport) -> TaskAnswer:
+        mine = _Waiting(ticket, report)
+        self._waiting.put(mine)
+        with self._sending:
+            if mine.answer is None and mine.error is None:
+                self._send()
+        if mine.error is not None:
+            raise mine.error
+        if isinstance(mine.answer, TaskAnswer):
+            return mine.answer
+        return self._dispatch.report(ticket, report)  # alone, for the error itself
+
+    def _send(self) -> None:
+        time.sleep(GATHER_SECONDS)
+        batch = [self._waiting.get_nowait() for _ in range(self._waiting.qsize())]
+        try:
+            if len(batch) == 1:
+                answers: Sequence[TaskAnswer | Failure] = [
+                    self._dispatch.report(batch[0].ticket, batch[0].report)
+                ]
+            else:
+                answers = self._dispatch.report_all([(each.ticket, each.report) for each in batch])
+        except LakeGuardError as error:
+            for each in batch:
+                each.error = error
+            return
+        for each, answer in zip(batch, answers, strict=True):
+            each.answer = answer
+
+
+def report_end(dispatch: Reporting, attempt: Attempt, report: TaskReport) -> Ended:
     """A refused success, such as one with a missing output, is reported as a failure."""
     reached("job.reporting")
     try:
