@@ -11,7 +11,7 @@ from bench.dispatch.racing import Address, Gate, race
 from bench.figures import Figure
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
 from lakeguard.worker.loop import WorkerOptions, WorkLoop
-from lakeguard.worker.task_runner import JoinedReports, report_end
+from lakeguard.worker.task_runner import ReportBatcher, report_end
 from lakeguard_sdk.scheduling.process_identity import this_process
 from lakeguard_sdk.scheduling.tasks import TaskReport
 from tests.support.databases.databases import Server
@@ -26,7 +26,7 @@ ROUNDS = 3
 def drain(address: Address, gate: Gate) -> None:
     dispatch = EmbeddedDispatch(context_of(address, "race"))
     dispatch.keep(())  # connected
-    reports, done = JoinedReports(dispatch), TaskReport(success=True)
+    reports, done = ReportBatcher(dispatch), TaskReport(success=True)
     loop = WorkLoop(
         dispatch=dispatch,
         identity=this_process("bench"),

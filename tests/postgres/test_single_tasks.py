@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection, event, text
 
+from lakeguard.ledger.switches import switch_job
 from lakeguard.state.database import Database
-from lakeguard_sdk.core.enums import TaskState
+from lakeguard.state.locks import hold_all
+from lakeguard_sdk.core.enums import TaskKind, TaskState
 from lakeguard_sdk.errors import Fenced
 from tests.support.projects.queues import DONE, Queue, job, make_queue
 
@@ -54,6 +57,63 @@ def test_a_report_finds_out_what_became_of_its_task_meanwhile(state: Database) -
     with pytest.raises(Fenced, match="canceled"):
         queue.dispatch.report(given.ticket, DONE)
     assert queue.state(given.ticket.task_id) is TaskState.CANCELED
+
+
+def test_a_report_after_a_hand_over_leaves_the_task_as_that_made_it(state: Database) -> None:
+    queue = make_queue(state, job("mop"))
+    queue.put("mop", 2)
+    warm(queue)
+    queue.put("mop", kind=TaskKind.HTTP)
+    (given,) = queue.claim(limit=1)
+    queue.dispatch.hand_over(given.ticket)
+    handed = queue.task(given.ticket.task_id)
+    queue.dispatch.report(given.ticket, DONE)
+    after = queue.task(given.ticket.task_id)
+    assert (after.state, after.worker) == (TaskState.COMPLETED, handed.worker)
+
+
+def test_a_session_that_was_lost_before_a_report_does_not_matter(state: Database) -> None:
+    queue = make_queue(state, job("mop"))
+    queue.put("mop", 3)
+    warm(queue)
+    (given,) = queue.claim(limit=1)
+    other = Database(state.url, state.schema)
+    with other.engine.begin() as connection:
+        ended = connection.execute(
+            text(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE pid <> pg_backend_pid() AND datname = current_database()"
+            )
+        ).all()
+    other.close()
+    assert ended
+    assert queue.dispatch.report(given.ticket, DONE).state is TaskState.COMPLETED
+
+
+def test_a_job_that_was_switched_off_while_a_claim_waited_starts_nothing(state: Database) -> None:
+    queue = make_queue(state, job("mop", concurrency=5))
+    queue.put("mop", 4)
+    warm(queue)
+    other = queue.of(Database(state.url, state.schema))
+    with ThreadPoolExecutor(1) as pool:
+        with queue.context.write() as tx:
+            hold_all(tx, [f"job:{queue.context.org_id}:{queue.ids['mop']}"])
+            waiting = pool.submit(other.take, 1)
+            wait_for_lock(state)
+            switch_job(tx, queue.ids["mop"], enabled=False, reason="")
+        assert waiting.result(30) == []
+    other.context.database.close()
+
+
+def wait_for_lock(state: Database) -> None:
+    with state.engine.connect() as connection:
+        asked = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        for _ in range(1_000):
+            if connection.scalar(text(asked)):
+                return
+            connection.rollback()
+            time.sleep(0.01)
+    raise AssertionError("nobody waits")
 
 
 def test_single_claims_of_a_job_stay_within_its_concurrency(state: Database) -> None:

@@ -1,4 +1,4 @@
-"""Logs that do not show what was published: told as damage, refused, undone."""
+"""Logs that do not show what was published: reported as damage, refused, undone."""
 
 from __future__ import annotations
 

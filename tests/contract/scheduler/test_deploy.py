@@ -199,6 +199,19 @@ def test_a_report_comes_too_late_as_soon_as_the_graph_is_left(tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("dead_deployments")
+def test_a_single_report_comes_too_late_too(tmp_path: Path) -> None:
+    client = deployed_world(tmp_path)
+    before, _ = newer(client)
+    late = client.jobs.trigger("late", "tests")
+    (claimed,) = client.dispatch.claim(this_process("test"))
+    assert claimed.ticket.task_id == late.task_id
+    client.jobs.deploy(to=before)
+    with pytest.raises(GraphRolledBack):
+        client.dispatch.report(claimed.ticket, TaskReport(success=True))
+    assert client.jobs.task(late.task_id).state is TaskState.RUNNING
+
+
+@pytest.mark.usefixtures("dead_deployments")
 def test_a_build_takes_no_number_as_soon_as_the_graph_is_left(tmp_path: Path) -> None:
     client = deployed_world(tmp_path)
     run_by_hand(client, [1])

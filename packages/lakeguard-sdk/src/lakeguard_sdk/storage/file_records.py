@@ -21,7 +21,9 @@ _END = 8
 _FIRST_READ = 16 * 1024
 _ENCRYPTED = b"PARE"
 _BROKEN_PAGES = re.compile(
-    r"checksum|corrupt|decompress|FAILED_TO_UNCOMPRESS|Out of buffer|Invalid string encoding", re.I
+    r"checksum|(?<![_a-z])corrupt(?!_record|files)|decompress|FAILED_TO_UNCOMPRESS|Out of buffer|"
+    r"Invalid string encoding",
+    re.I,
 )
 """Of Spark, Parquet and DuckDB; other reasons may have these words, so files are compared then."""
 

@@ -88,11 +88,11 @@ def _choose_named(claim: Claim, task_id: str) -> Choice:
     return choice
 
 
-def _choose(claim: Claim) -> Choice:
+def _choose(claim: Claim, *, patient: bool) -> Choice:
     """Take from the head of the queue, skipping full jobs."""
     choice = Choice()
     found = _urgent(map(task_from, _heads(claim)), claim.limit)
-    _take(claim, choice, found)
+    _take(claim, choice, found, patient=patient)
     if len(found) == claim.limit > len(choice.taken):
         _look_beyond(claim, choice, found)
     return choice
@@ -109,7 +109,7 @@ def _heads(claim: Claim) -> Iterable[Row[Any]]:
 
 
 def _wanted(claim: Claim) -> list[str]:
-    """The label sets of queued tasks that the worker has."""
+    """Label sets of queued tasks that this worker's labels cover."""
     sets = claim.tx.scalars(queue.label_sets(claim.tx.org_id))
     return [asked for asked in sets if claim.labels.issuperset(asked.split())]
 
@@ -229,11 +229,11 @@ def claim_due(
     names one task, which need not be due nor match."""
     at = tx.now()
     claim = Claim(tx, labels, at, too_far(at, rules), limit)
-    if limit == 1 and only is None and tx.dialect.name == "postgresql":
-        quick = _claim_first(claim, worker, rules)
-        if quick is not None:
-            return quick
-    choice = _choose(claim) if only is None else _choose_named(claim, only)
+    single = limit == 1 and only is None and tx.dialect.name == "postgresql"
+    if single and (first := _claim_first(claim, worker, rules)) is not None:
+        return first
+    patient = not single  # else the job of the first task is locked already
+    choice = _choose(claim, patient=patient) if only is None else _choose_named(claim, only)
     refused = [_refused(task, choice.jobs.get(task.job_id or "")) for task in choice.off]
     ends = zip(choice.off, refused, strict=True)
     change(tx, [_blocked(task, each.error, worker.name) for task, each in ends], at)
@@ -243,10 +243,14 @@ def claim_due(
     return Claimed(assignments(tx, begun, choice.jobs, rules), refused, begun)
 
 
-_NOT_FULL = """(
+_MAY_RUN = """(
     SELECT count(*) FROM tasks
     WHERE tasks.org_id = :org_id AND tasks.job_id = :job_id AND tasks.state = 'running'
-) < :concurrency"""
+) < :concurrency AND (
+    SELECT s.enabled FROM job_switches s
+    WHERE s.org_id = :org_id AND s.job_id = :job_id ORDER BY s.number DESC LIMIT 1
+) IS NOT FALSE"""
+"""Evaluated under the job's lock: it is neither full nor switched off."""
 
 
 def _claim_first(claim: Claim, worker: WorkerIdentity, rules: DispatchSettings) -> Claimed | None:
@@ -264,13 +268,14 @@ def _claim_first(claim: Claim, worker: WorkerIdentity, rules: DispatchSettings) 
     job = None if row.definition is None else defined_job(row.definition, row.enabled)
     if job is None or not job.on or job.wrong:
         return None
-    hashes = keep_terms(tx, {task.job_id: job.terms}, claim.at)
+    hashes = {task.job_id: job.terms.content_hash()}
     most = job.terms.controls.concurrency
-    free = Guard(_NOT_FULL, {"org_id": tx.org_id, "job_id": task.job_id, "concurrency": most})
+    guard = Guard(_MAY_RUN, {"org_id": tx.org_id, "job_id": task.job_id, "concurrency": most})
     try:
-        begun = begin_attempts(tx, [task], worker, claim.at, rules.lease, hashes, free)
-    except Fenced:  # the task is locked, so its job is full
+        begun = begin_attempts(tx, [task], worker, claim.at, rules.lease, hashes, guard)
+    except Fenced:  # the task is locked, so the guard failed
         return None
+    keep_terms(tx, {task.job_id: job.terms}, claim.at)  # once for each transaction
     return Claimed(assignments(tx, begun, {task.job_id: job}, rules), begun=begun)
 
 

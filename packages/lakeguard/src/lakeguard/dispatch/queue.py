@@ -103,11 +103,10 @@ def heads(org_id: str, limit: int | ColumnElement[int]) -> Select[Any]:
 
 @lru_cache(maxsize=100)
 def first_due(org_id: str) -> Select[Any]:
-    """The most urgent task for ``labels`` with the definition and switch of its job; the job, whose
-    lock is named ``job_lock`` and its id, is locked too. PostgreSQL only.
+    """The most urgent task for ``labels``, with its job's definition and switch. Locks the task and
+    the job, whose lock name is ``job_lock`` followed by the job id. PostgreSQL only.
 
-    The lock comes after the snapshot of the statement: running tasks of the job are counted by the
-    next one.
+    The snapshot is older than the lock, so the next statement must look at the job again.
     """
     found = heads(org_id, _ONE).subquery("heads")
     head = select(found).order_by(*_urgency(found)).limit(_ONE).subquery("head")

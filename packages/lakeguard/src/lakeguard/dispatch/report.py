@@ -20,7 +20,7 @@ from lakeguard.dispatch.retry import ended_as
 from lakeguard.dispatch.task_changes import Change, change
 from lakeguard.dispatch.task_row import Task, task_from
 from lakeguard.dispatch.terms import terms_of
-from lakeguard.ledger.left_graphs import left_graphs
+from lakeguard.ledger.left_graphs import GRAPH_KEPT, left_graphs
 from lakeguard.ledger.notifications.store import has_event_channel
 from lakeguard.settings.settings import DispatchSettings
 from lakeguard.state.bulk_writes import Guard
@@ -116,18 +116,7 @@ class ClaimedTask:
     outputs: tuple[str, ...]
 
 
-_STILL_CLAIMED = """old.run_id = given.run_id AND old.lease_token = given.lease_token"""
-_GRAPH_KEPT = """(old.dag_version_id IS NULL OR (
-    SELECT min(a.number) FROM dag_activations a
-    WHERE a.org_id = :org_id AND a.dag_version_id = old.dag_version_id
-) <= (
-    SELECT min(a.number) FROM dag_activations a
-    WHERE a.org_id = :org_id AND a.dag_version_id = (
-        SELECT b.dag_version_id FROM dag_activations b
-        WHERE b.org_id = :org_id ORDER BY b.number DESC LIMIT 1
-    )
-))"""
-"""See ``left_graphs``. A graph that is left while this statement waits counts as left after it."""
+_STILL_CLAIMED = "old.run_id = given.run_id AND old.lease_token = given.lease_token"
 
 
 def report_claimed(
@@ -143,7 +132,7 @@ def report_claimed(
         return None
     at, task = tx.now(), claimed.task
     known = _Known({task.task_id: task}, {}, {ticket.run_id: claimed.outputs}, {})
-    guard = Guard(f"{_STILL_CLAIMED} AND {_GRAPH_KEPT}", {"org_id": tx.org_id})
+    guard = Guard(f"{_STILL_CLAIMED} AND {GRAPH_KEPT}", {"org_id": tx.org_id})
     try:
         answer = _judge(known, ticket, sent, rules, at)
         return _end(tx, known.endings, [answer], at, guard)[0]

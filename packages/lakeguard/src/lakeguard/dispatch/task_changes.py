@@ -93,8 +93,8 @@ def change(
 ) -> list[Task]:
     """Apply all changes and return the tasks; raises ``Fenced`` and applies none on conflict.
 
-    ``facts`` returns rows to record with them, given the changed tasks. A ``guard`` of a few tasks
-    on PostgreSQL is a conflict where it does not hold.
+    ``facts`` returns rows to record with them, given the changed tasks. ``guard`` is for a few
+    tasks on PostgreSQL: a conflict if it does not hold.
     """
     if not changes:
         return []

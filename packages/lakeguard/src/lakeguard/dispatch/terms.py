@@ -49,7 +49,11 @@ def terms_of(tx: Transaction, hashes: Collection[str]) -> dict[str, JobTerms]:
 
 
 def _stored(tx: Transaction, hashes: set[str]) -> set[str]:
-    """Those that are in the State. Documents are never deleted, so what was read once is there."""
+    """Those that are in the State. Documents are never deleted, so what was read once is there.
+
+    Call once for each transaction, before anything is inserted: what it sees of its own may be
+    rolled back.
+    """
     seen = _seen.setdefault(tx.connection.engine, {}).setdefault(tx.org_id, set())
     missing = hashes - seen
     if missing:

@@ -43,7 +43,7 @@ def read_recorded(location: str, recorded: Mapping[int, str]) -> RecordedLog:
     return log
 
 
-def has_other_files(location: str) -> bool:
+def has_derived_files(location: str) -> bool:
     """Whether readers may take the table from something else than its commits: a checkpoint, a
     checksum or compacted commits."""
     folder = Path(local_path(join(location, "_delta_log")))
@@ -51,10 +51,11 @@ def has_other_files(location: str) -> bool:
 
 
 def remove_derived_files(location: str) -> bool:
-    """Remove everything but the commits, so that readers read these; False if one is missing."""
+    """Remove checkpoints, checksums and compacted commits, so that readers read the commits; False,
+    with nothing removed, if a commit is missing."""
     folder = Path(local_path(join(location, "_delta_log")))
     versions = {int(found[1]) for file in folder.iterdir() if (found := _COMMIT.match(file.name))}
-    if versions != set(range(len(versions))):
+    if not versions or versions != set(range(len(versions))):
         return False
     _remove_derived(folder, 0)
     return True

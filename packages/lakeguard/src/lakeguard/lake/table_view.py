@@ -1,4 +1,4 @@
-"""A table as readers see it, through log and checkpoint."""
+"""A table as readers see it, through log and checkpoint, and how that differs from its record."""
 
 from __future__ import annotations
 

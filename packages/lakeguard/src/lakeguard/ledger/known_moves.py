@@ -50,7 +50,7 @@ class Move(NamedTuple):
     removes: tuple[str, ...]
     target_commit: int | None
     columns: tuple[Mapping[str, str], ...]
-    """None if the intent is unreadable."""
+    """Empty if the intent is unreadable."""
     partition_by: tuple[str, ...]
     kind: str
 

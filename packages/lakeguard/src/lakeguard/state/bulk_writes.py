@@ -40,7 +40,7 @@ from lakeguard.state.transaction import Transaction
 Row = Mapping[str, Any]
 
 FEW = 8
-"""Below this many rows a plain statement is faster."""
+"""Below this many rows, plain statements are faster than an array of rows."""
 _MOST_ON_SQLITE = 1_000
 """Rows per INSERT … RETURNING: SQLite allows at most 32,766 parameters."""
 
@@ -101,7 +101,7 @@ class NumberedUpdate:
 
 @dataclass(frozen=True)
 class Guard:
-    """A further condition of PostgreSQL on each row: ``old`` is the row before, ``given`` after."""
+    """A condition of PostgreSQL on each of a few rows, ``old`` before and ``given`` after."""
 
     condition: str
     values: Mapping[str, Any]
@@ -111,6 +111,8 @@ def update_numbered(tx: Transaction, new_values: NumberedUpdate) -> int:
     """How many rows were changed."""
     table, rows = new_values.table, new_values.rows
     key, number = new_values.key, new_values.number
+    if new_values.guard is not None:
+        raise ValueError("a guard needs PostgreSQL and fewer rows than FEW")
     if not rows:
         return 0
     values = [name for name in rows[0] if name != key]
@@ -154,7 +156,8 @@ _Columns = tuple[Table, tuple[str, ...]]
 def _together(
     changed: _Columns, key: str, number: str, guard: str, added: tuple[_Columns, ...]
 ) -> TextClause:
-    """Cached, so that the driver prepares it. Made of names of tables and columns only."""
+    """Built once for each set of tables and columns, as every single claim and report runs it. Made
+    of their names and of the constant text of a guard only."""
     table, columns = changed
     values = ", ".join(f'"{name}" = given."{name}"' for name in columns if name != key)
     where = f'old."{key}" = given."{key}" AND old."{number}" = given."{number}" - 1'

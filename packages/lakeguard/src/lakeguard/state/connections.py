@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event
-from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import Pool, QueuePool
 
 from lakeguard.state.locks import SCHEMA
@@ -77,18 +77,19 @@ def postgresql_engine(
 
 _RETURNED = "returned"
 _IDLE_SECONDS = 1.0
-_hurried = threading.local()
+_pings = threading.local()
 
 
 @contextmanager
 def no_ping_if_just_used() -> Iterator[None]:
     """For callers that try again: a connection returned just now is taken as it is, which saves a
     round trip for each transaction."""
-    _hurried.now = True
+    before = getattr(_pings, "skip_recent", False)
+    _pings.skip_recent = True
     try:
         yield
     finally:
-        _hurried.now = False
+        _pings.skip_recent = before
 
 
 def _note_return(_connection: Any, record: Any) -> None:
@@ -96,16 +97,16 @@ def _note_return(_connection: Any, record: Any) -> None:
 
 
 def _ping(engine: Engine, connection: Any, record: Any, _proxy: Any) -> None:
-    """A connection of the pool may be dead: the pool then opens another."""
+    """A connection of the pool may be dead, like all others: the pool then opens new ones."""
     returned = record.info.get(_RETURNED)
     if returned is None:  # a new one
         return
-    if getattr(_hurried, "now", False) and time.monotonic() - returned < _IDLE_SECONDS:
+    if getattr(_pings, "skip_recent", False) and time.monotonic() - returned < _IDLE_SECONDS:
         return
     try:
         engine.dialect.do_ping(connection)
     except engine.dialect.loaded_dbapi.Error as error:
-        raise DisconnectionError from error
+        raise InvalidatePoolError from error
 
 
 def _add_password(

@@ -110,10 +110,10 @@ class Database:
         self.commits += 1
         return answer
 
-    def alone(self, work: Callable[[Connection], T]) -> T:
-        """The result of ``work``, whose statements each commit by themselves.
+    def autocommit(self, work: Callable[[Connection], T]) -> T:
+        """The result of ``work`` on a connection in autocommit mode.
 
-        Never retried: a session may be lost after its statement was committed.
+        Not retried: a statement may have committed before its session was lost.
         """
         options = {"isolation_level": "AUTOCOMMIT"}
         with (

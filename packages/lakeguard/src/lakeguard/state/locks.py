@@ -30,7 +30,7 @@ _PAUSE_SECONDS = 0.05
 
 
 def full_name(connection: Connection, name: str) -> str:
-    """The name of a lock in its database, which may have other schemas of ours."""
+    """The lock name, qualified by schema: a whole database shares its advisory locks."""
     return f"lakeguard\n{connection.get_execution_options()[SCHEMA]}\n{name}"
 
 

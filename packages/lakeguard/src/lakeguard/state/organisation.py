@@ -51,9 +51,9 @@ class OrganisationState:
         """See ``Database.transact``."""
         return self.database.transact(lambda connection: work(self._on(connection)))
 
-    def alone(self, work: Callable[[Transaction], T]) -> T:
-        """See ``Database.alone``."""
-        return self.database.alone(lambda connection: work(self._on(connection)))
+    def autocommit(self, work: Callable[[Transaction], T]) -> T:
+        """See ``Database.autocommit``."""
+        return self.database.autocommit(lambda connection: work(self._on(connection)))
 
     def _on(self, connection: Connection) -> Transaction:
         return Transaction(connection, self.org_id, self.clock, self.actor)

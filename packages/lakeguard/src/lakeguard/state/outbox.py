@@ -66,6 +66,8 @@ def record_with_update(
     """
     known = [(table, rows) for table, rows in facts if rows]
     if tx.dialect.name == "postgresql" and len(update.rows) < FEW:
+        if any(table.autoincrement_column is not None for table, _ in known):
+            raise ValueError("a numbered table needs record()")
         queued = [row for table, rows in known for row in _queued(table, rows, at)]
         return write_together(tx, update, [*known, (outbox, queued)]) == len(update.rows)
     if update_numbered(tx, update) != len(update.rows):

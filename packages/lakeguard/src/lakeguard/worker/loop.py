@@ -25,7 +25,8 @@ HALT_SECONDS = 60.0
 """Time for stopped attempts to end; after that their leases expire."""
 
 
-GATHER_SECONDS = 0.005
+REFILL_SECONDS = 0.005
+"""Wait for further attempts to end, so that one claim fills all their slots."""
 
 
 class WorkerEvent(StrEnum):
@@ -177,7 +178,7 @@ class WorkLoop:
         unlike an Event, is reentrant and so safe in signal handlers."""
         try:
             self._wake.get(timeout=max(0.0, seconds))
-            until = time.monotonic() + GATHER_SECONDS
+            until = time.monotonic() + REFILL_SECONDS
             while True:
                 self._wake.get(timeout=max(0.0, until - time.monotonic()))
         except Empty:

@@ -39,8 +39,8 @@ class TaskRunner:
     builder: Worker
 
     @cached_property
-    def _reports(self) -> JoinedReports:
-        return JoinedReports(self.client.dispatch)
+    def _reports(self) -> ReportBatcher:
+        return ReportBatcher(self.client.dispatch)
 
     def work(self, attempt: Attempt) -> Ended:
         """Runs the attempt and reports its result, unless another process ended it first."""
@@ -92,7 +92,8 @@ class TaskRunner:
 # Reports to the dispatcher, retried until delivered.
 
 LOOK_SECONDS = 0.2
-GATHER_SECONDS = 0.003
+BATCH_SECONDS = 0.003
+"""Wait for further reports before a batch is sent."""
 
 Answer = TypeVar("Answer")
 
@@ -109,9 +110,9 @@ class _Waiting:
     error: LakeGuardError | None = None
 
 
-class JoinedReports:
-    """Reports of many threads: those that come within a moment, or while others are sent, go
-    together."""
+class ReportBatcher:
+    """Batches the reports of concurrent attempts: one call for all that arrive within
+    ``BATCH_SECONDS`` or during the previous call."""
 
     def __init__(self, dispatch: Dispatch) -> None:
         self._dispatch = dispatch
@@ -131,7 +132,7 @@ class JoinedReports:
         return self._dispatch.report(ticket, report)  # alone, for the error itself
 
     def _send(self) -> None:
-        time.sleep(GATHER_SECONDS)
+        time.sleep(BATCH_SECONDS)
         batch = [self._waiting.get_nowait() for _ in range(self._waiting.qsize())]
         try:
             if len(batch) == 1:

@@ -249,19 +249,26 @@ def aggregate_interval(of: TotalValue, terms: Sequence[Measure], rows: int) -> I
         case Total(term=term):
             return measure_interval(terms[term], rows)
         case Reckoned(op=op, left=left, right=right):
-            if op is Arithmetic.SUBTRACT and left == right and not _is_exact(left, terms):
-                return _ANYWHERE
-            sides = (aggregate_interval(side, terms, rows) for side in (left, right))
-            found = arithmetic_interval(op, *sides)
-            if op is Arithmetic.DIVIDE:
-                part = total_difference(left, right, terms, rows)
-                at_most_one = found.low is not None and part.high is not None and part.high <= 0
-                return Interval(found.low, _ONE) if at_most_one else found
-            form = _linear_total(of, terms)
-            if form is None:
-                return found
-            reach = form.interval(lambda term: measure_interval(term, rows), _counts_less)
-            return narrower(found, reach)
+            one, other = (aggregate_interval(side, terms, rows) for side in (left, right))
+            if op is not Arithmetic.DIVIDE:
+                return _reckoned(of, one, other, terms, rows)
+            found = arithmetic_interval(op, one, other)
+            less = Reckoned(op=Arithmetic.SUBTRACT, left=left, right=right)
+            most = _reckoned(less, one, other, terms, rows).high
+            at_most_one = found.low is not None and most is not None and most <= 0
+            return Interval(found.low, _ONE) if at_most_one else found
+
+
+def _reckoned(
+    of: Reckoned, one: Interval, other: Interval, terms: Sequence[Measure], rows: int
+) -> Interval:
+    """A sum, difference or product, by the intervals of its sides: each is worked out once."""
+    if of.op is Arithmetic.SUBTRACT and of.left == of.right and not _is_exact(of.left, terms):
+        return _ANYWHERE
+    found, form = arithmetic_interval(of.op, one, other), _linear_total(of, terms)
+    if form is None:
+        return found
+    return narrower(found, form.interval(lambda term: measure_interval(term, rows), _counts_less))
 
 
 def total_difference(

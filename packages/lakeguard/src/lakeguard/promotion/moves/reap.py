@@ -49,9 +49,10 @@ def fail_run(context: PlaneContext, ticket: RunTicket, failure: Failure) -> RunR
     with context.write() as tx:
         task = tasks.require_holder(tx, ticket)
         ended = end_without_move(tx, context, task, failure)
+    result = ended if isinstance(ended, RunResult) else end_move(context, ended, failure)
     if failure.code in DAMAGE_CODES or suggests_damage(failure.message):
-        note_damage_of_inputs(context, ticket.run_id)
-    return ended if isinstance(ended, RunResult) else end_move(context, ended, failure)
+        note_damage_of_inputs(context, ticket.run_id)  # may hash all files: the run is over by then
+    return result
 
 
 @dataclass(frozen=True)

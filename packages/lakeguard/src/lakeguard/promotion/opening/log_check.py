@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lakeguard.lake.log_repair import RecordedLog, has_other_files, read_recorded
+from lakeguard.lake.log_repair import RecordedLog, has_derived_files, read_recorded
 from lakeguard.lake.table_view import (
     LOG_ERRORS,
     Approved,
@@ -42,7 +42,7 @@ def log_damage(
         return f"commits of the log of {dataset.name} were altered: {commit_numbers(log.altered)}"
     if commit is None or not recorded:
         return None
-    if recorded.keys() >= set(range(commit + 1)) and not has_other_files(location):
+    if recorded.keys() >= set(range(commit + 1)) and not has_derived_files(location):
         return None
     with context.read() as tx:
         approved = _approved(tx, dataset, log, recorded, commit)
@@ -76,7 +76,7 @@ def _approved(
 
 
 def _schema(tx: Transaction, log: RecordedLog, recorded: Mapping[int, str], commit: int) -> str:
-    """As last set by a recorded commit; empty if that is lost."""
+    """As last set by a commit that is there or recorded; empty if all are lost."""
     for version in sorted({*log.with_schema, *log.missing}, reverse=True):
         if version > commit:
             continue
@@ -85,7 +85,7 @@ def _schema(tx: Transaction, log: RecordedLog, recorded: Mapping[int, str], comm
             try:
                 body = get_document(tx, recorded[version]).encode()
             except KeyError:
-                return ""
+                continue
         schema = parse_commit(version, body).table_schema
         if schema is not None:
             return schema

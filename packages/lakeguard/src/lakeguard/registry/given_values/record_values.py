@@ -55,7 +55,8 @@ def record_given(tx: Transaction, rows: Sequence[GivenRow], at: datetime) -> Non
         given.setdefault(row.definition, []).append(row)
     changed: list[dict[str, Any]] = []
     for key, found in given.items():
-        entry = state.entries[key]
+        if (entry := state.entries.get(key)) is None:
+            raise ValueError(f"no {key[0]} {key[1]} is registered")
         before = stored.get((entry.kind, entry.key), _Stored(0, ()))
         values = _revised(before.values, found, written[key])
         if values != before.values:

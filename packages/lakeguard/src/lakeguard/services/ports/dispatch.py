@@ -13,7 +13,7 @@ from lakeguard.dispatch.report import ClaimedTask, report_all, report_claimed
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.errors import LakeGuardError, StateUnavailable
 from lakeguard_sdk.model.run import (
     Failure,
     RunTicket,
@@ -84,6 +84,7 @@ class EmbeddedDispatch:
     def hand_over(self, ticket: RunTicket) -> None:
         context = self.context
         context.transact(lambda tx: hand_over(tx, ticket))
+        self._claimed.pop(ticket.run_id, None)
 
     def report(self, ticket: RunTicket, report: TaskReport) -> TaskAnswer:
         (answer,) = self._reported([(ticket, report)])
@@ -129,10 +130,16 @@ class EmbeddedDispatch:
     ) -> list[TaskAnswer | LakeGuardError] | None:
         """One report on a task that was claimed here, where one statement can do it."""
         context = self.context
-        claimed = self._claimed.pop(reports[0][0].run_id, None) if len(reports) == 1 else None
-        if claimed is None or context.database.engine.dialect.name != "postgresql":
+        claimed = [self._claimed.pop(ticket.run_id, None) for ticket, _ in reports]
+        task = claimed[0] if len(claimed) == 1 else None
+        if task is None or context.database.engine.dialect.name != "postgresql":
             return None
         (report,) = reports
-        reached("report.written")
-        answer = context.alone(lambda tx: report_claimed(tx, report, claimed, context.dispatch))
+        reached("report.written")  # before the statement, which commits by itself
+        try:
+            answer = context.autocommit(
+                lambda tx: report_claimed(tx, report, task, context.dispatch)
+            )
+        except StateUnavailable:  # perhaps after its commit: a repeated report gets its answer
+            return None
         return None if answer is None else [answer]

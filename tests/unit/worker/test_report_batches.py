@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import cast
 
 import pytest
 
-from lakeguard.worker.task_runner import JoinedReports
+from lakeguard.worker.task_runner import ReportBatcher
 from lakeguard_sdk.core.enums import RunStatus, TaskState
 from lakeguard_sdk.errors import Fenced, LakeGuardError, StateUnavailable
 from lakeguard_sdk.model.run import Failure, RunTicket, failure_of
@@ -68,9 +69,16 @@ class Sent:
         )
 
 
+def until(come: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not come():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
 def send_all(sent: Sent, count: int) -> dict[int, TaskAnswer | LakeGuardError]:
     """All report while the first call is under way."""
-    joined = JoinedReports(cast(Dispatch, sent))
+    joined = ReportBatcher(cast(Dispatch, sent))
 
     def one(number: int) -> TaskAnswer | LakeGuardError:
         try:
@@ -80,11 +88,9 @@ def send_all(sent: Sent, count: int) -> dict[int, TaskAnswer | LakeGuardError]:
 
     with ThreadPoolExecutor(count) as pool:
         first = pool.submit(one, 0)
-        while not sent.batches:
-            pass
+        until(lambda: bool(sent.batches))
         others = {number: pool.submit(one, number) for number in range(1, count)}
-        while joined._waiting.qsize() < count - 1:
-            pass
+        until(lambda: joined._waiting.qsize() == count - 1)
         sent.opened.set()
         return {0: first.result(), **{number: each.result() for number, each in others.items()}}
 
@@ -115,7 +121,7 @@ def test_all_of_a_batch_hear_that_the_state_is_away_and_may_try_again() -> None:
 def test_a_single_report_goes_alone() -> None:
     sent = Sent(refused=("run_7",))
     sent.opened.set()
-    joined = JoinedReports(cast(Dispatch, sent))
+    joined = ReportBatcher(cast(Dispatch, sent))
     assert joined.report(ticket(1), DONE).task_id == "task_1"
     with pytest.raises(Fenced):
         joined.report(ticket(7), DONE)
