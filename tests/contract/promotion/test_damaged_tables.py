@@ -229,6 +229,35 @@ def test_no_undo_brings_a_file_back(client: Client) -> None:
     assert status(client)[0] is Badge.DAMAGED
 
 
+def forge(file: Path) -> None:
+    """Another byte in its pages; size and footer stay."""
+    data = bytearray(file.read_bytes())
+    data[10] ^= 1
+    file.write_bytes(data)
+
+
+def test_forged_pages_stay_damage_until_they_are_gone(client: Client) -> None:
+    """Only full hashes find them, so these are compared once damage is known."""
+    forge(file_of(client, 3))
+    assert client.ledger.verify().findings
+    with pytest.raises(TableUnreadable, match="no undo brings a file back"):
+        client.operations.undo(NUMBERS, "repair")
+    with pytest.raises(VersionDamaged):
+        client.operations.rollback(NUMBERS, 3, "repair")
+    assert status(client)[0] is Badge.DAMAGED
+    client.operations.rollback(NUMBERS, 2, "v3 is damaged")
+    assert status(client)[0] is Badge.ROLLED_BACK
+
+
+def test_nothing_is_added_to_a_table_with_forged_pages(tmp_path: Path) -> None:
+    numbers_project(tmp_path, LoadType.APPEND)
+    client = connect(tmp_path)
+    run_by_hand(client, [1])
+    forge(file_of(client, 1))
+    client.ledger.verify()
+    assert "v1 of bronze.numbers is damaged" in refusal(client)
+
+
 def test_there_may_be_nothing_to_undo(client: Client) -> None:
     with pytest.raises(NothingToUndo):
         client.operations.undo(NUMBERS, "just in case")

@@ -82,7 +82,7 @@ def test_what_the_ports_offer() -> None:
             "submit_samples",
             "submit_schema",
         ],
-        "Registry": ["apply", "dataset_ids", "definitions", "plan"],
+        "Registry": ["apply", "dataset_ids", "definitions", "given_values", "plan"],
         "Operations": [
             "discard",
             "examine",

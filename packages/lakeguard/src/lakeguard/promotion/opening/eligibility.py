@@ -10,6 +10,7 @@ from lakeguard.ledger.intents import (
     table_id_of,
 )
 from lakeguard.ledger.maintenance import removed_versions
+from lakeguard.ledger.table_findings import open_finding
 from lakeguard.ledger.versions import (
     Pointer,
     StoredVersion,
@@ -22,6 +23,7 @@ from lakeguard.promotion.opening.log_check import log_damage
 from lakeguard.promotion.records.table_findings import TableTrouble
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard.settings import FileCheck
+from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import CheckKind, LoadType, Outcome, TableProblem
 from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.model.decision import CheckResult
@@ -131,11 +133,20 @@ def log_trouble(dataset: RegisteredDataset, message: str) -> TableTrouble:
 def _published_damage(
     context: PlaneContext, dataset: RegisteredDataset, published: Pointer
 ) -> str | None:
-    """By size and row count; files that a run reads are compared with their records, too."""
+    """By size and row count; files that a run reads are compared with their records, too. Known
+    damage is looked for in all files."""
     with context.read() as tx:
         stored = require_version(tx, dataset.dataset_id, published.version)
+        known = _is_damaged(tx, dataset)
+    if known:
+        return version_damage(context, dataset, stored, published.commit, hashed=True)
     location = context.location_of(dataset)
     return context.tables.damage(location, published.commit, rows=stored.table_rows)
+
+
+def _is_damaged(tx: Transaction, dataset: RegisteredDataset) -> bool:
+    known = open_finding(tx, dataset.dataset_id)
+    return known is not None and known.problem is TableProblem.DAMAGE
 
 
 def version_damage(
@@ -146,13 +157,14 @@ def version_damage(
     *,
     hashed: bool = False,
 ) -> str | None:
-    """How files of a version differ from their records, or None; ``hashed`` compares their whole
-    content, whatever the settings say."""
+    """How files of a version differ from their records, or None. Their whole content is compared
+    if ``hashed``, or if damage of the table is known, whatever the settings say."""
     location = context.location_of(dataset)
     paths = context.tables.files_at(location, commit)
     with context.read() as tx:
         table_id = table_id_of(tx, dataset.dataset_id) or stored.table_id
-        check = FileCheck.HASHES if hashed else context.check_files
+        known = hashed or _is_damaged(tx, dataset)
+        check = FileCheck.HASHES if known else context.check_files
         records = file_records(tx, table_id, paths, check)
     return context.tables.damage(location, commit, rows=stored.table_rows, records=records)
 
