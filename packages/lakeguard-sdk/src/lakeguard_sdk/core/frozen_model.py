@@ -5,16 +5,25 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer
+from pydantic import VERSION, AfterValidator, BaseModel, ConfigDict, PlainSerializer
 
 from lakeguard_sdk.core.canonical_json import canonical_data, data_hash, format_instant
+
+BUILT_ON_FIRST_USE = tuple(map(int, VERSION.split(".")[:2])) >= (2, 14)
+"""Whether validators are built on first use, not on import: a command uses few of the models it
+imports. Before pydantic 2.14 a thread could meet a half-built model and use its parent's validator.
+"""
 
 
 class FrozenModel(BaseModel):
     """An immutable model; equal content has equal canonical bytes and one content hash."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        populate_by_name=True,
+        defer_build=BUILT_ON_FIRST_USE,
     )
 
     def to_data(self) -> dict[str, Any]:
