@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from lakeguard.registry.apply_plan import apply_plan
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.snapshot import RegistryState
-from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.registry.store import read_state
 from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.model.definitions import Definitions

@@ -31,8 +31,8 @@ from lakeguard.insight.verification.outbox import queue_findings, settled_batch
 from lakeguard.insight.verification.quarantine import quarantine_findings
 from lakeguard.insight.verification.row_agreement import StateSide, compare, state_side
 from lakeguard.insight.verification.row_sides import LedgerSide
-from lakeguard.lake.port import GovernedTables
-from lakeguard.lake.quarantine_tables import DeltaQuarantineTables, QuarantineTables
+from lakeguard.lake.port import GovernedTables, QuarantineTables
+from lakeguard.lake.quarantine_tables import DeltaQuarantineTables
 from lakeguard.ledger.partitions import partitions_at
 from lakeguard.ledger.versions import pointer, require_version
 from lakeguard.registry.store import dataset_by_id

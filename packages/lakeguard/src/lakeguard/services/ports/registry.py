@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.deciding.record_decision import register_datasets
 from lakeguard.promotion.publishing.schema_drift import require_room_for_moves
+from lakeguard.registry.apply_plan import apply_plan
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning.plan import make_plan
-from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.registry.store import read_state
 from lakeguard.registry.validation.settings_checks import require_apart, require_store
 from lakeguard.services.users import records_actor
 from lakeguard_sdk.errors import SecretInReason
