@@ -1,4 +1,8 @@
-"""The read port: registry and ledger as models."""
+"""The read port: registry and ledger as models.
+
+What only one call needs, and has to import the gate or the scheduler for, is imported by that
+call: ``status`` and ``runs`` need neither.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +14,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, select
 
 from lakeguard.dispatch.task_list import list_open_runs
-from lakeguard.insight.comparison.run_cases import since_green
 from lakeguard.insight.comparison.run_facts import build_kinds, facts_of_run
 from lakeguard.insight.comparison.trends import check_trends
-from lakeguard.insight.history.replay import replay_decision, required_decision
 from lakeguard.insight.reader.changed_datasets import changed_datasets
-from lakeguard.insight.reader.invalidations import (
-    invalidation_row,
-    invalidation_rows,
-    partition_rows,
-)
 from lakeguard.insight.reader.policy_alerts import alerts_let_through, broken_promises
 from lakeguard.insight.reader.quarantine import (
     balance_of,
@@ -30,8 +27,7 @@ from lakeguard.insight.reader.quarantine import (
     rows_in_quarantine,
 )
 from lakeguard.insight.reader.schemas import schema_diff, schema_rows, undeclared_columns
-from lakeguard.insight.reader.stored_profiles import shown_profiles
-from lakeguard.ledger.decisions import samples_of_run
+from lakeguard.ledger.decisions import required_decision, samples_of_run
 from lakeguard.ledger.intents import file_records
 from lakeguard.ledger.lineage import lineage_rows
 from lakeguard.ledger.maintenance import removed_versions
@@ -217,6 +213,8 @@ class StateReader:
             return lineage_rows(tx, name, version)
 
     def partitions(self, name: DatasetName, version: int | None = None) -> Sequence[PartitionRow]:
+        from lakeguard.insight.reader.invalidations import partition_rows
+
         with self.state.read() as tx:
             dataset = require_dataset(tx, name)
             return partition_rows(tx, dataset, version)
@@ -224,12 +222,16 @@ class StateReader:
     def invalidations(
         self, name: DatasetName | None = None, *, every: bool = False
     ) -> Sequence[InvalidationRow]:
+        from lakeguard.insight.reader.invalidations import invalidation_rows
+
         with self.state.read() as tx:
             if name is not None:
                 name = require_dataset(tx, name).name
             return invalidation_rows(tx, name, every=every)
 
     def invalidation(self, invalidation_id: str) -> InvalidationRow:
+        from lakeguard.insight.reader.invalidations import invalidation_row
+
         with self.state.read() as tx:
             return invalidation_row(tx, invalidation_id)
 
@@ -250,6 +252,8 @@ class StateReader:
             return samples_of_run(tx, self._run(tx, run_id).run_id)
 
     def profiles(self, name: DatasetName, version: int | None = None) -> tuple[Profile, ...]:
+        from lakeguard.insight.reader.stored_profiles import shown_profiles
+
         with self.state.read() as tx:
             return shown_profiles(tx, name, version)
 
@@ -258,6 +262,8 @@ class StateReader:
             return check_trends(tx, self._run(tx, run_id), limit)
 
     def since(self, run_id: str) -> Since | None:
+        from lakeguard.insight.comparison.run_cases import since_green
+
         with self.state.read() as tx:
             return since_green(tx, self._run(tx, run_id))
 
@@ -300,6 +306,8 @@ class StateReader:
             return file_records(tx, table_id, paths, self.check_files)
 
     def replay(self, run_id: str) -> ReplayResult:
+        from lakeguard.insight.history.replay import replay_decision
+
         with self.state.read() as tx:
             return replay_decision(tx, self._run(tx, run_id))
 
