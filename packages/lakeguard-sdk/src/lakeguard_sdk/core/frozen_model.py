@@ -26,6 +26,11 @@ class FrozenModel(BaseModel):
         defer_build=BUILT_ON_FIRST_USE,
     )
 
+    @classmethod
+    def model_rebuild(cls, **options: Any) -> bool | None:
+        """Names in annotations are those of the model's module, whoever uses the model first."""
+        return super().model_rebuild(**{"_types_namespace": {}, **options})
+
     def to_data(self) -> dict[str, Any]:
         return self.model_dump(mode="json", by_alias=True)
 
@@ -38,6 +43,14 @@ class FrozenModel(BaseModel):
 
     def content_hash(self) -> str:
         return data_hash(self.to_data())
+
+
+def complete(*models: type[FrozenModel]) -> None:
+    """For models whose fields name classes that follow them; they are built here, unless on first
+    use."""
+    for model in models:
+        if not BUILT_ON_FIRST_USE:
+            model.model_rebuild()
 
 
 def _utc(value: datetime) -> datetime:
