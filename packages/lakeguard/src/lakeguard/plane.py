@@ -11,14 +11,13 @@ from threading import Lock
 from typing import Any, ParamSpec, TypeVar, cast
 
 from lakeguard.access.permission import OwnRun, Refusing
-from lakeguard.insight.reader.reader import StateReader
 from lakeguard.lake.port import GovernedTables, QuarantineTables
 from lakeguard.notifications.sender import NotificationSender, senders_of
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.relay.attach import attach
 from lakeguard.relay.delivery_loop import DeliveryLoop
 from lakeguard.relay.relay import Relay
-from lakeguard.settings import Settings, load_settings
+from lakeguard.settings import FileCheck, Settings, load_settings
 from lakeguard.state.database import Database, sqlite_url
 from lakeguard.state.health_check import set_damaged_apart
 from lakeguard_sdk.client import Client
@@ -26,7 +25,7 @@ from lakeguard_sdk.errors import StateMissing
 from lakeguard_sdk.model.notifications import Notifications, Topic
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.model.verification import Rebuilt, VerifyReport
-from lakeguard_sdk.ports import History, Ledger, Operations, Registry, Runs
+from lakeguard_sdk.ports import History, Ledger, Operations, Reader, Registry, Runs
 from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
 from lakeguard_sdk.security.secret_references import use_store
 
@@ -94,7 +93,7 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
     """All ports over one State; with a ticket, only those that a run may use."""
     context = _context(settings, database)
     use_store(settings.secrets.command)
-    reader = StateReader(context, settings.lake, settings.check_files)
+    reader = _reader(context, settings.lake, settings.check_files)
     runs = _runs(context)
     if ticket is not None:
         holder = f"run {ticket.run_id}"
@@ -164,12 +163,20 @@ class _Port:
         self._building = Lock()
         self._built: object | None = None
 
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """For ``isinstance`` it is the port."""
+        return type(self._port())
+
     def __getattr__(self, method: str) -> Any:
+        return getattr(self._port(), method)
+
+    def _port(self) -> object:
         if self._built is None:
             with self._building:
                 if self._built is None:
                     self._built = self._build()
-        return getattr(self._built, method)
+        return self._built
 
 
 def _on_first_call(build: Callable[Arguments, Port]) -> Callable[Arguments, Port]:
@@ -178,6 +185,13 @@ def _on_first_call(build: Callable[Arguments, Port]) -> Callable[Arguments, Port
         return cast(Port, _Port(partial(build, *args, **fields)))
 
     return stand_in
+
+
+@_on_first_call
+def _reader(context: PlaneContext, lake: str, check_files: FileCheck) -> Reader:
+    from lakeguard.insight.reader.reader import StateReader
+
+    return StateReader(context, lake, check_files)
 
 
 @_on_first_call

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lakeguard.promotion.context import PlaneContext
-from lakeguard.promotion.deciding.record_decision import register_datasets
-from lakeguard.promotion.publishing.schema_drift import require_room_for_moves
-from lakeguard.registry.apply_plan import apply_plan
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.store import read_state
@@ -47,6 +44,10 @@ class EmbeddedRegistry:
     @records_actor
     def apply(self, plan: Plan, reason: str = "", *, keep_drift: bool = True) -> Applied:
         """Also refused if a move in progress adds columns that the plan does not allow."""
+        from lakeguard.promotion.deciding.record_decision import register_datasets
+        from lakeguard.promotion.publishing.schema_drift import require_room_for_moves
+        from lakeguard.registry.apply_plan import apply_plan
+
         if holds_secret(reason):
             raise SecretInReason()
         context, at = self.context, self.context.clock()
