@@ -22,11 +22,11 @@ HEAVY = (
 )
 STATE = ["pydantic", "sqlalchemy"]
 READS = ["lakeguard.insight.reader.reader", *STATE]
-CHECKS = ["lakeguard.gate.rules.parse", *STATE, "yaml"]
+CHECKS = ["lakeguard.gate.rules.parse", *STATE]
 READING = {"run --help": list[str](), "runs": READS, "status": READS, f"why {NUMBERS}": READS}
 CHECKING = {"validate": CHECKS, "plan": CHECKS}
-"""By command, one after the other in one process: what is loaded by then. SQL that an apply has
-parsed is not parsed again."""
+"""By command, one after the other in one process: what is loaded by then. Files that an apply has
+parsed are not parsed again."""
 
 SCRIPT = """
 import json, os, sys

@@ -8,10 +8,9 @@ from datetime import UTC, datetime
 from functools import partial, wraps
 from pathlib import Path
 from threading import Lock
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from lakeguard.access.permission import OwnRun, Refusing
-from lakeguard.lake.port import GovernedTables, QuarantineTables
 from lakeguard.notifications.sender import NotificationSender, senders_of
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.relay.attach import attach
@@ -22,12 +21,16 @@ from lakeguard.state.database import Database, sqlite_url
 from lakeguard.state.health_check import set_damaged_apart
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.errors import StateMissing
-from lakeguard_sdk.model.notifications import Notifications, Topic
-from lakeguard_sdk.model.run import RunTicket
-from lakeguard_sdk.model.verification import Rebuilt, VerifyReport
-from lakeguard_sdk.ports import History, Ledger, Operations, Reader, Registry, Runs
-from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
+from lakeguard_sdk.model.notifications import Topic
 from lakeguard_sdk.security.secret_references import use_store
+
+if TYPE_CHECKING:
+    from lakeguard.lake.port import GovernedTables, QuarantineTables
+    from lakeguard_sdk.model.notifications import Notifications
+    from lakeguard_sdk.model.run import RunTicket
+    from lakeguard_sdk.model.verification import Rebuilt, VerifyReport
+    from lakeguard_sdk.ports import History, Ledger, Operations, Reader, Registry, Runs
+    from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
 
 
 def connect_embedded(
@@ -99,14 +102,14 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
         holder = f"run {ticket.run_id}"
         return Client(
             reader=reader,
-            runs=cast(Runs, OwnRun(runs, ticket)),
-            registry=cast(Registry, Refusing(holder, "registry")),
-            operations=cast(Operations, Refusing(holder, "operations")),
-            ledger=cast(Ledger, Refusing(holder, "ledger")),
-            notifications=cast(Notifications, Refusing(holder, "notifications")),
-            jobs=cast(Jobs, Refusing(holder, "jobs")),
-            dispatch=cast(Dispatch, Refusing(holder, "dispatch")),
-            history=cast(History, Refusing(holder, "history")),
+            runs=cast("Runs", OwnRun(runs, ticket)),
+            registry=cast("Registry", Refusing(holder, "registry")),
+            operations=cast("Operations", Refusing(holder, "operations")),
+            ledger=cast("Ledger", Refusing(holder, "ledger")),
+            notifications=cast("Notifications", Refusing(holder, "notifications")),
+            jobs=cast("Jobs", Refusing(holder, "jobs")),
+            dispatch=cast("Dispatch", Refusing(holder, "dispatch")),
+            history=cast("History", Refusing(holder, "history")),
             lake=settings.lake,
             project=str(settings.folder),
         )

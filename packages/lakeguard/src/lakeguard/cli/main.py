@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lakeguard_sdk.client import Client
 
 INTERRUPTED = 130
-YOUNG_OBJECTS = 100_000
+YOUNG_OBJECTS = 200_000
 """Objects between two garbage collections; imports make many objects and hardly any garbage."""
 
 

@@ -11,13 +11,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from lakeguard_sdk.model.delta_log import Commit
-from lakeguard_sdk.model.run import Intent
-from lakeguard_sdk.model.table_operations import AdoptableTable
-from lakeguard_sdk.storage.file_records import FileRecord
-from lakeguard_sdk.types.schema import TableSchema
+if TYPE_CHECKING:
+    from lakeguard_sdk.model.delta_log import Commit
+    from lakeguard_sdk.model.run import Intent
+    from lakeguard_sdk.model.table_operations import AdoptableTable
+    from lakeguard_sdk.storage.file_records import FileRecord
+    from lakeguard_sdk.types.schema import TableSchema
 
 
 class LiveFile(NamedTuple):

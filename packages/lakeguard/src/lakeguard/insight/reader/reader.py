@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Row, select
 
@@ -56,13 +56,6 @@ from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.errors import UnknownRun, UnknownVersion
 from lakeguard_sdk.model.decision import Decision, WaiverRow
 from lakeguard_sdk.model.definitions import DatasetDefinition
-from lakeguard_sdk.model.profile import Profile
-from lakeguard_sdk.model.quarantine import (
-    QuarantineBalance,
-    QuarantineEntry,
-    QuarantineListing,
-    QuarantineSelection,
-)
 from lakeguard_sdk.model.read_models import (
     Breach,
     ColumnLineage,
@@ -80,10 +73,19 @@ from lakeguard_sdk.model.read_models import (
     SchemaRow,
     VersionRow,
 )
-from lakeguard_sdk.model.row_sample import RowSample
-from lakeguard_sdk.model.run_comparison import CheckTrend, Since
-from lakeguard_sdk.scheduling.invalidations import InvalidationRow, PartitionRow
-from lakeguard_sdk.storage.file_records import FileRecord
+
+if TYPE_CHECKING:
+    from lakeguard_sdk.model.profile import Profile
+    from lakeguard_sdk.model.quarantine import (
+        QuarantineBalance,
+        QuarantineEntry,
+        QuarantineListing,
+        QuarantineSelection,
+    )
+    from lakeguard_sdk.model.row_sample import RowSample
+    from lakeguard_sdk.model.run_comparison import CheckTrend, Since
+    from lakeguard_sdk.scheduling.invalidations import InvalidationRow, PartitionRow
+    from lakeguard_sdk.storage.file_records import FileRecord
 
 
 def _now() -> datetime:
