@@ -95,7 +95,8 @@ def test_a_deployment_names_what_is_not_applied(shell: Shell, lake: Path) -> Non
         assert "= UNCHANGED" in lines[0]
         assert lines[1:] == described
     data = shell("deploy", "--json", *place).data
-    assert data["unapplied"] == {"definitions": ["+ job nightly"], "mistakes": 0}
+    unapplied = {"definitions": ["+ job nightly"], "mistakes": 0, "first_mistake": ""}
+    assert data["unapplied"] == unapplied
     (version,) = shell("deploy", "--list", "--json", *place).data["versions"]
     assert "not applied" not in shell("deploy", "--to", version["dag_version_id"], *place).out
     shell("apply", *place)
@@ -103,7 +104,8 @@ def test_a_deployment_names_what_is_not_applied(shell: Shell, lake: Path) -> Non
     define(lake, "ni ghtly")
     broken = shell("deploy", *place)
     assert broken.code == 0
-    assert "! the files have 1 error; their changes are not applied" in broken.out
+    assert "! the files have 1 error (definitions/" in broken.out
+    assert "); their changes are not applied" in broken.out
     assert broken.out.endswith("Next: lakeguard validate\n")
 
 

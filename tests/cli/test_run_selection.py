@@ -56,8 +56,15 @@ def test_files_that_differ_are_named_and_applied_on_demand(
     assert "-- edited" in build.text
     assert shell("run", "silver.orders", "--project", project).err == ""
     sql.write_text("selec\n")
-    assert "lakeguard validate" in shell("run", "silver.orders", "--project", project).err
-    assert chosen == [["silver.orders"]] * 5
+    (line,) = shell("run", "silver.orders", "--project", project).err.splitlines()
+    assert (
+        "! the files have 1 error (sql/orders.sql:1: a build must be one SELECT, not selec" in line
+    )
+    assert line.endswith("this run uses what is applied. To use the files: lakeguard validate")
+    (project / "definitions" / "gold" / "revenue_daily.yaml").write_text("dataset: [\n")
+    said = shell("run", "silver.orders", "--project", project).err
+    assert "! the files have 2 errors, the first definitions/gold/revenue_daily.yaml:" in said
+    assert chosen == [["silver.orders"]] * 6
 
 
 def test_what_is_selected(shell: Shell, project: Path, chosen: list[list[str]]) -> None:

@@ -124,9 +124,9 @@ def test_what_another_takes_at_the_moment_is_passed_over(
     upper, (lower,) = queue.put("next", 2, priority=1), queue.put("last")
     context, other = queue.context, queue.of(connected())
     with OrganisationState.of(state, context.org_id, queue.clock).write() as tx:
-        ((given,), _) = claim_due(
+        (given,) = claim_due(
             tx, ELSEWHERE, limit=1, labels=frozenset(), rules=context.dispatch
-        )
+        ).assignments
         assert given.ticket.task_id == upper[0]
         assert other.take(1) == [lower]
     assert other.take(1) == upper[1:]

@@ -34,9 +34,14 @@ def stored(text: str) -> Condition | None:
 
 
 def drawn(writer: Writer, chance: Random) -> str:
-    """Any condition, or one value between bounds that may leave nothing or everything."""
+    """Any condition, one value beside a sum with it, or between bounds that may leave nothing or
+    everything."""
     if chance.random() < 0.3:
         return writer.condition(1)
+    if chance.random() < 0.2:
+        value, other = writer.exact(1), writer.exact(1)
+        sums = (f"({value}) {sign} {chance.choice((*NUMBERS, other))}" for sign in "+-")
+        return f"{value} {chance.choice(OPS)} {chance.choice(list(sums))}"
     value = chance.choice([writer.exact, writer.double, writer.text])(2)
     bounds = TEXTS if value[0] in "stcluip" else NUMBERS
     first, second = (f"{value} {chance.choice(OPS)} {chance.choice(bounds)}" for _ in range(2))

@@ -54,7 +54,7 @@ def tables_of(found: Definitions) -> list[Table]:
 @given(definitions())
 @examples(40)
 def test_rows_are_the_same_definitions(found: Definitions) -> None:
-    files = csv_files(found)
+    files = csv_files(rows_of(found))
     assert hashes(loaded(files)) == hashes(found)
     assert hashes(loaded(files, found)) == hashes(found)
 
@@ -96,7 +96,7 @@ def test_files_are_the_same_definitions(found: Definitions) -> None:
 def test_what_is_taken_out_of_a_registry_changes_nothing_in_it(found: Definitions) -> None:
     with TemporaryDirectory() as folder, small_registry(Path(folder)) as registry:
         registry.register(found)
-        assert registry.plan(loaded(csv_files(found), found)).steps == ()
+        assert registry.plan(loaded(csv_files(rows_of(found)), found)).steps == ()
         files = {**definition_files(found), **python_files(found)}
         project = write_folder(Path(folder) / "project", files)
         assert registry.plan(load_folder(project)).steps == ()

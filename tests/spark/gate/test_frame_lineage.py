@@ -323,3 +323,28 @@ def test_a_python_build_passes_tags_on(tmp_path: Path, what: str) -> None:
     status, found = in_gold(client, tmp_path)
     assert status is (RunStatus.BLOCKED if message else RunStatus.SUCCESS)
     assert found == (message or "no column carries the tag pii")
+
+
+FLAT = """\
+target: flat
+location: flat
+zone: flat
+transform: SELECT info.mail AS contact FROM batch
+"""
+
+
+def test_a_field_of_a_struct_passes_the_tags_of_its_column_through_a_transform(
+    tmp_path: Path,
+) -> None:
+    client = people(tmp_path)
+    silver = SILVER.replace("{python: jobs/contacts.py:build}", "{sql: sql/nested.sql}")
+    (tmp_path / "sql").mkdir()
+    nested = "SELECT struct(mail) AS info FROM bronze.people\n"
+    (tmp_path / "sql" / "nested.sql").write_text(nested)
+    for folder, text in (("targets/flat", FLAT), ("silver/contacts", f"{silver}target: flat\n")):
+        place = tmp_path / "definitions" / f"{folder}.yaml"
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(text)
+    apply_again(client, tmp_path)
+    assert run(client, "silver.contacts").version == 1
+    assert in_gold(client, tmp_path) == (RunStatus.BLOCKED, DERIVED)

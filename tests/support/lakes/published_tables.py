@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,6 +35,7 @@ from lakeguard_sdk.types.type_tree import (
 )
 from openlaketx.deliver import deliver_published
 from openlaketx.deliver.file_sets import FileSet
+from openlaketx.engine.delta_table import live_files, open_table
 from openlaketx.publish import commit_publish
 from tests.property.measure.staging import arrow_type
 from tests.support.lakes.plans import DATASET, parquet, plan
@@ -110,6 +111,10 @@ class PublishedTable:
             path: place.stat().st_size if place.exists() else 0 for path, place in places.items()
         }
         return [FileRecord(path=path, size=size) for path, size in sizes.items()]
+
+    def published_files(self, table_id: str, commit: int) -> Set[str]:
+        """What the log says."""
+        return set(live_files(open_table(self.table.location, commit)))
 
     def resolve(self, address: Address) -> ResolvedDataset:
         if self.published is None:

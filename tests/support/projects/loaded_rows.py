@@ -67,7 +67,8 @@ def load(client: Client, folder: Path, text: str) -> Applied:
     registry, rows = client.registry, read_rows([path], findings)
     assembly = Assembly(rows, registry.definitions(), findings, registry.dataset_ids())
     assert not findings.errors(), [str(error) for error in findings.errors()]
-    return client.registry.apply(client.registry.plan(assembly.definitions))
+    plan = client.registry.plan(assembly.definitions)
+    return client.registry.apply(plan, given=assembly.given)
 
 
 def judged(client: Client, failing: int = 0, name: DatasetName = NUMBERS) -> Decision:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import cached_property
 from itertools import count
 from typing import Any
 
@@ -55,7 +56,7 @@ class Queue:
     ids: dict[str, str] = field(default_factory=dict)
     """Of jobs, by name."""
 
-    @property
+    @cached_property
     def dispatch(self) -> EmbeddedDispatch:
         return EmbeddedDispatch(self.context)
 

@@ -10,7 +10,12 @@ from tests.unit.gate.cases import SCHEMA, refusal, rule, schema
 ALWAYS = "this is TRUE for every row with a value"
 NEVER = "this is FALSE for every row with a value"
 NESTED = schema(
-    tags="array<string>", counts="map<string,integer>", n="integer", small="short", word="string"
+    tags="array<string>",
+    counts="map<string,integer>",
+    n="integer",
+    small="short",
+    word="string",
+    d="double",
 )
 
 
@@ -89,6 +94,15 @@ NESTED = schema(
         ("dep < arr or arr <= dep", ALWAYS, "dep"),
         ("name is null and length(name) > 3", NEVER, "name"),
         ("name is not null or name = 'a'", ALWAYS, "name"),
+        ("length(name) <= length(name) + 1", ALWAYS, "length"),
+        ("count > count + 1", NEVER, "count"),
+        ("count + 1 > count + 1 - 0.5", ALWAYS, "count"),
+        ("count + size >= size + count", ALWAYS, "count"),
+        ("2 * count - count = count", ALWAYS, "2"),
+        ("amount - count < amount - count - 1", NEVER, "amount"),
+        ("abs(count) >= count", ALWAYS, "abs"),
+        ("length(trim(name)) <= length(name)", ALWAYS, "length"),
+        ("length(substr(name, 2)) > length(name)", NEVER, "length"),
     ],
 )
 @pytest.mark.parametrize("form", ["sql_row({})", "not_null(key) where {}"])
@@ -138,6 +152,14 @@ def test_refused_where_it_stands(form: str, condition: str, expected: str, at: s
         "dep <= arr and dep >= arr",
         "name is null or name = 'a'",
         "coalesce(name, key) is null or name = 'x'",
+        "length(name) < length(key) + 1",
+        "length(lower(name)) <= length(name)",
+        "count <= size + 1",
+        "2 * count >= count",
+        "count * size >= size * count",
+        "delay <= delay - 1",
+        "abs(count) > count",
+        "length(trim(name)) < length(name)",
     ],
 )
 def test_what_says_something_is_taken(condition: str) -> None:
@@ -155,6 +177,22 @@ def test_what_says_something_is_taken(condition: str) -> None:
         ("sql_agg(count(*), min=0)", "this is constant"),
         ("sql_agg(count(*) + 1, min=1)", "this is constant"),
         ("sql_agg(count(n), max=-1)", "this is constant"),
+        ("sql_agg(count(*) - count(n), min=0)", "this is constant"),
+        ("sql_agg(count(n) - count(*), max=0.5)", "this is constant"),
+        ("sql_agg(count(n) - count(distinct n), min=0)", "this is constant"),
+        ("sql_agg(2 * count(*) - count(n) - count(small), min=0)", "this is constant"),
+        ("sql_agg(count(n) / count(*), min=0, max=1)", "this is constant"),
+        ("sql_agg(max(n) - min(n), min=0)", "this is constant"),
+        ("sql_agg(sum(n) - sum(n), max=0)", "this is constant"),
+        ("sql_agg(sum(length(word)), min=0)", "this is constant"),
+        ("sql_query(count(n) <= count(*)) by word", "the same for every group"),
+        ("sql_query(count(*) >= count(n) + 0) by word", "the same for every group"),
+        ("sql_query(min(n) > max(n) + 1) by word", "the same for every group"),
+        ("sql_query(sum(n) < sum(n) + 1) by word", "the same for every group"),
+        ("sum(n, min=-1e300)", "this always holds"),
+        ("sum(small, min=-1e30, max=1e30)", "this always holds"),
+        ("sum(n) fail_if > 1e300", "never true"),
+        ("sum(n, max=1e300) by word", "this always holds"),
         ("completeness(n, min=0%)", "every share is between"),
         ("completeness(n, min=0%, max=100%)", "every share is between"),
         ("unique_ratio(n, min=0%)", "every share is between"),
@@ -207,6 +245,17 @@ def test_refused_inside_of_nested_values_and_aggregates(text: str, expected: str
     [
         "sql_agg(count(*), min=0, max=5)",
         "sql_agg(count(*), min=1)",
+        "sql_agg(count(*) - count(n), max=0)",
+        "sql_agg(count(n) - count(small), min=0)",
+        "sql_agg(count(n) / count(*), min=0.5)",
+        "sql_agg(count(distinct small) - count(n), max=0)",
+        "sql_agg(max(n) - min(small), min=0)",
+        "sql_agg(sum(d) - sum(d), min=0)",
+        "sql_query(count(n) < count(*)) by word",
+        "sql_query(count(n) = count(*)) by word",
+        "sum(n, min=-1e9)",
+        "sum(d, min=-1e300)",
+        "sum(d, min=-1e400)",
         "completeness(n, min=0%, max=99%)",
         "completeness(n, min=0%, band='mad')",
         "completeness(n, max=0%)",

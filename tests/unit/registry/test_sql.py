@@ -139,11 +139,14 @@ def test_one_select_over_parents_passes(text: str) -> None:
         ),
         ("select :A from bronze.x", "s", "as :name, in lower snake case"),
         ("select ? from bronze.x", "?", "parameters"),
-        ("select * from bronze.x@v1", "@", "parameters"),
+        ("select * from bronze.x@v1", "@", "inputs are pinned to a version; write the name alone"),
+        ("select * from bronze.x @v1 b", "@", "pinned to a version"),
+        ("select * from bronze.`x@v1`", "bronze.`x@v1`", "pinned to a version"),
+        ("select @a from bronze.x", "@", "parameters"),
         ("select {{ a }} from bronze.x", "{", "templates"),
         ("select '${env:HOME}' from bronze.x", "${", "variables"),
         ("select * from bronze.x version as of 3", "bronze.x", "pinned to a version"),
-        ("select * from bronze.x tablesample (10 percent)", "bronze.x", "pinned to a version"),
+        ("select * from bronze.x tablesample (10 percent)", "10", "TABLESAMPLE is random"),
         ("select * from stream(bronze.x)", "b", "not a table"),
         ("from bronze.x |> select a", "|>", "pipe syntax"),
         ("select bronze.x.a from bronze.x", "bronze.x", "cannot qualify"),
@@ -314,6 +317,49 @@ def test_a_transform_names_the_current_time_by_a_call() -> None:
     )
     (problem,) = check_transform("select *, current_date as day from batch")
     assert (problem.offset, problem.hint.partition(" for")[0]) == (10, "; write current_date()")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select info.email from batch",
+        "select info.* from batch",
+        "select `info`.address.street as street, b.id from batch b where Info.age > 3",
+    ],
+)
+def test_a_transform_may_name_fields_of_a_struct(text: str) -> None:
+    assert check_transform(text) == ()
+    (found, *_) = check_transform("select n from batch, info.email")
+    assert "info.email is not a dataset" in found.problem
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("store\u017f", "stores"),
+        ("stores", "store\u017f"),
+        ("\u212aeys", "keys"),
+        ("stra\u00dfe", "strasse"),
+    ],
+)
+def test_a_common_table_is_not_found_by_letters_that_spark_folds_otherwise(
+    name: str, read: str
+) -> None:
+    text = f"WITH `{name}` AS (SELECT 1 AS n) SELECT n FROM `{read}`"
+    (found,) = check_sql(text, frozenset())
+    assert found.problem == f"{read} is not a dataset; write layer.name"
+    exact = f"WITH `{name}` AS (SELECT n FROM bronze.orders) SELECT n FROM `{name}`"
+    assert check_sql(exact, frozenset({DatasetName("bronze.orders")})) == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["lg_s\u0131lver_keys", "lg_s\u0130lver_keys", "LG_\u017filver_\u212aeys"]
+)
+def test_a_common_table_that_spark_may_take_for_a_view_is_refused(name: str) -> None:
+    keys = DatasetName("silver.keys")
+    text = f"WITH `{name}` AS (SELECT 1 AS n) SELECT n FROM silver.keys"
+    with pytest.raises(BadSql, match="is taken; rename the common table expression"):
+        rewrite_tables(text, {keys: "lg_silver_keys"})
 
 
 def test_a_rewrite_refuses_what_a_check_refuses() -> None:

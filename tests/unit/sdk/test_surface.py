@@ -45,6 +45,7 @@ def test_what_the_ports_offer() -> None:
             "pointer_moves",
             "policies",
             "profiles",
+            "published_files",
             "quarantine",
             "quarantine_balance",
             "quarantined_rows",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tools.docs.table_notes.note import Family, Invariant, TableNote
 
 _STORE = "tests/unit/registry/test_store.py"
+_GIVEN = "tests/unit/registry/test_given_values.py"
 _PLANNING = "tests/unit/registry/test_planning.py"
 _OPENING = "tests/contract/promotion/test_opening.py"
 _CLIENT = "tests/contract/client/test_client.py"
@@ -240,6 +241,22 @@ DEFINITION_NOTES: dict[str, TableNote] = {
         Family.OURS,
         "Every revision of every rule that definitions may use by name.",
         (_numbered("rule", "dq_rule_catalog_revisions"),),
+    ),
+    "given_values": TableNote(
+        Family.OURS,
+        "What loaded rows gave in another form than ours, by definition: JSON lists of table, row"
+        " within the definition, column, our value, given value. The latest revision counts.",
+        (
+            Invariant(
+                "Other values of its rows are a new revision; each number is there once.",
+                constraints=("pk_given_values",),
+                tests=(f"{_GIVEN}::test_the_same_rows_again_are_no_revision",),
+            ),
+            Invariant(
+                "Neither the time of a load nor what may be a secret is stored.",
+                tests=(f"{_GIVEN}::test_neither_the_time_nor_a_secret_is_stored",),
+            ),
+        ),
     ),
 }
 

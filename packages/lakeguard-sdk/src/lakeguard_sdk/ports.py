@@ -11,7 +11,7 @@ Checklist for implementations, covered by the contract tests:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions
     from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
     from lakeguard_sdk.model.evidence import Evidence
+    from lakeguard_sdk.model.given_values import GivenRow, GivenValues
     from lakeguard_sdk.model.history import (
         Backtest,
         RebuildPlan,
@@ -146,6 +147,9 @@ class Reader(Protocol):
     def file_records(self, table_id: str, paths: Sequence[str]) -> Sequence[FileRecord]:
         """What was recorded of these files of a governed table when they were published."""
 
+    def published_files(self, table_id: str, commit: int) -> Set[str]:
+        """Paths of all files that a decided commit of a governed table shows."""
+
     def replay(self, run_id: str) -> ReplayResult: ...
     def schemas(self, name: DatasetName, limit: int = 50) -> Sequence[SchemaRow]: ...
     def schema_diff(
@@ -238,7 +242,21 @@ class Registry(Protocol):
         ...
 
     def plan(self, definitions: Definitions, *, keep_drift: bool = True) -> Plan: ...
-    def apply(self, plan: Plan, reason: str = "", *, keep_drift: bool = True) -> Applied: ...
+    def apply(
+        self,
+        plan: Plan,
+        reason: str = "",
+        *,
+        keep_drift: bool = True,
+        given: Sequence[GivenRow] = (),
+    ) -> Applied:
+        """``given`` are the rows of which the plan was made. Their values are stored as given,
+        even if the plan is empty."""
+        ...
+
+    def given_values(self) -> GivenValues:
+        """Values of loaded rows that an export would otherwise write differently."""
+        ...
 
 
 class Operations(Protocol):

@@ -17,7 +17,7 @@ from lakeguard_sdk.model.history import RebuildPlan, Rebuilt
 from lakeguard_sdk.model.run import PythonBuild, RunPlan, RunResult, RunTicket
 from lakeguard_sdk.scheduling.process_identity import this_process
 from lakeguard_sdk.storage.storage import local_path
-from openlaketx.pipeline.failures import failure_of, full_disk
+from openlaketx.pipeline.failures import damaged_file, failure_of, full_disk
 from openlaketx.pipeline.lease import JobCanceller, Limit, hold_lease
 from openlaketx.pipeline.stop_signal import StopSignal, detect_interrupts
 
@@ -157,8 +157,8 @@ class SparkWorker:
                 raise
             except Exception as error:  # noqa: BLE001 - the run must end, whatever the error
                 if not interrupted():
-                    full = full_disk(error, plan.dataset)
-                    return self._fail(plan, _spark_ended(plan) or full or error)
+                    known = full_disk(error, plan.dataset) or damaged_file(error, plan)
+                    return self._fail(plan, _spark_ended(plan) or known or error)
         self._end_interrupted(plan, queued)
         raise KeyboardInterrupt
 

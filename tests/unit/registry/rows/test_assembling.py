@@ -279,3 +279,37 @@ def test_ids_of_the_registry_are_no_ids_of_others() -> None:
     rows = SOURCE.replace("(1, ", "('src_01M7G07JQD4G536H3FF12JM0HV', ")
     (source,) = good(rows).sources
     assert source.external_id == ""
+
+
+EXTERNAL = (
+    "INSERT INTO source_systems (source_system_id, source_name, source_type, path, external_id)"
+    " VALUES ({}, '{}', 'csv', 'in/*.csv', '{}');"
+)
+DETAIL = "INSERT INTO md_src_det (source_id, detail_name, detail_value) VALUES ('{}', 'x', 'y');"
+
+
+def test_rows_may_refer_to_an_external_id_of_the_same_load() -> None:
+    (source,) = good(EXTERNAL.format(1, "crm", "X-17") + DETAIL.format("X-17")).sources
+    assert (source.external_id, source.details) == ("X-17", {"x": "y"})
+
+
+def test_an_external_id_counts_less_than_ids_and_names_of_rows() -> None:
+    rows = EXTERNAL.format(1, "crm", "2") + EXTERNAL.format(2, "shop", "crm")
+    for row_id, name in (("2", "shop"), ("crm", "crm"), ("1", "crm")):
+        sources = good(rows + DETAIL.format(row_id)).sources
+        assert {source.source: source.details for source in sources} == {
+            "crm": {},
+            "shop": {},
+            name: {"x": "y"},
+        }
+
+
+def test_a_key_may_have_its_name_in_the_source_in_one_of_two_tables() -> None:
+    row = OBJECT.replace("owner, domain)", "owner, domain, load_type, business_keys)")
+    row = row.replace("'shop');", "'shop', 'INCREMENTAL', 'Customer ID#');")
+    again = (
+        "INSERT INTO dataset_registry (dataset_id, dataset_name, business_keys)"
+        " VALUES (3, 'bronze.customers', '{}');"
+    )
+    assert only_dataset(good(row + again.format("customer_id"))).load.keys == ("customer_id",)
+    assert mistakes(row + again.format("amount")) != []

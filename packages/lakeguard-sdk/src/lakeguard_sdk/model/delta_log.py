@@ -161,7 +161,14 @@ def parse_action(line: bytes) -> dict[str, Any]:
 
 
 def parse_commit(version: int, data: bytes) -> Commit:
-    """Parses any engine's commit; raises ValueError if the file is truncated."""
+    """Parses any engine's commit; raises ValueError if the file is truncated or altered."""
+    try:
+        return _parsed(version, data)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"commit {version} is not readable: {error}") from None
+
+
+def _parsed(version: int, data: bytes) -> Commit:
     actions = [parse_action(line) for line in data.split(b"\n") if line.strip()]
     if not actions:
         raise ValueError(f"commit {version} is empty")

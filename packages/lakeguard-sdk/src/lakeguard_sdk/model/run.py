@@ -221,10 +221,14 @@ class RunPlan(FrozenModel):
     @property
     def pins(self) -> tuple[InputPin, ...]:
         """All pinned inputs of the build."""
-        match self.build:
-            case SqlBuild(views=pinned) | PythonBuild(inputs=pinned):
-                return tuple(pinned.values())
-        return ()
+        return pins_of(self.build)
+
+
+def pins_of(build: Build | None) -> tuple[InputPin, ...]:
+    match build:
+        case SqlBuild(views=pinned) | PythonBuild(inputs=pinned):
+            return tuple(pinned.values())
+    return ()
 
 
 class SchemaReaction(FrozenModel):

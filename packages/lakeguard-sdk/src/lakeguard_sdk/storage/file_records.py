@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable
 
 from lakeguard_sdk.core.frozen_model import FrozenModel
@@ -19,6 +20,10 @@ _END = 8
 """Bytes after the footer: its length and the magic number."""
 _FIRST_READ = 16 * 1024
 _ENCRYPTED = b"PARE"
+_BROKEN_PAGES = re.compile(
+    r"checksum|corrupt|decompress|FAILED_TO_UNCOMPRESS|Out of buffer|Invalid string encoding", re.I
+)
+"""Of Spark, Parquet and DuckDB; other reasons may have these words, so files are compared then."""
 
 
 class FileRecord(FrozenModel):
@@ -92,6 +97,11 @@ def first_damage(
             problem = found
         return path, problem
     return None
+
+
+def suggests_damage(message: str) -> bool:
+    """Whether an engine's message may come from pages that are not those that were written."""
+    return _BROKEN_PAGES.search(message) is not None
 
 
 def _sha256(location: str) -> str:

@@ -46,8 +46,13 @@ def assigned_jobs(tx: Transaction, job_ids: Sequence[str]) -> dict[str, Assigned
 
 
 def _assigned(row: Row[Any]) -> Assigned:
-    job = _parsed(row.definition)
-    return replace(job, on=job.on and row.enabled is not False, running=row.running)
+    return replace(defined_job(row.definition, row.enabled), running=row.running)
+
+
+def defined_job(definition: str, enabled: bool | None) -> Assigned:
+    """A job by its definition and its last switch."""
+    job = _parsed(definition)
+    return job if enabled is not False else replace(job, on=False)
 
 
 @lru_cache(maxsize=20_000)

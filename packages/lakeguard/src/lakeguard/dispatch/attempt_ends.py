@@ -46,7 +46,12 @@ def given_up(task: Task, state: TaskState, failure: Failure, at: datetime) -> At
 def record_ends(tx: Transaction, ends: Sequence[AttemptEnd], at: datetime) -> None:
     """Record ends in the transaction that changes the tasks' states; the database refuses a second
     end of an attempt."""
-    outbox.record(tx, task_results, [_row(tx.org_id, end) for end in ends], at)
+    outbox.record(tx, task_results, end_rows(tx.org_id, ends), at)
+
+
+def end_rows(org_id: str, ends: Sequence[AttemptEnd]) -> list[dict[str, object]]:
+    """Rows of ``task_results``."""
+    return [_row(org_id, end) for end in ends]
 
 
 def _row(org_id: str, end: AttemptEnd) -> dict[str, object]:

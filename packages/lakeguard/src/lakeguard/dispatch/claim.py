@@ -16,17 +16,18 @@ from typing import Any
 from sqlalchemy import Row, Select
 
 from lakeguard.dispatch import queue, tasks
-from lakeguard.dispatch.assign import Assigned, assigned_jobs, assignments
+from lakeguard.dispatch.assign import Assigned, assigned_jobs, assignments, defined_job
 from lakeguard.dispatch.retry import too_far
 from lakeguard.dispatch.task_changes import Change, change
 from lakeguard.dispatch.task_row import Task, task_from
 from lakeguard.dispatch.tasks import begin_attempts
 from lakeguard.dispatch.terms import keep_terms
 from lakeguard.settings.settings import DispatchSettings
-from lakeguard.state.locks import hold_all, try_hold_all
+from lakeguard.state.bulk_writes import Guard
+from lakeguard.state.locks import full_name, hold_all, try_hold_all
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskKind, TaskState
-from lakeguard_sdk.errors import JobDisabled, LaunchRefused, NotRunnable
+from lakeguard_sdk.errors import Fenced, JobDisabled, LaunchRefused, NotRunnable
 from lakeguard_sdk.model.run import (
     Failure,
     RunTicket,
@@ -74,9 +75,9 @@ class Claim:
     too_far: datetime
     limit: int
 
-    def rows(self, due: Select[Any]) -> Iterable[Row[Any]]:
+    def rows(self, due: Select[Any], **values: Any) -> Iterable[Row[Any]]:
         """Tasks due at the time of the claim."""
-        return self.tx.execute(due, {"at": self.at, "too_far": self.too_far})
+        return self.tx.execute(due, {"at": self.at, "too_far": self.too_far, **values})
 
 
 def _choose_named(claim: Claim, task_id: str) -> Choice:
@@ -89,27 +90,33 @@ def _choose_named(claim: Claim, task_id: str) -> Choice:
 
 def _choose(claim: Claim) -> Choice:
     """Take from the head of the queue, skipping full jobs."""
-    sets = claim.tx.scalars(queue.label_sets(claim.tx.org_id))
-    wanted = [asked for asked in sets if claim.labels.issuperset(asked.split())]
     choice = Choice()
-    found = _urgent(
-        (
-            task_from(row)
-            for asked in wanted
-            for row in claim.rows(queue.head(claim.tx.org_id, asked, claim.limit))
-        ),
-        claim.limit,
-    )
+    found = _urgent(map(task_from, _heads(claim)), claim.limit)
     _take(claim, choice, found)
     if len(found) == claim.limit > len(choice.taken):
-        _look_beyond(claim, choice, wanted, found)
+        _look_beyond(claim, choice, found)
     return choice
 
 
-def _look_beyond(
-    claim: Claim, choice: Choice, wanted: Sequence[str], found: Sequence[Task]
-) -> None:
+def _heads(claim: Claim) -> Iterable[Row[Any]]:
+    if claim.tx.dialect.name == "postgresql":
+        return claim.rows(queue.heads(claim.tx.org_id, claim.limit), labels=sorted(claim.labels))
+    return [
+        row
+        for asked in _wanted(claim)
+        for row in claim.rows(queue.head(claim.tx.org_id, asked, claim.limit))
+    ]
+
+
+def _wanted(claim: Claim) -> list[str]:
+    """The label sets of queued tasks that the worker has."""
+    sets = claim.tx.scalars(queue.label_sets(claim.tx.org_id))
+    return [asked for asked in sets if claim.labels.issuperset(asked.split())]
+
+
+def _look_beyond(claim: Claim, choice: Choice, found: Sequence[Task]) -> None:
     """Lock without waiting: waiting for further jobs while holding some could deadlock."""
+    wanted = _wanted(claim)
     waiting = claim.tx.execute(queue.waiting_jobs(claim.tx.org_id))
     running: dict[str, int] = {row[0]: row[1] for row in waiting}
     closed = _full_jobs(claim, running)
@@ -200,6 +207,15 @@ def _hold_jobs(claim: Claim, choice: Choice, named: set[str], *, patient: bool) 
         choice.free[job_id] = job.terms.controls.concurrency - job.running
 
 
+@dataclass(frozen=True)
+class Claimed:
+    """What a worker got, and the tasks behind its assignments."""
+
+    assignments: Sequence[Assignment] = ()
+    refused: Sequence[RefusedTask] = ()
+    begun: Sequence[Task] = ()
+
+
 def claim_due(
     tx: Transaction,
     worker: WorkerIdentity,
@@ -208,11 +224,15 @@ def claim_due(
     labels: frozenset[str],
     rules: DispatchSettings,
     only: str | None = None,
-) -> tuple[list[Assignment], list[RefusedTask]]:
-    """Claim up to a number of tasks, most urgent first, matching the worker's ``labels``; returns
-    them and the refused ones. ``only`` names one task, which need not be due nor match."""
+) -> Claimed:
+    """Claim up to a number of tasks, most urgent first, matching the worker's ``labels``. ``only``
+    names one task, which need not be due nor match."""
     at = tx.now()
     claim = Claim(tx, labels, at, too_far(at, rules), limit)
+    if limit == 1 and only is None and tx.dialect.name == "postgresql":
+        quick = _claim_first(claim, worker, rules)
+        if quick is not None:
+            return quick
     choice = _choose(claim) if only is None else _choose_named(claim, only)
     refused = [_refused(task, choice.jobs.get(task.job_id or "")) for task in choice.off]
     ends = zip(choice.off, refused, strict=True)
@@ -220,7 +240,38 @@ def claim_due(
     terms = {task.job_id: choice.jobs[task.job_id].terms for task in choice.taken if task.job_id}
     hashes = keep_terms(tx, terms, at)
     begun = begin_attempts(tx, choice.taken, worker, at, rules.lease, hashes)
-    return assignments(tx, begun, choice.jobs, rules), refused
+    return Claimed(assignments(tx, begun, choice.jobs, rules), refused, begun)
+
+
+_NOT_FULL = """(
+    SELECT count(*) FROM tasks
+    WHERE tasks.org_id = :org_id AND tasks.job_id = :job_id AND tasks.state = 'running'
+) < :concurrency"""
+
+
+def _claim_first(claim: Claim, worker: WorkerIdentity, rules: DispatchSettings) -> Claimed | None:
+    """The most urgent task, by two statements. None if its job does not allow it: the whole queue
+    must be searched."""
+    tx, given = claim.tx, {"labels": sorted(claim.labels)}
+    lock = full_name(tx.connection, _job_lock(tx.org_id, ""))
+    row = next(iter(claim.rows(queue.first_due(tx.org_id), job_lock=lock, **given)), None)
+    if row is None:
+        return Claimed()
+    task = task_from(row)
+    if task.job_id is None:
+        begun = begin_attempts(tx, [task], worker, claim.at, rules.lease, {})
+        return Claimed(assignments(tx, begun, {}, rules), begun=begun)
+    job = None if row.definition is None else defined_job(row.definition, row.enabled)
+    if job is None or not job.on or job.wrong:
+        return None
+    hashes = keep_terms(tx, {task.job_id: job.terms}, claim.at)
+    most = job.terms.controls.concurrency
+    free = Guard(_NOT_FULL, {"org_id": tx.org_id, "job_id": task.job_id, "concurrency": most})
+    try:
+        begun = begin_attempts(tx, [task], worker, claim.at, rules.lease, hashes, free)
+    except Fenced:  # the task is locked, so its job is full
+        return None
+    return Claimed(assignments(tx, begun, {task.job_id: job}, rules), begun=begun)
 
 
 def begin_by_hand(

@@ -12,7 +12,6 @@ from functools import cache, lru_cache
 from typing import Any
 
 from sqlalchemy import (
-    ARRAY,
     Column,
     ColumnElement,
     FromClause,
@@ -20,6 +19,7 @@ from sqlalchemy import (
     String,
     and_,
     bindparam,
+    cast,
     func,
     literal_column,
     or_,
@@ -28,6 +28,7 @@ from sqlalchemy import (
     union_all,
 )
 
+from lakeguard.state.locks import key_of
 from lakeguard.state.schema import (
     dataset_registry_revisions,
     job_switches,
@@ -42,6 +43,8 @@ from lakeguard_sdk.core.enums import QUEUED_KINDS, TaskState
 _KINDS = [kind.value for kind in QUEUED_KINDS]
 _OTHERS = 8
 """Extra rows read, for those that other workers hold."""
+_ONE: ColumnElement[int] = literal_column("1")
+"""A literal limit: with a parameter, PostgreSQL plans the statement anew at every execution."""
 _URGENCY = (tasks.c.priority.desc(), tasks.c.due_at, tasks.c.task_id)
 
 
@@ -49,7 +52,7 @@ def _queued(org_id: str) -> ColumnElement[bool]:
     return and_(tasks.c.org_id == org_id, tasks.c.state == literal_column("'queued'"))
 
 
-def _due(org_id: str, labels: str) -> ColumnElement[bool]:
+def _due(org_id: str, labels: str | ColumnElement[str]) -> ColumnElement[bool]:
     come = or_(tasks.c.due_at <= bindparam("at"), tasks.c.due_at > bindparam("too_far"))
     asked = and_(tasks.c.labels == labels, come, tasks.c.kind.in_(_KINDS))
     return and_(_queued(org_id), asked)
@@ -83,6 +86,45 @@ def head(org_id: str, labels: str, limit: int) -> Select[Any]:
     return found.with_for_update(skip_locked=True)
 
 
+@lru_cache(maxsize=1_000)
+def heads(org_id: str, limit: int | ColumnElement[int]) -> Select[Any]:
+    """The most urgent tasks of each label set within ``labels``, SKIP LOCKED. PostgreSQL only."""
+    from sqlalchemy.dialects.postgresql import ARRAY  # brings all drivers
+
+    sets = _each_value(tasks.c.labels, org_id).subquery("sets")
+    of_set = select(tasks).where(_due(org_id, sets.c.value)).order_by(*_URGENCY).limit(limit)
+    found = of_set.with_for_update(skip_locked=True).lateral("found")
+    asked = cast(func.string_to_array(sets.c.value, " "), ARRAY(String))
+    return (
+        select(found)
+        .select_from(sets.join(found, true()))
+        .where(asked.contained_by(bindparam("labels", type_=ARRAY(String))))
+    )
+
+
+@lru_cache(maxsize=100)
+def first_due(org_id: str) -> Select[Any]:
+    """The most urgent task for ``labels`` with the definition and switch of its job; the job, whose
+    lock is named ``job_lock`` and its id, is locked too. PostgreSQL only.
+
+    The lock comes after the snapshot of the statement: running tasks of the job are counted by the
+    next one.
+    """
+    found = heads(org_id, _ONE).subquery("heads")
+    head = select(found).order_by(*_urgency(found)).limit(_ONE).subquery("head")
+    lock = key_of(bindparam("job_lock", type_=String) + head.c.job_id)
+    job = md_jobs.c
+    definition = select(job.definition).where(
+        job.org_id == org_id, job.job_id == head.c.job_id, job.revision > 0
+    )
+    return select(
+        head,
+        func.pg_advisory_xact_lock(lock).label("locked"),
+        definition.scalar_subquery().label("definition"),
+        _switch(org_id, head.c.job_id).label("enabled"),
+    )
+
+
 def named(org_id: str, task_id: str) -> Select[Any]:
     """One queued task, due or not; none if locked."""
     return (
@@ -109,6 +151,8 @@ def head_of_jobs(org_id: str, labels: str, limit: int, job_ids: Collection[str])
     The first n tasks belong to at most n jobs, so only those are read further, plus a few rows for
     tasks that others hold.
     """
+    from sqlalchemy.dialects.postgresql import ARRAY
+
     more = 2 * limit + _OTHERS
     given = func.unnest(bindparam("jobs", sorted(job_ids), ARRAY(String)))
     wanted = given.table_valued("job_id", name="wanted").render_derived()
@@ -138,13 +182,7 @@ def _urgency(some: FromClause) -> tuple[ColumnElement[Any], ...]:
 @cache
 def jobs_now() -> Select[Any]:
     """Latest revisions of jobs ``job_ids`` of ``org_id``, with switch and running count."""
-    view, switch = md_jobs.c, job_switches.c
-    last = (
-        select(switch.enabled)
-        .where(switch.org_id == view.org_id, switch.job_id == view.job_id)
-        .order_by(switch.number.desc())
-        .limit(1)
-    )
+    view = md_jobs.c
     running = select(func.count()).where(
         tasks.c.org_id == view.org_id,
         tasks.c.job_id == view.job_id,
@@ -153,12 +191,24 @@ def jobs_now() -> Select[Any]:
     return select(
         view.job_id,
         view.definition,
-        last.scalar_subquery().label("enabled"),
+        _switch(view.org_id, view.job_id).label("enabled"),
         running.scalar_subquery().label("running"),
     ).where(
         view.org_id == bindparam("org_id"),
         view.job_id.in_(bindparam("job_ids", expanding=True)),
         view.revision > 0,
+    )
+
+
+def _switch(org_id: str | ColumnElement[str], job_id: ColumnElement[str]) -> ColumnElement[Any]:
+    """Whether the job was last switched on; None if it never was switched."""
+    switch = job_switches.c
+    return (
+        select(switch.enabled)
+        .where(switch.org_id == org_id, switch.job_id == job_id)
+        .order_by(switch.number.desc())
+        .limit(_ONE)
+        .scalar_subquery()
     )
 
 
@@ -210,7 +260,7 @@ def _each_value(column: Column[Any], org_id: str) -> Select[Any]:
 
     Each step orders by the column, so even a planner without statistics uses the index.
     """
-    least = select(column).where(_queued(org_id)).order_by(column).limit(1)
+    least = select(column).where(_queued(org_id)).order_by(column).limit(_ONE)
     first = least.where(column.is_not(None)).scalar_subquery()
     found = select(first.label("value")).cte("found", recursive=True)
     after = least.where(column > found.c.value).scalar_subquery()

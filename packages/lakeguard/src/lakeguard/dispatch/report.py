@@ -13,16 +13,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import and_, bindparam, select
 
-from lakeguard.dispatch.attempt_ends import REPORTED_KINDS, AttemptEnd, record_ends
+from lakeguard.dispatch.attempt_ends import REPORTED_KINDS, AttemptEnd, end_rows
 from lakeguard.dispatch.retry import ended_as
 from lakeguard.dispatch.task_changes import Change, change
 from lakeguard.dispatch.task_row import Task, task_from
 from lakeguard.dispatch.terms import terms_of
 from lakeguard.ledger.left_graphs import left_graphs
+from lakeguard.ledger.notifications.store import has_event_channel
 from lakeguard.settings.settings import DispatchSettings
-from lakeguard.state import outbox
+from lakeguard.state.bulk_writes import Guard
 from lakeguard.state.schema import output_materializations, task_attempts, task_results, tasks
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import canonical_json, data_hash
@@ -46,28 +47,26 @@ from lakeguard_sdk.security.secret_values import address_holds_secret, masked
 TicketedReport = tuple[RunTicket, TaskReport]
 
 _HELD = (
-    select(tasks)
+    select(tasks, task_attempts.c.config_hash)
+    .outerjoin(
+        task_attempts,
+        and_(
+            task_attempts.c.org_id == tasks.c.org_id,
+            task_attempts.c.run_id == tasks.c.run_id,
+        ),
+    )
     .where(
         tasks.c.org_id == bindparam("org_id"),
         tasks.c.task_id.in_(bindparam("task_ids", expanding=True)),
     )
     .order_by(tasks.c.task_id)
-    .with_for_update()
+    .with_for_update(of=tasks)
 )
-_BEGUN = (
-    select(
-        task_attempts.c.run_id,
-        task_attempts.c.config_hash,
-        task_results.c.report_hash,
-        task_results.c.answer,
-    )
-    .outerjoin(task_results, task_results.c.run_id == task_attempts.c.run_id)
-    .where(
-        task_attempts.c.org_id == bindparam("org_id"),
-        task_attempts.c.run_id.in_(bindparam("runs", expanding=True)),
-    )
+"""Tasks with the terms of their last attempts."""
+_ENDED = select(task_results.c.run_id, task_results.c.report_hash, task_results.c.answer).where(
+    task_results.c.org_id == bindparam("org_id"),
+    task_results.c.run_id.in_(bindparam("runs", expanding=True)),
 )
-"""Attempts with their terms and ends."""
 
 
 @dataclass(frozen=True)
@@ -109,33 +108,77 @@ def report_all(
     return _end(tx, known.endings, answers, at)
 
 
+@dataclass(frozen=True)
+class ClaimedTask:
+    """A task as its claim left it, and the outputs that its job promises."""
+
+    task: Task
+    outputs: tuple[str, ...]
+
+
+_STILL_CLAIMED = """old.run_id = given.run_id AND old.lease_token = given.lease_token"""
+_GRAPH_KEPT = """(old.dag_version_id IS NULL OR (
+    SELECT min(a.number) FROM dag_activations a
+    WHERE a.org_id = :org_id AND a.dag_version_id = old.dag_version_id
+) <= (
+    SELECT min(a.number) FROM dag_activations a
+    WHERE a.org_id = :org_id AND a.dag_version_id = (
+        SELECT b.dag_version_id FROM dag_activations b
+        WHERE b.org_id = :org_id ORDER BY b.number DESC LIMIT 1
+    )
+))"""
+"""See ``left_graphs``. A graph that is left while this statement waits counts as left after it."""
+
+
+def report_claimed(
+    tx: Transaction, report: TicketedReport, claimed: ClaimedTask, rules: DispatchSettings
+) -> TaskAnswer | LakeGuardError | None:
+    """End an attempt by one statement of PostgreSQL, if its task is as it was claimed.
+
+    None, with nothing written, if it is not, or if more than that statement is needed:
+    ``report_all`` then answers.
+    """
+    ticket, sent = report
+    if has_event_channel(tx) or sent.outputs:
+        return None
+    at, task = tx.now(), claimed.task
+    known = _Known({task.task_id: task}, {}, {ticket.run_id: claimed.outputs}, {})
+    guard = Guard(f"{_STILL_CLAIMED} AND {_GRAPH_KEPT}", {"org_id": tx.org_id})
+    try:
+        answer = _judge(known, ticket, sent, rules, at)
+        return _end(tx, known.endings, [answer], at, guard)[0]
+    except LakeGuardError:
+        return None
+
+
 def _look_up(tx: Transaction, tickets: Sequence[RunTicket]) -> _Known:
-    """Lock the tasks in a fixed order before reading, so that concurrent reports are serialised."""
+    """Lock the tasks in a fixed order before reading, so that concurrent reports are serialised.
+
+    A running attempt has no end yet, so ends are read of the other attempts only.
+    """
     task_ids = sorted({ticket.task_id for ticket in tickets})
-    runs = sorted({ticket.run_id for ticket in tickets})
-    held = tx.execute(_HELD, {"org_id": tx.org_id, "task_ids": task_ids})
-    found = [task_from(row) for row in held]
-    begun = tx.execute(_BEGUN, {"org_id": tx.org_id, "runs": runs}).all()
+    rows = tx.execute(_HELD, {"org_id": tx.org_id, "task_ids": task_ids}).all()
+    found = {row.task_id: task_from(row) for row in rows}
+    running = {task.run_id for task in found.values() if task.state is TaskState.RUNNING}
+    terms = terms_of(tx, {row.config_hash for row in rows if row.config_hash})
+    versions = {task.dag_version_id for task in found.values() if task.dag_version_id}
     return _Known(
-        tasks={task.task_id: task for task in found},
-        ended={
-            row.run_id: (row.report_hash, TaskAnswer.from_json(row.answer))
-            for row in begun
-            if row.answer is not None
+        tasks=found,
+        ended=_ended(tx, {ticket.run_id for ticket in tickets} - running),
+        expected={
+            row.run_id: terms[row.config_hash].controls.outputs
+            for row in rows
+            if row.config_hash in terms
         },
-        expected=_expected(tx, begun),
-        left=left_graphs(tx, {task.dag_version_id for task in found if task.dag_version_id}),
+        left=left_graphs(tx, versions),
     )
 
 
-def _expected(tx: Transaction, begun: Sequence[Any]) -> dict[str, tuple[str, ...]]:
-    """Expected outputs per attempt."""
-    terms = terms_of(tx, {row.config_hash for row in begun if row.config_hash})
-    return {
-        row.run_id: terms[row.config_hash].controls.outputs
-        for row in begun
-        if row.config_hash in terms
-    }
+def _ended(tx: Transaction, runs: Collection[str]) -> dict[str, tuple[str, TaskAnswer]]:
+    if not runs:
+        return {}
+    rows = tx.execute(_ENDED, {"org_id": tx.org_id, "runs": sorted(runs)})
+    return {row.run_id: (row.report_hash, TaskAnswer.from_json(row.answer)) for row in rows}
 
 
 def _judge(
@@ -197,13 +240,15 @@ def _end(
     endings: Sequence[Ending],
     answers: Iterable[TaskAnswer | LakeGuardError],
     at: datetime,
+    guard: Guard | None = None,
 ) -> list[TaskAnswer | LakeGuardError]:
     """Record accepted reports; an output of another task still refuses its report."""
     refused = _brought_before(tx, [(each.task, each.report) for each in endings])
     taken = [each for each in endings if each.task.run_id not in refused]
-    change(tx, [_change(each) for each in taken], at)
-    record_ends(tx, [each.end for each in taken], at)
-    _bring(tx, [(each.task, each.report) for each in taken], at)
+    ended = end_rows(tx.org_id, [each.end for each in taken])
+    brought = [row for each in taken for row in _rows(each.task, each.report, at)]
+    facts = [(task_results, ended), (output_materializations, brought)]
+    change(tx, [_change(each) for each in taken], at, lambda _: facts, guard)
     return [
         refused.get(each.run_id, each) if isinstance(each, TaskAnswer) else each for each in answers
     ]
@@ -299,15 +344,9 @@ def _shown(error: Failure) -> Failure:
     return error.model_copy(update={"message": message})
 
 
-# Outputs of jobs that build no dataset: each once per job and key.
+# Outputs of jobs that build no dataset: each once per job and key, which the database ensures.
 
 Brought = tuple[Task, TaskReport]
-
-
-def _bring(tx: Transaction, brought: Sequence[Brought], at: datetime) -> None:
-    """Record outputs; the database refuses a second one for the same key."""
-    rows = [row for task, report in brought for row in _rows(task, report, at)]
-    outbox.record(tx, output_materializations, rows, at)
 
 
 def _brought_before(tx: Transaction, brought: Sequence[Brought]) -> dict[str, LakeGuardError]:

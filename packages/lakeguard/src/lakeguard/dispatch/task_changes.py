@@ -8,7 +8,7 @@ queued ──► running ──► completed
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from lakeguard.dispatch.task_row import Start, Task
 from lakeguard.ledger.notifications.emit_events import emit_transitions
 from lakeguard.state import outbox
-from lakeguard.state.bulk_writes import update_numbered
+from lakeguard.state.bulk_writes import Guard, NumberedUpdate
 from lakeguard.state.schema import task_transitions, tasks
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskState
@@ -84,16 +84,26 @@ class Change:
     """For a queued task that a process starts itself."""
 
 
-def change(tx: Transaction, changes: Sequence[Change], at: datetime) -> list[Task]:
-    """Apply all changes and return the tasks; raises ``Fenced`` and applies none on conflict."""
+def change(
+    tx: Transaction,
+    changes: Sequence[Change],
+    at: datetime,
+    facts: Callable[[Sequence[Task]], Sequence[outbox.Fact]] = lambda _: (),
+    guard: Guard | None = None,
+) -> list[Task]:
+    """Apply all changes and return the tasks; raises ``Fenced`` and applies none on conflict.
+
+    ``facts`` returns rows to record with them, given the changed tasks. A ``guard`` of a few tasks
+    on PostgreSQL is a conflict where it does not hold.
+    """
     if not changes:
         return []
     after = [_after(each, at) for each in changes]
-    rows = [_row(new) for new in after]
-    if update_numbered(tx, tasks, rows, "task_id", "changes") != len(rows):
-        raise Fenced(run=changes[0].task.task_id, reason="somebody else changed the task")
+    update = NumberedUpdate(tasks, [_row(new) for new in after], "task_id", "changes", guard)
     transitions = [_transition(each, new, at) for each, new in zip(changes, after, strict=True)]
-    outbox.record(tx, task_transitions, transitions, at)
+    recorded = [(task_transitions, transitions), *facts(after)]
+    if not outbox.record_with_update(tx, update, recorded, at):
+        raise Fenced(run=changes[0].task.task_id, reason="somebody else changed the task")
     emit_transitions(tx, transitions)
     return after
 

@@ -80,7 +80,8 @@ def launched_settings(task: Task) -> dict[str, str]:
 
 
 def task_from(row: Row[Any]) -> Task:
-    fields = dict(row._mapping)
+    """From a row with the columns of ``tasks`` and perhaps others."""
+    fields = {name: row._mapping[name] for name in Task.model_fields}
     worker = fields.pop("worker")
     return Task(worker=None if worker is None else WorkerIdentity.from_json(worker), **fields)
 

@@ -14,6 +14,7 @@ from lakeguard.dispatch.task_changes import Change, Holding, change
 from lakeguard.dispatch.task_row import Start, Task, find_task, task_from
 from lakeguard.settings.settings import DispatchSettings
 from lakeguard.state import outbox
+from lakeguard.state.bulk_writes import Guard
 from lakeguard.state.schema import task_attempts, tasks
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import RunStatus, TaskKind, TaskState
@@ -118,24 +119,27 @@ def begin_attempts(
     at: datetime,
     lease: timedelta,
     config_hashes: Mapping[str, str],
+    guard: Guard | None = None,
 ) -> list[Task]:
     """Start the next attempt of each task for one worker, with the hashes of their jobs' terms."""
-    begun = change(tx, [_begin(task, worker, at + lease) for task in queued], at)
     worker_json = worker.to_json()
-    rows = [
-        {
-            "task_id": task.task_id,
-            "attempt": task.attempt,
-            "run_id": task.run_id,
-            "org_id": task.org_id,
-            "started_at": at,
-            "worker": worker_json,
-            "config_hash": config_hashes.get(task.job_id or ""),
-        }
-        for task in begun
-    ]
-    outbox.record(tx, task_attempts, rows, at)
-    return begun
+
+    def attempts(begun: Sequence[Task]) -> Sequence[outbox.Fact]:
+        rows = [
+            {
+                "task_id": task.task_id,
+                "attempt": task.attempt,
+                "run_id": task.run_id,
+                "org_id": task.org_id,
+                "started_at": at,
+                "worker": worker_json,
+                "config_hash": config_hashes.get(task.job_id or ""),
+            }
+            for task in begun
+        ]
+        return [(task_attempts, rows)]
+
+    return change(tx, [_begin(task, worker, at + lease) for task in queued], at, attempts, guard)
 
 
 def _begin(task: Task, worker: WorkerIdentity, until: datetime) -> Change:

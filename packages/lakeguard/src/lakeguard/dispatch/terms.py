@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from weakref import WeakKeyDictionary
 
 from pydantic import Field
-from sqlalchemy import bindparam, select
+from sqlalchemy import Engine, bindparam, select
 
 from lakeguard.ledger.documents import put_document
 from lakeguard.state.caches import Remembered
@@ -27,10 +28,10 @@ class JobTerms(FrozenModel):
 
 
 def keep_terms(tx: Transaction, terms: Mapping[str, JobTerms], at: datetime) -> dict[str, str]:
-    """Store terms and return their hashes by key; one query if all exist. Inserted in fixed order,
-    so that concurrent callers cannot deadlock."""
+    """Store terms and return their hashes by key; no query if this process has read them all.
+    Inserted in fixed order, so that concurrent callers cannot deadlock."""
     hashes = {key: each.content_hash() for key, each in terms.items()}
-    known = set(_bodies(tx, set(hashes.values())))
+    known = _stored(tx, set(hashes.values()))
     for digest, key in sorted((digest, key) for key, digest in hashes.items()):
         if digest not in known:
             known.add(put_document(tx, terms[key].to_data(), at))
@@ -47,7 +48,21 @@ def terms_of(tx: Transaction, hashes: Collection[str]) -> dict[str, JobTerms]:
     return _remembered.of(hashes, read)
 
 
-_remembered = Remembered[JobTerms](most=10_000)
+def _stored(tx: Transaction, hashes: set[str]) -> set[str]:
+    """Those that are in the State. Documents are never deleted, so what was read once is there."""
+    seen = _seen.setdefault(tx.connection.engine, {}).setdefault(tx.org_id, set())
+    missing = hashes - seen
+    if missing:
+        if len(seen) > _MOST:
+            seen.clear()
+        seen |= set(_bodies(tx, missing))
+    return hashes & seen
+
+
+_MOST = 10_000
+_remembered = Remembered[JobTerms](most=_MOST)
+_seen: WeakKeyDictionary[Engine, dict[str, set[str]]] = WeakKeyDictionary()
+"""Hashes of terms that this process has read, by State and organisation."""
 
 
 def _bodies(tx: Transaction, hashes: Collection[str]) -> dict[str, str]:

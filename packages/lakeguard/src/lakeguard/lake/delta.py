@@ -12,6 +12,7 @@ from deltalake.exceptions import DeltaError
 from deltalake.transaction import create_table_with_add_actions
 
 from lakeguard.lake.port import LiveFile, Origin
+from lakeguard.lake.table_view import LOG_ERRORS, unreadable
 from lakeguard_sdk.core.enums import CommitKind, MoveKind
 from lakeguard_sdk.errors import BaseChanged, ForeignTable, TableUnreadable
 from lakeguard_sdk.model.delta_log import (
@@ -49,7 +50,8 @@ class DeltaTables:
         first = self.commit_at(location, 0)
         if first is not None and first.author is not None:
             return Origin(str(first.table_id), first.partition_by or (), first.author.dataset_id)
-        metadata = self._open(location).metadata()
+        with _readable(location):
+            metadata = self._open(location).metadata()
         return Origin(str(metadata.id), tuple(metadata.partition_columns), None)
 
     def examine(self, location: str, version: int | None = None) -> AdoptableTable:
@@ -104,13 +106,14 @@ class DeltaTables:
         return self._open(location).version()
 
     def files_at(self, location: str, version: int) -> frozenset[str]:
-        actions = self._open(location, version).get_add_actions(flatten=True)
-        return frozenset(unquote(path) for path in actions["path"].to_pylist())
+        (paths,) = self._entries(location, version, _FILE[:1])
+        return frozenset(map(unquote, paths))
 
     def live_at(self, location: str, version: int) -> Sequence[LiveFile]:
-        actions = self._open(location, version).get_add_actions(flatten=False)
-        names = [name for name in _FILE if name in actions.schema.names]
-        rows = zip(*(actions[name].to_pylist() for name in names), strict=True)
+        with _readable(location):
+            actions = self._open(location, version).get_add_actions(flatten=False)
+            names = [name for name in _FILE if name in actions.schema.names]
+            rows = zip(*(actions[name].to_pylist() for name in names), strict=True)
         found = (_live(dict(zip(names, row, strict=True))) for row in rows)
         return sorted(found, key=lambda file: file.path)
 
@@ -122,8 +125,7 @@ class DeltaTables:
         rows: int | None = None,
         records: Sequence[FileRecord] | None = None,
     ) -> str | None:
-        actions = self._open(location, version).get_add_actions(flatten=True)
-        encoded, sizes, counts = (actions[name].to_pylist() for name in _FILE[:3])
+        encoded, sizes, counts = self._entries(location, version, _FILE[:3])
         shown = sum(count or 0 for count in counts)
         if rows is not None and shown != rows:
             return f"its log shows {shown:,} rows instead of {rows:,}"
@@ -138,7 +140,8 @@ class DeltaTables:
         return None if found is None else f"file {found[0]}: {found[1]}"
 
     def keeps_properties(self, location: str, version: int) -> bool:
-        properties = self._open(location, version).metadata().configuration
+        with _readable(location):
+            properties = self._open(location, version).metadata().configuration
         return all(properties.get(key) == value for key, value in TABLE_PROPERTIES.items())
 
     def commits_since(self, location: str, version: int) -> Sequence[Commit]:
@@ -190,6 +193,12 @@ class DeltaTables:
     def _open(self, location: str, version: int | None = None) -> DeltaTable:
         with _readable(location):
             return DeltaTable(local_path(location), version=version)
+
+    def _entries(self, location: str, version: int, names: Sequence[str]) -> list[list[Any]]:
+        """What the log says of the files of a version, by column."""
+        with _readable(location):
+            actions = self._open(location, version).get_add_actions(flatten=True)
+            return [list(actions[name].to_pylist()) for name in names]
 
     def _create(
         self, dataset_id: str, location: str, schema: TableSchema, partition_by: tuple[str, ...]
@@ -256,9 +265,8 @@ def _readable(location: str) -> Iterator[None]:
     """Maps engine errors and torn commits to ``TableUnreadable``."""
     try:
         yield
-    except (DeltaError, OSError, ValueError) as error:
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise TableUnreadable(dataset=location, location=location, reason=reason) from error
+    except LOG_ERRORS as error:
+        raise unreadable(location, error) from error
 
 
 def _live(row: dict[str, Any]) -> LiveFile:

@@ -1,4 +1,4 @@
-"""Writes recorded commits back into a Delta log that was altered or lost some of them."""
+"""Compares a Delta log with its recorded commits, and writes altered or lost ones back."""
 
 from __future__ import annotations
 
@@ -6,25 +6,58 @@ import re
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from lakeguard_sdk.core.canonical_json import hash_bytes
 from lakeguard_sdk.model.delta_log import log_file
 from lakeguard_sdk.storage.storage import join, local_path, storage_for
 
 _LAST_CHECKPOINT = "_last_checkpoint"
-_CHECKPOINT = re.compile(r"([0-9]{20})\.checkpoint.*")
+_COMMIT = re.compile(r"([0-9]{20})\.json$")
+_DERIVED = re.compile(r"(?:[0-9]{20}\.)?(?P<last>[0-9]{20})\.(?:checkpoint.*|crc|compacted\.json)")
+"""Files that repeat what the commits up to one of them say."""
 
 
-def altered_commits(
-    location: str, recorded: Mapping[int, str], *, missing: bool = True
-) -> list[int]:
-    """The commits whose file does not have its recorded hash, or is missing if these count."""
-    found = {version: _hash(log_file(location, version)) for version in sorted(recorded)}
-    return [
-        version
-        for version, sha256 in found.items()
-        if sha256 != recorded[version] and (missing or sha256 is not None)
-    ]
+class RecordedLog(NamedTuple):
+    """The recorded commits of a log, compared with their files."""
+
+    altered: list[int]
+    missing: list[int]
+    with_schema: dict[int, bytes]
+    """Whole commits that set the schema."""
+
+
+def read_recorded(location: str, recorded: Mapping[int, str]) -> RecordedLog:
+    """Compare each recorded commit with its hash; every file is read once."""
+    log = RecordedLog([], [], {})
+    storage = storage_for(location)
+    for version in sorted(recorded):
+        file = log_file(location, version)
+        body = storage.read_bytes(file) if storage.exists(file) else None
+        if body is None:
+            log.missing.append(version)
+        elif hash_bytes(body) != recorded[version]:
+            log.altered.append(version)
+        elif b'"metaData"' in body:
+            log.with_schema[version] = body
+    return log
+
+
+def has_other_files(location: str) -> bool:
+    """Whether readers may take the table from something else than its commits: a checkpoint, a
+    checksum or compacted commits."""
+    folder = Path(local_path(join(location, "_delta_log")))
+    return folder.is_dir() and any(_is_derived(file.name) for file in folder.iterdir())
+
+
+def remove_derived_files(location: str) -> bool:
+    """Remove everything but the commits, so that readers read these; False if one is missing."""
+    folder = Path(local_path(join(location, "_delta_log")))
+    versions = {int(found[1]) for file in folder.iterdir() if (found := _COMMIT.match(file.name))}
+    if versions != set(range(len(versions))):
+        return False
+    _remove_derived(folder, 0)
+    return True
 
 
 def write_commits(location: str, bodies: Mapping[int, bytes]) -> None:
@@ -42,17 +75,16 @@ def write_commits(location: str, bodies: Mapping[int, bytes]) -> None:
         storage_for(location).make_durable(str(fresh))
         fresh.replace(place)
         storage_for(location).make_durable(str(place))
-    _remove_checkpoints(folder, min(bodies))
+    _remove_derived(folder, min(bodies))
 
 
-def _remove_checkpoints(folder: Path, first: int) -> None:
+def _is_derived(name: str) -> bool:
+    return name == _LAST_CHECKPOINT or _DERIVED.fullmatch(name) is not None
+
+
+def _remove_derived(folder: Path, first: int) -> None:
     for file in folder.iterdir():
-        found = _CHECKPOINT.fullmatch(file.name)
-        if file.name == _LAST_CHECKPOINT or (found and int(found[1]) >= first):
+        found = _DERIVED.fullmatch(file.name)
+        if file.name == _LAST_CHECKPOINT or (found and int(found["last"]) >= first):
             file.unlink()
     storage_for(str(folder)).make_durable(str(folder))
-
-
-def _hash(file: str) -> str | None:
-    storage = storage_for(file)
-    return hash_bytes(storage.read_bytes(file)) if storage.exists(file) else None

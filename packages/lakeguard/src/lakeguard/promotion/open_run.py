@@ -21,6 +21,7 @@ from lakeguard.promotion.deciding.record_decision import Case, refuse
 from lakeguard.promotion.opening.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.opening.input_pinning import (
     base_position,
+    find_altered_inputs,
     pin_references,
     plan_build,
     read_inputs,
@@ -51,7 +52,7 @@ from lakeguard.registry.store import (
     dataset_by_id,
 )
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.core.enums import LoadType, Outcome, TargetFormat, TaskKind
+from lakeguard_sdk.core.enums import LoadType, Outcome, TableProblem, TargetFormat, TaskKind
 from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.load import Load
@@ -66,6 +67,7 @@ from lakeguard_sdk.model.run import (
     TableBase,
     Window,
     WorkerIdentity,
+    pins_of,
 )
 from lakeguard_sdk.storage.fault_points import reached
 from lakeguard_sdk.storage.storage import join
@@ -145,7 +147,11 @@ def _open(context: PlaneContext, opening: Opening) -> RunPlan | RunResult:
         opening.findings,
         replaced=opening.replaces_all,
     )
-    check_partitioning(context, opening.dataset, opening.partition_by, opening.findings)
+    found = {trouble.problem for trouble in opening.findings.troubles}
+    if TableProblem.LOG not in found:  # an altered log says nothing about partitions
+        check_partitioning(context, opening.dataset, opening.partition_by, opening.findings)
+    pins = {"input": pins_of(opening.build), "reference": opening.references}
+    find_altered_inputs(context, pins, opening.findings)
     with context.write() as tx:
         tasks.require(tx, opening.ticket)
         case = opening.case

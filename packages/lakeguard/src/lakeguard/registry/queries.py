@@ -24,6 +24,7 @@ from lakeguard.state.json_sql import JsonSql
 from lakeguard.state.schema import (
     dataset_registry_revisions,
     dq_rule_catalog,
+    given_values,
     md_jobs,
     md_tgt_ctrl,
     registry_applies,
@@ -238,4 +239,21 @@ def last_ordinal(org_id: str) -> Select[Any]:
     """The number of applies."""
     return select(func.coalesce(func.max(registry_applies.c.ordinal), 0)).where(
         registry_applies.c.org_id == org_id
+    )
+
+
+def current_given_values(org_id: str) -> Select[Any]:
+    """The latest values of each definition as rows gave them."""
+    table = given_values
+    keys = (table.c.kind, table.c.definition_key)
+    latest = (
+        select(*keys, func.max(table.c.revision).label("revision"))
+        .where(table.c.org_id == org_id)
+        .group_by(*keys)
+        .subquery()
+    )
+    return (
+        select(table.c.kind, table.c.definition_key, table.c.revision, table.c.given)
+        .join(latest, and_(*(table.c[column.name] == column for column in latest.c)))
+        .where(table.c.org_id == org_id)
     )

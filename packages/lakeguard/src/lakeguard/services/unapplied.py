@@ -18,6 +18,8 @@ class Unapplied(FrozenModel):
     definitions: tuple[str, ...] = ()
     mistakes: int = 0
     """Number of errors in the files; where there are any, differences are unknown."""
+    first_mistake: str = ""
+    """``sql/orders.sql:3: what is wrong there``"""
 
     @property
     def jobs(self) -> tuple[str, ...]:
@@ -35,9 +37,11 @@ def unapplied(client: Client, folder: Path) -> Unapplied:
     try:
         plan = client.registry.plan(load_folder(folder))
     except InvalidDefinitions as invalid:
-        return Unapplied(mistakes=len(invalid.errors))
-    except StateDatabaseShared:
-        return Unapplied(mistakes=1)
+        first = invalid.errors[0]
+        mistake = f"{first.place.file}:{first.place.line}: {first}"
+        return Unapplied(mistakes=len(invalid.errors), first_mistake=mistake)
+    except StateDatabaseShared as shared:
+        return Unapplied(mistakes=1, first_mistake=str(shared))
     return Unapplied(
         definitions=tuple(f"{line.sign} {line.kind} {line.name}" for line in describe(plan))
     )

@@ -20,6 +20,7 @@ from sqlalchemy import (
     Insert,
     String,
     Table,
+    TextClause,
     Update,
     bindparam,
     cast,
@@ -28,6 +29,7 @@ from sqlalchemy import (
     insert,
     literal_column,
     select,
+    text,
     update,
 )
 
@@ -97,10 +99,29 @@ def insert_new(
     return added
 
 
-def update_numbered(
-    tx: Transaction, table: Table, rows: Sequence[Row], key: str, number: str
-) -> int:
-    """Update rows whose ``number`` is one less than the new one; return how many changed."""
+@dataclass(frozen=True)
+class NumberedUpdate:
+    """New values of rows, each only if its ``number`` is one less than the new one."""
+
+    table: Table
+    rows: Sequence[Row]
+    key: str
+    number: str
+    guard: Guard | None = None
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A further condition of PostgreSQL on each row: ``old`` is the row before, ``given`` after."""
+
+    condition: str
+    values: Mapping[str, Any]
+
+
+def update_numbered(tx: Transaction, new_values: NumberedUpdate) -> int:
+    """How many rows were changed."""
+    table, rows = new_values.table, new_values.rows
+    key, number = new_values.key, new_values.number
     if not rows:
         return 0
     values = [name for name in rows[0] if name != key]
@@ -118,6 +139,52 @@ def update_numbered(
         for row in rows
     ]
     return tx.execute(one, given).rowcount
+
+
+def write_together(
+    tx: Transaction, new_values: NumberedUpdate, added: Sequence[tuple[Table, Sequence[Row]]]
+) -> int:
+    """Update and insert in one statement of PostgreSQL; return how many rows were updated. Nothing
+    is inserted if none was. Rows of one table are inserted in order."""
+    guard = new_values.guard
+    changed = new_values.table, tuple(new_values.rows[0])
+    tables = tuple((table, tuple(rows[0])) for table, rows in added)
+    condition = "" if guard is None else guard.condition
+    statement = _together(changed, new_values.key, new_values.number, condition, tables)
+    values: dict[str, Any] = {"changed": _as_json(new_values.table, new_values.rows)}
+    values["keys"] = [row[new_values.key] for row in new_values.rows]
+    values |= {} if guard is None else guard.values
+    values |= {f"rows_{place}": _as_json(*each) for place, each in enumerate(added)}
+    return int(tx.execute(statement, values).scalar_one())
+
+
+_Columns = tuple[Table, tuple[str, ...]]
+
+
+@cache
+def _together(
+    changed: _Columns, key: str, number: str, guard: str, added: tuple[_Columns, ...]
+) -> TextClause:
+    """Cached, so that the driver prepares it. Made of names of tables and columns only."""
+    table, columns = changed
+    values = ", ".join(f'"{name}" = given."{name}"' for name in columns if name != key)
+    where = f'old."{key}" = given."{key}" AND old."{number}" = given."{number}" - 1'
+    where += f' AND old."{key}" = ANY(CAST(:keys AS varchar[]))'  # for the index
+    where += f" AND {guard}" if guard else ""
+    source = _recordset(table, "changed")
+    update = f'UPDATE "{table.name}" AS old SET {values} FROM {source} WHERE {where} RETURNING 1'  # noqa: S608
+    parts = [f"changed AS ({update})"]
+    for place, (into, inserted) in enumerate(added):
+        names = ", ".join(f'"{name}"' for name in inserted)
+        rows = f"SELECT {names} FROM {_recordset(into, f'rows_{place}')}"  # noqa: S608
+        new = f'INSERT INTO "{into.name}" ({names}) {rows} WHERE EXISTS (SELECT FROM changed)'
+        parts.append(f"added_{place} AS ({new})")
+    return text(f"WITH {', '.join(parts)} SELECT count(*) FROM changed")  # noqa: S608
+
+
+def _recordset(table: Table, parameter: str) -> str:
+    row = f'CAST(NULL AS "{table.name}")'
+    return f"json_populate_recordset({row}, CAST(:{parameter} AS json)) AS given"
 
 
 @cache

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event
+from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.pool import Pool, QueuePool
 
 from lakeguard.state.locks import SCHEMA
@@ -59,15 +63,49 @@ def postgresql_engine(
         connect_args=_CLIENT,
         isolation_level="READ COMMITTED",
         poolclass=pool,
-        pool_pre_ping=True,
         execution_options={SCHEMA: schema},
         hide_parameters=True,
     )
+    event.listen(engine, "checkin", _note_return)
+    event.listen(engine, "checkout", partial(_ping, engine))
     event.listen(engine, "handle_error", _leave_out_rows)
     if password is not None:
         event.listen(engine, "do_connect", partial(_add_password, password))
     event.listen(engine, "connect", partial(_prepare_postgresql, schema))
     return engine
+
+
+_RETURNED = "returned"
+_IDLE_SECONDS = 1.0
+_hurried = threading.local()
+
+
+@contextmanager
+def no_ping_if_just_used() -> Iterator[None]:
+    """For callers that try again: a connection returned just now is taken as it is, which saves a
+    round trip for each transaction."""
+    _hurried.now = True
+    try:
+        yield
+    finally:
+        _hurried.now = False
+
+
+def _note_return(_connection: Any, record: Any) -> None:
+    record.info[_RETURNED] = time.monotonic()
+
+
+def _ping(engine: Engine, connection: Any, record: Any, _proxy: Any) -> None:
+    """A connection of the pool may be dead: the pool then opens another."""
+    returned = record.info.get(_RETURNED)
+    if returned is None:  # a new one
+        return
+    if getattr(_hurried, "now", False) and time.monotonic() - returned < _IDLE_SECONDS:
+        return
+    try:
+        engine.dialect.do_ping(connection)
+    except engine.dialect.loaded_dbapi.Error as error:
+        raise DisconnectionError from error
 
 
 def _add_password(

@@ -27,6 +27,7 @@ from sqlalchemy.pool import NullPool
 from lakeguard.state.clock import ServerClock, machine_clock
 from lakeguard.state.connections import (
     READING,
+    no_ping_if_just_used,
     postgresql_engine,
     sqlite_engine,
     sqlite_path,
@@ -104,8 +105,23 @@ class Database:
 
         A transaction that may have committed is not retried: ``StateUnavailable`` is raised.
         """
-        with self._reachable():
+        with self._reachable(), no_ping_if_just_used():
             answer = transact(self.engine, work)
+        self.commits += 1
+        return answer
+
+    def alone(self, work: Callable[[Connection], T]) -> T:
+        """The result of ``work``, whose statements each commit by themselves.
+
+        Never retried: a session may be lost after its statement was committed.
+        """
+        options = {"isolation_level": "AUTOCOMMIT"}
+        with (
+            self._reachable(),
+            no_ping_if_just_used(),
+            self.engine.connect().execution_options(**options) as connection,
+        ):
+            answer = work(connection)
         self.commits += 1
         return answer
 

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import ARRAY, BigInteger, Connection, Engine, bindparam, func, select
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Connection,
+    Engine,
+    String,
+    bindparam,
+    func,
+    literal_column,
+    select,
+)
 
 from lakeguard.state.transaction import Transaction
 
@@ -18,6 +27,26 @@ SCHEMA = "lakeguard_schema"
 """The engine's execution option that names its PostgreSQL schema."""
 
 _PAUSE_SECONDS = 0.05
+
+
+def full_name(connection: Connection, name: str) -> str:
+    """The name of a lock in its database, which may have other schemas of ours."""
+    return f"lakeguard\n{connection.get_execution_options()[SCHEMA]}\n{name}"
+
+
+def key_of(name: ColumnElement[str]) -> ColumnElement[int]:
+    """The advisory key of a full name: 64 bits of a hash, as a whole database shares the keys."""
+    return func.hashtextextended(name, literal_column("0"))
+
+
+_KEY = key_of(bindparam("name", type_=String))
+_HOLD = select(func.pg_advisory_xact_lock(_KEY))
+_SHARE = select(func.pg_advisory_xact_lock_shared(_KEY))
+_TRY_SESSION = select(func.pg_try_advisory_lock(_KEY))
+_NAMES = func.unnest(bindparam("names", type_=ARRAY(String))).column_valued("name")
+_SORTED = select(key_of(_NAMES).label("key")).order_by("key").subquery()
+_HOLD_ALL = select(func.pg_advisory_xact_lock(_SORTED.c.key))
+_TRY_ALL = select(_NAMES, func.pg_try_advisory_xact_lock(key_of(_NAMES)))
 
 
 def hold(tx: Transaction, name: str) -> None:
@@ -31,33 +60,28 @@ def hold(tx: Transaction, name: str) -> None:
 def hold_for_connection(connection: Connection, name: str) -> None:
     """Like ``hold``, outside any organisation."""
     if connection.dialect.name == "postgresql":
-        key = bindparam("key", _key(_schema(connection), name), BigInteger)
-        connection.execute(select(func.pg_advisory_xact_lock(key)))
+        connection.execute(_HOLD, {"name": full_name(connection, name)})
 
 
 def hold_shared(tx: Transaction, name: str) -> None:
     """Like ``hold``, but shared: an exclusive holder waits for all sharers."""
     if tx.dialect.name == "postgresql":
-        key = bindparam("key", _key(_schema(tx.connection), name), BigInteger)
-        tx.execute(select(func.pg_advisory_xact_lock_shared(key)))
+        tx.execute(_SHARE, {"name": full_name(tx.connection, name)})
 
 
 def hold_all(tx: Transaction, names: Sequence[str]) -> None:
     """Lock many names in a fixed order, so that callers cannot deadlock each other."""
     if tx.dialect.name == "postgresql" and names:
-        keys = sorted(_key(_schema(tx.connection), name) for name in names)
-        given = func.unnest(bindparam("keys", keys, ARRAY(BigInteger))).column_valued("key")
-        tx.execute(select(func.pg_advisory_xact_lock(given)))
+        tx.execute(_HOLD_ALL, {"names": [full_name(tx.connection, name) for name in names]})
 
 
 def try_hold_all(tx: Transaction, names: Sequence[str]) -> list[str]:
     """Lock those names that are free, without waiting; return them."""
     if tx.dialect.name != "postgresql" or not names:
         return list(names)
-    keys = {_key(_schema(tx.connection), name): name for name in names}
-    given = func.unnest(bindparam("keys", list(keys), ARRAY(BigInteger))).column_valued("key")
-    tried = tx.execute(select(given, func.pg_try_advisory_xact_lock(given)))
-    return [keys[key] for key, got in tried if got]
+    known = {full_name(tx.connection, name): name for name in names}
+    tried = tx.execute(_TRY_ALL, {"names": list(known)})
+    return [known[name] for name, got in tried if got]
 
 
 @contextmanager
@@ -65,9 +89,8 @@ def sole_by_session(engine: Engine, name: str, wait_seconds: float) -> Iterator[
     """A dedicated session holds the lock, so it is released when the process or machine dies."""
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.detach()
-        key = bindparam("key", _key(_schema(connection), name), BigInteger)
-        attempt = select(func.pg_try_advisory_lock(key))
-        yield _in_time(wait_seconds, lambda: bool(connection.scalar(attempt)))
+        given = {"name": full_name(connection, name)}
+        yield _in_time(wait_seconds, lambda: bool(connection.scalar(_TRY_SESSION, given)))
 
 
 @contextmanager
@@ -100,13 +123,3 @@ def _in_time(wait_seconds: float, attempt: Callable[[], bool]) -> bool:
             return False
         time.sleep(min(left, _PAUSE_SECONDS))
     return True
-
-
-def _schema(connection: Connection) -> str:
-    return str(connection.get_execution_options()[SCHEMA])
-
-
-def _key(schema: str, name: str) -> int:
-    """Advisory lock key: 64 bits of a hash, as the key space is shared by the whole database."""
-    digest = hashlib.sha256("\0".join(("lakeguard", schema, name)).encode()).digest()
-    return int.from_bytes(digest[:8], "big", signed=True)

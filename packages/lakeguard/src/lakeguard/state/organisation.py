@@ -51,5 +51,9 @@ class OrganisationState:
         """See ``Database.transact``."""
         return self.database.transact(lambda connection: work(self._on(connection)))
 
+    def alone(self, work: Callable[[Transaction], T]) -> T:
+        """See ``Database.alone``."""
+        return self.database.alone(lambda connection: work(self._on(connection)))
+
     def _on(self, connection: Connection) -> Transaction:
         return Transaction(connection, self.org_id, self.clock, self.actor)

@@ -9,20 +9,29 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import groupby
 from json.encoder import encode_basestring
 from typing import Any
 
 from sqlalchemy import Table, insert
 
-from lakeguard.state.bulk_writes import insert_all, insert_into, shared_values
+from lakeguard.state.bulk_writes import (
+    FEW,
+    NumberedUpdate,
+    insert_all,
+    insert_into,
+    shared_values,
+    update_numbered,
+    write_together,
+)
 from lakeguard.state.tables.metadata import MUTABLE_COLUMNS
 from lakeguard.state.tables.relay import outbox
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import format_instant
 
 Row = Mapping[str, Any]
+Fact = tuple[Table, Sequence[Row]]
 
 
 def record(tx: Transaction, table: Table, rows: Sequence[Row], at: datetime) -> None:
@@ -47,19 +56,39 @@ def record_once(tx: Transaction, table: Table, row: Row, at: datetime) -> bool:
     return True
 
 
+def record_with_update(
+    tx: Transaction, update: NumberedUpdate, facts: Sequence[Fact], at: datetime
+) -> bool:
+    """Update rows and record what happened to them. False if another transaction changed one of
+    the rows: the caller must roll back.
+
+    A few rows are written by one statement on PostgreSQL.
+    """
+    known = [(table, rows) for table, rows in facts if rows]
+    if tx.dialect.name == "postgresql" and len(update.rows) < FEW:
+        queued = [row for table, rows in known for row in _queued(table, rows, at)]
+        return write_together(tx, update, [*known, (outbox, queued)]) == len(update.rows)
+    if update_numbered(tx, update) != len(update.rows):
+        return False
+    for table, rows in known:
+        record(tx, table, rows, at)
+    return True
+
+
 def enqueue(tx: Transaction, table: Table, rows: Sequence[Row], at: datetime) -> None:
     """Enqueue rows for the relay."""
+    insert_all(tx, outbox, _queued(table, rows, at))
+
+
+def _queued(table: Table, rows: Sequence[Row], at: datetime) -> list[Row]:
     topic = str(table.name)
-    insert_all(
-        tx,
-        outbox,
-        [
-            {"org_id": row["org_id"], "topic": topic, "payload": payload, "created_at": at}
-            for row, payload in zip(rows, payloads(rows, immutable_columns(table)), strict=True)
-        ],
-    )
+    return [
+        {"org_id": row["org_id"], "topic": topic, "payload": payload, "created_at": at}
+        for row, payload in zip(rows, payloads(rows, immutable_columns(table)), strict=True)
+    ]
 
 
+@cache
 def immutable_columns(table: Table) -> tuple[str, ...]:
     """The immutable columns of a table, which the lake ledger stores."""
     mutable = MUTABLE_COLUMNS.get(table.name, ())

@@ -13,6 +13,7 @@ from lakeguard.state.tables.decisions import (
 from lakeguard.state.tables.definitions import (
     dataset_registry_revisions,
     dq_rule_catalog_revisions,
+    given_values,
     md_jobs_revisions,
     md_tgt_ctrl_revisions,
     policy_rules_revisions,
@@ -122,6 +123,7 @@ __all__ = [
     "documents",
     "dq_rule_catalog",
     "dq_rule_catalog_revisions",
+    "given_values",
     "governed_tables",
     "intent_outcomes",
     "intents",

@@ -11,7 +11,7 @@ from openlaketx.deliver.published_version import failed
 from openlaketx.deliver.text_formats import empty
 from openlaketx.engine.delta_table import LiveFile, left_to_log, live_files, open_table
 from openlaketx.engine.duckdb_reader import DuckdbReader, file_list
-from openlaketx.engine.file_check import check_files
+from openlaketx.engine.file_check import check_files, check_shown
 from openlaketx.measure.duckdb_columns import rows_with_log_columns
 
 Parameters = dict[str, list[str]]
@@ -24,6 +24,7 @@ def shown_files(shown: ResolvedDataset, reader: DuckdbReader) -> list[LiveFile]:
     table = open_table(shown.location, shown.commit)
     live = live_files(table)
     check_files(shown.dataset, shown.table_id, shown.location, live.keys())
+    check_shown(shown.dataset, shown.table_id, shown.location, shown.commit, live.keys())
     files = [live[path] for path in sorted(live)]
     whole = [file for file in files if written_whole(file.path)]
     for column in table.metadata().partition_columns if whole else ():

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from lakeguard_sdk.errors import FileDamaged
+from lakeguard_sdk.errors import FileDamaged, TableUnreadable
 from lakeguard_sdk.ports import Reader
 from lakeguard_sdk.storage.file_records import first_damage
 from lakeguard_sdk.storage.storage import join
@@ -33,6 +33,23 @@ def checking_files(reader: Reader | None) -> Iterator[None]:
         yield
     finally:
         _current.reset(token)
+
+
+def check_shown(
+    dataset: str, table_id: str, location: str, commit: int, paths: Collection[str]
+) -> None:
+    """Raise ``TableUnreadable`` if the log does not show exactly the files that were published."""
+    check = _current.get()
+    if check is None:
+        return
+    published = check.reader.published_files(table_id, commit)
+    other = sorted(published ^ set(paths))
+    if other:
+        reason = (
+            f"its log was altered: it shows {len(paths):,} files instead of {len(published):,};"
+            f" {other[0]} is one of {len(other):,} that differ"
+        )
+        raise TableUnreadable(dataset=dataset, location=location, reason=reason)
 
 
 def check_files(dataset: str, table_id: str, location: str, paths: Collection[str]) -> None:

@@ -23,7 +23,7 @@ from openlaketx.engine.delta_table import (
     open_table,
     protocol_problem,
 )
-from openlaketx.engine.file_check import check_files
+from openlaketx.engine.file_check import check_files, check_shown
 from openlaketx.engine.locations import spark_read_path
 from openlaketx.engine.spark.types import spark_schema
 from openlaketx.extract.frame_lineage import Reads
@@ -54,7 +54,8 @@ def files_to_read(pin: InputPin, dataset: str, load: LoadType = LoadType.APPEND)
 
 
 def _paths_to_read(pin: InputPin, dataset: str, load: LoadType) -> set[str]:
-    pinned = _paths(pin.snapshot, pin, dataset)
+    pinned, shown = _paths(pin.snapshot, pin, dataset), pin.snapshot
+    check_shown(pin.input.dataset, shown.table_id, shown.location, shown.commit, pinned)
     if pin.since is None:
         return pinned
     _paths(pin.since, pin, dataset)

@@ -46,6 +46,7 @@ from openlaketx.isolation.messages import (
 from openlaketx.loads import StagedBatch, collect_batch, merges
 from openlaketx.loads.staged_batch import staged_schema
 from openlaketx.stage import Candidate, in_background
+from openlaketx.stage.candidate import refuse_irregular
 from openlaketx.stage.footer_ranges import check_footers
 
 STOP_SECONDS = 10.0
@@ -132,7 +133,7 @@ class RemoteBuilder:
         source = isinstance(plan.build, SourceBuild)
         order = StageOrder(plan=without_credentials(plan), verdict=verdict)
         answer = self._asked(order, Staged, plan)
-        rejected = _rejected_rows(plan, self._lake, storage)
+        rejected = rejected_rows(plan, self._lake, storage)
 
         def placed() -> Candidate:
             self._asked(PlaceOrder(), Staged, plan)
@@ -237,9 +238,13 @@ def _lineage(plan: RunPlan, facts: BatchFacts) -> BatchLineage | None:
     return reported.model_copy(update={"inputs": known, "read": pinned})
 
 
-def _rejected_rows(plan: RunPlan, lake: str, storage: Storage) -> int:
-    """Rows of the batch that did not fit their type: lines in their quarantine folder."""
+def rejected_rows(plan: RunPlan, lake: str, storage: Storage) -> int:
+    """Rows of the batch that did not fit their type: lines in their quarantine folder.
+
+    A link there fails the run: its rows would be those of other files, or be left out.
+    """
     place = quarantine_place(lake, plan.dataset, plan.ticket.run_id)
+    refuse_irregular(place, plan.dataset, storage)
     if not storage.exists(place):
         return 0
     files = [Path(local_path(facts.path)) for facts in storage.files_under(place)]

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+from urllib.parse import unquote
 
-from lakeguard_sdk.errors import DiskFull, LakeGuardError
-from lakeguard_sdk.model.run import Failure
+from lakeguard_sdk.errors import DiskFull, FileDamaged, LakeGuardError
+from lakeguard_sdk.model.run import Failure, RunPlan
+from lakeguard_sdk.storage.storage import local_path
 
 _LONGEST = 500
 _NO_SPACE = os.strerror(errno.ENOSPC)
+_CHECKSUM = re.compile(r"Checksum error: file:/*(/\S+\.parquet)")
+_PAGES = "its content does not match its checksums"
 
 
 def full_disk(error: BaseException, dataset: str) -> DiskFull | None:
@@ -18,6 +23,25 @@ def full_disk(error: BaseException, dataset: str) -> DiskFull | None:
     while seen is not None:
         if getattr(seen, "errno", None) == errno.ENOSPC or _NO_SPACE in str(seen):
             return DiskFull(dataset=dataset)
+        seen = seen.__cause__ or seen.__context__
+    return None
+
+
+def damaged_file(error: BaseException, plan: RunPlan) -> FileDamaged | None:
+    """The file of a governed table whose pages did not match their checksums, if an error or its
+    cause names it."""
+    tables = {
+        pin.snapshot.location: str(pin.input.dataset) for pin in (*plan.pins, *plan.references)
+    }
+    tables[plan.location] = str(plan.dataset)
+    seen: BaseException | None = error
+    while seen is not None and not isinstance(seen, FileDamaged):
+        found = _CHECKSUM.search(str(seen))
+        for location, dataset in tables.items():
+            root = f"{local_path(location).rstrip('/')}/"
+            if found and unquote(found[1]).startswith(root):
+                path = unquote(found[1]).removeprefix(root)
+                return FileDamaged(dataset=dataset, path=path, problem=_PAGES)
         seen = seen.__cause__ or seen.__context__
     return None
 

@@ -17,7 +17,7 @@ from lakeguard_sdk.model.history import Remeasured, RemeasurePlan
 from lakeguard_sdk.ports import Reader
 from lakeguard_sdk.storage.storage import Storage, join, local_path, storage_for
 from openlaketx.engine.delta_table import LiveFile, left_to_log, live_files, open_table
-from openlaketx.engine.file_check import check_files, checking_files
+from openlaketx.engine.file_check import check_files, check_shown, checking_files
 from openlaketx.loads.copy_on_write import REWRITTEN
 from openlaketx.loads.keyed_changes import OP, UPDATE
 from openlaketx.loads.keyed_load import CHANGES
@@ -145,6 +145,7 @@ def _shown(plan: RemeasurePlan, storage: Storage) -> list[LiveFile]:
             plan, f"{len(gone)} of its {len(files)} files are missing, such as {gone[0].path}"
         )
     check_files(plan.dataset, snapshot.table_id, snapshot.location, live.keys())
+    check_shown(plan.dataset, snapshot.table_id, snapshot.location, snapshot.commit, live.keys())
     return files
 
 

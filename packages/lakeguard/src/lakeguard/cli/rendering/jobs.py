@@ -276,6 +276,7 @@ def _short_hash(digest: str) -> str:
 
 
 _MOST_NAMED = 5
+_LONGEST_MISTAKE = 200
 
 
 def run_unapplied_lines(found: Unapplied) -> list[str]:
@@ -292,7 +293,9 @@ def unapplied_lines(found: Unapplied) -> list[str]:
     mark = toned("!", Tone.WARN)
     if found.mistakes:
         many = plural(found.mistakes, "error")
-        summary = f"{mark} the files have {many}; their changes are not applied"
+        first = escaped(found.first_mistake[:_LONGEST_MISTAKE])
+        named = f" ({first})" if found.mistakes == 1 else f", the first {first}"
+        summary = f"{mark} the files have {many}{named}; their changes are not applied"
         return [summary, "Next: lakeguard validate"]
     if not found.definitions:
         return []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import ClassVar, Literal
 
@@ -49,6 +49,7 @@ MASKING_FUNCTIONS = (
 """Functions whose result does not contain the value, whatever their arguments are."""
 _BY_LOAD = (KEY_HASH, ROW_HASH)
 """Texts that are stored only in the table."""
+_MOST_NAMED = 3
 _FORBIDDEN = "tag:<name>, columns [<name>, …] or pattern '…'"
 
 
@@ -87,11 +88,12 @@ class ForbidTag(PolicyForm):
                 sources.setdefault(item.column, set()).add(item.source)
                 known |= set() if item.unknown else {item.column}
         for column in sorted(sources):
-            named = " and ".join(sorted(sources[column]))
+            named = _first_few(sorted(sources[column]))
             if column in known:
                 yield f"column {column} derives from {named}, tagged {self.tag}"
             else:
-                yield f"column {column} is of unknown lineage: {named} was read, tagged {self.tag}"
+                read = f"{named} {'was' if len(sources[column]) == 1 else 'were'} read"
+                yield f"column {column} is of unknown lineage: {read}, tagged {self.tag}"
 
     def __str__(self) -> str:
         masked = f" unless masked by {list_text(self.masked_by)}" if self.masked_by else ""
@@ -104,6 +106,14 @@ def _declared(policy_input: PolicyInput) -> Iterator[str]:
     for item in () if subject is None else subject.declared:
         made_of = f"from {' and '.join(item.derived_from)}" if item.derived_from else "clean"
         yield f"column {item.column} is declared {made_of}: {item.reason}"
+
+
+def _first_few(names: Sequence[str]) -> str:
+    """At most three names, and how many more there are."""
+    *before, last = names
+    if len(names) > _MOST_NAMED:
+        before, last = list(names[:_MOST_NAMED]), f"{len(names) - _MOST_NAMED:,} more"
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 class ForbidColumns(PolicyForm):

@@ -12,8 +12,9 @@ from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
 from lakeguard.gate.rule_types.value_limits import check_limits
 from lakeguard.gate.typecheck.checks import Bounds, FormulaCheck, RowCheck, measure_ref
 from lakeguard.gate.typecheck.constant_conditions import compare_intervals
+from lakeguard.gate.typecheck.linear_forms import Interval
 from lakeguard.gate.typecheck.resolution import Resolver
-from lakeguard.gate.typecheck.value_bounds import Interval, aggregate_interval
+from lakeguard.gate.typecheck.value_bounds import aggregate_interval
 from lakeguard_sdk.expressions.aggregates import divides
 from lakeguard_sdk.expressions.conditions import Comparison, Not
 from lakeguard_sdk.expressions.measures import GroupFaults, RowCount

@@ -34,9 +34,9 @@ from lakeguard.gate.typecheck.checks import (
     measure_ref,
 )
 from lakeguard.gate.typecheck.constant_conditions import compare_intervals, never_true
+from lakeguard.gate.typecheck.linear_forms import Interval
 from lakeguard.gate.typecheck.resolution import Resolver
 from lakeguard.gate.typecheck.value_bounds import (
-    Interval,
     aggregate_interval,
     interval_of,
     measure_interval,

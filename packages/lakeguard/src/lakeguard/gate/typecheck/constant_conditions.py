@@ -11,9 +11,14 @@ from typing import Any
 
 from lakeguard.gate.grammar.pattern import matches_everything, matches_nothing
 from lakeguard.gate.grammar.syntax_tree import OPPOSITES
+from lakeguard.gate.typecheck.linear_forms import Interval
 from lakeguard.gate.typecheck.scalars import as_scalar
 from lakeguard.gate.typecheck.simple_scalars import plain, same_value, strict_parts
-from lakeguard.gate.typecheck.value_bounds import Interval, interval_of
+from lakeguard.gate.typecheck.value_bounds import (
+    NOTHING,
+    difference_interval,
+    interval_of,
+)
 from lakeguard_sdk.expressions.conditions import (
     And,
     Arithmetic,
@@ -114,7 +119,11 @@ def _is_false(condition: Condition) -> bool:
         case Compare(op=op, left=left, right=right):
             if same_value(left, right):
                 return op in _DIFFERS
-            return compare_intervals(op, interval_of(left), interval_of(right)) is False
+            difference = difference_interval(left, right)
+            return False in (
+                compare_intervals(op, interval_of(left), interval_of(right)),
+                compare_intervals(op, difference, NOTHING),
+            )
         case InSet(of=of, values=values):
             reach = interval_of(of)
             return all(

@@ -22,7 +22,12 @@ from lakeguard.gate.grammar.syntax_tree import (
 )
 from lakeguard.gate.typecheck.constant_conditions import compare_intervals
 from lakeguard.gate.typecheck.typed_conditions import ConditionTyper
-from lakeguard.gate.typecheck.value_bounds import aggregate_interval, is_there
+from lakeguard.gate.typecheck.value_bounds import (
+    NOTHING,
+    aggregate_interval,
+    is_there,
+    total_difference,
+)
 from lakeguard_sdk.core.enums import Scope
 from lakeguard_sdk.expressions.aggregates import (
     Figure,
@@ -192,7 +197,10 @@ class TotalTyper(AggregateTyper):
     def _foretold(self, op: Comparison, one: TotalValue, other: TotalValue) -> bool | None:
         """Every group has at least one row."""
         reaches = (aggregate_interval(side, self.measures, 1) for side in (one, other))
-        return compare_intervals(op, *reaches)
+        found = compare_intervals(op, *reaches)
+        if found is not None:
+            return found
+        return compare_intervals(op, total_difference(one, other, self.measures, 1), NOTHING)
 
     def terms(self) -> tuple[GroupTerm, ...]:
         """The aggregates, in the order that the condition refers to."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import product
-from typing import NamedTuple
 
 from lakeguard.gate.grammar.literals import EXACT, MOST_ROWS
+from lakeguard.gate.typecheck.linear_forms import Interval, LinearForm, combined, narrower
+from lakeguard.gate.typecheck.simple_scalars import plain
 from lakeguard.gate.typecheck.typed_values import type_limits
 from lakeguard_sdk.expressions.aggregates import (
     Figure,
@@ -23,7 +24,9 @@ from lakeguard_sdk.expressions.conditions import (
     Choice,
     ElementCount,
     Function,
+    IsNull,
     Length,
+    Not,
     Scalar,
     Value,
     type_of,
@@ -42,13 +45,6 @@ from lakeguard_sdk.types.schema import FLOATS, is_numeric
 _ZERO, _ONE = Decimal(0), Decimal(1)
 _LONGEST = Decimal(2**31 - 1)
 """No engine holds a longer text or array."""
-
-
-class Interval(NamedTuple):
-    """Inclusive ends; None is open. NaN is above every number."""
-
-    low: Decimal | None = None
-    high: Decimal | None = None
 
 
 _ANYWHERE = Interval()
@@ -131,8 +127,39 @@ def _calculated(node: Calculation) -> Interval:
     return arithmetic_interval(node.op, one, other)
 
 
+def difference_interval(one: Scalar, other: Scalar) -> Interval:
+    """The possible values of one exact scalar less another one."""
+    form = combined(Arithmetic.SUBTRACT, _linear(one), _linear(other))
+    return _ANYWHERE if form is None else form.interval(interval_of, _never_above)
+
+
+def _linear(node: Scalar) -> LinearForm[Scalar] | None:
+    """None for anything but exact numbers."""
+    kind = type_of(node)
+    if not is_numeric(kind) or kind in FLOATS:
+        return None
+    match node:
+        case Value(text=text):
+            return LinearForm({}, Decimal(text))
+        case Calculation(op=op, left=left, right=right):
+            found = combined(op, _linear(left), _linear(right))
+            if found is not None:
+                return found
+    return LinearForm({plain(node): _ONE})
+
+
+def _never_above(one: Scalar, other: Scalar) -> bool:
+    match other:
+        case Call(function=Function.ABS, arguments=(of,)):
+            return plain(of) == one
+    match one:
+        case Length(of=Call(function=Function.TRIM | Function.SUBSTR, arguments=(of, *_))):
+            return isinstance(other, Length) and plain(of) == plain(other.of)
+    return False
+
+
 def arithmetic_interval(op: Arithmetic, one: Interval, other: Interval) -> Interval:
-    """For exact numbers added, subtracted or multiplied; unbounded otherwise."""
+    """For exact numbers; wider if the exact interval is unknown."""
     match op:
         case Arithmetic.ADD:
             return Interval(_sum(one.low, other.low), _sum(one.high, other.high))
@@ -140,6 +167,8 @@ def arithmetic_interval(op: Arithmetic, one: Interval, other: Interval) -> Inter
             return Interval(_sum(one.low, other.high, -1), _sum(one.high, other.low, -1))
         case Arithmetic.MULTIPLY:
             return _product(one, other)
+        case Arithmetic.DIVIDE if all(of.low is not None and of.low >= 0 for of in (one, other)):
+            return Interval(_ZERO)
     return _ANYWHERE
 
 
@@ -183,11 +212,22 @@ def measure_interval(measure: Measure, rows: int = 0) -> Interval:
             return Interval(_ZERO, _MOST)
         case Aggregate(function=AggregateFunction.MIN | AggregateFunction.MAX, column=column):
             return interval_of(column)
+        case Aggregate(function=AggregateFunction.SUM, column=column):
+            return _summed(interval_of(column))
         case Aggregate(function=AggregateFunction.DEVIATION):
             return Interval(_ZERO)
         case Aggregate(function=AggregateFunction.MEAN, column=column) | Quantile(column=column):
             return _widened(interval_of(column))
     return _ANYWHERE
+
+
+def _summed(of: Interval) -> Interval:
+    """Of one value or as many as a table may have."""
+    low, high = of
+    return Interval(
+        None if low is None else min(low, EXACT.multiply(low, _MOST)),
+        None if high is None else max(high, EXACT.multiply(high, _MOST)),
+    )
 
 
 def _widened(of: Interval) -> Interval:
@@ -208,11 +248,50 @@ def aggregate_interval(of: TotalValue, terms: Sequence[Measure], rows: int) -> I
             return Interval(Decimal(text), Decimal(text))
         case Total(term=term):
             return measure_interval(terms[term], rows)
-        case Reckoned(op=Arithmetic.SUBTRACT, left=left, right=right) if left == right:
-            return NOTHING if _is_exact(left, terms) else Interval()
         case Reckoned(op=op, left=left, right=right):
+            if op is Arithmetic.SUBTRACT and left == right and not _is_exact(left, terms):
+                return _ANYWHERE
             sides = (aggregate_interval(side, terms, rows) for side in (left, right))
-            return arithmetic_interval(op, *sides)
+            found = arithmetic_interval(op, *sides)
+            if op is Arithmetic.DIVIDE:
+                part = total_difference(left, right, terms, rows)
+                at_most_one = found.low is not None and part.high is not None and part.high <= 0
+                return Interval(found.low, _ONE) if at_most_one else found
+            form = _linear_total(of, terms)
+            if form is None:
+                return found
+            reach = form.interval(lambda term: measure_interval(term, rows), _counts_less)
+            return narrower(found, reach)
+
+
+def total_difference(
+    one: TotalValue, other: TotalValue, terms: Sequence[Measure], rows: int
+) -> Interval:
+    """The possible values of one total less another one."""
+    return aggregate_interval(Reckoned(op=Arithmetic.SUBTRACT, left=one, right=other), terms, rows)
+
+
+def _linear_total(of: TotalValue, terms: Sequence[Measure]) -> LinearForm[Measure] | None:
+    """None unless all terms are exact."""
+    match of:
+        case Figure(text=text):
+            return LinearForm({}, Decimal(text))
+        case Total(term=term):
+            return LinearForm({terms[term]: _ONE}) if _is_exact(of, terms) else None
+        case Reckoned(op=op, left=left, right=right):
+            return combined(op, _linear_total(left, terms), _linear_total(right, terms))
+
+
+def _counts_less(one: Measure, other: Measure) -> bool:
+    """Whether a term is never above another one; all terms of a rule are of the same rows."""
+    match one, other:
+        case CountIf() | DistinctCount(), RowCount():
+            return True
+        case DistinctCount(columns=(column,)), CountIf(condition=Not(item=IsNull(of=of))):
+            return of == column
+        case Aggregate(function=AggregateFunction.MIN), Aggregate(function=AggregateFunction.MAX):
+            return one.column == other.column
+    return False
 
 
 def is_there(of: TotalValue, terms: Sequence[Measure]) -> bool:

@@ -6,7 +6,7 @@ call: ``status`` and ``runs`` need neither.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -306,6 +306,12 @@ class StateReader:
     def file_records(self, table_id: str, paths: Sequence[str]) -> Sequence[FileRecord]:
         with self.state.read() as tx:
             return file_records(tx, table_id, paths, self.check_files)
+
+    def published_files(self, table_id: str, commit: int) -> Set[str]:
+        from lakeguard.ledger.known_moves import files_at
+
+        with self.state.read() as tx:
+            return files_at(tx, table_id, commit)
 
     def replay(self, run_id: str) -> ReplayResult:
         from lakeguard.insight.history.replay import replay_decision

@@ -15,18 +15,20 @@ import pyarrow.parquet as pq
 from deltalake.exceptions import DeltaError
 
 from lakeguard.insight.verification.files import side_by_side
-from lakeguard.insight.verification.known_moves import Governed, Move
 from lakeguard.insight.verification.row_equality import why_not_neutral
-from lakeguard.insight.verification.table_view import (
-    Columns,
+from lakeguard.lake.port import GovernedTables
+from lakeguard.lake.table_view import (
+    Approved,
     Shown,
     ShownFile,
     as_shown,
+    columns_difference,
     columns_of,
-    differing,
-    read_head,
+    differences,
+    partition_difference,
+    read_view,
 )
-from lakeguard.lake.port import GovernedTables
+from lakeguard.ledger.known_moves import Governed, Move
 from lakeguard_sdk.core.canonical_json import hash_bytes
 from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.errors import TableUnreadable
@@ -143,11 +145,13 @@ class LogReading:
         if first is None:
             self.schema = created.table_schema or ""
         elif created.partition_by != first.partition_by:
-            yield self._finding(0, _partitioned(first.partition_by, created.partition_by or ()))
+            yield self._finding(
+                0, partition_difference(first.partition_by, created.partition_by or ())
+            )
         elif not _sets_schema(self._read(first.commit) or b""):
             expected, found = columns_of(first.schema), columns_of(created.table_schema or "")
             if expected != found:
-                yield self._finding(0, _columns_difference(expected, found))
+                yield self._finding(0, columns_difference(expected, found))
 
     def _unknown(self, version: int, data: bytes) -> Iterator[Finding]:
         """A commit without a version: a fence, a move in progress, or an unknown writer."""
@@ -203,7 +207,7 @@ class LogReading:
     def _head(self) -> Iterator[Finding]:
         """What readers see, who start at the last checkpoint."""
         try:
-            head = read_head(self.location)
+            head = read_view(self.location)
         except TableUnreadable as error:
             yield self._table_finding(f"not readable: {error}")
             return
@@ -217,32 +221,9 @@ class LogReading:
         if not head.keeps_properties:
             expected = ", ".join(sorted(TABLE_PROPERTIES))
             yield f"expected the properties set at creation ({expected})"
-        if not head.plain:
-            yield "the table asks its readers for a feature that can hide rows"
-        more, less = sorted(head.paths - self.shown.keys()), sorted(self.shown.keys() - head.paths)
-        if more or less:
-            named = (more + less)[0]
-            yield (
-                f"the table shows {len(more)} files more and {len(less)} less than were published,"
-                f" such as {named}"
-            )
-            return
         first = self.governed.first
-        if first is None:
-            return
-        expected_columns = columns_of(self.schema)
-        if head.columns != expected_columns:
-            yield f"the table shows {_columns_difference(expected_columns, head.columns)}"
-        elif head.partition_by != first.partition_by:
-            yield f"the table shows {_partitioned(first.partition_by, head.partition_by)}"
-        else:
-            approved = as_shown(self.schema, head.partition_by, self.shown.values())
-            paths, names = differing(approved, head.files)
-            if paths:
-                yield (
-                    f"the table says of {len(paths)} files another {', '.join(names[:3])} than was"
-                    f" approved, such as of {paths[0]}"
-                )
+        partition_by = None if first is None else first.partition_by
+        yield from differences(head, Approved(self.shown, self.schema, partition_by))
 
     def _finding(self, version: int, message: str) -> Finding:
         place = f"{self.governed.location} commit {version}"
@@ -263,17 +244,6 @@ def _ungoverned(commit: Commit, why: str) -> str:
 
 def _sets_schema(data: bytes) -> bool:
     return b'"metaData"' in data
-
-
-def _columns_difference(expected: Columns, found: Columns) -> str:
-    lost, new = (
-        [f"{name} {kind}" for name, kind in sorted(c)] for c in (expected - found, found - expected)
-    )
-    return f"other columns than were approved: expected {', '.join(lost)}, found {', '.join(new)}"
-
-
-def _partitioned(expected: Iterable[str], found: Iterable[str]) -> str:
-    return f"partitions by ({', '.join(found)}), approved were ({', '.join(expected)})"
 
 
 # File statistics of foreign commits: readers skip files by them, so they must be true.

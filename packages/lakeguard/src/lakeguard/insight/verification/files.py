@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from lakeguard.insight.verification.known_moves import Governed, PublishedFile
+from lakeguard.ledger.known_moves import Governed, PublishedFile
 from lakeguard_sdk.model.quarantine import StagedQuarantineFile
 from lakeguard_sdk.model.verification import Finding, FindingKind
 from lakeguard_sdk.storage.storage import join, local_path

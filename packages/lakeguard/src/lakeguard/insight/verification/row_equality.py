@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lakeguard.insight.verification.table_view import ShownFile
+from lakeguard.lake.table_view import ShownFile
 from lakeguard_sdk.model.delta_log import TABLE_PROPERTIES, log_file
 from lakeguard_sdk.storage.storage import join, local_path, storage_for
 

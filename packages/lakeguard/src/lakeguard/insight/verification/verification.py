@@ -20,7 +20,6 @@ from lakeguard.insight.verification.commits import LogReading
 from lakeguard.insight.verification.documents import document_findings
 from lakeguard.insight.verification.files import file_findings
 from lakeguard.insight.verification.history import history_findings
-from lakeguard.insight.verification.known_moves import governed_ids, governed_table
 from lakeguard.insight.verification.ledger_health import (
     LedgerReading,
     beyond,
@@ -33,6 +32,7 @@ from lakeguard.insight.verification.row_agreement import StateSide, compare, sta
 from lakeguard.insight.verification.row_sides import LedgerSide
 from lakeguard.lake.port import GovernedTables, QuarantineTables
 from lakeguard.lake.quarantine_tables import DeltaQuarantineTables
+from lakeguard.ledger.known_moves import governed_ids, governed_table
 from lakeguard.ledger.partitions import partitions_at
 from lakeguard.ledger.versions import pointer, require_version
 from lakeguard.registry.store import dataset_by_id

@@ -13,6 +13,7 @@ from lakeguard.promotion.deciding.record_decision import Case, decide_and_record
 from lakeguard.promotion.deciding.row_balance import check_rows
 from lakeguard.promotion.deciding.schema_verdict import judge_schema
 from lakeguard.promotion.opening.eligibility import Findings
+from lakeguard.promotion.opening.input_damage import note_damage_of_inputs
 from lakeguard.promotion.opening.statistics_redaction import disclosed_statistics
 from lakeguard.promotion.privacy.batch_lineage import received_lineage
 from lakeguard.promotion.quarantine.record_rows import check_quarantined, damaged_files, quarantined
@@ -31,6 +32,7 @@ from lakeguard_sdk.model.partitions import partition_difference
 from lakeguard_sdk.model.run import RunPlan, RunTicket, SchemaReaction, SchemaVerdict
 from lakeguard_sdk.model.windows import watermark_value
 from lakeguard_sdk.storage.fault_points import reached
+from lakeguard_sdk.storage.file_records import suggests_damage
 from lakeguard_sdk.types.schema import TableSchema
 
 
@@ -96,6 +98,8 @@ def submit_evidence(context: PlaneContext, ticket: RunTicket, evidence: Evidence
                 inputs=evidence.inputs,
             )
     reached("decision.recorded")
+    if not decision.allowed and any(map(suggests_damage, evidence.unmeasured.values())):
+        note_damage_of_inputs(context, ticket.run_id)
     return decision
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from sqlalchemy.exc import IntegrityError
@@ -18,25 +17,19 @@ from lakeguard.dispatch.leases import (
 from lakeguard.dispatch.task_list import show_task
 from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.intents import intent_of_run, outcome_of
-from lakeguard.ledger.openings import opening_of
 from lakeguard.ledger.runs import result_of_run
-from lakeguard.ledger.versions import pointer, require_version
 from lakeguard.promotion.context import PlaneContext
-from lakeguard.promotion.opening.eligibility import version_damage
+from lakeguard.promotion.opening.input_damage import DAMAGE_CODES, note_damage_of_inputs
 from lakeguard.promotion.publishing.complete_move import give_up, settle
 from lakeguard.promotion.records.end_run import end_run
-from lakeguard.promotion.records.table_findings import TableTrouble, note_trouble
 from lakeguard.registry.store import dataset_by_id
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.core.enums import RunStatus, TableProblem, TaskState
+from lakeguard_sdk.core.enums import RunStatus, TaskState
 from lakeguard_sdk.errors import (
     CommitMismatch,
     Fenced,
-    FileDamaged,
     LakeGuardError,
     StateError,
-    TableUnreadable,
-    UnknownRun,
 )
 from lakeguard_sdk.model.delta_log import Commit
 from lakeguard_sdk.model.run import (
@@ -48,6 +41,7 @@ from lakeguard_sdk.model.run import (
     failure_of,
 )
 from lakeguard_sdk.storage.fault_points import reached
+from lakeguard_sdk.storage.file_records import suggests_damage
 
 
 def fail_run(context: PlaneContext, ticket: RunTicket, failure: Failure) -> RunResult:
@@ -55,34 +49,9 @@ def fail_run(context: PlaneContext, ticket: RunTicket, failure: Failure) -> RunR
     with context.write() as tx:
         task = tasks.require_holder(tx, ticket)
         ended = end_without_move(tx, context, task, failure)
-    if failure.code == FileDamaged.code:
+    if failure.code in DAMAGE_CODES or suggests_damage(failure.message):
         note_damage_of_inputs(context, ticket.run_id)
     return ended if isinstance(ended, RunResult) else end_move(context, ended, failure)
-
-
-def note_damage_of_inputs(context: PlaneContext, run_id: str) -> None:
-    """Record damage of the published versions that the run read, and of its own table."""
-    with context.read() as tx:
-        task = tasks.task_of_run(tx, run_id)
-        read = {task.dataset_id}
-        with suppress(UnknownRun):  # a compaction reads its own table only
-            plan = opening_of(tx, run_id).plan
-            read |= {pin.input.dataset_id for pin in (*plan.pins, *plan.references)}
-        found = [
-            (dataset_by_id(tx, dataset_id), require_version(tx, dataset_id, shown.version), shown)
-            for dataset_id in sorted(read)
-            if (shown := pointer(tx, dataset_id)) is not None
-        ]
-    for dataset, stored, shown in found:
-        try:
-            damage = version_damage(context, dataset, stored, shown.commit)
-        except TableUnreadable as error:
-            damage = str(error)
-        if damage is not None:
-            message = f"v{stored.version} of {dataset.name} is damaged: {damage}"
-            with context.write() as tx:
-                trouble = TableTrouble(dataset, TableProblem.DAMAGE, message)
-                note_trouble(tx, context, trouble, by=run_id)
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,12 @@ from lakeguard.promotion.deciding.record_decision import Case, decide_and_record
 from lakeguard.promotion.moves.reap import fail_run
 from lakeguard.promotion.opening.eligibility import (
     Findings,
+    log_trouble,
     rogue_commit,
     version_damage,
     way_out_of_damage,
 )
+from lakeguard.promotion.opening.log_check import log_damage
 from lakeguard.promotion.opening.pinned_rules import pin_rules
 from lakeguard.promotion.publishing.begin_move import take_number
 from lakeguard.promotion.publishing.complete_move import complete
@@ -92,6 +94,7 @@ def _target(
     location = context.location_of(dataset)
     if not context.tables.exists(location):
         raise TableUnreadable(dataset=name, location=location, reason="it is gone")
+    _require_log(context, dataset, location, shown)
     damage = version_damage(context, dataset, target, shown)
     if damage is not None:
         _note_damage(context, dataset, published.version == to, f"v{to} is damaged: {damage}")
@@ -101,6 +104,22 @@ def _target(
     if published.version == to and rogue_commit(context, dataset, published.commit) is None:
         raise AlreadyPublished(dataset=name, version=to)
     return dataset, target, shown
+
+
+def _require_log(
+    context: PlaneContext, dataset: RegisteredDataset, location: str, commit: int
+) -> None:
+    """Refuse, and record, if the log was altered: a restore would believe it."""
+    try:
+        damage = log_damage(context, dataset, commit)
+    except TableUnreadable as error:
+        damage = str(error.fields["reason"])
+    if damage is None:
+        return
+    trouble = log_trouble(dataset, damage)
+    with context.write() as tx:
+        note_trouble(tx, context, trouble, by=context.actor)
+    raise TableUnreadable(dataset=dataset.name, location=location, reason=trouble.message)
 
 
 def _note_damage(

@@ -6,7 +6,7 @@ decision are undone by a rollback to the published version, which the gate decid
 
 from __future__ import annotations
 
-from lakeguard.lake.log_repair import altered_commits, write_commits
+from lakeguard.lake.log_repair import read_recorded, remove_derived_files, write_commits
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.intents import hold_table, open_intent, recorded_commits
 from lakeguard.ledger.table_findings import open_finding
@@ -18,6 +18,7 @@ from lakeguard.promotion.opening.eligibility import (
     version_damage,
     way_out_of_damage,
 )
+from lakeguard.promotion.opening.log_check import commit_numbers, log_damage
 from lakeguard.promotion.records.table_findings import (
     TableTrouble,
     note_recovery,
@@ -45,9 +46,10 @@ def undo(context: PlaneContext, name: DatasetName, reason: str) -> tuple[Undone,
             raise UnknownVersion(dataset=name, version="that is published")
         stored = require_version(tx, dataset.dataset_id, published.version)
     repaired = _repair_log(context, dataset)
+    reread = _repair_checkpoints(context, dataset, published.commit)
     _require_whole(context, dataset, published, stored)
     rogue = rogue_commit(context, dataset, published.commit)
-    if not repaired and rogue is None and known is None:
+    if not repaired and not reread and rogue is None and known is None:
         raise NothingToUndo(dataset=name, version=published.version)
     result = None if rogue is None else roll_back(context, name, published.version, reason)
     undone = Undone(
@@ -71,7 +73,8 @@ def _repair_log(context: PlaneContext, dataset: RegisteredDataset) -> list[int]:
         if under_way is not None:
             raise TableBusy(dataset=dataset.name, holder=under_way.run_id)
         recorded = recorded_commits(tx, dataset.dataset_id)
-        altered = altered_commits(location, recorded)
+        log = read_recorded(location, recorded)
+        altered = sorted((*log.altered, *log.missing))
         if not altered:
             return []
         bodies = {}
@@ -83,11 +86,35 @@ def _repair_log(context: PlaneContext, dataset: RegisteredDataset) -> list[int]:
                 raise TableUnreadable(
                     dataset=dataset.name, location=location, reason=reason
                 ) from None
-        message = f"commits of its log were altered or lost: {_numbers(altered)}"
+        message = f"commits of its log were altered or lost: {commit_numbers(altered)}"
         trouble = TableTrouble(dataset, TableProblem.LOG, message)
         note_trouble(tx, context, trouble, by=context.actor)
         write_commits(location, bodies)
     return altered
+
+
+def _repair_checkpoints(context: PlaneContext, dataset: RegisteredDataset, commit: int) -> bool:
+    """Whether checkpoints said something else than the commits; they are removed then."""
+    damage = _log_damage(context, dataset, commit)
+    if damage is None:
+        return False
+    location = context.location_of(dataset)
+    with context.write() as tx:
+        hold_table(tx, dataset.dataset_id)
+        trouble = TableTrouble(dataset, TableProblem.LOG, damage)
+        note_trouble(tx, context, trouble, by=context.actor)
+        removed = remove_derived_files(location)
+    left = _log_damage(context, dataset, commit) if removed else damage
+    if left is not None:
+        raise TableUnreadable(dataset=dataset.name, location=location, reason=left)
+    return True
+
+
+def _log_damage(context: PlaneContext, dataset: RegisteredDataset, commit: int) -> str | None:
+    try:
+        return log_damage(context, dataset, commit)
+    except TableUnreadable as error:
+        return str(error.fields["reason"])
 
 
 def _require_whole(
@@ -108,8 +135,3 @@ def _require_whole(
         location=location,
         reason=f"{message}; no undo brings a file back; {way_out}",
     )
-
-
-def _numbers(versions: list[int]) -> str:
-    shown = ", ".join(map(str, versions[:5]))
-    return shown if len(versions) <= 5 else f"{shown} and {len(versions) - 5} more"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from lakeguard.lake.log_repair import altered_commits
 from lakeguard.lake.port import Origin
 from lakeguard.ledger.intents import (
     committed_hashes,
     file_records,
     open_intent,
-    recorded_commits,
     table_id_of,
 )
 from lakeguard.ledger.maintenance import removed_versions
@@ -20,8 +18,10 @@ from lakeguard.ledger.versions import (
     stored_versions,
 )
 from lakeguard.promotion.context import PlaneContext
+from lakeguard.promotion.opening.log_check import log_damage
 from lakeguard.promotion.records.table_findings import TableTrouble
 from lakeguard.registry.store import RegisteredDataset
+from lakeguard.settings import FileCheck
 from lakeguard_sdk.core.enums import CheckKind, LoadType, Outcome, TableProblem
 from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.model.decision import CheckResult
@@ -47,6 +47,7 @@ class Findings:
         self._checks.append(_check(check_id, Outcome.WARN, message))
 
     def refuse_table(self, check_id: str, trouble: TableTrouble) -> None:
+        self._checks = [check for check in self._checks if check.check_id != check_id]
         self.refuse(check_id, trouble.message)
         self.troubles.append(trouble)
 
@@ -80,8 +81,7 @@ def find_rogue_commit(
     try:
         _check_table(context, dataset, published, findings, replaced)
     except TableUnreadable as error:
-        message = f"{error}; {undo_command(dataset)}"
-        findings.refuse_table("table", TableTrouble(dataset, TableProblem.LOG, message))
+        findings.refuse_table("table", log_trouble(dataset, str(error)))
 
 
 def _check_table(
@@ -105,10 +105,8 @@ def _check_table(
             "table", f"{dataset.location} holds a Delta table that is not {dataset.name}: {way_out}"
         )
         return
-    if altered := _altered_commits(context, dataset, location):
-        message = f"commits of the log of {dataset.name} were altered: {altered}"
-        trouble = TableTrouble(dataset, TableProblem.LOG, f"{message}; {undo_command(dataset)}")
-        findings.refuse_table("table", trouble)
+    if altered := log_damage(context, dataset, None if published is None else published.commit):
+        findings.refuse_table("table", log_trouble(dataset, altered))
         return
     if published is not None and (damage := _published_damage(context, dataset, published)):
         message = f"v{published.version} of {dataset.name} is damaged: {damage}"
@@ -126,11 +124,8 @@ def _check_table(
     findings.refuse_table("table", TableTrouble(dataset, TableProblem.FOREIGN_COMMIT, message))
 
 
-def _altered_commits(context: PlaneContext, dataset: RegisteredDataset, location: str) -> str:
-    """Commits that are not as they were recorded: their statistics decide what a merge reads."""
-    with context.read() as tx:
-        recorded = recorded_commits(tx, dataset.dataset_id)
-    return ", ".join(map(str, altered_commits(location, recorded, missing=False)))
+def log_trouble(dataset: RegisteredDataset, message: str) -> TableTrouble:
+    return TableTrouble(dataset, TableProblem.LOG, f"{message}; {undo_command(dataset)}")
 
 
 def _published_damage(
@@ -144,14 +139,21 @@ def _published_damage(
 
 
 def version_damage(
-    context: PlaneContext, dataset: RegisteredDataset, stored: StoredVersion, commit: int
+    context: PlaneContext,
+    dataset: RegisteredDataset,
+    stored: StoredVersion,
+    commit: int,
+    *,
+    hashed: bool = False,
 ) -> str | None:
-    """How files of a version differ from their records, or None."""
+    """How files of a version differ from their records, or None; ``hashed`` compares their whole
+    content, whatever the settings say."""
     location = context.location_of(dataset)
     paths = context.tables.files_at(location, commit)
     with context.read() as tx:
         table_id = table_id_of(tx, dataset.dataset_id) or stored.table_id
-        records = file_records(tx, table_id, paths, context.check_files)
+        check = FileCheck.HASHES if hashed else context.check_files
+        records = file_records(tx, table_id, paths, check)
     return context.tables.damage(location, commit, rows=stored.table_rows, records=records)
 
 

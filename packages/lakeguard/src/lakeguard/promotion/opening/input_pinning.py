@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from lakeguard.gate.rules.compile import measures_for
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.openings import opening_of
@@ -14,10 +16,16 @@ from lakeguard.ledger.versions import (
     shown_at,
 )
 from lakeguard.promotion.context import PlaneContext
-from lakeguard.promotion.opening.eligibility import Findings, undo_command
+from lakeguard.promotion.opening.eligibility import Findings, log_trouble, undo_command
+from lakeguard.promotion.opening.log_check import log_damage
 from lakeguard.promotion.records.table_findings import TableTrouble
 from lakeguard.registry.sql.sql_builds import grows_row_by_row, rewrite_tables
-from lakeguard.registry.store import RegisteredDataset, current_definition, current_source
+from lakeguard.registry.store import (
+    RegisteredDataset,
+    current_definition,
+    current_source,
+    dataset_by_id,
+)
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, SourceFormat, TableProblem
@@ -278,6 +286,24 @@ def _damage(
     except TableUnreadable as error:
         return TableProblem.LOG, f"{error}; {undo_command(dataset)}"
     return None if damage is None else (TableProblem.DAMAGE, damage)
+
+
+def find_altered_inputs(
+    context: PlaneContext, pins: Mapping[str, Iterable[InputPin]], findings: Findings
+) -> None:
+    """Refuse inputs, by their role, whose log does not show what was published."""
+    for role, pinned in pins.items():
+        for pin in pinned:
+            parent = pin.input.dataset
+            with context.read() as tx:
+                registered = dataset_by_id(tx, pin.input.dataset_id)
+            try:
+                damage = log_damage(context, registered, pin.snapshot.commit)
+            except TableUnreadable as error:
+                damage = str(error)
+            if damage is not None:
+                message = f"{role} {parent}@v{pin.input.version} is damaged: {damage}"
+                findings.refuse_table(f"{role}:{parent}", log_trouble(registered, message))
 
 
 # Datasets referenced by rules, pinned when the run opens.

@@ -32,6 +32,7 @@ from lakeguard_sdk.model.definitions import (
     FromSql,
     TargetDefinition,
 )
+from lakeguard_sdk.model.given_values import GivenRow
 
 
 def assemble(rows: Iterable[Row], registered: Definitions, findings: Findings) -> Definitions:
@@ -109,6 +110,11 @@ class Assembly:
             item.rule: item for item in (*known, *drafted) if isinstance(item, CatalogueRule)
         }
         return {**built_in_rules(), **defined}
+
+    @property
+    def given(self) -> list[GivenRow]:
+        """The rows as they were given, by what they are about."""
+        return self._sheet.given()
 
     def placed(self, error: DefinitionError) -> DefinitionError:
         """The error moved from the definition file to the row of its value."""

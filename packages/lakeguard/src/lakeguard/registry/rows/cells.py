@@ -89,6 +89,11 @@ class Cells:
             case value:
                 return str(value)
 
+    def given(self) -> dict[str, str]:
+        """All values as an export writes them, without NULLs and current times."""
+        values = self.row.values.items()
+        return {c: _written(v) for c, v in values if v is not None and not isinstance(v, Now)}
+
     def text(self, column: str) -> str | None:
         value = self.exact(column)
         return None if value is None else value.strip()
@@ -208,6 +213,12 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse(word: str) -> Any:
     raise ValueError(f"{word} is not JSON")
+
+
+def _written(value: str | int | Decimal) -> str:
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    return format(value, "f") if isinstance(value, Decimal) else str(value)
 
 
 def _plain(value: object) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any, NamedTuple
+
 from lakeguard.registry.rows.cells import Cells
 from lakeguard.registry.rows.drafts import Draft
 from lakeguard.registry.rows.row import Row
@@ -10,6 +13,7 @@ from lakeguard.registry.rows.worksheet import Worksheet
 from lakeguard.registry.text.characters import flag_of
 from lakeguard_sdk.core.enums import TargetFormat
 from lakeguard_sdk.errors import DuplicateDefinition
+from lakeguard_sdk.model.definitions import TargetDefinition
 
 ACTIVE_CONFIG = "status#ActiveConfig"
 """The setting that enables or disables a job."""
@@ -19,6 +23,15 @@ AS_CONFIG = "config."
 AS_SECRET = "secret."  # noqa: S105 - a prefix, not a secret
 """Prefix of a secret reference."""
 TARGET_FIELDS = ("format", "url", "partition_by", "transform")
+
+
+class Detail(NamedTuple):
+    """A row of the details of a source or target."""
+
+    path: tuple[str, ...]
+    """Of the field in the definition."""
+    name: str
+    value: str
 
 
 def read_source_controls(sheet: Worksheet) -> None:
@@ -49,18 +62,42 @@ def read_target_details(sheet: Worksheet) -> None:
         match detail.lower():
             case "format":
                 form = cells.choice("detail_value", TargetFormat)
-                sheet.set_value(draft, cells, ("format",), "detail_value", form and form.value)
+                set_detail(sheet, draft, cells, ("format",), form and form.value)
             case "partition_by":
-                names = cells.names("detail_value")
-                sheet.set_value(draft, cells, ("partition_by",), "detail_value", names)
+                set_detail(sheet, draft, cells, ("partition_by",), cells.names("detail_value"))
             case "transform" | "url" as field:
-                sheet.set_value(draft, cells, (field,), "detail_value", cells.text("detail_value"))
+                set_detail(sheet, draft, cells, (field,), cells.text("detail_value"))
             case _ if detail.startswith(AS_SECRET):
                 at = ("secrets", detail.removeprefix(AS_SECRET))
-                sheet.set_value(draft, cells, at, "detail_value", cells.text("detail_value"))
+                set_detail(sheet, draft, cells, at, cells.text("detail_value"))
             case _:
-                path = ("details", detail.removeprefix(AS_DETAIL))
-                sheet.set_value(draft, cells, path, "detail_value", cells.exact("detail_value"))
+                at = ("details", detail.removeprefix(AS_DETAIL))
+                set_detail(sheet, draft, cells, at, cells.exact("detail_value"))
+
+
+def set_detail(
+    sheet: Worksheet, draft: Draft, cells: Cells, path: tuple[str, ...], value: Any
+) -> None:
+    """Set a field, option, secret or detail that has a row of its own."""
+    sheet.about(draft, cells, *path)
+    sheet.set_value(draft, cells, path, "detail_value", value)
+
+
+def target_details(target: TargetDefinition) -> list[Detail]:
+    """The detail rows of a target; the last of two with one name counts."""
+    fields = {
+        "format": target.format.value,
+        "partition_by": json.dumps(list(target.partition_by), ensure_ascii=False),
+        "transform": target.transform,
+        "url": target.url,
+    }
+    found = [Detail((name,), name, value) for name, value in fields.items()]
+    found += [Detail(("secrets", k), f"{AS_SECRET}{k}", v) for k, v in target.secrets.items()]
+    reserved = {*TARGET_FIELDS, *(k.lower() for k in target.details if k.startswith(AS_SECRET))}
+    for key, value in target.details.items():
+        free = not (key.lower() in reserved or key.startswith(AS_DETAIL))
+        found.append(Detail(("details", key), key if free else f"{AS_DETAIL}{key}", value))
+    return list({detail.name: detail for detail in found}.values())
 
 
 def read_mappings(sheet: Worksheet) -> None:
@@ -76,6 +113,7 @@ def read_mappings(sheet: Worksheet) -> None:
             cells.add(DuplicateDefinition(cells.row.place, name=label, first=row.place))
             continue
         draft = sheet.drafts.open("target", target, cells.row)
+        sheet.about(draft, cells, source)
         at = ("sources", source)
         sheet.set_value(draft, cells, (*at, "source"), "source_id", source)
         word = cells.word("relationship_type")
@@ -115,6 +153,7 @@ def read_job_settings(sheet: Worksheet) -> None:
             if field == "config":
                 _switch(draft, cells, setting)
                 setting = setting.removeprefix(AS_CONFIG)
+            sheet.about(draft, cells, setting)
             path = (field, setting)
             sheet.set_value(draft, cells, path, value_column, cells.exact(value_column))
 

@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from lakeguard.registry.files.load_columns import LISTS, SINGLE
 from lakeguard.registry.kinds import KINDS, Key
 from lakeguard.registry.rows.row import Cite, Row
 from lakeguard.registry.rows.texts import shown
 from lakeguard.registry.text.problems import Findings
 from lakeguard.registry.text.yaml_nodes import Path
+from lakeguard_sdk.core.dataset_name import clean_column
 from lakeguard_sdk.errors import MissingKey, Place, WrongValue
 from lakeguard_sdk.model.definitions import Definition, TargetDefinition
 
@@ -68,7 +70,7 @@ class Draft:
         if value is None:
             return
         first = self.values.setdefault(path, DraftValue(value, cite))
-        if first.value != value:
+        if first.value != value and not _same_columns(path, first.value, value):
             key = ".".join(map(str, path))
             problem = f"conflicts with {first.place}"
             if path[0] not in _FREE:
@@ -160,6 +162,17 @@ def _put(data: dict[str, Any], path: Path, value: Any) -> None:
     for step in path[:-1]:
         data = data.setdefault(str(step), {})
     data[str(path[-1])] = value
+
+
+def _same_columns(path: Path, one: Any, other: Any) -> bool:
+    """Whether columns of a load are the same, one given by its name in the source."""
+    if path[0] != "load" or path[1] not in (*LISTS, *SINGLE):
+        return False
+    return _clean_columns(one) == _clean_columns(other)
+
+
+def _clean_columns(value: Any) -> tuple[str, ...]:
+    return tuple(map(clean_column, [value] if isinstance(value, str) else value))
 
 
 def _short(value: Any) -> str:

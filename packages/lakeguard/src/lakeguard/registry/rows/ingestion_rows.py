@@ -109,6 +109,7 @@ def _once(sheet: Worksheet, cells: Cells, kind: str, column: str) -> Draft | Non
         place = cells.place(column)
         cells.add(DuplicateDefinition(place, name=f"{kind} {name}", first=draft.place))
         return None
+    sheet.about(draft, cells)
     return draft
 
 
@@ -123,6 +124,7 @@ def read_objects(sheet: Worksheet) -> None:
             continue
         sheet.datasets.mention(name, cells.cite("source_object_id"))
         draft = sheet.drafts.open("dataset", name, cells.row)
+        sheet.about(draft, cells)
         dataset_id = cells.text("dataset_id") or name
         if dataset_id != name and cells.has("dataset_name"):
             sheet.set_dataset_id(draft, cells, dataset_id)
@@ -151,6 +153,8 @@ def _set_build(sheet: Worksheet, draft: Draft, cells: Cells, source: str, object
     external: str | None = None
     if cells.has("external_id"):
         external = cells.text("external_id")
+        if external:
+            sheet.objects.mention_external(external, draft.name)
     elif object_id not in (draft.name, draft.name.partition(".")[2]) and not is_own_id(object_id):
         external = object_id
     sheet.set_value(draft, cells, ("build", "external_id"), "source_object_id", external)
@@ -223,6 +227,7 @@ def read_columns(sheet: Worksheet) -> None:
             cells.add(DuplicateDefinition(cite.place, name=label, first=first.place))
             continue
         draft = sheet.drafts.open("dataset", dataset, cells.row)
+        sheet.about(draft, cells, name)
         _set_column(sheet, draft, cells, name)
 
 

@@ -219,6 +219,7 @@ def read_rules(sheet: Worksheet) -> None:
         draft = sheet.drafts.open("dataset", name, cells.row)
         rule = _rule(cells, name)
         if rule is not None:
+            sheet.about(draft, cells, rule.rule_id)
             sheet.add_rule(draft, rule, cells.cite("rule_expression"))
 
 
@@ -294,6 +295,7 @@ def read_policies(sheet: Worksheet) -> None:
             place = cells.place("policy_id")
             cells.add(DuplicateDefinition(place, name=f"policy {name}", first=draft.place))
             continue
+        sheet.about(draft, cells)
         external = _external(cells, "policy_id", name)
         if external or cells.has("external_id"):
             sheet.set_value(draft, cells, ("external_id",), "policy_id", external)

@@ -6,7 +6,13 @@ import json
 
 from lakeguard.registry.files.source_options import OPTIONS
 from lakeguard.registry.rows.cells import Cells
-from lakeguard.registry.rows.control_rows import AS_DETAIL, AS_SECRET, setting_of
+from lakeguard.registry.rows.control_rows import (
+    AS_DETAIL,
+    AS_SECRET,
+    Detail,
+    set_detail,
+    setting_of,
+)
 from lakeguard.registry.rows.drafts import Draft
 from lakeguard.registry.rows.worksheet import Worksheet
 from lakeguard_sdk.core.enums import Malformed, SourceFormat
@@ -27,7 +33,7 @@ def read_source_details(sheet: Worksheet) -> None:
         draft = sheet.drafts.open("source", name, cells.row)
         if detail.lower() == "format":
             form = cells.choice(_VALUE, SourceFormat)
-            sheet.set_value(draft, cells, ("format",), _VALUE, form and form.value)
+            set_detail(sheet, draft, cells, ("format",), form and form.value)
         else:
             found.append((draft, cells, detail))
     for draft, cells, detail in found:
@@ -37,21 +43,21 @@ def read_source_details(sheet: Worksheet) -> None:
 def _set_detail(sheet: Worksheet, draft: Draft, cells: Cells, detail: str) -> None:
     match detail.lower():
         case "path" | "url" as field:
-            sheet.set_value(draft, cells, (field,), _VALUE, cells.text(_VALUE))
+            set_detail(sheet, draft, cells, (field,), cells.text(_VALUE))
         case "header":
-            sheet.set_value(draft, cells, ("header",), _VALUE, cells.names(_VALUE))
+            set_detail(sheet, draft, cells, ("header",), cells.names(_VALUE))
         case "malformed":
             word = cells.choice(_VALUE, Malformed)
-            sheet.set_value(draft, cells, ("malformed",), _VALUE, word and word.value)
+            set_detail(sheet, draft, cells, ("malformed",), word and word.value)
         case "landing":
-            sheet.set_value(draft, cells, ("landing",), _VALUE, cells.flag(_VALUE))
+            set_detail(sheet, draft, cells, ("landing",), cells.flag(_VALUE))
         case _ if detail.startswith(AS_SECRET):
             at = ("secrets", detail.removeprefix(AS_SECRET))
-            sheet.set_value(draft, cells, at, _VALUE, cells.text(_VALUE))
+            set_detail(sheet, draft, cells, at, cells.text(_VALUE))
         case _:
             place = "options" if detail in _options_of(draft) else "details"
             key = detail.removeprefix(AS_DETAIL)
-            sheet.set_value(draft, cells, (place, key), _VALUE, cells.exact(_VALUE))
+            set_detail(sheet, draft, cells, (place, key), cells.exact(_VALUE))
 
 
 def _options_of(draft: Draft) -> frozenset[str]:
@@ -59,20 +65,22 @@ def _options_of(draft: Draft) -> frozenset[str]:
     return frozenset(OPTIONS[SourceFormat(form)]) if form else frozenset()
 
 
-def source_details(source: SourceDefinition) -> dict[str, str]:
-    """The detail rows of a source: values by name."""
+def source_details(source: SourceDefinition) -> list[Detail]:
+    """The detail rows of a source; the last of two with one name counts."""
     reserved = {*SOURCE_FIELDS, *OPTIONS[source.format]}
-    return {
+    fields = {
         "format": source.format.value,
         "path": source.path,
         "url": source.url,
         "header": json.dumps(list(source.header), ensure_ascii=False),
         "malformed": source.malformed.value,
         "landing": "TRUE" if source.landing else "FALSE",
-        **{f"{AS_SECRET}{name}": place for name, place in source.secrets.items()},
-        **source.options,
-        **{_free(key, reserved): value for key, value in source.details.items()},
     }
+    found = [Detail((name,), name, value) for name, value in fields.items()]
+    found += [Detail(("secrets", k), f"{AS_SECRET}{k}", v) for k, v in source.secrets.items()]
+    found += [Detail(("options", k), k, v) for k, v in source.options.items()]
+    found += [Detail(("details", k), _free(k, reserved), v) for k, v in source.details.items()]
+    return list({detail.name: detail for detail in found}.values())
 
 
 def _free(key: str, reserved: set[str]) -> str:

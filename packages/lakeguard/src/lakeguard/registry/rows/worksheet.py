@@ -24,6 +24,7 @@ from lakeguard_sdk.model.definitions import (
     FromSource,
     RuleDefinition,
 )
+from lakeguard_sdk.model.given_values import GivenRow
 
 # Ids are resolved by rows of the same load first, then by the registry.
 
@@ -35,8 +36,10 @@ class Ids:
         self.kind = kind
         self._external = external
         """Registered external ids, with the name of each."""
-        self._known = {**external, **{name: name for name in names}}
+        self._names = frozenset(names)
         """If a text is both a name and an id, the name wins."""
+        self._given_external: dict[str, str] = {}
+        """External ids that rows give in a column of their own."""
         self._declared: dict[str, tuple[str, Cite]] = {}
         self._rows: dict[tuple[str, str], Cite] = {}
 
@@ -61,10 +64,16 @@ class Ids:
         """Register a name that rows introduce."""
         self._declared.setdefault(name, (name, cite))
 
+    def mention_external(self, external_id: str, name: str) -> None:
+        """Rows may refer to an external id that another row of the load gives."""
+        self._given_external.setdefault(external_id, name)
+
     def find(self, row_id: str) -> str | None:
         if row_id in self._declared:
             return self._declared[row_id][0]
-        return self._known.get(row_id)
+        if row_id in self._names:
+            return row_id
+        return self._given_external.get(row_id) or self._external.get(row_id)
 
     def owner(self, row_id: str) -> str | None:
         """The registered name with this external id."""
@@ -77,7 +86,8 @@ class Ids:
             return None
         found = self.find(row_id)
         if found is None:
-            hint = did_you_mean(row_id, [*self._declared, *self._known])
+            known = (*self._declared, *self._names, *self._given_external, *self._external)
+            hint = did_you_mean(row_id, known)
             place = cells.place(column)
             cells.add(UnknownReference(place, kind=self.kind, name=shown(row_id), hint=hint))
         return found
@@ -145,6 +155,8 @@ class Worksheet:
         """By dataset: columns whose complete rules are listed in a row."""
         self.replaced_rules: dict[str, set[str]] = {}
         """By dataset: ids of registered rules that came from a rule set which the rows change."""
+        self._subjects: list[tuple[Key, tuple[str, ...], Cells]] = []
+        """Every row that says something of a definition, with its definition and member."""
         self._rows: dict[str, list[Row]] = {}
         for row in rows:
             self._rows.setdefault(row.table, []).append(row)
@@ -191,8 +203,10 @@ class Worksheet:
             self.set_dataset_id(draft, cells, row_id, before)
         elif not cells.has("external_id") and row_id not in own and not is_own_id(row_id):
             self.set_value(draft, cells, ("external_id",), id_column, row_id)
-        if cells.has("external_id"):
-            self.set_value(draft, cells, ("external_id",), "external_id", cells.text("external_id"))
+        if external_id := cells.text("external_id"):
+            ids.mention_external(external_id, name)
+        self.set_value(draft, cells, ("external_id",), "external_id", external_id)
+        self.about(draft, cells)
         return draft
 
     def set_dataset_id(self, draft: Draft, cells: Cells, dataset_id: str, before: str = "") -> None:
@@ -207,6 +221,17 @@ class Worksheet:
             self.set_value(draft, cells, ("dataset_id",), column, dataset_id)
         elif known != dataset_id:
             cells.wrong(column, f"the id of {draft.name} is {known} and never changes")
+
+    def about(self, draft: Draft, cells: Cells, *member: str) -> None:
+        """Record which definition a row is about, and which member of it."""
+        self._subjects.append((draft.key, member, cells))
+
+    def given(self) -> list[GivenRow]:
+        """The rows as they were given."""
+        return [
+            GivenRow(key, cells.row.table, member, cells.given())
+            for key, member, cells in self._subjects
+        ]
 
     def set_value(self, draft: Draft, cells: Cells, path: Path, column: str, value: Any) -> None:
         draft.set_value(path, value, cells.cite(column), self.findings)

@@ -6,18 +6,15 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
+from lakeguard.gate.rules.parse import read_rule
 from lakeguard.registry.files.rules import is_required
+from lakeguard.registry.kinds import Key, key_of
 from lakeguard.registry.macros import built_in_rules
 from lakeguard.registry.rows.column_rules import Catalogue, column_rules
-from lakeguard.registry.rows.control_rows import (
-    ACTIVE_CONFIG,
-    AS_CONFIG,
-    AS_DETAIL,
-    AS_SECRET,
-    TARGET_FIELDS,
-)
-from lakeguard.registry.rows.ingestion_rows import SYSTEM_DETAILS
+from lakeguard.registry.rows.control_rows import ACTIVE_CONFIG, AS_CONFIG, target_details
+from lakeguard.registry.rows.ingestion_rows import OBJECT_DETAILS, SYSTEM_DETAILS
 from lakeguard.registry.rows.load_settings import code_row, load_settings_text
 from lakeguard.registry.rows.registry_rows import rule_ids
 from lakeguard.registry.rows.source_details import source_details
@@ -37,29 +34,54 @@ from lakeguard_sdk.model.definitions import (
     TargetDefinition,
 )
 
-Written = dict[str, str | int | bool | None]
+Value = str | int | bool | None
+Written = dict[str, Value]
 """Values by column; absent columns are NULL."""
 _QUOTED = re.compile(r'[",\r\n]')
+
+
+class WrittenRow(NamedTuple):
+    """A row of a definition, with the same identity as the row that it could be loaded from."""
+
+    definition: Key
+    table: str
+    member: tuple[str, ...]
+    values: Written
+    elsewhere: Mapping[str, Value] = MappingProxyType({})
+    """Values that are written in other tables, and here only if a row gave them."""
+
+    @property
+    def known(self) -> dict[str, str | None]:
+        """The texts of all columns, also of those that are written elsewhere."""
+        return {name: cell_text(value) for name, value in {**self.elsewhere, **self.values}.items()}
+
+    def text(self, column: str) -> str | None:
+        """What is written."""
+        return cell_text(self.values.get(column))
+
+    def written_elsewhere(self) -> WrittenRow:
+        """A row that is written only if it was given."""
+        return self._replace(values={}, elsewhere={**self.elsewhere, **self.values})
 
 
 def rows_of(
     definitions: Definitions, dataset_ids: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, list[Written]]:
     """Every loadable table, with its rows in definition order; ``dataset_ids`` by name."""
+    return by_table(written_rows(definitions, dataset_ids))
+
+
+def by_table(rows: Iterable[WrittenRow]) -> dict[str, list[Written]]:
     found: dict[str, list[Written]] = {table: [] for table in TABLES}
-    for table, row in _all_rows(definitions, dataset_ids):
-        found[table].append(row)
+    for row in rows:
+        if row.values:
+            found[row.table].append(row.values)
     return found
 
 
-def csv_files(
-    definitions: Definitions, dataset_ids: Mapping[str, str] = MappingProxyType({})
-) -> dict[str, str]:
+def csv_files(tables: Mapping[str, Iterable[Written]]) -> dict[str, str]:
     """CSV files by name; tables without rows have a header only."""
-    return {
-        f"{table}.csv": csv_text(TABLES[table], rows)
-        for table, rows in rows_of(definitions, dataset_ids).items()
-    }
+    return {f"{table}.csv": csv_text(TABLES[table], rows) for table, rows in tables.items()}
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Written]) -> str:
@@ -68,33 +90,25 @@ def csv_text(columns: Sequence[str], rows: Iterable[Written]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _cell(value: str | int | bool | None) -> str:
+def cell_text(value: Value) -> str | None:
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    return None if value is None else str(value)
+
+
+def _cell(value: Value) -> str:
     """NULL is empty, an empty string is two quotes."""
-    if value is None:
+    text = cell_text(value)
+    if text is None:
         return ""
-    text = ("TRUE" if value else "FALSE") if isinstance(value, bool) else str(value)
     return '"' + text.replace('"', '""') + '"' if not text or _QUOTED.search(text) else text
 
 
-def _all_rows(
-    definitions: Definitions, dataset_ids: Mapping[str, str]
-) -> Iterator[tuple[str, Written]]:
-    for profile in definitions.profiles:
-        table = "schema_compatibility_rules"
-        answers = {key.value: word.value for key, word in profile.reactions.items()}
-        reactions: Written = {"reactions": json.dumps(answers) if answers else None}
-        yield table, {"profile_name": profile.profile, **_rest(profile, table), **reactions}
-    for rule in definitions.catalogue:
-        table = "dq_rule_catalog"
-        values: Written = {"rule_name": rule.rule, "rule_expression": rule.expression}
-        yield table, {**values, **_rest(rule, table)}
-    for policy in definitions.policies:
-        table = "policy_rules"
-        given = policy.external_id
-        values = {"policy_id": given if clean_word(given) == policy.policy else policy.policy}
-        values["policy_type"] = policy.type.value
-        values["policy_expression"] = policy.expression
-        yield table, {**values, **_rest(policy, table)}
+def written_rows(
+    definitions: Definitions, dataset_ids: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[WrittenRow]:
+    """Every row of every definition; ``dataset_ids`` by name."""
+    yield from _named_kinds(definitions)
     sources = _ids({item.source: item.external_id for item in definitions.sources})
     targets = _ids({item.target: item.external_id for item in definitions.targets})
     datasets = _ids(
@@ -111,12 +125,34 @@ def _all_rows(
     yield from _datasets(definitions.datasets, datasets, sources, targets, catalogue)
     jobs = _ids({item.job: item.external_id for item in definitions.jobs})
     for job in definitions.jobs:
-        yield from _job(job, jobs[job.job])
+        yield from _job(job, jobs[job.job], datasets)
+
+
+def _named_kinds(definitions: Definitions) -> Iterator[WrittenRow]:
+    """Profiles, catalogue rules and policies, which are known by their names alone."""
+    for profile in definitions.profiles:
+        table = "schema_compatibility_rules"
+        answers = {key.value: word.value for key, word in profile.reactions.items()}
+        reactions: Written = {"reactions": json.dumps(answers) if answers else None}
+        values: Written = {"profile_name": profile.profile, **_rest(profile, table), **reactions}
+        yield WrittenRow(key_of(profile), table, (), values)
+    for rule in definitions.catalogue:
+        table = "dq_rule_catalog"
+        values = {"rule_name": rule.rule, "rule_expression": rule.expression}
+        yield WrittenRow(key_of(rule), table, (), {**values, **_rest(rule, table)})
+    for policy in definitions.policies:
+        table = "policy_rules"
+        given = policy.external_id
+        values = {"policy_id": given if clean_word(given) == policy.policy else policy.policy}
+        values["policy_type"] = policy.type.value
+        values["policy_expression"] = policy.expression
+        yield WrittenRow(key_of(policy), table, (), {**values, **_rest(policy, table)})
 
 
 def _rest(noun: FrozenModel, table: str) -> Written:
     """Fields with a column of the same name."""
-    return {key: value for key, value in noun.to_data().items() if key in TABLES[table]}
+    data = noun.to_data()
+    return {name: data.get(name) for name in TABLES[table] if name in type(noun).model_fields}
 
 
 def _ids(external: Mapping[str, str]) -> dict[str, str]:
@@ -126,76 +162,75 @@ def _ids(external: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _source(source: SourceDefinition, row_id: str) -> Iterator[tuple[str, Written]]:
+def _source(source: SourceDefinition, row_id: str) -> Iterator[WrittenRow]:
+    key = key_of(source)
     named: Written = {"source_name": source.source, "external_id": source.external_id}
-    values: Written = {"description": source.description, "owner": source.owner}
-    yield "md_src_ctrl", {"source_id": row_id, "enabled": source.active, **named, **values}
+    texts: Written = {"description": source.description, "owner": source.owner}
+    control: Written = {"source_id": row_id, "enabled": source.active, **named, **texts}
+    yield WrittenRow(key, "md_src_ctrl", (), control)
     kind = source.source_type or source.format.value
-    system: Written = {"source_system_id": row_id, "source_type": kind}
+    system: Written = {"source_system_id": row_id, "source_type": kind, "active": source.active}
     known: Written = {name: source.details.get(name) for name in SYSTEM_DETAILS}
-    yield "source_systems", {**system, "active": source.active, **named, **known}
-    for name, value in source_details(source).items():
-        yield "md_src_det", {"source_id": row_id, "detail_name": name, "detail_value": value}
+    elsewhere: Written = {"system_name": source.source, "path": source.path, **texts}
+    yield WrittenRow(key, "source_systems", (), {**system, **named, **known}, elsewhere)
+    for path, name, value in source_details(source):
+        values: Written = {"source_id": row_id, "detail_name": name, "detail_value": value}
+        yield WrittenRow(key, "md_src_det", path, values)
 
 
 def _target(
     target: TargetDefinition, row_id: str, sources: Mapping[str, str]
-) -> Iterator[tuple[str, Written]]:
-    yield (
-        "md_tgt_ctrl",
-        {
-            "target_id": row_id,
-            "location": target.location,
-            "target_type": target.type,
-            "zone": target.zone,
-            "status": _status(target.active),
-            "target_name": target.target,
-            "description": target.description,
-            "external_id": target.external_id,
-        },
-    )
-    details = {"format": target.format.value, "partition_by": _list(target.partition_by)}
-    details |= {"transform": target.transform, "url": target.url}
-    details |= {f"{AS_SECRET}{name}": place for name, place in target.secrets.items()}
-    reserved = {*TARGET_FIELDS, *(k.lower() for k in target.details if k.startswith(AS_SECRET))}
-    free = {_free(key, reserved, AS_DETAIL): value for key, value in target.details.items()}
-    for name, value in {**details, **free}.items():
-        yield "md_tgt_det", {"target_id": row_id, "detail_name": name, "detail_value": value}
+) -> Iterator[WrittenRow]:
+    key = key_of(target)
+    values: Written = {
+        "target_id": row_id,
+        "location": target.location,
+        "target_type": target.type,
+        "zone": target.zone,
+        "status": _status(target.active),
+        "target_name": target.target,
+        "description": target.description,
+        "external_id": target.external_id,
+    }
+    yield WrittenRow(key, "md_tgt_ctrl", (), values)
+    for path, name, value in target_details(target):
+        values = {"target_id": row_id, "detail_name": name, "detail_value": value}
+        yield WrittenRow(key, "md_tgt_det", path, values)
     for mapping in target.sources:
-        yield (
-            "md_src_tgt_ctrl",
-            {
-                "source_id": sources.get(mapping.source, mapping.source),
-                "target_id": row_id,
-                "relationship_type": mapping.relationship,
-                "description": mapping.description,
-                "enabled": mapping.active,
-            },
-        )
+        values = {
+            "source_id": sources.get(mapping.source, mapping.source),
+            "target_id": row_id,
+            "relationship_type": mapping.relationship,
+            "description": mapping.description,
+            "enabled": mapping.active,
+        }
+        yield WrittenRow(key, "md_src_tgt_ctrl", (mapping.source,), values)
 
 
-def _job(job: JobDefinition, row_id: str) -> Iterator[tuple[str, Written]]:
-    yield (
-        "md_jobs",
-        {
-            "job_id": row_id,
-            "job_name": job.job,
-            "description": job.description,
-            "owner": job.owner,
-            "job_type": job.type,
-            "status": "ENABLED" if job.active else "DISABLED",
-            "dataset_name": job.dataset,
-            "title": job.title,
-            "external_id": job.external_id,
-        },
-    )
+def _job(job: JobDefinition, row_id: str, datasets: Mapping[str, str]) -> Iterator[WrittenRow]:
+    key = key_of(job)
+    values: Written = {
+        "job_id": row_id,
+        "job_name": job.job,
+        "description": job.description,
+        "owner": job.owner,
+        "job_type": job.type,
+        "status": "ENABLED" if job.active else "DISABLED",
+        "dataset_name": job.dataset,
+        "title": job.title,
+        "external_id": job.external_id,
+    }
+    elsewhere: Written = {"dataset_id": datasets.get(job.dataset or "", job.dataset)}
+    yield WrittenRow(key, "md_jobs", (), values, elsewhere)
     for name, value in job.details.items():
-        yield "md_jobs_det", {"job_id": row_id, "detail_name": name, "detail_value": value}
+        values = {"job_id": row_id, "detail_name": name, "detail_value": value}
+        yield WrittenRow(key, "md_jobs_det", (name,), values)
     for name, value in job.config.items():
         switch = flag_of(value) if name == ACTIVE_CONFIG else True
         idle = switch is None or (job.active and not switch)
         written = f"{AS_CONFIG}{name}" if idle or name.startswith(AS_CONFIG) else name
-        yield "md_jobconfig", {"job_id": row_id, "config_name": written, "config_value": value}
+        values = {"job_id": row_id, "config_name": written, "config_value": value}
+        yield WrittenRow(key, "md_jobconfig", (name,), values)
 
 
 def _datasets(
@@ -204,7 +239,7 @@ def _datasets(
     sources: Mapping[str, str],
     targets: Mapping[str, str],
     catalogue: Catalogue,
-) -> Iterator[tuple[str, Written]]:
+) -> Iterator[WrittenRow]:
     objects = _ids(
         {
             item.dataset: item.build.external_id
@@ -213,27 +248,34 @@ def _datasets(
         }
     )
     for item in datasets:
+        key = key_of(item)
         target = None if item.target is None else targets.get(item.target, item.target)
         named: Written = {"dataset_id": ids[item.dataset], "dataset_name": item.dataset}
         named["target_id"] = target
-        yield "md_datasets", {**named, **_catalogue_row(item)}
-        yield "dataset_registry", {**named, **_registry_row(item)}
+        yield WrittenRow(key, "md_datasets", (), {**named, **_catalogue_row(item)})
+        yield WrittenRow(key, "dataset_registry", (), {**named, **_registry_row(item)})
         if isinstance(item.build, FromSource):
-            row_id = objects[item.dataset]
             source = sources.get(item.build.source, item.build.source)
-            yield "source_objects", {**_object_row(item, item.build), "source_object_id": row_id,
-                                     "source_system_id": source}  # fmt: skip
-            for position, column in enumerate(item.columns, 1):
-                values = _column_row(column, item.rules)
-                yield "source_object_columns", {
-                    "source_object_id": row_id, "ordinal_position": position, **values,
-                }  # fmt: skip
-        elsewhere = {r.rule_id for c in item.columns for r in column_rules(item, c, catalogue)}
+            yield from _object(item, item.build, objects[item.dataset], source, named)
+        in_sets = {r.rule_id for c in item.columns for r in column_rules(item, c, catalogue)}
         for rule in item.rules:
-            if rule.rule_id in elsewhere:
-                continue
-            yield "quality_rules", {**_rule_row(rule), "dataset_id": ids[item.dataset],
-                                    "layer": item.dataset.layer.value}  # fmt: skip
+            row = _rule(item, rule, ids[item.dataset])
+            yield row.written_elsewhere() if rule.rule_id in in_sets else row
+
+
+def _object(
+    item: DatasetDefinition, build: FromSource, row_id: str, source: str, named: Written
+) -> Iterator[WrittenRow]:
+    key = key_of(item)
+    values = {**_object_row(item, build), "source_object_id": row_id, "source_system_id": source}
+    elsewhere: Written = {"dataset_id": named["dataset_id"], "target_id": named["target_id"]}
+    elsewhere |= {"owner": item.owner, "domain": item.domain, "description": item.description}
+    elsewhere |= {name: item.details.get(name) for name in OBJECT_DETAILS}
+    yield WrittenRow(key, "source_objects", (), values, elsewhere)
+    for position, column in enumerate(item.columns, 1):
+        place: Written = {"source_object_id": row_id, "ordinal_position": position}
+        values = {**place, **_column_row(column, item.rules)}
+        yield WrittenRow(key, "source_object_columns", (column.name,), values)
 
 
 def _catalogue_row(item: DatasetDefinition) -> Written:
@@ -318,20 +360,21 @@ def _column_row(column: ColumnDefinition, rules: tuple[RuleDefinition, ...]) -> 
     }
 
 
-def _rule_row(rule: RuleDefinition) -> Written:
-    return {
-        "rule_id": rule.external_id if rule.rule_id in rule_ids(rule.external_id) else rule.rule_id,
-        "external_id": rule.external_id or None,
+def _rule(item: DatasetDefinition, rule: RuleDefinition, dataset_id: str) -> WrittenRow:
+    given = rule.external_id
+    values: Written = {
+        "rule_id": given if rule.rule_id in rule_ids(given) else rule.rule_id,
+        "dataset_id": dataset_id,
+        "layer": item.dataset.layer.value,
+        "external_id": given or None,
         "rule_type": rule.rule_type,
         "rule_expression": rule.expression,
         "severity": rule.severity.value,
         "active": rule.active,
     }
-
-
-def _free(key: str, reserved: set[str], prefix: str) -> str:
-    """Prefix a free-form name that is reserved."""
-    return f"{prefix}{key}" if key.lower() in reserved or key.startswith(prefix) else key
+    columns = read_rule(rule.expression).rule.columns
+    elsewhere: Written = {"dataset_name": item.dataset, "column_name": ", ".join(columns)}
+    return WrittenRow(key_of(item), "quality_rules", (rule.rule_id,), values, elsewhere)
 
 
 def _list(names: Sequence[str]) -> str:

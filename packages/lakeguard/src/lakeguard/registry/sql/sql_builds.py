@@ -74,7 +74,10 @@ def check_columns(text: str, tables: Mapping[DatasetName, KnownTable]) -> tuple[
 
 
 def check_transform(text: str) -> tuple[SqlProblem, ...]:
-    """Every problem of the SQL as a SELECT over ``batch`` only."""
+    """Every problem of the SQL as a SELECT over ``batch`` only.
+
+    Its columns are those of whatever source is read, so ``info.email`` may be a field of one.
+    """
     try:
         facts = _facts(text, frozenset({BATCH}))
     except SqlRefused as refused:

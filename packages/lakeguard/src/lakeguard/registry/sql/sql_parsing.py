@@ -76,7 +76,7 @@ def read_sql(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
     calls = function_problems(tokens, root)
     problems |= {problem for problem in calls if problem.offset not in known}
     unknown = () if problems else tuple(_unknown_qualifiers(tokens, root, references))
-    as_columns = set() if given else _column_starts(root)
+    as_columns = _column_starts(root)
     problems |= {found for _, found in unknown if found.offset not in as_columns}
     return SqlFacts(
         tables=references,

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sqlglot import exp
 
 from lakeguard.registry.sql.spark_functions import TABLE_FUNCTIONS
+from lakeguard.registry.sql.sql_tokens import PINNED
+from lakeguard.registry.sql.sql_words import foldings, same_in_spark
 from lakeguard.registry.text.sql_lexing import SqlProblem
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import BadName
 
 _RELATIONS = (exp.Table, exp.Subquery, exp.Values, exp.Lateral)
-_TABLE_PARTS = frozenset({"this", "db", "catalog", "alias", "pivots", "joins", "laterals"})
+_TABLE_PARTS = frozenset(
+    {"this", "db", "catalog", "alias", "pivots", "joins", "laterals", "sample"}
+)
+"""A sample is refused as such."""
+_VERSIONED = re.compile(r"@(?:[vV]\d+|\d{17})$")
+"""A version or time in the name of a Delta table."""
 _USE_ALIAS = "; give the table an alias and use that"
 
 
@@ -44,7 +52,8 @@ def reads_given(root: exp.Expr, given: frozenset[str]) -> bool:
 
 
 def common_tables(root: exp.Expr) -> frozenset[str]:
-    return frozenset(cte.alias.casefold() for cte in root.find_all(exp.CTE))
+    """Every name that Spark may find a common table expression by, folded."""
+    return frozenset(name for cte in root.find_all(exp.CTE) for name in foldings(cte.alias))
 
 
 def table_references(root: exp.Expr) -> list[exp.Table]:
@@ -81,9 +90,9 @@ def _check_table(table: exp.Table, text: str, given: frozenset[str]) -> Iterator
         return
     extra = [key for key, value in table.args.items() if value and key not in _TABLE_PARTS]
     if extra:
-        yield SqlProblem(
-            f"{extra[0]} is not supported; inputs are pinned to a version", *_span(table)
-        )
+        yield SqlProblem(f"{extra[0]} is not supported; {PINNED}", *_span(table))
+    elif _VERSIONED.search(table.name):
+        yield SqlProblem(f"{_spelled(table)} is not supported; {PINNED}", *_span(table))
     elif _is_string(table, text):
         yield SqlProblem("a string is not a table", *_span(table))
     elif _dataset(table) is None and not (_is_given(table, given) or _is_common_table(table)):
@@ -117,10 +126,9 @@ def _is_given(table: exp.Table, given: frozenset[str]) -> bool:
 
 
 def _is_common_table(table: exp.Table) -> bool:
-    """Whether an unqualified name is a visible common table expression."""
+    """Whether an unqualified name is a visible common table expression, for Spark too."""
     if table.args.get("db"):
         return False
-    wanted = table.name.casefold()
     node: exp.Expr = table
     while node.parent is not None:
         parent = node.parent
@@ -132,7 +140,7 @@ def _is_common_table(table: exp.Table) -> bool:
         else:
             clause = parent.args.get("with_")
             visible = clause.expressions if clause is not None else []
-        if any(cte.alias.casefold() == wanted for cte in visible):
+        if any(same_in_spark(cte.alias, table.name) for cte in visible):
             return True
         node = parent
     return False

@@ -43,6 +43,7 @@ _RELATION_STARTS = {
     TokenType.VAR, TokenType.IDENTIFIER, TokenType.STRING, TokenType.L_PAREN,
     TokenType.LATERAL,
 }  # fmt: skip
+PINNED = "inputs are pinned to a version; write the name alone"
 _REFUSED_TOKENS = {
     TokenType.PIPE_GT: "pipe syntax is not supported; write SELECT",
     TokenType.PLACEHOLDER: "parameters are not supported",
@@ -56,9 +57,12 @@ def one_statement(tokens: Sequence[Token]) -> int | None:
     if first.token_type not in _FIRST:
         problem = f"a build must be one SELECT, not {first.text[:20]}"
         raise SqlRefused(SqlProblem(problem, first.start, first.end + 1 - first.start))
-    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+    for index, token in enumerate(tokens):
+        following = tokens[index + 1] if index + 1 < len(tokens) else None
         if token.token_type in _REFUSED_TOKENS:
             problem = _REFUSED_TOKENS[token.token_type]
+            if token.text == "@" and _names_a_dataset(tokens[:index]):
+                problem = f"@ after a table is not supported; {PINNED}"
             raise SqlRefused(SqlProblem(problem, token.start, token.end + 1 - token.start))
         if token.token_type is TokenType.SEMICOLON:
             if following is None:
@@ -67,6 +71,12 @@ def one_statement(tokens: Sequence[Token]) -> int | None:
                 SqlProblem("a build must be one SELECT; found a second statement", token.start)
             )
     return None
+
+
+def _names_a_dataset(before: Sequence[Token]) -> bool:
+    """Whether the tokens end with ``layer.name``."""
+    kinds = [token.token_type for token in before[-2:]]
+    return kinds[:1] == [TokenType.DOT] and kinds[-1] is not TokenType.DOT
 
 
 def refuse_dangling(tokens: Sequence[Token]) -> None:

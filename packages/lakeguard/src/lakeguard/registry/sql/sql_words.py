@@ -66,6 +66,20 @@ def folds_as_in_spark(name: str) -> bool:
     return name.isascii() or all(map(_folds_one_to_one, name))
 
 
+def same_in_spark(one: str, other: str) -> bool:
+    """Whether Spark certainly takes both names for the same."""
+    if one == other:
+        return True
+    return one.casefold() == other.casefold() and all(map(folds_as_in_spark, (one, other)))
+
+
+def foldings(name: str) -> frozenset[str]:
+    """Whatever a comparison without case may make of the name, of it all or letter by letter."""
+    letters = ("".join(fold(each)[0] for each in name) for fold in (str.lower, str.upper))
+    spelled = (name, name.lower(), name.upper(), *letters)
+    return frozenset(folded for each in spelled for folded in (each.lower(), each.casefold()))
+
+
 def _folds_one_to_one(character: str) -> bool:
     if character.isascii():
         return True

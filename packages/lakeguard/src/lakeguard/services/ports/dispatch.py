@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
+from lakeguard.dispatch.attempt_ends import REPORTED_KINDS
 from lakeguard.dispatch.claim import claim_due
 from lakeguard.dispatch.leases import hand_over, keep
-from lakeguard.dispatch.report import report_all
+from lakeguard.dispatch.report import ClaimedTask, report_all, report_claimed
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.transaction import Transaction
@@ -29,11 +30,14 @@ from lakeguard_sdk.storage.fault_points import reached
 
 _AT_ONCE = 1_000
 """Tasks or reports per transaction."""
+_MOST_CLAIMED = 10_000
 
 
 @dataclass(frozen=True)
 class EmbeddedDispatch:
     context: PlaneContext
+    _claimed: dict[str, ClaimedTask] = field(default_factory=dict, compare=False, repr=False)
+    """Tasks claimed here by run: their reports need not look them up."""
 
     def check(self) -> None:
         self.context.database.check()
@@ -50,7 +54,7 @@ class EmbeddedDispatch:
         context = self.context
         if limit < 1:
             return ()
-        found, off = context.transact(
+        found = context.transact(
             lambda tx: claim_due(
                 tx,
                 worker,
@@ -61,9 +65,14 @@ class EmbeddedDispatch:
             )
         )
         reached("task.claimed")
-        for each in off:
+        for each in found.refused:
             refused(each)
-        return tuple(found)
+        if len(self._claimed) > _MOST_CLAIMED:  # their reports never came
+            self._claimed.clear()
+        for task, assignment in zip(found.begun, found.assignments, strict=True):
+            if task.kind in REPORTED_KINDS:
+                self._claimed[assignment.ticket.run_id] = ClaimedTask(task, assignment.outputs)
+        return tuple(found.assignments)
 
     def keep(self, tickets: Sequence[RunTicket]) -> Mapping[str, float]:
         context = self.context
@@ -104,6 +113,9 @@ class EmbeddedDispatch:
         self, reports: Sequence[tuple[RunTicket, TaskReport]]
     ) -> list[TaskAnswer | LakeGuardError]:
         context = self.context
+        quick = self._claimed_reported(reports)
+        if quick is not None:
+            return quick
 
         def work(tx: Transaction) -> list[TaskAnswer | LakeGuardError]:
             answers = report_all(tx, reports, context.dispatch)
@@ -111,3 +123,16 @@ class EmbeddedDispatch:
             return answers
 
         return context.transact(work)
+
+    def _claimed_reported(
+        self, reports: Sequence[tuple[RunTicket, TaskReport]]
+    ) -> list[TaskAnswer | LakeGuardError] | None:
+        """One report on a task that was claimed here, where one statement can do it."""
+        context = self.context
+        claimed = self._claimed.pop(reports[0][0].run_id, None) if len(reports) == 1 else None
+        if claimed is None or context.database.engine.dialect.name != "postgresql":
+            return None
+        (report,) = reports
+        reached("report.written")
+        answer = context.alone(lambda tx: report_claimed(tx, report, claimed, context.dispatch))
+        return None if answer is None else [answer]

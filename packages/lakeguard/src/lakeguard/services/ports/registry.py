@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lakeguard.promotion.context import PlaneContext
@@ -12,6 +13,7 @@ from lakeguard.registry.validation.settings_checks import require_apart, require
 from lakeguard.services.users import records_actor
 from lakeguard_sdk.errors import SecretInReason
 from lakeguard_sdk.model.definitions import Definitions
+from lakeguard_sdk.model.given_values import GivenRow, GivenValues
 from lakeguard_sdk.model.plan import Applied, Plan
 from lakeguard_sdk.security.secret_values import holds_secret
 from lakeguard_sdk.storage.fault_points import reached
@@ -34,6 +36,13 @@ class EmbeddedRegistry:
             entries = read_state(tx).entries.values()
         return {entry.name: entry.key for entry in entries if entry.kind == "dataset"}
 
+    def given_values(self) -> GivenValues:
+        """What rows gave, by definition, where an export would write something else."""
+        from lakeguard.registry.given_values.record_values import read_given
+
+        with self.context.read() as tx:
+            return read_given(tx)
+
     def plan(self, definitions: Definitions, *, keep_drift: bool = True) -> Plan:
         require_apart(definitions.targets, self.context.database.url)
         require_store(definitions, self.context.secrets.command)
@@ -42,11 +51,19 @@ class EmbeddedRegistry:
             return make_plan(definitions, current, self.context.lake, keep_drift=keep_drift)
 
     @records_actor
-    def apply(self, plan: Plan, reason: str = "", *, keep_drift: bool = True) -> Applied:
+    def apply(
+        self,
+        plan: Plan,
+        reason: str = "",
+        *,
+        keep_drift: bool = True,
+        given: Sequence[GivenRow] = (),
+    ) -> Applied:
         """Also refused if a move in progress adds columns that the plan does not allow."""
         from lakeguard.promotion.deciding.record_decision import register_datasets
         from lakeguard.promotion.publishing.schema_drift import require_room_for_moves
         from lakeguard.registry.apply_plan import apply_plan
+        from lakeguard.registry.given_values.record_values import record_given
 
         if holds_secret(reason):
             raise SecretInReason()
@@ -61,6 +78,7 @@ class EmbeddedRegistry:
             if applied.steps:
                 require_room_for_moves(tx, context)
                 register_datasets(tx, applied)
+            record_given(tx, given, at)
             reached("apply.written")
         reached("apply.committed")
         return applied

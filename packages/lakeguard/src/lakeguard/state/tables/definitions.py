@@ -199,3 +199,16 @@ dq_rule_catalog_revisions = Table(
     Column("built_in", Boolean, nullable=False),
     PrimaryKeyConstraint("org_id", "rule_name", "revision", name="pk_dq_rule_catalog_revisions"),
 )
+
+given_values = Table(
+    "given_values",
+    metadata,
+    Column("org_id", Id, nullable=False),
+    Column("kind", Word, nullable=False),
+    Column("definition_key", Name, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("given", Long, nullable=False),
+    Column("given_at", UtcTime, nullable=False),
+    Column("given_by", Name, nullable=False),
+    PrimaryKeyConstraint("org_id", "kind", "definition_key", "revision", name="pk_given_values"),
+)

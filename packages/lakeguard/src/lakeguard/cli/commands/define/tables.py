@@ -19,6 +19,7 @@ from lakeguard.cli.terminal.layout import (
 )
 from lakeguard.cli.terminal.output import answer
 from lakeguard.registry.editing.export import definition_files
+from lakeguard.registry.given_values.restore_rows import restored_rows
 from lakeguard.registry.rows import Row, read_rows
 from lakeguard.registry.rows.assemble import Assembly
 from lakeguard.registry.rows.error_rendering import render_row_errors
@@ -28,6 +29,7 @@ from lakeguard.services.definition_counts import counted
 from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.errors import AlreadyExists, InvalidDefinitions, InvalidRows
+from lakeguard_sdk.model.given_values import GivenRow
 from lakeguard_sdk.model.plan import Plan
 
 
@@ -45,12 +47,12 @@ def load_command(call: Call, files: tuple[Path, ...], dry_run: bool) -> None:
     with _shown_at_rows():
         rows = _rows(files)
     if dry_run:
-        plan = _plan(client_of(call), rows)
+        plan, _ = _plan(client_of(call), rows)
         answer(call, {"plan": plan.to_data()}, plan_lines(plan, follow="lakeguard load FILES"))
         return
     with writing(call) as client:
-        plan = _plan(client, rows)
-        applied = client.registry.apply(plan)
+        plan, given = _plan(client, rows)
+        applied = client.registry.apply(plan, given=given)
     data = {"applied": applied.to_data(), "plan": plan.to_data()}
     answer(call, data, applied_lines(plan, applied))
 
@@ -63,14 +65,15 @@ def _rows(files: Iterable[Path]) -> list[Row]:
     return rows
 
 
-def _plan(client: Client, rows: list[Row]) -> Plan:
+def _plan(client: Client, rows: list[Row]) -> tuple[Plan, list[GivenRow]]:
+    """The plan, and the rows by definition."""
     with _shown_at_rows():
         findings = Findings()
         registry = client.registry
         assembly = Assembly(rows, registry.definitions(), findings, registry.dataset_ids())
         findings.raise_if_any()
         try:
-            return client.registry.plan(assembly.definitions)
+            return client.registry.plan(assembly.definitions), assembly.given
         except InvalidDefinitions as invalid:
             raise InvalidDefinitions(map(assembly.placed, invalid.errors)) from None
 
@@ -112,7 +115,8 @@ def export_command(call: Call, dest: Path, form: str) -> None:
     registry = client_of(call).registry
     definitions = registry.definitions()
     if form == "rows":
-        written = csv_files(definitions, registry.dataset_ids())
+        rows = restored_rows(definitions, registry.dataset_ids(), registry.given_values())
+        written = csv_files(rows)
     else:
         written = definition_files(definitions)
     for name, text in written.items():

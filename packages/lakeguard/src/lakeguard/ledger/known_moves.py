@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 from sqlalchemy import select
 
-from lakeguard.insight.verification.table_view import ShownFile
+from lakeguard.lake.table_view import ShownFile
 from lakeguard.ledger.intents import IntentOutcome
 from lakeguard.ledger.maintenance import removed_paths
 from lakeguard.state.schema import (
@@ -110,10 +110,35 @@ class Governed:
         found = {file.path: file for m in self.moves if m.committed for file in m.adds}
         return tuple(found.values())
 
+    def files_at(self, commit: int) -> dict[str, ShownFile]:
+        """The files that a decided commit shows, by path."""
+        restored = {move.target_commit for move in self.moves}
+        seen: dict[int, dict[str, ShownFile]] = {}
+        shown: dict[str, ShownFile] = {}
+        for move in sorted(self.moves, key=lambda move: move.commit):
+            if not move.committed or move.commit > commit:
+                continue
+            if move.target_commit is not None:
+                shown = dict(seen.get(move.target_commit, shown))
+            else:
+                for path in move.removes:
+                    shown.pop(path, None)
+                shown.update((file.path, file.shown) for file in move.adds)
+            if move.commit in restored:
+                seen[move.commit] = dict(shown)
+        return shown
+
 
 def governed_ids(tx: Transaction) -> list[str]:
     found = select(governed_tables.c.dataset_id).where(governed_tables.c.org_id == tx.org_id)
     return list(tx.scalars(found.order_by(governed_tables.c.dataset_id)))
+
+
+def files_at(tx: Transaction, table_id: str, commit: int) -> Set[str]:
+    """Paths of the files that a decided commit shows; none for an unknown table."""
+    table = governed_tables.c
+    owner = tx.scalar(select(table.dataset_id).where(table.table_id == table_id))
+    return set() if owner is None else governed_table(tx, owner).files_at(commit).keys()
 
 
 def governed_table(tx: Transaction, dataset_id: str) -> Governed:

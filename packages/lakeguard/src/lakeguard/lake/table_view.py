@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +21,8 @@ from lakeguard_sdk.storage.storage import local_path
 
 Columns = frozenset[tuple[str, str]]
 
+LOG_ERRORS = (DeltaError, OSError, ValueError, KeyError, TypeError, pa.ArrowException)
+"""What reading a log raises that contradicts itself."""
 _OWN = "modification_time"
 _FEATURES = frozenset({"timestampNtz"})
 """Allowed reader features: types, but none that hides rows."""
@@ -37,7 +39,7 @@ class ShownFile(NamedTuple):
 
 @dataclass(frozen=True)
 class Shown:
-    """A table's head."""
+    """A version of a table."""
 
     version: int
     files: pa.Table
@@ -53,10 +55,10 @@ class Shown:
         return set(self.files["path"].to_pylist())
 
 
-def read_head(location: str) -> Shown:
-    """Raises ``TableUnreadable``."""
+def read_view(location: str, version: int | None = None) -> Shown:
+    """The head, or a version; raises ``TableUnreadable``."""
     try:
-        handle = DeltaTable(local_path(location))
+        handle = DeltaTable(local_path(location), version=version)
         metadata, protocol = handle.metadata(), handle.protocol()
         features = frozenset(protocol.reader_features or ())
         return Shown(
@@ -67,9 +69,15 @@ def read_head(location: str) -> Shown:
             keeps_properties=TABLE_PROPERTIES.items() <= metadata.configuration.items(),
             plain=protocol.min_reader_version == 1 or features <= _FEATURES,
         )
-    except (DeltaError, OSError, ValueError) as error:
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise TableUnreadable(dataset=location, location=location, reason=reason) from error
+    except LOG_ERRORS as error:
+        raise unreadable(location, error) from error
+
+
+def unreadable(location: str, error: Exception) -> TableUnreadable:
+    reason = next(iter(str(error).splitlines()), type(error).__name__)
+    if isinstance(error, KeyError):
+        reason = f"its log contradicts itself about {reason}"
+    return TableUnreadable(dataset=location, location=location, reason=reason)
 
 
 def as_shown(schema: str, partition_by: Iterable[str], files: Iterable[ShownFile]) -> pa.Table:
@@ -110,6 +118,66 @@ def differing(expected: pa.Table, found: pa.Table) -> tuple[list[str], list[str]
             paths |= set(found["path"].filter(unlike).to_pylist())
             names.append(name)
     return sorted(paths), names
+
+
+class Approved(NamedTuple):
+    """What a version of a table must show."""
+
+    files: Mapping[str, ShownFile]
+    schema: str
+    """In Delta's JSON; empty if it is not known."""
+    partition_by: tuple[str, ...] | None
+    """None before the first version."""
+
+
+def differences(found: Shown, approved: Approved) -> Iterator[str]:
+    """How a table differs for its readers from what was approved."""
+    if not found.plain:
+        yield "the table asks its readers for a feature that can hide rows"
+    files = files_difference(found.paths, approved.files.keys())
+    if files is not None:
+        yield files
+    elif approved.partition_by is not None and approved.schema:
+        yield from _content_differences(found, approved, approved.partition_by)
+
+
+def files_difference(found: Set[str], approved: Set[str]) -> str | None:
+    more, less = sorted(found - approved), sorted(approved - found)
+    if not more and not less:
+        return None
+    return (
+        f"the table shows {len(more)} files more and {len(less)} less than were published,"
+        f" such as {(more + less)[0]}"
+    )
+
+
+def _content_differences(
+    found: Shown, approved: Approved, partition_by: tuple[str, ...]
+) -> Iterator[str]:
+    expected = columns_of(approved.schema)
+    if found.columns != expected:
+        yield f"the table shows {columns_difference(expected, found.columns)}"
+    elif found.partition_by != partition_by:
+        yield f"the table shows {partition_difference(partition_by, found.partition_by)}"
+    else:
+        shown = as_shown(approved.schema, partition_by, approved.files.values())
+        paths, names = differing(shown, found.files)
+        if paths:
+            yield (
+                f"the table says of {len(paths)} files another {', '.join(names[:3])} than was"
+                f" approved, such as of {paths[0]}"
+            )
+
+
+def columns_difference(expected: Columns, found: Columns) -> str:
+    lost, new = (
+        [f"{name} {kind}" for name, kind in sorted(c)] for c in (expected - found, found - expected)
+    )
+    return f"other columns than were approved: expected {', '.join(lost)}, found {', '.join(new)}"
+
+
+def partition_difference(expected: Iterable[str], found: Iterable[str]) -> str:
+    return f"partitions by ({', '.join(found)}), approved were ({', '.join(expected)})"
 
 
 def columns_of(schema: str) -> Columns:
