@@ -65,3 +65,14 @@ def test_what_checks_definitions_loads_no_reader_and_no_engine(
     assert shell("init", "--example", tmp_path / "example").code == 0
     assert shell("apply", "--project", tmp_path / "example").code == 0
     assert loaded_by(tmp_path / "example", CHECKING) == CHECKING
+
+
+def test_an_engine_reports_no_leaks_at_the_end() -> None:
+    script = (
+        "import sys, duckdb; from lakeguard.cli.main import main;"
+        "sys.argv = ['lakeguard', '--version']; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
