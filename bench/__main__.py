@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import deciding, guarded_write, large_ingest, loads, memory, registry
+from bench import deciding, guarded_write, large_ingest, loads, memory, registry, startup
 from bench.dispatch import benchmark as dispatch
 from bench.figures import Figure, keep, show
 
@@ -17,6 +17,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     loads.NAME: loads.run,
     memory.NAME: memory.run,
     registry.NAME: registry.run,
+    startup.NAME: startup.run,
 }
 
 

@@ -17,8 +17,9 @@ from lakeguard.dispatch import tasks
 from lakeguard.lake.delta import DeltaTables
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.run_port import PromotionRuns
+from lakeguard.registry.apply_plan import apply_plan
 from lakeguard.registry.planning.plan import make_plan
-from lakeguard.registry.store import apply_plan, read_state, require_dataset
+from lakeguard.registry.store import read_state, require_dataset
 from lakeguard.relay.attach import attach
 from lakeguard.relay.relay import Relay
 from lakeguard.state import outbox

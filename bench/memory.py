@@ -27,8 +27,9 @@ from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.deciding.record_decision import Case, decide_and_record
 from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard.promotion.opening.pinned_rules import pin_rules
+from lakeguard.registry.apply_plan import apply_plan
 from lakeguard.registry.planning.plan import make_plan
-from lakeguard.registry.store import apply_plan, read_state, require_dataset
+from lakeguard.registry.store import read_state, require_dataset
 from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import decisions

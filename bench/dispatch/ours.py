@@ -12,8 +12,9 @@ from bench.dispatch import guarantees
 from bench.dispatch.racing import Address, Gate, Queue
 from lakeguard.lake.delta import DeltaTables
 from lakeguard.promotion.context import PlaneContext
+from lakeguard.registry.apply_plan import apply_plan
 from lakeguard.registry.planning.plan import make_plan
-from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.registry.store import read_state
 from lakeguard.scheduler.launch.launch import (
     Cause,
     CauseKind,

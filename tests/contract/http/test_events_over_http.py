@@ -11,8 +11,9 @@ import pytest
 from lakeguard.http import Inbox, parse_place
 from lakeguard.http.routes import FRESH_SECONDS, is_fresh, is_signed
 from lakeguard.promotion.context import PlaneContext
+from lakeguard.registry.apply_plan import apply_plan
 from lakeguard.registry.planning.plan import make_plan
-from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.registry.store import read_state
 from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard.settings.settings import SecretReference
 from lakeguard.state.database import Database

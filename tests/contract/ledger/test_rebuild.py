@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from lakeguard.registry.apply_plan import apply_plan
 from lakeguard.registry.planning.plan import make_plan
-from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.registry.store import read_state
 from lakeguard.relay.attach import attach
 from lakeguard.relay.owner import OWNER_FILE, ledger_root
 from lakeguard.relay.rebuild import Rebuild

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lakeguard.plane import open_state
-from lakeguard.registry.store import apply_plan
+from lakeguard.registry.apply_plan import apply_plan
 from lakeguard.settings import load_settings
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk import Client

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from lakeguard.lake.quarantine_tables import Shown, ShownFile
+from lakeguard.lake.port import Shown, ShownFile
 from lakeguard_sdk.types.schema import TableSchema
 
 

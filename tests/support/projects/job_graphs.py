@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from lakeguard.promotion.context import PlaneContext
+from lakeguard.registry.apply_plan import apply_plan
 from lakeguard.registry.planning.plan import make_plan
-from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.registry.store import read_state
 from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from lakeguard.lake.port import GovernedTables
 from lakeguard.promotion.context import PlaneContext
+from lakeguard.registry.apply_plan import apply_plan
 from lakeguard.registry.planning.plan import make_plan
-from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.registry.store import read_state
 from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.core.dataset_name import DatasetName

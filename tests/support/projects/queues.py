@@ -19,8 +19,9 @@ from lakeguard.lake.delta import DeltaTables
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.moves.cancel import cancel_task
 from lakeguard.promotion.moves.reap import reap_reported
+from lakeguard.registry.apply_plan import apply_plan
 from lakeguard.registry.planning.plan import make_plan
-from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.registry.store import read_state
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
 from lakeguard.state.database import Database
 from lakeguard.state.schema import md_jobs

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from lakeguard.registry.apply_plan import apply_plan
 from lakeguard.registry.given_values.record_values import read_given, record_given
 from lakeguard.registry.given_values.restore_rows import restored_rows
 from lakeguard.registry.kinds import gathered
@@ -15,7 +16,7 @@ from lakeguard.registry.rows import Row
 from lakeguard.registry.rows.assemble import Assembly
 from lakeguard.registry.rows.write_rows import Written
 from lakeguard.registry.snapshot import RegistryState
-from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.registry.store import read_state
 from lakeguard.registry.text.problems import Findings
 from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState

@@ -20,8 +20,9 @@ from sqlalchemy import event, select
 
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.run_port import PromotionRuns
+from lakeguard.registry.apply_plan import apply_plan
 from lakeguard.registry.planning.plan import make_plan
-from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.registry.store import read_state
 from lakeguard.scheduler.graph.deploy import deploy
 from lakeguard.scheduler.triggers.tick import Watch, tick
 from lakeguard.services.ports.dispatch import EmbeddedDispatch

@@ -45,7 +45,7 @@ def test_a_folder_is_the_same_the_second_time(folder: Path, tmp_path: Path) -> N
 
 def test_what_is_known_is_not_read_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = load_folder(folder)
-    monkeypatch.setattr("lakeguard.registry.load_folder.read_document", None)
+    monkeypatch.setattr("lakeguard.registry.text.yaml_documents.read_document", None)
     assert load_folder(folder) == first
 
 

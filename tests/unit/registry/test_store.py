@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard.registry.apply_plan import apply_plan
 from lakeguard.registry.kinds import every, key_of
 from lakeguard.registry.planning.describe import describe
 from lakeguard.registry.snapshot import EMPTY_HEAD
 from lakeguard.registry.store import (
     RegisteredDataset,
-    apply_plan,
     current_definition,
     current_policies,
     current_source,

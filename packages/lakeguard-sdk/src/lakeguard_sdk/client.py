@@ -6,20 +6,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 from urllib.parse import urlsplit
 
 from lakeguard_sdk.errors import UnknownPlane, WorkerMissing
-from lakeguard_sdk.expressions.measures import Measure
-from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
-from lakeguard_sdk.model.history import RebuildPlan, Rebuilt, Remeasured, RemeasurePlan
-from lakeguard_sdk.model.notifications import Notifications
-from lakeguard_sdk.model.profile import Profile
-from lakeguard_sdk.model.read_models import ResolvedDataset
-from lakeguard_sdk.model.run import RunResult, RunTicket
-from lakeguard_sdk.model.source_preview import SourcePreview
-from lakeguard_sdk.ports import History, Ledger, Operations, Reader, Registry, Runs
-from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
+
+if TYPE_CHECKING:
+    from lakeguard_sdk.expressions.measures import Measure
+    from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
+    from lakeguard_sdk.model.history import RebuildPlan, Rebuilt, Remeasured, RemeasurePlan
+    from lakeguard_sdk.model.notifications import Notifications
+    from lakeguard_sdk.model.profile import Profile
+    from lakeguard_sdk.model.read_models import ResolvedDataset
+    from lakeguard_sdk.model.run import RunResult, RunTicket
+    from lakeguard_sdk.model.source_preview import SourcePreview
+    from lakeguard_sdk.ports import History, Ledger, Operations, Reader, Registry, Runs
+    from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
 
 PLANES = "lakeguard_sdk.planes"
 WORKERS = "lakeguard_sdk.workers"
@@ -160,7 +162,7 @@ def local_worker(
     create = _load(WORKERS, "openlaketx")
     if create is None:
         raise WorkerMissing()
-    return cast(Callable[..., Worker], create)(
+    return cast("Callable[..., Worker]", create)(
         client, spark_options=spark_options, progress=progress
     )
 
@@ -181,7 +183,7 @@ def inspect_source(
     found = _load(INSPECTORS, "openlaketx")
     if found is None:
         raise WorkerMissing()
-    return cast(Callable[..., SourcePreview], found)(pattern, root, whole=whole, ask=ask)
+    return cast("Callable[..., SourcePreview]", found)(pattern, root, whole=whole, ask=ask)
 
 
 def profile(
@@ -195,7 +197,7 @@ def profile(
     found = _load(PROFILERS, "openlaketx")
     if found is None:
         raise WorkerMissing()
-    return cast(Callable[..., Profile], found)(dataset, reader, masked=masked)
+    return cast("Callable[..., Profile]", found)(dataset, reader, masked=masked)
 
 
 def remeasure(plan: RemeasurePlan, reader: Reader | None = None) -> Remeasured:
@@ -206,7 +208,7 @@ def remeasure(plan: RemeasurePlan, reader: Reader | None = None) -> Remeasured:
     found = _load(REMEASURERS, "openlaketx")
     if found is None:
         raise WorkerMissing()
-    return cast(Callable[..., Remeasured], found)(plan, reader)
+    return cast("Callable[..., Remeasured]", found)(plan, reader)
 
 
 def _load(group: str, name: str) -> object | None:

@@ -13,67 +13,74 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from lakeguard_sdk.core.dataset_name import Address, DatasetName
-from lakeguard_sdk.expressions.measures import Measure
-from lakeguard_sdk.model.decision import Decision, WaiverRow
-from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions
-from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
-from lakeguard_sdk.model.evidence import Evidence
-from lakeguard_sdk.model.given_values import GivenRow, GivenValues
-from lakeguard_sdk.model.history import Backtest, RebuildPlan, Remeasured, RemeasurePlan, Replays
-from lakeguard_sdk.model.lineage import BatchLineage
-from lakeguard_sdk.model.plan import Applied, Plan
-from lakeguard_sdk.model.profile import Profile, ProfilePlan
-from lakeguard_sdk.model.quarantine import (
-    QuarantineBalance,
-    QuarantineEntry,
-    QuarantineListing,
-    QuarantineSelection,
-)
-from lakeguard_sdk.model.read_models import (
-    ColumnLineage,
-    DatasetRow,
-    DatasetStatus,
-    OpenRun,
-    PointerMove,
-    PolicyRow,
-    ReplayResult,
-    ResolvedDataset,
-    RuleRow,
-    RunFacts,
-    RunRow,
-    SchemaDiff,
-    SchemaRow,
-    VersionRow,
-)
-from lakeguard_sdk.model.row_ranges import RowRange
-from lakeguard_sdk.model.row_sample import RowSample
-from lakeguard_sdk.model.run import (
-    AbandonedAttempt,
-    Failure,
-    Intent,
-    RunPlan,
-    RunResult,
-    RunTicket,
-    SchemaVerdict,
-    Window,
-    WorkerIdentity,
-)
-from lakeguard_sdk.model.run_comparison import CheckTrend, SideBySide, Since
-from lakeguard_sdk.model.table_operations import (
-    AdoptableTable,
-    AdoptionPlan,
-    Compacted,
-    CompactionPlan,
-    Maintained,
-    Undone,
-)
-from lakeguard_sdk.model.verification import Finding, Synced, VerifyReport
-from lakeguard_sdk.scheduling.invalidations import InvalidationRow, PartitionRow, Reason
-from lakeguard_sdk.storage.file_records import FileRecord
-from lakeguard_sdk.types.schema import TableSchema
+if TYPE_CHECKING:
+    from lakeguard_sdk.core.dataset_name import Address, DatasetName
+    from lakeguard_sdk.expressions.measures import Measure
+    from lakeguard_sdk.model.decision import Decision, WaiverRow
+    from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions
+    from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
+    from lakeguard_sdk.model.evidence import Evidence
+    from lakeguard_sdk.model.given_values import GivenRow, GivenValues
+    from lakeguard_sdk.model.history import (
+        Backtest,
+        RebuildPlan,
+        Remeasured,
+        RemeasurePlan,
+        Replays,
+    )
+    from lakeguard_sdk.model.lineage import BatchLineage
+    from lakeguard_sdk.model.plan import Applied, Plan
+    from lakeguard_sdk.model.profile import Profile, ProfilePlan
+    from lakeguard_sdk.model.quarantine import (
+        QuarantineBalance,
+        QuarantineEntry,
+        QuarantineListing,
+        QuarantineSelection,
+    )
+    from lakeguard_sdk.model.read_models import (
+        ColumnLineage,
+        DatasetRow,
+        DatasetStatus,
+        OpenRun,
+        PointerMove,
+        PolicyRow,
+        ReplayResult,
+        ResolvedDataset,
+        RuleRow,
+        RunFacts,
+        RunRow,
+        SchemaDiff,
+        SchemaRow,
+        VersionRow,
+    )
+    from lakeguard_sdk.model.row_ranges import RowRange
+    from lakeguard_sdk.model.row_sample import RowSample
+    from lakeguard_sdk.model.run import (
+        AbandonedAttempt,
+        Failure,
+        Intent,
+        RunPlan,
+        RunResult,
+        RunTicket,
+        SchemaVerdict,
+        Window,
+        WorkerIdentity,
+    )
+    from lakeguard_sdk.model.run_comparison import CheckTrend, SideBySide, Since
+    from lakeguard_sdk.model.table_operations import (
+        AdoptableTable,
+        AdoptionPlan,
+        Compacted,
+        CompactionPlan,
+        Maintained,
+        Undone,
+    )
+    from lakeguard_sdk.model.verification import Finding, Synced, VerifyReport
+    from lakeguard_sdk.scheduling.invalidations import InvalidationRow, PartitionRow, Reason
+    from lakeguard_sdk.storage.file_records import FileRecord
+    from lakeguard_sdk.types.schema import TableSchema
 
 
 class Reader(Protocol):

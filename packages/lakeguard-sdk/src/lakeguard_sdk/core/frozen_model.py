@@ -5,17 +5,31 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer
+from pydantic import VERSION, AfterValidator, BaseModel, ConfigDict, PlainSerializer
 
 from lakeguard_sdk.core.canonical_json import canonical_data, data_hash, format_instant
+
+BUILT_ON_FIRST_USE = tuple(map(int, VERSION.split(".")[:2])) >= (2, 14)
+"""Whether validators are built on first use, not on import: a command uses few of the models it
+imports. Before pydantic 2.14 a thread could meet a half-built model and use its parent's validator.
+"""
 
 
 class FrozenModel(BaseModel):
     """An immutable model; equal content has equal canonical bytes and one content hash."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        populate_by_name=True,
+        defer_build=BUILT_ON_FIRST_USE,
     )
+
+    @classmethod
+    def model_rebuild(cls, **options: Any) -> bool | None:
+        """Names in annotations are those of the model's module, whoever uses the model first."""
+        return super().model_rebuild(**{"_types_namespace": {}, **options})
 
     def to_data(self) -> dict[str, Any]:
         return self.model_dump(mode="json", by_alias=True)
@@ -29,6 +43,14 @@ class FrozenModel(BaseModel):
 
     def content_hash(self) -> str:
         return data_hash(self.to_data())
+
+
+def complete(*models: type[FrozenModel]) -> None:
+    """For models whose fields name classes that follow them; they are built here, unless on first
+    use."""
+    for model in models:
+        if not BUILT_ON_FIRST_USE:
+            model.model_rebuild()
 
 
 def _utc(value: datetime) -> datetime:

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lakeguard_sdk.core.frozen_model import FrozenModel
+from lakeguard_sdk.core.frozen_model import FrozenModel, complete
 from lakeguard_sdk.expressions.conditions import Arithmetic, Comparison
 
 AggregateResult = int | float | str | Decimal | None
@@ -49,7 +49,7 @@ class Reckoned(FrozenModel):
 
 
 TotalValue = Annotated[Total | Figure | Reckoned, Field(discriminator="node")]
-Reckoned.model_rebuild()
+complete(Reckoned)
 
 
 class NoNumber(Exception):
@@ -134,8 +134,7 @@ TotalCondition = Annotated[
     TotalCompare | TotalMissing | TotalNot | TotalAnd | TotalOr, Field(discriminator="node")
 ]
 
-for _node in (TotalCompare, TotalMissing, TotalNot, TotalAnd, TotalOr):
-    _node.model_rebuild()
+complete(TotalCompare, TotalMissing, TotalNot, TotalAnd, TotalOr)
 
 
 def holds(condition: TotalCondition, values: Sequence[AggregateResult]) -> bool | None:

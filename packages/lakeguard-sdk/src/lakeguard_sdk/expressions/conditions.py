@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lakeguard_sdk.core.frozen_model import FrozenModel
+from lakeguard_sdk.core.frozen_model import FrozenModel, complete
 from lakeguard_sdk.types.schema import DataType
 
 
@@ -227,9 +227,7 @@ Condition = Annotated[
     Field(discriminator="node"),
 ]
 
-
-for _node in (Length, Calculation, Call, Choice, ElementCount, Not, And, Or):
-    _node.model_rebuild()
+complete(Length, Calculation, Call, Choice, ElementCount, Not, And, Or)
 
 
 def type_of(scalar: Scalar) -> str:

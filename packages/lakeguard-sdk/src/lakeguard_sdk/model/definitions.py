@@ -275,6 +275,10 @@ class DatasetDefinition(FrozenModel):
         """The declared columns, then those written by the load."""
         return TableSchema(columns=self.declared.columns + load_columns(self.load))
 
+    def partition_columns(self, target: TargetDefinition | None) -> tuple[str, ...]:
+        """Partition columns of the load, else of the target."""
+        return self.load.partition_by or (target.partition_by if target else ())
+
 
 class PolicyDefinition(FrozenModel):
     """Applies to the datasets of a layer, of a domain, or with a tagged column. Several selectors

@@ -16,7 +16,7 @@ from lakeguard_sdk.core.enums import (
     TargetFormat,
     TaskState,
 )
-from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
+from lakeguard_sdk.core.frozen_model import FrozenModel, Instant, complete
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.expressions.measures import Measure
 from lakeguard_sdk.model.decision import Decision
@@ -336,4 +336,4 @@ class AbandonedAttempt(FrozenModel):
     """The version of its commit, if that had already landed and was accepted."""
 
 
-SchemaVerdict.model_rebuild()
+complete(SchemaVerdict)

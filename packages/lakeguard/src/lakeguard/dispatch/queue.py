@@ -27,7 +27,6 @@ from sqlalchemy import (
     true,
     union_all,
 )
-from sqlalchemy.dialects.postgresql import ARRAY
 
 from lakeguard.state.locks import key_of
 from lakeguard.state.schema import (
@@ -90,6 +89,8 @@ def head(org_id: str, labels: str, limit: int) -> Select[Any]:
 @lru_cache(maxsize=1_000)
 def heads(org_id: str, limit: int | ColumnElement[int]) -> Select[Any]:
     """The most urgent tasks of each label set within ``labels``, SKIP LOCKED. PostgreSQL only."""
+    from sqlalchemy.dialects.postgresql import ARRAY  # brings all drivers
+
     sets = _each_value(tasks.c.labels, org_id).subquery("sets")
     of_set = select(tasks).where(_due(org_id, sets.c.value)).order_by(*_URGENCY).limit(limit)
     found = of_set.with_for_update(skip_locked=True).lateral("found")
@@ -149,6 +150,8 @@ def head_of_jobs(org_id: str, labels: str, limit: int, job_ids: Collection[str])
     The first n tasks belong to at most n jobs, so only those are read further, plus a few rows for
     tasks that others hold.
     """
+    from sqlalchemy.dialects.postgresql import ARRAY
+
     more = 2 * limit + _OTHERS
     given = func.unnest(bindparam("jobs", sorted(job_ids), ARRAY(String)))
     wanted = given.table_valued("job_id", name="wanted").render_derived()

@@ -11,7 +11,6 @@ from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.exceptions import DeltaError
 from deltalake.transaction import create_table_with_add_actions
 
-from lakeguard.lake.adoptable import examine
 from lakeguard.lake.port import LiveFile, Origin
 from lakeguard.lake.table_view import LOG_ERRORS, unreadable
 from lakeguard_sdk.core.enums import CommitKind, MoveKind
@@ -56,6 +55,8 @@ class DeltaTables:
         return Origin(str(metadata.id), tuple(metadata.partition_columns), None)
 
     def examine(self, location: str, version: int | None = None) -> AdoptableTable:
+        from lakeguard.lake.adoptable import examine  # needs pyarrow; few tables are adopted
+
         return examine(location, version)
 
     def adopt(self, intent: Intent) -> int:

@@ -10,14 +10,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from lakeguard_sdk.model.delta_log import Commit
-from lakeguard_sdk.model.run import Intent
-from lakeguard_sdk.model.table_operations import AdoptableTable
-from lakeguard_sdk.storage.file_records import FileRecord
-from lakeguard_sdk.types.schema import TableSchema
+if TYPE_CHECKING:
+    from lakeguard_sdk.model.delta_log import Commit
+    from lakeguard_sdk.model.run import Intent
+    from lakeguard_sdk.model.table_operations import AdoptableTable
+    from lakeguard_sdk.storage.file_records import FileRecord
+    from lakeguard_sdk.types.schema import TableSchema
 
 
 class LiveFile(NamedTuple):
@@ -98,3 +99,38 @@ class GovernedTables(Protocol):
 
     def restore(self, intent: Intent) -> int:
         """One metadata-only commit that restores the intent's target; returns its version."""
+
+
+# Quarantine tables.
+
+
+class ShownFile(NamedTuple):
+    """``path`` is relative to the table, not encoded."""
+
+    path: str
+    size: int
+    rows: int
+    modified_ms: int
+
+
+class Shown(NamedTuple):
+    """The files of a table and its version; -1 if it does not exist yet."""
+
+    commit: int
+    paths: frozenset[str]
+
+
+class QuarantineTables(Protocol):
+    """Each lists exactly the files that are in quarantine by the ledger."""
+
+    def shown(self, location: str) -> Shown: ...
+
+    def show(
+        self,
+        location: str,
+        schema: TableSchema,
+        at: int,
+        adds: Sequence[ShownFile],
+        removes: Iterable[str],
+    ) -> bool:
+        """One commit on top of ``at``; False if another commit came first."""

@@ -8,47 +8,17 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol
 from urllib.parse import unquote
 
 from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.exceptions import DeltaError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
+from lakeguard.lake.port import Shown, ShownFile
 from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.model.delta_log import log_file
 from lakeguard_sdk.storage.storage import local_path, storage_for
 from lakeguard_sdk.types.schema import TableSchema
-
-
-class ShownFile(NamedTuple):
-    """``path`` is relative to the table, not encoded."""
-
-    path: str
-    size: int
-    rows: int
-    modified_ms: int
-
-
-class Shown(NamedTuple):
-    """The files of a table and its version; -1 if it does not exist yet."""
-
-    commit: int
-    paths: frozenset[str]
-
-
-class QuarantineTables(Protocol):
-    def shown(self, location: str) -> Shown: ...
-
-    def show(
-        self,
-        location: str,
-        schema: TableSchema,
-        at: int,
-        adds: Sequence[ShownFile],
-        removes: Iterable[str],
-    ) -> bool:
-        """One commit on top of ``at``; False if another commit came first."""
 
 
 class DeltaQuarantineTables:

@@ -13,7 +13,10 @@ from lakeguard.state.schema import decisions, rule_samples
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.errors import NoDecision
 from lakeguard_sdk.model.decision import CaseHashes, Decision, Ruling
+from lakeguard_sdk.model.read_models import RunRow
 from lakeguard_sdk.model.row_sample import RowSample
 
 
@@ -43,6 +46,22 @@ def decision_of_run(tx: Transaction, run_id: str, dataset: DatasetName) -> Decis
         select(decisions).where(decisions.c.org_id == tx.org_id, decisions.c.run_id == run_id)
     ).first()
     return None if row is None else _decision(row, dataset)
+
+
+def required_decision(tx: Transaction, run: RunRow) -> Decision:
+    """Raises NoDecision, with the reason, for a run that ended before the gate."""
+    decision = decision_of_run(tx, run.run_id, run.dataset)
+    if decision is None:
+        raise NoDecision(run=run.run_id, reason=_undecided(run), dataset=run.dataset)
+    return decision
+
+
+def _undecided(run: RunRow) -> str:
+    if run.error_code is not None:
+        return f"it failed before the gate ({run.error_code})"
+    if run.status is RunStatus.SUCCESS and run.version is None:
+        return "it found nothing new, so there was nothing to decide"
+    return "it ended before the gate"
 
 
 def discarded_runs(tx: Transaction, dataset_id: str) -> frozenset[str]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sqlalchemy import select
 
 from lakeguard.state import outbox
 from lakeguard.state.schema import maintenance_log
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.ids import new_id
-from lakeguard_sdk.model.table_operations import Removal
+
+if TYPE_CHECKING:
+    from lakeguard_sdk.model.table_operations import Removal
 
 
 def record_removal(tx: Transaction, dataset_id: str, removal: Removal) -> None:
@@ -33,6 +37,8 @@ def removals_of(tx: Transaction, dataset_id: str) -> list[Removal]:
     found = tx.scalars(
         select(table.details).where(table.dataset_id == dataset_id).order_by(table.maintenance_id)
     )
+    from lakeguard_sdk.model.table_operations import Removal
+
     return [Removal.from_json(details) for details in found]
 
 

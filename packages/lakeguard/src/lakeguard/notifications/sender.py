@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import IntegrityError
 
@@ -20,7 +21,6 @@ from lakeguard.ledger.notifications.store import (
 )
 from lakeguard.notifications.filters import RETENTION, Channel, matches
 from lakeguard.notifications.messages import message_of
-from lakeguard.notifications.transports import DeliveryFailed, Transport, transport_of
 from lakeguard.settings import AlertChannel, ChannelSettings, Settings
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.backoff import Backoff
@@ -33,6 +33,9 @@ from lakeguard_sdk.model.notifications import (
     Topic,
 )
 from lakeguard_sdk.storage.fault_points import reached
+
+if TYPE_CHECKING:
+    from lakeguard.notifications.transports import DeliveryFailed, Transport
 
 DRAIN_SECONDS = 10.0
 """Time limit in seconds for all notifications of a command."""
@@ -133,6 +136,8 @@ class NotificationSender:
         self, channel: Channel, chosen: Callable[[Channel], Undelivered], deadline: float
     ) -> ChannelResult:
         """One process at a time: a second one finds the first one's attempts recorded."""
+        from lakeguard.notifications.transports import transport_of  # HTTP and mail
+
         result = ChannelResult(channel=channel.name)
         name = f"{self.topic}s-{self.state.org_id}-{channel.name}"
         patience = max(0.0, min(channel.timeout_seconds, deadline - time.monotonic()))
@@ -179,6 +184,8 @@ class NotificationSender:
         last: ChannelDelivery | None,
         deadline: float,
     ) -> DeliveryFailed | None:
+        from lakeguard.notifications.transports import DeliveryFailed
+
         attempt = 1 if last is None else last.attempts + 1
         message = message_of(notification, channel.name)
         if transport.recorded_first:

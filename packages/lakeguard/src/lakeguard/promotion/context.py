@@ -1,20 +1,11 @@
-"""The context of the promotion workflow, wired by the composition root, and open runs."""
+"""The context of the promotion workflow, wired by the composition root."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pydantic import Field
-
-from lakeguard.dispatch import tasks
-from lakeguard.dispatch.tasks import Task
-from lakeguard.gate.schema.profiles import SchemaTerms
-from lakeguard.gate.subject import Subject
-from lakeguard.lake.port import GovernedTables
-from lakeguard.lake.quarantine_tables import DeltaQuarantineTables, QuarantineTables
-from lakeguard.ledger.documents import get_document
-from lakeguard.ledger.openings import opening_of, schema_verdict
-from lakeguard.registry.store import RegisteredDataset, dataset_by_id
+from lakeguard.lake.port import GovernedTables, QuarantineTables
+from lakeguard.registry.snapshot import RegisteredDataset
 from lakeguard.settings import (
     DispatchSettings,
     FileCheck,
@@ -22,13 +13,13 @@ from lakeguard.settings import (
     SecretsSettings,
 )
 from lakeguard.state.organisation import OrganisationState
-from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.core.enums import TaskKind
-from lakeguard_sdk.core.frozen_model import FrozenModel
-from lakeguard_sdk.errors import NotApproved
-from lakeguard_sdk.model.definitions import PolicyDefinition, RuleDefinition
-from lakeguard_sdk.model.run import RunPlan, RunTicket
 from lakeguard_sdk.storage.storage import located
+
+
+def _delta_tables() -> QuarantineTables:
+    from lakeguard.lake.quarantine_tables import DeltaQuarantineTables  # loads delta-rs
+
+    return DeltaQuarantineTables()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,60 +30,9 @@ class PlaneContext(OrganisationState):
     lake: str
     check_files: FileCheck = FileCheck.FOOTERS
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
-    quarantine_tables: QuarantineTables = field(default_factory=DeltaQuarantineTables)
+    quarantine_tables: QuarantineTables = field(default_factory=_delta_tables)
     dispatch: DispatchSettings = field(default_factory=DispatchSettings)
     secrets: SecretsSettings = field(default_factory=SecretsSettings)
 
     def location_of(self, dataset: RegisteredDataset) -> str:
         return located(self.lake, dataset.location)
-
-
-class PinnedRules(FrozenModel):
-    """Rules, policies and tags pinned when the run opened; later edits affect the next run.
-
-    Columns accepted by the schema verdict are added.
-    """
-
-    rules: tuple[RuleDefinition, ...]
-    policies: tuple[PolicyDefinition, ...]
-    tags: dict[str, tuple[str, ...]]
-    subject: Subject | None = None
-    """None if no policy applies."""
-    terms: SchemaTerms = Field(default_factory=SchemaTerms)
-    waiting: tuple[PolicyDefinition, ...] = ()
-    """Policies on a tag that no column has yet; a drifted column may bring it."""
-
-
-@dataclass(frozen=True)
-class OpenRun:
-    """A running attempt and what it was given."""
-
-    task: Task
-    dataset: RegisteredDataset
-    plan: RunPlan
-    pinned: PinnedRules
-
-
-def load_open_run(tx: Transaction, ticket: RunTicket) -> OpenRun:
-    """The open run of a ticket; raises ``Fenced`` if the attempt is over.
-
-    Only builds have these steps.
-    """
-    task = tasks.require(tx, ticket)
-    if task.kind is not TaskKind.BUILD:
-        raise NotApproved(run=ticket.run_id, reason=f"it is no build, but of kind {task.kind}")
-    return opened_run(tx, task, ticket.run_id)
-
-
-def opened_run(tx: Transaction, task: Task, run_id: str) -> OpenRun:
-    opening = opening_of(tx, run_id)
-    verdict = schema_verdict(tx, run_id)
-    pinned = opening.pinned
-    if verdict is not None and verdict.pinned:
-        pinned = get_document(tx, verdict.pinned)
-    return OpenRun(
-        task=task,
-        dataset=dataset_by_id(tx, task.dataset_id),
-        plan=opening.plan if verdict is None else opening.plan.under(verdict),
-        pinned=PinnedRules.from_json(pinned),
-    )

@@ -16,7 +16,7 @@ from lakeguard.ledger.openings import opened_revision, opening_of, record_openin
 from lakeguard.ledger.quarantine.load import quarantine_of
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import Pointer, pointer, require_version
-from lakeguard.promotion.context import PinnedRules, PlaneContext
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.deciding.record_decision import Case, refuse
 from lakeguard.promotion.opening.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.opening.input_pinning import (
@@ -30,7 +30,6 @@ from lakeguard.promotion.opening.known_unique_keys import proven_unique
 from lakeguard.promotion.opening.load_checks import (
     check_partitioning,
     load_problems,
-    partition_columns,
 )
 from lakeguard.promotion.opening.pinned_rules import pin_rules, read_by, required_measures
 from lakeguard.promotion.opening.run_settings import Bundle, find_bundle, with_parameters
@@ -41,6 +40,7 @@ from lakeguard.promotion.privacy.private_columns import private_columns, tagged_
 from lakeguard.promotion.privacy.row_samples import masked_columns
 from lakeguard.promotion.privacy.tag_propagation import possible_tags
 from lakeguard.promotion.quarantine.replay import plan_replay, replay_load, task_replay
+from lakeguard.promotion.records.open_runs import PinnedRules
 from lakeguard.promotion.records.table_findings import note_trouble
 from lakeguard.registry.files.rules import is_required
 from lakeguard.registry.sql.sql_builds import rewrite_transform
@@ -104,7 +104,7 @@ class Opening:
 
     @property
     def partition_by(self) -> tuple[str, ...]:
-        return partition_columns(self.dataset.definition, self.bundle.target)
+        return self.dataset.definition.partition_columns(self.bundle.target)
 
     @property
     def case(self) -> Case:
@@ -241,7 +241,7 @@ def _base(
         return None
     version = require_version(tx, dataset.dataset_id, published.version)
     target = current_target(tx, dataset.definition.target or "")
-    partition_by = partition_columns(dataset.definition, target)
+    partition_by = dataset.definition.partition_columns(target)
     for problem in load_problems(
         dataset.definition, version.table_schema, version.version, partition_by, windowed=windowed
     ):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lakeguard.dispatch import tasks
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.runs import result_of_run
-from lakeguard.promotion.context import PlaneContext, load_open_run
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.deciding.submit_evidence import submit_evidence, submit_schema
 from lakeguard.promotion.maintenance.profile_cadence import due_profile, submit_profile
 from lakeguard.promotion.moves.adoption import open_adoption, submit_adoption
@@ -23,6 +23,7 @@ from lakeguard.promotion.privacy.row_samples import submit_samples
 from lakeguard.promotion.publishing.begin_move import begin_publish
 from lakeguard.promotion.publishing.complete_move import complete
 from lakeguard.promotion.records.end_run import end_run
+from lakeguard.promotion.records.open_runs import load_open_run
 from lakeguard_sdk.core.enums import RunStatus, TaskKind
 from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.model.decision import Decision

@@ -24,7 +24,6 @@ from lakeguard.registry.text.characters import look_alike
 from lakeguard.registry.text.definition_positions import by_file, sharpened
 from lakeguard.registry.text.problems import Findings
 from lakeguard.registry.text.sql_lexing import SqlRefused
-from lakeguard.registry.text.yaml_documents import read_document
 from lakeguard.registry.text.yaml_nodes import (
     Block,
     Document,
@@ -112,6 +111,8 @@ class _Loader:
             self.definitions.append(definition)
 
     def _read(self, found: DefinitionFile, data: bytes) -> Definition | None:
+        from lakeguard.registry.text.yaml_documents import read_document  # not for cached files
+
         document = read_document(found.file, data, self.findings)
         if document is None:
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from lakeguard.promotion.opening.load_checks import load_problems, partition_columns
+from lakeguard.promotion.opening.load_checks import load_problems
 from lakeguard.registry.editing.column_edits import edited_columns
 from lakeguard.registry.editing.drift import redrifted
 from lakeguard.registry.editing.export import definition_files
@@ -93,7 +93,7 @@ def _require_loadable(client: Client, plan: Plan) -> None:
             shown = client.reader.resolve(Address(dataset=definition.dataset))
         except UnknownVersion:
             continue
-        partition_by = partition_columns(definition, targets.get(definition.target or ""))
+        partition_by = definition.partition_columns(targets.get(definition.target or ""))
         problems = load_problems(definition, shown.table_schema, shown.version, partition_by)
         for problem in problems:
             raise NotApprovable(dataset=definition.dataset, reason=problem)

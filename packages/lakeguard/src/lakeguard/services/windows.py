@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from lakeguard.promotion.opening.load_checks import partition_columns
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import NoWindow
 from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions
@@ -24,7 +23,7 @@ def chosen_window(
     """Over the given column, else the only ordered partition column, else the watermark;
     ``NoWindow`` if that is ambiguous or not possible."""
     target = next((one for one in definitions.targets if one.target == dataset.target), None)
-    column = by or _column(dataset, partition_columns(dataset, target))
+    column = by or _column(dataset, dataset.partition_columns(target))
     window = Window(column=column, start=start, end=end)
     if problem := window_problem(window, dataset.declared):
         raise NoWindow(dataset=dataset.dataset, reason=problem)

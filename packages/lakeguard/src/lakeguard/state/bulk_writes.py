@@ -6,12 +6,12 @@ that grows with them. Values shared by all rows are sent once. Row order is pres
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import repeat
 from operator import is_, itemgetter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic_core import to_json
 from sqlalchemy import (
@@ -32,10 +32,12 @@ from sqlalchemy import (
     text,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 
 from lakeguard.state.tables.metadata import UtcTime
 from lakeguard.state.transaction import Transaction
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql, sqlite
 
 Row = Mapping[str, Any]
 
@@ -47,9 +49,18 @@ _MOST_ON_SQLITE = 1_000
 
 def insert_into(tx: Transaction, table: Table) -> postgresql.Insert | sqlite.Insert:
     """An INSERT with an ON CONFLICT clause."""
+    return _dialect_insert(tx)(table)
+
+
+def _dialect_insert(tx: Transaction) -> Callable[[Table], postgresql.Insert | sqlite.Insert]:
+    """Loads one dialect only; that of PostgreSQL brings all its drivers."""
     if tx.dialect.name == "postgresql":
-        return postgresql.insert(table)
-    return sqlite.insert(table)
+        from sqlalchemy.dialects import postgresql
+
+        return postgresql.insert
+    from sqlalchemy.dialects import sqlite
+
+    return sqlite.insert
 
 
 def insert_all(tx: Transaction, table: Table, rows: Sequence[Row]) -> None:
@@ -75,13 +86,13 @@ def insert_new(
         new = _given(table, rows)
         chosen = select(*new.columns.values())
         statement = (
-            postgresql.insert(table)
+            insert_into(tx, table)
             .from_select(list(new.columns), chosen, include_defaults=False)
             .on_conflict_do_nothing(index_elements=list(unique))
             .returning(table.c[answer])
         )
         return set(tx.scalars(statement, new.values))
-    alone = sqlite.insert(table).on_conflict_do_nothing(index_elements=list(unique))
+    alone = insert_into(tx, table).on_conflict_do_nothing(index_elements=list(unique))
     added: set[Any] = set()
     for part in in_pieces(rows, _MOST_ON_SQLITE):
         added |= set(tx.scalars(alone.returning(table.c[answer]), list(part)))

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lakeguard.gate.grammar.literals import AnyLiteral
-from lakeguard_sdk.core.frozen_model import FrozenModel
+from lakeguard_sdk.core.frozen_model import FrozenModel, complete
 from lakeguard_sdk.expressions.conditions import Arithmetic, Comparison
 
 OPPOSITES = {
@@ -131,12 +131,10 @@ WhereNode = (
 )
 Where = Annotated[WhereNode, Field(discriminator="node")]
 
-for _node in (
+complete(
     Aggregated, Calculated, Called, Chosen, Compared, NullTest, Membership, Between, LikeTest,
-    Negation, AllOf,
-    AnyOf,
-):  # fmt: skip
-    _node.model_rebuild()
+    Negation, AllOf, AnyOf,
+)  # fmt: skip
 
 
 def opposite(tree: WhereNode) -> WhereNode:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import jsonschema_rs
-
 from lakeguard.gate.grammar.literals import Text
 from lakeguard.gate.grammar.rule import Listed, ParsedRule
 from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
@@ -41,6 +39,8 @@ def check_schema(text: str) -> None:
         raise BadSchema(f"the schema is not valid JSON: {reason}") from None
     if not isinstance(schema, dict) or not _SAYING & schema.keys():
         raise BadSchema('a schema must be an object with at least one keyword: {"type": "object"}')
+    import jsonschema_rs  # few rules have a schema
+
     try:
         jsonschema_rs.validator_for(
             schema,

@@ -14,7 +14,7 @@ from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.openings import Opening, opened_revision, opening_of, schema_verdict
 from lakeguard.ledger.runs import run_row
 from lakeguard.ledger.versions import StoredVersion, inputs_of, pointer, stored_versions
-from lakeguard.promotion.context import PinnedRules
+from lakeguard.promotion.records.open_runs import PinnedRules
 from lakeguard.registry.editing.drift import drifted, renamed_columns
 from lakeguard.registry.store import (
     current_definition,

@@ -27,11 +27,11 @@ from lakeguard.insight.history.replay import (
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.openings import opening_of, schema_verdict
 from lakeguard.ledger.versions import pointer
-from lakeguard.promotion.context import PinnedRules
 from lakeguard.promotion.opening.pinned_rules import pin_rules
 from lakeguard.promotion.privacy.private_columns import private_in
 from lakeguard.promotion.privacy.row_samples import masked_columns, patterns_passed
 from lakeguard.promotion.privacy.tag_propagation import possible_tags
+from lakeguard.promotion.records.open_runs import PinnedRules
 from lakeguard.registry.store import (
     RegisteredDataset,
     current_definition,

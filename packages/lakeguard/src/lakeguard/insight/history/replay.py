@@ -17,14 +17,13 @@ from lakeguard.insight.history.documents import (
     Library,
     Shelf,
 )
-from lakeguard.ledger.decisions import decision_of_run
+from lakeguard.ledger.decisions import required_decision
 from lakeguard.ledger.documents import get_document
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import decisions
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.core.enums import RunStatus
-from lakeguard_sdk.errors import NoDecision, SemanticsUnknown
-from lakeguard_sdk.model.decision import CaseHashes, Decision, Ruling
+from lakeguard_sdk.errors import SemanticsUnknown
+from lakeguard_sdk.model.decision import CaseHashes, Ruling
 from lakeguard_sdk.model.definitions import PolicyDefinition, RuleDefinition
 from lakeguard_sdk.model.evidence import Evidence
 from lakeguard_sdk.model.read_models import ReplayResult, RunRow
@@ -47,22 +46,6 @@ def replay_decision(tx: Transaction, run: RunRow) -> ReplayResult:
         recorded=recorded,
         replayed=replayed,
     )
-
-
-def required_decision(tx: Transaction, run: RunRow) -> Decision:
-    """Raises NoDecision, with the reason, for a run that ended before the gate."""
-    decision = decision_of_run(tx, run.run_id, run.dataset)
-    if decision is None:
-        raise NoDecision(run=run.run_id, reason=_undecided(run), dataset=run.dataset)
-    return decision
-
-
-def _undecided(run: RunRow) -> str:
-    if run.error_code is not None:
-        return f"it failed before the gate ({run.error_code})"
-    if run.status is RunStatus.SUCCESS and run.version is None:
-        return "it found nothing new, so there was nothing to decide"
-    return "it ended before the gate"
 
 
 class RecordedCase(NamedTuple):

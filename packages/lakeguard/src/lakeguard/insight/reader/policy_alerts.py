@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from lakeguard.gate.evaluation.case import CaseFacts
-from lakeguard.gate.policies import breaches, governs
-from lakeguard.gate.subject import Subject
 from lakeguard.ledger.versions import effective_promotion
-from lakeguard.promotion.privacy.tag_propagation import travelled_tags
 from lakeguard.registry.store import current_policies, require_dataset
 from lakeguard.state.schema import data_versions, dataset_pointers, decisions
 from lakeguard.state.transaction import Transaction
@@ -19,6 +16,9 @@ from lakeguard_sdk.core.enums import CheckKind, Enforcement, Outcome, PolicyType
 from lakeguard_sdk.model.decision import Ruling
 from lakeguard_sdk.model.read_models import Breach, DatasetRow
 from lakeguard_sdk.types.schema import TableSchema
+
+if TYPE_CHECKING:
+    from lakeguard.gate.evaluation.case import CaseFacts
 
 
 def alerts_let_through(tx: Transaction) -> dict[str, tuple[Breach, ...]]:
@@ -68,9 +68,13 @@ def broken_promises(
     promises = [
         policy for policy in current_policies(tx) if policy.type is PolicyType.SLA and policy.active
     ]
+    if not promises:
+        return {}
+    from lakeguard.gate.policies import breaches, governs  # few projects have an SLA
+
     with_tags = any(policy.applies_to_tag for policy in promises)
     found: dict[str, tuple[Breach, ...]] = {}
-    for row in datasets if promises else ():
+    for row in datasets:
         if not row.active:
             continue
         facts = _facts(tx, row, with_tags=with_tags)
@@ -83,6 +87,10 @@ def broken_promises(
 
 def _facts(tx: Transaction, row: DatasetRow, *, with_tags: bool) -> CaseFacts:
     """The facts of a dataset that select its policies."""
+    from lakeguard.gate.evaluation.case import CaseFacts
+    from lakeguard.gate.subject import Subject
+    from lakeguard.promotion.privacy.tag_propagation import travelled_tags
+
     subject = Subject(
         domain=row.domain,
         owner=row.owner,

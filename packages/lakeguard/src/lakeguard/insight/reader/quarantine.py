@@ -8,16 +8,10 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from lakeguard.gate.policies import forbids_pattern
 from lakeguard.ledger.openings import accepted_plan, opened_revision
 from lakeguard.ledger.quarantine.facts import datasets_with_holdings, holdings_of
 from lakeguard.ledger.quarantine.load import chosen_of, quarantine_of, rows_read_by
 from lakeguard.ledger.quarantine.state import Holding, oldest
-from lakeguard.promotion.privacy.private_columns import hidden_since
-from lakeguard.promotion.quarantine.replay import why_not_replayable
 from lakeguard.registry.store import current_policies, dataset_by_id, require_dataset
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
@@ -95,6 +89,10 @@ class ListingOrder:
 def listing_order(tx: Transaction, name: DatasetName, choice: QuarantineSelection) -> ListingOrder:
     """What waits and is chosen. Hidden is what was hidden when it was quarantined, what got a tag
     since, and what the tags and policies of today hide."""
+    from lakeguard.gate.policies import forbids_pattern
+    from lakeguard.promotion.privacy.private_columns import hidden_since
+    from lakeguard.promotion.quarantine.replay import why_not_replayable
+
     dataset = require_dataset(tx, name)
     found = quarantine_of(tx, dataset.dataset_id)
     quarantined = found.quarantined(found.published)
@@ -138,6 +136,9 @@ def read_listing(order: ListingOrder, lake: str, limit: int) -> QuarantineListin
 
 
 def _rows(order: ListingOrder, lake: str) -> Iterator[Row]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     for holding in order.holdings:
         for file in holding.files:
             place = join(lake, file.path)

@@ -1,25 +1,22 @@
-"""The read port: registry and ledger as models."""
+"""The read port: registry and ledger as models.
+
+What only one call needs, and has to import the gate or the scheduler for, is imported by that
+call: ``status`` and ``runs`` need neither.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Row, select
 
 from lakeguard.dispatch.task_list import list_open_runs
-from lakeguard.insight.comparison.run_cases import since_green
 from lakeguard.insight.comparison.run_facts import build_kinds, facts_of_run
 from lakeguard.insight.comparison.trends import check_trends
-from lakeguard.insight.history.replay import replay_decision, required_decision
 from lakeguard.insight.reader.changed_datasets import changed_datasets
-from lakeguard.insight.reader.invalidations import (
-    invalidation_row,
-    invalidation_rows,
-    partition_rows,
-)
 from lakeguard.insight.reader.policy_alerts import alerts_let_through, broken_promises
 from lakeguard.insight.reader.quarantine import (
     balance_of,
@@ -30,10 +27,8 @@ from lakeguard.insight.reader.quarantine import (
     rows_in_quarantine,
 )
 from lakeguard.insight.reader.schemas import schema_diff, schema_rows, undeclared_columns
-from lakeguard.insight.reader.stored_profiles import shown_profiles
-from lakeguard.ledger.decisions import samples_of_run
+from lakeguard.ledger.decisions import required_decision, samples_of_run
 from lakeguard.ledger.intents import file_records
-from lakeguard.ledger.known_moves import files_at
 from lakeguard.ledger.lineage import lineage_rows
 from lakeguard.ledger.maintenance import removed_versions
 from lakeguard.ledger.runs import latest_runs, run_row, run_rows
@@ -61,13 +56,6 @@ from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.errors import UnknownRun, UnknownVersion
 from lakeguard_sdk.model.decision import Decision, WaiverRow
 from lakeguard_sdk.model.definitions import DatasetDefinition
-from lakeguard_sdk.model.profile import Profile
-from lakeguard_sdk.model.quarantine import (
-    QuarantineBalance,
-    QuarantineEntry,
-    QuarantineListing,
-    QuarantineSelection,
-)
 from lakeguard_sdk.model.read_models import (
     Breach,
     ColumnLineage,
@@ -85,10 +73,19 @@ from lakeguard_sdk.model.read_models import (
     SchemaRow,
     VersionRow,
 )
-from lakeguard_sdk.model.row_sample import RowSample
-from lakeguard_sdk.model.run_comparison import CheckTrend, Since
-from lakeguard_sdk.scheduling.invalidations import InvalidationRow, PartitionRow
-from lakeguard_sdk.storage.file_records import FileRecord
+
+if TYPE_CHECKING:
+    from lakeguard_sdk.model.profile import Profile
+    from lakeguard_sdk.model.quarantine import (
+        QuarantineBalance,
+        QuarantineEntry,
+        QuarantineListing,
+        QuarantineSelection,
+    )
+    from lakeguard_sdk.model.row_sample import RowSample
+    from lakeguard_sdk.model.run_comparison import CheckTrend, Since
+    from lakeguard_sdk.scheduling.invalidations import InvalidationRow, PartitionRow
+    from lakeguard_sdk.storage.file_records import FileRecord
 
 
 def _now() -> datetime:
@@ -218,6 +215,8 @@ class StateReader:
             return lineage_rows(tx, name, version)
 
     def partitions(self, name: DatasetName, version: int | None = None) -> Sequence[PartitionRow]:
+        from lakeguard.insight.reader.invalidations import partition_rows
+
         with self.state.read() as tx:
             dataset = require_dataset(tx, name)
             return partition_rows(tx, dataset, version)
@@ -225,12 +224,16 @@ class StateReader:
     def invalidations(
         self, name: DatasetName | None = None, *, every: bool = False
     ) -> Sequence[InvalidationRow]:
+        from lakeguard.insight.reader.invalidations import invalidation_rows
+
         with self.state.read() as tx:
             if name is not None:
                 name = require_dataset(tx, name).name
             return invalidation_rows(tx, name, every=every)
 
     def invalidation(self, invalidation_id: str) -> InvalidationRow:
+        from lakeguard.insight.reader.invalidations import invalidation_row
+
         with self.state.read() as tx:
             return invalidation_row(tx, invalidation_id)
 
@@ -251,6 +254,8 @@ class StateReader:
             return samples_of_run(tx, self._run(tx, run_id).run_id)
 
     def profiles(self, name: DatasetName, version: int | None = None) -> tuple[Profile, ...]:
+        from lakeguard.insight.reader.stored_profiles import shown_profiles
+
         with self.state.read() as tx:
             return shown_profiles(tx, name, version)
 
@@ -259,6 +264,8 @@ class StateReader:
             return check_trends(tx, self._run(tx, run_id), limit)
 
     def since(self, run_id: str) -> Since | None:
+        from lakeguard.insight.comparison.run_cases import since_green
+
         with self.state.read() as tx:
             return since_green(tx, self._run(tx, run_id))
 
@@ -301,10 +308,14 @@ class StateReader:
             return file_records(tx, table_id, paths, self.check_files)
 
     def published_files(self, table_id: str, commit: int) -> Set[str]:
+        from lakeguard.ledger.known_moves import files_at
+
         with self.state.read() as tx:
             return files_at(tx, table_id, commit)
 
     def replay(self, run_id: str) -> ReplayResult:
+        from lakeguard.insight.history.replay import replay_decision
+
         with self.state.read() as tx:
             return replay_decision(tx, self._run(tx, run_id))
 

@@ -14,7 +14,6 @@ from lakeguard.gate.schema.changes import (
 )
 from lakeguard.gate.schema.profiles import BUILT_IN, DEFAULT, Answers, answers_of
 from lakeguard.ledger.documents import get_document
-from lakeguard.registry.files.rules import is_required
 from lakeguard.registry.store import current_profiles, current_source, dataset_by_id
 from lakeguard.state.schema import documents, run_history, run_openings, run_schemas
 from lakeguard.state.transaction import Transaction
@@ -121,6 +120,8 @@ def live_differences(
     tx: Transaction, definition: DatasetDefinition, live: TableSchema
 ) -> list[Difference]:
     """The difference between a live schema and the current definition."""
+    from lakeguard.registry.files.rules import is_required  # needs all rule types
+
     declared = TableSchema(columns=batch_columns(definition.load, definition.declared.columns))
     promised = {column.name for column in definition.columns if not column.nullable}
     required = {name for name in declared.names if is_required(name, definition.rules)}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lakeguard.insight.verification.files import content_damage, side_by_side
-from lakeguard.lake.quarantine_tables import QuarantineTables
+from lakeguard.lake.port import QuarantineTables
 from lakeguard.ledger.quarantine.facts import datasets_with_holdings, datasets_with_quarantine
 from lakeguard.ledger.quarantine.load import quarantine_of, rows_read_by
 from lakeguard.ledger.quarantine.state import Quarantine, ReadRows

@@ -30,8 +30,8 @@ from lakeguard.insight.verification.outbox import queue_findings, settled_batch
 from lakeguard.insight.verification.quarantine import quarantine_findings
 from lakeguard.insight.verification.row_agreement import StateSide, compare, state_side
 from lakeguard.insight.verification.row_sides import LedgerSide
-from lakeguard.lake.port import GovernedTables
-from lakeguard.lake.quarantine_tables import DeltaQuarantineTables, QuarantineTables
+from lakeguard.lake.port import GovernedTables, QuarantineTables
+from lakeguard.lake.quarantine_tables import DeltaQuarantineTables
 from lakeguard.ledger.known_moves import governed_ids, governed_table
 from lakeguard.ledger.partitions import partitions_at
 from lakeguard.ledger.versions import pointer, require_version

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 from sqlalchemy import Row, Table, select
 
 from lakeguard.ledger.quarantine.state import Discard, Holding, Taken
@@ -24,7 +24,7 @@ from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.model.quarantine import StagedQuarantineFile
 
-_FILES = TypeAdapter(tuple[StagedQuarantineFile, ...])
+_FILES = TypeAdapter(tuple[StagedQuarantineFile, ...], config=ConfigDict(defer_build=True))
 
 
 def record_holdings(tx: Transaction, dataset_id: str, holdings: Iterable[Holding]) -> None:

@@ -14,13 +14,14 @@ from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import opening_of, schema_verdict
 from lakeguard.ledger.promotions import PromotionRoute, record_evaluation, record_registrations
 from lakeguard.ledger.waivers import waivers_in_force
-from lakeguard.promotion.context import PinnedRules, PlaneContext
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.deciding.measure_history import earlier_values
 from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard.promotion.privacy.private_columns import private_in
 from lakeguard.promotion.privacy.row_samples import patterns_passed
 from lakeguard.promotion.records.alerts import alert_on_decision
 from lakeguard.promotion.records.end_run import end_run
+from lakeguard.promotion.records.open_runs import PinnedRules
 from lakeguard.promotion.records.table_findings import note_trouble
 from lakeguard.registry import queries
 from lakeguard.registry.store import RegisteredDataset, current_policies

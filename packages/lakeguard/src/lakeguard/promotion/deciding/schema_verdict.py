@@ -19,13 +19,14 @@ from lakeguard.gate.schema_comparison import accepted_schema, answered, policy_m
 from lakeguard.ledger.documents import put_document
 from lakeguard.ledger.openings import opened_revision
 from lakeguard.ledger.versions import require_version
-from lakeguard.promotion.context import OpenRun, PinnedRules, PlaneContext
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.opening.pinned_rules import pin_drift, read_by, required_measures
 from lakeguard.promotion.opening.statistics_redaction import columns_to_redact
 from lakeguard.promotion.privacy.batch_lineage import table_lineage
 from lakeguard.promotion.privacy.private_columns import private_in
 from lakeguard.promotion.privacy.row_samples import masked_columns
 from lakeguard.promotion.privacy.tag_propagation import possible_tags
+from lakeguard.promotion.records.open_runs import OpenRun, PinnedRules
 from lakeguard.registry.editing.drift import drifted, renamed_columns
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning.plan import make_plan

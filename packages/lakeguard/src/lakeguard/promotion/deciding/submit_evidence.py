@@ -8,7 +8,7 @@ from lakeguard.dispatch import tasks
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.openings import lineage_of_run, record_schema, schema_verdict
 from lakeguard.ledger.versions import require_version
-from lakeguard.promotion.context import OpenRun, PlaneContext, load_open_run
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.deciding.record_decision import Case, decide_and_record, refuse
 from lakeguard.promotion.deciding.row_balance import check_rows
 from lakeguard.promotion.deciding.schema_verdict import judge_schema
@@ -19,6 +19,7 @@ from lakeguard.promotion.privacy.batch_lineage import received_lineage
 from lakeguard.promotion.quarantine.record_rows import check_quarantined, damaged_files, quarantined
 from lakeguard.promotion.records.alerts import alert_on_columns
 from lakeguard.promotion.records.end_run import end_run
+from lakeguard.promotion.records.open_runs import OpenRun, load_open_run
 from lakeguard.registry.store import current_definition
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import is_sha256

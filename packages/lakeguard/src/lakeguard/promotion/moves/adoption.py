@@ -20,16 +20,11 @@ from lakeguard.ledger.intents import hold_table, intent_of_run, next_seq
 from lakeguard.ledger.openings import record_opening
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import pointer
-from lakeguard.promotion.context import (
-    OpenRun,
-    PinnedRules,
-    PlaneContext,
-    opened_run,
-)
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.deciding.record_decision import Case, decide_and_record, refuse
 from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard.promotion.opening.input_pinning import pin_references
-from lakeguard.promotion.opening.load_checks import check_partitioning, partition_columns
+from lakeguard.promotion.opening.load_checks import check_partitioning
 from lakeguard.promotion.opening.pinned_rules import pin_rules, required_measures
 from lakeguard.promotion.opening.run_settings import Bundle, find_bundle
 from lakeguard.promotion.opening.table_ownership import (
@@ -41,6 +36,7 @@ from lakeguard.promotion.opening.table_ownership import (
 from lakeguard.promotion.publishing.begin_move import take_number
 from lakeguard.promotion.publishing.complete_move import complete
 from lakeguard.promotion.records.end_run import end_run
+from lakeguard.promotion.records.open_runs import OpenRun, PinnedRules, opened_run
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id, require_dataset
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import is_sha256
@@ -186,7 +182,7 @@ def _examined(context: PlaneContext, opening: _Opening) -> AdoptableTable | None
         findings.refuse("table", _refusal(error))
         return None
     findings.accept("table", f"{location} is judged at commit {table.commit}")
-    wanted = partition_columns(dataset.definition, opening.bundle.target)
+    wanted = dataset.definition.partition_columns(opening.bundle.target)
     check_partitioning(context, dataset, wanted, findings)
     return table
 
@@ -240,7 +236,7 @@ def _run_plan(tx: Transaction, context: PlaneContext, opening: _Opening) -> RunP
         settings=opening.bundle.values,
         format=target.format if target else TargetFormat.DELTA,
         database=live_table(tx, target, dataset.name),
-        partition_by=partition_columns(definition, target),
+        partition_by=definition.partition_columns(target),
         references=opening.references,
     )
 

@@ -11,7 +11,7 @@ from lakeguard.lake.port import LiveFile
 from lakeguard.lake.small_files import MEGABYTE, Group, small_file_groups
 from lakeguard.ledger.intents import hold_table, intent_of_run, next_seq
 from lakeguard.ledger.versions import Pointer, StoredVersion, pointer, require_version
-from lakeguard.promotion.context import PinnedRules, PlaneContext
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.deciding.record_decision import Case, decide_and_record
 from lakeguard.promotion.opening.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.opening.statistics_redaction import (
@@ -20,6 +20,7 @@ from lakeguard.promotion.opening.statistics_redaction import (
 )
 from lakeguard.promotion.publishing.begin_move import take_number
 from lakeguard.promotion.records.end_run import end_run
+from lakeguard.promotion.records.open_runs import PinnedRules
 from lakeguard.promotion.records.version_facts import approved_evidence, filed_under
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id, require_dataset
 from lakeguard.state.transaction import Transaction

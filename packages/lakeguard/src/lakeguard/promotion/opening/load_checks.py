@@ -9,7 +9,7 @@ from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard_sdk.core.enums import LoadType
-from lakeguard_sdk.model.definitions import DatasetDefinition, TargetDefinition
+from lakeguard_sdk.model.definitions import DatasetDefinition
 from lakeguard_sdk.model.partitions import partition_problem
 from lakeguard_sdk.types.schema import Column, TableSchema
 
@@ -52,13 +52,6 @@ def _holds(wanted: TableSchema, column: Column, fixed: set[str]) -> bool:
 
 
 # Partitioning, fixed when the table is created.
-
-
-def partition_columns(
-    definition: DatasetDefinition, target: TargetDefinition | None
-) -> tuple[str, ...]:
-    """Partition columns of the load, else of the target."""
-    return definition.load.partition_by or (target.partition_by if target else ())
 
 
 def check_partitioning(

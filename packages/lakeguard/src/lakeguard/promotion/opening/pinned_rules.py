@@ -22,8 +22,8 @@ from lakeguard.ledger.versions import (
     require_version,
     sequenced_time,
 )
-from lakeguard.promotion.context import PinnedRules
 from lakeguard.promotion.privacy.tag_propagation import travelled_tags
+from lakeguard.promotion.records.open_runs import PinnedRules
 from lakeguard.promotion.records.version_facts import definition_of_version
 from lakeguard.registry.store import RegisteredDataset, current_policies
 from lakeguard.state.transaction import Transaction

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from lakeguard.gate.policies import forbids_pattern
 from lakeguard.ledger.openings import opening_of
 from lakeguard.ledger.versions import StoredVersion, pointer
-from lakeguard.promotion.context import PinnedRules
 from lakeguard.promotion.opening.pinned_rules import pin_rules
 from lakeguard.promotion.privacy.private_columns import private_in
 from lakeguard.promotion.privacy.row_samples import masked_columns
+from lakeguard.promotion.records.open_runs import PinnedRules
 from lakeguard.registry.store import RegisteredDataset, current_policies
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.model.evidence import StagedFile

@@ -10,7 +10,8 @@ from sqlalchemy import select
 
 from lakeguard.ledger.openings import lineage_of_run
 from lakeguard.ledger.versions import pointer, require_version, stored_version
-from lakeguard.promotion.context import OpenRun, PlaneContext
+from lakeguard.promotion.context import PlaneContext
+from lakeguard.promotion.records.open_runs import OpenRun
 from lakeguard.promotion.records.version_facts import definition_of_version
 from lakeguard.registry.store import current_definition
 from lakeguard.state.schema import dataset_registry

@@ -8,8 +8,8 @@ from fnmatch import fnmatchcase
 from lakeguard.gate.policies import parse_policy
 from lakeguard.gate.policy_types.pii import ForbidColumns, ForbidTag
 from lakeguard.gate.subject import InheritedTag
-from lakeguard.promotion.context import PinnedRules
 from lakeguard.promotion.privacy.tag_propagation import possible_tags
+from lakeguard.promotion.records.open_runs import PinnedRules
 from lakeguard.registry.store import (
     RegisteredDataset,
     current_definition,

@@ -10,12 +10,8 @@ from lakeguard.dispatch.tasks import Task
 from lakeguard.gate.policies import forbids_pattern
 from lakeguard.gate.subject import InheritedTag
 from lakeguard.ledger.decisions import decision_of_run, record_samples, samples_of_run
-from lakeguard.promotion.context import (
-    OpenRun,
-    PinnedRules,
-    PlaneContext,
-    opened_run,
-)
+from lakeguard.promotion.context import PlaneContext
+from lakeguard.promotion.records.open_runs import OpenRun, PinnedRules, opened_run
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import (
     CheckKind,

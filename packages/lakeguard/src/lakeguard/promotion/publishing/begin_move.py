@@ -18,9 +18,10 @@ from lakeguard.ledger.intents import (
 from lakeguard.ledger.left_graphs import left_graphs
 from lakeguard.ledger.quarantine.load import quarantine_of
 from lakeguard.ledger.versions import Pointer, pointer, require_version
-from lakeguard.promotion.context import OpenRun, PlaneContext, load_open_run
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.deciding.row_balance import replaces_all
 from lakeguard.promotion.publishing.schema_drift import require_room
+from lakeguard.promotion.records.open_runs import OpenRun, load_open_run
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import LoadType, MoveKind

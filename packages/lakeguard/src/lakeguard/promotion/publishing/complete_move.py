@@ -17,7 +17,7 @@ from lakeguard.ledger.intents import (
 from lakeguard.ledger.lineage import Arrow
 from lakeguard.ledger.runs import result_of_run
 from lakeguard.ledger.versions import pointer
-from lakeguard.promotion.context import OpenRun, PlaneContext, opened_run
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.opening.table_ownership import other_holder
 from lakeguard.promotion.publishing.column_lineage import column_descent
 from lakeguard.promotion.publishing.complete_rollback import publish_restored
@@ -26,6 +26,7 @@ from lakeguard.promotion.publishing.publish_version import publish_version
 from lakeguard.promotion.quarantine.quarantine_tables import sync_quarantine_table
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.promotion.records.move_pointer import show_version
+from lakeguard.promotion.records.open_runs import OpenRun, opened_run
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import CommitKind, MoveKind, RunStatus

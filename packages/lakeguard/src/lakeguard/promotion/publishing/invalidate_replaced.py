@@ -20,8 +20,8 @@ from lakeguard.ledger.invalidations import (
 )
 from lakeguard.ledger.partitions import partitions_at
 from lakeguard.ledger.versions import require_version
-from lakeguard.promotion.context import OpenRun
 from lakeguard.promotion.publishing.partition_states import Partitions
+from lakeguard.promotion.records.open_runs import OpenRun
 from lakeguard.registry.queries import current_datasets
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard.state.schema import dataset_registry, tasks

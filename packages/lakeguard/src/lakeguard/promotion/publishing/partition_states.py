@@ -15,7 +15,8 @@ from lakeguard.ledger.partitions import (
     record_partitions,
 )
 from lakeguard.ledger.versions import StoredVersion
-from lakeguard.promotion.context import OpenRun, PlaneContext
+from lakeguard.promotion.context import PlaneContext
+from lakeguard.promotion.records.open_runs import OpenRun
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.model.delta_log import Commit, renamed_files

@@ -15,13 +15,14 @@ from lakeguard.ledger.versions import (
     record_version,
     require_version,
 )
-from lakeguard.promotion.context import OpenRun, PlaneContext
+from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.opening.input_pinning import read_inputs
 from lakeguard.promotion.publishing.invalidate_replaced import invalidate_replaced
 from lakeguard.promotion.publishing.partition_states import Partitions, record_partition_states
 from lakeguard.promotion.publishing.schema_drift import record_drift
 from lakeguard.promotion.quarantine.record_rows import record_quarantine
 from lakeguard.promotion.records.end_run import end_run
+from lakeguard.promotion.records.open_runs import OpenRun
 from lakeguard.promotion.records.table_findings import note_recovery
 from lakeguard.registry.store import job_name
 from lakeguard.state.transaction import Transaction

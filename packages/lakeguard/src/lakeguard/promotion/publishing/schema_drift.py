@@ -7,6 +7,7 @@ from lakeguard.ledger.openings import opening_of, schema_verdict
 from lakeguard.ledger.versions import StoredVersion
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.records.version_facts import definition_of_version
+from lakeguard.registry.apply_plan import apply_plan
 from lakeguard.registry.editing.drift import (
     drifted,
     redrifted,
@@ -17,7 +18,6 @@ from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.store import (
     RegisteredDataset,
-    apply_plan,
     dataset_by_id,
     hold_registry,
     read_state,

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 
-from lakeguard.lake.quarantine_tables import ShownFile, unreadable
+from lakeguard.lake.port import ShownFile
+from lakeguard.lake.quarantine_tables import unreadable
 from lakeguard.ledger.openings import accepted_plan
 from lakeguard.ledger.quarantine.facts import datasets_with_holdings
 from lakeguard.ledger.quarantine.load import quarantine_of

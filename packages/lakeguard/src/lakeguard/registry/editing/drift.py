@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from lakeguard.gate.rules.parse import read_rule
 from lakeguard.registry.kinds import hash_of
 from lakeguard.registry.snapshot import RegistryState
 from lakeguard_sdk.model.definitions import (
@@ -43,6 +42,8 @@ def keeping_drift(definitions: Definitions, current: RegistryState) -> Definitio
 def with_row_settings(dataset: DatasetDefinition, before: DatasetDefinition) -> DatasetDefinition:
     """What only rows say is retained: names and types as the source has them, and rule sets for as
     long as the rules of their columns are the same."""
+    from lakeguard.gate.rules.parse import read_rule  # needs all rule types
+
     registered = {column.name: column for column in before.columns}
     same = {rule.rule_id for rule in before.rules if rule in dataset.rules}
     lost = [rule for rule in before.rules if rule.rule_id not in same]

@@ -7,7 +7,6 @@ from pathlib import Path as FilePath
 
 from lakeguard.registry.kinds import KINDS, name_of
 from lakeguard.registry.text.problems import Findings
-from lakeguard.registry.text.yaml_documents import read_document
 from lakeguard.registry.text.yaml_nodes import Path
 from lakeguard_sdk.errors import DefinitionError, Place
 from lakeguard_sdk.model.definitions import DatasetDefinition, Definition
@@ -37,6 +36,8 @@ def sharpened(error: DefinitionError, folder: FilePath) -> DefinitionError:
     file = folder / error.place.file
     if not path or not file.is_file():
         return error
+    from lakeguard.registry.text.yaml_documents import read_document  # for errors alone
+
     document = read_document(error.place.file, file.read_bytes(), Findings())
     if document is None:
         return error

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from lakeguard.gate.schema.profiles import BUILT_IN, answers_of
-from lakeguard.lake.delta import is_governed
 from lakeguard.registry.files.job_settings import controls_of
 from lakeguard.registry.files.source_locations import OBJECT, path_problem
 from lakeguard.registry.merged_registry import MergedRegistry
@@ -159,9 +158,15 @@ def reserved_errors(
         source = merged.definition("source", item.build.source)
         if isinstance(source, SourceDefinition) and source.path:
             path, at = join(source.path, item.build.object), ("source", "object")
-    problem = reserved_source(path, lake, is_governed) if _is_readable(path) else None
+    problem = reserved_source(path, lake, _is_governed) if _is_readable(path) else None
     if problem is not None:
         yield WrongValue(by_file(item, at), key=at[-1], problem=problem, hint="", at=list(at))
+
+
+def _is_governed(location: str) -> bool:
+    from lakeguard.lake.delta import is_governed  # delta-rs; few sources are Delta tables
+
+    return is_governed(location)
 
 
 def _is_readable(path: str) -> bool:

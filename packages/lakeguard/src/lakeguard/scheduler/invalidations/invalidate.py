@@ -8,7 +8,6 @@ from lakeguard.ledger.invalidations import Invalidation, record_invalidation
 from lakeguard.ledger.partitions import partitions_at
 from lakeguard.ledger.versions import pointer
 from lakeguard.promotion.context import PlaneContext
-from lakeguard.promotion.opening.load_checks import partition_columns
 from lakeguard.promotion.publishing.invalidate_replaced import MOST_NAMED
 from lakeguard.registry.store import RegisteredDataset, current_target, require_dataset
 from lakeguard.state.transaction import Transaction
@@ -54,7 +53,7 @@ def checked_reach(tx: Transaction, dataset: RegisteredDataset, reach: RowRange) 
     if reach.window is not None:
         return reach
     target = current_target(tx, dataset.definition.target or "")
-    columns = partition_columns(dataset.definition, target)
+    columns = dataset.definition.partition_columns(target)
     known = partitions_at(tx, dataset.dataset_id, published.version)
     if reach.whole:
         return _all_of(dataset, known if columns else ())

@@ -24,7 +24,6 @@ from lakeguard.ledger.invalidations import (
 )
 from lakeguard.ledger.versions import latest_pointers
 from lakeguard.promotion.context import PlaneContext
-from lakeguard.promotion.opening.load_checks import partition_columns
 from lakeguard.registry.queries import current_datasets
 from lakeguard.registry.store import current_targets
 from lakeguard.scheduler.graph.current_jobs import CurrentJob, current_jobs
@@ -123,7 +122,7 @@ def _datasets(tx: Transaction) -> Histories:
             parents=tuple(ids[name] for name in one.parents if name in ids),
             published=shown[key].version if key in shown else None,
             schema=one.declared,
-            partition_by=partition_columns(one, targets.get(one.target or "")),
+            partition_by=one.partition_columns(targets.get(one.target or "")),
             watermark=one.load.watermark,
             reads_all=one.load.type not in NEW_ROWS_ONLY,
             active=one.active,

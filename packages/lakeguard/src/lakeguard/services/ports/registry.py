@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lakeguard.promotion.context import PlaneContext
-from lakeguard.promotion.deciding.record_decision import register_datasets
-from lakeguard.promotion.publishing.schema_drift import require_room_for_moves
-from lakeguard.registry.given_values.record_values import read_given, record_given
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning.plan import make_plan
-from lakeguard.registry.store import apply_plan, read_state
+from lakeguard.registry.store import read_state
 from lakeguard.registry.validation.settings_checks import require_apart, require_store
 from lakeguard.services.users import records_actor
 from lakeguard_sdk.errors import SecretInReason
@@ -41,6 +38,8 @@ class EmbeddedRegistry:
 
     def given_values(self) -> GivenValues:
         """What rows gave, by definition, where an export would write something else."""
+        from lakeguard.registry.given_values.record_values import read_given
+
         with self.context.read() as tx:
             return read_given(tx)
 
@@ -61,6 +60,11 @@ class EmbeddedRegistry:
         given: Sequence[GivenRow] = (),
     ) -> Applied:
         """Also refused if a move in progress adds columns that the plan does not allow."""
+        from lakeguard.promotion.deciding.record_decision import register_datasets
+        from lakeguard.promotion.publishing.schema_drift import require_room_for_moves
+        from lakeguard.registry.apply_plan import apply_plan
+        from lakeguard.registry.given_values.record_values import record_given
+
         if holds_secret(reason):
             raise SecretInReason()
         context, at = self.context, self.context.clock()

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import DateTime, Dialect, MetaData, String, Text
+from sqlalchemy import DateTime, Dialect, Index, MetaData, String, Text
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.schema import CreateIndex
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from lakeguard_sdk.core.canonical_json import format_instant
+
+if TYPE_CHECKING:
+    from sqlalchemy import TextClause
 
 metadata = MetaData()
 
@@ -66,3 +71,24 @@ class UtcTime(TypeDecorator[datetime]):
         if isinstance(value, str):
             return datetime.fromisoformat(value)
         return None if value is None else value.astimezone(UTC)
+
+
+# Indexes over some rows.
+
+_CONDITION = "condition"
+
+
+def partial_index(
+    name: str, *columns: str | TextClause, where: TextClause, unique: bool = False
+) -> Index:
+    """An index over the rows that meet the condition. The option of a dialect loads that dialect,
+    so it is set when the index is created, for the database at hand."""
+    return Index(name, *columns, unique=unique, info={_CONDITION: where})
+
+
+@compiles(CreateIndex)
+def _with_condition(element: CreateIndex, compiler: Any, **options: Any) -> Any:
+    index = element.element
+    if _CONDITION in index.info:
+        index.dialect_kwargs[f"{compiler.dialect.name}_where"] = index.info[_CONDITION]
+    return compiler.visit_create_index(element, **options)

@@ -22,6 +22,7 @@ from lakeguard.state.tables.metadata import (
     UtcTime,
     Word,
     metadata,
+    partial_index,
 )
 
 notifications = Table(
@@ -75,12 +76,11 @@ notification_deliveries = Table(
     CheckConstraint(
         "outcome IN ('sent', 'failed', 'dead')", name="ck_notification_deliveries_outcome"
     ),
-    Index(
+    partial_index(
         "uq_notification_deliveries_sent",
         "notification_id",
         "channel",
         unique=True,
-        sqlite_where=_SENT,
-        postgresql_where=_SENT,
+        where=_SENT,
     ),
 )

@@ -24,6 +24,7 @@ from lakeguard.state.tables.metadata import (
     UtcTime,
     Word,
     metadata,
+    partial_index,
 )
 
 _QUEUED = text("state = 'queued'")
@@ -61,24 +62,22 @@ tasks = Table(
     UniqueConstraint("org_id", "dataset_id", "dedupe_key", name="uq_tasks_dedupe_key"),
     CheckConstraint("attempt >= 0", name="ck_tasks_attempt"),
     Index("ix_tasks_state", "org_id", "state", "created_at", "task_id"),
-    Index(
+    partial_index(
         "ix_tasks_graph",
         "org_id",
         "dag_version_id",
-        sqlite_where=_NOT_OVER,
-        postgresql_where=_NOT_OVER,
+        where=_NOT_OVER,
     ),
-    Index(
+    partial_index(
         "ix_tasks_queue",
         "org_id",
         "labels",
         text("priority DESC"),
         "due_at",
         "task_id",
-        sqlite_where=_QUEUED,
-        postgresql_where=_QUEUED,
+        where=_QUEUED,
     ),
-    Index(
+    partial_index(
         "ix_tasks_waiting",
         "job_id",
         "org_id",
@@ -86,26 +85,23 @@ tasks = Table(
         text("priority DESC"),
         "due_at",
         "task_id",
-        sqlite_where=_QUEUED,
-        postgresql_where=_QUEUED,
+        where=_QUEUED,
     ),
-    Index(
+    partial_index(
         "ix_tasks_unstarted",
         "org_id",
         "task_id",
-        sqlite_where=_UNSTARTED,
-        postgresql_where=_UNSTARTED,
+        where=_UNSTARTED,
     ),
     Index("ix_tasks_job", "org_id", "job_id", "state"),
-    Index("ix_tasks_retry", "org_id", "due_at", sqlite_where=_FAILED, postgresql_where=_FAILED),
-    Index(
+    partial_index("ix_tasks_retry", "org_id", "due_at", where=_FAILED),
+    partial_index(
         "ix_tasks_ended",
         "org_id",
         "job_id",
         "ended_at",
         "task_id",
-        sqlite_where=_ENDED,
-        postgresql_where=_ENDED,
+        where=_ENDED,
     ),
 )
 

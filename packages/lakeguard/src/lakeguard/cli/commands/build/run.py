@@ -1,39 +1,29 @@
-"""``lakeguard run``: build, stage, measure, decide and publish datasets."""
+"""``lakeguard run``: build, stage, measure, decide and publish datasets.
+
+Each step imports what it needs, so that ``--help`` and a wrong option answer at once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event
+from typing import TYPE_CHECKING
 
 import click
 
 from lakeguard.cli.options import Call, shared_options
-from lakeguard.cli.rendering.jobs import run_unapplied_lines
-from lakeguard.cli.rendering.plan import applied_lines
-from lakeguard.cli.rendering.quarantine import quarantined_lines
-from lakeguard.cli.rendering.run import ended_line, interrupted_lines, many_lines, run_lines
-from lakeguard.cli.rendering.status import new_column_lines
-from lakeguard.cli.session import person, project_of, writing
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import note, working, working_on_many
-from lakeguard.registry.load_folder import load_folder
-from lakeguard.services.choose_datasets import Chosen, choose_all, choose_selected
-from lakeguard.services.definition_errors import with_source_lines
-from lakeguard.services.run_graph import Ended, Outcome, run_many
-from lakeguard.services.run_task import (
-    published_version,
-    published_versions,
-    quarantined_by,
-    run_to_end,
-)
-from lakeguard.services.unapplied import unapplied
-from lakeguard.settings import load_settings
 from lakeguard_sdk.client import Client, local_worker
-from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.errors import NothingApplied
-from lakeguard_sdk.model.run import RunResult
+
+if TYPE_CHECKING:
+    from lakeguard.services.choose_datasets import Chosen
+    from lakeguard.services.run_graph import Ended
+    from lakeguard_sdk.core.dataset_name import DatasetName
+    from lakeguard_sdk.model.run import RunResult
 
 EXIT_CODES = {RunStatus.SUCCESS: 0, RunStatus.FAILED: 1, RunStatus.BLOCKED: 3}
 
@@ -80,6 +70,9 @@ def run_command(
         raise click.UsageError("name datasets to run, or use --all or --changed")
     if everything and with_parents:
         raise click.UsageError("--all includes all parents")
+    from lakeguard.cli.session import writing
+    from lakeguard.services.choose_datasets import choose_all, choose_selected
+
     with writing(call) as client:
         apply_or_note(call, client, apply_first=apply_first)
         known = client.registry.definitions().datasets
@@ -96,6 +89,13 @@ def run_command(
 
 def apply_or_note(call: Call, client: Client, *, apply_first: bool) -> None:
     """Apply the definitions in the files, or note that they differ from what is applied."""
+    from lakeguard.cli.rendering.jobs import run_unapplied_lines
+    from lakeguard.cli.rendering.plan import applied_lines
+    from lakeguard.cli.session import project_of
+    from lakeguard.registry.load_folder import load_folder
+    from lakeguard.services.definition_errors import with_source_lines
+    from lakeguard.services.unapplied import unapplied
+
     folder = project_of(call)
     if not apply_first:
         for line in run_unapplied_lines(unapplied(client, folder)):
@@ -109,6 +109,12 @@ def apply_or_note(call: Call, client: Client, *, apply_first: bool) -> None:
 
 
 def _one(call: Call, client: Client, name: DatasetName) -> int:
+    from lakeguard.cli.rendering.quarantine import quarantined_lines
+    from lakeguard.cli.rendering.run import run_lines
+    from lakeguard.cli.session import person, project_of
+    from lakeguard.services.run_task import published_version, quarantined_by, run_to_end
+    from lakeguard.settings import load_settings
+
     spark_options = load_settings(project_of(call), call.env).spark
     with working(f"running {name}") as show_progress:
         worker = local_worker(
@@ -127,11 +133,17 @@ def _one(call: Call, client: Client, name: DatasetName) -> int:
 
 def _new_columns(client: Client, names: Collection[DatasetName]) -> list[str]:
     """What the inputs have and the tables lack."""
+    from lakeguard.cli.rendering.status import new_column_lines
+
     chosen = (item for item in client.reader.status() if item.dataset.dataset_name in names)
     return [line for status in chosen for line in new_column_lines(status)]
 
 
 def _many(call: Call, client: Client, chosen: Chosen, jobs: int) -> int:
+    from lakeguard.cli.rendering.run import many_lines
+    from lakeguard.services.run_graph import Outcome
+    from lakeguard.services.run_task import published_versions
+
     ended = _walked(call, client, chosen, jobs)
     published = published_versions(client)
     data = {
@@ -148,8 +160,15 @@ def _many(call: Call, client: Client, chosen: Chosen, jobs: int) -> int:
 
 
 def _walked(call: Call, client: Client, chosen: Chosen, jobs: int) -> list[Ended]:
+    from lakeguard.cli.rendering.run import ended_line
+    from lakeguard.cli.session import person, project_of
+    from lakeguard.services.run_graph import run_many
+    from lakeguard.services.run_task import run_to_end
+    from lakeguard.settings import load_settings
+
+    begun: list[DatasetName] = []
     spark_options = load_settings(project_of(call), call.env).spark
-    who, stopped, begun = person(), Event(), list[DatasetName]()
+    who, stopped = person(), Event()
     with working_on_many() as board:
         worker = local_worker(
             client.for_worker(), spark_options=spark_options, progress=board.show_stage
@@ -178,6 +197,8 @@ def _walked(call: Call, client: Client, chosen: Chosen, jobs: int) -> list[Ended
 @contextmanager
 def noting_interrupts(client: Client, begun: Callable[[], Sequence[DatasetName]]) -> Iterator[None]:
     """On Ctrl-C, note what became of each run that had begun."""
+    from lakeguard.cli.rendering.run import interrupted_lines
+
     try:
         yield
     except KeyboardInterrupt:

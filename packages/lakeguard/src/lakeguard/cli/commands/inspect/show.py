@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
 
 from lakeguard.cli.options import Call, shared_options
-from lakeguard.cli.rendering.profile import profile_lines
-from lakeguard.cli.rendering.show import DatasetPage, show_lines
 from lakeguard.cli.rendering.status import Health, status_lines, worst_first
 from lakeguard.cli.session import client_of, project_of, writing
 from lakeguard.cli.terminal.output import answer, this_screen
 from lakeguard.cli.terminal.progress import working
-from lakeguard.services.profile_version import profile_of
 from lakeguard.settings import load_settings
 from lakeguard.state.health_check import require_whole
 from lakeguard_sdk.client import Client
@@ -21,6 +19,9 @@ from lakeguard_sdk.core.dataset_name import DatasetName, parse_address
 from lakeguard_sdk.model.definitions import TargetDefinition
 from lakeguard_sdk.model.read_models import RunFacts
 from lakeguard_sdk.ports import Reader
+
+if TYPE_CHECKING:
+    from lakeguard.cli.rendering.show import DatasetPage
 
 LAST_RUNS = 5
 
@@ -30,11 +31,15 @@ LAST_RUNS = 5
 @shared_options
 def show_command(call: Call, dataset: str) -> None:
     """Show DATASET: definition, columns, rules, version, last runs, publications."""
+    from lakeguard.cli.rendering.show import show_lines
+
     page = page_of(client_of(call), DatasetName(dataset))
     answer(call, page.to_data(), show_lines(page, datetime.now(UTC)))
 
 
 def page_of(client: Client, asked: DatasetName) -> DatasetPage:
+    from lakeguard.cli.rendering.show import DatasetPage
+
     reader = client.reader
     name = reader.dataset(asked).dataset_name
     status = next(item for item in reader.status() if item.dataset.dataset_name == name)
@@ -90,6 +95,9 @@ def profile_command(call: Call, dataset: str, again: bool) -> None:
     A stored profile is shown if there is one; else it is computed from the files, without Spark,
     and stored. Of columns that are tagged today only counts are shown.
     """
+    from lakeguard.cli.rendering.profile import profile_lines
+    from lakeguard.services.profile_version import profile_of
+
     with writing(call) as client:
         profile = profile_of(client, parse_address(dataset), again=again, working=working)
     answer(call, profile.to_data(), profile_lines(profile, this_screen()))
