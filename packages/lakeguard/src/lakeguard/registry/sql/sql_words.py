@@ -9,29 +9,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
+from lakeguard.registry.sql.sql_keywords import keyword_offsets
 from lakeguard.registry.sql.sql_relations import NotModelled, Scope
 
 STRINGS = {TokenType.STRING, TokenType.RAW_STRING}
 _NOT_WORDS = {*STRINGS, TokenType.NUMBER, TokenType.HEX_STRING}
 _WORD = re.compile(r"\w")
-_KEYWORDS = frozenset(
-    re.findall(
-        r"\w+",
-        "select from where group by having qualify order sort distribute cluster limit offset as"
-        " on and or not in is null like ilike rlike between case when then else end join left"
-        " right full inner outer cross semi anti natural using union all intersect except minus"
-        " distinct exists with recursive lateral view over partition rows range unbounded"
-        " preceding following current row asc desc nulls first last true false values window cast"
-        " interval for pivot unpivot include exclude rollup cube grouping sets filter within"
-        " escape div",
-    )
-)
 _STAR_FOLLOWS = {
     TokenType.L_PAREN, TokenType.COMMA, TokenType.SELECT, TokenType.DISTINCT, TokenType.DOT,
     TokenType.ALL, TokenType.HINT,
@@ -161,23 +150,24 @@ class Words:
     def refuse_unclaimed(self, tokens: Sequence[Token]) -> None:
         """NotModelled if a word that may be a column was not understood."""
         known = self._claimed | set(_grammar(tokens))
+        keywords = set(keyword_offsets(tokens, known))
         before: Token | None = None
         for token in tokens:
             if token.start not in known:
                 star = token.token_type is TokenType.STAR
                 if star and (before is None or before.token_type in _STAR_FOLLOWS):
                     raise NotModelled
-                if self._may_be_column(token):
+                if self._may_be_column(token, keywords):
                     raise NotModelled
             before = token
 
-    def _may_be_column(self, token: Token) -> bool:
+    def _may_be_column(self, token: Token, keywords: Set[int]) -> bool:
         word = token.text.casefold()
         if token.token_type is TokenType.IDENTIFIER:
             return word in self.names or self.has_unknown_names
         if token.token_type in _NOT_WORDS or not _WORD.match(word):
             return False
-        return word in self.names or (self.has_unknown_names and word not in _KEYWORDS)
+        return word in self.names or (self.has_unknown_names and token.start not in keywords)
 
 
 def _grammar(tokens: Sequence[Token]) -> Iterator[int]:
