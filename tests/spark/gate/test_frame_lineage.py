@@ -104,6 +104,14 @@ EXACT: dict[str, tuple[Callable[[LineageTables], DataFrame], Found]] = {
         lambda t: t.spark.sql("select v, n from a unpivot (v for n in (id, amount))"),
         {"v": {"a.id", "a.amount"}, "n": set()},
     ),
+    "unpivoted from one column": (
+        lambda t: t.a.select("id", "mail").unpivot("id", ["mail"], "n", "v").select("id", "v"),
+        {"id": {"a.id"}, "v": {"a.id", "a.mail"}},
+    ),
+    "melted from two columns": (
+        lambda t: t.a.select("id", "amount", "mail").melt("mail", ["id", "amount"], "n", "v"),
+        {"mail": {"a.mail"}, **{key: {"a.id", "a.amount", "a.mail"} for key in ("n", "v")}},
+    ),
     "rolled up": (
         lambda t: t.a.rollup("mail").agg(F.max("id").alias("m")),
         {"mail": {"a.mail"}, "m": {"a.id"}},
