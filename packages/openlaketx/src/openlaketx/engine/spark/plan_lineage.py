@@ -38,13 +38,9 @@ _LEAF_WORDS = {"LocalRelation": _PROGRAM, "LogicalRDD": _PROGRAM, "ExternalRDD":
 _FUNCTIONS = {
     f"org.apache.spark.sql.catalyst.expressions.{name}": frozenset(names)
     for name, names in {
-        "aggregate.Count": ("count",),
-        "aggregate.HyperLogLogPlusPlus": ("approx_count_distinct",),
         "Md5": ("md5",),
-        "Murmur3Hash": ("hash",),
         "Sha1": ("sha", "sha1"),
         "Sha2": ("sha2",),
-        "XxHash64": ("xxhash64",),
     }.items()
 }
 """Functions that may mask a value, by their class. The others are not recorded."""
