@@ -325,6 +325,8 @@ def _added(
 
 def _scanned(scan: Scan, node: Node) -> Origins:
     """The hidden column with facts of the row's file is made of no column."""
+    if not scan.by_column:
+        return UNKNOWN
     name, kind = str(node["name"]), node["dataType"]
     if name == "_metadata" and isinstance(kind, dict):
         fields = {str(part["name"]) for part in kind.get("fields", ())}
