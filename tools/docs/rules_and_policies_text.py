@@ -234,9 +234,9 @@ function that the policy names under `unless masked by`:
   was read: of all parents of a Python build, of everything that the connection of a notebook has
   read or registered. That is so for collected rows that become a DataFrame again (`collect`,
   `toPandas`, RDDs, checkpoints), for what UDFs, `mapInPandas` and the like return, because their
-  code may use more than its arguments, for files that the program reads by itself, and on Spark
-  Connect. Constants in the code are not followed: a collected value written into a literal loses
-  its tags.
+  code may use more than its arguments, for files that the program reads by itself, for files of a
+  version read in another format than Parquet or Delta, and on Spark Connect. Constants in the code
+  are not followed: a collected value written into a literal loses its tags.
 - A person may declare what a column is made of, or that it is clean, in its
   [definition](definitions.md#columns): `clean: "the country only, checked by …"`, or `derived_from`
   with a `reason`. It replaces the lineage, and stands in `show` and in every decision on a tag.

@@ -39,11 +39,11 @@ FORBIDDEN = promise(PolicyType.PII, "forbid tag:pii", applies_to_layer=Layer.SIL
     [
         ("SELECT n FROM bronze.numbers", "SELECT n FROM silver.doubled", Outcome.FAIL),
         ("SELECT n * 2 AS n FROM bronze.numbers", "SELECT n FROM silver.doubled", Outcome.FAIL),
-        ("SELECT hash(n) AS n FROM bronze.numbers", "SELECT n FROM silver.doubled", Outcome.PASS),
-        ("SELECT n FROM bronze.numbers", "SELECT hash(n) AS n FROM silver.doubled", Outcome.PASS),
+        ("SELECT md5(n) AS n FROM bronze.numbers", "SELECT n FROM silver.doubled", Outcome.PASS),
+        ("SELECT n FROM bronze.numbers", "SELECT md5(n) AS n FROM silver.doubled", Outcome.PASS),
         (
             "SELECT n FROM bronze.numbers",
-            "SELECT n + hash(n) AS n FROM silver.doubled",
+            "SELECT n + md5(n) AS n FROM silver.doubled",
             Outcome.FAIL,
         ),
         ("SELECT n FROM bronze.numbers", "SELECT count(*) AS n FROM silver.doubled", Outcome.PASS),
@@ -52,7 +52,7 @@ FORBIDDEN = promise(PolicyType.PII, "forbid tag:pii", applies_to_layer=Layer.SIL
 def test_a_tag_travels_until_it_is_masked(
     tmp_path: Path, silver: str, gold: str, outcome: Outcome
 ) -> None:
-    policy = promise(PolicyType.PII, "forbid tag:pii unless masked by [hash]", **IN_GOLD)
+    policy = promise(PolicyType.PII, "forbid tag:pii unless masked by [md5]", **IN_GOLD)
     datasets = (TAGGED, built(silver), built(gold, DOUBLED, TOTALS))
     client = world(tmp_path, *datasets, policies=(policy,))
     run_by_hand(client, [1])

@@ -104,6 +104,14 @@ EXACT: dict[str, tuple[Callable[[LineageTables], DataFrame], Found]] = {
         lambda t: t.spark.sql("select v, n from a unpivot (v for n in (id, amount))"),
         {"v": {"a.id", "a.amount"}, "n": set()},
     ),
+    "unpivoted from one column": (
+        lambda t: t.a.select("id", "mail").unpivot("id", ["mail"], "n", "v").select("id", "v"),
+        {"id": {"a.id"}, "v": {"a.id", "a.mail"}},
+    ),
+    "melted from two columns": (
+        lambda t: t.a.select("id", "amount", "mail").melt("mail", ["id", "amount"], "n", "v"),
+        {"mail": {"a.mail"}, **{key: {"a.id", "a.amount", "a.mail"} for key in ("n", "v")}},
+    ),
     "rolled up": (
         lambda t: t.a.rollup("mail").agg(F.max("id").alias("m")),
         {"mail": {"a.mail"}, "m": {"a.id"}},
@@ -148,6 +156,10 @@ UNKNOWN: dict[str, Callable[[LineageTables], DataFrame]] = {
     ),
     "in files of the program": lambda t: t.spark.read.text(str(Path(__file__))),
 }
+OF_FORMAT = {
+    "binaryFile": "path string, modificationTime timestamp, length long, content binary",
+    "text": "value string",
+}
 
 
 @pytest.mark.parametrize("made", EXACT)
@@ -164,6 +176,16 @@ def test_what_the_plan_does_not_show_is_unknown(tables: LineageTables, made: str
     assert {item.dataset for item in found.inputs} == {"silver.a", "silver.b"}
     values_only = "function" in made or "variable" in made
     assert bool(found.outside) is not values_only, "code makes values, not rows"
+
+
+@pytest.mark.parametrize("form", ["binaryFile", "csv", "json", "text"])
+def test_files_that_are_read_in_another_format_are_unknown(
+    tables: LineageTables, form: str
+) -> None:
+    frame = tables.spark.read.format(form).schema(OF_FORMAT.get(form, "id string"))
+    found = frame_lineage(frame.load(list(tables.a.inputFiles())), tables.reads)
+    assert all(column.unknown for column in found.columns)
+    assert {item.dataset for item in found.inputs} == {"silver.a", "silver.b"}
 
 
 def test_what_only_filters_rows_is_an_input(tables: LineageTables) -> None:

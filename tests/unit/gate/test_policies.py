@@ -107,6 +107,10 @@ def test_every_form_of_every_type_is_spelled_here() -> None:
         (PII, "forbid tag:pii unless masked by []", 33, 1, "the name of a function", ""),
         (PII, "forbid tag:pii unless masked by [upper]", 32, 1, "upper does not mask", ""),
         (PII, "forbid tag:pii unless masked by [sha2, mask]", 32, 1, "mask does not mask", ""),
+        *(
+            (PII, f"forbid tag:pii unless masked by [{name}]", 32, 1, f"{name} does not mask", "")
+            for name in ("approx_count_distinct", "count", "crc32", "hash", "xxhash64")
+        ),
         (PII, r"forbid pattern '[^\d\D]' in values", 15, 9, "no text matches", ""),
         (PolicyType.VOLUME_CAP, "rows <= 999999999999", 8, 12, "this always holds", ""),
         (PolicyType.VOLUME_CAP, "bytes <= 1000000TB", 9, 9, "this always holds", ""),

@@ -190,6 +190,13 @@ def test_the_plan_points_into_the_sql(tmp_path: Path, profile: str) -> None:
     assert str(error).endswith("did you mean amount?")
 
 
+def test_the_user_of_the_session_is_reported_once(tmp_path: Path) -> None:
+    with pytest.raises(InvalidDefinitions) as found:
+        make_plan(folder(tmp_path, "SELECT user AS id FROM bronze.orders"), RegistryState())
+    (error,) = found.value.errors
+    assert "user depends on the session" in str(error)
+
+
 @pytest.mark.parametrize("profile", ["additive", "permissive", "adding"])
 def test_columns_that_a_profile_may_add_are_not_missed(tmp_path: Path, profile: str) -> None:
     assert make_plan(folder(tmp_path, SQL, profile), RegistryState()).steps

@@ -36,17 +36,8 @@ from lakeguard_sdk.model.load import KEY_HASH, ROW_HASH
 from lakeguard_sdk.types.schema import TableSchema, field_names, leaf_types
 
 _TAG = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}\Z")
-MASKING_FUNCTIONS = (
-    "approx_count_distinct",
-    "count",
-    "hash",
-    "md5",
-    "sha",
-    "sha1",
-    "sha2",
-    "xxhash64",
-)
-"""Functions whose result does not contain the value, whatever their arguments are."""
+MASKING_FUNCTIONS = ("md5", "sha", "sha1", "sha2")
+"""Digests: no function gives the value back, whatever the arguments are."""
 _BY_LOAD = (KEY_HASH, ROW_HASH)
 """Texts that are stored only in the table."""
 _MOST_NAMED = 3
@@ -234,7 +225,8 @@ PII = PolicyKind(
                 "No column carries the tag (case-insensitive) or derives from a column that "
                 "does. Values that passed through one of the functions are masked and do not "
                 f"carry the tag. Masking functions are {', '.join(MASKING_FUNCTIONS)}; others, "
-                "such as `upper` or `mask` with arguments, can leave the value as it is."
+                "such as `upper` or `mask` with arguments, can leave the value as it is, or give "
+                "it back: `hash` of a number, `count` over `explode(sequence(1, n))`."
             ),
             violated=(
                 "a declared column carries the tag, or derives from one that does, directly "

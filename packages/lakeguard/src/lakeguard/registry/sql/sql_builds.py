@@ -34,7 +34,8 @@ def check_sql(
 ) -> tuple[SqlProblem, ...]:
     """Every problem of the SQL as a build from ``parents``.
 
-    ``columns`` are those of the parents, for fields of a struct; None if they are not known.
+    ``columns`` are those of the parents, for fields of a struct and a bare ``user``; None if they
+    are not known.
     """
     try:
         facts = _facts(text)
@@ -51,7 +52,7 @@ def check_sql(
         if table.dataset not in parents
     ]
     known = None if columns is None else {column.casefold() for column in columns}
-    unknown = [found for name, found in facts.qualifiers if known is not None and name not in known]
+    unknown = [found for name, found in facts.undeclared if known is not None and name not in known]
     return (*facts.problems, *unknown, *foreign)
 
 

@@ -58,6 +58,6 @@ class SqlFacts:
     """Whether it reads a relation given by name."""
     run_times: tuple[RunTime, ...] = ()
     """All in text order."""
-    qualifiers: tuple[tuple[str, SqlProblem], ...] = ()
-    """Folded first words of dotted names that must be columns of the tables, such as ``info`` in
-    ``info.email``, each with the problem if it is none."""
+    undeclared: tuple[tuple[str, SqlProblem], ...] = ()
+    """Folded names that must be columns of the tables, such as ``info`` in ``info.email`` and a
+    bare ``user``, each with the problem if it is none."""

@@ -37,6 +37,8 @@ _BEFORE_PARENTHESIS = frozenset(
 """Keywords after which a parenthesis opens no arguments."""
 _SESSION_WORDS = {"current_user", "session_user", "current_time", "current_path"}
 """Functions that Spark calls without parentheses."""
+_USER = "user"
+"""Another one, and a frequent name of a column."""
 _WORD = re.compile(r"[^\W\d]\w*")
 _STRINGS = {TokenType.STRING, TokenType.RAW_STRING}
 _ZONE = (
@@ -72,6 +74,20 @@ def function_problems(tokens: Sequence[Token], root: exp.Expr) -> Iterator[SqlPr
                 yield SqlProblem(f"{name[:80]}() is not a function", token.start, length, hint)
         elif name in _SESSION_WORDS and _stands_alone(before, after):
             yield SqlProblem(f"{name} {REFUSED[name]}", token.start, length)
+
+
+def bare_users(tokens: Sequence[Token], root: exp.Expr) -> Iterator[SqlProblem]:
+    """Every ``user`` without parentheses, which Spark calls unless a relation has such a column."""
+    if _USER in _made_columns(root):
+        return
+    named = _name_offsets(root)
+    for before, token, after in _around(tokens):
+        if token.text.casefold() != _USER or token.token_type in _STRINGS or token.start in named:
+            continue
+        if not _is_call(token, after) and _stands_alone(before, after):
+            hint = "; for a column, write its table before it"
+            length = token.end + 1 - token.start
+            yield SqlProblem(f"{_USER} {REFUSED[_USER]}", token.start, length, hint)
 
 
 def _special_texts(tokens: Sequence[Token]) -> Iterator[SqlProblem]:
@@ -159,12 +175,12 @@ def _name_offsets(root: exp.Expr) -> set[int]:
 
 
 def _made_columns(root: exp.Expr) -> set[str]:
-    """Folded names that the SELECT gives to columns, except those of the run's time itself."""
+    """Folded names that the SELECT gives to columns, except to what the name alone stands for."""
     names: set[str] = set()
     for node in root.find_all(exp.Alias, exp.Aliases, exp.TableAlias, exp.Lambda):
         match node:
             case exp.Alias():
-                same = {each.casefold() for each in _clock_names(node.this.unnest())}
+                same = {each.casefold() for each in _names_alone(node.this.unnest())}
                 names |= {node.alias.casefold()} - same
             case exp.Aliases():
                 names |= {alias.name.casefold() for alias in node.expressions}
@@ -175,8 +191,10 @@ def _made_columns(root: exp.Expr) -> set[str]:
     return names
 
 
-def _clock_names(node: exp.Expr) -> Sequence[str]:
+def _names_alone(node: exp.Expr) -> Sequence[str]:
     match node:
+        case exp.Column() if len(node.parts) == 1 and node.name.casefold() == _USER:
+            return (_USER,)
         case exp.CurrentDate() | exp.CurrentTimestamp():
             return node.sql_names()
     return ()

@@ -15,6 +15,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from lakeguard.registry.sql.sql_facts import SqlFacts, TableReference
 from lakeguard.registry.sql.sql_functions import (
     ambiguous_run_times,
+    bare_users,
     called_aggregate,
     function_problems,
     run_times,
@@ -75,6 +76,8 @@ def read_sql(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
     known = {problem.offset for problem in problems}
     calls = function_problems(tokens, root)
     problems |= {problem for problem in calls if problem.offset not in known}
+    users = tuple(bare_users(tokens, root))
+    problems |= set(users) if given else set()
     unknown = () if problems else tuple(_unknown_qualifiers(tokens, root, references))
     as_columns = _column_starts(root)
     problems |= {found for _, found in unknown if found.offset not in as_columns}
@@ -86,7 +89,10 @@ def read_sql(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
         parameters=tuple(sorted({node.name for node in root.find_all(exp.Placeholder)})),
         reads_given=reads_given(root, given),
         run_times=times,
-        qualifiers=tuple(item for item in unknown if item[1].offset in as_columns),
+        undeclared=(
+            *(item for item in unknown if item[1].offset in as_columns),
+            *(("user", found) for found in users if not given),
+        ),
         row_by_row=None if called_aggregate(tokens) else row_by_row(root),
         problems=tuple(sorted(problems, key=lambda found: (found.offset, found.problem))),
     )

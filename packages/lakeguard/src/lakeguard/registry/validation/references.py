@@ -109,7 +109,9 @@ def _sql_errors(
     open_ended = any(table.has_more for table in tables.values())
     declared = {column for table in tables.values() for column in table.columns}
     problems = check_sql(build.text, parents, None if open_ended else declared)
-    for problem in (*problems, *check_columns(build.text, tables)):
+    known = {problem.offset for problem in problems}
+    missing = (found for found in check_columns(build.text, tables) if found.offset not in known)
+    for problem in (*problems, *missing):
         column = build.text[problem.offset : problem.offset + problem.length].strip("`")
         if lost is None or column.casefold() in lost:
             yield sql_error(build.file, build.text, problem)

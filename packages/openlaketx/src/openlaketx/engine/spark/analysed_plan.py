@@ -14,6 +14,8 @@ class Scan(NamedTuple):
 
     paths: tuple[str, ...]
     commit: int | None = None
+    by_column: bool = True
+    """False for another format than Parquet: any column may have bytes of any column of a table."""
 
 
 class AnalysedPlan(NamedTuple):

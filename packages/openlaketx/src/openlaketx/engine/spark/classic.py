@@ -104,6 +104,11 @@ def _is_a(session: SparkSession, plan: Any, name: str) -> bool:
 _SEPARATOR = "\0"
 _ATTRIBUTE = re.compile(r"#(\d+)L?(?:-T\d+ms)?\Z")
 _SCHEME = re.compile(r"file:(//)?(?=/)")
+_BY_COLUMN = (
+    "org.apache.spark.sql.delta.DeltaParquetFileFormat",
+    "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat",
+)
+"""Formats that read columns of our files by their names."""
 
 
 def _analysed(frame: DataFrame) -> AnalysedPlan | None:
@@ -147,7 +152,8 @@ def _scan(leaf: Any) -> Scan | None:
     roots = files.rootPaths().mkString(_SEPARATOR).split(_SEPARATOR)
     paths = tuple(_SCHEME.sub("", root) for root in roots if root)
     is_delta = files.getClass().getName().startswith("org.apache.spark.sql.delta.")
-    return Scan(paths, files.tableVersion() if is_delta else None)
+    by_column = relation.fileFormat().getClass().getName().startswith(_BY_COLUMN)
+    return Scan(paths, files.tableVersion() if is_delta else None, by_column)
 
 
 # One job group for each run, so that one call cancels all its jobs.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -38,13 +38,9 @@ _LEAF_WORDS = {"LocalRelation": _PROGRAM, "LogicalRDD": _PROGRAM, "ExternalRDD":
 _FUNCTIONS = {
     f"org.apache.spark.sql.catalyst.expressions.{name}": frozenset(names)
     for name, names in {
-        "aggregate.Count": ("count",),
-        "aggregate.HyperLogLogPlusPlus": ("approx_count_distinct",),
         "Md5": ("md5",),
-        "Murmur3Hash": ("hash",),
         "Sha1": ("sha", "sha1"),
         "Sha2": ("sha2",),
-        "XxHash64": ("xxhash64",),
     }.items()
 }
 """Functions that may mask a value, by their class. The others are not recorded."""
@@ -261,7 +257,8 @@ class _PlanReader:
     def expand(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         order = tree.attributes("output")
         if tree.node["projections"] is None:  # Spark has no JSON for some lists of lists
-            return _Rows(dict(_grouping_sets(order, below[0])), order)
+            everything = below[0].everything
+            return _Rows({each: below[0].columns.get(each, everything) for each in order}, order)
         found = dict.fromkeys(order, NOTHING)
         for projection in tree.node["projections"]:
             for attribute, item in zip(order, projection, strict=True):
@@ -326,24 +323,10 @@ def _added(
     return _Rows({**rows.columns, **found}, [*(rows.order or ()), *order] if known else None, rest)
 
 
-def _grouping_sets(order: Sequence[int], rows: _Rows) -> Iterator[tuple[int, Origins]]:
-    """The columns below, the keys of the groups under new ids, and the number of the set, which is
-    made of no column. A column of any other output is made of everything below."""
-    known = rows.order or ()
-    aligned = len(order) == len(known) + 1 and all(
-        one == other or one not in rows.columns for one, other in zip(order, known, strict=False)
-    )
-    for index, attribute in enumerate(order):
-        if attribute in rows.columns:
-            yield attribute, rows.columns[attribute]
-        elif not aligned:
-            yield attribute, rows.everything
-        else:
-            yield attribute, rows.at(index) if index < len(known) else NOTHING
-
-
 def _scanned(scan: Scan, node: Node) -> Origins:
     """The hidden column with facts of the row's file is made of no column."""
+    if not scan.by_column:
+        return UNKNOWN
     name, kind = str(node["name"]), node["dataType"]
     if name == "_metadata" and isinstance(kind, dict):
         fields = {str(part["name"]) for part in kind.get("fields", ())}
