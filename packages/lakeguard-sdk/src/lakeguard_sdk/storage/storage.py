@@ -41,6 +41,9 @@ class Storage(Protocol):
         """Links, pipes and the like: what is neither a regular file nor a folder."""
 
     def make_durable(self, location: str) -> None: ...
+    def sync_content(self, location: str) -> None:
+        """Write a file to disk. Later stores through memory mapped before change its mark."""
+
     def remove(self, location: str, root: str) -> None: ...
     def link(self, location: str, name: str) -> None:
         """Hard link; creates folders as needed."""
@@ -101,6 +104,9 @@ class LocalStorage:
         path = _path(location)
         _sync(path)
         _sync(path.parent)
+
+    def sync_content(self, location: str) -> None:
+        _sync(_path(location))
 
     def remove(self, location: str, root: str) -> None:
         """Removes the file, and folders below ``root`` that become empty.

@@ -106,7 +106,7 @@ def collect_batch(
     found = [
         facts.path.removeprefix(root) for facts in storage.files_under(join(plan.location, staging))
     ]
-    marks = FileMarks.of(plan.location, found, storage, settle=True)
+    marks = FileMarks.of(plan.location, found, storage, shared=True)
     files = collect(
         plan.location,
         staging,
