@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
-from lakeguard_sdk import Client
+from lakeguard_sdk import Client, DatasetName
+from lakeguard_sdk.storage.checksum_files import checksum_file
 from openlaketx.pipeline import run_dataset
 from openlaketx.stage import in_background
-from tests.support.projects.code_builds import code_project, run_code
+from tests.support.projects.code_builds import NAME, code_project, run_code
+from tests.support.projects.folders import run
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 
@@ -125,3 +128,45 @@ def test_a_store_into_mapped_memory_after_measuring_is_noticed(
     assert (tmp_path / "done").exists()
     assert result.error is not None
     assert (result.error.code, result.version) == ("LG-4006", None)
+
+
+SIDECAR = """
+import glob, os
+from openlaketx.isolation.batch_builder import LocalBuilder
+
+def build(spark, inputs):
+    real = LocalBuilder.stage
+    def stage(self, plan, verdict):
+        LocalBuilder.stage = real
+        staged = real(self, plan, verdict)
+        for file in glob.glob({place!r} + "/runs/*/*.parquet"):
+            folder, name = os.path.split(file)
+            with open(os.path.join(folder, "." + name + ".crc"), "r+b") as sums:
+                sums.seek(8)
+                sums.write(b"!!!!")
+        return staged
+    LocalBuilder.stage = stage
+    return inputs["bronze.raw"].where("n > 0")
+"""
+
+
+def test_wrong_checksum_files_are_not_published(client: Client, spark: SparkSession) -> None:
+    place = str(Path(client.lake, "silver", "made"))
+    result = run_code(client, SIDECAR.replace("{place!r}", repr(place)))
+    assert (result.error, result.version) == (None, 1)
+    rows = spark.read.format("delta").load(place).collect()
+    assert sorted(row.n for row in rows) == [1, 2]
+
+
+def test_a_wrong_checksum_file_of_an_input_is_damage(client: Client) -> None:
+    (file,) = Path(client.lake, "bronze", "raw", "runs").glob("*/*.parquet")
+    beside = checksum_file(str(file))
+    sums = bytearray(beside.read_bytes())
+    sums[-1] ^= 1
+    beside.write_bytes(sums)
+    result = run(client, NAME)
+    assert result.error is not None
+    assert result.error.code == "LG-5022"
+    assert f"its checksum file {beside.name} is wrong" in result.error.message
+    client.operations.undo(DatasetName("bronze.raw"), "a file that nobody needs")
+    assert run(client, NAME).version == 1

@@ -9,7 +9,7 @@ import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple, Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -38,7 +38,7 @@ class Storage(Protocol):
     def sha256(self, location: str) -> str: ...
     def files_under(self, location: str) -> Iterator[FileFacts]: ...
     def irregular_under(self, location: str) -> Iterator[str]:
-        """Links, pipes and the like: what is neither a regular file nor a folder."""
+        """Links, pipes and the like: what is neither a folder nor a regular file of one name."""
 
     def make_durable(self, location: str) -> None: ...
     def sync_content(self, location: str) -> None:
@@ -92,7 +92,10 @@ class LocalStorage:
     def irregular_under(self, location: str) -> Iterator[str]:
         root = _path(location)
         for path in (root, *sorted(root.rglob("*"))):
-            if path.is_symlink() or (path.exists() and not path.is_file() and not path.is_dir()):
+            found = path.lstat() if path.is_symlink() or path.exists() else None
+            if found is None or S_ISDIR(found.st_mode):
+                continue
+            if not S_ISREG(found.st_mode) or found.st_nlink > 1:
                 yield str(path)
 
     def link(self, location: str, name: str) -> None:
