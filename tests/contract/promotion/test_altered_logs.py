@@ -200,6 +200,65 @@ def test_a_forged_checkpoint_is_damage(
     assert shown(Path(client.lake)) == [1, 2, 3, 4]
 
 
+def plant_compacted(client: Client, *, loses: int | None) -> Path:
+    """Commits 1 to 3 in one file, without the file that one of them added."""
+    actions = [
+        line
+        for version in (1, 2, 3)
+        for line in (log_of(client) / f"{version:020d}.json").read_text().splitlines()
+        if "commitInfo" not in line and not (version == loses and '"add"' in line)
+    ]
+    planted = log_of(client) / f"{1:020d}.{3:020d}.compacted.json"
+    planted.write_text("\n".join(actions))
+    return planted
+
+
+def test_compacted_commits_that_say_something_else_are_damage(client: Client) -> None:
+    planted = plant_compacted(client, loses=2)
+    assert client.ledger.verify().findings != ()
+    assert status(client)[0] is Badge.DAMAGED
+    assert "undo" in refusal(open_doubled(client))
+    assert "undo" in refusal(run_by_hand(client, [4]))
+    client.operations.undo(NUMBERS, "compacted commits were planted")
+    assert not planted.exists()
+    assert status(client)[1] == ""
+    assert client.ledger.verify().findings == ()
+    assert run_by_hand(client, [4]).status is RunStatus.SUCCESS
+    assert shown(Path(client.lake)) == [1, 2, 3, 4]
+
+
+def test_honest_compacted_commits_are_no_damage(client: Client) -> None:
+    plant_compacted(client, loses=None)
+    assert client.ledger.verify().findings == ()
+    assert isinstance(open_doubled(client), RunPlan)
+    assert run_by_hand(client, [4]).status is RunStatus.SUCCESS
+    assert status(client)[1] == ""
+
+
+def test_a_property_that_somebody_set_stays_damage_until_it_is_undone(client: Client) -> None:
+    table = DeltaTable(str(log_of(client).parent))
+    table.alter.set_table_properties({"delta.appendOnly": "true"})
+    assert "undo" in refusal(run_by_hand(client, [4]))
+    (finding,) = client.ledger.verify().findings
+    assert "it changes the property delta.appendOnly" in finding.message
+    assert status(client)[0] is Badge.DAMAGED
+    client.operations.undo(NUMBERS, "the property was set")
+    assert client.ledger.verify().findings == ()
+    assert status(client)[1] == ""
+    assert run_by_hand(client, [4]).status is RunStatus.SUCCESS
+    assert "delta.appendOnly" not in DeltaTable(str(log_of(client).parent)).metadata().configuration
+
+
+def test_verify_does_not_clear_what_still_blocks_runs(client: Client) -> None:
+    """A rewrite that is proved neutral is no finding, but has no decision either."""
+    assert DeltaTable(str(log_of(client).parent)).optimize.compact()["numFilesRemoved"] == 3
+    assert "undo" in refusal(run_by_hand(client, [4]))
+    assert client.ledger.verify().findings == ()
+    assert status(client)[0] is Badge.DAMAGED
+    client.operations.undo(NUMBERS, "somebody optimized it")
+    assert status(client)[1] == ""
+
+
 def test_an_honest_checkpoint_is_no_damage(client: Client) -> None:
     for number in range(4, 14):
         assert run_by_hand(client, [number]).status is RunStatus.SUCCESS

@@ -23,6 +23,7 @@ from lakeguard_sdk.errors import (
 from lakeguard_sdk.model.notifications import Topic
 from lakeguard_sdk.model.run import Failure, RunPlan
 from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.storage.checksum_files import checksum_file
 from lakeguard_sdk.storage.file_records import FileRecord, file_damage, footer_digest
 from lakeguard_sdk.storage.storage import LocalStorage
 from openlaketx.engine.file_check import check_files, checking_files
@@ -99,6 +100,27 @@ def test_a_file_that_nobody_published_is_not_read(client: Client) -> None:
         pytest.raises(FileDamaged, match="no record of it"),
     ):
         check_files(NUMBERS, found.table_id, found.location, ["runs/run_x/part.parquet"])
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_wrong_checksum_file_is_damage_until_undo_removes_it(
+    client: Client, version: int
+) -> None:
+    """Spark would not read the file beside it."""
+    beside = checksum_file(str(file_of(client, version)))
+    beside.write_bytes(b"crc\0\0\0\2\0wrong")
+    with pytest.raises(FileDamaged, match=r"its checksum file .* is wrong.*undo removes it"):
+        check(client, version)
+    (finding,) = client.ledger.verify().findings
+    assert beside.name in finding.message
+    if version == 3:
+        assert status(client)[0] is Badge.DAMAGED
+    undone = client.operations.undo(NUMBERS, "a file that nobody needs")
+    assert [Path(path).name for path in undone.checksum_files] == [beside.name[1:-4]]
+    assert not beside.exists()
+    check(client, version)
+    assert status(client) == (Badge.OK, "")
+    assert client.ledger.verify().findings == ()
 
 
 def test_only_a_full_hash_finds_forged_pages(tmp_path: Path) -> None:

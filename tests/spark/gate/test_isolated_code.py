@@ -7,7 +7,6 @@ import importlib
 import subprocess
 import sys
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -17,36 +16,16 @@ import openlaketx
 from lakeguard_sdk import Client, DatasetName
 from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.errors import Fenced
-from lakeguard_sdk.model.run import PythonBuild, RunResult, RunTicket
+from lakeguard_sdk.model.run import PythonBuild, RunTicket
 from openlaketx.isolation.build_process import build_process
 from openlaketx.worker import create_worker
 from tests.support.lakes.plain_runs import PlainRuns
 from tests.support.lakes.plans import DATASET, schema
-from tests.support.projects.folders import applied, apply_again, published, run
+from tests.support.projects.code_builds import HONEST, NAME, code_project, run_code
+from tests.support.projects.folders import apply_again, published
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 
-NAME = "silver.made"
-DEFINITION = """\
-dataset: silver.made
-owner: tests
-domain: tests
-parents: [bronze.raw]
-build: {python: jobs/made.py:build}
-load: {type: FULL}
-columns:
-  n: {type: long, rules: ["range(min=0)", "not_null"]}
-"""
-RAW = """\
-dataset: bronze.raw
-owner: tests
-domain: tests
-source: raw
-load: {type: FULL}
-columns: {n: {type: long}}
-"""
-SOURCE = "source: raw\nformat: csv\npath: in/*.csv\n"
-HONEST = "def build(spark, inputs):\n    return inputs['bronze.raw'].where('n >= 0')\n"
 WRONG = "    return inputs['bronze.raw']\n"
 TARGETS = (
     "lakeguard.gate.decide:decide",
@@ -95,24 +74,7 @@ def patch(targets):
 
 @pytest.fixture
 def client(tmp_path: Path) -> Client:
-    files: dict[str, str | bytes] = {
-        "in/raw.csv": "n\n1\n2\n-5\n",
-        "definitions/sources/raw.yaml": SOURCE,
-        "definitions/bronze/raw.yaml": RAW,
-        "definitions/silver/made.yaml": DEFINITION,
-        "jobs/made.py": HONEST,
-        "jobs/attack.py": PATCH,
-    }
-    made = applied(tmp_path / "lake", files)
-    assert run(made, "bronze.raw").version == 1
-    return made
-
-
-def run_code(client: Client, text: str) -> RunResult:
-    folder = Path(client.project)
-    (folder / "jobs" / "made.py").write_text(dedent(text).lstrip())
-    apply_again(client, folder)
-    return run(client, NAME)
+    return code_project(tmp_path / "lake", attack=PATCH)
 
 
 def notes(client: Client) -> dict[str, Any]:
@@ -154,58 +116,6 @@ def test_a_build_finds_no_client_no_credential_and_no_lease(
     )
     assert (result.error, result.version) == (None, 1)
     assert notes(client) == {"kinds": [], "modules": [], "state": False, "leases": []}
-
-
-REWRITE = """
-import glob, os, threading, time
-
-def rewrite(place, pause):
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline and not glob.glob(place + "/runs/*/_SUCCESS"):
-        time.sleep(0.001)
-    time.sleep(pause)
-    for file in glob.glob(place + "/runs/*/*.parquet"):
-        before = os.stat(file)
-        with open(file, "r+b") as content:
-            first = content.read(1)
-            content.seek(0)
-            content.write(first)
-        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-
-def build(spark, inputs):
-    threading.Thread(target=rewrite, args=({place!r}, {pause!r}), daemon=True).start()
-    return inputs["bronze.raw"].where("n > 0")
-"""
-
-
-def test_a_file_rewritten_after_it_was_measured_is_noticed(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The thread restores size and modification time; the decision waits for it."""
-    from openlaketx.pipeline import run_dataset
-
-    place = str(Path(client.lake, "silver", "made"))
-    changed = []
-
-    def wait_for_write(*given: Any) -> Any:
-        import time
-
-        files = list(Path(place).glob("runs/*/*.parquet"))
-        before = [file.stat().st_ctime_ns for file in files]
-        until = time.monotonic() + 20
-        while time.monotonic() < until and before == [f.stat().st_ctime_ns for f in files]:
-            time.sleep(0.01)
-        changed.append(before != [f.stat().st_ctime_ns for f in files])
-        return real(*given)
-
-    real = run_dataset._evidence
-    monkeypatch.setattr(run_dataset, "_evidence", wait_for_write)
-    code = REWRITE.replace("{place!r}", repr(place)).replace("{pause!r}", "3")
-    result = run_code(client, code)
-    assert changed == [True]
-    assert result.error is not None
-    assert result.error.code == "LG-4006"
-    assert "it was changed after it was staged" in result.error.message
 
 
 def test_a_thread_that_a_build_leaves_and_files_in_other_runs_change_nothing(

@@ -39,3 +39,21 @@ def test_a_linked_run_folder_is_refused(tmp_path: Path) -> None:
     run.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(StagingFailed, match="neither a regular file nor a folder"):
         collect_batch(made, LocalStorage())
+
+
+def test_a_file_with_another_name_is_refused(tmp_path: Path) -> None:
+    run = tmp_path / "bronze/orders/runs/run_1"
+    made = staged(tmp_path, run)
+    (tmp_path / "elsewhere.parquet").hardlink_to(next(run.rglob("*.parquet")))
+    with pytest.raises(StagingFailed, match="has another name"):
+        collect_batch(made, LocalStorage())
+
+
+def test_checksum_files_are_removed(tmp_path: Path) -> None:
+    run = tmp_path / "bronze/orders/runs/run_1"
+    made = staged(tmp_path, run)
+    (file,) = run.rglob("*.parquet")
+    for name in (file.name, "_SUCCESS"):
+        (file.parent / f".{name}.crc").write_bytes(b"crc")
+    collect_batch(made, LocalStorage())
+    assert {path.name for path in file.parent.iterdir()} == {"_SUCCESS", file.name}

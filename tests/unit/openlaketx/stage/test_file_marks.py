@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -59,11 +60,10 @@ def link_elsewhere(file: Path) -> None:
 def test_a_change_is_noticed(tmp_path: Path, change: Callable[[Path], None]) -> None:
     file = tmp_path / "part.parquet"
     file.write_bytes(b"A" * 100)
-    marks = FileMarks.of(str(tmp_path), [file.name], STORAGE, settle=True)
+    marks = FileMarks.of(str(tmp_path), [file.name], STORAGE, shared=True)
     marks.check("silver.t", STORAGE)
     change(file)
-    later = FileMarks.of(str(tmp_path), [], STORAGE).since(marks)
-    later.check("silver.t", STORAGE)
+    marks.of_files([], STORAGE).check("silver.t", STORAGE)
     with pytest.raises(StagedFilesChanged, match="it was changed after it was staged"):
         marks.check("silver.t", STORAGE)
 
@@ -80,8 +80,72 @@ def test_reading_and_syncing_changes_no_mark(tmp_path: Path) -> None:
 def test_earlier_marks_win(tmp_path: Path) -> None:
     file = tmp_path / "part.parquet"
     file.write_bytes(b"A" * 100)
-    early = FileMarks.of(str(tmp_path), [file.name], STORAGE, settle=True)
+    early = FileMarks.of(str(tmp_path), [file.name], STORAGE, shared=True)
     rewrite(file)
-    marks = FileMarks.of(str(tmp_path), [file.name], STORAGE).since(early)
+    marks = early.of_files([file.name], STORAGE)
     with pytest.raises(StagedFilesChanged):
         marks.check("silver.t", STORAGE)
+
+
+class Remembering(LocalStorage):
+    """Calls ``while_syncing`` after each file."""
+
+    def __init__(self, while_syncing: Callable[[], None] = lambda: None) -> None:
+        self.synced: list[str] = []
+        self.while_syncing = while_syncing
+
+    def sync_content(self, location: str) -> None:
+        super().sync_content(location)
+        self.synced.append(Path(location).name)
+        self.while_syncing()
+
+
+def mapped(file: Path) -> mmap.mmap:
+    """A file whose mapped page is dirty: a store to it is not a fault, and changes no time."""
+    file.write_bytes(b"A" * 100)
+    with file.open("r+b") as content:
+        memory = mmap.mmap(content.fileno(), 0)
+    memory[:1] = b"A"
+    return memory
+
+
+def test_a_store_through_an_earlier_mapping_is_noticed(tmp_path: Path) -> None:
+    file = tmp_path / "part.parquet"
+    with mapped(file) as memory:
+        marks = FileMarks.of(str(tmp_path), [file.name], STORAGE, shared=True)
+        marks.check("silver.t", STORAGE)
+        memory[:1] = b"B"
+        with pytest.raises(StagedFilesChanged):
+            marks.check("silver.t", STORAGE)
+
+
+def test_a_store_while_files_are_synced_is_noticed(tmp_path: Path) -> None:
+    """It makes the page dirty again, so that later stores would not be noticed."""
+    file = tmp_path / "part.parquet"
+    with mapped(file) as memory:
+
+        def store() -> None:
+            memory[:1] = b"B"
+
+        marks = FileMarks.of(str(tmp_path), [file.name], Remembering(store), shared=True)
+        with pytest.raises(StagedFilesChanged):
+            marks.check("silver.t", STORAGE)
+
+
+def test_every_shared_file_is_synced_once(tmp_path: Path) -> None:
+    names = [f"part-{number}.parquet" for number in range(5)]
+    for name in names:
+        (tmp_path / name).write_bytes(b"A")
+    storage = Remembering()
+    early = FileMarks.of(str(tmp_path), names[:3], storage, shared=True)
+    assert sorted(storage.synced) == names[:3]
+    marks = early.of_files(names, storage)
+    assert sorted(storage.synced) == names
+    assert marks.synced == frozenset(names)
+
+
+def test_files_that_nobody_else_has_open_are_not_synced_here(tmp_path: Path) -> None:
+    (tmp_path / "part.parquet").write_bytes(b"A")
+    storage = Remembering()
+    marks = FileMarks(str(tmp_path), {}).of_files(["part.parquet"], storage)
+    assert (storage.synced, marks.synced) == ([], frozenset())

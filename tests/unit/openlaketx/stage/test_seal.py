@@ -36,6 +36,16 @@ def test_files_first_then_every_folder_that_names_them(tmp_path: Path) -> None:
     assert storage.synced == [*wanted, root]
 
 
+def test_a_file_that_is_on_disk_is_not_synced_again(tmp_path: Path) -> None:
+    subject = staged(tmp_path, [{"n": 1}, {"n": 2}], [], DECLARED)
+    storage = Remembering()
+    made = plan(tmp_path, parquet(), DECLARED, location=str(tmp_path))
+    first, second = (file.path for file in subject.batch.files)
+    seal(subject.batch, made, storage, synced={first}).result()
+    wanted = [join(str(tmp_path), path) for path in (second, "runs/run_1", "runs")]
+    assert storage.synced == [*wanted, str(tmp_path)]
+
+
 def test_every_file_has_the_hash_of_its_content(tmp_path: Path) -> None:
     subject = staged(tmp_path, [{"n": 1}, {"n": 2}], [], DECLARED)
     made = plan(tmp_path, parquet(), DECLARED, location=str(tmp_path))

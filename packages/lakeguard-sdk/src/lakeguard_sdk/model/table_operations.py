@@ -49,6 +49,8 @@ class Undone(FrozenModel):
     """The published version, whose state the table has again."""
     commits: tuple[int, ...] = ()
     """Commits of the log that were altered or lost, and were written back."""
+    checksum_files: tuple[str, ...] = ()
+    """Files whose wrong checksum file was removed."""
     moved: bool = False
     """Whether commits without a decision were undone."""
 

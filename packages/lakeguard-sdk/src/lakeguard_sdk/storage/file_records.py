@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable
 
 from lakeguard_sdk.core.frozen_model import FrozenModel
+from lakeguard_sdk.storage.checksum_files import wrong_checksum_file
 from lakeguard_sdk.storage.storage import join, local_path
 
 _MAGIC = b"PAR1"
@@ -72,13 +73,13 @@ def file_damage(location: str, record: FileRecord) -> str | None:
             return "it is not the file that was published: its footer differs"
         if record.sha256 and _sha256(location) != record.sha256:
             return "it is not the file that was published: its content differs"
+        return wrong_checksum_file(location, whole=bool(record.sha256))
     except FileNotFoundError:
         return "it is missing"
     except NoFooter as error:
         return f"it is not the file that was published: {error}"
     except OSError as error:
         return f"it cannot be read: {error.strerror or error}"
-    return None
 
 
 def first_damage(

@@ -9,7 +9,7 @@ import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple, Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -38,9 +38,12 @@ class Storage(Protocol):
     def sha256(self, location: str) -> str: ...
     def files_under(self, location: str) -> Iterator[FileFacts]: ...
     def irregular_under(self, location: str) -> Iterator[str]:
-        """Links, pipes and the like: what is neither a regular file nor a folder."""
+        """Links, pipes and the like: what is neither a folder nor a regular file of one name."""
 
     def make_durable(self, location: str) -> None: ...
+    def sync_content(self, location: str) -> None:
+        """Write a file to disk. Later stores through memory mapped before change its mark."""
+
     def remove(self, location: str, root: str) -> None: ...
     def link(self, location: str, name: str) -> None:
         """Hard link; creates folders as needed."""
@@ -89,7 +92,10 @@ class LocalStorage:
     def irregular_under(self, location: str) -> Iterator[str]:
         root = _path(location)
         for path in (root, *sorted(root.rglob("*"))):
-            if path.is_symlink() or (path.exists() and not path.is_file() and not path.is_dir()):
+            found = path.lstat() if path.is_symlink() or path.exists() else None
+            if found is None or S_ISDIR(found.st_mode):
+                continue
+            if not S_ISREG(found.st_mode) or found.st_nlink > 1:
                 yield str(path)
 
     def link(self, location: str, name: str) -> None:
@@ -101,6 +107,9 @@ class LocalStorage:
         path = _path(location)
         _sync(path)
         _sync(path.parent)
+
+    def sync_content(self, location: str) -> None:
+        _sync(_path(location))
 
     def remove(self, location: str, root: str) -> None:
         """Removes the file, and folders below ``root`` that become empty.

@@ -24,7 +24,7 @@ from openlaketx.loads.load_result import time_last, with_time
 from openlaketx.loads.spark_failures import explaining
 from openlaketx.loads.table_state import existing_table, read_existing
 from openlaketx.stage import Candidate, FileMarks, stage
-from openlaketx.stage.candidate import collect, refuse_irregular
+from openlaketx.stage.candidate import collect, refuse_irregular, remove_checksum_files
 
 INCOMING, PLACED = "incoming", "placed"
 
@@ -99,14 +99,16 @@ def collect_batch(
     plan: RunPlan, storage: Storage, *, placed: bool = False
 ) -> tuple[Candidate, FileMarks]:
     """The files that another process staged, verified by their footers, and their marks."""
-    refuse_irregular(join(plan.location, plan.staging), plan.dataset, storage)
+    run_folder = join(plan.location, plan.staging)
+    refuse_irregular(run_folder, plan.dataset, storage)
+    remove_checksum_files(run_folder, storage)
     folder = staged_folder(plan, placed=placed)
     staging = join(plan.staging, folder) if folder else plan.staging
     root = f"{local_path(plan.location)}/"
     found = [
         facts.path.removeprefix(root) for facts in storage.files_under(join(plan.location, staging))
     ]
-    marks = FileMarks.of(plan.location, found, storage, settle=True)
+    marks = FileMarks.of(plan.location, found, storage, shared=True)
     files = collect(
         plan.location,
         staging,

@@ -113,6 +113,7 @@ def _load_staged(run: _Run, report: Progress) -> RunResult:
     """Load, measure, decision, publish."""
     plan, runs, splitter, storage = run.plan, run.client.runs, run.splitter, run.storage
     loaded = apply_load(run.staged, run.sessions, plan, storage, splitter.split_rows)
+    run.staged.marks.check(plan.dataset, storage)  # a merge does not publish the files it reads
     idle = loaded.is_nothing and not _needs_decision(run)
     if idle or _all_fail_again(plan, splitter):
         return runs.finish_unchanged(plan.ticket)
@@ -186,8 +187,8 @@ def _measured(run: _Run, loaded: Loaded) -> tuple[Loaded, Measured, FileMarks]:
     plan, options = run.plan, measure_options(run.plan)
     while True:
         written = [f.path for f in loaded.candidate.files if written_whole(f.path)]
-        marks = FileMarks.of(plan.location, written, run.storage).since(run.staged.marks)
-        sealing = seal(loaded.candidate, plan, run.storage)
+        marks = run.staged.marks.of_files(written, run.storage)
+        sealing = seal(loaded.candidate, plan, run.storage, synced=marks.synced)
         if reads_table(plan.measures, plan.dataset):
             check_base(plan, [file.path for file in loaded.stays])
         subject = subject_of(plan, loaded)

@@ -16,6 +16,7 @@ from lakeguard_sdk.model.delta_log import CommittedFile
 from lakeguard_sdk.model.evidence import StagedFile
 from lakeguard_sdk.model.partitions import PARTITION_KEY
 from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.storage.checksum_files import is_checksum_file
 from lakeguard_sdk.storage.storage import (
     FileFacts,
     Storage,
@@ -140,11 +141,19 @@ def check_finished(folder: str, dataset: str, storage: Storage) -> None:
 
 
 def refuse_irregular(folder: str, dataset: str, storage: Storage) -> None:
-    """Fail the run for a link or pipe, whose rows would be left out."""
+    """Fail the run for a link or pipe, whose rows would be left out, and for a hard link, which can
+    be written under its other name."""
     found = next(storage.irregular_under(folder), None)
     if found is not None:
-        reason = f"{found} is neither a regular file nor a folder"
+        reason = f"{found} has another name, or is neither a regular file nor a folder"
         raise StagingFailed(dataset=dataset, reason=reason)
+
+
+def remove_checksum_files(folder: str, storage: Storage) -> None:
+    """Remove those that a build left: Spark cannot read a file that does not agree with its own."""
+    for facts in storage.files_under(folder):
+        if is_checksum_file(facts.path.rpartition("/")[2]):
+            storage.remove(facts.path, folder)
 
 
 def collect_folder(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -149,10 +149,17 @@ def _explained(error: Exception, folder: str, explain: Explain, plan: RunPlan) -
 
 
 def seal(
-    candidate: Candidate, plan: RunPlan | CompactionPlan, storage: Storage
+    candidate: Candidate,
+    plan: RunPlan | CompactionPlan,
+    storage: Storage,
+    *,
+    synced: Container[str] = (),
 ) -> Future[Candidate]:
-    """The candidate with its hashes, once all files are on disk; runs in the background."""
-    return in_background(lambda: _seal(candidate, plan, storage))
+    """The candidate with its hashes, once all files are on disk; runs in the background.
+
+    The content of files in ``synced`` is on disk already.
+    """
+    return in_background(lambda: _seal(candidate, plan, storage, synced))
 
 
 def in_background(work: Callable[[], Result]) -> Future[Result]:
@@ -164,21 +171,32 @@ def in_background(work: Callable[[], Result]) -> Future[Result]:
         pool.shutdown(wait=False)
 
 
-def _seal(candidate: Candidate, plan: RunPlan | CompactionPlan, storage: Storage) -> Candidate:
+def _seal(
+    candidate: Candidate,
+    plan: RunPlan | CompactionPlan,
+    storage: Storage,
+    synced: Container[str],
+) -> Candidate:
     """Hashing is CPU-bound and syncing I/O-bound, so they run in parallel."""
     places = [join(plan.location, file.path) for file in candidate.files]
     with ThreadPoolExecutor(max_workers=cores(), thread_name_prefix="hash") as hashing:
         hashes = hashing.map(storage.sha256, places)
-        _sync(places, plan, storage)
+        _sync([file.path for file in candidate.files], plan, storage, synced)
         return candidate.with_hashes(list(hashes), list(map(footer_digest, places)))
 
 
-def _sync(places: list[str], plan: RunPlan | CompactionPlan, storage: Storage) -> None:
+def _sync(
+    paths: list[str],
+    plan: RunPlan | CompactionPlan,
+    storage: Storage,
+    synced: Container[str],
+) -> None:
     """Sync every file, and every folder that contains one, up to the table's root."""
     folders = {plan.staging.strip("/")}
-    for place in places:
-        storage.make_durable(place)
-        folders.add(place.removeprefix(plan.location.rstrip("/") + "/").rpartition("/")[0])
+    for path in paths:
+        if path not in synced:
+            storage.make_durable(join(plan.location, path))
+        folders.add(path.rpartition("/")[0])
     above = {
         "/".join(parts[:depth])
         for parts in (folder.split("/") for folder in folders)
@@ -192,35 +210,53 @@ def _sync(places: list[str], plan: RunPlan | CompactionPlan, storage: Storage) -
 
 _TICK_SECONDS = 0.02
 """Longer than a tick of the clock that stamps files: a later write gets a later time."""
+_SYNCS = 8
+"""Files synced at once: they share commits of the file system's journal."""
 
 
 @dataclass(frozen=True)
 class FileMarks:
-    """Identity, size and change time of files. No program can set a change time back, so equal
-    marks mean unchanged bytes, unlike an equal size and modification time."""
+    """Identity, size and change time of files. No program can set a change time back.
+
+    Equal marks mean unchanged bytes, unlike an equal size and modification time. If the files are
+    ``shared``, this includes stores through memory that a process mapped before: a store changes
+    the time only where the page is clean, so files are synced once they are marked.
+    """
 
     location: str
     marks: Mapping[str, FileMark]
+    shared: bool = False
+    """Another process may have the files open, or mapped into its memory."""
 
     @classmethod
     def of(
-        cls, location: str, paths: Iterable[str], storage: Storage, *, settle: bool = False
+        cls, location: str, paths: Iterable[str], storage: Storage, *, shared: bool = False
     ) -> FileMarks:
-        """Marks of these files. If others may still write them, ``settle`` waits for the next tick
-        of the clock, so that a write after this call cannot go unnoticed."""
+        """Marks of these files; what is read after this call is what the marks stand for."""
         places = {path: join(location, path) for path in paths}
         marks = {path: storage.mark(place) for path, place in places.items()}
-        if settle and places:
-            newest = max(mark.changed_ns for mark in marks.values())
-            time.sleep(min(max(_TICK_SECONDS - (time.time_ns() - newest) / 1e9, 0), _TICK_SECONDS))
+        if shared and places:
+            _wait_for_tick(max(mark.changed_ns for mark in marks.values()))
             marks = {path: storage.mark(place) for path, place in places.items()}
-        return cls(location, marks)
+            # Not before the marks: a store in between would make its page dirty again, unnoticed.
+            with ThreadPoolExecutor(max_workers=_SYNCS, thread_name_prefix="sync") as pool:
+                list(pool.map(storage.sync_content, places.values()))
+        return cls(location, marks, shared)
 
-    def since(self, earlier: FileMarks) -> FileMarks:
-        """The same files, with their earlier marks where there are any."""
-        return replace(
-            self, marks={path: earlier.marks.get(path, mark) for path, mark in self.marks.items()}
-        )
+    @property
+    def synced(self) -> frozenset[str]:
+        """The files whose content is on disk."""
+        return frozenset(self.marks) if self.shared else frozenset()
+
+    def of_files(self, paths: Iterable[str], storage: Storage) -> FileMarks:
+        """Marks of these files: those taken earlier where there are any."""
+        paths = list(paths)
+        new = [path for path in paths if path not in self.marks]
+        marks = {
+            **self.marks,
+            **FileMarks.of(self.location, new, storage, shared=self.shared).marks,
+        }
+        return replace(self, marks={path: marks[path] for path in paths})
 
     def check(self, dataset: str, storage: Storage) -> None:
         """``StagedFilesChanged`` if a file was written, replaced or removed."""
@@ -233,3 +269,9 @@ class FileMarks:
                 raise StagedFilesChanged(
                     dataset=dataset, path=path, difference="it was changed after it was staged"
                 )
+
+
+def _wait_for_tick(changed_ns: int) -> None:
+    """Wait until a write gets another change time than this one."""
+    passed = (time.time_ns() - changed_ns) / 1e9
+    time.sleep(min(max(_TICK_SECONDS - passed, 0), _TICK_SECONDS))

@@ -16,8 +16,10 @@ from deltalake.exceptions import DeltaError
 
 from lakeguard.insight.verification.files import side_by_side
 from lakeguard.insight.verification.row_equality import why_not_neutral
+from lakeguard.lake.compacted_commits import compacted_difference
 from lakeguard.lake.port import GovernedTables
 from lakeguard.lake.table_view import (
+    LOG_ERRORS,
     Approved,
     Shown,
     ShownFile,
@@ -216,6 +218,12 @@ class LogReading:
             return
         for difference in self._differences(head):
             yield self._finding(head.version, difference)
+        try:
+            compacted = compacted_difference(self.location)
+        except LOG_ERRORS as error:
+            compacted = f"compacted commits are not readable: {error}"
+        if compacted is not None:
+            yield self._table_finding(compacted)
 
     def _differences(self, head: Shown) -> Iterator[str]:
         if not head.keeps_properties:

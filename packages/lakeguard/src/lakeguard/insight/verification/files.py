@@ -13,6 +13,7 @@ from typing import TypeVar
 from lakeguard.ledger.known_moves import Governed, PublishedFile
 from lakeguard_sdk.model.quarantine import StagedQuarantineFile
 from lakeguard_sdk.model.verification import Finding, FindingKind
+from lakeguard_sdk.storage.checksum_files import wrong_checksum_file
 from lakeguard_sdk.storage.storage import join, local_path
 
 _SMALL = 1024 * 1024
@@ -50,7 +51,7 @@ def _damage(path: str, file: PublishedFile | StagedQuarantineFile) -> str | None
     if size != file.size:
         return f"expected {file.size:,} bytes, found {size:,}"
     if _sha256(path, size) == file.sha256.removeprefix("sha256:"):
-        return None
+        return wrong_checksum_file(path, whole=True)
     return "expected the content that was published, found other content"
 
 

@@ -102,9 +102,19 @@ def _other_table(location: str, version: int, metadata: dict[str, Any]) -> str |
     before = _metadata_before(location, version)
     if before is None or any(before.get(key) != metadata.get(key) for key in _SAME_TABLE):
         return "it changes the table's columns, partitions or id"
-    properties = metadata.get("configuration") or {}
-    lost = [key for key, value in TABLE_PROPERTIES.items() if properties.get(key) != value]
-    return f"it changes the property {lost[0]}" if lost else None
+    known, properties = before.get("configuration") or {}, metadata.get("configuration") or {}
+    expected = {**known, **TABLE_PROPERTIES}
+    changed = sorted(
+        key
+        for key in expected.keys() | properties.keys()
+        if expected.get(key) != properties.get(key) and _has_effect(key)
+    )
+    return f"it changes the property {changed[0]}" if changed else None
+
+
+def _has_effect(name: str) -> bool:
+    """Whether a property changes more than which columns have statistics."""
+    return name.startswith("delta.") and not name.startswith("delta.dataSkipping")
 
 
 def _metadata_before(location: str, version: int) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from lakeguard.lake.log_repair import read_recorded, remove_derived_files, write_commits
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.intents import hold_table, open_intent, recorded_commits
+from lakeguard.ledger.known_moves import governed_table
 from lakeguard.ledger.table_findings import open_finding
 from lakeguard.ledger.versions import Pointer, StoredVersion, pointer, require_version
 from lakeguard.promotion.context import PlaneContext
@@ -30,6 +31,7 @@ from lakeguard_sdk.core.enums import TableProblem
 from lakeguard_sdk.errors import NothingToUndo, TableBusy, TableUnreadable, UnknownVersion
 from lakeguard_sdk.model.run import RunResult
 from lakeguard_sdk.model.table_operations import Undone
+from lakeguard_sdk.storage.checksum_files import remove_wrong_checksum_files
 
 
 def undo(context: PlaneContext, name: DatasetName, reason: str) -> tuple[Undone, RunResult | None]:
@@ -47,15 +49,17 @@ def undo(context: PlaneContext, name: DatasetName, reason: str) -> tuple[Undone,
         stored = require_version(tx, dataset.dataset_id, published.version)
     repaired = _repair_log(context, dataset)
     reread = _repair_checkpoints(context, dataset, published.commit)
+    checksums = _remove_checksum_files(context, dataset, published)
     _require_whole(context, dataset, published, stored)
     rogue = rogue_commit(context, dataset, published.commit)
-    if not repaired and not reread and rogue is None and known is None:
+    if not any((repaired, reread, checksums, rogue, known)):
         raise NothingToUndo(dataset=name, version=published.version)
     result = None if rogue is None else roll_back(context, name, published.version, reason)
     undone = Undone(
         dataset=name,
         version=published.version,
         commits=tuple(repaired),
+        checksum_files=tuple(checksums),
         moved=result is not None,
     )
     if result is None:
@@ -108,6 +112,23 @@ def _repair_checkpoints(context: PlaneContext, dataset: RegisteredDataset, commi
     if left is not None:
         raise TableUnreadable(dataset=dataset.name, location=location, reason=left)
     return True
+
+
+def _remove_checksum_files(
+    context: PlaneContext, dataset: RegisteredDataset, published: Pointer
+) -> list[str]:
+    """Remove wrong checksum files beside files of every version; returns these files."""
+    location = context.location_of(dataset)
+    with context.read() as tx:
+        governed = governed_table(tx, dataset.dataset_id)
+    paths = sorted(file.path for file in governed.files)
+    wrong = remove_wrong_checksum_files(location, paths, governed.files_at(published.commit))
+    if wrong:
+        message = f"{dataset.name} has a wrong checksum file beside {wrong[0]}"
+        with context.write() as tx:
+            trouble = TableTrouble(dataset, TableProblem.DAMAGE, message)
+            note_trouble(tx, context, trouble, by=context.actor)
+    return wrong
 
 
 def _log_damage(context: PlaneContext, dataset: RegisteredDataset, commit: int) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from lakeguard.lake.compacted_commits import compacted_difference
 from lakeguard.lake.log_repair import RecordedLog, has_derived_files, read_recorded
 from lakeguard.lake.table_view import (
     LOG_ERRORS,
@@ -48,6 +49,7 @@ def log_damage(
         approved = _approved(tx, dataset, log, recorded, commit)
     try:
         found = next(differences(read_view(location, commit), approved), None)
+        found = found or compacted_difference(location)
     except LOG_ERRORS as error:
         raise unreadable(location, error) from error
     return None if found is None else f"the log of {dataset.name} was altered: {found}"

@@ -7,13 +7,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from lakeguard.ledger.table_findings import open_finding
+from lakeguard.ledger.versions import Pointer, pointer
 from lakeguard.promotion.context import PlaneContext
+from lakeguard.promotion.opening.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.records.table_findings import (
     TableTrouble,
     note_recovery,
     note_trouble,
 )
-from lakeguard.registry.store import dataset_by_id
+from lakeguard.registry.store import RegisteredDataset, dataset_by_id
 from lakeguard.relay.relay import Relay
 from lakeguard_sdk.core.enums import TableProblem
 from lakeguard_sdk.errors import (
@@ -72,10 +74,10 @@ class EmbeddedLedger:
     def _record(self, dataset_id: str, findings: Sequence[Finding]) -> None:
         with self.context.read() as tx:
             known = open_finding(tx, dataset_id)
-        if known is None and not findings:
+            dataset, published = dataset_by_id(tx, dataset_id), pointer(tx, dataset_id)
+        if not findings and (known is None or self._blocks(dataset, published)):
             return
         with self.context.write() as tx:
-            dataset = dataset_by_id(tx, dataset_id)
             if not findings:
                 message = "verify found the table as it was published"
                 note_recovery(tx, self.context, dataset, message, by="verify")
@@ -85,6 +87,12 @@ class EmbeddedLedger:
             problem = TableProblem.DAMAGE if damaged else TableProblem.LOG
             trouble = TableTrouble(dataset, problem, f"{first.place}: {first.message}")
             note_trouble(tx, self.context, trouble, by="verify")
+
+    def _blocks(self, dataset: RegisteredDataset, published: Pointer | None) -> bool:
+        """Whether runs are refused still: they also refuse a commit that is proved neutral."""
+        found = Findings()
+        find_rogue_commit(self.context, dataset, published, found)
+        return bool(found.troubles)
 
     def data_places(self) -> Sequence[DataPlace]:
         from lakeguard.insight.verification.delivered import data_places

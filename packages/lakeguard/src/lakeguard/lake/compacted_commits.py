@@ -1,0 +1,73 @@
+"""Compacted commits: files of a Delta log that repeat a range of commits. Spark reads them instead
+of the commits; delta-rs does not, so what they say is compared here."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lakeguard_sdk.model.delta_log import log_file
+from lakeguard_sdk.storage.storage import join, local_path
+
+_NAME = re.compile(r"([0-9]{20})\.([0-9]{20})\.compacted\.json")
+_BY = {"txn": "appId", "domainMetadata": "domain"}
+_LATEST = ("metaData", "protocol")
+_FREE = frozenset({"dataChange"})
+"""A compaction may say of every file that it changes nothing."""
+
+State = dict[tuple[str, ...], Any]
+
+
+def compacted_difference(location: str) -> str | None:
+    """The first file that does not say what its commits say, or None.
+
+    A range whose commits are gone is not compared: readers need a later checkpoint then.
+    """
+    folder = Path(local_path(join(location, "_delta_log")))
+    if not folder.is_dir():
+        return None
+    for file in sorted(folder.iterdir()):
+        found = _NAME.fullmatch(file.name)
+        if found is None:
+            continue
+        first, last = int(found[1]), int(found[2])
+        if first > last or _differs(location, file, range(first, last + 1)):
+            return f"{file.name} does not say what its commits say"
+    return None
+
+
+def _differs(location: str, file: Path, versions: range) -> bool:
+    expected: State = {}
+    try:
+        for version in versions:
+            _apply(Path(local_path(log_file(location, version))).read_bytes(), expected)
+    except FileNotFoundError:
+        return False
+    said: State = {}
+    try:
+        _apply(file.read_bytes(), said)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return True
+    return said != expected
+
+
+def _apply(data: bytes, state: State) -> None:
+    """What a reader knows after these actions."""
+    for kind, body in _actions(data):
+        if kind in ("add", "remove"):
+            vector = json.dumps(body.get("deletionVector"), sort_keys=True)
+            said = {key: value for key, value in body.items() if key not in _FREE}
+            state["file", body["path"], vector] = (kind, said if kind == "add" else None)
+        elif kind in _LATEST:
+            state[kind,] = body
+        elif kind in _BY:
+            state[kind, body[_BY[kind]]] = body
+
+
+def _actions(data: bytes) -> Iterator[tuple[str, Any]]:
+    for line in data.splitlines():
+        if line.strip():
+            yield from json.loads(line).items()
