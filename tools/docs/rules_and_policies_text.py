@@ -240,7 +240,10 @@ function that the policy names under `unless masked by`:
 - A person may declare what a column is made of, or that it is clean, in its
   [definition](definitions.md#columns): `clean: "the country only, checked by …"`, or `derived_from`
   with a `reason`. It replaces the lineage, and stands in `show` and in every decision on a tag.
-- Rows of earlier loads keep their lineage until a FULL load replaces them.
+- Rows of earlier loads keep their lineage until a FULL load replaces them, also when the SELECT of
+  the dataset or of a parent has changed since, when SQL replaced Python, and when they return from
+  quarantine. It is recorded with each run. To clear a column of tags, replace its rows with a FULL
+  load, or declare it clean.
 - Before the lineage of a Python build is known, messages are stricter: its columns count as tagged
   with the tags of all inputs.
 - Sources have no inputs: they have only declared tags.

@@ -21,7 +21,9 @@ from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.lineage import BatchColumn, BatchLineage, SourceColumn, unknown_lineage
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.model.run import RunPlan, RunResult
+from lakeguard_sdk.model.schema_changes import SchemaChange
 from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.types.schema import Column, TableSchema
 from tests.support.lakes.lakes import DeltaLake
 from tests.support.lakes.policy_datasets import (
     DOUBLED,
@@ -222,6 +224,22 @@ def test_a_tag_that_is_declared_later_reaches_what_was_built_before(tmp_path: Pa
     tagged = ColumnDefinition(name="n", type="long", tags=("pii",))
     revise(client, PARENT.model_copy(update={"columns": (tagged, PARENT.columns[1])}))
     assert gold_check(client).outcome is Outcome.FAIL
+
+
+def test_a_column_under_a_new_name_carries_the_tags_of_what_it_is_made_of(tmp_path: Path) -> None:
+    policy = promise(PolicyType.PII, "forbid tag:pii", applies_to_layer=Layer.SILVER)
+    columns = (*column(), ColumnDefinition(name="amount", type="long"))
+    client = started(tmp_path, frame(columns=columns, profile="permissive"), policy=policy)
+    plan = opened(client, DOUBLED)
+    live = TableSchema(columns=(plan.declared.columns[0], Column(name="amounts", type="long")))
+    (mail,) = from_mail(client).columns
+    lineage = made_of(
+        (version(client), "n", ()),
+        columns=(BatchColumn(column="n"), mail.model_copy(update={"column": "amounts"})),
+    )
+    verdict = client.runs.submit_schema(plan.ticket, live, lineage)
+    assert [item.change for item in verdict.differences] == [SchemaChange.RENAME]
+    assert plan.under(verdict).masked == ("amounts",)
 
 
 def test_statistics_and_samples_of_the_column_are_redacted(tmp_path: Path) -> None:

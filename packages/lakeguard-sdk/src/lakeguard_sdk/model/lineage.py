@@ -44,6 +44,8 @@ class BatchLineage(FrozenModel):
     """All versions that were read, and may be in an unknown column."""
     outside: tuple[str, ...] = ()
     """Other origins of its rows: paths of files, or words such as "rows created by the program"."""
+    by_definition: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Whether the definition shows what the batch is made of, too: it is a SELECT or a source."""
 
     def column(self, name: str) -> BatchColumn | None:
         folded = name.casefold()

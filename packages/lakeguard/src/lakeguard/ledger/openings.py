@@ -97,8 +97,8 @@ def record_schema(
 
 
 def lineage_of_run(tx: Transaction, run_id: str) -> BatchLineage | None:
-    """The lineage that the run reported, with that of the rows its load keeps; None if its
-    definition shows it."""
+    """The lineage of the run's batch, with that of the rows its load keeps; None if all come from
+    sources."""
     found = tx.scalar(
         select(run_schemas.c.lineage_hash).where(
             run_schemas.c.org_id == tx.org_id, run_schemas.c.run_id == run_id

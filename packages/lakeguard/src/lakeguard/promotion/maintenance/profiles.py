@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lakeguard.ledger.decisions import decision_of_run
-from lakeguard.ledger.openings import opened_revision, opening_of
+from lakeguard.ledger.openings import lineage_of_run, opened_revision, opening_of
 from lakeguard.ledger.profiles import record_profile
 from lakeguard.ledger.versions import (
     StoredVersion,
@@ -93,14 +93,15 @@ def hidden_in_version(
     pinned = pin_rules(tx, dataset, published=published, shown=stored)
     policies = current_policies(tx)
     read = inputs_of(tx, dataset.dataset_id, stored.version)
+    lineage = lineage_of_run(tx, stored.run_id)
     found = {*then.masked, *then.private}
     found |= hidden_since(tx, dataset, revision, read)
     for definition in (dataset.definition, definition_then):
         if definition is None:
             continue
-        possible = possible_tags(
-            tx, definition, read, transformed=bool(then.transform) or is_transformed(tx, definition)
-        )
+        transformed = bool(then.transform) or is_transformed(tx, definition)
+        possible = possible_tags(tx, definition, read, transformed=transformed)
+        possible += possible_tags(tx, definition, read, lineage=lineage, transformed=transformed)
         private = private_in(definition, policies, pinned, possible)
         found |= {*masked_columns(definition, pinned, private, possible), *_tagged(definition)}
     decision = decision_of_run(tx, stored.run_id, dataset.name)

@@ -66,7 +66,7 @@ def pin_rules(
     travelled = _travelled(tx, definition, policies, read_by(build), lineage, pending=pending)
     if shown is not None:
         tags, travelled = _with_those_of(tx, shown, policies, tags, travelled)
-    outside = None if lineage is None else lineage.outside
+    outside = None if lineage is None else _outside(lineage)
     subject = _subject(tx, dataset, published, build).model_copy(
         update={"travelled": travelled, "opened_at": opened_at, "outside": outside}
     )
@@ -124,7 +124,7 @@ def pin_drift(
     brought: dict[str, object] = {"travelled": travelled}
     if lineage is not None:
         read = (*read_by(build), *lineage.inputs)
-        brought |= {"inputs": _read_inputs(tx, read), "outside": lineage.outside}
+        brought |= {"inputs": _read_inputs(tx, read), "outside": _outside(lineage)}
     facts = CaseFacts(
         dataset=drifted.dataset,
         declared=drifted.table_schema,
@@ -140,6 +140,11 @@ def pin_drift(
             "waiting": tuple(policy for policy in policies if policy.policy not in over),
         }
     )
+
+
+def _outside(lineage: BatchLineage) -> tuple[str, ...] | None:
+    """Other origins than versions; None if all origins are declared."""
+    return lineage.outside or (None if lineage.by_definition else ())
 
 
 def required_measures(pinned: PinnedRules, schema: TableSchema) -> tuple[Measure, ...]:

@@ -1,4 +1,4 @@
-"""Lineage that a run reports: checked, completed and recorded before anything is staged."""
+"""Lineage of a run, reported or shown by its SELECT: recorded before anything is staged."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 from sqlalchemy import select
 
-from lakeguard.ledger.openings import lineage_of_run
+from lakeguard.ledger.openings import lineage_of_run, opened_revision
 from lakeguard.ledger.versions import pointer, require_version, stored_version
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.records.open_runs import OpenRun
 from lakeguard.promotion.records.version_facts import definition_of_version
-from lakeguard.registry.store import current_definition
+from lakeguard.registry.store import current_definition, definition_at
 from lakeguard.state.schema import dataset_registry
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import NotApproved
-from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame, FromPython
+from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame, FromPython, FromSql
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.lineage import (
     ANY_COLUMN,
@@ -31,6 +31,7 @@ from lakeguard_sdk.model.lineage import (
 )
 from lakeguard_sdk.model.quarantine import QuarantineBuild
 from lakeguard_sdk.model.run import FrameBuild, PythonBuild, RunPlan, SchemaReaction, SqlBuild
+from lakeguard_sdk.model.schema_changes import SchemaChange
 from lakeguard_sdk.storage.storage import join, local_path, located
 from lakeguard_sdk.types.schema import TableSchema
 
@@ -54,20 +55,62 @@ def received_lineage(
     live: TableSchema,
     reported: BatchLineage | None,
 ) -> BatchLineage | None:
-    """The lineage of the batch, by the names that its columns have at the origin.
+    """The lineage of the batch, by the names that its columns have at the origin; None for a
+    source.
 
     What is not reported is unknown. Files of a governed table are its dataset, whoever read them.
     """
     plan = run.plan
     if isinstance(plan.build, QuarantineBuild):
-        return _of_quarantined(tx, plan.build, run.dataset.definition, live)
+        return _of_quarantined(tx, run, plan.build, live)
     if not needs_lineage(plan):
-        return None
+        return _of_select(tx, run, live) if isinstance(plan.build, SqlBuild) else None
     pins = tuple(pin.input for pin in plan.pins) or tuple(_parents(tx, run.dataset.definition))
     found = reported or unknown_lineage(live.names, pins, UNREPORTED)
     _require_versions(tx, run, found)
     found = _complete(found, live, pins)
     return _with_governed_files(tx, context, found)
+
+
+def _of_select(tx: Transaction, run: OpenRun, live: TableSchema) -> BatchLineage:
+    """As the SELECT shows it. A column that cannot be followed is made of all columns of the
+    inputs."""
+    from lakeguard.registry.sql.lineage import ColumnSource, column_lineage
+
+    plan = run.plan
+    pins = {pin.input.dataset: pin for pin in plan.pins}
+    found = column_lineage(_text(tx, run), {name: pin.table_schema for name, pin in pins.items()})
+    anything = [
+        ColumnSource(name, column.casefold(), frozenset())
+        for name, pin in pins.items()
+        for column in pin.table_schema.names
+    ]
+    columns = []
+    for name in live.names:
+        made_of = found.columns.get(name.casefold())
+        if made_of is None or any(source.dataset not in pins for source in made_of):
+            made_of = frozenset(anything)
+        sources = latest_sources(
+            SourceColumn(
+                dataset_id=pins[source.dataset].input.dataset_id,
+                version=pins[source.dataset].input.version,
+                column=source.column,
+                through=tuple(sorted(source.through)),
+            )
+            for source in made_of
+        )
+        columns.append(BatchColumn(column=name, sources=sources))
+    read = tuple(dict.fromkeys(pin.input for pin in pins.values()))
+    return BatchLineage(columns=tuple(columns), inputs=read, read=read, by_definition=True)
+
+
+def _text(tx: Transaction, run: OpenRun) -> str:
+    """The SELECT that the run opened with."""
+    revision = opened_revision(tx, run.plan.ticket.run_id)
+    definition = run.dataset.definition
+    if revision is not None:
+        definition = definition_at(tx, run.dataset.dataset_id, revision)
+    return definition.build.text if isinstance(definition.build, FromSql) else ""
 
 
 def _parents(tx: Transaction, definition: DatasetDefinition) -> Iterator[InputVersion]:
@@ -85,22 +128,30 @@ def table_lineage(
     batch: BatchLineage | None,
     differences: Iterable[SchemaReaction],
 ) -> BatchLineage | None:
-    """The lineage of the table after the load: rows of earlier loads stay, unless it is FULL."""
+    """The lineage of the table after the load: rows of earlier loads stay, unless it is FULL. None
+    if all rows come from sources."""
+    earlier = _earlier_lineage(tx, run.plan)
     if batch is None:
-        return None
-    names = {item.other.casefold(): item.column for item in differences if item.other}
+        return earlier and BatchLineage(columns=(), by_definition=True).with_rows_of(earlier)
+    names = {
+        item.other.casefold(): item.column
+        for item in differences
+        if item.change is SchemaChange.CASE_RENAME
+    }
     columns = tuple(
         item.model_copy(update={"column": names.get(item.column.casefold(), item.column)})
         for item in batch.columns
     )
     found = _with_ancestors(tx, batch.model_copy(update={"columns": columns}))
-    plan = run.plan
+    return found if earlier is None else found.with_rows_of(earlier)
+
+
+def _earlier_lineage(tx: Transaction, plan: RunPlan) -> BatchLineage | None:
     replaced = plan.load.type is LoadType.FULL and plan.window is None
     if plan.base is None or (replaced and not isinstance(plan.build, QuarantineBuild)):
-        return found
+        return None
     before = require_version(tx, plan.dataset_id, plan.base.version)
-    earlier = lineage_of_run(tx, before.run_id)
-    return found if earlier is None else found.with_rows_of(earlier)
+    return lineage_of_run(tx, before.run_id)
 
 
 def _with_ancestors(tx: Transaction, found: BatchLineage) -> BatchLineage:
@@ -123,7 +174,7 @@ def _with_ancestors(tx: Transaction, found: BatchLineage) -> BatchLineage:
 
 @dataclass(frozen=True)
 class _Reported:
-    """A version that was read, with the lineage that its run reported."""
+    """A version that was read, with the lineage that its run recorded."""
 
     lineage: BatchLineage | None
     declared: frozenset[str]
@@ -181,7 +232,7 @@ def _complete(found: BatchLineage, live: TableSchema, pins: Iterable[InputVersio
 
 
 def _of_quarantined(
-    tx: Transaction, build: QuarantineBuild, definition: DatasetDefinition, live: TableSchema
+    tx: Transaction, run: OpenRun, build: QuarantineBuild, live: TableSchema
 ) -> BatchLineage | None:
     """Quarantined rows come from where the batches of their runs came from."""
     result: BatchLineage | None = None
@@ -189,9 +240,14 @@ def _of_quarantined(
         found = lineage_of_run(tx, run_id)
         if found is not None:
             result = found if result is None else result.with_rows_of(found)
-    if result is None and isinstance(definition.build, FromPython | FromFrame):
-        return unknown_lineage(live.names, outside=UNREPORTED)
-    return result
+    if isinstance(run.dataset.definition.build, FromPython | FromFrame):
+        if result is None:
+            return unknown_lineage(live.names, outside=UNREPORTED)
+        return result.model_copy(update={"by_definition": False})
+    if result is None:
+        return None
+    # no input is read: policies about inputs ask nothing of those of the quarantined rows
+    return result.model_copy(update={"inputs": (), "by_definition": not run.plan.transform})
 
 
 # Files of governed tables that were read past the gate.

@@ -47,7 +47,7 @@ def travelled_tags(
 ) -> tuple[InheritedTag, ...]:
     """Inherited tags by column, from current definitions and from those of the input versions.
 
-    ``lineage`` is what a run reported. While it is pending, only what a person declared counts.
+    ``lineage`` is what a run recorded. While it is pending, only what a person declared counts.
     """
     found = _Ancestors(tx).inherited(definition, read, lineage, pending=pending)
     return _inherited_tags(definition, found)
@@ -126,19 +126,26 @@ class _Ancestors:
         pending: bool = False,
     ) -> Tags:
         pins = {pin.dataset: pin for pin in read}
-        if lineage is not None:
-            found = self._by_lineage(lineage)
-        elif pending:
-            found = {}
-        else:
-            names = definition.parents or tuple(pins)
-            above = {name: self._parent(name, pins.get(name)) for name in names}
-            tagged = any(parent.tags for parent in above.values())
-            found = self._passed_on(definition, above, transformed=transformed) if tagged else {}
+        found = {} if lineage is None else self._by_lineage(lineage)
+        if lineage.by_definition if lineage is not None else not pending:
+            shown = self._by_definition(definition, pins, transformed=transformed)
+            found = _together(found, shown)
         return self._with_declared(definition, found, pins)
 
+    def _by_definition(
+        self,
+        definition: DatasetDefinition,
+        pins: Mapping[DatasetName, InputVersion],
+        *,
+        transformed: bool,
+    ) -> Tags:
+        names = definition.parents or tuple(pins)
+        above = {name: self._parent(name, pins.get(name)) for name in names}
+        tagged = any(parent.tags for parent in above.values())
+        return self._passed_on(definition, above, transformed=transformed) if tagged else {}
+
     def _by_lineage(self, lineage: BatchLineage) -> Tags:
-        """As a run reported it. Versions with a reported lineage add their own tags only: their
+        """As a run recorded it. Versions with a recorded lineage add their own tags only: their
         sources are among the ancestors."""
         read = [self._source(pin.dataset_id, pin.version) for pin in lineage.read]
         everything = _anything(parent.tags for parent in read)

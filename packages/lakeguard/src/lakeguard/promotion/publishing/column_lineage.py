@@ -46,7 +46,7 @@ def column_descent(context: PlaneContext, intent: Intent) -> tuple[Arrow, ...]:
         if isinstance(plan.build, QuarantineBuild) and plan.base is not None:
             return tuple(lineage_of(tx, plan.dataset_id, plan.base.version))
         reported = lineage_of_run(tx, intent.run_id)
-        if reported is not None:
+        if reported is not None and not reported.by_definition:
             return tuple(_reported(tx, reported, intent))
         pins = {pin.input.dataset: pin for pin in plan.pins}
         if not pins:
