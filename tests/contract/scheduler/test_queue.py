@@ -165,8 +165,8 @@ def test_reports_beyond_one_set_are_committed_set_by_set(
     queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So whoever reports many waits for nobody while he holds those that he has reported."""
-    queue.put("sweep", 5)
-    tickets = [each.ticket for each in reversed(queue.claim(limit=5))]
+    queue.put("sweep", 6)
+    tickets = [each.ticket for each in reversed(queue.claim(limit=6))]
     monkeypatch.setattr("lakeguard.services.ports.dispatch._AT_ONCE", 2)
     commits: list[object] = []
     count, engine = lambda connection: commits.append(connection), queue.context.database.engine

@@ -10,6 +10,7 @@ from sqlalchemy import insert, select
 
 from lakeguard.state.bulk_writes import (
     FEW,
+    NumberedUpdate,
     insert_all,
     insert_new,
     update_all,
@@ -159,8 +160,8 @@ def test_a_row_that_somebody_changed_is_left(migrated: Database, count: int) -> 
             {"task_id": f"task_{number}", "state": "running", "changes": 2, "due_at": AT}
             for number in range(count)
         ]
-        assert update_numbered(tx, tasks, rows, "task_id", "changes") == count
-        assert update_numbered(tx, tasks, rows, "task_id", "changes") == 0
+        update = NumberedUpdate(tasks, rows, "task_id", "changes")
+        assert (update_numbered(tx, update), update_numbered(tx, update)) == (count, 0)
     assert {(row["state"], row["changes"], row["due_at"]) for row in stored(migrated).values()} == {
         ("running", 2, AT)
     }

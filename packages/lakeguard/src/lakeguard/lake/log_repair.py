@@ -43,11 +43,16 @@ def read_recorded(location: str, recorded: Mapping[int, str]) -> RecordedLog:
     return log
 
 
+def has_log(location: str) -> bool:
+    """Whether there is a folder of commits; one that is gone is found by its table."""
+    return Path(local_path(join(location, "_delta_log"))).is_dir()
+
+
 def has_derived_files(location: str) -> bool:
     """Whether readers may take the table from something else than its commits: a checkpoint, a
     checksum or compacted commits."""
     folder = Path(local_path(join(location, "_delta_log")))
-    return folder.is_dir() and any(_is_derived(file.name) for file in folder.iterdir())
+    return has_log(location) and any(_is_derived(file.name) for file in folder.iterdir())
 
 
 def remove_derived_files(location: str) -> bool:

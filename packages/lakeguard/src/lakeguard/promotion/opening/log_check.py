@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lakeguard.lake.compacted_commits import compacted_difference
-from lakeguard.lake.log_repair import RecordedLog, has_derived_files, read_recorded
+from lakeguard.lake.log_repair import RecordedLog, has_derived_files, has_log, read_recorded
 from lakeguard.lake.table_view import (
     LOG_ERRORS,
     Approved,
@@ -41,7 +41,7 @@ def log_damage(
     log = read_recorded(location, recorded)
     if log.altered:
         return f"commits of the log of {dataset.name} were altered: {commit_numbers(log.altered)}"
-    if commit is None or not recorded:
+    if commit is None or not recorded or not has_log(location):
         return None
     if recorded.keys() >= set(range(commit + 1)) and not has_derived_files(location):
         return None

@@ -79,7 +79,11 @@ def _of_select(tx: Transaction, run: OpenRun, live: TableSchema) -> BatchLineage
 
     plan = run.plan
     pins = {pin.input.dataset: pin for pin in plan.pins}
-    found = column_lineage(_text(tx, run), {name: pin.table_schema for name, pin in pins.items()})
+    schemas = {name: pin.table_schema for name, pin in pins.items()}
+    try:
+        found = column_lineage(_text(tx, run), schemas).columns
+    except Exception:  # noqa: BLE001 - what cannot be followed is unknown
+        found = {}
     anything = [
         ColumnSource(name, column.casefold(), frozenset())
         for name, pin in pins.items()
@@ -87,7 +91,7 @@ def _of_select(tx: Transaction, run: OpenRun, live: TableSchema) -> BatchLineage
     ]
     columns = []
     for name in live.names:
-        made_of = found.columns.get(name.casefold())
+        made_of = found.get(name.casefold())
         if made_of is None or any(source.dataset not in pins for source in made_of):
             made_of = frozenset(anything)
         sources = latest_sources(
