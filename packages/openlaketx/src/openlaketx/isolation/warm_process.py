@@ -50,9 +50,12 @@ class WarmProcess:
         return Link(ours)
 
     def ending(self) -> str:
-        """How the child ended, in words."""
+        """How the child ended, in words. Its connection is closed a little before it is gone."""
         process = self._process
-        code = None if process is None else process.poll()
+        try:
+            code = None if process is None else process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            code = None
         if code is None:
             return "closed its connection"
         return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"exited with {code}"
