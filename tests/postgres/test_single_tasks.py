@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
-from sqlalchemy import Connection, event, text
+from sqlalchemy import Connection, Engine, event, text
 
 from lakeguard.ledger.switches import switch_job
 from lakeguard.state.database import Database
 from lakeguard.state.locks import hold_all
 from lakeguard_sdk.core.enums import TaskKind, TaskState
 from lakeguard_sdk.errors import Fenced
+from tests.support.projects.planes import ELSEWHERE
 from tests.support.projects.queues import DONE, Queue, job, make_queue
 
 
@@ -23,21 +25,66 @@ def state(schema: Database) -> Database:
     return schema
 
 
-def test_a_task_is_claimed_by_two_statements_and_reported_by_one(state: Database) -> None:
+def test_a_task_is_claimed_by_one_statement_and_reported_by_one(state: Database) -> None:
     queue = make_queue(state, job("mop"))
     queue.put("mop", 3)
     warm(queue)
     statements: list[str] = []
 
-    @event.listens_for(state.engine, "before_cursor_execute")
     def note(_connection: Connection, _cursor: object, statement: str, *_: object) -> None:
         statements.append(statement)
 
-    (given,) = queue.claim(limit=1)
-    claimed = len(statements)
-    queue.dispatch.report(given.ticket, DONE)
-    assert (claimed, len(statements)) == (2, 3), statements
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        (given,) = queue.claim(limit=1)
+        claimed = len(statements)
+        queue.dispatch.report(given.ticket, DONE)
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+    assert (claimed, len(statements)) == (1, 2), statements
     assert queue.state(given.ticket.task_id) is TaskState.COMPLETED
+
+
+@pytest.mark.parametrize("of_a_job", [True, False])
+def test_a_single_claim_writes_what_a_claim_of_many_writes(state: Database, of_a_job: bool) -> None:
+    """Rows, and the JSON of the outbox to the byte; the worker has a name that JSON escapes."""
+    queue = make_queue(state, job("mop", concurrency=2))
+    queue.put("mop", 2)
+    warm(queue)
+    launched = queue.clock()
+    worker = ELSEWHERE.model_copy(update={"name": 'a "b" \\ \u00e9\n\u2028'})
+    written = []
+    for limit in (1, 2):
+        queue.clock.now = launched
+        task_id = queue.put("mop")[0] if of_a_job else queue.put_without_job()
+        queue.clock.now = launched + timedelta(seconds=1)
+        (given,) = queue.claim(limit=limit, worker=worker)
+        own = {task_id: "TASK", given.ticket.run_id: "RUN", given.ticket.lease_token: "LEASE"}
+        written.append((given.model_dump() | {"ticket": None}, rows_of(state, task_id, own)))
+    assert written[0] == written[1]
+    assert "TASK" in written[0][1]
+
+
+def rows_of(state: Database, task_id: str, names: dict[str, str]) -> str:
+    """All that is recorded of a task, without its ids, key and times of launch."""
+    asked = (
+        "SELECT * FROM tasks WHERE task_id = :task",
+        "SELECT * FROM task_attempts WHERE task_id = :task",
+        "SELECT * FROM task_transitions WHERE task_id = :task ORDER BY number",
+        "SELECT org_id, topic, payload, created_at FROM outbox WHERE payload LIKE :some"
+        " AND topic <> 'tasks' ORDER BY outbox_id",
+    )
+    with state.engine.connect() as connection:
+        found = [
+            [{**row, "dedupe_key": ""} for row in connection.execute(text(each), values).mappings()]
+            for each, values in zip(
+                asked, [{"task": task_id}] * 3 + [{"some": f"%{task_id}%"}], strict=True
+            )
+        ]
+    shown = repr(found)
+    for value, name in names.items():
+        shown = shown.replace(value, name)
+    return shown
 
 
 def warm(queue: Queue) -> None:

@@ -37,6 +37,7 @@ class Assigned:
     """What is wrong with its settings: nothing runs under those that were not understood."""
     running: int = 0
     """How many of its tasks run."""
+    definition_hash: str = ""
 
 
 def assigned_jobs(tx: Transaction, job_ids: Sequence[str]) -> dict[str, Assigned]:
@@ -46,13 +47,13 @@ def assigned_jobs(tx: Transaction, job_ids: Sequence[str]) -> dict[str, Assigned
 
 
 def _assigned(row: Row[Any]) -> Assigned:
-    return replace(defined_job(row.definition, row.enabled), running=row.running)
-
-
-def defined_job(definition: str, enabled: bool | None) -> Assigned:
-    """A job by its definition and its last switch."""
-    job = _parsed(definition)
-    return job if enabled is not False else replace(job, on=False)
+    job = _parsed(row.definition)
+    return replace(
+        job,
+        on=job.on and row.enabled is not False,
+        running=row.running,
+        definition_hash=row.definition_hash,
+    )
 
 
 @lru_cache(maxsize=20_000)

@@ -8,7 +8,7 @@ builds of one dataset are serialised by their moves.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,18 +16,17 @@ from typing import Any
 from sqlalchemy import Row, Select
 
 from lakeguard.dispatch import queue, tasks
-from lakeguard.dispatch.assign import Assigned, assigned_jobs, assignments, defined_job
+from lakeguard.dispatch.assign import Assigned, assigned_jobs, assignments
 from lakeguard.dispatch.retry import too_far
 from lakeguard.dispatch.task_changes import Change, change
 from lakeguard.dispatch.task_row import Task, task_from
 from lakeguard.dispatch.tasks import begin_attempts
 from lakeguard.dispatch.terms import keep_terms
 from lakeguard.settings.settings import DispatchSettings
-from lakeguard.state.bulk_writes import Guard
-from lakeguard.state.locks import full_name, hold_all, try_hold_all
+from lakeguard.state.locks import hold_all, try_hold_all
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskKind, TaskState
-from lakeguard_sdk.errors import Fenced, JobDisabled, LaunchRefused, NotRunnable
+from lakeguard_sdk.errors import JobDisabled, LaunchRefused, NotRunnable
 from lakeguard_sdk.model.run import (
     Failure,
     RunTicket,
@@ -88,11 +87,11 @@ def _choose_named(claim: Claim, task_id: str) -> Choice:
     return choice
 
 
-def _choose(claim: Claim, *, patient: bool) -> Choice:
+def _choose(claim: Claim) -> Choice:
     """Take from the head of the queue, skipping full jobs."""
     choice = Choice()
     found = _urgent(map(task_from, _heads(claim)), claim.limit)
-    _take(claim, choice, found, patient=patient)
+    _take(claim, choice, found)
     if len(found) == claim.limit > len(choice.taken):
         _look_beyond(claim, choice, found)
     return choice
@@ -184,14 +183,14 @@ def _take(claim: Claim, choice: Choice, found: Sequence[Task], *, patient: bool 
             choice.taken.append(task)
 
 
-def _job_lock(org_id: str, job_id: str) -> str:
+def job_lock(org_id: str, job_id: str) -> str:
     """The lock under which tasks of a job are started."""
     return f"job:{org_id}:{job_id}"
 
 
 def _hold_jobs(claim: Claim, choice: Choice, named: set[str], *, patient: bool) -> None:
     """Lock jobs for this transaction; with ``patient=False`` skip those that another holds."""
-    names = {_job_lock(claim.tx.org_id, job_id): job_id for job_id in sorted(named - choice.held)}
+    names = {job_lock(claim.tx.org_id, job_id): job_id for job_id in sorted(named - choice.held)}
     held = list(names)
     if patient:
         hold_all(claim.tx, held)
@@ -209,11 +208,12 @@ def _hold_jobs(claim: Claim, choice: Choice, named: set[str], *, patient: bool) 
 
 @dataclass(frozen=True)
 class Claimed:
-    """What a worker got, and the tasks behind its assignments."""
+    """What a worker got, and the tasks and jobs behind its assignments."""
 
     assignments: Sequence[Assignment] = ()
     refused: Sequence[RefusedTask] = ()
     begun: Sequence[Task] = ()
+    jobs: Mapping[str, Assigned] = field(default_factory=dict)
 
 
 def claim_due(
@@ -229,54 +229,15 @@ def claim_due(
     names one task, which need not be due nor match."""
     at = tx.now()
     claim = Claim(tx, labels, at, too_far(at, rules), limit)
-    single = limit == 1 and only is None and tx.dialect.name == "postgresql"
-    if single and (first := _claim_first(claim, worker, rules)) is not None:
-        return first
-    patient = not single  # else the job of the first task is locked already
-    choice = _choose(claim, patient=patient) if only is None else _choose_named(claim, only)
+    choice = _choose(claim) if only is None else _choose_named(claim, only)
     refused = [_refused(task, choice.jobs.get(task.job_id or "")) for task in choice.off]
     ends = zip(choice.off, refused, strict=True)
     change(tx, [_blocked(task, each.error, worker.name) for task, each in ends], at)
     terms = {task.job_id: choice.jobs[task.job_id].terms for task in choice.taken if task.job_id}
     hashes = keep_terms(tx, terms, at)
     begun = begin_attempts(tx, choice.taken, worker, at, rules.lease, hashes)
-    return Claimed(assignments(tx, begun, choice.jobs, rules), refused, begun)
-
-
-_MAY_RUN = """(
-    SELECT count(*) FROM tasks
-    WHERE tasks.org_id = :org_id AND tasks.job_id = :job_id AND tasks.state = 'running'
-) < :concurrency AND (
-    SELECT s.enabled FROM job_switches s
-    WHERE s.org_id = :org_id AND s.job_id = :job_id ORDER BY s.number DESC LIMIT 1
-) IS NOT FALSE"""
-"""Evaluated under the job's lock: it is neither full nor switched off."""
-
-
-def _claim_first(claim: Claim, worker: WorkerIdentity, rules: DispatchSettings) -> Claimed | None:
-    """The most urgent task, by two statements. None if its job does not allow it: the whole queue
-    must be searched."""
-    tx, given = claim.tx, {"labels": sorted(claim.labels)}
-    lock = full_name(tx.connection, _job_lock(tx.org_id, ""))
-    row = next(iter(claim.rows(queue.first_due(tx.org_id), job_lock=lock, **given)), None)
-    if row is None:
-        return Claimed()
-    task = task_from(row)
-    if task.job_id is None:
-        begun = begin_attempts(tx, [task], worker, claim.at, rules.lease, {})
-        return Claimed(assignments(tx, begun, {}, rules), begun=begun)
-    job = None if row.definition is None else defined_job(row.definition, row.enabled)
-    if job is None or not job.on or job.wrong:
-        return None
-    hashes = {task.job_id: job.terms.content_hash()}
-    most = job.terms.controls.concurrency
-    guard = Guard(_MAY_RUN, {"org_id": tx.org_id, "job_id": task.job_id, "concurrency": most})
-    try:
-        begun = begin_attempts(tx, [task], worker, claim.at, rules.lease, hashes, guard)
-    except Fenced:  # the task is locked, so the guard failed
-        return None
-    keep_terms(tx, {task.job_id: job.terms}, claim.at)  # once for each transaction
-    return Claimed(assignments(tx, begun, {task.job_id: job}, rules), begun=begun)
+    jobs = {job_id: choice.jobs[job_id] for job_id in terms}
+    return Claimed(assignments(tx, begun, jobs, rules), refused, begun, jobs)
 
 
 def begin_by_hand(
@@ -287,7 +248,7 @@ def begin_by_hand(
     task = tasks.get_task(tx, task_id)
     hashes: dict[str, str] = {}
     if task.job_id is not None:
-        hold_all(tx, [_job_lock(tx.org_id, task.job_id)])
+        hold_all(tx, [job_lock(tx.org_id, task.job_id)])
         jobs = assigned_jobs(tx, [task.job_id])
         terms = {job_id: job.terms for job_id, job in jobs.items()}
         hashes = keep_terms(tx, terms, at)

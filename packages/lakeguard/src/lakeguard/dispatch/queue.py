@@ -1,8 +1,7 @@
 """Queries of the queue.
 
-Values of partial-index predicates are literals, because a planner cannot match parameters. Hot
-statements are built once and parameterised, with ``at`` for the current time. Nothing is queued for
-a time after ``too_far``, except by a clock that was ahead: that is due.
+Hot statements are built once and parameterised, with ``at`` for the current time; see
+``queue_order`` for what is due.
 """
 
 from __future__ import annotations
@@ -12,23 +11,21 @@ from functools import cache, lru_cache
 from typing import Any
 
 from sqlalchemy import (
-    Column,
     ColumnElement,
     FromClause,
     Select,
     String,
     and_,
     bindparam,
-    cast,
     func,
-    literal_column,
     or_,
     select,
     true,
     union_all,
 )
 
-from lakeguard.state.locks import key_of
+from lakeguard.state import queue_order
+from lakeguard.state.queue_order import ONE, due, each_value, queued, urgency
 from lakeguard.state.schema import (
     dataset_registry_revisions,
     job_switches,
@@ -43,30 +40,17 @@ from lakeguard_sdk.core.enums import QUEUED_KINDS, TaskState
 _KINDS = [kind.value for kind in QUEUED_KINDS]
 _OTHERS = 8
 """Extra rows read, for those that other workers hold."""
-_ONE: ColumnElement[int] = literal_column("1")
-"""A literal limit: with a parameter, PostgreSQL plans the statement anew at every execution."""
-_URGENCY = (tasks.c.priority.desc(), tasks.c.due_at, tasks.c.task_id)
-
-
-def _queued(org_id: str) -> ColumnElement[bool]:
-    return and_(tasks.c.org_id == org_id, tasks.c.state == literal_column("'queued'"))
-
-
-def _due(org_id: str, labels: str | ColumnElement[str]) -> ColumnElement[bool]:
-    come = or_(tasks.c.due_at <= bindparam("at"), tasks.c.due_at > bindparam("too_far"))
-    asked = and_(tasks.c.labels == labels, come, tasks.c.kind.in_(_KINDS))
-    return and_(_queued(org_id), asked)
 
 
 @lru_cache(maxsize=100)
 def label_sets(org_id: str) -> Select[Any]:
     """Distinct label sets of queued tasks, by index skip scan."""
-    return _each_value(tasks.c.labels, org_id)
+    return each_value(tasks.c.labels, org_id)
 
 
 def waiting_jobs(org_id: str) -> Select[Any]:
     """Jobs with queued tasks and their running counts, by index skip scan."""
-    waiting = _each_value(tasks.c.job_id, org_id).subquery("waiting")
+    waiting = each_value(tasks.c.job_id, org_id).subquery("waiting")
     running = (
         select(func.count())
         .select_from(tasks)
@@ -82,53 +66,21 @@ def waiting_jobs(org_id: str) -> Select[Any]:
 @lru_cache(maxsize=1_000)
 def head(org_id: str, labels: str, limit: int) -> Select[Any]:
     """The most urgent tasks with exactly these labels, SKIP LOCKED."""
-    found = select(tasks).where(_due(org_id, labels)).order_by(*_URGENCY).limit(limit)
+    found = select(tasks).where(due(org_id, labels)).order_by(*urgency()).limit(limit)
     return found.with_for_update(skip_locked=True)
 
 
 @lru_cache(maxsize=1_000)
-def heads(org_id: str, limit: int | ColumnElement[int]) -> Select[Any]:
+def heads(org_id: str, limit: int) -> Select[Any]:
     """The most urgent tasks of each label set within ``labels``, SKIP LOCKED. PostgreSQL only."""
-    from sqlalchemy.dialects.postgresql import ARRAY  # brings all drivers
-
-    sets = _each_value(tasks.c.labels, org_id).subquery("sets")
-    of_set = select(tasks).where(_due(org_id, sets.c.value)).order_by(*_URGENCY).limit(limit)
-    found = of_set.with_for_update(skip_locked=True).lateral("found")
-    asked = cast(func.string_to_array(sets.c.value, " "), ARRAY(String))
-    return (
-        select(found)
-        .select_from(sets.join(found, true()))
-        .where(asked.contained_by(bindparam("labels", type_=ARRAY(String))))
-    )
-
-
-@lru_cache(maxsize=100)
-def first_due(org_id: str) -> Select[Any]:
-    """The most urgent task for ``labels``, with its job's definition and switch. Locks the task and
-    the job, whose lock name is ``job_lock`` followed by the job id. PostgreSQL only.
-
-    The snapshot is older than the lock, so the next statement must look at the job again.
-    """
-    found = heads(org_id, _ONE).subquery("heads")
-    head = select(found).order_by(*_urgency(found)).limit(_ONE).subquery("head")
-    lock = key_of(bindparam("job_lock", type_=String) + head.c.job_id)
-    job = md_jobs.c
-    definition = select(job.definition).where(
-        job.org_id == org_id, job.job_id == head.c.job_id, job.revision > 0
-    )
-    return select(
-        head,
-        func.pg_advisory_xact_lock(lock).label("locked"),
-        definition.scalar_subquery().label("definition"),
-        _switch(org_id, head.c.job_id).label("enabled"),
-    )
+    return queue_order.heads(org_id, limit)
 
 
 def named(org_id: str, task_id: str) -> Select[Any]:
     """One queued task, due or not; none if locked."""
     return (
         select(tasks)
-        .where(_queued(org_id), tasks.c.task_id == task_id, tasks.c.kind.in_(_KINDS))
+        .where(queued(org_id), tasks.c.task_id == task_id, tasks.c.kind.in_(_KINDS))
         .with_for_update(skip_locked=True)
     )
 
@@ -157,25 +109,21 @@ def head_of_jobs(org_id: str, labels: str, limit: int, job_ids: Collection[str])
     wanted = given.table_valued("job_id", name="wanted").render_derived()
     first = _firsts(org_id, labels, wanted, 1, "first")
     jobs = select(wanted.c.job_id).select_from(wanted.join(first, true()))
-    ahead = jobs.order_by(*_urgency(first)).limit(more).subquery("ahead")
+    ahead = jobs.order_by(*urgency(first)).limit(more).subquery("ahead")
     each = _firsts(org_id, labels, ahead, more, "each")
     chosen = select(each).select_from(ahead.join(each, true()))
-    near = chosen.order_by(*_urgency(each)).limit(more).subquery("near")
+    near = chosen.order_by(*urgency(each)).limit(more).subquery("near")
     found = select(tasks).join(near, near.c.task_id == tasks.c.task_id)
     still = found.where(tasks.c.state == TaskState.QUEUED.value)
-    return still.order_by(*_urgency(near)).limit(limit).with_for_update(skip_locked=True, of=tasks)
+    return still.order_by(*urgency(near)).limit(limit).with_for_update(skip_locked=True, of=tasks)
 
 
 def _firsts(org_id: str, labels: str, jobs: FromClause, limit: int, name: str) -> FromClause:
     """The first few tasks of each job."""
-    due = select(tasks.c.task_id, tasks.c.priority, tasks.c.due_at).where(
-        _due(org_id, labels), tasks.c.job_id == jobs.c.job_id
+    found = select(tasks.c.task_id, tasks.c.priority, tasks.c.due_at).where(
+        due(org_id, labels), tasks.c.job_id == jobs.c.job_id
     )
-    return due.order_by(*_URGENCY).limit(limit).lateral(name)
-
-
-def _urgency(some: FromClause) -> tuple[ColumnElement[Any], ...]:
-    return (some.c.priority.desc(), some.c.due_at, some.c.task_id)
+    return found.order_by(*urgency()).limit(limit).lateral(name)
 
 
 @cache
@@ -190,6 +138,7 @@ def jobs_now() -> Select[Any]:
     return select(
         view.job_id,
         view.definition,
+        view.definition_hash,
         _switch(view.org_id, view.job_id).label("enabled"),
         running.scalar_subquery().label("running"),
     ).where(
@@ -206,7 +155,7 @@ def _switch(org_id: str | ColumnElement[str], job_id: ColumnElement[str]) -> Col
         select(switch.enabled)
         .where(switch.org_id == org_id, switch.job_id == job_id)
         .order_by(switch.number.desc())
-        .limit(_ONE)
+        .limit(ONE)
         .scalar_subquery()
     )
 
@@ -252,16 +201,3 @@ def names_of_datasets(org_id: str, dataset_ids: Collection[str]) -> Select[Any]:
     return select(view.dataset_id, view.dataset_name).where(
         view.org_id == org_id, view.dataset_id.in_(dataset_ids)
     )
-
-
-def _each_value(column: Column[Any], org_id: str) -> Select[Any]:
-    """Distinct values of an indexed column of queued tasks, by skip scan.
-
-    Each step orders by the column, so even a planner without statistics uses the index.
-    """
-    least = select(column).where(_queued(org_id)).order_by(column).limit(_ONE)
-    first = least.where(column.is_not(None)).scalar_subquery()
-    found = select(first.label("value")).cte("found", recursive=True)
-    after = least.where(column > found.c.value).scalar_subquery()
-    every = found.union_all(select(after).where(found.c.value.is_not(None)))
-    return select(every.c.value).where(every.c.value.is_not(None))

@@ -14,7 +14,6 @@ from lakeguard.dispatch.task_changes import Change, Holding, change
 from lakeguard.dispatch.task_row import Start, Task, find_task, task_from
 from lakeguard.settings.settings import DispatchSettings
 from lakeguard.state import outbox
-from lakeguard.state.bulk_writes import Guard
 from lakeguard.state.schema import task_attempts, tasks
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import RunStatus, TaskKind, TaskState
@@ -119,7 +118,6 @@ def begin_attempts(
     at: datetime,
     lease: timedelta,
     config_hashes: Mapping[str, str],
-    guard: Guard | None = None,
 ) -> list[Task]:
     """Start the next attempt of each task for one worker, with the hashes of their jobs' terms."""
     worker_json = worker.to_json()
@@ -139,7 +137,7 @@ def begin_attempts(
         ]
         return [(task_attempts, rows)]
 
-    return change(tx, [_begin(task, worker, at + lease) for task in queued], at, attempts, guard)
+    return change(tx, [_begin(task, worker, at + lease) for task in queued], at, attempts)
 
 
 def _begin(task: Task, worker: WorkerIdentity, until: datetime) -> Change:

@@ -14,6 +14,7 @@ from sqlalchemy import Engine, bindparam, select
 
 from lakeguard.ledger.documents import put_document
 from lakeguard.state.caches import Remembered
+from lakeguard.state.connections import engine_of
 from lakeguard.state.schema import documents
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.frozen_model import FrozenModel
@@ -54,7 +55,7 @@ def _stored(tx: Transaction, hashes: set[str]) -> set[str]:
     Call once for each transaction, before anything is inserted: what it sees of its own may be
     rolled back.
     """
-    seen = _seen.setdefault(tx.connection.engine, {}).setdefault(tx.org_id, set())
+    seen = _seen.setdefault(engine_of(tx.connection), {}).setdefault(tx.org_id, set())
     missing = hashes - seen
     if missing:
         if len(seen) > _MOST:

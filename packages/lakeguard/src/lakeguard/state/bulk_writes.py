@@ -20,7 +20,6 @@ from sqlalchemy import (
     Insert,
     String,
     Table,
-    TextClause,
     Update,
     bindparam,
     cast,
@@ -29,7 +28,6 @@ from sqlalchemy import (
     insert,
     literal_column,
     select,
-    text,
     update,
 )
 
@@ -112,7 +110,8 @@ class NumberedUpdate:
 
 @dataclass(frozen=True)
 class Guard:
-    """A condition of PostgreSQL on each of a few rows, ``old`` before and ``given`` after."""
+    """A condition of PostgreSQL on each of a few rows, ``old`` before and ``given`` after, with
+    parameters as the driver takes them."""
 
     condition: str
     values: Mapping[str, Any]
@@ -157,7 +156,7 @@ def write_together(
     values["keys"] = [row[new_values.key] for row in new_values.rows]
     values |= {} if guard is None else guard.values
     values |= {f"rows_{place}": _as_json(*each) for place, each in enumerate(added)}
-    return int(tx.execute(statement, values).scalar_one())
+    return int(tx.connection.exec_driver_sql(statement, values).scalar_one())
 
 
 _Columns = tuple[Table, tuple[str, ...]]
@@ -166,13 +165,13 @@ _Columns = tuple[Table, tuple[str, ...]]
 @cache
 def _together(
     changed: _Columns, key: str, number: str, guard: str, added: tuple[_Columns, ...]
-) -> TextClause:
+) -> str:
     """Built once for each set of tables and columns, as every single claim and report runs it. Made
     of their names and of the constant text of a guard only."""
     table, columns = changed
     values = ", ".join(f'"{name}" = given."{name}"' for name in columns if name != key)
     where = f'old."{key}" = given."{key}" AND old."{number}" = given."{number}" - 1'
-    where += f' AND old."{key}" = ANY(CAST(:keys AS varchar[]))'  # for the index
+    where += f' AND old."{key}" = ANY(CAST(%(keys)s AS varchar[]))'  # for the index
     where += f" AND {guard}" if guard else ""
     source = _recordset(table, "changed")
     update = f'UPDATE "{table.name}" AS old SET {values} FROM {source} WHERE {where} RETURNING 1'  # noqa: S608
@@ -182,12 +181,12 @@ def _together(
         rows = f"SELECT {names} FROM {_recordset(into, f'rows_{place}')}"  # noqa: S608
         new = f'INSERT INTO "{into.name}" ({names}) {rows} WHERE EXISTS (SELECT FROM changed)'
         parts.append(f"added_{place} AS ({new})")
-    return text(f"WITH {', '.join(parts)} SELECT count(*) FROM changed")  # noqa: S608
+    return f"WITH {', '.join(parts)} SELECT count(*) FROM changed"  # noqa: S608
 
 
 def _recordset(table: Table, parameter: str) -> str:
     row = f'CAST(NULL AS "{table.name}")'
-    return f"json_populate_recordset({row}, CAST(:{parameter} AS json)) AS given"
+    return f"json_populate_recordset({row}, CAST(%({parameter})s AS json)) AS given"
 
 
 @cache

@@ -58,13 +58,41 @@ def postgresql_engine(
     password: Callable[[], str] | None,
     pool: type[Pool] = QueuePool,
 ) -> Engine:
+    return _postgresql_engine(
+        url, schema, password, poolclass=pool, isolation_level="READ COMMITTED"
+    )
+
+
+def autocommit_engine(
+    beside: Engine, url: URL, schema: str, password: Callable[[], str] | None
+) -> Engine:
+    """With connections of its own: one that changes its mode for each statement takes longer."""
+    engine = _postgresql_engine(
+        url, schema, password, pool_reset_on_return=None, isolation_level="AUTOCOMMIT"
+    )
+    engine.update_execution_options(**{_BESIDE: beside})
+    return engine
+
+
+_BESIDE = "lakeguard_beside"
+"""The execution option of a State's second engine that has the first."""
+
+
+def engine_of(connection: Connection) -> Engine:
+    """The first engine of the connection's State, by which facts are remembered."""
+    found: Engine = connection.get_execution_options().get(_BESIDE, connection.engine)
+    return found
+
+
+def _postgresql_engine(
+    url: URL, schema: str, password: Callable[[], str] | None, **options: Any
+) -> Engine:
     engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
         connect_args=_CLIENT,
-        isolation_level="READ COMMITTED",
-        poolclass=pool,
         execution_options={SCHEMA: schema},
         hide_parameters=True,
+        **options,
     )
     event.listen(engine, "checkin", _note_return)
     event.listen(engine, "checkout", partial(_ping, engine))

@@ -27,6 +27,7 @@ from sqlalchemy.pool import NullPool
 from lakeguard.state.clock import ServerClock, machine_clock
 from lakeguard.state.connections import (
     READING,
+    autocommit_engine,
     no_ping_if_just_used,
     postgresql_engine,
     sqlite_engine,
@@ -65,12 +66,14 @@ class Database:
         self.schema = schema
         self._path = sqlite_path(self.url)
         if self.url.get_backend_name() == "sqlite":
-            self.engine = sqlite_engine(self.url)
+            self.engine = self._autocommit = sqlite_engine(self.url)
             self.clock: Callable[[], datetime] = machine_clock
         else:
             self.engine = postgresql_engine(self.url, schema, password)
+            self._autocommit = autocommit_engine(self.engine, self.url, schema, password)
             beside = postgresql_engine(self.url, schema, password, NullPool)
             self.clock = ServerClock(beside)
+            weakref.finalize(self, self._autocommit.dispose)
         self.commits = 0
         """Changes with every write of this process; not an exact count."""
         weakref.finalize(self, self.engine.dispose)  # no connection outlives its thread
@@ -111,16 +114,11 @@ class Database:
         return answer
 
     def autocommit(self, work: Callable[[Connection], T]) -> T:
-        """The result of ``work`` on a connection in autocommit mode.
+        """The result of ``work`` on a connection of PostgreSQL in autocommit mode.
 
         Not retried: a statement may have committed before its session was lost.
         """
-        options = {"isolation_level": "AUTOCOMMIT"}
-        with (
-            self._reachable(),
-            no_ping_if_just_used(),
-            self.engine.connect().execution_options(**options) as connection,
-        ):
+        with self._reachable(), no_ping_if_just_used(), self._autocommit.connect() as connection:
             answer = work(connection)
         self.commits += 1
         return answer
@@ -209,6 +207,7 @@ class Database:
 
     def close(self) -> None:
         self.engine.dispose()
+        self._autocommit.dispose()
 
 
 def sqlite_url(path: Path) -> URL:

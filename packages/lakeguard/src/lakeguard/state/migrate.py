@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.schema import CreateIndex, CreateSchema, CreateTable
 
 from lakeguard.state.append_only_triggers import guard_statements
+from lakeguard.state.claim_function import claim_function
 from lakeguard.state.locks import SCHEMA, hold_for_connection
 from lakeguard.state.schema import metadata
 from lakeguard.state.schema_revision import SCHEMA_HEAD
@@ -51,6 +52,7 @@ def upgrade(engine: Engine, place: str) -> None:
             for script in reversed(missing):
                 script.module.upgrade()
         create_views(connection)
+        create_functions(connection)
         context.stamp(directory, SCHEMA_HEAD)
 
 
@@ -64,6 +66,12 @@ def create_views(connection: Connection) -> None:
     """Recreate all views from code: they hold no rows."""
     views = view_statements(connection.dialect.name)
     _execute(connection, (f"CREATE VIEW {name} AS {select}" for name, select in views.items()))
+
+
+def create_functions(connection: Connection) -> None:
+    """Replace all functions of PostgreSQL by those of the code."""
+    if connection.dialect.name == "postgresql":
+        _execute(connection, [claim_function()])
 
 
 def _table_statements(connection: Connection) -> Iterator[str]:

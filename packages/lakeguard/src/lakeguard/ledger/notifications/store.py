@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Engine, Row, Select, case, select, tuple_
 
 from lakeguard.state import outbox
 from lakeguard.state.bulk_writes import in_pieces, insert_new
+from lakeguard.state.connections import engine_of
 from lakeguard.state.schema import (
     notification_channels,
     notification_deliveries,
@@ -188,13 +189,13 @@ def open_channels(tx: Transaction, topic: Topic, names: Iterable[str], at: datet
         row = {"org_id": tx.org_id, "topic": topic.value, "channel": name, "opened_at": at}
         outbox.record_once(tx, notification_channels, row, at)
     if topic is Topic.EVENT:
-        known = _has_channel.setdefault(tx.connection.engine, {})
+        known = _has_channel.setdefault(engine_of(tx.connection), {})
         known[tx.org_id] = (True, time.monotonic() + REFRESH_SECONDS)
 
 
 def has_event_channel(tx: Transaction) -> bool:
     """Whether the organisation has opened an event channel."""
-    known, now = _has_channel.setdefault(tx.connection.engine, {}), time.monotonic()
+    known, now = _has_channel.setdefault(engine_of(tx.connection), {}), time.monotonic()
     found, until = known.get(tx.org_id, (False, 0.0))
     if now >= until:
         found = tx.execute(_channels(tx, Topic.EVENT).limit(1)).first() is not None

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from lakeguard.dispatch.attempt_ends import REPORTED_KINDS
-from lakeguard.dispatch.claim import claim_due
+from lakeguard.dispatch.claim import Claimed, claim_due
+from lakeguard.dispatch.claim_one import KnownJobs, claim_one
 from lakeguard.dispatch.leases import hand_over, keep
 from lakeguard.dispatch.report import ClaimedTask, report_all, report_claimed
 from lakeguard.promotion.context import PlaneContext
@@ -38,6 +39,7 @@ class EmbeddedDispatch:
     context: PlaneContext
     _claimed: dict[str, ClaimedTask] = field(default_factory=dict, compare=False, repr=False)
     """Tasks claimed here by run: their reports need not look them up."""
+    _jobs: KnownJobs = field(default_factory=KnownJobs, compare=False, repr=False)
 
     def check(self) -> None:
         self.context.database.check()
@@ -54,17 +56,20 @@ class EmbeddedDispatch:
         context = self.context
         if limit < 1:
             return ()
-        found = context.transact(
-            lambda tx: claim_due(
-                tx,
-                worker,
-                limit=min(limit, _AT_ONCE),
-                labels=labels,
-                rules=context.dispatch,
-                only=only,
+        found = self._claim_one(worker, labels) if limit == 1 and only is None else None
+        if found is None:
+            found = context.transact(
+                lambda tx: claim_due(
+                    tx,
+                    worker,
+                    limit=min(limit, _AT_ONCE),
+                    labels=labels,
+                    rules=context.dispatch,
+                    only=only,
+                )
             )
-        )
         reached("task.claimed")
+        self._jobs.add(found.jobs)
         for each in found.refused:
             refused(each)
         if len(self._claimed) > _MOST_CLAIMED:  # their reports never came
@@ -73,6 +78,22 @@ class EmbeddedDispatch:
             if task.kind in REPORTED_KINDS:
                 self._claimed[assignment.ticket.run_id] = ClaimedTask(task, assignment.outputs)
         return tuple(found.assignments)
+
+    def _claim_one(self, worker: WorkerIdentity, labels: frozenset[str]) -> Claimed | None:
+        """None if a transaction is needed."""
+        context = self.context
+        if not self._is_postgresql:
+            return None
+        try:
+            return context.autocommit(
+                lambda tx: claim_one(tx, worker, labels, context.dispatch, self._jobs)
+            )
+        except StateUnavailable:  # if it was claimed all the same, its lease runs out
+            return None
+
+    @property
+    def _is_postgresql(self) -> bool:
+        return self.context.database.engine.dialect.name == "postgresql"
 
     def keep(self, tickets: Sequence[RunTicket]) -> Mapping[str, float]:
         context = self.context
@@ -132,7 +153,7 @@ class EmbeddedDispatch:
         context = self.context
         claimed = [self._claimed.pop(ticket.run_id, None) for ticket, _ in reports]
         task = claimed[0] if len(claimed) == 1 else None
-        if task is None or context.database.engine.dialect.name != "postgresql":
+        if task is None or not self._is_postgresql:
             return None
         (report,) = reports
         reached("report.written")  # before the statement, which commits by itself

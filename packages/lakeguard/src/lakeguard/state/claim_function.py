@@ -1,0 +1,147 @@
+"""A function of PostgreSQL that claims one task: one round trip, which commits by itself.
+
+It writes what ``begin_attempts`` of the dispatcher writes. Its statements see what was committed
+before each of them, so the job is judged as it is once its lock is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from sqlalchemy import URL, BindParameter, ClauseElement, Select, Table, literal_column
+from sqlalchemy.sql.visitors import replacement_traverse
+
+from lakeguard.state.outbox import immutable_columns
+from lakeguard.state.queue_order import head
+from lakeguard.state.tables.metadata import UtcTime
+from lakeguard.state.tables.tasks import task_attempts, task_transitions
+
+CLAIM = "lakeguard_claim_task"
+PARAMETERS = {
+    "org_id": "text",
+    "labels": "varchar[]",
+    "at": "timestamptz",
+    "too_far": "timestamptz",
+    "job_lock": "text",
+    "jobs": "json",
+    "worker": "text",
+    "actor": "text",
+    "run_id": "text",
+    "lease_token": "text",
+    "lease_expires_at": "timestamptz",
+}
+"""``job_lock`` and a job's id are the name of its lock. ``jobs`` has the jobs that the caller knows
+by id, each as definition hash, concurrency, and hash of its terms."""
+
+_NEW = {
+    "state": "'running'",
+    "changes": "changes + 1",
+    "attempt": "attempt + 1",
+    "run_id": "given_run_id",
+    "lease_token": "given_lease_token",
+    "lease_expires_at": "given_lease_expires_at",
+    "worker": "given_worker",
+    "due_at": "NULL",
+    "ended_at": "NULL",
+}
+_ATTEMPT = {
+    "task_id": "head.task_id",
+    "attempt": "head.attempt",
+    "run_id": "head.run_id",
+    "org_id": "head.org_id",
+    "started_at": "given_at",
+    "worker": "given_worker",
+    "config_hash": "job ->> 2",
+}
+_TRANSITION = {
+    "task_id": "head.task_id",
+    "number": "head.changes",
+    "org_id": "head.org_id",
+    "attempt": "head.attempt",
+    "from_state": "'queued'::text",
+    "to_state": "head.state",
+    "at": "given_at",
+    "actor": "given_actor",
+}
+
+
+def claim_function() -> str:
+    """Its definition. It returns the task as JSON; an empty object if its job is not among those
+    given or does not let it start; NULL if nothing is due."""
+    given = ", ".join(f"given_{name} {kind}" for name, kind in PARAMETERS.items())
+    new = ", ".join(f"{name} = {value}" for name, value in _NEW.items())
+    return f"""
+CREATE OR REPLACE FUNCTION {CLAIM}({given}) RETURNS json LANGUAGE plpgsql AS $$
+DECLARE
+    head tasks%ROWTYPE;
+    job json;
+BEGIN
+    SELECT * INTO head FROM ({_head()}) AS found;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    IF head.job_id IS NOT NULL THEN
+        job := given_jobs -> head.job_id;
+        IF job IS NULL THEN
+            RETURN '{{}}';
+        END IF;
+        PERFORM pg_advisory_xact_lock(hashtextextended(given_job_lock || head.job_id, 0));
+        IF NOT ({_MAY_START}) THEN
+            RETURN '{{}}';
+        END IF;
+    END IF;
+    UPDATE tasks SET {new} WHERE tasks.task_id = head.task_id RETURNING * INTO head;
+    {_recorded(task_transitions, _TRANSITION)}
+    {_recorded(task_attempts, _ATTEMPT)}
+    RETURN row_to_json(head);
+END $$"""
+
+
+_MAY_START = """
+            EXISTS (
+                SELECT FROM md_jobs WHERE md_jobs.org_id = given_org_id
+                AND md_jobs.job_id = head.job_id AND md_jobs.revision > 0
+                AND md_jobs.definition_hash = job ->> 0
+            ) AND (
+                SELECT s.enabled FROM job_switches AS s
+                WHERE s.org_id = given_org_id AND s.job_id = head.job_id
+                ORDER BY s.number DESC LIMIT 1
+            ) IS NOT FALSE AND (
+                SELECT count(*) FROM tasks AS other WHERE other.org_id = given_org_id
+                AND other.job_id = head.job_id AND other.state = 'running'
+            ) < CAST(job ->> 1 AS integer)"""
+"""The job is as the caller knows it, not switched off, and has a free slot."""
+
+
+def _head() -> str:
+    def parameter(element: ClauseElement, **_: Any) -> ClauseElement | None:
+        if isinstance(element, BindParameter) and element.key in PARAMETERS:
+            return literal_column(f"given_{element.key}", element.type)
+        return None
+
+    statement = head(literal_column("given_org_id"))
+    named = cast("Select[Any]", replacement_traverse(statement, {}, parameter))
+    dialect = URL.create("postgresql").get_dialect()()
+    return str(named.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
+
+
+def _recorded(table: Table, values: Mapping[str, str]) -> str:
+    """Insert a row and its row of the outbox."""
+    columns = ", ".join(f'"{name}"' for name in values)
+    members = (
+        f"""'"{name}":' || {_json(table, name, values[name])}"""
+        for name in immutable_columns(table)
+        if name in values
+    )
+    payload = f"'{{' || concat_ws(',', {', '.join(members)}) || '}}'"
+    return f"""INSERT INTO {table.name} ({columns}) VALUES ({", ".join(values.values())});
+    INSERT INTO outbox (org_id, topic, payload, created_at)
+    VALUES (head.org_id, '{table.name}', {payload}, given_at);"""
+
+
+def _json(table: Table, name: str, value: str) -> str:
+    """As ``outbox.payloads`` writes it; NULL, which drops the member, for NULL."""
+    if isinstance(table.c[name].type, UtcTime):
+        value = f"""to_char({value} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
+    return f"to_json({value})::text"
