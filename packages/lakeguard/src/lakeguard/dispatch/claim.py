@@ -23,6 +23,7 @@ from lakeguard.dispatch.task_row import Task, task_from
 from lakeguard.dispatch.tasks import begin_attempts
 from lakeguard.dispatch.terms import keep_terms
 from lakeguard.settings.settings import DispatchSettings
+from lakeguard.state.claim_function import ALL
 from lakeguard.state.locks import hold_all, try_hold_all
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskKind, TaskState
@@ -214,6 +215,8 @@ class Claimed:
     refused: Sequence[RefusedTask] = ()
     begun: Sequence[Task] = ()
     jobs: Mapping[str, Assigned] = field(default_factory=dict)
+    reason: str = ALL
+    """Why there are not more: see ``claim_function``."""
 
 
 def claim_due(

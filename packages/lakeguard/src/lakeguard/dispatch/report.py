@@ -120,22 +120,26 @@ _STILL_CLAIMED = "old.run_id = given.run_id AND old.lease_token = given.lease_to
 
 
 def report_claimed(
-    tx: Transaction, report: TicketedReport, claimed: ClaimedTask, rules: DispatchSettings
-) -> TaskAnswer | LakeGuardError | None:
-    """End an attempt by one statement of PostgreSQL, if its task is as it was claimed.
+    tx: Transaction,
+    reports: Sequence[TicketedReport],
+    claimed: Sequence[ClaimedTask],
+    rules: DispatchSettings,
+) -> list[TaskAnswer | LakeGuardError] | None:
+    """End attempts by one statement of PostgreSQL, if their tasks are as they were claimed.
 
-    None, with nothing written, if it is not, or if more than that statement is needed:
+    None, with nothing written, if one is not, or if more than that statement is needed:
     ``report_all`` then answers.
     """
-    ticket, sent = report
-    if has_event_channel(tx) or sent.outputs:
+    if has_event_channel(tx) or any(sent.outputs for _, sent in reports):
         return None
-    at, task = tx.now(), claimed.task
-    known = _Known({task.task_id: task}, {}, {ticket.run_id: claimed.outputs}, {})
+    at = tx.now()
+    tasks = {each.task.task_id: each.task for each in claimed}
+    expected = {str(each.task.run_id): each.outputs for each in claimed}
+    known = _Known(tasks, {}, expected, {})
     guard = Guard(f"{_STILL_CLAIMED} AND {GRAPH_KEPT}", {"org_id": tx.org_id})
     try:
-        answer = _judge(known, ticket, sent, rules, at)
-        return _end(tx, known.endings, [answer], at, guard)[0]
+        answers = [_judge(known, ticket, sent, rules, at) for ticket, sent in reports]
+        return _end(tx, known.endings, answers, at, guard)
     except LakeGuardError:
         return None
 

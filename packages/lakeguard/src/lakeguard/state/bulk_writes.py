@@ -122,7 +122,7 @@ def update_numbered(tx: Transaction, new_values: NumberedUpdate) -> int:
     table, rows = new_values.table, new_values.rows
     key, number = new_values.key, new_values.number
     if new_values.guard is not None:
-        raise ValueError("a guard needs PostgreSQL and fewer rows than FEW")
+        raise ValueError("a guard needs PostgreSQL")
     if not rows:
         return 0
     values = [name for name in rows[0] if name != key]
@@ -145,13 +145,16 @@ def update_numbered(tx: Transaction, new_values: NumberedUpdate) -> int:
 def write_together(
     tx: Transaction, new_values: NumberedUpdate, added: Sequence[tuple[Table, Sequence[Row]]]
 ) -> int:
-    """Update and insert in one statement of PostgreSQL; return how many rows were updated. Nothing
-    is inserted if none was. Rows of one table are inserted in order."""
+    """Update and insert in one statement of PostgreSQL; return how many rows were updated: all, or
+    none, and then nothing is inserted. Rows of one table are inserted in order."""
     guard = new_values.guard
     changed = new_values.table, tuple(new_values.rows[0])
     tables = tuple((table, tuple(rows[0])) for table, rows in added)
     condition = "" if guard is None else guard.condition
-    statement = _together(changed, new_values.key, new_values.number, condition, tables)
+    several = len(new_values.rows) > 1
+    statement = _together(
+        changed, new_values.key, new_values.number, condition, tables, several=several
+    )
     values: dict[str, Any] = {"changed": _as_json(new_values.table, new_values.rows)}
     values["keys"] = [row[new_values.key] for row in new_values.rows]
     values |= {} if guard is None else guard.values
@@ -164,7 +167,13 @@ _Columns = tuple[Table, tuple[str, ...]]
 
 @cache
 def _together(
-    changed: _Columns, key: str, number: str, guard: str, added: tuple[_Columns, ...]
+    changed: _Columns,
+    key: str,
+    number: str,
+    guard: str,
+    added: tuple[_Columns, ...],
+    *,
+    several: bool,
 ) -> str:
     """Built once for each set of tables and columns, as every single claim and report runs it. Made
     of their names and of the constant text of a guard only."""
@@ -173,9 +182,13 @@ def _together(
     where = f'old."{key}" = given."{key}" AND old."{number}" = given."{number}" - 1'
     where += f' AND old."{key}" = ANY(CAST(%(keys)s AS varchar[]))'  # for the index
     where += f" AND {guard}" if guard else ""
-    source = _recordset(table, "changed")
+    source, parts = _recordset(table, "changed"), list[str]()
+    if several:
+        matching = f'SELECT 1 FROM "{table.name}" AS old, {source} WHERE {where} FOR UPDATE OF old'  # noqa: S608
+        parts.append(f"matching AS ({matching})")
+        where += " AND (SELECT count(*) FROM matching) = cardinality(CAST(%(keys)s AS varchar[]))"
     update = f'UPDATE "{table.name}" AS old SET {values} FROM {source} WHERE {where} RETURNING 1'  # noqa: S608
-    parts = [f"changed AS ({update})"]
+    parts.append(f"changed AS ({update})")
     for place, (into, inserted) in enumerate(added):
         names = ", ".join(f'"{name}"' for name in inserted)
         rows = f"SELECT {names} FROM {_recordset(into, f'rows_{place}')}"  # noqa: S608

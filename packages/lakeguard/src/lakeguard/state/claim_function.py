@@ -1,4 +1,4 @@
-"""A function of PostgreSQL that claims one task: one round trip, which commits by itself.
+"""A function of PostgreSQL that claims a few tasks: one round trip, which commits by itself.
 
 It writes what ``begin_attempts`` of the dispatcher writes. Its statements see what was committed
 before each of them, so the job is judged as it is once its lock is held.
@@ -17,7 +17,7 @@ from lakeguard.state.queue_order import head
 from lakeguard.state.tables.metadata import UtcTime
 from lakeguard.state.tables.tasks import task_attempts, task_transitions
 
-CLAIM = "lakeguard_claim_task"
+CLAIM = "lakeguard_claim_tasks"
 PARAMETERS = {
     "org_id": "text",
     "labels": "varchar[]",
@@ -27,19 +27,24 @@ PARAMETERS = {
     "jobs": "json",
     "worker": "text",
     "actor": "text",
-    "run_id": "text",
-    "lease_token": "text",
+    "run_ids": "text[]",
+    "lease_tokens": "text[]",
     "lease_expires_at": "timestamptz",
 }
 """``job_lock`` and a job's id are the name of its lock. ``jobs`` has the jobs that the caller knows
-by id, each as definition hash, concurrency, and hash of its terms."""
+by id, each as definition hash, concurrency, and hash of its terms. There is a run id and a lease
+token for each task that the caller wants."""
+ALL, AGAIN, SEARCH = "all", "again", "search"
+"""Why there are not more tasks: these are all that were wanted or are due; another claim holds the
+job of the next one; or that job is unknown to the caller or does not let it start, so that the
+queue must be searched."""
 
 _NEW = {
     "state": "'running'",
     "changes": "changes + 1",
     "attempt": "attempt + 1",
-    "run_id": "given_run_id",
-    "lease_token": "given_lease_token",
+    "run_id": "given_run_ids[place]",
+    "lease_token": "given_lease_tokens[place]",
     "lease_expires_at": "given_lease_expires_at",
     "worker": "given_worker",
     "due_at": "NULL",
@@ -67,8 +72,11 @@ _TRANSITION = {
 
 
 def claim_function() -> str:
-    """Its definition. It returns the task as JSON; an empty object if its job is not among those
-    given or does not let it start; NULL if nothing is due."""
+    """Its definition. It returns the tasks, most urgent first, and why there are not more.
+
+    It waits for the job of the first task only: a claim that waits while it holds other jobs could
+    deadlock.
+    """
     given = ", ".join(f"given_{name} {kind}" for name, kind in PARAMETERS.items())
     new = ", ".join(f"{name} = {value}" for name, value in _NEW.items())
     return f"""
@@ -76,25 +84,34 @@ CREATE OR REPLACE FUNCTION {CLAIM}({given}) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
     head tasks%ROWTYPE;
     job json;
+    lock bigint;
+    claimed json[];
+    reason text := '{ALL}';
 BEGIN
-    SELECT * INTO head FROM ({_head()}) AS found;
-    IF NOT FOUND THEN
-        RETURN NULL;
-    END IF;
-    IF head.job_id IS NOT NULL THEN
-        job := given_jobs -> head.job_id;
-        IF job IS NULL THEN
-            RETURN '{{}}';
+    FOR place IN 1 .. cardinality(given_run_ids) LOOP
+        SELECT * INTO head FROM ({_head()}) AS found;
+        EXIT WHEN NOT FOUND;
+        job := NULL;
+        IF head.job_id IS NOT NULL THEN
+            job := given_jobs -> head.job_id;
+            reason := '{SEARCH}';
+            EXIT WHEN job IS NULL;
+            lock := hashtextextended(given_job_lock || head.job_id, 0);
+            IF NOT pg_try_advisory_xact_lock(lock) THEN
+                reason := '{AGAIN}';
+                EXIT WHEN place > 1;
+                PERFORM pg_advisory_xact_lock(lock);
+                reason := '{SEARCH}';
+            END IF;
+            EXIT WHEN NOT ({_MAY_START});
+            reason := '{ALL}';
         END IF;
-        PERFORM pg_advisory_xact_lock(hashtextextended(given_job_lock || head.job_id, 0));
-        IF NOT ({_MAY_START}) THEN
-            RETURN '{{}}';
-        END IF;
-    END IF;
-    UPDATE tasks SET {new} WHERE tasks.task_id = head.task_id RETURNING * INTO head;
-    {_recorded(task_transitions, _TRANSITION)}
-    {_recorded(task_attempts, _ATTEMPT)}
-    RETURN row_to_json(head);
+        UPDATE tasks SET {new} WHERE tasks.task_id = head.task_id RETURNING * INTO head;
+        {_recorded(task_transitions, _TRANSITION)}
+        {_recorded(task_attempts, _ATTEMPT)}
+        claimed := claimed || row_to_json(head);
+    END LOOP;
+    RETURN json_build_object('tasks', coalesce(claimed, '{{}}'), 'reason', reason);
 END $$"""
 
 
@@ -136,8 +153,8 @@ def _recorded(table: Table, values: Mapping[str, str]) -> str:
     )
     payload = f"'{{' || concat_ws(',', {', '.join(members)}) || '}}'"
     return f"""INSERT INTO {table.name} ({columns}) VALUES ({", ".join(values.values())});
-    INSERT INTO outbox (org_id, topic, payload, created_at)
-    VALUES (head.org_id, '{table.name}', {payload}, given_at);"""
+        INSERT INTO outbox (org_id, topic, payload, created_at)
+        VALUES (head.org_id, '{table.name}', {payload}, given_at);"""
 
 
 def _json(table: Table, name: str, value: str) -> str:

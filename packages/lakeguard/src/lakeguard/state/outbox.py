@@ -62,10 +62,11 @@ def record_with_update(
     """Update rows and record what happened to them. False if another transaction changed one of
     the rows: the caller must roll back.
 
-    A few rows are written by one statement on PostgreSQL.
+    A few rows, or rows with a guard, are written by one statement on PostgreSQL.
     """
     known = [(table, rows) for table, rows in facts if rows]
-    if tx.dialect.name == "postgresql" and len(update.rows) < FEW:
+    few = len(update.rows) < FEW or update.guard is not None
+    if tx.dialect.name == "postgresql" and few:
         if any(table.autoincrement_column is not None for table, _ in known):
             raise ValueError("a numbered table needs record()")
         queued = [row for table, rows in known for row in _queued(table, rows, at)]

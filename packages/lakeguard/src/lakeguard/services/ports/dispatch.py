@@ -8,11 +8,12 @@ from functools import partial
 
 from lakeguard.dispatch.attempt_ends import REPORTED_KINDS
 from lakeguard.dispatch.claim import Claimed, claim_due
-from lakeguard.dispatch.claim_one import KnownJobs, claim_one
+from lakeguard.dispatch.claim_few import FEW, KnownJobs, claim_few
 from lakeguard.dispatch.leases import hand_over, keep
 from lakeguard.dispatch.report import ClaimedTask, report_all, report_claimed
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.state.bulk_writes import in_pieces
+from lakeguard.state.claim_function import AGAIN, SEARCH
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.errors import LakeGuardError, StateUnavailable
 from lakeguard_sdk.model.run import (
@@ -53,43 +54,67 @@ class EmbeddedDispatch:
         only: str | None = None,
         refused: Callable[[RefusedTask], None] = lambda _: None,
     ) -> tuple[Assignment, ...]:
-        context = self.context
         if limit < 1:
             return ()
-        found = self._claim_one(worker, labels) if limit == 1 and only is None else None
-        if found is None:
-            found = context.transact(
-                lambda tx: claim_due(
-                    tx,
-                    worker,
-                    limit=min(limit, _AT_ONCE),
-                    labels=labels,
-                    rules=context.dispatch,
-                    only=only,
+        found, missing = list[Claimed](), min(limit, _AT_ONCE)
+        reason = AGAIN if only is None and limit <= FEW and self._is_postgresql else SEARCH
+        while reason == AGAIN and missing:
+            found.append(self._claim_few(worker, missing, labels))
+            missing -= len(found[-1].begun)
+            reason = found[-1].reason
+        if reason == SEARCH and missing:
+            found.append(self._searched(worker, missing, labels, only, anyway=missing < limit))
+        for each in found:
+            self._remember(each)
+            for task in each.refused:
+                refused(task)
+        return tuple(assignment for each in found for assignment in each.assignments)
+
+    def _claim_few(self, worker: WorkerIdentity, limit: int, labels: frozenset[str]) -> Claimed:
+        context, known = self.context, self._jobs
+        try:
+            found = context.autocommit(
+                lambda tx: claim_few(
+                    tx, worker, limit=limit, labels=labels, rules=context.dispatch, known=known
                 )
             )
+        except StateUnavailable:  # what was claimed all the same is given up when its lease ends
+            return Claimed(reason=SEARCH)
         reached("task.claimed")
+        return found
+
+    def _searched(
+        self,
+        worker: WorkerIdentity,
+        limit: int,
+        labels: frozenset[str],
+        only: str | None,
+        *,
+        anyway: bool,
+    ) -> Claimed:
+        """Tasks of the whole queue; none if the State is away and there are others ``anyway``."""
+        context = self.context
+        try:
+            found = context.transact(
+                lambda tx: claim_due(
+                    tx, worker, limit=limit, labels=labels, rules=context.dispatch, only=only
+                )
+            )
+        except StateUnavailable:
+            if anyway:
+                return Claimed()
+            raise
+        reached("task.claimed")
+        return found
+
+    def _remember(self, found: Claimed) -> None:
+        """For the next claims, and for the reports on these tasks."""
         self._jobs.add(found.jobs)
-        for each in found.refused:
-            refused(each)
         if len(self._claimed) > _MOST_CLAIMED:  # their reports never came
             self._claimed.clear()
         for task, assignment in zip(found.begun, found.assignments, strict=True):
             if task.kind in REPORTED_KINDS:
                 self._claimed[assignment.ticket.run_id] = ClaimedTask(task, assignment.outputs)
-        return tuple(found.assignments)
-
-    def _claim_one(self, worker: WorkerIdentity, labels: frozenset[str]) -> Claimed | None:
-        """None if a transaction is needed."""
-        context = self.context
-        if not self._is_postgresql:
-            return None
-        try:
-            return context.autocommit(
-                lambda tx: claim_one(tx, worker, labels, context.dispatch, self._jobs)
-            )
-        except StateUnavailable:  # if it was claimed all the same, its lease runs out
-            return None
 
     @property
     def _is_postgresql(self) -> bool:
@@ -149,18 +174,16 @@ class EmbeddedDispatch:
     def _claimed_reported(
         self, reports: Sequence[tuple[RunTicket, TaskReport]]
     ) -> list[TaskAnswer | LakeGuardError] | None:
-        """One report on a task that was claimed here, where one statement can do it."""
+        """A few reports on tasks that were claimed here, where one statement can do it."""
         context = self.context
-        claimed = [self._claimed.pop(ticket.run_id, None) for ticket, _ in reports]
-        task = claimed[0] if len(claimed) == 1 else None
-        if task is None or not self._is_postgresql:
+        known = (self._claimed.pop(ticket.run_id, None) for ticket, _ in reports)
+        claimed = [task for task in known if task is not None]
+        if len(claimed) < len(reports) or len(claimed) > FEW or not self._is_postgresql:
             return None
-        (report,) = reports
         reached("report.written")  # before the statement, which commits by itself
         try:
-            answer = context.autocommit(
-                lambda tx: report_claimed(tx, report, task, context.dispatch)
+            return context.autocommit(
+                lambda tx: report_claimed(tx, reports, claimed, context.dispatch)
             )
         except StateUnavailable:  # perhaps after its commit: a repeated report gets its answer
             return None
-        return None if answer is None else [answer]

@@ -1,4 +1,4 @@
-"""Tasks claimed and reported one at a time: few statements, and the same rules."""
+"""Tasks claimed and reported one or a few at a time: few statements, and the same rules."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import Connection, Engine, event, text
 
+from lakeguard.dispatch.claim_few import FEW
 from lakeguard.ledger.switches import switch_job
 from lakeguard.state.database import Database
 from lakeguard.state.locks import hold_all
 from lakeguard_sdk.core.enums import TaskKind, TaskState
 from lakeguard_sdk.errors import Fenced
+from lakeguard_sdk.scheduling.tasks import TaskAnswer
 from tests.support.projects.planes import ELSEWHERE
 from tests.support.projects.queues import DONE, Queue, job, make_queue
 
@@ -25,9 +27,12 @@ def state(schema: Database) -> Database:
     return schema
 
 
-def test_a_task_is_claimed_by_one_statement_and_reported_by_one(state: Database) -> None:
-    queue = make_queue(state, job("mop"))
-    queue.put("mop", 3)
+@pytest.mark.parametrize("count", [1, FEW])
+def test_a_few_tasks_are_claimed_by_one_statement_and_reported_by_one(
+    state: Database, count: int
+) -> None:
+    queue = make_queue(state, job("mop", concurrency=FEW))
+    queue.put("mop", 2 + count)
     warm(queue)
     statements: list[str] = []
 
@@ -36,17 +41,19 @@ def test_a_task_is_claimed_by_one_statement_and_reported_by_one(state: Database)
 
     event.listen(Engine, "before_cursor_execute", note)
     try:
-        (given,) = queue.claim(limit=1)
+        given = queue.claim(limit=count)
         claimed = len(statements)
-        queue.dispatch.report(given.ticket, DONE)
+        queue.dispatch.report_all([(each.ticket, DONE) for each in given])
     finally:
         event.remove(Engine, "before_cursor_execute", note)
-    assert (claimed, len(statements)) == (1, 2), statements
-    assert queue.state(given.ticket.task_id) is TaskState.COMPLETED
+    assert (len(given), claimed, len(statements)) == (count, 1, 2), statements
+    assert {queue.state(each.ticket.task_id) for each in given} == {TaskState.COMPLETED}
 
 
 @pytest.mark.parametrize("of_a_job", [True, False])
-def test_a_single_claim_writes_what_a_claim_of_many_writes(state: Database, of_a_job: bool) -> None:
+def test_a_claim_of_a_few_writes_what_a_claim_of_many_writes(
+    state: Database, of_a_job: bool
+) -> None:
     """Rows, and the JSON of the outbox to the byte; the worker has a name that JSON escapes."""
     queue = make_queue(state, job("mop", concurrency=2))
     queue.put("mop", 2)
@@ -54,7 +61,7 @@ def test_a_single_claim_writes_what_a_claim_of_many_writes(state: Database, of_a
     launched = queue.clock()
     worker = ELSEWHERE.model_copy(update={"name": 'a "b" \\ \u00e9\n\u2028'})
     written = []
-    for limit in (1, 2):
+    for limit in (1, FEW + 1):
         queue.clock.now = launched
         task_id = queue.put("mop")[0] if of_a_job else queue.put_without_job()
         queue.clock.now = launched + timedelta(seconds=1)
@@ -104,6 +111,35 @@ def test_a_report_finds_out_what_became_of_its_task_meanwhile(state: Database) -
     with pytest.raises(Fenced, match="canceled"):
         queue.dispatch.report(given.ticket, DONE)
     assert queue.state(given.ticket.task_id) is TaskState.CANCELED
+
+
+def test_reports_of_a_few_are_all_recorded_or_judged_one_by_one(state: Database) -> None:
+    queue = make_queue(state, job("mop", concurrency=5))
+    queue.put("mop", 5)
+    warm(queue)
+    given = queue.claim(limit=3)
+    queue.cancel(given[1].ticket.task_id)
+    answers = queue.dispatch.report_all([(each.ticket, DONE) for each in given])
+    assert [queue.state(each.ticket.task_id) for each in given] == [
+        TaskState.COMPLETED,
+        TaskState.CANCELED,
+        TaskState.COMPLETED,
+    ]
+    assert [isinstance(answer, TaskAnswer) for answer in answers] == [True, False, True]
+
+
+def test_a_claim_of_a_few_looks_beyond_a_full_job(state: Database) -> None:
+    queue = make_queue(state, job("mop", concurrency=2), job("next", concurrency=9))
+    queue.put("mop", 2)
+    queue.put("next", 1, priority=-1)
+    warm(queue)
+    first, second = queue.put("mop", 4)[:2], queue.put("next", 3, priority=-1)
+    (known,) = queue.claim(limit=1)
+    queue.dispatch.report(known.ticket, DONE)
+    taken = queue.take(6)
+    running = Counter(queue.task(task_id).job_id for task_id in taken)
+    assert running == {queue.ids["mop"]: 2, queue.ids["next"]: len(second) + 1}
+    assert taken[0] == first[1]
 
 
 def test_a_report_after_a_hand_over_leaves_the_task_as_that_made_it(state: Database) -> None:
@@ -163,13 +199,16 @@ def wait_for_lock(state: Database) -> None:
     raise AssertionError("nobody waits")
 
 
-def test_single_claims_of_a_job_stay_within_its_concurrency(state: Database) -> None:
+@pytest.mark.parametrize("limit", [1, 3])
+def test_claims_of_a_job_stay_within_its_concurrency(state: Database, limit: int) -> None:
     queue = make_queue(state, job("mop", concurrency=2), job("next", concurrency=3))
     queue.put("mop", 9, priority=9)
     queue.put("next", 9)
     others = [queue.of(Database(state.url, state.schema)) for _ in range(8)]
     with ThreadPoolExecutor(len(others)) as pool:
-        rounds = pool.map(lambda one: [*one.take(1), *one.take(1), *one.take(1)], others)
+        rounds = pool.map(
+            lambda one: [*one.take(limit), *one.take(limit), *one.take(limit)], others
+        )
         taken = [each for given in rounds for each in given]
     for each in others:
         each.context.database.close()
