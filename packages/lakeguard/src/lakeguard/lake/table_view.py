@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from lakeguard_sdk.errors import TableUnreadable
-from lakeguard_sdk.model.delta_log import TABLE_PROPERTIES
+from lakeguard_sdk.model.delta_log import TABLE_PROPERTIES, engine_reason
 from lakeguard_sdk.storage.storage import local_path
 
 Columns = frozenset[tuple[str, str]]
@@ -74,7 +74,7 @@ def read_view(location: str, version: int | None = None) -> Shown:
 
 
 def unreadable(location: str, error: Exception) -> TableUnreadable:
-    reason = next(iter(str(error).splitlines()), type(error).__name__)
+    reason = engine_reason(error)
     if isinstance(error, KeyError):
         reason = f"its log contradicts itself about {reason}"
     return TableUnreadable(dataset=location, location=location, reason=reason)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from deltalake.exceptions import DeltaError
 from lakeguard.insight.verification.files import side_by_side
 from lakeguard.insight.verification.row_equality import why_not_neutral
 from lakeguard.lake.compacted_commits import compacted_difference
+from lakeguard.lake.log_entries import commit_name, is_regular, log_folder, odd_entries
 from lakeguard.lake.port import GovernedTables
 from lakeguard.lake.table_view import (
     LOG_ERRORS,
@@ -58,13 +58,18 @@ class LogReading:
     schema: str = ""
     """The schema as last set by a known commit."""
     foreign: list[tuple[Commit, str]] = field(default_factory=list)
+    unreadable: set[int] = field(default_factory=set)
+    """Commits that are reported as odd entries of the log."""
 
     def findings(self, tables: GovernedTables) -> Iterator[Finding]:
         """Check every commit in order, then the head."""
         if not tables.exists(self.location):
             yield self._table_finding("expected a Delta table, found none")
             return
-        found = list(self._commits())
+        odd = odd_entries(self.location, self.governed.by_commit.keys() | self._created)
+        found = [self._table_finding(str(entry)) for entry in odd]
+        self.unreadable = {entry.commit for entry in odd if entry.commit is not None}
+        found += self._commits()
         undone = max((m.commit for m in self.governed.moves if _restores(m)), default=-1)
         for commit, why in self.foreign:
             if commit.version > undone:
@@ -72,7 +77,7 @@ class LogReading:
         yield from found
         if not found and not self.moving:
             yield from self._pointer()
-            yield from self._head()
+            yield from self._head(tables)
 
     def _commits(self) -> Iterator[Finding]:
         known = self.governed.by_commit
@@ -84,6 +89,8 @@ class LogReading:
             self.commits += 1
             self.last = version
             move = known.get(version)
+            if version in self.unreadable:
+                continue
             if data is None:
                 yield self._finding(version, "expected in the log, found no file")
             elif version == 0 and self.governed.adopted is None:
@@ -115,15 +122,14 @@ class LogReading:
             start += _PART
 
     def _read(self, version: int) -> bytes | None:
-        try:
-            with open(f"{self._folder}/{version:020d}.json", "rb") as file:
-                return file.read()
-        except FileNotFoundError:
-            return None
+        """None without a regular file."""
+        file = log_folder(self.location) / commit_name(version)
+        return file.read_bytes() if is_regular(file) else None
 
-    @cached_property
-    def _folder(self) -> str:
-        return local_path(join(self.location, "_delta_log"))
+    @property
+    def _created(self) -> set[int]:
+        """The commit that made the table, unless somebody else did."""
+        return {0} if self.governed.adopted is None else set()
 
     def _creation(self, data: bytes) -> Iterator[Finding]:
         try:
@@ -206,10 +212,11 @@ class LogReading:
             difference = f"commit {self.governed.published}, the last move made commit {expected}"
             yield self._table_finding(f"the published pointer names {difference}")
 
-    def _head(self) -> Iterator[Finding]:
+    def _head(self, tables: GovernedTables) -> Iterator[Finding]:
         """What readers see, who start at the last checkpoint."""
         try:
             head = read_view(self.location)
+            tables.require_readable(self.location)
         except TableUnreadable as error:
             yield self._table_finding(f"not readable: {error}")
             return

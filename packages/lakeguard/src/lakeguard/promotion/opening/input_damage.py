@@ -8,7 +8,13 @@ from lakeguard.dispatch import tasks
 from lakeguard.ledger.openings import opening_of
 from lakeguard.ledger.versions import Pointer, StoredVersion, pointer, require_version
 from lakeguard.promotion.context import PlaneContext
-from lakeguard.promotion.opening.eligibility import log_trouble, version_damage
+from lakeguard.promotion.opening.eligibility import (
+    log_trouble,
+    rogue_commit,
+    rogue_message,
+    unreadable_trouble,
+    version_damage,
+)
 from lakeguard.promotion.opening.log_check import log_damage
 from lakeguard.promotion.records.table_findings import TableTrouble, note_trouble
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id
@@ -53,6 +59,12 @@ def _trouble(
             return log_trouble(dataset, damage)
         damage = version_damage(context, dataset, stored, shown.commit, hashed=hashed)
     except TableUnreadable as error:
-        return log_trouble(dataset, str(error))
-    message = f"v{stored.version} of {dataset.name} is damaged: {damage}"
-    return None if damage is None else TableTrouble(dataset, TableProblem.DAMAGE, message)
+        return unreadable_trouble(dataset, error)
+    if damage is not None:
+        message = f"v{stored.version} of {dataset.name} is damaged: {damage}"
+        return TableTrouble(dataset, TableProblem.DAMAGE, message)
+    rogue = rogue_commit(context, dataset, shown.commit)
+    if rogue is None:
+        return None
+    message = rogue_message(dataset, shown, rogue)
+    return TableTrouble(dataset, TableProblem.FOREIGN_COMMIT, message)
