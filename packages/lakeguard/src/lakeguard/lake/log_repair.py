@@ -1,5 +1,5 @@
-"""Compares a Delta log with its recorded commits, writes altered or lost ones back and sets entries
-aside that nobody may write."""
+"""Compares a Delta log with its recorded commits, writes altered or lost ones back and
+moves entries out that nobody may write."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lakeguard_sdk.core.canonical_json import hash_bytes
 from lakeguard_sdk.storage.checksum_files import checksum_file
 from lakeguard_sdk.storage.storage import storage_for
 
-ASIDE = ".undone"
+UNDONE = ".undone"
 """Folder of a log with what an undo took out of it; no engine reads it."""
 _NOTHING = json.dumps(
     {"commitInfo": {"timestamp": 0, "operation": "UNDO", "operationParameters": {}}}
@@ -88,10 +88,10 @@ def read_recorded(location: str, recorded: Mapping[int, str]) -> RecordedLog:
 def repair_log(
     location: str, bodies: Mapping[int, bytes], odd: Iterable[OddEntry], last: int
 ) -> list[str]:
-    """Write these commits, and set odd entries aside with every commit that follows one of them;
-    ``last`` is the last recorded commit. Returns what was set aside; all is durable by then.
+    """Write these commits, and move odd entries out with every commit that follows one of them;
+    ``last`` is the last recorded commit. Returns what was moved out; all is durable by then.
 
-    Checkpoints from the first changed commit on are set aside, too: they may say what the altered
+    Checkpoints from the first changed commit on are moved out, too: they may say what the altered
     log said. Readers then read the commits themselves.
     """
     folder = log_folder(location)
@@ -105,7 +105,7 @@ def repair_log(
         names |= {name for name in os.listdir(folder) if (version_of_commit(name) or 0) >= cut}
     if changed := {*fills, *bodies, *(versions - fills.keys())}:
         names |= _derived_from(folder, min(changed))
-    names = {name for name in names if _set_aside(folder, name)}
+    names = {name for name in names if _move_out(folder, name)}
     for version, body in sorted({**fills, **bodies}.items()):
         _write(folder, version, body)
     storage_for(location).make_durable(str(folder))
@@ -113,14 +113,14 @@ def repair_log(
 
 
 def remove_derived_files(location: str) -> bool:
-    """Set checkpoints, checksums and compacted commits aside, so that readers read the commits;
+    """Move checkpoints, checksums and compacted commits out, so that readers read the commits;
     False, with nothing changed, if a commit is missing."""
     folder = log_folder(location)
     versions = {version_of_commit(name) for name in os.listdir(folder)} - {None}
     if not versions or versions != set(range(len(versions))):
         return False
     for name in _derived_from(folder, 0):
-        _set_aside(folder, name)
+        _move_out(folder, name)
     storage_for(location).make_durable(str(folder))
     return True
 
@@ -134,30 +134,30 @@ def _derived_from(folder: Path, first: int) -> set[str]:
 
 
 def _write(folder: Path, version: int, body: bytes) -> None:
-    """Replace a commit file atomically; what was there is set aside."""
+    """Replace a commit file atomically; what was there is kept."""
     place = folder / commit_name(version)
     fresh = folder / f".{place.name}.{secrets.token_hex(8)}.tmp"
     fresh.write_bytes(body)
     storage_for(str(folder)).make_durable(str(fresh))
     if is_regular(place):
-        os.link(place, _aside(folder, place.name))
+        os.link(place, _free_place(folder, place.name))
     else:
-        _set_aside(folder, place.name)
+        _move_out(folder, place.name)
     fresh.replace(place)
     checksum_file(str(place)).unlink(missing_ok=True)
     storage_for(str(folder)).make_durable(str(place))
 
 
-def _set_aside(folder: Path, name: str) -> bool:
+def _move_out(folder: Path, name: str) -> bool:
     """Whether the entry was there."""
     try:
-        (folder / name).rename(_aside(folder, name))
+        (folder / name).rename(_free_place(folder, name))
     except FileNotFoundError:
         return False
     return True
 
 
-def _aside(folder: Path, name: str) -> Path:
+def _free_place(folder: Path, name: str) -> Path:
     """No name of a commit, wherever a reader looks."""
-    (folder / ASIDE).mkdir(exist_ok=True)
-    return folder / ASIDE / f"{name}.{secrets.token_hex(8)}"
+    (folder / UNDONE).mkdir(exist_ok=True)
+    return folder / UNDONE / f"{name}.{secrets.token_hex(8)}"

@@ -108,11 +108,11 @@ class GovernedTables(Protocol):
     def repair_log(
         self, location: str, bodies: Mapping[int, bytes], odd: Iterable[OddEntry], last: int
     ) -> Sequence[str]:
-        """Write commits back, and set odd entries aside with every commit that follows one of them;
-        ``last`` is the last recorded commit. Returns the names that were set aside."""
+        """Write commits back, and move odd entries out with every commit that follows one of them;
+        ``last`` is the last recorded commit. Returns the names that were moved."""
 
     def read_from_commits(self, location: str) -> bool:
-        """Set aside what repeats commits, such as checkpoints; False, with nothing changed, if a
+        """Move out what repeats commits, such as checkpoints; False, with nothing changed, if a
         commit is missing."""
 
     def fence(self, intent: Intent) -> Commit:

@@ -145,10 +145,13 @@ def files_difference(found: Set[str], approved: Set[str]) -> str | None:
     more, less = sorted(found - approved), sorted(approved - found)
     if not more and not less:
         return None
-    return (
-        f"the table shows {len(more)} files more and {len(less)} less than were published,"
-        f" such as {(more + less)[0]}"
-    )
+    shows = f"shows {_files_named(more)} without a record" if more else ""
+    lacks = f"lacks {_files_named(less)}" if less else ""
+    return f"the table {' and '.join(filter(None, (lacks, shows)))}"
+
+
+def _files_named(paths: list[str]) -> str:
+    return f"{len(paths):,} files, such as {paths[0]}" if len(paths) > 1 else f"file {paths[0]}"
 
 
 def _content_differences(

@@ -1,7 +1,7 @@
 """Undo: puts a table back to its published version after somebody else changed it.
 
 Altered or missing commits of the log are written back as they were recorded. Entries that no engine
-can read are set aside. Commits without a decision are undone by a rollback to the published
+can read are moved out of it. Commits without a decision are undone by a rollback to the published
 version, which the gate decides.
 """
 
@@ -34,7 +34,13 @@ from lakeguard.registry.store import RegisteredDataset, require_dataset
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import TableProblem
-from lakeguard_sdk.errors import NothingToUndo, TableBusy, TableUnreadable, UnknownVersion
+from lakeguard_sdk.errors import (
+    NothingToUndo,
+    TableBusy,
+    TableUnreadable,
+    UnknownVersion,
+    VersionDamaged,
+)
 from lakeguard_sdk.model.run import RunResult
 from lakeguard_sdk.model.table_operations import Undone
 from lakeguard_sdk.storage.checksum_files import remove_wrong_checksum_files
@@ -43,8 +49,8 @@ from lakeguard_sdk.storage.checksum_files import remove_wrong_checksum_files
 def undo(context: PlaneContext, name: DatasetName, reason: str) -> tuple[Undone, RunResult | None]:
     """What was undone, and the run that did it if the table had to be moved.
 
-    Raises ``NothingToUndo`` if the table is as it was published, and ``TableUnreadable`` if files
-    of the published version are damaged: those cannot be written again.
+    Raises ``NothingToUndo`` if the table is as it was published, and ``VersionDamaged`` if files of
+    the published version are damaged: those cannot be written again.
     """
     with context.read() as tx:
         dataset = require_dataset(tx, name)
@@ -78,14 +84,14 @@ def undo(context: PlaneContext, name: DatasetName, reason: str) -> tuple[Undone,
 
 
 class _Repaired(NamedTuple):
-    """Commits that were written back, and entries that were set aside."""
+    """Commits that were written back, and entries that were moved out."""
 
     commits: list[int]
     entries: Sequence[str] = ()
 
 
 def _repair_log(context: PlaneContext, dataset: RegisteredDataset) -> _Repaired:
-    """Write altered and missing commits back, and set aside what is no entry of this log."""
+    """Write altered and missing commits back, and move out what is no entry of this log."""
     location = context.location_of(dataset)
     with context.write() as tx:
         _hold(tx, dataset)
@@ -110,7 +116,7 @@ def _repair_log(context: PlaneContext, dataset: RegisteredDataset) -> _Repaired:
 
 
 def _repair_checkpoints(context: PlaneContext, dataset: RegisteredDataset, commit: int) -> bool:
-    """Whether checkpoints said something else than the commits; they are set aside then."""
+    """Whether checkpoints said something else than the commits; they are moved out then."""
     damage = _log_damage(context, dataset, commit)
     if damage is None:
         return False
@@ -126,7 +132,7 @@ def _repair_checkpoints(context: PlaneContext, dataset: RegisteredDataset, commi
 
 
 def _remove_unreadable(context: PlaneContext, dataset: RegisteredDataset) -> Sequence[str]:
-    """Set aside commits without a decision that no commit can undo: those that no engine can read,
+    """Move out commits without a decision that no commit can undo: those that no engine can read,
     and those that ask readers for more than before, which stays so for good."""
     location = context.location_of(dataset)
     with context.write() as tx:
@@ -212,8 +218,7 @@ def _require_whole(
     context: PlaneContext, dataset: RegisteredDataset, published: Pointer, stored: StoredVersion
 ) -> None:
     """Refuse, and record, if files of the published version are damaged."""
-    location, commit = context.location_of(dataset), published.commit
-    damage = version_damage(context, dataset, stored, commit)
+    damage = version_damage(context, dataset, stored, published.commit)
     if damage is None:
         return
     message = f"v{published.version} of {dataset.name} is damaged: {damage}"
@@ -221,8 +226,8 @@ def _require_whole(
     with context.write() as tx:
         trouble = TableTrouble(dataset, TableProblem.DAMAGE, message)
         note_trouble(tx, context, trouble, by=context.actor)
-    raise TableUnreadable(
+    raise VersionDamaged(
         dataset=dataset.name,
-        location=location,
-        reason=f"{message}; no undo brings a file back; {way_out}",
+        version=published.version,
+        reason=f"{damage}; undo restores no data file: {way_out}",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from contextlib import suppress
 
 from lakeguard.dispatch import tasks
@@ -32,9 +33,15 @@ def note_damage_of_inputs(context: PlaneContext, run_id: str) -> None:
         with suppress(UnknownRun):  # a compaction reads its own table only
             plan = opening_of(tx, run_id).plan
             read |= {pin.input.dataset_id for pin in (*plan.pins, *plan.references)}
+    note_damage(context, read, by=run_id)
+
+
+def note_damage(context: PlaneContext, dataset_ids: Set[str], *, by: str) -> None:
+    """Record damage of the published versions of these datasets."""
+    with context.read() as tx:
         found = [
             (dataset_by_id(tx, dataset_id), require_version(tx, dataset_id, shown.version), shown)
-            for dataset_id in sorted(read)
+            for dataset_id in sorted(dataset_ids)
             if (shown := pointer(tx, dataset_id)) is not None
         ]
     troubles = [_trouble(context, *version) for version in found]
@@ -42,7 +49,7 @@ def note_damage_of_inputs(context: PlaneContext, run_id: str) -> None:
         troubles = [_trouble(context, *version, hashed=True) for version in found]
     for trouble in filter(None, troubles):
         with context.write() as tx:
-            note_trouble(tx, context, trouble, by=run_id)
+            note_trouble(tx, context, trouble, by=by)
 
 
 def _trouble(

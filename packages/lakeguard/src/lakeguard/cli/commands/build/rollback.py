@@ -63,7 +63,7 @@ def undo_command(call: Call, dataset: str, reason: str) -> None:
         numbers = ", ".join(map(str, undone.commits))
         lines.append(f"  log entries written back: {numbers}")
     if undone.log_entries:
-        lines.append(f"  log entries set aside: {', '.join(undone.log_entries)}")
+        lines.append(f"  log entries moved to _delta_log/.undone: {', '.join(undone.log_entries)}")
     if undone.checksum_files:
         lines.append(f"  wrong checksum files removed: {len(undone.checksum_files):,}")
     if undone.moved:
