@@ -25,6 +25,6 @@ def test_a_whole_project_and_one_that_was_written_past(tmp_path: Path) -> None:
     assert result.code == 14
     assert "✗ COMMIT" in result.out
     assert "bronze/numbers commit 2: WRITE without a decision" in result.out
-    assert "Next: lakeguard rollback" in result.out
+    assert "Next: lakeguard undo" in result.out
     assert "verifying …" in result.err
     assert terminal.type(f"lakeguard verify --head sha256:{'0' * 64}").code == 13

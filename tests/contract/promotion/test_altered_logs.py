@@ -19,7 +19,7 @@ from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.expressions.measures import RowCount, measure_key
 from lakeguard_sdk.model.definitions import ColumnDefinition, DatasetDefinition, FromSql
 from lakeguard_sdk.model.notifications import Topic
-from lakeguard_sdk.model.run import Failure, RunPlan, RunResult
+from lakeguard_sdk.model.run import Failure, RunPlan, RunResult, failure_of
 from lakeguard_sdk.scheduling.process_identity import this_process
 from openlaketx.engine.delta_table import live_files, open_table
 from openlaketx.engine.file_check import check_shown, checking_files
@@ -121,7 +121,7 @@ def test_rollback_refuses_an_altered_log(client: Client) -> None:
     entry = log_of(client) / f"{2:020d}.json"
     honest = entry.read_bytes()
     entry.write_bytes(honest.replace(b'"dataChange":true', b'"dataChange": true'))
-    with pytest.raises(TableUnreadable, match=r"altered: 2; undo it: lakeguard undo bronze\.num"):
+    with pytest.raises(TableUnreadable, match=r"commit 2 was altered; undo it: lakeguard undo bro"):
         client.operations.rollback(NUMBERS, 1, "mistake")
     assert status(client)[0] is Badge.DAMAGED
     assert shown(Path(client.lake)) == [1, 2, 3]
@@ -290,7 +290,8 @@ def test_a_run_that_finds_an_altered_log_records_it(client: Client) -> None:
     assert isinstance(plan, RunPlan)
     forge(client, lose_a_file)
     error = TableUnreadable(dataset=NUMBERS, location="x", reason="its log was altered")
-    client.runs.fail_run(plan.ticket, Failure(code=error.code, message=str(error)))
+    client.runs.fail_run(plan.ticket, failure_of(error))
+    assert client.reader.run(plan.ticket.run_id).damaged == NUMBERS
     badge, damage = status(client)
     assert badge is Badge.DAMAGED
     assert "lakeguard undo bronze.numbers" in damage

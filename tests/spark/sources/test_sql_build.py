@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lakeguard_sdk.core.enums import LoadType
-from lakeguard_sdk.errors import BuildFailed
+from lakeguard_sdk.errors import BuildFailed, TableUnreadable
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.run import InputPin, SqlBuild, TableSnapshot
 from openlaketx.engine.spark.errors import SPARK_ERRORS
@@ -114,7 +114,7 @@ def test_a_recursion_without_end_is_stopped(session: SparkSession, table: Govern
 def test_another_table_than_pinned(
     session: SparkSession, table: Governed, changed: dict[str, str], about: str
 ) -> None:
-    with pytest.raises(BuildFailed, match=about):
+    with pytest.raises(TableUnreadable, match=about):
         build(session, "SELECT n FROM numbers", numbers=pin(table, 1, **changed))
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from lakeguard.lake.log_entries import OddEntry
+from lakeguard.lake.log_repair import RecordedLog
 from lakeguard.lake.port import LiveFile, Origin
+from lakeguard.lake.table_view import Approved, files_difference
 from lakeguard_sdk.core.canonical_json import content_hash
 from lakeguard_sdk.core.enums import CommitKind, LoadType, MoveKind
 from lakeguard_sdk.errors import BaseChanged, ForeignTable
@@ -107,6 +110,9 @@ class MemoryTables:
     def head_version(self, location: str) -> int:
         return len(self.logs[location]) - 1
 
+    def require_readable(self, location: str) -> None:
+        """A log in memory is."""
+
     def _rows_at(self, location: str, version: int) -> Mapping[str, int]:
         shown = self._as_added(location, self.files_at(location, version))
         return {file.path: json.loads(file.stats).get("numRecords", -1) for file in shown}
@@ -131,6 +137,28 @@ class MemoryTables:
 
     def commits_since(self, location: str, version: int) -> Sequence[Commit]:
         return self.logs.get(location, [])[version + 1 :]
+
+    def read_log(self, location: str, recorded: Mapping[int, str]) -> RecordedLog:
+        found = {commit.version: commit.sha256 for commit in self.logs.get(location, [])}
+        return RecordedLog(
+            altered=[v for v in recorded if v in found and found[v] != recorded[v]],
+            missing=[v for v in recorded if v not in found],
+            with_schema={},
+            odd=[],
+            head=len(found) - 1,
+            derived=False,
+        )
+
+    def shown_difference(self, location: str, version: int, approved: Approved) -> str | None:
+        return files_difference(self.files_at(location, version), approved.files.keys())
+
+    def repair_log(
+        self, location: str, bodies: Mapping[int, bytes], odd: Iterable[OddEntry], last: int
+    ) -> Sequence[str]:
+        raise AssertionError("a log in memory is not damaged")
+
+    def read_from_commits(self, location: str) -> bool:
+        return False
 
     def fence(self, intent: Intent) -> Commit:
         for _ in range(20):

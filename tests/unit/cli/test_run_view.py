@@ -6,8 +6,9 @@ import click
 
 from lakeguard.cli.rendering.run import run_lines
 from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
+from lakeguard_sdk.errors import FileDamaged, TableUnreadable
 from lakeguard_sdk.model.evidence import InputVersion
-from lakeguard_sdk.model.run import Failure, RunResult
+from lakeguard_sdk.model.run import Failure, RunResult, failure_of
 from tests.support.cases import models
 
 
@@ -95,9 +96,30 @@ def test_failed_names_the_way_out_of_its_code() -> None:
 
 
 def test_failed_with_a_code_whose_way_out_needs_more_than_the_dataset() -> None:
-    error = Failure(code="LG-4005", message="commit 4 changed data")
+    error = Failure(code="LG-3005", message="it has deletion vectors")
     output = lines(models.result(RunStatus.FAILED, error=error), 2)
     assert output[-1] == "Next: lakeguard why silver.flights"
+
+
+def test_failed_on_a_damaged_input_names_the_input() -> None:
+    path = {"path": "runs/run_1/a.parquet", "problem": "it is missing"}
+    errors = {
+        FileDamaged(dataset="bronze.flights", **path): "lakeguard rollback bronze.flights --to",
+        TableUnreadable(
+            dataset="bronze.flights", location="/lake/bronze/flights", reason="commit 2 was altered"
+        ): "lakeguard undo bronze.flights --reason",
+    }
+    for error, command in errors.items():
+        output = lines(models.result(RunStatus.FAILED, error=failure_of(error)), 2)
+        assert command in output[-1]
+        assert "silver.flights" not in output[-1]
+
+
+def test_a_table_whose_dataset_is_not_known_has_a_way_out() -> None:
+    place = "/lake/bronze/flights"
+    error = TableUnreadable(dataset=place, location=place, reason="commit 2 was altered")
+    assert error.next_step.startswith("lakeguard undo DATASET --reason")
+    assert failure_of(error).damaged == ""
 
 
 def test_a_run_that_others_ended_leads_to_its_task() -> None:

@@ -56,13 +56,13 @@ def test_findings_by_kind_with_the_way_out() -> None:
         "✗ ROW  rows of the database and of the ledger differ (exit 10)",
         "  decisions dec_1: gone\\x1b[2J",
         "  … and 7 more",
-        "✗ COMMIT  governed tables have commits without a decision (exit 14)",
+        "✗ COMMIT  governed tables have commits without a decision, or a damaged log (exit 14)",
         "  bronze/orders commit 3: WRITE",
         "",
-        f"{'Next: lakeguard rebuild --replace':61}"
+        f"{'Next: lakeguard rebuild --replace':44}"
         "if the database was changed and the chain is intact",
-        'Next: lakeguard rollback DATASET --to VERSION --reason "…"'
-        "   to restore an approved version",
+        'Next: lakeguard undo DATASET --reason "…"'
+        "   to put the table back to its published version",
         "head sha256:abc",
     ]
 

@@ -91,6 +91,7 @@ def test_what_the_ports_offer() -> None:
             "plan_profile",
             "reap",
             "reconcile",
+            "record_damage",
             "record_profile",
             "requeue",
             "revoke_waiver",

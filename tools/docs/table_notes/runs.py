@@ -177,7 +177,7 @@ LEDGER_NOTES: dict[str, TableNote] = {
     ),
     "intent_outcomes": TableNote(
         Family.OURS,
-        "What became of each intent: committed, fenced, overtaken by another, or its table gone.",
+        "What became of each intent: committed, fenced, or overtaken by another.",
         (
             Invariant(
                 "An intent ends once, in one of four ways.",

@@ -309,6 +309,10 @@ class Operations(Protocol):
     def undo(self, name: DatasetName, reason: str) -> Undone:
         """Puts the table back to its published version."""
 
+    def record_damage(self, name: DatasetName) -> None:
+        """Compares the published version with its record after a read of it failed, and records
+        what is wrong with it."""
+
     def waive(
         self, name: DatasetName, check: str, *, approver: str, reason: str, until: datetime
     ) -> WaiverRow: ...

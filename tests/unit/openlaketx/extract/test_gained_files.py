@@ -9,7 +9,7 @@ import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction
 
 from lakeguard_sdk.core.enums import CommitKind, LoadType, MoveKind
-from lakeguard_sdk.errors import BuildFailed
+from lakeguard_sdk.errors import BuildFailed, TableUnreadable
 from lakeguard_sdk.model.delta_log import PUBLISH_APP, CommitAuthor
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.run import InputPin, TableSnapshot
@@ -147,5 +147,5 @@ def test_an_append_is_refused_where_rows_went(table: Governed, load: LoadType, w
 def test_a_gap_in_the_log_is_told(table: Governed) -> None:
     add(table, 3)
     (Path(table.location) / "_delta_log" / f"{2:020d}.json").unlink()
-    with pytest.raises(BuildFailed, match="cannot be read"):
+    with pytest.raises(TableUnreadable, match="cannot be read"):
         read(table, 1)

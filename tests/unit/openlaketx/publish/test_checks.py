@@ -111,12 +111,12 @@ def test_an_append_under_another_schema(table: Governed, columns: dict[str, str]
 
 def test_another_table_at_the_same_place(table: Governed) -> None:
     intent = table.intent(table.stage("runs/run_2/a.parquet", [3]), table_id="another")
-    refused(table, intent, ForeignTable, "and not another")
+    refused(table, intent, TableUnreadable, "and not another")
 
 
 def test_no_table_at_all(tmp_path: Path) -> None:
     table = Governed(str(tmp_path / "nothing"), "none")
-    with pytest.raises(ForeignTable):
+    with pytest.raises(TableUnreadable):
         commit_publish(table.intent())
 
 
@@ -124,7 +124,7 @@ def test_properties_that_let_versions_be_forgotten(table: Governed) -> None:
     table.handle().alter.set_table_properties({"delta.logRetentionDuration": "interval 1 day"})
     table.base = table.handle().version()
     intent = table.intent(table.stage("runs/run_2/a.parquet", [3]))
-    refused(table, intent, ForeignTable, "logRetentionDuration")
+    refused(table, intent, TableUnreadable, "logRetentionDuration")
 
 
 @pytest.mark.parametrize("feature", ["deletionVectors", "typeWidening", "columnMapping"])
@@ -137,7 +137,7 @@ def test_a_protocol_feature_that_this_engine_does_not_write(table: Governed, fea
     }
     _write_commit(table, {"protocol": protocol})
     table.base = 2
-    with pytest.raises(ForeignTable, match=f"uses .*{feature}|{feature}"):
+    with pytest.raises(TableUnreadable, match=f"uses .*{feature}|{feature}"):
         commit_publish(table.intent(table.stage("runs/run_2/a.parquet", [3])))
 
 
@@ -148,7 +148,7 @@ def test_a_protocol_version_that_brings_features_unsaid(
     _write_commit(table, {"protocol": {"minReaderVersion": reader, "minWriterVersion": writer}})
     table.base = 2
     intent = table.intent(table.stage("runs/run_2/a.parquet", [3]))
-    refused(table, intent, ForeignTable, f"reader {reader} and writer {writer}")
+    refused(table, intent, TableUnreadable, f"reader {reader} and writer {writer}")
 
 
 def test_a_table_with_another_nested_column(tmp_path: Path) -> None:
@@ -174,9 +174,9 @@ def test_a_partitioned_table(tmp_path: Path) -> None:
         location, delta_schema(NUMBERS), partition_by=["s"], configuration=dict(TABLE_PROPERTIES)
     )
     table = Governed(location, str(DeltaTable(location).metadata().id))
-    refused(table, table.intent(), ForeignTable, r"partitioned by \(s\) and not by \(\)")
+    refused(table, table.intent(), TableUnreadable, r"partitioned by \(s\) and not by \(\)")
     intent = table.intent(partition_by=("n", "s"))
-    refused(table, intent, ForeignTable, r"partitioned by \(s\) and not by \(n, s\)")
+    refused(table, intent, TableUnreadable, r"partitioned by \(s\) and not by \(n, s\)")
 
 
 @pytest.mark.parametrize("partition", [{}, {"s": ""}, {"s": "a", "n": "1"}])

@@ -127,11 +127,22 @@ class CommitMismatch(MoveError):
 
 
 class TableUnreadable(MoveError):
-    """The table's log or files are damaged or missing: restore them from a backup."""
+    """The table's log or files are damaged or missing: undo what happened to the log, or restore
+    the table from a backup."""
 
     code = "LG-4005"
     what = "the table of {dataset} cannot be used: {reason}"
-    next_command = 'lakeguard undo DATASET --reason "…", or restore {location} from a backup'
+    next_command = 'lakeguard undo {dataset} --reason "…", or restore the table from a backup'
+
+    @property
+    def next_step(self) -> str:
+        return self.next_command.format(dataset=self.named or "DATASET")
+
+    @property
+    def named(self) -> str:
+        """The name of the dataset, if it is known."""
+        name = str(self.fields["dataset"])
+        return "" if name == self.fields.get("location") else name
 
 
 class StagedFilesChanged(MoveError):

@@ -9,6 +9,7 @@ the base, and it is never rebased. Afterwards the log is read back, because an e
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 from urllib.parse import unquote
@@ -95,6 +96,8 @@ class Commit(FrozenModel):
     """The new schema in Delta's JSON, if the commit sets one."""
     partition_by: tuple[str, ...] | None = None
     """The partition columns, if the commit sets them."""
+    upgrades: bool = False
+    """It sets the protocol, which no later commit can lower."""
     claims_neutral: bool = False
     """Every added or removed file has ``dataChange: false``."""
 
@@ -128,6 +131,16 @@ def renamed_files(commit: Commit) -> dict[str, str]:
     added = {"/".join(path.split("/")[-2:]): path for path in commit.adds}
     found = ((path, added.get(second_name(path))) for path in commit.removes)
     return {path: name for path, name in found if name is not None}
+
+
+_OF_ENGINE = re.compile(r"^(?:(?:[A-Z]\w+ )*(?:delta )?(?:kernel )?error: |Unsupported: )+", re.I)
+_STRUCTURE = re.compile(r":? ?\w+ \{.*")
+
+
+def engine_reason(error: Exception) -> str:
+    """Why an engine could not read a log, in one line without names of its own code."""
+    line = next(iter(str(error).splitlines()), "")
+    return _STRUCTURE.sub("", _OF_ENGINE.sub("", line)) or type(error).__name__
 
 
 def log_file(location: str, version: int) -> str:
@@ -190,6 +203,7 @@ def _parsed(version: int, data: bytes) -> Commit:
         table_id=_text(metadata.get("id")),
         table_schema=_text(metadata.get("schemaString")),
         partition_by=_names(metadata.get("partitionColumns")),
+        upgrades="protocol" in found,
         claims_neutral=all(
             file.get("dataChange") is False
             for file in (*found.get("add", []), *found.get("remove", []))

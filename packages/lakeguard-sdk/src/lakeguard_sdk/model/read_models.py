@@ -86,6 +86,8 @@ class RunRow(FrozenModel):
     """The intended move of its table."""
     job_id: str | None = Field(default=None, exclude_if=lambda job: job is None)
     """The job that launched it, if any."""
+    damaged: str = Field(default="", exclude_if=lambda damaged: not damaged)
+    """The dataset whose damaged table ended it."""
 
 
 class OpenRun(FrozenModel):

@@ -17,7 +17,7 @@ from lakeguard_sdk.core.enums import (
     TaskState,
 )
 from lakeguard_sdk.core.frozen_model import FrozenModel, Instant, complete
-from lakeguard_sdk.errors import LakeGuardError
+from lakeguard_sdk.errors import FileDamaged, LakeGuardError, TableUnreadable
 from lakeguard_sdk.expressions.measures import Measure
 from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.delivery import DatabaseTable
@@ -272,11 +272,18 @@ class Failure(FrozenModel):
     code: str
     message: str
     retryable: bool = False
+    damaged: str = Field(default="", exclude_if=lambda damaged: not damaged)
+    """The dataset whose table is damaged, if the error says so: it may be an input of the run."""
 
 
 def failure_of(error: LakeGuardError) -> Failure:
     """The error as it is stored and shown."""
-    return Failure(code=error.code, message=str(error), retryable=error.retryable)
+    damaged = ""
+    if isinstance(error, TableUnreadable):
+        damaged = error.named
+    elif isinstance(error, FileDamaged):
+        damaged = str(error.fields["dataset"])
+    return Failure(code=error.code, message=str(error), retryable=error.retryable, damaged=damaged)
 
 
 class Intent(FrozenModel):

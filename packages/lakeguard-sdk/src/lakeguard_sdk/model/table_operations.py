@@ -49,6 +49,8 @@ class Undone(FrozenModel):
     """The published version, whose state the table has again."""
     commits: tuple[int, ...] = ()
     """Commits of the log that were altered or lost, and were written back."""
+    log_entries: tuple[str, ...] = ()
+    """Entries that were taken out of the log, and are kept in its folder ``.undone``."""
     checksum_files: tuple[str, ...] = ()
     """Files whose wrong checksum file was removed."""
     moved: bool = False

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from pydantic import Field
+
 from lakeguard_sdk.core.frozen_model import FrozenModel
 
 
@@ -44,6 +46,8 @@ class Finding(FrozenModel):
     kind: FindingKind
     place: str
     message: str
+    next_command: str = Field(default="", exclude_if=lambda command: not command)
+    """What repairs it, if it is not what repairs others of its kind."""
 
 
 class VerifyReport(FrozenModel):

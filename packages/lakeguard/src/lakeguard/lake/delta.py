@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote
@@ -11,8 +11,16 @@ from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.exceptions import DeltaError
 from deltalake.transaction import create_table_with_add_actions
 
+from lakeguard.lake.compacted_commits import compacted_difference
+from lakeguard.lake.log_entries import OddEntry
+from lakeguard.lake.log_repair import (
+    RecordedLog,
+    read_recorded,
+    remove_derived_files,
+    repair_log,
+)
 from lakeguard.lake.port import LiveFile, Origin
-from lakeguard.lake.table_view import LOG_ERRORS, unreadable
+from lakeguard.lake.table_view import LOG_ERRORS, Approved, differences, read_view, unreadable
 from lakeguard_sdk.core.enums import CommitKind, MoveKind
 from lakeguard_sdk.errors import BaseChanged, ForeignTable, TableUnreadable
 from lakeguard_sdk.model.delta_log import (
@@ -61,7 +69,8 @@ class DeltaTables:
 
     def adopt(self, intent: Intent) -> int:
         handle = self._open(intent.location)
-        seq = _last_seq(handle, intent)
+        with _readable(intent.location):
+            seq = _last_seq(handle, intent)
         if seq != intent.seq - 1 or handle.version() != intent.base_commit:
             raise _moved(intent, f"commit {handle.version()}, seq {seq}")
         reached("adopt.before_commit")
@@ -104,6 +113,12 @@ class DeltaTables:
 
     def head_version(self, location: str) -> int:
         return self._open(location).version()
+
+    def require_readable(self, location: str) -> None:
+        with _readable(location):
+            handle = self._open(location)
+            handle.transaction_version(PUBLISH_APP)
+            handle.get_add_actions()
 
     def files_at(self, location: str, version: int) -> frozenset[str]:
         (paths,) = self._entries(location, version, _FILE[:1])
@@ -148,6 +163,23 @@ class DeltaTables:
         with _readable(location):
             return list(commits_since(storage_for(location), location, version))
 
+    def read_log(self, location: str, recorded: Mapping[int, str]) -> RecordedLog:
+        with _readable(location):
+            return read_recorded(location, recorded)
+
+    def shown_difference(self, location: str, version: int, approved: Approved) -> str | None:
+        with _readable(location):
+            found = next(differences(read_view(location, version), approved), None)
+            return found or compacted_difference(location)
+
+    def repair_log(
+        self, location: str, bodies: Mapping[int, bytes], odd: Iterable[OddEntry], last: int
+    ) -> Sequence[str]:
+        return repair_log(location, bodies, odd, last)
+
+    def read_from_commits(self, location: str) -> bool:
+        return remove_derived_files(location)
+
     def fence(self, intent: Intent) -> Commit:
         failure: Exception | None = None
         for _ in range(_FENCE_TRIES):
@@ -164,7 +196,8 @@ class DeltaTables:
         if intent.target_commit is None:
             raise ValueError(f"intent {intent.intent_id} is not a rollback")
         handle = self._open(intent.location)
-        seq = handle.transaction_version(PUBLISH_APP)
+        with _readable(intent.location):
+            seq = handle.transaction_version(PUBLISH_APP)
         if seq != intent.seq - 1 or handle.version() != intent.base_commit:
             raise _moved(intent, f"commit {handle.version()}, seq {seq}")
         reached("restore.before_commit")
@@ -234,7 +267,9 @@ class DeltaTables:
     def _try_fence(self, intent: Intent) -> Exception | None:
         """One attempt; its error does not say whether the commit landed."""
         handle = self._open(intent.location)
-        if _last_seq(handle, intent) != intent.seq - 1:
+        with _readable(intent.location):
+            seq = _last_seq(handle, intent)
+        if seq != intent.seq - 1:
             return None
         reached("fence.before_commit")
         failure: Exception | None = None

@@ -1,96 +1,163 @@
-"""Compares a Delta log with its recorded commits, and writes altered or lost ones back."""
+"""Compares a Delta log with its recorded commits, writes altered or lost ones back and
+moves entries out that nobody may write."""
 
 from __future__ import annotations
 
-import re
+import json
+import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from lakeguard.lake.log_entries import (
+    LogFolder,
+    OddEntry,
+    commit_name,
+    is_derived,
+    is_regular,
+    log_folder,
+    odd_entries,
+    version_of_commit,
+    version_of_derived,
+)
 from lakeguard_sdk.core.canonical_json import hash_bytes
-from lakeguard_sdk.model.delta_log import log_file
-from lakeguard_sdk.storage.storage import join, local_path, storage_for
+from lakeguard_sdk.storage.checksum_files import checksum_file
+from lakeguard_sdk.storage.storage import storage_for
 
-_LAST_CHECKPOINT = "_last_checkpoint"
-_COMMIT = re.compile(r"([0-9]{20})\.json$")
-_DERIVED = re.compile(r"(?:[0-9]{20}\.)?(?P<last>[0-9]{20})\.(?:checkpoint.*|crc|compacted\.json)")
-"""Files that repeat what the commits up to one of them say."""
+UNDONE = ".undone"
+"""Folder of a log with what an undo took out of it; no engine reads it."""
+_NOTHING = json.dumps(
+    {"commitInfo": {"timestamp": 0, "operation": "UNDO", "operationParameters": {}}}
+).encode()
+"""In place of a commit without a record: a later commit put its changes back."""
 
 
 class RecordedLog(NamedTuple):
-    """The recorded commits of a log, compared with their files."""
+    """A log compared with its recorded commits."""
 
     altered: list[int]
     missing: list[int]
     with_schema: dict[int, bytes]
     """Whole commits that set the schema."""
+    odd: list[OddEntry]
+    head: int
+    """The last commit that follows the recorded ones without a gap."""
+    derived: bool
+    """Readers may take the table from something else than its commits: a checkpoint, a checksum or
+    compacted commits."""
+    checkpoint: int = -1
+    """The last commit that readers need not read."""
+
+    @property
+    def lost(self) -> list[int]:
+        """Missing commits that readers need."""
+        return [version for version in self.missing if version > self.checkpoint]
 
 
 def read_recorded(location: str, recorded: Mapping[int, str]) -> RecordedLog:
     """Compare each recorded commit with its hash; every file is read once."""
-    log = RecordedLog([], [], {})
-    storage = storage_for(location)
+    folder = log_folder(location)
+    altered: list[int] = []
+    missing: list[int] = []
+    with_schema: dict[int, bytes] = {}
     for version in sorted(recorded):
-        file = log_file(location, version)
-        body = storage.read_bytes(file) if storage.exists(file) else None
-        if body is None:
-            log.missing.append(version)
-        elif hash_bytes(body) != recorded[version]:
-            log.altered.append(version)
+        file = folder / commit_name(version)
+        if not is_regular(file):
+            (altered if os.path.lexists(file) else missing).append(version)
+            continue
+        body = file.read_bytes()
+        if hash_bytes(body) != recorded[version]:
+            altered.append(version)
         elif b'"metaData"' in body:
-            log.with_schema[version] = body
-    return log
+            with_schema[version] = body
+    if not recorded or not folder.is_dir():
+        return RecordedLog(altered, missing, with_schema, [], -1, False)
+    listed = LogFolder(folder, recorded.keys())
+    return RecordedLog(
+        altered,
+        missing,
+        with_schema,
+        odd_entries(location, recorded.keys()),
+        listed.head,
+        any(map(is_derived, listed.names)),
+        listed.checkpoint,
+    )
 
 
-def has_log(location: str) -> bool:
-    """Whether there is a folder of commits; one that is gone is found by its table."""
-    return Path(local_path(join(location, "_delta_log"))).is_dir()
+def repair_log(
+    location: str, bodies: Mapping[int, bytes], odd: Iterable[OddEntry], last: int
+) -> list[str]:
+    """Write these commits, and move odd entries out with every commit that follows one of them;
+    ``last`` is the last recorded commit. Returns what was moved out; all is durable by then.
 
-
-def has_derived_files(location: str) -> bool:
-    """Whether readers may take the table from something else than its commits: a checkpoint, a
-    checksum or compacted commits."""
-    folder = Path(local_path(join(location, "_delta_log")))
-    return has_log(location) and any(_is_derived(file.name) for file in folder.iterdir())
+    Checkpoints from the first changed commit on are moved out, too: they may say what the altered
+    log said. Readers then read the commits themselves.
+    """
+    folder = log_folder(location)
+    folder.mkdir(parents=True, exist_ok=True)
+    entries = list(odd)
+    versions = {entry.commit for entry in entries if entry.commit is not None}
+    fills = {version: _NOTHING for version in versions if version < last}
+    cut = min(versions - fills.keys(), default=None)
+    names = {entry.name for entry in entries}
+    if cut is not None:
+        names |= {name for name in os.listdir(folder) if (version_of_commit(name) or 0) >= cut}
+    if changed := {*fills, *bodies, *(versions - fills.keys())}:
+        names |= _derived_from(folder, min(changed))
+    names = {name for name in names if _move_out(folder, name)}
+    for version, body in sorted({**fills, **bodies}.items()):
+        _write(folder, version, body)
+    storage_for(location).make_durable(str(folder))
+    return sorted(names)
 
 
 def remove_derived_files(location: str) -> bool:
-    """Remove checkpoints, checksums and compacted commits, so that readers read the commits; False,
-    with nothing removed, if a commit is missing."""
-    folder = Path(local_path(join(location, "_delta_log")))
-    versions = {int(found[1]) for file in folder.iterdir() if (found := _COMMIT.match(file.name))}
+    """Move checkpoints, checksums and compacted commits out, so that readers read the commits;
+    False, with nothing changed, if a commit is missing."""
+    folder = log_folder(location)
+    versions = {version_of_commit(name) for name in os.listdir(folder)} - {None}
     if not versions or versions != set(range(len(versions))):
         return False
-    _remove_derived(folder, 0)
+    for name in _derived_from(folder, 0):
+        _move_out(folder, name)
+    storage_for(location).make_durable(str(folder))
     return True
 
 
-def write_commits(location: str, bodies: Mapping[int, bytes]) -> None:
-    """Replace commit files, each atomically; they are durable when this returns.
-
-    Checkpoints from the first of them on are removed: they may say what the altered log said.
-    Readers then read the commits themselves.
-    """
-    folder = Path(local_path(join(location, "_delta_log")))
-    folder.mkdir(parents=True, exist_ok=True)
-    for version, body in sorted(bodies.items()):
-        place = Path(local_path(log_file(location, version)))
-        fresh = folder / f".{place.name}.{secrets.token_hex(8)}.tmp"
-        fresh.write_bytes(body)
-        storage_for(location).make_durable(str(fresh))
-        fresh.replace(place)
-        storage_for(location).make_durable(str(place))
-    _remove_derived(folder, min(bodies))
+def _derived_from(folder: Path, first: int) -> set[str]:
+    """Files that repeat that commit or a later one."""
+    names = filter(is_derived, os.listdir(folder))
+    return {
+        name for name in names if (version := version_of_derived(name)) is None or version >= first
+    }
 
 
-def _is_derived(name: str) -> bool:
-    return name == _LAST_CHECKPOINT or _DERIVED.fullmatch(name) is not None
+def _write(folder: Path, version: int, body: bytes) -> None:
+    """Replace a commit file atomically; what was there is kept."""
+    place = folder / commit_name(version)
+    fresh = folder / f".{place.name}.{secrets.token_hex(8)}.tmp"
+    fresh.write_bytes(body)
+    storage_for(str(folder)).make_durable(str(fresh))
+    if is_regular(place):
+        os.link(place, _free_place(folder, place.name))
+    else:
+        _move_out(folder, place.name)
+    fresh.replace(place)
+    checksum_file(str(place)).unlink(missing_ok=True)
+    storage_for(str(folder)).make_durable(str(place))
 
 
-def _remove_derived(folder: Path, first: int) -> None:
-    for file in folder.iterdir():
-        found = _DERIVED.fullmatch(file.name)
-        if file.name == _LAST_CHECKPOINT or (found and int(found["last"]) >= first):
-            file.unlink()
-    storage_for(str(folder)).make_durable(str(folder))
+def _move_out(folder: Path, name: str) -> bool:
+    """Whether the entry was there."""
+    try:
+        (folder / name).rename(_free_place(folder, name))
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _free_place(folder: Path, name: str) -> Path:
+    """No name of a commit, wherever a reader looks."""
+    (folder / UNDONE).mkdir(exist_ok=True)
+    return folder / UNDONE / f"{name}.{secrets.token_hex(8)}"

@@ -14,6 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from lakeguard.lake.log_entries import OddEntry
+    from lakeguard.lake.log_repair import RecordedLog
+    from lakeguard.lake.table_view import Approved
     from lakeguard_sdk.model.delta_log import Commit
     from lakeguard_sdk.model.run import Intent
     from lakeguard_sdk.model.table_operations import AdoptableTable
@@ -70,6 +73,9 @@ class GovernedTables(Protocol):
 
     def head_version(self, location: str) -> int: ...
 
+    def require_readable(self, location: str) -> None:
+        """Raise ``TableUnreadable`` unless the head, with all that a commit needs, can be read."""
+
     def files_at(self, location: str, version: int) -> frozenset[str]:
         """The paths of a version, relative to the table and not encoded."""
 
@@ -92,6 +98,22 @@ class GovernedTables(Protocol):
 
     def commits_since(self, location: str, version: int) -> Sequence[Commit]:
         """All commits after ``version``, in order; -1 is before the first."""
+
+    def read_log(self, location: str, recorded: Mapping[int, str]) -> RecordedLog:
+        """The log compared with the hashes of its recorded commits."""
+
+    def shown_difference(self, location: str, version: int, approved: Approved) -> str | None:
+        """How a version differs for its readers from what was approved, or None."""
+
+    def repair_log(
+        self, location: str, bodies: Mapping[int, bytes], odd: Iterable[OddEntry], last: int
+    ) -> Sequence[str]:
+        """Write commits back, and move odd entries out with every commit that follows one of them;
+        ``last`` is the last recorded commit. Returns the names that were moved."""
+
+    def read_from_commits(self, location: str) -> bool:
+        """Move out what repeats commits, such as checkpoints; False, with nothing changed, if a
+        commit is missing."""
 
     def fence(self, intent: Intent) -> Commit:
         """End the intent; returns the commit with its sequence number: our fence or an earlier

@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from lakeguard_sdk.errors import TableUnreadable
-from lakeguard_sdk.model.delta_log import TABLE_PROPERTIES
+from lakeguard_sdk.model.delta_log import TABLE_PROPERTIES, engine_reason
 from lakeguard_sdk.storage.storage import local_path
 
 Columns = frozenset[tuple[str, str]]
@@ -74,7 +74,7 @@ def read_view(location: str, version: int | None = None) -> Shown:
 
 
 def unreadable(location: str, error: Exception) -> TableUnreadable:
-    reason = next(iter(str(error).splitlines()), type(error).__name__)
+    reason = engine_reason(error)
     if isinstance(error, KeyError):
         reason = f"its log contradicts itself about {reason}"
     return TableUnreadable(dataset=location, location=location, reason=reason)
@@ -145,10 +145,13 @@ def files_difference(found: Set[str], approved: Set[str]) -> str | None:
     more, less = sorted(found - approved), sorted(approved - found)
     if not more and not less:
         return None
-    return (
-        f"the table shows {len(more)} files more and {len(less)} less than were published,"
-        f" such as {(more + less)[0]}"
-    )
+    shows = f"shows {_files_named(more)} without a record" if more else ""
+    lacks = f"lacks {_files_named(less)}" if less else ""
+    return f"the table {' and '.join(filter(None, (lacks, shows)))}"
+
+
+def _files_named(paths: list[str]) -> str:
+    return f"{len(paths):,} files, such as {paths[0]}" if len(paths) > 1 else f"file {paths[0]}"
 
 
 def _content_differences(

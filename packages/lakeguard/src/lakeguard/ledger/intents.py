@@ -14,7 +14,7 @@ from lakeguard.settings import FileCheck
 from lakeguard.state import outbox
 from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.locks import hold
-from lakeguard.state.schema import governed_tables, intent_outcomes, intents
+from lakeguard.state.schema import governed_tables, intent_outcomes, intents, run_history
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.core.frozen_model import FrozenModel
@@ -29,8 +29,6 @@ class IntentOutcome(StrEnum):
     FENCED = "fenced"
     FOREIGN = "foreign"
     """Another commit took the number, so the approved one can never land."""
-    GONE = "gone"
-    """The table was deleted; the commit is -1."""
 
 
 class TableHolder(NamedTuple):
@@ -96,8 +94,18 @@ def open_intent(tx: Transaction, dataset_id: str) -> Intent | None:
     return _intent(tx, query)
 
 
+def left_intent(tx: Transaction, dataset_id: str) -> Intent | None:
+    """The open intent of a run that has ended, because the table's log could not be read."""
+    intent = open_intent(tx, dataset_id)
+    if intent is None:
+        return None
+    ended = tx.scalar(select(run_history.c.run_id).where(run_history.c.run_id == intent.run_id))
+    return None if ended is None else intent
+
+
 def open_publishes(tx: Transaction) -> list[tuple[str, str]]:
-    """Runs with an open intent, with their dataset ids."""
+    """Runs that have an open intent and have not ended, with their dataset ids."""
+    ended = select(run_history.c.run_id).where(run_history.c.run_id == intents.c.run_id)
     rows = tx.execute(
         select(intents.c.run_id, intents.c.dataset_id)
         .join(intent_outcomes, intent_outcomes.c.intent_id == intents.c.intent_id, isouter=True)
@@ -105,6 +113,7 @@ def open_publishes(tx: Transaction) -> list[tuple[str, str]]:
             intents.c.org_id == tx.org_id,
             intents.c.kind == MoveKind.PUBLISH.value,
             intent_outcomes.c.intent_id.is_(None),
+            ~ended.exists(),
         )
         .order_by(intents.c.run_id)
     )

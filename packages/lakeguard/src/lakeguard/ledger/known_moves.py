@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -72,6 +72,28 @@ class Move(NamedTuple):
         return self.committed or self.outcome == IntentOutcome.FENCED.value
 
 
+class ShownFiles:
+    """The files that moves add up to, applied in the order of their commits."""
+
+    def __init__(self, moves: Iterable[Move]) -> None:
+        self.files: dict[str, ShownFile] = {}
+        self._restored = {move.target_commit for move in moves}
+        self._seen: dict[int, dict[str, ShownFile]] = {}
+
+    def apply(self, move: Move) -> None:
+        if move.target_commit is not None:
+            self.files = dict(self._seen.get(move.target_commit, self.files))
+        else:
+            self.change(move.removes, [file.shown for file in move.adds])
+        if move.commit in self._restored:
+            self._seen[move.commit] = dict(self.files)
+
+    def change(self, removes: Iterable[str], adds: Iterable[ShownFile]) -> None:
+        for path in removes:
+            self.files.pop(path, None)
+        self.files.update((file.path, file) for file in adds)
+
+
 @dataclass(frozen=True)
 class Governed:
     """One governed table according to the State."""
@@ -112,21 +134,11 @@ class Governed:
 
     def files_at(self, commit: int) -> dict[str, ShownFile]:
         """The files that a decided commit shows, by path."""
-        restored = {move.target_commit for move in self.moves}
-        seen: dict[int, dict[str, ShownFile]] = {}
-        shown: dict[str, ShownFile] = {}
+        shown = ShownFiles(self.moves)
         for move in sorted(self.moves, key=lambda move: move.commit):
-            if not move.committed or move.commit > commit:
-                continue
-            if move.target_commit is not None:
-                shown = dict(seen.get(move.target_commit, shown))
-            else:
-                for path in move.removes:
-                    shown.pop(path, None)
-                shown.update((file.path, file.shown) for file in move.adds)
-            if move.commit in restored:
-                seen[move.commit] = dict(shown)
-        return shown
+            if move.committed and move.commit <= commit:
+                shown.apply(move)
+        return shown.files
 
 
 def governed_ids(tx: Transaction) -> list[str]:

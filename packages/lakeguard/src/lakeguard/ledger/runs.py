@@ -17,7 +17,7 @@ from lakeguard_sdk.core.enums import MoveKind, RunStatus
 from lakeguard_sdk.model.read_models import RunRow
 from lakeguard_sdk.model.run import RunResult
 
-_TOLD_APART = ("dataset", "window", "replay", "move")
+_TOLD_APART = ("damaged", "dataset", "window", "replay", "move")
 """Fields of a run stored in other tables."""
 _MOVES = {kind.value: kind for kind in MoveKind}
 """Run types by task kind; all but builds share one."""
@@ -140,8 +140,14 @@ def _run_row(row: Row[Any]) -> RunRow:
         window=given.get("window"),
         replay=given.get("replay"),
         move=_MOVES.get(fields["kind"], MoveKind.PUBLISH),
+        damaged=_damaged(fields["result"]) if fields["error_code"] else "",
         **{key: fields[key] for key in RunRow.model_fields if key not in _TOLD_APART},
     )
+
+
+def _damaged(result: str) -> str:
+    error = json.loads(result).get("error") or {}
+    return str(error.get("damaged", ""))
 
 
 def _storable(text: str | None) -> str | None:

@@ -49,7 +49,9 @@ def next_commands_of(
         yield NextCommand(command=adopt, when="To continue")
         return
     if run.status is RunStatus.FAILED:
-        failure = Failure(code=run.error_code or "", message=run.error_message or "")
+        failure = Failure(
+            code=run.error_code or "", message=run.error_message or "", damaged=run.damaged
+        )
         program = isinstance(dataset.build, FromFrame) and run.replay is None
         again = _again(run)
         command = (
@@ -151,19 +153,20 @@ def _applied(dataset: DatasetDefinition, run: RunRow) -> str:
 def next_for_failure(
     failure: Failure | None, dataset: DatasetName, run_id: str, again: str = ""
 ) -> str:
-    """The next command of the error's class, with dataset and run filled in.
+    """The next command of the error's class, with the damaged dataset or that of the run, and the
+    run, filled in.
 
     ``again`` replaces a plain run, if the failed run was not one.
     """
     if failure is not None:
         for kind in error_classes():
             if kind.code == failure.code:
-                command = _filled(kind.next_command, dataset, run_id)
+                command = _filled(kind.next_command, failure.damaged or dataset, run_id)
                 return command.replace(f"lakeguard run {dataset}", again) if again else command
     return f"lakeguard runs {dataset}"
 
 
-def _filled(command: str, dataset: DatasetName, run_id: str) -> str:
+def _filled(command: str, dataset: str, run_id: str) -> str:
     try:
         return command.format(dataset=dataset, run=run_id)
     except (KeyError, IndexError):

@@ -6,13 +6,19 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from deltalake import DeltaTable
-from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake.exceptions import DeltaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakeguard_sdk.core.enums import CommitKind, LoadType
-from lakeguard_sdk.errors import BuildFailed
-from lakeguard_sdk.model.delta_log import Commit, commits_since, renamed_files, written_whole
+from lakeguard_sdk.errors import BuildFailed, TableUnreadable
+from lakeguard_sdk.model.delta_log import (
+    Commit,
+    commits_since,
+    engine_reason,
+    renamed_files,
+    written_whole,
+)
 from lakeguard_sdk.model.run import InputPin, TableSnapshot
 from lakeguard_sdk.storage.storage import Storage, join, storage_for
 from openlaketx.engine.delta_columns import with_log_columns
@@ -54,16 +60,16 @@ def files_to_read(pin: InputPin, dataset: str, load: LoadType = LoadType.APPEND)
 
 
 def _paths_to_read(pin: InputPin, dataset: str, load: LoadType) -> set[str]:
-    pinned, shown = _paths(pin.snapshot, pin, dataset), pin.snapshot
+    pinned, shown = _paths(pin.snapshot, pin), pin.snapshot
     check_shown(pin.input.dataset, shown.table_id, shown.location, shown.commit, pinned)
     if pin.since is None:
         return pinned
-    _paths(pin.since, pin, dataset)
+    _paths(pin.since, pin)
     storage = storage_for(pin.snapshot.location)
     try:
         gained = _gained_files(storage, pin.since, pin.snapshot)
     except ValueError as error:
-        raise _unreadable(pin, dataset, str(error)) from None
+        raise _damaged(pin, str(error)) from None
     merged = sorted(join(pin.snapshot.location, path) for path in gained.paths - pinned)
     vacuumed = next((file for file in merged if not storage.exists(file)), None)
     if load in _FROM_ANYWHERE and (gained.lost or vacuumed):
@@ -107,35 +113,28 @@ def values_left_to_log(pin: InputPin, paths: Collection[str]) -> Values:
     return left_to_log(open_table(pin.snapshot.location, pin.snapshot.commit), paths)
 
 
-def _paths(snapshot: TableSnapshot, pin: InputPin, dataset: str) -> set[str]:
+def _paths(snapshot: TableSnapshot, pin: InputPin) -> set[str]:
     try:
         table = open_table(snapshot.location, snapshot.commit)
-    except (DeltaError, TableNotFoundError) as error:
-        raise _unreadable(pin, dataset, _line(error)) from None
-    _check(table, snapshot, pin, dataset)
+    except DeltaError as error:
+        raise _damaged(pin, engine_reason(error)) from None
+    _check(table, snapshot, pin)
     return set(live_files(table))
 
 
-def _check(table: DeltaTable, snapshot: TableSnapshot, pin: InputPin, dataset: str) -> None:
+def _check(table: DeltaTable, snapshot: TableSnapshot, pin: InputPin) -> None:
     found = str(table.metadata().id)
     problem = protocol_problem(table)
     if found != snapshot.table_id:
         problem = f"its table id is {found} instead of {snapshot.table_id}"
     if problem:
-        raise BuildFailed(
-            dataset=dataset, reason=f"{pin.input.dataset} at {snapshot.location}: {problem}"
-        )
+        raise _damaged(pin, problem)
 
 
-def _unreadable(pin: InputPin, dataset: str, why: str) -> BuildFailed:
-    return BuildFailed(
-        dataset=dataset,
-        reason=f"{pin.input.dataset}@v{pin.input.version} cannot be read: {why}",
-    )
-
-
-def _line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)
+def _damaged(pin: InputPin, problem: str) -> TableUnreadable:
+    """A version that was published can be read, unless somebody changed its log."""
+    reason = f"v{pin.input.version} cannot be read: {problem}"
+    return TableUnreadable(dataset=pin.input.dataset, location=pin.snapshot.location, reason=reason)
 
 
 # Files added between two commits, read from the Delta log.

@@ -9,12 +9,12 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from deltalake import DeltaTable
-from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake.exceptions import DeltaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lakeguard_sdk.errors import BaseChanged, ForeignTable
-from lakeguard_sdk.model.delta_log import written_whole
+from lakeguard_sdk.errors import BaseChanged, TableUnreadable
+from lakeguard_sdk.model.delta_log import engine_reason, written_whole
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.storage.storage import join, local_path
 from lakeguard_sdk.types.schema import INTEGERS, Column, TableSchema
@@ -89,14 +89,14 @@ def existing_table(plan: RunPlan) -> Existing:
         return Existing(plan.location, plan.table_schema, {}, {}, {})
     try:
         table = open_table(plan.location, plan.base.commit)
-    except (DeltaError, TableNotFoundError) as error:
-        raise _foreign(plan, str(error)) from None
+    except DeltaError as error:
+        raise _damaged(plan, engine_reason(error)) from None
     if str(table.metadata().id) != plan.base.table_id:
-        raise _foreign(
+        raise _damaged(
             plan, f"its table id is {table.metadata().id} instead of {plan.base.table_id}"
         )
     if problem := protocol_problem(table):
-        raise _foreign(plan, problem)
+        raise _damaged(plan, problem)
     files = live_files(table)
     for file in files.values():
         if file.rows is None:
@@ -214,5 +214,6 @@ def _partition_text(value: Any) -> str | None:
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
-def _foreign(plan: RunPlan, difference: str) -> ForeignTable:
-    return ForeignTable(location=plan.location, dataset=plan.dataset, difference=difference)
+def _damaged(plan: RunPlan, problem: str) -> TableUnreadable:
+    """The table was readable when the run opened."""
+    return TableUnreadable(dataset=plan.dataset, location=plan.location, reason=problem)

@@ -6,8 +6,8 @@ import getpass
 import threading
 import time
 import weakref
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -22,10 +22,13 @@ from lakeguard_sdk.errors import (
     BuiltByProgram,
     BuiltByRuns,
     DefinitionNeeded,
+    FileDamaged,
     GateProcessEnded,
     InvalidDefinitions,
+    LakeGuardError,
     NotPublishable,
     NotRegistered,
+    TableUnreadable,
     UnknownFrame,
     WrongArgument,
 )
@@ -112,7 +115,7 @@ class Connection:
         check_session("tx.read", address, spark, name_first=False)
         _require_known(spark)
         resolved = self._client.reader.resolve(parse_address(address))
-        with checking_files(self._client.reader):
+        with self._recording_damage(), checking_files(self._client.reader):
             frame, version = read_version(spark, resolved, self._reads)
         self._versions[frame] = version
         return frame
@@ -172,9 +175,19 @@ class Connection:
         published = [item for item in self._client.reader.status() if item.published is not None]
         names = [item.dataset.dataset_name for item in published]
         found = [self._client.reader.resolve(parse_address(name)) for name in names]
-        with checking_files(self._client.reader):
+        with self._recording_damage(), checking_files(self._client.reader):
             show(spark, found, self._reads)
         return {str(item.dataset): item.version for item in found}
+
+    @contextmanager
+    def _recording_damage(self) -> Iterator[None]:
+        """Damage that stops a read is shown until it is undone."""
+        try:
+            yield
+        except (FileDamaged, TableUnreadable) as error:
+            with suppress(LakeGuardError):
+                self._client.operations.record_damage(DatasetName(error.fields["dataset"]))
+            raise
 
     def _ensure(self, dataset: DatasetName, frame: DataFrame) -> bool:
         """Whether the dataset was registered now; fails if its definition has a build."""

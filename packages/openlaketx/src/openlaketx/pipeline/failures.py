@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from lakeguard_sdk.errors import DiskFull, FileDamaged, LakeGuardError
 from lakeguard_sdk.model.run import Failure, RunPlan
+from lakeguard_sdk.model.run import failure_of as known_failure
 from lakeguard_sdk.storage.storage import local_path
 
 _LONGEST = 500
@@ -50,6 +51,6 @@ def failure_of(error: Exception) -> Failure:
     """One line of bounded length; only a ``LakeGuardError`` can be retryable."""
     text = next((line for line in str(error).splitlines() if line.strip()), "")
     if isinstance(error, LakeGuardError):
-        return Failure(code=error.code, message=text[:_LONGEST], retryable=error.retryable)
+        return known_failure(error).model_copy(update={"message": text[:_LONGEST]})
     message = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return Failure(code=LakeGuardError.code, message=message[:_LONGEST])

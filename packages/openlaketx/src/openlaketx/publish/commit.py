@@ -10,7 +10,7 @@ import time
 from collections import Counter
 
 from deltalake import CommitProperties, DeltaTable, Transaction
-from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake.exceptions import DeltaError
 from deltalake.transaction import AddAction, RemoveAction
 
 from lakeguard_sdk.core.enums import LoadType, MoveKind
@@ -29,6 +29,7 @@ from lakeguard_sdk.model.delta_log import (
     carries_out,
     commit_kind,
     commits_since,
+    engine_reason,
     log_file,
     read_commit,
 )
@@ -53,8 +54,13 @@ def commit_publish(intent: Intent, storage: Storage | None = None) -> int:
     of other writers are never merged.
     """
     storage = storage or storage_for(intent.location)
-    table = _open(intent)
-    _check_before_commit(intent, table, storage)
+    try:
+        table = open_table(intent.location)
+        _check_before_commit(intent, table, storage)
+    except DeltaError as problem:
+        raise TableUnreadable(
+            dataset=intent.dataset, location=intent.location, reason=engine_reason(problem)
+        ) from None
     version = table.version() + 1
     fault_points.reached("publish.before_commit")
     error = _commit(intent, table)
@@ -63,15 +69,6 @@ def commit_publish(intent: Intent, storage: Storage | None = None) -> int:
     storage.make_durable(log_file(intent.location, version))
     fault_points.reached("publish.synced")
     return version
-
-
-def _open(intent: Intent) -> DeltaTable:
-    try:
-        return open_table(intent.location)
-    except (TableNotFoundError, DeltaError) as error:
-        raise ForeignTable(
-            location=intent.location, dataset=intent.dataset, difference=str(error)
-        ) from None
 
 
 def _commit(intent: Intent, table: DeltaTable) -> Exception | None:
@@ -163,15 +160,15 @@ def _check_before_commit(intent: Intent, table: DeltaTable, storage: Storage) ->
 def _check_identity(intent: Intent, table: DeltaTable) -> None:
     metadata = table.metadata()
     if str(metadata.id) != intent.table_id:
-        raise _foreign(intent, f"it is table {metadata.id} and not {intent.table_id}")
+        raise _changed(intent, f"it is table {metadata.id} and not {intent.table_id}")
     if problem := protocol_problem(table):
-        raise _foreign(intent, problem)
+        raise _changed(intent, problem)
     for key, value in TABLE_PROPERTIES.items():
         if metadata.configuration.get(key) != value:
-            raise _foreign(intent, f"{key} is {metadata.configuration.get(key)} and not {value}")
+            raise _changed(intent, f"{key} is {metadata.configuration.get(key)} and not {value}")
     if tuple(metadata.partition_columns) != intent.partition_by:
         found, wanted = ", ".join(metadata.partition_columns), ", ".join(intent.partition_by)
-        raise _foreign(intent, f"it is partitioned by ({found}) and not by ({wanted})")
+        raise _changed(intent, f"it is partitioned by ({found}) and not by ({wanted})")
 
 
 def _check_position(intent: Intent, table: DeltaTable, storage: Storage) -> None:
@@ -181,7 +178,7 @@ def _check_position(intent: Intent, table: DeltaTable, storage: Storage) -> None
         raise _moved(intent, f"move {intent.seq - 1} to be the last", f"move {last}")
     try:
         since = list(commits_since(storage, intent.location, intent.base_commit))
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         raise TableUnreadable(
             dataset=intent.dataset, location=intent.location, reason=f"its log is corrupt: {error}"
         ) from None
@@ -250,6 +247,12 @@ def _check_staged(intent: Intent, storage: Storage) -> None:
                 difference=f"{facts.size} bytes at {facts.modified_ms}"
                 f" instead of {file.size} at {file.modified_ms}",
             )
+
+
+def _changed(intent: Intent, difference: str) -> TableUnreadable:
+    """Somebody else changed the table since its number was taken."""
+    reason = f"its log was changed: {difference}"
+    return TableUnreadable(dataset=intent.dataset, location=intent.location, reason=reason)
 
 
 def _foreign(intent: Intent, difference: str) -> MoveError:

@@ -21,7 +21,7 @@ MEANING = {
     FindingKind.LEDGER: "ledger tables are missing, damaged or contain foreign rows",
     FindingKind.CHAIN: "batches do not match the hashes of the audit chain",
     FindingKind.TRUNCATED: "the audit chain ends before a known head",
-    FindingKind.COMMIT: "governed tables have commits without a decision",
+    FindingKind.COMMIT: "governed tables have commits without a decision, or a damaged log",
     FindingKind.FILE: "data files differ from what was published",
     FindingKind.DOCUMENT: "documents used by decisions are missing or altered",
     FindingKind.REPLAY: "repeated decisions differ",
@@ -34,7 +34,7 @@ NEXT = {
     FindingKind.LEDGER: "lakeguard sync",
     FindingKind.CHAIN: "lakeguard verify --head HASH",
     FindingKind.TRUNCATED: "lakeguard verify --head HASH",
-    FindingKind.COMMIT: 'lakeguard rollback DATASET --to VERSION --reason "…"',
+    FindingKind.COMMIT: 'lakeguard undo DATASET --reason "…"',
     FindingKind.FILE: 'lakeguard rollback DATASET --to VERSION --reason "…"',
     FindingKind.DOCUMENT: "lakeguard rebuild --replace",
     FindingKind.REPLAY: "lakeguard replay RUN",
@@ -47,7 +47,7 @@ WHEN = {
     FindingKind.LEDGER: "after restoring the files from a backup of the lake",
     FindingKind.CHAIN: "after restoring a backup, to check it",
     FindingKind.TRUNCATED: "after restoring a backup, to check it",
-    FindingKind.COMMIT: "to restore an approved version",
+    FindingKind.COMMIT: "to put the table back to its published version",
     FindingKind.FILE: "to restore a version with intact files",
     FindingKind.DOCUMENT: "if the database was changed and the chain is intact",
     FindingKind.REPLAY: "to see the difference",
@@ -86,8 +86,14 @@ def _verdict(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"{mark}  {strong(MEANING[kind])} (exit {kind.exit_code})"
         yield from indented([_line(finding) for finding in found])
     yield ""
-    ways = {NEXT[kind]: WHEN[kind] for kind in by_kind}
+    ways = dict(_way(finding) for finding in findings)
     yield from columns([[f"Next: {command}", when] for command, when in ways.items()])
+
+
+def _way(finding: Finding) -> tuple[str, str]:
+    if finding.next_command:
+        return finding.next_command, f"for {escaped(finding.place)}"
+    return NEXT[finding.kind], WHEN[finding.kind]
 
 
 def _line(finding: Finding) -> str:

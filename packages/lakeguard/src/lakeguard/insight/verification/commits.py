@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
@@ -17,6 +17,7 @@ from deltalake.exceptions import DeltaError
 from lakeguard.insight.verification.files import side_by_side
 from lakeguard.insight.verification.row_equality import why_not_neutral
 from lakeguard.lake.compacted_commits import compacted_difference
+from lakeguard.lake.log_entries import commit_name, is_regular, log_folder, odd_entries
 from lakeguard.lake.port import GovernedTables
 from lakeguard.lake.table_view import (
     LOG_ERRORS,
@@ -30,7 +31,7 @@ from lakeguard.lake.table_view import (
     partition_difference,
     read_view,
 )
-from lakeguard.ledger.known_moves import Governed, Move
+from lakeguard.ledger.known_moves import Governed, Move, ShownFiles
 from lakeguard_sdk.core.canonical_json import hash_bytes
 from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.errors import TableUnreadable
@@ -54,17 +55,30 @@ class LogReading:
     """Whether rows before and after compactions are compared again."""
     moving: bool = False
     """A move is in progress: the head is about to be recorded."""
-    shown: dict[str, ShownFile] = field(default_factory=dict)
     schema: str = ""
     """The schema as last set by a known commit."""
     foreign: list[tuple[Commit, str]] = field(default_factory=list)
+    unreadable: set[int] = field(default_factory=set)
+    """Commits that are reported as odd entries of the log."""
+
+    @cached_property
+    def _files(self) -> ShownFiles:
+        return ShownFiles(self.governed.moves)
+
+    @property
+    def shown(self) -> dict[str, ShownFile]:
+        """The files that the commits read so far add up to."""
+        return self._files.files
 
     def findings(self, tables: GovernedTables) -> Iterator[Finding]:
         """Check every commit in order, then the head."""
         if not tables.exists(self.location):
             yield self._table_finding("expected a Delta table, found none")
             return
-        found = list(self._commits())
+        odd = odd_entries(self.location, self.governed.by_commit.keys() | self._created)
+        found = [self._table_finding(str(entry)) for entry in odd]
+        self.unreadable = {entry.commit for entry in odd if entry.commit is not None}
+        found += self._commits()
         undone = max((m.commit for m in self.governed.moves if _restores(m)), default=-1)
         for commit, why in self.foreign:
             if commit.version > undone:
@@ -72,32 +86,30 @@ class LogReading:
         yield from found
         if not found and not self.moving:
             yield from self._pointer()
-            yield from self._head()
+            yield from self._head(tables)
 
     def _commits(self) -> Iterator[Finding]:
         known = self.governed.by_commit
-        restored = {m.target_commit for m in self.governed.moves if m.target_commit is not None}
-        seen: dict[int, dict[str, ShownFile]] = {}
         first = self.governed.first
         self.schema = first.schema if first else ""
         for version, data in self._log(max(known, default=0)):
             self.commits += 1
             self.last = version
             move = known.get(version)
+            if version in self.unreadable:
+                continue
             if data is None:
                 yield self._finding(version, "expected in the log, found no file")
             elif version == 0 and self.governed.adopted is None:
                 yield from self._creation(data)
             elif move is not None and hash_bytes(data) == move.sha256 and move.committed:
                 yield from self._compaction(move, data)
-                self._show(move, data, seen)
+                self._show(move, data)
             elif move is not None and hash_bytes(data) != move.sha256:
                 difference = f"expected {move.sha256}, found {hash_bytes(data)}"
                 yield self._finding(version, f"the commit file was altered: {difference}")
             else:
                 yield from self._unknown(version, data)
-            if version in restored:
-                seen[version] = dict(self.shown)
 
     def _log(self, recorded: int) -> Iterator[tuple[int, bytes | None]]:
         """Every commit file since the table became governed; None for a missing one with a later
@@ -115,15 +127,14 @@ class LogReading:
             start += _PART
 
     def _read(self, version: int) -> bytes | None:
-        try:
-            with open(f"{self._folder}/{version:020d}.json", "rb") as file:
-                return file.read()
-        except FileNotFoundError:
-            return None
+        """None without a regular file."""
+        file = log_folder(self.location) / commit_name(version)
+        return file.read_bytes() if is_regular(file) else None
 
-    @cached_property
-    def _folder(self) -> str:
-        return local_path(join(self.location, "_delta_log"))
+    @property
+    def _created(self) -> set[int]:
+        """The commit that made the table, unless somebody else did."""
+        return {0} if self.governed.adopted is None else set()
 
     def _creation(self, data: bytes) -> Iterator[Finding]:
         try:
@@ -173,7 +184,7 @@ class LogReading:
         if why is not None:
             self.foreign.append((commit, why))
             return
-        self._change(commit.removes, adds)
+        self._files.change(commit.removes, adds)
 
     def _compaction(self, move: Move, data: bytes) -> Iterator[Finding]:
         """Compare merged files while they still exist."""
@@ -185,31 +196,25 @@ class LogReading:
         if why is not None:
             yield self._finding(move.commit, f"a compaction that changes rows: {why}")
 
-    def _show(self, move: Move, data: bytes, seen: dict[int, dict[str, ShownFile]]) -> None:
+    def _show(self, move: Move, data: bytes) -> None:
         if _sets_schema(data):
             commit = parse_commit(move.commit, data)
             self.schema = commit.table_schema or self.schema
-        if move.target_commit is not None:
-            self.shown = dict(seen.get(move.target_commit, self.shown))
-        else:
-            self._change(move.removes, [file.shown for file in move.adds])
-
-    def _change(self, removes: Iterable[str], adds: Iterable[ShownFile]) -> None:
-        for path in removes:
-            self.shown.pop(path, None)
-        self.shown.update((file.path, file) for file in adds)
+        self._files.apply(move)
 
     def _pointer(self) -> Iterator[Finding]:
         moved = [move.commit for move in self.governed.moves if move.committed]
         expected = moved[-1] if moved else None
         if self.governed.published != expected:
             difference = f"commit {self.governed.published}, the last move made commit {expected}"
-            yield self._table_finding(f"the published pointer names {difference}")
+            found = self._table_finding(f"the published pointer names {difference}")
+            yield found.model_copy(update={"next_command": "lakeguard rebuild --replace"})
 
-    def _head(self) -> Iterator[Finding]:
+    def _head(self, tables: GovernedTables) -> Iterator[Finding]:
         """What readers see, who start at the last checkpoint."""
         try:
             head = read_view(self.location)
+            tables.require_readable(self.location)
         except TableUnreadable as error:
             yield self._table_finding(f"not readable: {error}")
             return

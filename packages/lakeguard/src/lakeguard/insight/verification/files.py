@@ -19,6 +19,9 @@ from lakeguard_sdk.storage.storage import join, local_path
 _SMALL = 1024 * 1024
 
 
+_UNDO = 'lakeguard undo DATASET --reason "…"'
+
+
 def file_findings(location: str, governed: Governed, shown: Container[str]) -> Iterator[Finding]:
     """Files with a recorded hash are read whole; for others only the size is checked.
 
@@ -33,7 +36,13 @@ def file_findings(location: str, governed: Governed, shown: Container[str]) -> I
     for file, damaged in side_by_side(damage, expected):
         if damaged is not None:
             place = join(governed.location, file.path)
-            yield Finding(kind=FindingKind.FILE, place=place, message=damaged)
+            undone = damaged == wrong_checksum_file(f"{root}/{file.path}", whole=True)
+            yield Finding(
+                kind=FindingKind.FILE,
+                place=place,
+                message=damaged,
+                next_command=_UNDO if undone else "",
+            )
 
 
 def content_damage(path: str, file: PublishedFile | StagedQuarantineFile) -> str | None:

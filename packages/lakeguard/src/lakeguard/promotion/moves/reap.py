@@ -18,9 +18,12 @@ from lakeguard.dispatch.task_list import show_task
 from lakeguard.dispatch.tasks import Task
 from lakeguard.ledger.intents import intent_of_run, outcome_of
 from lakeguard.ledger.runs import result_of_run
+from lakeguard.ledger.versions import pointer
 from lakeguard.promotion.context import PlaneContext
+from lakeguard.promotion.opening.eligibility import log_trouble
 from lakeguard.promotion.opening.input_damage import DAMAGE_CODES, note_damage_of_inputs
-from lakeguard.promotion.publishing.complete_move import give_up, settle
+from lakeguard.promotion.opening.log_check import log_damage
+from lakeguard.promotion.publishing.complete_move import give_up, leave_open, settle
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.registry.store import dataset_by_id
 from lakeguard.state.transaction import Transaction
@@ -30,6 +33,7 @@ from lakeguard_sdk.errors import (
     Fenced,
     LakeGuardError,
     StateError,
+    TableUnreadable,
 )
 from lakeguard_sdk.model.delta_log import Commit
 from lakeguard_sdk.model.run import (
@@ -180,16 +184,26 @@ def end_without_move(
 def end_move(
     context: PlaneContext, intent: Intent, failure: Failure, *, canceled: bool = False
 ) -> RunResult:
-    """The commit that holds the intent's number decides how the run ended.
+    """The commit that holds the intent's number decides how the run ended; on a damaged log, which
+    can hold none, it fails at once.
 
     Uses the table's current location: the lake may have been moved.
     """
     with context.read() as tx:
-        dataset = dataset_by_id(tx, intent.dataset_id)
+        dataset, published = dataset_by_id(tx, intent.dataset_id), pointer(tx, intent.dataset_id)
     here = intent.model_copy(update={"location": context.location_of(dataset)})
-    if not context.tables.exists(here.location):
-        return give_up(context, here, failure, canceled=canceled)
-    commit = context.tables.fence(here)
+    try:
+        commit = context.tables.fence(here)
+    except TableUnreadable:
+        damage = log_damage(context, dataset, None if published is None else published.commit)
+        if damage is None:
+            raise
+        trouble = log_trouble(dataset, damage)
+        error = TableUnreadable(
+            dataset=dataset.name, location=here.location, reason=trouble.message
+        )
+        own = failure if canceled else failure_of(error)
+        return leave_open(context, here, own, trouble, canceled=canceled)
     try:
         return settle(context, here, commit, failure, canceled=canceled)
     except IntegrityError as error:

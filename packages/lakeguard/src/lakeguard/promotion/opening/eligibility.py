@@ -6,6 +6,7 @@ from lakeguard.lake.port import Origin
 from lakeguard.ledger.intents import (
     committed_hashes,
     file_records,
+    left_intent,
     open_intent,
     table_id_of,
 )
@@ -83,7 +84,7 @@ def find_rogue_commit(
     try:
         _check_table(context, dataset, published, findings, replaced)
     except TableUnreadable as error:
-        findings.refuse_table("table", log_trouble(dataset, str(error)))
+        findings.refuse_table("table", unreadable_trouble(dataset, error))
 
 
 def _check_table(
@@ -94,10 +95,15 @@ def _check_table(
     replaced: bool,
 ) -> None:
     location = context.location_of(dataset)
+    commit = None if published is None else published.commit
     if not context.tables.exists(location):
         if published is not None:
-            message = f"the table of {dataset.name} is gone from {dataset.location}"
+            gone = f"the table of {dataset.name} is gone from {dataset.location}"
+            message = f"{gone}; {undo_command(dataset)}"
             findings.refuse_table("table", TableTrouble(dataset, TableProblem.DAMAGE, message))
+        return
+    if altered := log_damage(context, dataset, commit):
+        findings.refuse_table("table", log_trouble(dataset, altered))
         return
     if not is_ours(context, dataset, context.tables.origin(location)):
         way_out = "move it away, then run again"
@@ -107,9 +113,6 @@ def _check_table(
             "table", f"{dataset.location} holds a Delta table that is not {dataset.name}: {way_out}"
         )
         return
-    if altered := log_damage(context, dataset, None if published is None else published.commit):
-        findings.refuse_table("table", log_trouble(dataset, altered))
-        return
     if published is not None and (damage := _published_damage(context, dataset, published)):
         message = f"v{published.version} of {dataset.name} is damaged: {damage}"
         if not replaced:
@@ -118,6 +121,12 @@ def _check_table(
         if not replaced:
             findings.refuse("table", message)
             return
+    with context.read() as tx:
+        left = left_intent(tx, dataset.dataset_id)
+    if left is not None:
+        ended = f"run {left.run_id} of {dataset.name} ended on a damaged log"
+        findings.refuse_table("table", log_trouble(dataset, ended))
+        return
     rogue = rogue_commit(context, dataset, 0 if published is None else published.commit)
     if rogue is None:
         findings.accept("table", "every commit of the table has a decision behind it")
@@ -128,6 +137,12 @@ def _check_table(
 
 def log_trouble(dataset: RegisteredDataset, message: str) -> TableTrouble:
     return TableTrouble(dataset, TableProblem.LOG, f"{message}; {undo_command(dataset)}")
+
+
+def unreadable_trouble(dataset: RegisteredDataset, error: TableUnreadable) -> TableTrouble:
+    return log_trouble(
+        dataset, f"the log of {dataset.name} cannot be read: {error.fields['reason']}"
+    )
 
 
 def _published_damage(

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from contextlib import suppress
 
 from lakeguard.dispatch import tasks
 from lakeguard.ledger.openings import opening_of
 from lakeguard.ledger.versions import Pointer, StoredVersion, pointer, require_version
 from lakeguard.promotion.context import PlaneContext
-from lakeguard.promotion.opening.eligibility import log_trouble, version_damage
+from lakeguard.promotion.opening.eligibility import (
+    log_trouble,
+    rogue_commit,
+    rogue_message,
+    unreadable_trouble,
+    version_damage,
+)
 from lakeguard.promotion.opening.log_check import log_damage
 from lakeguard.promotion.records.table_findings import TableTrouble, note_trouble
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id
@@ -26,9 +33,15 @@ def note_damage_of_inputs(context: PlaneContext, run_id: str) -> None:
         with suppress(UnknownRun):  # a compaction reads its own table only
             plan = opening_of(tx, run_id).plan
             read |= {pin.input.dataset_id for pin in (*plan.pins, *plan.references)}
+    note_damage(context, read, by=run_id)
+
+
+def note_damage(context: PlaneContext, dataset_ids: Set[str], *, by: str) -> None:
+    """Record damage of the published versions of these datasets."""
+    with context.read() as tx:
         found = [
             (dataset_by_id(tx, dataset_id), require_version(tx, dataset_id, shown.version), shown)
-            for dataset_id in sorted(read)
+            for dataset_id in sorted(dataset_ids)
             if (shown := pointer(tx, dataset_id)) is not None
         ]
     troubles = [_trouble(context, *version) for version in found]
@@ -36,7 +49,7 @@ def note_damage_of_inputs(context: PlaneContext, run_id: str) -> None:
         troubles = [_trouble(context, *version, hashed=True) for version in found]
     for trouble in filter(None, troubles):
         with context.write() as tx:
-            note_trouble(tx, context, trouble, by=run_id)
+            note_trouble(tx, context, trouble, by=by)
 
 
 def _trouble(
@@ -53,6 +66,12 @@ def _trouble(
             return log_trouble(dataset, damage)
         damage = version_damage(context, dataset, stored, shown.commit, hashed=hashed)
     except TableUnreadable as error:
-        return log_trouble(dataset, str(error))
-    message = f"v{stored.version} of {dataset.name} is damaged: {damage}"
-    return None if damage is None else TableTrouble(dataset, TableProblem.DAMAGE, message)
+        return unreadable_trouble(dataset, error)
+    if damage is not None:
+        message = f"v{stored.version} of {dataset.name} is damaged: {damage}"
+        return TableTrouble(dataset, TableProblem.DAMAGE, message)
+    rogue = rogue_commit(context, dataset, shown.commit)
+    if rogue is None:
+        return None
+    message = rogue_message(dataset, shown, rogue)
+    return TableTrouble(dataset, TableProblem.FOREIGN_COMMIT, message)

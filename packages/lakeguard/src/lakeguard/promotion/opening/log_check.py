@@ -6,23 +6,17 @@ that repeats them: where there is one, what they see is compared with the record
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from lakeguard.lake.compacted_commits import compacted_difference
-from lakeguard.lake.log_repair import RecordedLog, has_derived_files, has_log, read_recorded
-from lakeguard.lake.table_view import (
-    LOG_ERRORS,
-    Approved,
-    differences,
-    read_view,
-    unreadable,
-)
+from lakeguard.lake.log_repair import RecordedLog
+from lakeguard.lake.table_view import Approved
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.intents import recorded_commits
 from lakeguard.ledger.known_moves import governed_table
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard.state.transaction import Transaction
+from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.model.delta_log import parse_commit
 
 _MOST_NAMED = 5
@@ -33,32 +27,57 @@ def log_damage(
 ) -> str | None:
     """How the log differs from the record, or None; ``commit`` is the one that is to be read.
 
-    Raises ``TableUnreadable`` for a log that cannot be read.
+    Raises ``TableUnreadable`` if the storage of the log cannot be read.
     """
     location = context.location_of(dataset)
     with context.read() as tx:
         recorded = recorded_commits(tx, dataset.dataset_id)
-    log = read_recorded(location, recorded)
+    log = context.tables.read_log(location, recorded)
+    found = _altered(log) or _unreadable_head(context, location, log, recorded)
+    if found is None and commit is not None and recorded and _may_differ(log, recorded, commit):
+        with context.read() as tx:
+            approved = _approved(tx, dataset, log, recorded, commit)
+        try:
+            found = context.tables.shown_difference(location, commit, approved)
+        except TableUnreadable as error:
+            found = f"it cannot be read: {error.fields['reason']}"
+    return None if found is None else f"the log of {dataset.name} is damaged: {found}"
+
+
+def _altered(log: RecordedLog) -> str | None:
     if log.altered:
-        return f"commits of the log of {dataset.name} were altered: {commit_numbers(log.altered)}"
-    if commit is None or not recorded or not has_log(location):
+        return commits_were(log.altered, "altered")
+    if log.odd:
+        more = f", and {len(log.odd) - 1:,} more of its entries" if len(log.odd) > 1 else ""
+        return f"{log.odd[0]}{more}"
+    return commits_were(log.lost, "lost") if log.lost else None
+
+
+def _unreadable_head(
+    context: PlaneContext, location: str, log: RecordedLog, recorded: Mapping[int, str]
+) -> str | None:
+    """Commits of others after the recorded ones; an engine may refuse them whatever they change."""
+    if log.head <= max(recorded, default=log.head):
         return None
-    if recorded.keys() >= set(range(commit + 1)) and not has_derived_files(location):
-        return None
-    with context.read() as tx:
-        approved = _approved(tx, dataset, log, recorded, commit)
     try:
-        found = next(differences(read_view(location, commit), approved), None)
-        found = found or compacted_difference(location)
-    except LOG_ERRORS as error:
-        raise unreadable(location, error) from error
-    return None if found is None else f"the log of {dataset.name} was altered: {found}"
+        context.tables.require_readable(location)
+    except TableUnreadable as error:
+        return f"after commit {max(recorded)} it cannot be read: {error.fields['reason']}"
+    return None
 
 
-def commit_numbers(versions: list[int]) -> str:
-    shown = ", ".join(map(str, versions[:_MOST_NAMED]))
+def _may_differ(log: RecordedLog, recorded: Mapping[int, str], commit: int) -> bool:
+    """Whether readers read anything else than recorded commits."""
+    return log.derived or not recorded.keys() >= set(range(commit + 1))
+
+
+def commits_were(versions: Sequence[int], what: str) -> str:
+    """What happened to these commits, by their numbers."""
+    if len(versions) == 1:
+        return f"commit {versions[0]} was {what}"
+    numbers = ", ".join(map(str, versions[:_MOST_NAMED]))
     more = len(versions) - _MOST_NAMED
-    return f"{shown} and {more} more" if more > 0 else shown
+    return f"commits {numbers}{f' and {more:,} more' if more > 0 else ''} were {what}"
 
 
 def _approved(

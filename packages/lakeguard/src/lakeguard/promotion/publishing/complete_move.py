@@ -27,6 +27,7 @@ from lakeguard.promotion.quarantine.quarantine_tables import sync_quarantine_tab
 from lakeguard.promotion.records.end_run import end_run
 from lakeguard.promotion.records.move_pointer import show_version
 from lakeguard.promotion.records.open_runs import OpenRun, opened_run
+from lakeguard.promotion.records.table_findings import TableTrouble, note_trouble
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import CommitKind, MoveKind, RunStatus
@@ -117,11 +118,11 @@ def give_up(
     context: PlaneContext,
     intent: Intent,
     failure: Failure,
-    commit: Commit | None = None,
+    commit: Commit,
     *,
     canceled: bool = False,
 ) -> RunResult:
-    """Close an intent whose table is gone, or whose ``commit`` is rejected."""
+    """Close an intent whose ``commit`` is rejected."""
     with context.write() as tx:
         task = tasks.task_of_run(tx, intent.run_id)
         hold_table(tx, intent.dataset_id)
@@ -130,12 +131,53 @@ def give_up(
             return known
         closed = ClosedIntent(
             intent_id=intent.intent_id,
-            outcome=IntentOutcome.FOREIGN if commit else IntentOutcome.GONE,
-            commit=commit.version if commit else -1,
-            sha256=commit.sha256 if commit else "",
+            outcome=IntentOutcome.FOREIGN,
+            commit=commit.version,
+            sha256=commit.sha256,
         )
         close_intent(tx, closed)
         return _end_intent_run(tx, context, task, intent, failure, canceled)
+
+
+def leave_open(
+    context: PlaneContext,
+    intent: Intent,
+    failure: Failure,
+    found: TableTrouble,
+    *,
+    canceled: bool = False,
+) -> RunResult:
+    """End a run on a log that cannot be read. Its number stays taken until ``close_left``, because
+    only a commit can tell that it will not be used."""
+    with context.write() as tx:
+        task = tasks.task_of_run(tx, intent.run_id)
+        hold_table(tx, intent.dataset_id)
+        note_trouble(tx, context, found, by=intent.run_id)
+        known = result_of_run(tx, intent.run_id)
+        if known is not None:
+            return known
+        return _end_intent_run(tx, context, task, intent, failure, canceled)
+
+
+def close_left(context: PlaneContext, intent: Intent) -> None:
+    """Fence the intent of a run that has ended. A commit that took the number by then has no
+    decision any more."""
+    commit = context.tables.fence(intent)
+    fenced = carries_out(commit, intent, CommitKind.FENCE)
+    body = context.tables.commit_body(intent.location, commit.version)
+    with context.write() as tx:
+        hold_table(tx, intent.dataset_id)
+        if outcome_of(tx, intent.intent_id) is not None:
+            return
+        if body is not None and fenced:
+            put_text(tx, body.decode(), tx.now())
+        closed = ClosedIntent(
+            intent_id=intent.intent_id,
+            outcome=IntentOutcome.FENCED if fenced else IntentOutcome.FOREIGN,
+            commit=commit.version,
+            sha256=commit.sha256,
+        )
+        close_intent(tx, closed)
 
 
 def _end_intent_run(

@@ -20,6 +20,7 @@ from lakeguard.promotion.moves.compaction import order_compaction
 from lakeguard.promotion.moves.reap import reap
 from lakeguard.promotion.moves.rollback import roll_back
 from lakeguard.promotion.moves.undo import undo
+from lakeguard.promotion.opening.input_damage import note_damage
 from lakeguard.promotion.opening.table_ownership import examine_for
 from lakeguard.promotion.opening.windows import window_parameters
 from lakeguard.promotion.quarantine.discard import discard_rows
@@ -174,6 +175,11 @@ class EmbeddedOperations:
             reasons = result.decision.ruling.reasons if result.decision else ()
             raise RollbackBlocked(dataset=name, version=undone.version, reason="; ".join(reasons))
         return undone
+
+    def record_damage(self, name: DatasetName) -> None:
+        with self.context.read() as tx:
+            dataset = require_dataset(tx, name)
+        note_damage(self.context, {dataset.dataset_id}, by=self.context.actor)
 
     @records_actor
     def rollback(self, name: DatasetName, to: int, reason: str) -> PointerMove:

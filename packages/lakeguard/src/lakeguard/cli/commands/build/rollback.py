@@ -50,9 +50,10 @@ def rollback_command(call: Call, dataset: str, target: str, reason: str) -> None
 def undo_command(call: Call, dataset: str, reason: str) -> None:
     """Put the table of DATASET back to its published version.
 
-    Altered or missing entries of its Delta log are written back as the ledger recorded them, and
-    commits without a decision are undone by one commit. Wrong checksum files beside data files are
-    removed. Data files are not restored: if one is damaged, roll back to a whole version.
+    Altered or missing entries of its Delta log are written back as the ledger recorded them,
+    entries that no engine can read are moved to _delta_log/.undone, and commits without a decision
+    are undone by one commit. Wrong checksum files beside data files are removed. Data files are not
+    restored: if one is damaged, roll back to a whole version.
     """
     name = DatasetName(dataset)
     with writing(call) as client, working(f"undoing changes of {name}"):
@@ -61,6 +62,8 @@ def undo_command(call: Call, dataset: str, reason: str) -> None:
     if undone.commits:
         numbers = ", ".join(map(str, undone.commits))
         lines.append(f"  log entries written back: {numbers}")
+    if undone.log_entries:
+        lines.append(f"  log entries moved to _delta_log/.undone: {', '.join(undone.log_entries)}")
     if undone.checksum_files:
         lines.append(f"  wrong checksum files removed: {len(undone.checksum_files):,}")
     if undone.moved:

@@ -1,0 +1,199 @@
+"""Entries of a Delta log that no writer of a governed table makes. Readers fail on them, or each
+engine takes another table from them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from stat import S_ISREG
+from typing import NamedTuple
+
+from lakeguard_sdk.model.delta_log import parse_commit
+from lakeguard_sdk.storage.checksum_files import is_checksum_file, wrong_checksum_file
+from lakeguard_sdk.storage.storage import join, local_path
+
+LAST_CHECKPOINT = "_last_checkpoint"
+SIDECARS = "_sidecars"
+_COMMIT = re.compile(r"(?P<last>[0-9]+)\.json")
+_DERIVED = re.compile(
+    r"(?:[0-9]+\.)?(?P<last>[0-9]+)\.(?P<kind>checkpoint\..+|crc|compacted\.json)"
+)
+"""Files that repeat what the commits up to one of them say. Spark accepts any number of digits."""
+_CHECKPOINT = "checkpoint.parquet"
+_KNOWN = (_CHECKPOINT, "compacted.json", "crc")
+_DIGITS = 20
+
+
+class OddEntry(NamedTuple):
+    """An entry that makes the log unreadable or ambiguous."""
+
+    name: str
+    problem: str
+    commit: int | None = None
+    """Its version, if it stands where a commit without a record belongs."""
+
+    def __str__(self) -> str:
+        return f"_delta_log/{self.name} {self.problem}"
+
+
+def log_folder(location: str) -> Path:
+    return Path(local_path(join(location, "_delta_log")))
+
+
+def commit_name(version: int) -> str:
+    return f"{version:0{_DIGITS}d}.json"
+
+
+def version_of_commit(name: str) -> int | None:
+    """The version of a commit file; None for any other name."""
+    found = _COMMIT.fullmatch(name)
+    return int(found["last"]) if found and len(found["last"]) == _DIGITS else None
+
+
+def version_of_derived(name: str) -> int | None:
+    """The last commit that a checkpoint, a checksum or compacted commits repeat; None for any
+    other name."""
+    found = _DERIVED.fullmatch(name)
+    return int(found["last"]) if found else None
+
+
+def is_derived(name: str) -> bool:
+    """Whether readers may take the table from it instead of from its commits."""
+    return name in (LAST_CHECKPOINT, SIDECARS) or version_of_derived(name) is not None
+
+
+def is_regular(path: Path) -> bool:
+    try:
+        return S_ISREG(path.lstat().st_mode)
+    except FileNotFoundError:
+        return False
+
+
+def odd_entries(location: str, recorded: Set[int]) -> list[OddEntry]:
+    """Every odd entry of the log; ``recorded`` are the commits whose content is compared elsewhere.
+
+    The folder is listed twice before anything is called odd: commits and checkpoints may be added
+    meanwhile.
+    """
+    folder = log_folder(location)
+    if not recorded or not folder.is_dir():
+        return []
+    found = list(LogFolder(folder, recorded).odd_entries())
+    if not found:
+        return []
+    again = set(LogFolder(folder, recorded).odd_entries())
+    return [entry for entry in found if entry in again]
+
+
+@dataclass(frozen=True)
+class LogFolder:
+    """The names in a log, as listed once."""
+
+    folder: Path
+    recorded: Set[int]
+
+    @cached_property
+    def names(self) -> list[str]:
+        return sorted(os.listdir(self.folder))
+
+    @cached_property
+    def commits(self) -> set[int]:
+        versions = map(version_of_commit, self.names)
+        return {version for version in versions if version is not None}
+
+    @cached_property
+    def head(self) -> int:
+        """The last commit that follows the recorded ones without a gap."""
+        head = max(self.recorded)
+        while head + 1 in self.commits:
+            head += 1
+        return head
+
+    @cached_property
+    def checkpoint(self) -> int:
+        """The last commit that readers need not read; -1 without a checkpoint."""
+        found = (version_of_derived(name) or 0 for name in self.names if _is_checkpoint(name))
+        return max((version for version in found if version <= self.head), default=-1)
+
+    def odd_entries(self) -> Iterator[OddEntry]:
+        for name in self.names:
+            if found := _COMMIT.fullmatch(name):
+                yield from self._commit(name, found["last"])
+            elif found := _DERIVED.fullmatch(name):
+                yield from self._derived(name, found["last"], found["kind"])
+            elif name == LAST_CHECKPOINT:
+                yield from self._hint()
+            elif is_checksum_file(name):
+                yield from self._checksum(name)
+        for version in range(min(self.recorded), max(self.recorded)):
+            if version > self.checkpoint and version not in self.commits | self.recorded:
+                yield OddEntry(commit_name(version), "is missing", version)
+
+    def _commit(self, name: str, digits: str) -> Iterator[OddEntry]:
+        version = int(digits)
+        if len(digits) != _DIGITS:
+            yield OddEntry(name, f"does not have the {_DIGITS} digits of a commit")
+        elif version in self.recorded or version < min(self.recorded):
+            return
+        elif not is_regular(self.folder / name):
+            yield OddEntry(name, "is not a file", version)
+        elif version > self.head:
+            yield OddEntry(name, f"follows no commit {version - 1}", version)
+        elif problem := _problem(self.folder / name, version):
+            yield OddEntry(name, problem, version)
+
+    def _derived(self, name: str, digits: str, kind: str) -> Iterator[OddEntry]:
+        version = int(digits)
+        if len(digits) != _DIGITS:
+            yield OddEntry(name, f"does not have the {_DIGITS} digits of a commit")
+        elif not is_regular(self.folder / name):
+            yield OddEntry(name, "is not a file")
+        elif version > self.head:
+            yield OddEntry(name, f"repeats commits after the last one, {self.head}")
+        elif kind == "crc" and version in self.recorded:
+            yield OddEntry(name, f"was not written with commit {version}")
+        elif kind not in _KNOWN and version >= min(self.recorded):
+            yield OddEntry(name, "is not a checkpoint as LakeGuard writes them")
+
+    def _hint(self) -> Iterator[OddEntry]:
+        """Readers start at the checkpoint that it names."""
+        path = self.folder / LAST_CHECKPOINT
+        if not is_regular(path):
+            yield OddEntry(LAST_CHECKPOINT, "is not a file")
+            return
+        try:
+            said = json.loads(path.read_bytes())
+            version, parts = int(said["version"]), said.get("parts") or said.get("v2Checkpoint")
+        except FileNotFoundError:
+            return
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            yield OddEntry(LAST_CHECKPOINT, "cannot be read")
+            return
+        if parts and version < min(self.recorded):
+            return
+        if parts or not is_regular(self.folder / f"{version:0{_DIGITS}d}.{_CHECKPOINT}"):
+            yield OddEntry(LAST_CHECKPOINT, f"names a checkpoint {version} that is not there")
+
+    def _checksum(self, name: str) -> Iterator[OddEntry]:
+        file = self.folder / name.removeprefix(".").removesuffix(".crc")
+        if is_regular(file) and wrong_checksum_file(str(file), whole=True):
+            yield OddEntry(name, f"does not match {file.name}, so Spark cannot read it")
+
+
+def _is_checkpoint(name: str) -> bool:
+    found = _DERIVED.fullmatch(name)
+    return found is not None and found["kind"] == _CHECKPOINT
+
+
+def _problem(file: Path, version: int) -> str | None:
+    try:
+        data = file.read_bytes()
+        parse_commit(version, data)
+    except ValueError:
+        return "cannot be read as a commit" if data.strip() else "is empty"
+    return None
