@@ -77,6 +77,19 @@ def test_mistakes_in_sql_are_shown_in_their_line(shell: Shell, lake: Path, name:
     assert shell("apply", "--project", lake).err == result.err
 
 
+def test_a_mistake_in_the_file_hides_none_in_its_sql(shell: Shell, lake: Path) -> None:
+    edit(lake, SILVER, "owner: shop-team", "owners: shop-team")
+    for sql in (lake / "sql").iterdir():
+        sql.write_text(sql.read_text().replace("FROM bronze.orders", "FROM bronze.order"))
+    result = shell("validate", "--project", lake)
+    assert result.code == 2
+    assert f"{SILVER}:" in result.err
+    assert "bronze.order is not a declared parent" in result.err
+    edit(lake, SILVER, "parents: [bronze.orders]", "parents: [bronze:orders]")
+    result = shell("validate", "--project", lake)
+    assert "is not a declared parent" not in result.err, "the parents are not known"
+
+
 def break_parent(lake: Path) -> None:
     edit(lake, SILVER, "parents: [bronze.orders]", "parents: [bronze.order]")
     for file in (lake / "sql").rglob("*.sql"):

@@ -208,6 +208,16 @@ def test_show_tells_it(tmp_path: Path, shell: Shell) -> None:
     assert {"column": "n", "input": "bronze.numbers", "input_column": "n"} in found
 
 
+def test_show_tells_columns_that_are_not_published(tmp_path: Path, shell: Shell) -> None:
+    """A later run was blocked, or has not begun."""
+    client = published(tmp_path, silver("SELECT n FROM bronze.numbers", "n"))
+    revise(client, PARENT, silver("SELECT n, n AS more FROM bronze.numbers", "n", "more"))
+    result = shell("show", DOUBLED, "--project", tmp_path)
+    lines = {line.split()[0]: line for line in result.out.splitlines() if line.strip()}
+    assert "from bronze.numbers.n" in lines["n"]
+    assert "not in the published version" in lines["more"]
+
+
 def test_show_says_what_is_not_known(tmp_path: Path, shell: Shell) -> None:
     build = FromPython(file="builds/b.py", function="b", sha256="0" * 64)
     published(tmp_path, silver("", "n", build=build))

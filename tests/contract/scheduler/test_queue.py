@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import event
 
 from lakeguard.dispatch.tasks import ticket_of
-from lakeguard.state.database import Database
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
+from lakeguard.state.database import Database
 from lakeguard_sdk.core.enums import TaskKind, TaskState
 from lakeguard_sdk.errors import Fenced, NotCancelable, NotRetryable, TaskCanceled, UnknownTask
 from lakeguard_sdk.model.run import Failure

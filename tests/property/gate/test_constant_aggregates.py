@@ -39,8 +39,8 @@ def formula(chance: Random, terms: tuple[str, ...], depth: int = 2) -> Formula:
         term = chance.choice((*terms, *terms, *NUMBERS))
         return Formula(term, term)
     left, right = (formula(chance, terms, depth - 1) for _ in range(2))
-    op = chance.choice(("+", "-", "-", "-", "*", "/"))
-    divisor = f"nullif({right.sql}, 0)" if op == "/" else f"({right.sql})"
+    op = chance.choice(("+", "-", "-", "-", "*", "/", "%"))
+    divisor = f"nullif({right.sql}, 0)" if op in "/%" else f"({right.sql})"
     return Formula(f"({left.said}) {op} ({right.said})", f"({left.sql}) {op} {divisor}")
 
 
@@ -109,3 +109,42 @@ def test_refused_aggregates_never_differ(seed: int) -> None:
                 refused += 1
                 assert len(answers(connection, names, condition, groups)) <= 1, text
     assert refused > count / 20
+
+
+AGGREGATES = {"mean": "avg", "min": "min", "max": "max", "sum": "sum", "deviation": "stddev_samp"}
+BOUNDS = (
+    "2147483647",
+    "-2147483648",
+    "9999999.99",
+    "-9999999.99",
+    "3000000000",
+    "15000000",
+    "1e30",
+    "0",
+)
+
+
+def within(value: float, bound: str, side: str) -> bool:
+    """As evidence and bounds are compared: at 12 digits."""
+    one, other = float(f"{value:.12g}"), float(f"{float(bound):.12g}")
+    return one >= other if side == "min" else one <= other
+
+
+@pytest.mark.parametrize("name", [*AGGREGATES, "distinct"])
+def test_bounds_that_are_refused_hold_for_every_table(name: str) -> None:
+    chance = Random(name)
+    refused = 0
+    with duckdb.connect(":memory:") as connection:
+        names = tables(chance, connection)
+        for column in ("n", "w"):
+            asked = f"{AGGREGATES.get(name)}({column})"
+            asked = f"count(DISTINCT {column})" if name == "distinct" else asked
+            for bound, side in ((bound, side) for bound in BOUNDS for side in ("min", "max")):
+                if not is_refused(f"{name}({column}, {side}={bound})"):
+                    continue
+                refused += 1
+                for table in names:
+                    row = connection.execute(f"SELECT CAST({asked} AS DOUBLE) FROM {table}")
+                    ((value,),) = row.fetchall()
+                    assert value is None or within(value, bound, side), (column, side, bound)
+    assert refused

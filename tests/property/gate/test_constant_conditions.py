@@ -33,11 +33,43 @@ def stored(text: str) -> Condition | None:
     return measure.condition.item
 
 
+def chosen(writer: Writer, chance: Random) -> str:
+    """A value that is replaced or left out under a condition about itself, compared or tested."""
+    numbers = ("-1", "0", "1", "2", "3")
+    value, other = (chance.choice(("b", "i", "small", "length(s)", writer.exact(1))) for _ in "12")
+    ends = (*numbers, value, other)
+    test = f"{value} {chance.choice(OPS)} {chance.choice(ends)}"
+    made = chance.choice(
+        (
+            f"if({test}, {value}, {chance.choice(ends)})",
+            f"if({test}, {chance.choice(ends)}, {value})",
+            f"if({value} is null, {chance.choice(ends)}, {value})",
+            f"nullif({value}, {chance.choice(ends)})",
+            f"coalesce({value}, {chance.choice(ends)})",
+            f"coalesce(nullif({value}, {chance.choice(numbers)}), {chance.choice(ends)})",
+            f"{chance.choice(('2', '-3'))} * {value} + {chance.choice(numbers)}",
+            f"({value} % {chance.choice(('2', '3', '0.05', value))})",
+            f"({value}) / {chance.choice(('2', '-0.5', value))}",
+            f"length(concat({writer.text(1)}, {writer.text(1)}))",
+        )
+    )
+    return chance.choice(
+        (
+            f"{made} is null",
+            f"{made} in (-1, 0, 1, 2)",
+            f"{made} {chance.choice(OPS)} {chance.choice(ends)}",
+            f"{made} {chance.choice(OPS)} {chance.choice(numbers)} and {test}",
+        )
+    )
+
+
 def drawn(writer: Writer, chance: Random) -> str:
-    """Any condition, one value beside a sum with it, or between bounds that may leave nothing or
-    everything."""
-    if chance.random() < 0.3:
+    """Any condition, a chosen value, one value beside a sum with it, or between bounds that may
+    leave nothing or everything."""
+    if chance.random() < 0.2:
         return writer.condition(1)
+    if chance.random() < 0.5:
+        return chosen(writer, chance)
     if chance.random() < 0.2:
         value, other = writer.exact(1), writer.exact(1)
         sums = (f"({value}) {sign} {chance.choice((*NUMBERS, other))}" for sign in "+-")

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lakeguard_sdk.core.enums import LoadType
-from lakeguard_sdk.errors import BuildFailed, TableUnreadable
+from lakeguard_sdk.errors import BuildFailed, NewRowsUnknown, TableUnreadable
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.run import InputPin, SqlBuild, TableSnapshot
 from openlaketx.engine.spark.errors import SPARK_ERRORS
@@ -91,7 +91,7 @@ def test_an_incremental_build_reads_what_the_parent_gained(
 def test_a_parent_that_lost_rows_is_refused(session: SparkSession, table: Governed) -> None:
     staged = table.stage("runs/run_3/part-0.parquet", [9])
     table.published(commit_publish(table.intent(staged, load=LoadType.FULL)))
-    with pytest.raises(BuildFailed, match=r"silver\.numbers lost rows .* FULL"):
+    with pytest.raises(NewRowsUnknown, match=r"silver\.numbers lost rows .* FULL"):
         build(session, "SELECT n FROM numbers", numbers=pin(table, 3, since=2))
 
 

@@ -79,7 +79,7 @@ def test_one_spelling(written: str, canonical: str) -> None:
         ("dep < '2013-12-31T10:00:00.5+02:00'", Comparison.LT, "2013-12-31T08:00:00.500000Z"),
         ("local = '2013-12-31T10:00'", Comparison.EQ, "2013-12-31T10:00:00"),
         ("active = true", Comparison.EQ, "true"),
-        ("name >= ''", Comparison.GE, ""),
+        ("name > ''", Comparison.GT, ""),
     ],
 )
 def test_literals_take_the_type_of_their_column(condition: str, op: Comparison, text: str) -> None:

@@ -61,6 +61,8 @@ SPELLINGS = [
     (PolicyType.QUARANTINE_BUDGET, "quarantine waits <= 7 days", "quarantine waits <= 7d"),
     (PolicyType.NAMING, "columns match '[a-z]+'", "columns match '[a-z]+'"),
     (PolicyType.NAMING, "dataset match '[a-z]+'", "dataset match '[a-z]+'"),
+    (PolicyType.NAMING, "dataset match '[a-z_]{1,127}'", "dataset match '[a-z_]{1,127}'"),
+    (PolicyType.NAMING, "columns match '[^ ]+'", "columns match '[^ ]+'"),
     (
         PolicyType.CHANGE_FREEZE,
         "freeze 2026-12-20 .. 2027-01-03",
@@ -127,6 +129,9 @@ def test_every_form_of_every_type_is_spelled_here() -> None:
         (PolicyType.RULE_COVERAGE, "rules >= 0", 9, 1, "this always holds", ""),
         (PolicyType.RULE_COVERAGE, "columns covered >= 0%", 19, 1, "more than 0%", ""),
         (PolicyType.NAMING, r"columns match '[\d\D]+'", 14, 9, "this always holds", ""),
+        (PolicyType.NAMING, r"columns match '[^\n]+'", 14, 8, "every name of a column", ""),
+        (PolicyType.NAMING, "dataset match '[a-z][a-z0-9_]*'", 14, 17, "every name of a data", ""),
+        (PolicyType.NAMING, r"dataset match '\w{1,128}'", 14, 11, "every name of a dataset", ""),
         (PII, "forbid columns ssn", 15, 3, "'[' expected", ""),
         (PII, "forbid columns [ssn, ssn]", 21, 3, "duplicate or empty item", ""),
         (PII, "forbid columns [e-mail]", 17, 1, "unexpected", ""),

@@ -13,7 +13,13 @@ from lakeguard.registry.rows.assemble import assemble
 from lakeguard.registry.rows.write_rows import Written, csv_files
 from lakeguard.registry.text.problems import Findings
 from lakeguard_sdk import DatasetName
-from lakeguard_sdk.model.definitions import ColumnDefinition, Definition, Definitions
+from lakeguard_sdk.core.enums import Severity
+from lakeguard_sdk.model.definitions import (
+    ColumnDefinition,
+    DatasetDefinition,
+    Definition,
+    Definitions,
+)
 from tests.support.projects.definition_folders import write_folder
 from tests.support.projects.registries import SmallRegistry, small_registry
 from tests.unit.registry.rows.loads import OBJECT, SOURCE
@@ -163,3 +169,59 @@ def test_the_same_rows_again_are_no_revision(registry: SmallRegistry) -> None:
     assert registry.rows("given_values") == before
     load(registry, JOB.replace("'Enabled'", "'enabled'"))
     assert [row["revision"] for row in registry.rows("given_values")] == [1, 2]
+
+
+RULES = """
+INSERT INTO quality_rules
+    (rule_id, dataset_id, layer, rule_type, rule_expression, severity, active) VALUES
+    ('QR-1', 'bronze.customers', 'Bronze', 'RANGE_CHECK', 'amount between 0 and 10', 'Warning',
+     '1'),
+    ('QR-2', 'bronze.customers', 'Bronze', 'UNIQUE', 'amount', 'Warning', '1');
+"""
+COLUMNS = ("rule_type", "rule_expression", "severity", "active")
+SECOND = ("UNIQUE", "amount", "Warning", "1")
+
+
+def rules(registry: SmallRegistry, folder: Path) -> dict[object, tuple[object, ...]]:
+    rows = exported(registry, folder)["quality_rules"]
+    return {row["rule_id"]: tuple(row[column] for column in COLUMNS) for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("change", "first"),
+    [
+        (
+            {"severity": Severity.FAIL},
+            ("RANGE_CHECK", "amount between 0 and 10", "FAIL", "1"),
+        ),
+        (
+            {"active": False},
+            ("RANGE_CHECK", "amount between 0 and 10", "Warning", False),
+        ),
+        (
+            {"expression": "range(amount, min=0, max=20)"},
+            ("RANGE_CHECK", "range(amount, min=0, max=20)", "Warning", "1"),
+        ),
+        (
+            {"rule_type": "NOT_NULL", "expression": "not_null(amount)"},
+            ("NOT_NULL", "not_null(amount)", "Warning", "1"),
+        ),
+    ],
+)
+def test_only_the_changed_value_of_a_rule_is_forgotten(
+    registry: SmallRegistry,
+    tmp_path: Path,
+    change: dict[str, object],
+    first: tuple[object, ...],
+) -> None:
+    load(registry, OBJECT + RULES)
+    assert rules(registry, tmp_path)["QR-2"] == SECOND
+
+    def revised(item: Definition) -> dict[str, object]:
+        if not isinstance(item, DatasetDefinition):
+            return {}
+        one, *others = sorted(item.rules, key=lambda rule: rule.rule_type != "RANGE")
+        return {"rules": (one.model_copy(update=change), *others)}
+
+    revise(registry, revised)
+    assert rules(registry, tmp_path) == {"QR-1": first, "QR-2": SECOND}

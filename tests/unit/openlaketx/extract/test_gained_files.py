@@ -9,7 +9,7 @@ import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction
 
 from lakeguard_sdk.core.enums import CommitKind, LoadType, MoveKind
-from lakeguard_sdk.errors import BuildFailed, TableUnreadable
+from lakeguard_sdk.errors import NewRowsUnknown, TableUnreadable
 from lakeguard_sdk.model.delta_log import PUBLISH_APP, CommitAuthor
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.run import InputPin, TableSnapshot
@@ -119,6 +119,11 @@ def merge_and_vacuum(table: Governed) -> None:
     (Path(table.location) / "runs/run_3/part.parquet").unlink()
 
 
+def replace_all(table: Governed) -> None:
+    staged = table.stage("runs/run_3/part.parquet", [3])
+    table.published(commit_publish(table.intent(staged, load=LoadType.FULL)))
+
+
 LOSSES = {
     "lost rows": (lose_rows, [1, 3]),
     "lost rows since": (merge_and_restore, [1, 2]),
@@ -140,7 +145,15 @@ def test_a_load_by_key_reads_all_where_rows_went(
 @pytest.mark.parametrize("load", REFUSE)
 def test_an_append_is_refused_where_rows_went(table: Governed, load: LoadType, words: str) -> None:
     LOSSES[words][0](table)
-    with pytest.raises(BuildFailed, match=rf"{words}.*FULL"):
+    with pytest.raises(NewRowsUnknown, match=words) as raised:
+        read(table, 2, load)
+    assert "set load type FULL, or INCREMENTAL with keys" in raised.value.next_command
+
+
+@pytest.mark.parametrize("load", REFUSE)
+def test_an_append_names_a_parent_that_replaces_its_rows(table: Governed, load: LoadType) -> None:
+    replace_all(table)
+    with pytest.raises(NewRowsUnknown, match="all were replaced, as load type FULL"):
         read(table, 2, load)
 
 

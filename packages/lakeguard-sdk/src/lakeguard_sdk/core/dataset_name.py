@@ -14,7 +14,9 @@ from lakeguard_sdk.core.enums import Layer
 from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.errors import BadAddress, BadName
 
-_WORD = re.compile(r"[a-z][a-z0-9_]{0,127}\Z")
+WORD_PATTERN = "[a-z][a-z0-9_]{0,127}"
+"""Of names of datasets, without the layer, and of other definitions."""
+_WORD = re.compile(rf"{WORD_PATTERN}\Z")
 
 
 def check_word(text: str) -> str:

@@ -78,7 +78,7 @@ LakeGuardError
 │   │     StagingFailed LG-5005, WorkerMissing LG-5006, DeliveryFailed LG-5007,
 │   │     SecretMissing LG-5008, SourceUnavailable LG-5009*, LoadFailed LG-5010,
 │   │     Interrupted LG-5011, SparkNotStarted LG-5012, SparkExited LG-5013, DiskFull LG-5014*,
-│   │     BuildProcessEnded LG-5015*, GateProcessEnded LG-5016,
+│   │     BuildProcessEnded LG-5015*, GateProcessEnded LG-5016, NewRowsUnknown LG-5017,
 │   │     VersionUnreadable LG-5020, NotRebuildable LG-5021, FileDamaged LG-5022,
 │   │     PublishFailed LG-5101
 │   ├── scheduling
@@ -222,6 +222,7 @@ from lakeguard_sdk.errors.engine import (
     NotInRun as NotInRun,
     NotPublishable as NotPublishable,
     NotRebuildable as NotRebuildable,
+    NewRowsUnknown as NewRowsUnknown,
     NoteRefused as NoteRefused,
     PathsForbidden as PathsForbidden,
     PublishBlocked as PublishBlocked,

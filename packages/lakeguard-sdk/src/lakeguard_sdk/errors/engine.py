@@ -252,6 +252,17 @@ class GateProcessEnded(EngineError):
     next_command = "lakeguard runs {dataset}, then publish again"
 
 
+class NewRowsUnknown(EngineError):
+    """The load adds the new rows of its first parent, and the parent has replaced rows since."""
+
+    code = "LG-5017"
+    what = "{dataset} could not be built: {reason}, so it is unknown which rows are new"
+    next_command = (
+        "set load type FULL, or INCREMENTAL with keys, in the definition of {dataset};"
+        " then: lakeguard apply, lakeguard run {dataset}"
+    )
+
+
 class VersionUnreadable(EngineError):
     """Choose a version whose files all exist: files removed by maintenance cannot be restored."""
 

@@ -19,7 +19,7 @@ from lakeguard.registry.files.sources_and_targets import read_source, read_targe
 from lakeguard.registry.files.table_locations import nested_places, own_place_problem
 from lakeguard.registry.kinds import LAYER_FOLDERS, gathered, name_of
 from lakeguard.registry.macros import Macros, built_in_rules
-from lakeguard.registry.sql.sql_builds import read_datasets
+from lakeguard.registry.sql.sql_builds import check_sql, read_datasets, sql_error
 from lakeguard.registry.text.characters import look_alike
 from lakeguard.registry.text.definition_positions import by_file, sharpened
 from lakeguard.registry.text.problems import Findings
@@ -34,6 +34,7 @@ from lakeguard.registry.text.yaml_nodes import (
 from lakeguard.registry.validation.invariants import cycle_errors
 from lakeguard.registry.validation.kind_invariants import definition_errors
 from lakeguard_sdk.core.canonical_json import unordered_hash
+from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.errors import (
     BadSql,
@@ -86,6 +87,19 @@ def _after_the_catalogue(found: DefinitionFile) -> bool:
     return found.folder != "rules"
 
 
+def _sql_errors(
+    build: FromSql, parents: tuple[DatasetName, ...] | None
+) -> Iterator[DefinitionError]:
+    """Without parents, every table may be one."""
+    if parents is None:
+        try:
+            parents = tuple(read_datasets(build.text))
+        except SqlRefused:  # then it is the only problem
+            parents = ()
+    for problem in check_sql(build.text, frozenset(parents), columns=None):
+        yield sql_error(build.file, build.text, problem)
+
+
 class _Loader:
     def __init__(self, folder: Path, findings: Findings) -> None:
         self.folder = folder
@@ -119,7 +133,7 @@ class _Loader:
         self._refuse_secrets(document, document.root, "")
         if found.folder in LAYER_FOLDERS:
             definition: Definition | None = read_dataset(
-                document, self.findings, self.files, self._macros
+                document, self.findings, self.files, self._macros, _sql_errors
             )
         else:
             definition = _READERS[found.folder](document, self.findings)

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakeguard_sdk.core.enums import CommitKind, LoadType
-from lakeguard_sdk.errors import BuildFailed, TableUnreadable
+from lakeguard_sdk.errors import NewRowsUnknown, TableUnreadable
 from lakeguard_sdk.model.delta_log import (
     Commit,
     commits_since,
@@ -64,7 +64,7 @@ def _paths_to_read(pin: InputPin, dataset: str, load: LoadType) -> set[str]:
     check_shown(pin.input.dataset, shown.table_id, shown.location, shown.commit, pinned)
     if pin.since is None:
         return pinned
-    _paths(pin.since, pin)
+    earlier = _paths(pin.since, pin)
     storage = storage_for(pin.snapshot.location)
     try:
         gained = _gained_files(storage, pin.since, pin.snapshot)
@@ -75,17 +75,13 @@ def _paths_to_read(pin: InputPin, dataset: str, load: LoadType) -> set[str]:
     if load in _FROM_ANYWHERE and (gained.lost or vacuumed):
         return pinned
     if gained.lost:
-        raise BuildFailed(
-            dataset=dataset,
-            reason=f"{pin.input.dataset} lost rows since the version read last, so it is unknown"
-            f" what to append: roll {dataset} back to an earlier version, or load it FULL",
-        )
+        why = f"{pin.input.dataset} lost rows since the version read last"
+        if earlier and earlier <= gained.gone:
+            why += ": all were replaced, as load type FULL does in every run"
+        raise NewRowsUnknown(dataset=dataset, reason=why)
     if vacuumed:
-        raise BuildFailed(
-            dataset=dataset,
-            reason=f"new files of {pin.input.dataset} were compacted, and {vacuumed} is gone, so"
-            f" it is unknown what to append: set load type FULL, then lakeguard run {dataset}",
-        )
+        why = f"new files of {pin.input.dataset} were compacted, and {vacuumed} is gone"
+        raise NewRowsUnknown(dataset=dataset, reason=why)
     return gained.paths
 
 
@@ -145,6 +141,8 @@ class Gained:
     """Files added since, under their original names; compactions are ignored."""
 
     paths: set[str] = field(default_factory=set)
+    gone: set[str] = field(default_factory=set)
+    """Earlier files that were removed, not by a compaction."""
     lost: bool = False
     """Whether earlier rows were removed, or may have been."""
 
@@ -152,7 +150,7 @@ class Gained:
 def _gained_files(storage: Storage, since: TableSnapshot, until: TableSnapshot) -> Gained:
     """Replay the log from one commit to the other; ValueError if a commit is missing."""
     gained = Gained(lost=until.commit < since.commit)
-    gone: set[str] = set()
+    gone = gained.gone
     kinds: set[str] = set()
     last = since.commit
     for commit in commits_since(storage, since.location, since.commit):

@@ -13,6 +13,7 @@ from lakeguard.cli.terminal.layout import (
     toned,
 )
 from lakeguard.registry.planning.describe import PlanLine, describe
+from lakeguard.services.definition_warnings import DefinitionWarning
 from lakeguard.services.next_commands import way_to_build
 from lakeguard.services.plain_text import escaped, plural
 from lakeguard.services.unfailable_rules import UnfailableRule
@@ -66,6 +67,14 @@ def _change(change: Change) -> str:
     if change.after is None:
         return f"- {escaped(change.field)}: {escaped(change.before)}"
     return f"~ {escaped(change.field)}: {escaped(change.before)} → {escaped(change.after)}"
+
+
+def warning_lines(found: Sequence[DefinitionWarning]) -> list[str]:
+    """Valid definitions that will not do what they say."""
+    return [
+        f"{toned('! warning', Tone.WARN)}  {escaped(item.about)}: {escaped(item.why)}"
+        for item in found
+    ]
 
 
 def unfailable_lines(found: Sequence[UnfailableRule]) -> list[str]:

@@ -51,6 +51,8 @@ class DatasetPage:
     target: TargetDefinition | None = None
     lineage: Sequence[ColumnLineage] = ()
     """Of the published version."""
+    published_columns: Sequence[str] | None = None
+    """Of the published version; None if there is none."""
 
     def to_data(self) -> dict[str, object]:
         return {
@@ -142,7 +144,7 @@ def _columns(page: DatasetPage) -> list[str]:
             escaped(column.name),
             column.type,
             " ".join(f"#{escaped(tag)}" for tag in column.tags),
-            _declared(column) or _made_of(column.name, page.lineage),
+            _declared(column) or _made_of(column.name, page),
             escaped(column.description),
         ]
         for column in page.definition.columns
@@ -160,11 +162,13 @@ def _declared(column: ColumnDefinition) -> str:
     return ""
 
 
-def _made_of(column: str, lineage: Sequence[ColumnLineage]) -> str:
+def _made_of(column: str, page: DatasetPage) -> str:
     """Its input columns; empty without lineage."""
-    if not lineage:
+    if page.published_columns is not None and column not in page.published_columns:
+        return "not in the published version"
+    if not page.lineage:
         return ""
-    own = [edge for edge in lineage if edge.column == column]
+    own = [edge for edge in page.lineage if edge.column == column]
     if not own:
         return "from no column"
     unknown = [edge.input for edge in own if edge.input_column is None]

@@ -24,6 +24,7 @@ from lakeguard.gate.grammar.pattern_shape import (
     Sequence,
     Span,
     check_shape,
+    includes,
     inverted,
     is_empty,
     is_universal,
@@ -79,6 +80,14 @@ def check_pattern(pattern: str) -> None:
 def matches_everything(pattern: str) -> bool:
     """Whether every text matches; False for a refused pattern."""
     return is_universal(_Reader(pattern).read()) if _is_accepted(pattern) else False
+
+
+@lru_cache(maxsize=1024)
+def matches_all_of(pattern: str, other: str) -> bool:
+    """Whether every text that the other pattern matches, matches; False for a refused pattern."""
+    if not (_is_accepted(pattern) and _is_accepted(other)):
+        return False
+    return includes(_Reader(pattern).read(), _Reader(other).read())
 
 
 @lru_cache(maxsize=1024)

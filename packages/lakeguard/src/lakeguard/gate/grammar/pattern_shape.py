@@ -234,29 +234,67 @@ def _overlap(one: Span, other: Span) -> bool:
 _SURROGATES = range(0xD800, 0xE000)
 """Code points that occur in no text."""
 _END = 0x110000
-_MOST_STATES = 200
+_MOST_STEPS = 20_000
+_ANY: Span = ((0, _LAST),)
 
 State = tuple[PatternNode, ...]
 """What must still match, in sequence."""
+States = frozenset[State]
 
 
 def is_universal(node: PatternNode) -> bool:
     """Whether the pattern matches every text; False if that takes too long to prove."""
-    characters = list(_representatives(node))
-    start: frozenset[State] = frozenset({(node,)})
-    seen, waiting = {start}, [start]
+    return includes(node, Repeated(Characters(_ANY), 0, None))
+
+
+def includes(node: PatternNode, other: PatternNode) -> bool:
+    """Whether the pattern matches every text that the other one matches; False if that takes too
+    long to prove."""
+    characters = list(_representatives(Sequence((node, other))))
+    start: tuple[States, States] = (frozenset({(node,)}), frozenset({(other,)}))
+    seen, waiting, steps = {start}, [start], 0
     while waiting:
-        states = waiting.pop()
-        if not any(all(map(nullable, state)) for state in states):
+        own, others = waiting.pop()
+        if any(map(_matches_all, own)):
+            continue
+        if any(map(_may_end, others)) and not any(map(_may_end, own)):
             return False
         for character in characters:
-            after = frozenset(left for state in states for left in _after(state, character))
-            if after not in seen:
+            after = _after_each(own, character), _after_each(others, character)
+            steps += len(own) + len(others)
+            if after[1] and after not in seen:
                 seen.add(after)
                 waiting.append(after)
-        if len(seen) > _MOST_STATES:
+        if steps > _MOST_STEPS:
             return False
     return True
+
+
+def _after_each(states: States, character: int) -> States:
+    return frozenset(left for state in states for left in _after(state, character))
+
+
+def _may_end(state: State) -> bool:
+    return all(map(nullable, state))
+
+
+def _matches_all(state: State) -> bool:
+    """Whether one part matches every text and the others may be empty; False if unknown."""
+    return _may_end(state) and any(map(_is_any_text, state))
+
+
+def _is_any_text(node: PatternNode) -> bool:
+    match node:
+        case Characters():
+            return False
+        case Sequence(items=items):
+            return _matches_all(items)
+        case Alternatives(options=options):
+            return any(map(_is_any_text, options))
+        case Repeated(item=Characters(span=span), low=0, high=None):
+            return is_empty(Characters(inverted(span)))
+        case Repeated(item=item):
+            return _is_any_text(item)
 
 
 def is_empty(node: PatternNode) -> bool:

@@ -41,6 +41,10 @@ class FreezeBetween(PolicyForm):
         word = "frozen" if frozen else "not frozen"
         return PolicyResult(not frozen, f"{word} at {moment_words(policy_input.clock)}")
 
+    def is_over(self, clock: datetime) -> bool:
+        """Whether it ended before ``clock``, so that it never applies again."""
+        return _finish(self.end) <= clock
+
     def __str__(self) -> str:
         return f"freeze {self.start}..{self.end}"
 

@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from lakeguard.gate.grammar.cursor import Cursor
-from lakeguard.gate.grammar.pattern import matches_everything
+from lakeguard.gate.grammar.pattern import matches_all_of
 from lakeguard.gate.policy_types.policy_form import (
     FormReference,
     PolicyForm,
@@ -21,6 +21,7 @@ from lakeguard.gate.policy_types.policy_tokens import (
     list_text,
     quoted,
 )
+from lakeguard_sdk.core.dataset_name import WORD_PATTERN
 from lakeguard_sdk.core.enums import PolicyType
 
 
@@ -100,6 +101,9 @@ OWNERSHIP = PolicyKind(
 
 # ``columns match '[a-z][a-z0-9_]*'``, ``dataset match '…'``
 
+_POSSIBLE = {"columns": "[^\\x00-\\x1f\\x7f]+", "dataset": WORD_PATTERN}
+"""Which names there may be at all: those of columns are printable and not empty."""
+
 
 class NamesMatch(PolicyForm):
     """Every name matches the pattern in full."""
@@ -130,8 +134,8 @@ def _read_naming(cursor: Cursor) -> NamesMatch:
     pattern = expect_pattern(cursor, "the pattern matches the whole name")
     if "\\p{" in pattern or "\\x{" in pattern:
         raise cursor.refuse(place, "use plain characters in a naming pattern")
-    if matches_everything(f"{pattern}|"):
-        raise cursor.refuse(place, "this always holds: every name matches")
+    if matches_all_of(pattern, _POSSIBLE[word]):
+        raise cursor.refuse(place, f"this always holds: every name of a {word.rstrip('s')} matches")
     return NamesMatch.model_validate({"of": word, "pattern": pattern})
 
 

@@ -10,11 +10,10 @@ from lakeguard.gate.grammar.unparse import written_text
 from lakeguard.gate.rule_types.nulls import failing_rows
 from lakeguard.gate.rule_types.rule_type import ParameterSpec, RuleType
 from lakeguard.gate.rule_types.value_limits import check_limits
+from lakeguard.gate.typecheck.aggregate_bounds import aggregate_interval
 from lakeguard.gate.typecheck.checks import Bounds, FormulaCheck, RowCheck, measure_ref
-from lakeguard.gate.typecheck.constant_conditions import compare_intervals
-from lakeguard.gate.typecheck.linear_forms import Interval
+from lakeguard.gate.typecheck.intervals import Interval, compare_intervals
 from lakeguard.gate.typecheck.resolution import Resolver
-from lakeguard.gate.typecheck.value_bounds import aggregate_interval
 from lakeguard_sdk.expressions.aggregates import divides
 from lakeguard_sdk.expressions.conditions import Comparison, Not
 from lakeguard_sdk.expressions.measures import GroupFaults, RowCount

@@ -20,6 +20,7 @@ from lakeguard.gate.grammar.rule import (
 from lakeguard.gate.rule_types.catalog import RULE_TYPES
 from lakeguard.gate.rules.parse import read_rule
 from lakeguard.gate.rules.worst_values import without_worst_values
+from lakeguard.gate.typecheck.aggregate_bounds import aggregate_interval, measure_interval
 from lakeguard.gate.typecheck.checks import (
     Bounds,
     Check,
@@ -33,14 +34,10 @@ from lakeguard.gate.typecheck.checks import (
     history_depth,
     measure_ref,
 )
-from lakeguard.gate.typecheck.constant_conditions import compare_intervals, never_true
-from lakeguard.gate.typecheck.linear_forms import Interval
+from lakeguard.gate.typecheck.constant_conditions import never_true
+from lakeguard.gate.typecheck.intervals import Interval, compare_intervals
 from lakeguard.gate.typecheck.resolution import Resolver
-from lakeguard.gate.typecheck.value_bounds import (
-    aggregate_interval,
-    interval_of,
-    measure_interval,
-)
+from lakeguard.gate.typecheck.value_bounds import interval_of
 from lakeguard_sdk.core.enums import Severity
 from lakeguard_sdk.expressions.conditions import And, Comparison
 from lakeguard_sdk.expressions.measures import (

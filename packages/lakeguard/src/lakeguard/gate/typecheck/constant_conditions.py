@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from datetime import date, timedelta
+from collections.abc import Iterator
 from decimal import Decimal
-from math import ceil, floor
-from typing import Any
 
 from lakeguard.gate.grammar.pattern import matches_everything, matches_nothing
 from lakeguard.gate.grammar.syntax_tree import OPPOSITES
-from lakeguard.gate.typecheck.linear_forms import Interval
-from lakeguard.gate.typecheck.scalars import as_scalar
+from lakeguard.gate.typecheck.intervals import ZERO, compare_intervals
+from lakeguard.gate.typecheck.remaining_values import SIDES, remaining_values
+from lakeguard.gate.typecheck.scalar_branches import branched
 from lakeguard.gate.typecheck.simple_scalars import plain, same_value, strict_parts
 from lakeguard.gate.typecheck.value_bounds import (
-    NOTHING,
+    difference,
     difference_interval,
     interval_of,
+    step_of,
 )
 from lakeguard_sdk.expressions.conditions import (
     And,
@@ -35,24 +33,18 @@ from lakeguard_sdk.expressions.conditions import (
     Matches,
     Not,
     Or,
+    Predicate,
     Scalar,
     Test,
     Value,
     type_of,
 )
-from lakeguard_sdk.types.schema import FLOATS, INTEGERS, TIMES, is_numeric
+from lakeguard_sdk.types.schema import FLOATS
 
 _MOST_CASES = 256
+_DEEPEST_BRANCH = 3
+"""Branches inside of conditions of branches are not followed further: each level triples them."""
 _DIFFERS = (Comparison.NE, Comparison.LT, Comparison.GT)
-_SIDES = {
-    Comparison.EQ: {0},
-    Comparison.NE: {-1, 1},
-    Comparison.LT: {-1},
-    Comparison.LE: {-1, 0},
-    Comparison.GT: {1},
-    Comparison.GE: {0, 1},
-}
-"""Whether the left side may be below (-1), equal to (0) or above (1) the right one."""
 
 Case = tuple[Condition, ...]
 """Conditions without And and Or that must all be TRUE."""
@@ -70,22 +62,33 @@ def never_true(condition: Condition) -> bool:
     return all(_excluded(case) for case in _cases(condition))
 
 
-def _cases(condition: Condition) -> list[Case]:
+def _cases(condition: Condition, depth: int = 0) -> list[Case]:
     """At least one is TRUE where the condition is; parts with too many cases are left out."""
     match condition:
         case Not(item=And() | Or() | Not() | Compare() as inner):
-            return _cases(_negated(inner))
+            return _cases(_negated(inner), depth)
         case Or(items=items):
-            options = [case for item in items for case in _cases(item)]
+            options = [case for item in items for case in _cases(item, depth)]
             return options if len(options) <= _MOST_CASES else [()]
         case And(items=items):
             found: list[Case] = [()]
             for item in items:
-                parts = _cases(item)
+                parts = _cases(item, depth)
                 if len(found) * len(parts) <= _MOST_CASES:
                     found = [(*case, *part) for case in found for part in parts]
             return found
-    return [(condition,)]
+    return _branch_cases(condition, depth)
+
+
+def _branch_cases(condition: Condition, depth: int) -> list[Case]:
+    """A condition without And and Or, beside each of its branches."""
+    options = branched(condition) if depth < _DEEPEST_BRANCH else []
+    if options in ([], [(condition,)]):
+        return [(condition,)]
+    found = [
+        (condition, *case) for option in options for case in _cases(And(items=option), depth + 1)
+    ]
+    return found if len(found) <= _MOST_CASES else [(condition,)]
 
 
 def _negated(condition: Condition) -> Condition:
@@ -109,7 +112,7 @@ def _excluded(case: Case) -> bool:
         or _contradict(case)
         or _null_and_present(case)
         or any(not sides for sides in _column_pairs(case).values())
-        or any(values.is_empty for values in _values(case).values())
+        or any(values.is_empty for values in remaining_values(case))
     )
 
 
@@ -119,10 +122,10 @@ def _is_false(condition: Condition) -> bool:
         case Compare(op=op, left=left, right=right):
             if same_value(left, right):
                 return op in _DIFFERS
-            difference = difference_interval(left, right)
-            return False in (
-                compare_intervals(op, interval_of(left), interval_of(right)),
-                compare_intervals(op, difference, NOTHING),
+            return (
+                compare_intervals(op, interval_of(left), interval_of(right)) is False
+                or compare_intervals(op, difference_interval(left, right), ZERO) is False
+                or (op is Comparison.EQ and _never_equal(left, right))
             )
         case InSet(of=of, values=values):
             reach = interval_of(of)
@@ -137,7 +140,15 @@ def _is_false(condition: Condition) -> bool:
             return matches_nothing(pattern)
         case Not(item=Matches(pattern=pattern)):
             return matches_everything(pattern)
+        case Not(item=Test(predicate=Predicate.IS_FINITE, of=of)):
+            return None not in interval_of(of)
     return False
+
+
+def _never_equal(one: Scalar, other: Scalar) -> bool:
+    """Whether exact numbers differ because of the steps that they go in, as ``2 * n`` and 3."""
+    less = difference(one, other)
+    return less is not None and less.is_never_zero(step_of)
 
 
 def _is_there(node: Scalar) -> bool:
@@ -153,7 +164,9 @@ def _is_there(node: Scalar) -> bool:
 
 
 def _never_nan(node: Scalar) -> bool:
-    """Whether the value is computed from exact numbers, which are never NaN."""
+    """Whether the value has an upper bound or is computed from exact numbers: NaN is above all."""
+    if interval_of(node).high is not None:
+        return True
     match node:
         case Call(function=Function.DOUBLE, arguments=(of,)):
             return type_of(of) not in FLOATS
@@ -203,173 +216,7 @@ def _column_pairs(case: Case) -> dict[tuple[Scalar, Scalar], set[int]]:
             continue
         left, right = plain(item.left), plain(item.right)
         if (right, left) in found:
-            found[right, left] &= {-side for side in _SIDES[item.op]}
+            found[right, left] &= {-side for side in SIDES[item.op]}
         else:
-            found.setdefault((left, right), {-1, 0, 1}).intersection_update(_SIDES[item.op])
+            found.setdefault((left, right), {-1, 0, 1}).intersection_update(SIDES[item.op])
     return found
-
-
-# The values that are left for one scalar.
-
-
-@dataclass
-class _Values:
-    """Values of one scalar that every condition of a case allows."""
-
-    scalar: Scalar
-    is_nan: bool = False
-    allowed: list[set[Any]] = field(default_factory=list)
-    refused: set[Any] = field(default_factory=set)
-    bounds: list[tuple[Comparison, Any]] = field(default_factory=list)
-
-    @property
-    def is_empty(self) -> bool:
-        upper = (Comparison.LT, Comparison.LE)
-        if self.is_nan:  # above every literal
-            return bool(self.allowed) or any(op in upper for op, _ in self.bounds)
-        if self.allowed:
-            return not any(map(self._passes, set.intersection(*self.allowed)))
-        return self._nothing_between()
-
-    def _passes(self, value: Any) -> bool:
-        within = all(_side(value, end) in _SIDES[op] for op, end in self.bounds)
-        return within and value not in self.refused
-
-    def _nothing_between(self) -> bool:
-        low, low_open = _strictest(self.bounds, Comparison.GT, Comparison.GE)
-        high, high_open = _strictest(self.bounds, Comparison.LT, Comparison.LE)
-        kind = type_of(self.scalar)
-        if kind in INTEGERS or kind == "date":
-            return self._no_step_between(low, low_open, high, high_open)
-        if low is None or high is None:
-            return False
-        return bool(low > high or (low == high and (low_open or high_open or low in self.refused)))
-
-    def _no_step_between(self, low: Any, low_open: bool, high: Any, high_open: bool) -> bool:
-        """Of whole numbers and dates, which have neighbours."""
-        first, last = _first(low, low_open), _last(high, high_open)
-        if type_of(self.scalar) in INTEGERS:
-            reach = interval_of(self.scalar)
-            first = max((end for end in (first, reach.low) if end is not None), default=None)
-            last = min((end for end in (last, reach.high) if end is not None), default=None)
-        if first is None or last is None:
-            return False
-        if first > last:
-            return True
-        between = {value for value in self.refused if first <= value <= last}
-        steps = (last - first).days if isinstance(first, date) else int(last - first)
-        return len(between) == steps + 1
-
-
-def _strictest(
-    bounds: Iterable[tuple[Comparison, Any]], open_op: Comparison, closed_op: Comparison
-) -> tuple[Any, bool]:
-    """The narrowest bound of a side, and whether it is itself excluded."""
-    found = [(end, op is open_op) for op, end in bounds if op in (open_op, closed_op)]
-    if not found:
-        return None, False
-    pick = max if open_op is Comparison.GT else min
-    end = pick(end for end, _ in found)
-    return end, (end, True) in found
-
-
-def _first(low: Any, is_open: bool) -> Any:
-    if low is None or isinstance(low, date):
-        return low + timedelta(days=1) if is_open and low is not None and low < date.max else low
-    return Decimal(floor(low) + 1 if is_open else ceil(low))
-
-
-def _last(high: Any, is_open: bool) -> Any:
-    if high is None or isinstance(high, date):
-        return (
-            high - timedelta(days=1) if is_open and high is not None and high > date.min else high
-        )
-    return Decimal(ceil(high) - 1 if is_open else floor(high))
-
-
-def _values(case: Case) -> dict[Scalar, _Values]:
-    found: dict[Scalar, _Values] = {}
-    for item in case:
-        of = _compared_with_literals(item)
-        if of is not None:
-            values = found.setdefault(of, _Values(of))
-            if type_of(of) == "boolean" and not values.allowed:
-                values.allowed.append({"true", "false"})
-            _narrow(values, item)
-    return found
-
-
-def _compared_with_literals(item: Condition) -> Scalar | None:
-    match item:
-        case Compare(left=left, right=Value() as right) if _place(right) is not None:
-            return plain(left)
-        case InSet(of=of, values=listed) | Not(item=InSet(of=of, values=listed)):
-            return plain(of) if None not in map(_place, listed) else None
-        case IsNan(of=of):
-            return plain(of)
-    return None
-
-
-def _narrow(values: _Values, item: Condition) -> None:
-    match item:
-        case Compare(op=Comparison.EQ, right=right):
-            values.allowed.append({_place(right)})
-        case Compare(op=Comparison.NE, right=right):
-            values.refused.add(_place(right))
-        case Compare(op=op, right=right):
-            values.bounds.append((op, _place(right)))
-        case InSet(values=listed):
-            values.allowed.append(set(map(_place, listed)))
-        case Not(item=InSet(values=listed)):
-            values.refused.update(map(_place, listed))
-        case IsNan():
-            values.is_nan = True
-
-
-def _place(value: Scalar) -> Any:
-    """A literal as a sortable value; None if its type has no portable order."""
-    if not isinstance(value, Value):
-        return None
-    if value.type == "string":
-        return value.text.encode()
-    if value.type == "boolean":
-        return value.text
-    ordered = is_numeric(value.type) or value.type in TIMES
-    return as_scalar(value.text, value.type) if ordered else None
-
-
-def _side(one: Any, other: Any) -> int:
-    return int(one > other) - int(one < other)
-
-
-# Comparisons of intervals.
-
-
-def compare_intervals(op: Comparison, one: Interval, other: Interval) -> bool | None:
-    """The result of a comparison of two intervals; None if it varies."""
-    match op:
-        case Comparison.GE:
-            return _below(other, one, strict=False)
-        case Comparison.LE:
-            return _below(one, other, strict=False)
-        case Comparison.LT:
-            return _below(one, other, strict=True)
-        case Comparison.GT:
-            return _below(other, one, strict=True)
-    if True in (_below(one, other, strict=True), _below(other, one, strict=True)):
-        return op is Comparison.NE
-    same = None not in one and one.low == one.high == other.low == other.high
-    return (op is Comparison.EQ) if same else None
-
-
-def _below(one: Interval, other: Interval, *, strict: bool) -> bool | None:
-    """Whether every number of one is below (or not above) every number of the other."""
-    if _before(one.high, other.low, equal=not strict):
-        return True
-    return False if _before(other.high, one.low, equal=strict) else None
-
-
-def _before(high: Decimal | None, low: Decimal | None, *, equal: bool) -> bool:
-    if high is None or low is None:
-        return False
-    return high < low or (equal and high == low)

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Generic, NamedTuple, TypeVar
+from fractions import Fraction
+from math import gcd
+from typing import Generic, TypeVar
 
 from lakeguard.gate.grammar.literals import EXACT
+from lakeguard.gate.typecheck.intervals import Interval
 from lakeguard_sdk.expressions.conditions import Arithmetic
 
 _ZERO = Decimal(0)
-
-
-class Interval(NamedTuple):
-    """Inclusive ends; None is open. NaN is above every number."""
-
-    low: Decimal | None = None
-    high: Decimal | None = None
 
 
 Part = TypeVar("Part", bound=Hashable)
@@ -41,16 +37,31 @@ class LinearForm(Generic[Part]):
         self, reach: Callable[[Part], Interval], never_above: Callable[[Part, Part], bool]
     ) -> Interval:
         """Never too narrow. ``never_above`` says that one part is at most as large as another."""
-        nothing: LinearForm[Part] = LinearForm({})
-        low = _most(nothing.plus(self, Decimal(-1)), reach, never_above)
+        empty: LinearForm[Part] = LinearForm({})
+        low = _most(empty.plus(self, Decimal(-1)), reach, never_above)
         high = _most(self, reach, never_above)
         return Interval(None if low is None else low.copy_negate(), high)
+
+    def is_never_zero(self, step: Callable[[Part], Decimal | None]) -> bool:
+        """Whether the constant is no sum of multiples of the steps: ``2 * n + 1`` is never 0.
+        ``step`` returns the number that every value of a part is a multiple of, or None."""
+        steps = {part: step(part) for part in self.factors}
+        shared = Fraction(0)
+        for part, factor in self.factors.items():
+            if (size := steps[part]) is None:
+                return False
+            one = Fraction(factor) * Fraction(size)
+            shared = Fraction(
+                gcd(shared.numerator * one.denominator, one.numerator * shared.denominator),
+                shared.denominator * one.denominator,
+            )
+        return shared != 0 and (Fraction(self.constant) / shared).denominator != 1
 
 
 def combined(
     op: Arithmetic, one: LinearForm[Part] | None, other: LinearForm[Part] | None
 ) -> LinearForm[Part] | None:
-    """None if it is no sum of parts with constant factors."""
+    """The form of an operation; None if it is no sum of parts with constant factors."""
     if one is None or other is None:
         return None
     match op:
@@ -60,8 +71,8 @@ def combined(
             return one.plus(other, Decimal(-1))
         case Arithmetic.MULTIPLY if not one.factors or not other.factors:
             constant, scaled = (one, other) if not one.factors else (other, one)
-            nothing: LinearForm[Part] = LinearForm({})
-            return nothing.plus(scaled, constant.constant)
+            empty: LinearForm[Part] = LinearForm({})
+            return empty.plus(scaled, constant.constant)
     return None
 
 
@@ -70,7 +81,8 @@ def _most(
     reach: Callable[[Part], Interval],
     never_above: Callable[[Part, Part], bool],
 ) -> Decimal | None:
-    """The highest value: of each pair where a part less another one is never above 0, nothing."""
+    """The highest possible value; None if it has no bound. A part less another one that it is never
+    above is at most 0."""
     paired = dict(form.factors)
     for small, large in [(a, b) for a in paired for b in paired if a != b and never_above(a, b)]:
         shared = min(paired[small], paired[large].copy_negate())
@@ -93,10 +105,3 @@ def _highest(
             return None
         total = EXACT.add(total, EXACT.multiply(factor, end))
     return total
-
-
-def narrower(one: Interval, other: Interval) -> Interval:
-    """What both allow."""
-    lows = [end for end in (one.low, other.low) if end is not None]
-    highs = [end for end in (one.high, other.high) if end is not None]
-    return Interval(max(lows, default=None), min(highs, default=None))

@@ -36,8 +36,7 @@ def plain(node: Scalar) -> Scalar:
 
 def same_value(one: Scalar, other: Scalar) -> bool:
     """Whether both have the same value wherever both have one."""
-    left, right = plain(one), plain(other)
-    return left == right or left == _first_choice(right) or right == _first_choice(left)
+    return plain(one) == plain(other)
 
 
 def strict_parts(node: Scalar) -> Iterator[Scalar]:
@@ -54,13 +53,6 @@ def strict_parts(node: Scalar) -> Iterator[Scalar]:
         case Call(function=function, arguments=arguments) if function is not Function.COALESCE:
             for argument in arguments:
                 yield from strict_parts(argument)
-
-
-def _first_choice(node: Scalar) -> Scalar | None:
-    """What ``coalesce`` returns wherever it is not NULL."""
-    if isinstance(node, Call) and node.function is Function.COALESCE:
-        return plain(node.arguments[0])
-    return None
 
 
 def _plain_call(node: Call) -> Scalar:

@@ -20,14 +20,15 @@ from lakeguard.gate.grammar.syntax_tree import (
     WhereNode,
     WrittenNode,
 )
-from lakeguard.gate.typecheck.constant_conditions import compare_intervals
-from lakeguard.gate.typecheck.typed_conditions import ConditionTyper
-from lakeguard.gate.typecheck.value_bounds import (
-    NOTHING,
+from lakeguard.gate.typecheck.aggregate_bounds import (
     aggregate_interval,
     is_there,
+    never_equal,
     total_difference,
+    whole_values,
 )
+from lakeguard.gate.typecheck.intervals import ZERO, compare_intervals
+from lakeguard.gate.typecheck.typed_conditions import ConditionTyper
 from lakeguard_sdk.core.enums import Scope
 from lakeguard_sdk.expressions.aggregates import (
     Figure,
@@ -177,8 +178,9 @@ class TotalTyper(AggregateTyper):
                 self._refuse_constant(part, False if False in results else all(results) or None)
                 return _negated(TotalAnd(items=both), negated)
             case Membership(of=of, values=values, negated=negated):
-                one = self._formula(of)
+                part, one = self._here, self._formula(of)
                 same = tuple(self._same(one, value) for value in values)
+                self._refuse_constant(part, self._lists_all(one, same) or None)
                 return _negated(TotalOr(items=same), negated)
         raise self._read.error(
             self._here, ("aggregates are numbers and must be compared with numbers")
@@ -189,18 +191,27 @@ class TotalTyper(AggregateTyper):
         self._refuse_constant(part, self._foretold(Comparison.EQ, one, other))
         return TotalCompare(op=Comparison.EQ, left=one, right=other)
 
+    def _lists_all(self, one: TotalValue, same: tuple[TotalCompare, ...]) -> bool:
+        """Whether every value that it may have is listed."""
+        possible = whole_values(one, self.measures, 1, len(same))
+        listed = {Decimal(item.right.text) for item in same if isinstance(item.right, Figure)}
+        return bool(possible) and possible <= listed
+
     def _refuse_constant(self, part: str, found: bool | None) -> None:
         if self._read.fresh and found is not None:
             message = "this is the same for every group"
             raise self._read.error(part, message)
 
     def _foretold(self, op: Comparison, one: TotalValue, other: TotalValue) -> bool | None:
-        """Every group has at least one row."""
+        """The result of a comparison in every group, which has at least one row; None if it
+        varies."""
         reaches = (aggregate_interval(side, self.measures, 1) for side in (one, other))
         found = compare_intervals(op, *reaches)
         if found is not None:
             return found
-        return compare_intervals(op, total_difference(one, other, self.measures, 1), NOTHING)
+        if op in (Comparison.EQ, Comparison.NE) and never_equal(one, other, self.measures):
+            return op is Comparison.NE
+        return compare_intervals(op, total_difference(one, other, self.measures, 1), ZERO)
 
     def terms(self) -> tuple[GroupTerm, ...]:
         """The aggregates, in the order that the condition refers to."""

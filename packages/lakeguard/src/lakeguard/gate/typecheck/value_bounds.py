@@ -1,21 +1,27 @@
-"""Interval arithmetic: the possible values of an expression, whatever the data."""
+"""The possible values of a scalar, whatever the data."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from decimal import Decimal
-from itertools import product
+from decimal import ROUND_HALF_UP, Decimal
 
-from lakeguard.gate.grammar.literals import EXACT, MOST_ROWS
-from lakeguard.gate.typecheck.linear_forms import Interval, LinearForm, combined, narrower
+from lakeguard.gate.grammar.literals import EXACT
+from lakeguard.gate.typecheck.intervals import (
+    ANYWHERE,
+    NEVER_NEGATIVE,
+    ZERO,
+    Interval,
+    absolute,
+    arithmetic_interval,
+    either,
+    is_never_negative,
+    narrower,
+    only,
+    remainder,
+    widened,
+)
+from lakeguard.gate.typecheck.linear_forms import LinearForm, combined
 from lakeguard.gate.typecheck.simple_scalars import plain
 from lakeguard.gate.typecheck.typed_values import type_limits
-from lakeguard_sdk.expressions.aggregates import (
-    Figure,
-    Reckoned,
-    Total,
-    TotalValue,
-)
 from lakeguard_sdk.expressions.arithmetic_types import exact_size
 from lakeguard_sdk.expressions.conditions import (
     Arithmetic,
@@ -24,36 +30,29 @@ from lakeguard_sdk.expressions.conditions import (
     Choice,
     ElementCount,
     Function,
-    IsNull,
     Length,
-    Not,
     Scalar,
     Value,
     type_of,
 )
-from lakeguard_sdk.expressions.measures import (
-    Aggregate,
-    AggregateFunction,
-    CountIf,
-    DistinctCount,
-    Measure,
-    Quantile,
-    RowCount,
-)
 from lakeguard_sdk.types.schema import FLOATS, is_numeric
 
-_ZERO, _ONE = Decimal(0), Decimal(1)
-_LONGEST = Decimal(2**31 - 1)
+_ONE = Decimal(1)
+_LENGTHS = Interval(Decimal(0), Decimal(2**31 - 1))
 """No engine holds a longer text or array."""
-
-
-_ANYWHERE = Interval()
-NOTHING = Interval(_ZERO, _ZERO)
-_PARTS_OF_TIMES = {
+_ROUNDED = Decimal("0.000001")
+"""More than the share by which a double differs from the exact result that it stands for."""
+_LARGEST = Decimal("1e300")
+"""Doubles of this size may become infinite."""
+_YEARS = Interval(Decimal(-6_000_000), Decimal(6_000_000))
+"""A date is a 32-bit number of days: builds and Parquet files have years beyond 1 to 9999."""
+_FIXED = {
+    Function.YEAR: _YEARS,
     Function.MONTH: Interval(_ONE, Decimal(12)),
     Function.DAY: Interval(_ONE, Decimal(31)),
-    Function.HOUR: Interval(_ZERO, Decimal(23)),
-    Function.WEEKDAY: Interval(_ZERO, Decimal(6)),
+    Function.HOUR: Interval(Decimal(0), Decimal(23)),
+    Function.WEEKDAY: Interval(Decimal(0), Decimal(6)),
+    Function.SIZE: _LENGTHS,
 }
 
 
@@ -61,266 +60,182 @@ def interval_of(node: Scalar) -> Interval:
     """Never too narrow; wider if the exact interval is unknown."""
     match node:
         case Value(type=kind, text=text) if is_numeric(kind):
-            return Interval(Decimal(text), Decimal(text))
-        case Length(of=Call(function=Function.SUBSTR, arguments=(_, _, Value(text=most)))):
-            return Interval(_ZERO, Decimal(most))
-        case Length() | ElementCount() | Call(function=Function.SIZE):
-            return Interval(_ZERO, _LONGEST)
+            return only(Decimal(text))
+        case Length(of=of):
+            return _length(of)
+        case ElementCount():
+            return _LENGTHS
         case Choice(then=then, otherwise=otherwise):
-            return _either(interval_of(then), interval_of(otherwise))
+            return either(interval_of(then), interval_of(otherwise))
         case Calculation():
             return _calculated(node)
         case Call():
             return _called(node)
     kind = type_of(node)
     exact = is_numeric(kind) and kind not in FLOATS
-    return Interval(*type_limits(kind)) if exact else _ANYWHERE
+    return Interval(*type_limits(kind)) if exact else ANYWHERE
+
+
+def step_of(node: Scalar) -> Decimal | None:
+    """The number that every value is a multiple of; None unless it is an exact number."""
+    size = exact_size(type_of(node))
+    return None if size is None else _ONE.scaleb(-size[1])
+
+
+def _length(of: Scalar) -> Interval:
+    """The possible lengths of a text."""
+    match of:
+        case Value(text=text):
+            return only(Decimal(len(text)))
+        case Choice(then=then, otherwise=otherwise):
+            return either(_length(then), _length(otherwise))
+        case Call(function=Function.CONCAT, arguments=arguments):
+            total = ZERO
+            for argument in arguments:
+                total = arithmetic_interval(Arithmetic.ADD, total, _length(argument))
+            return narrower(total, _LENGTHS)
+        case Call(function=Function.COALESCE, arguments=(first, *others)):
+            found = _length(first)
+            for other in others:
+                found = either(found, _length(other))
+            return found
+        case Call(function=Function.LOWER | Function.UPPER | Function.NULLIF, arguments=(text, *_)):
+            return _length(text)
+        case Call(function=Function.TRIM, arguments=(text,)):
+            return Interval(Decimal(0), _length(text).high)
+        case Call(function=Function.SUBSTR, arguments=(text, Value(text=start), *most)):
+            return _length_of_part(_length(text), Decimal(start), most)
+    return _LENGTHS
+
+
+def _length_of_part(whole: Interval, start: Decimal, most: list[Scalar]) -> Interval:
+    """The possible lengths of ``substr(text, start, most)``."""
+    left = arithmetic_interval(Arithmetic.SUBTRACT, whole, only(start - 1))
+    ends = [max(end, Decimal(0)) for end in left if end is not None]
+    limits = [Decimal(item.text) for item in most if isinstance(item, Value)]
+    return Interval(*(min([end, *limits]) for end in ends))
 
 
 def _called(node: Call) -> Interval:
-    if node.function in _PARTS_OF_TIMES:
-        return _PARTS_OF_TIMES[node.function]
+    if node.function in _FIXED:
+        return _FIXED[node.function]
     inner = interval_of(node.arguments[0])
     match node.function:
         case Function.DAYS_BETWEEN if node.arguments[0] == node.arguments[1]:
-            return NOTHING
+            return ZERO
         case Function.ABS:
-            return _absolute(inner)
+            return absolute(inner)
         case Function.NULLIF:
             return inner
         case Function.COALESCE:
             for other in node.arguments[1:]:
-                inner = _either(inner, interval_of(other))
+                inner = either(inner, interval_of(other))
             return inner
-        case Function.DOUBLE if inner.low is not None and inner.low >= 0:
-            return Interval(_ZERO)
-    return _ANYWHERE
+        case Function.ROUND:
+            return _rounded(inner, type_of(node))
+        case Function.DOUBLE:
+            return widened(inner, _ROUNDED)
+    return ANYWHERE
 
 
-def _absolute(inner: Interval) -> Interval:
-    low, high = inner
-    if low is not None and low >= 0:
-        return inner
-    if low is None or high is None:
-        return Interval(_ZERO)
-    return Interval(_ZERO, max(low.copy_abs(), high.copy_abs()))
-
-
-def _either(one: Interval, other: Interval) -> Interval:
-    low = None if one.low is None or other.low is None else min(one.low, other.low)
-    high = None if one.high is None or other.high is None else max(one.high, other.high)
-    return Interval(low, high)
+def _rounded(inner: Interval, kind: str) -> Interval:
+    """Rounding keeps the order."""
+    _, scale = exact_size(kind) or (0, 0)
+    step = _ONE.scaleb(-scale)
+    ends = (None if end is None else end.quantize(step, ROUND_HALF_UP, EXACT) for end in inner)
+    return Interval(*ends)
 
 
 def _calculated(node: Calculation) -> Interval:
-    """Exact numbers only: a double may be rounded, infinite or NaN."""
-    if node.type in FLOATS:
-        return _ANYWHERE
     one, other = interval_of(node.left), interval_of(node.right)
-    match node.op:
-        case Arithmetic.SUBTRACT if node.left == node.right:
-            return NOTHING
-        case Arithmetic.REMAINDER:
-            sizes = (exact_size(type_of(side)) for side in (node.left, node.right))
-            whole = all(size is not None and size[1] == 0 for size in sizes)
-            return _remainder(one, _absolute(other).high, _ONE if whole else _ZERO)
+    if node.left == node.right and _is_exact(node.left):
+        match node.op:
+            case Arithmetic.SUBTRACT | Arithmetic.REMAINDER:
+                return ZERO
+            case Arithmetic.DIVIDE:
+                return only(_ONE)
+    if node.type in FLOATS:
+        return _calculated_double(node.op, one, other)
+    if node.op is Arithmetic.REMAINDER:
+        return remainder(one, other, step_of(node) or Decimal(0))
     return arithmetic_interval(node.op, one, other)
+
+
+def _is_exact(node: Scalar) -> bool:
+    return exact_size(type_of(node)) is not None
+
+
+def _calculated_double(op: Arithmetic, one: Interval, other: Interval) -> Interval:
+    """Both sides and the result are rounded, which keeps the order; without bounds on both sides
+    the result may be infinite or NaN, which is above every number."""
+    if op is not Arithmetic.REMAINDER and None not in (*one, *other):
+        sides = (widened(side, _ROUNDED) for side in (one, other))
+        found = widened(arithmetic_interval(op, *sides), _ROUNDED)
+        if all(end is not None and end.copy_abs() < _LARGEST for end in found):
+            return found
+    positive = is_never_negative(one) and is_never_negative(other)
+    keeps_sign = op in (Arithmetic.ADD, Arithmetic.MULTIPLY, Arithmetic.DIVIDE)
+    return NEVER_NEGATIVE if positive and keeps_sign else ANYWHERE
+
+
+# Differences of exact scalars.
+
+
+def difference(one: Scalar, other: Scalar) -> LinearForm[Scalar] | None:
+    """One scalar less another one as a sum of parts; None unless both are exact numbers."""
+    return combined(Arithmetic.SUBTRACT, linear_form(one), linear_form(other))
 
 
 def difference_interval(one: Scalar, other: Scalar) -> Interval:
     """The possible values of one exact scalar less another one."""
-    form = combined(Arithmetic.SUBTRACT, _linear(one), _linear(other))
-    return _ANYWHERE if form is None else form.interval(interval_of, _never_above)
+    form = difference(one, other)
+    return ANYWHERE if form is None else form.interval(interval_of, _never_above)
 
 
-def _linear(node: Scalar) -> LinearForm[Scalar] | None:
-    """None for anything but exact numbers."""
-    kind = type_of(node)
-    if not is_numeric(kind) or kind in FLOATS:
+def linear_form(node: Scalar) -> LinearForm[Scalar] | None:
+    """The scalar as a sum of parts; None for anything but exact numbers."""
+    if not _is_exact(node):
         return None
     match node:
         case Value(text=text):
             return LinearForm({}, Decimal(text))
         case Calculation(op=op, left=left, right=right):
-            found = combined(op, _linear(left), _linear(right))
+            found = combined(op, linear_form(left), linear_form(right))
             if found is not None:
                 return found
+        case Length(of=of):
+            return _length_form(of)
     return LinearForm({plain(node): _ONE})
 
 
+def _length_form(of: Scalar) -> LinearForm[Scalar]:
+    match of:
+        case Value(text=text):
+            return LinearForm({}, Decimal(len(text)))
+        case Call(function=Function.CONCAT, arguments=arguments):
+            total: LinearForm[Scalar] = LinearForm({})
+            for argument in arguments:
+                total = total.plus(_length_form(argument))
+            return total
+        case Call(function=Function.LOWER | Function.UPPER, arguments=(text,)):
+            return _length_form(text)
+    return LinearForm({Length(of=plain(of)): _ONE})
+
+
 def _never_above(one: Scalar, other: Scalar) -> bool:
+    """Whether the first is at most the second wherever both have a value; False if unknown."""
     match other:
         case Call(function=Function.ABS, arguments=(of,)):
             return plain(of) == one
-    match one:
-        case Length(of=Call(function=Function.TRIM | Function.SUBSTR, arguments=(of, *_))):
-            return isinstance(other, Length) and plain(of) == plain(other.of)
+    return isinstance(one, Length) and isinstance(other, Length) and _is_part_of(one.of, other.of)
+
+
+def _is_part_of(text: Scalar, of: Scalar) -> bool:
+    """Whether a text is cut from another one."""
+    text = plain(text)
+    match text:
+        case Call(function=Function.TRIM | Function.SUBSTR, arguments=(inner, *_)):
+            return plain(inner) == of or _is_part_of(inner, of)
+        case Call(function=Function.LOWER | Function.UPPER, arguments=(inner,)):
+            return _is_part_of(inner, of)
     return False
-
-
-def arithmetic_interval(op: Arithmetic, one: Interval, other: Interval) -> Interval:
-    """For exact numbers; wider if the exact interval is unknown."""
-    match op:
-        case Arithmetic.ADD:
-            return Interval(_sum(one.low, other.low), _sum(one.high, other.high))
-        case Arithmetic.SUBTRACT:
-            return Interval(_sum(one.low, other.high, -1), _sum(one.high, other.low, -1))
-        case Arithmetic.MULTIPLY:
-            return _product(one, other)
-        case Arithmetic.DIVIDE if all(of.low is not None and of.low >= 0 for of in (one, other)):
-            return Interval(_ZERO)
-    return _ANYWHERE
-
-
-def _sum(one: Decimal | None, other: Decimal | None, sign: int = 1) -> Decimal | None:
-    if one is None or other is None:
-        return None
-    return EXACT.add(one, other) if sign > 0 else EXACT.subtract(one, other)
-
-
-def _product(one: Interval, other: Interval) -> Interval:
-    ends = [end for end in (*one, *other) if end is not None]
-    if len(ends) < 4:
-        below = any(reach.low is None or reach.low < 0 for reach in (one, other))
-        return _ANYWHERE if below else Interval(_ZERO)
-    found = [EXACT.multiply(left, right) for left, right in product(ends[:2], ends[2:])]
-    return Interval(min(found), max(found))
-
-
-def _remainder(of: Interval, by: Decimal | None, less: Decimal) -> Interval:
-    """The remainder has the sign of the dividend and is smaller than the divisor."""
-    most = None if by is None else EXACT.subtract(by, less)
-    if of.low is not None and of.low >= 0:
-        return Interval(_ZERO, most)
-    return Interval(None if most is None else most.copy_negate(), most)
-
-
-# Intervals of values computed from aggregates.
-
-_COUNTS = (RowCount, CountIf, DistinctCount)
-_MOST = Decimal(MOST_ROWS)
-_ROUNDED = Decimal("0.000001")
-"""Share by which a rounded mean or quantile may exceed the values that it is computed from."""
-
-
-def measure_interval(measure: Measure, rows: int = 0) -> Interval:
-    """The possible values of a measure of at least ``rows`` rows; wider if it is unknown."""
-    match measure:
-        case RowCount():
-            return Interval(Decimal(rows), _MOST)
-        case CountIf() | DistinctCount():
-            return Interval(_ZERO, _MOST)
-        case Aggregate(function=AggregateFunction.MIN | AggregateFunction.MAX, column=column):
-            return interval_of(column)
-        case Aggregate(function=AggregateFunction.SUM, column=column):
-            return _summed(interval_of(column))
-        case Aggregate(function=AggregateFunction.DEVIATION):
-            return Interval(_ZERO)
-        case Aggregate(function=AggregateFunction.MEAN, column=column) | Quantile(column=column):
-            return _widened(interval_of(column))
-    return _ANYWHERE
-
-
-def _summed(of: Interval) -> Interval:
-    """Of one value or as many as a table may have."""
-    low, high = of
-    return Interval(
-        None if low is None else min(low, EXACT.multiply(low, _MOST)),
-        None if high is None else max(high, EXACT.multiply(high, _MOST)),
-    )
-
-
-def _widened(of: Interval) -> Interval:
-    low, high = of
-    return Interval(
-        None if low is None else EXACT.subtract(low, EXACT.multiply(low.copy_abs(), _ROUNDED)),
-        None if high is None else EXACT.add(high, EXACT.multiply(high.copy_abs(), _ROUNDED)),
-    )
-
-
-_DIVIDING = (Arithmetic.DIVIDE, Arithmetic.REMAINDER)
-
-
-def aggregate_interval(of: TotalValue, terms: Sequence[Measure], rows: int) -> Interval:
-    """For at least ``rows`` rows; wider if the exact interval is unknown."""
-    match of:
-        case Figure(text=text):
-            return Interval(Decimal(text), Decimal(text))
-        case Total(term=term):
-            return measure_interval(terms[term], rows)
-        case Reckoned(op=op, left=left, right=right):
-            one, other = (aggregate_interval(side, terms, rows) for side in (left, right))
-            if op is not Arithmetic.DIVIDE:
-                return _reckoned(of, one, other, terms, rows)
-            found = arithmetic_interval(op, one, other)
-            less = Reckoned(op=Arithmetic.SUBTRACT, left=left, right=right)
-            most = _reckoned(less, one, other, terms, rows).high
-            at_most_one = found.low is not None and most is not None and most <= 0
-            return Interval(found.low, _ONE) if at_most_one else found
-
-
-def _reckoned(
-    of: Reckoned, one: Interval, other: Interval, terms: Sequence[Measure], rows: int
-) -> Interval:
-    """A sum, difference or product, by the intervals of its sides: each is worked out once."""
-    if of.op is Arithmetic.SUBTRACT and of.left == of.right and not _is_exact(of.left, terms):
-        return _ANYWHERE
-    found, form = arithmetic_interval(of.op, one, other), _linear_total(of, terms)
-    if form is None:
-        return found
-    return narrower(found, form.interval(lambda term: measure_interval(term, rows), _counts_less))
-
-
-def total_difference(
-    one: TotalValue, other: TotalValue, terms: Sequence[Measure], rows: int
-) -> Interval:
-    """The possible values of one total less another one."""
-    return aggregate_interval(Reckoned(op=Arithmetic.SUBTRACT, left=one, right=other), terms, rows)
-
-
-def _linear_total(of: TotalValue, terms: Sequence[Measure]) -> LinearForm[Measure] | None:
-    """None unless all terms are exact."""
-    match of:
-        case Figure(text=text):
-            return LinearForm({}, Decimal(text))
-        case Total(term=term):
-            return LinearForm({terms[term]: _ONE}) if _is_exact(of, terms) else None
-        case Reckoned(op=op, left=left, right=right):
-            return combined(op, _linear_total(left, terms), _linear_total(right, terms))
-
-
-def _counts_less(one: Measure, other: Measure) -> bool:
-    """Whether a term is never above another one; all terms of a rule are of the same rows."""
-    match one, other:
-        case CountIf() | DistinctCount(), RowCount():
-            return True
-        case DistinctCount(columns=(column,)), CountIf(condition=Not(item=IsNull(of=of))):
-            return of == column
-        case Aggregate(function=AggregateFunction.MIN), Aggregate(function=AggregateFunction.MAX):
-            return one.column == other.column
-    return False
-
-
-def is_there(of: TotalValue, terms: Sequence[Measure]) -> bool:
-    """Whether it always has a value."""
-    match of:
-        case Total(term=term):
-            return isinstance(terms[term], _COUNTS)
-        case Reckoned(op=op, left=left, right=right):
-            both = is_there(left, terms) and is_there(right, terms)
-            return both and op not in _DIVIDING
-    return True
-
-
-def _is_exact(of: TotalValue, terms: Sequence[Measure]) -> bool:
-    """Whether none of its terms can be NaN or infinite."""
-    match of:
-        case Total(term=term):
-            measure = terms[term]
-            if not isinstance(measure, Aggregate):
-                return True
-            mean = measure.function is AggregateFunction.MEAN
-            return not mean and type_of(measure.column) not in FLOATS
-        case Reckoned(left=left, right=right):
-            return _is_exact(left, terms) and _is_exact(right, terms)
-    return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from lakeguard.registry.files.builds import BUILD_KEYS, read_build
@@ -20,8 +21,8 @@ from lakeguard.registry.text.problems import Findings
 from lakeguard.registry.text.yaml_nodes import Document, Scalar
 from lakeguard_sdk.core.dataset_name import DatasetName, check_word
 from lakeguard_sdk.core.enums import Lifecycle
-from lakeguard_sdk.errors import BadDefinitionName, BadName
-from lakeguard_sdk.model.definitions import PROFILE_EVERY, DatasetDefinition, Pending
+from lakeguard_sdk.errors import BadDefinitionName, BadName, DefinitionError
+from lakeguard_sdk.model.definitions import PROFILE_EVERY, DatasetDefinition, FromSql, Pending
 from lakeguard_sdk.types.schema import Column, TableSchema
 
 KEYS = (
@@ -35,11 +36,19 @@ PROFILE_KEYS = ("every",)
 EVERY = "write version, or a duration such as 1d"
 
 
+SqlErrors = Callable[[FromSql, tuple[DatasetName, ...] | None], Iterable[DefinitionError]]
+"""The errors of a build, given its parents; None if these are not known."""
+
+
 def read_dataset(
-    document: Document, findings: Findings, files: ProjectFiles, macros: Macros | None = None
+    document: Document,
+    findings: Findings,
+    files: ProjectFiles,
+    macros: Macros | None = None,
+    sql_errors: SqlErrors = lambda _build, _parents: (),
 ) -> DatasetDefinition | None:
-    """The definition, or None after reporting every error; ``files`` reads its code, ``macros``
-    holds the catalogue rules it may use."""
+    """The definition, or None after reporting every error, also those of its SQL; ``files`` reads
+    its code, ``macros`` holds the catalogue rules it may use."""
     before = findings.count
     inner = {"load": LOAD_KEYS, "build": BUILD_KEYS, "schema": SCHEMA_KEYS}
     fields = Fields(document, document.root, findings, KEYS, inner)
@@ -48,7 +57,7 @@ def read_dataset(
     description = fields.text("description", limit=LONGEST_DESCRIPTION) or ""
     active = fields.flag("active", True)
     status = fields.choice("status", Lifecycle, Lifecycle.ACTIVE) or Lifecycle.ACTIVE
-    parents = _parents(fields)
+    parents, parents_known = _parents(fields)
     build = read_build(fields, files)
     load_read, (profile, leave_out) = read_load(fields), _schema(fields)
     every = _profile_every(fields)
@@ -58,6 +67,9 @@ def read_dataset(
     rules = read_rules(fields, label, columns, load, macros or Macros())
     if findings.count > before or name is None or build is None or load is None:
         _check_load(fields, label, load_read, columns, has_target=bool(identity["target"]))
+        if isinstance(build, FromSql):
+            for error in sql_errors(build, parents if parents_known else None):
+                findings.add(error)
         return None
     return DatasetDefinition(
         dataset=name,
@@ -106,9 +118,12 @@ def _name(fields: Fields, key: str, *, required: bool = True) -> DatasetName | N
     return None if scalar is None else fields.as_dataset(scalar, key)
 
 
-def _parents(fields: Fields) -> tuple[DatasetName, ...]:
-    found = (fields.as_dataset(node, "parents") for node in fields.items("parents"))
-    return tuple(parent for parent in found if parent is not None)
+def _parents(fields: Fields) -> tuple[tuple[DatasetName, ...], bool]:
+    """The parents, and whether all could be read."""
+    before = fields.findings.count
+    found = [fields.as_dataset(node, "parents") for node in fields.items("parents")]
+    known = fields.findings.count == before and "parents" not in fields.misspelt
+    return tuple(parent for parent in found if parent is not None), known
 
 
 def _schema(fields: Fields) -> tuple[str, tuple[str, ...]]:

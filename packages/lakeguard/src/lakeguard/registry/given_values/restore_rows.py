@@ -89,23 +89,30 @@ def _fewer(
 def _trimmed(
     ours: Sequence[WrittenRow], values: Sequence[GivenValue], known: Mapping[Key, Definition]
 ) -> tuple[GivenValue, ...]:
-    """The values of one definition without the columns that change its meaning."""
+    """The values of one definition without those that change its meaning."""
     key = ours[0].definition
     others = gathered(item for other, item in known.items() if other != key)
     meaning = _meaning(ours, others).get(key)
     stays: tuple[GivenValue, ...] = ()
-    for group in _by_column(values):
-        rows = _restored(ours, {key: (*stays, *group)})
-        if _meaning(rows, others).get(key) == meaning:
+
+    def means_the_same(*more: GivenValue) -> bool:
+        return _meaning(_restored(ours, {key: (*stays, *more)}), others).get(key) == meaning
+
+    for group in _groups(values):
+        if means_the_same(*group):
             stays += group
+        elif group[0].table in REPLACED_WHOLE:
+            for value in group:
+                stays += (value,) if means_the_same(value) else ()
     return stays
 
 
-def _by_column(values: Iterable[GivenValue]) -> Iterator[tuple[GivenValue, ...]]:
-    groups: dict[tuple[str, str], list[GivenValue]] = {}
+def _groups(values: Iterable[GivenValue]) -> Iterator[tuple[GivenValue, ...]]:
+    """The values of one column, or of one row that is read as a whole."""
+    groups: dict[tuple[str, str | tuple[str, ...]], list[GivenValue]] = {}
     for value in values:
-        column = "" if value.table in REPLACED_WHOLE else value.column
-        groups.setdefault((value.table, column), []).append(value)
+        part = value.member if value.table in REPLACED_WHOLE else value.column
+        groups.setdefault((value.table, part), []).append(value)
     yield from map(tuple, groups.values())
 
 
@@ -119,8 +126,7 @@ def _restored(rows: Iterable[WrittenRow], values: GivenValues) -> list[WrittenRo
     for row in rows:
         own, known = given.get(row[:3], ()), row.known
         standing = {item.column: item.given for item in own if known.get(item.column) == item.ours}
-        whole = row.table not in REPLACED_WHOLE or len(standing) == len(own)
-        found.append(row._replace(values={**row.values, **standing}) if whole else row)
+        found.append(row._replace(values={**row.values, **standing}) if standing else row)
     return found
 
 

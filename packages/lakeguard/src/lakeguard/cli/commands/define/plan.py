@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 from pydantic import ValidationError
 from sqlalchemy.engine import make_url
 
 from lakeguard.cli.options import Call, shared_options
-from lakeguard.cli.rendering.plan import applied_lines, plan_lines, unfailable_lines
+from lakeguard.cli.rendering.plan import (
+    applied_lines,
+    plan_lines,
+    unfailable_lines,
+    warning_lines,
+)
 from lakeguard.cli.session import client_of, project_of, writing
 from lakeguard.cli.terminal.layout import Tone, toned
 from lakeguard.cli.terminal.output import answer
@@ -23,11 +30,11 @@ from lakeguard.registry.store import read_state
 from lakeguard.registry.validation.settings_checks import require_apart, require_store
 from lakeguard.services.definition_counts import counted, counts_of
 from lakeguard.services.definition_errors import with_source_lines
+from lakeguard.services.definition_warnings import DefinitionWarning, definition_warnings
 from lakeguard.services.plain_text import escaped
 from lakeguard.services.unfailable_rules import UnfailableRule, unfailable_rules
 from lakeguard.settings import Settings, load_settings
 from lakeguard.state.organisation import OrganisationState
-from lakeguard_sdk.client import Client
 from lakeguard_sdk.errors import SecretMissing, StateError
 from lakeguard_sdk.model.definitions import Definitions
 from lakeguard_sdk.model.plan import Plan, SavedPlan
@@ -45,10 +52,21 @@ def plan_command(call: Call, out: Path | None) -> None:
     """Show what apply would change, without changing anything."""
     folder = project_of(call)
     with with_source_lines(folder):
-        plan = client_of(call).registry.plan(load_folder(folder))
+        definitions = load_folder(folder)
+        plan = client_of(call).registry.plan(definitions)
     if out is not None:
         out.write_text(SavedPlan.of(plan).to_json() + "\n", encoding="utf-8")
-    answer(call, {"plan": plan.to_data()}, plan_lines(plan, out))
+    warned = _warnings(definitions, plan)
+    data = {"plan": plan.to_data(), **_warning_data(warned)}
+    answer(call, data, [*warning_lines(warned), *plan_lines(plan, out)])
+
+
+def _warnings(definitions: Definitions, plan: Plan | None = None) -> list[DefinitionWarning]:
+    return list(definition_warnings(definitions, datetime.now(UTC), plan))
+
+
+def _warning_data(warned: list[DefinitionWarning]) -> dict[str, Any]:
+    return {"definition_warnings": [item.to_data() for item in warned]}
 
 
 # ``lakeguard apply``
@@ -66,14 +84,15 @@ def apply_command(call: Call, file: Path | None) -> None:
     the same definitions again changes nothing.
     """
     with with_source_lines(project_of(call)), writing(call) as client:
-        plan = _current(client, call) if file is None else _saved(file)
+        if file is None:
+            definitions = load_folder(project_of(call))
+            plan = client.registry.plan(definitions)
+            warned = _warnings(definitions, plan)
+        else:
+            plan, warned = _saved(file), []
         applied = client.registry.apply(plan)
-    data = {"applied": applied.to_data(), "plan": plan.to_data()}
-    answer(call, data, applied_lines(plan, applied))
-
-
-def _current(client: Client, call: Call) -> Plan:
-    return client.registry.plan(load_folder(project_of(call)))
+    data = {"applied": applied.to_data(), "plan": plan.to_data(), **_warning_data(warned)}
+    answer(call, data, [*warning_lines(warned), *applied_lines(plan, applied)])
 
 
 def _saved(file: Path) -> Plan:
@@ -97,7 +116,7 @@ def validate_command(call: Call, strict: bool) -> None:
     """Check every definition and show each error with its source line. Exit 2 on errors.
 
     Every reference must be defined or registered. If the registry is unavailable, a note says so
-    and only the files are checked. Warnings of --strict do not change the exit code.
+    and only the files are checked. Warnings do not change the exit code.
     """
     folder = project_of(call)
     with with_source_lines(folder):
@@ -112,8 +131,9 @@ def validate_command(call: Call, strict: bool) -> None:
     warned = tuple(_unfailable(call, definitions)) if strict and recorded else ()
     data = {"valid": True, "registry_asked": not unasked, "counts": counts_of(definitions)}
     data |= {"warnings": [item.to_data() for item in warned]} if strict else {}
-    lines = [f"{toned('✓ valid', Tone.GOOD)}  {counted(definitions)}"]
-    answer(call, data, [*lines, *unfailable_lines(warned)])
+    doubtful = _warnings(definitions)
+    lines = [f"{toned('✓ valid', Tone.GOOD)}  {counted(definitions)}", *warning_lines(doubtful)]
+    answer(call, data | _warning_data(doubtful), [*lines, *unfailable_lines(warned)])
 
 
 def _unfailable(call: Call, definitions: Definitions) -> Iterator[UnfailableRule]:

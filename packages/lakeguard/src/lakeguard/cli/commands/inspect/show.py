@@ -15,9 +15,9 @@ from lakeguard.cli.terminal.progress import working
 from lakeguard.settings import load_settings
 from lakeguard.state.health_check import require_whole
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.core.dataset_name import DatasetName, parse_address
+from lakeguard_sdk.core.dataset_name import Address, DatasetName, parse_address
 from lakeguard_sdk.model.definitions import TargetDefinition
-from lakeguard_sdk.model.read_models import RunFacts
+from lakeguard_sdk.model.read_models import DatasetStatus, RunFacts
 from lakeguard_sdk.ports import Reader
 
 if TYPE_CHECKING:
@@ -53,7 +53,14 @@ def page_of(client: Client, asked: DatasetName) -> DatasetPage:
         moves=reader.pointer_moves(name),
         facts=_facts(reader, name),
         lineage=reader.column_lineage(name),
+        published_columns=_published_columns(reader, status),
     )
+
+
+def _published_columns(reader: Reader, status: DatasetStatus) -> tuple[str, ...] | None:
+    if status.published is None:
+        return None
+    return reader.resolve(Address(dataset=status.dataset.dataset_name)).table_schema.names
 
 
 def _facts(reader: Reader, name: DatasetName) -> RunFacts | None:
