@@ -18,7 +18,7 @@ from bench.hundred_rules import hundred_rules
 from bench.orders import RULES, write_orders
 from bench.orders_project import DATASET, land, make_project
 from bench.stopwatch import Laps
-from bench.turns import governed, in_turns, submitted
+from bench.turns import against_bare, governed, in_turns, submitted
 from lakeguard_sdk.client import Client
 from openlaketx.engine.spark.session import spark_session
 from openlaketx.worker import SparkWorker, create_worker
@@ -28,8 +28,8 @@ PAIRS = 9
 WARM_UP = 3
 SIZES = {"0.5 M": 500_000, "2 M": 2_000_000}
 RATIO_BAR = 1.0
-MANY_BAR = 1.3
-DIRTY_BAR = 2.0
+MANY_BAR = 1.15
+DIRTY_BAR = 1.25
 SMALL_ROWS = 10
 SMALL_RUNS = 15
 SMALL_BAR_MS = 300.0
@@ -107,15 +107,8 @@ def _ratios(
     write(file, rows)
     rig = _rig(f"ratio-{rows}-{len(rules)}-{write.__name__}", rules)
     pairs = [_pair(rig, file, number, label) for number in range(WARM_UP + PAIRS)][WARM_UP:]
-    ratio = statistics.median(guarded / bare for guarded, bare in pairs)
-    guarded = statistics.median(pair[0] for pair in pairs)
-    bare = statistics.median(pair[1] for pair in pairs)
     shutil.rmtree(rig.folder, ignore_errors=True)  # the ledger may still be delivered there
-    return [
-        Figure(f"guarded run / bare Delta append, {label}", ratio, "x", bar),
-        Figure(f"guarded run, {label}", guarded, "s"),
-        Figure(f"bare Delta append, {label}", bare, "s"),
-    ]
+    return against_bare(label, pairs, bar)
 
 
 def _pair(rig: Rig, file: Path, number: int, label: str) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from bench.figures import SCRATCH, Figure
 from bench.orders import COLUMNS, RULES, write_orders
 from bench.orders_project import DATASET, land, make_project
-from bench.turns import governed, in_turns, submitted
+from bench.turns import against_bare, governed, in_turns, submitted
 from lakeguard.registry.load_folder import load_folder
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.dataset_name import DatasetName
@@ -102,11 +102,7 @@ def _figures(
         ours, theirs = in_turns(number, guarded, bare)
         print(f"  {label}: guarded {ours:.2f} s, bare {theirs:.2f} s", flush=True)
         pairs += [(ours, theirs)] if number >= WARM_UP else []
-    middle = statistics.median(pair[0] for pair in pairs)
     if small:
+        middle = statistics.median(pair[0] for pair in pairs)
         return [Figure(f"guarded run, {label}", middle * 1000, "ms")]
-    ratio = statistics.median(ours / theirs for ours, theirs in pairs)
-    return [
-        Figure(f"guarded run / bare Delta append, {label}", ratio, "x", RATIO_BAR),
-        Figure(f"guarded run, {label}", middle, "s"),
-    ]
+    return against_bare(label, pairs, RATIO_BAR)

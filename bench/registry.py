@@ -13,6 +13,7 @@ from bench.figures import SCRATCH, Figure
 from bench.many_datasets import changed, many_definitions, write_changed, write_folder
 from bench.proof import proved
 from bench.relayed import relayed
+from bench.verifying import verified
 from lakeguard.registry.load_folder import load_folder
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.model.definitions import Definitions
@@ -38,6 +39,7 @@ def run() -> list[Figure]:
             *folder_load(folder),
             *relayed(),
             *command_exit(),
+            *verified(),
             *proved(),
         ]
     finally:

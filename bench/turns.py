@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from statistics import median
 
+from bench.figures import Figure
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import RunStatus
@@ -34,3 +36,17 @@ def in_turns(
         return first, theirs()
     first = theirs()
     return ours(), first
+
+
+def against_bare(
+    label: str, pairs: Sequence[tuple[float, float]], bar: float | None
+) -> list[Figure]:
+    """Seconds of both sides, and both ratios: the worse has to keep the bar, so each has it."""
+    ours, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    name = "guarded run / bare Delta append"
+    return [
+        Figure(f"{name}, {label}, medians", median(ours) / median(theirs), "x", bar),
+        Figure(f"{name}, {label}, minima", min(ours) / min(theirs), "x", bar),
+        Figure(f"guarded run, {label}", median(ours), "s"),
+        Figure(f"bare Delta append, {label}", median(theirs), "s"),
+    ]

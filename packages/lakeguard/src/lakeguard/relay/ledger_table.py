@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
@@ -45,6 +45,8 @@ _FILES_BEFORE_COMPACTION = 30
 _COMPACT_TO = 32 * 1024 * 1024
 _NO_HOOKS = PostCommitHookProperties(create_checkpoint=False, cleanup_expired_logs=False)
 _TRIES = 5
+_ROWS_FOR_THREADS = 10_000
+"""Of a file; starting threads for fewer rows takes longer than reading them."""
 
 
 class LedgerFiles:
@@ -87,13 +89,20 @@ class LedgerFiles:
         """All rows of the latest version."""
         handle = self._open()
         with _readable(self.location):
-            paths = handle.get_add_actions(flatten=True)["path"].to_pylist()
-            if not paths:
-                return self.schema.empty_table()
-            return pa.concat_tables([self._read_file(unquote(path)) for path in paths])
+            return self.read_files(map(unquote, handle.get_add_actions()["path"].to_pylist()))
 
-    def _read_file(self, path: str) -> pa.Table:
-        file = local_path(join(self.location, path))
+    def read_files(self, paths: Iterable[str]) -> pa.Table:
+        """All rows of these files, whose paths are relative to the table."""
+        with _readable(self.location):
+            parts = [self._read_file(local_path(join(self.location, path))) for path in paths]
+            return pa.concat_tables(parts) if parts else self.schema.empty_table()
+
+    def _read_file(self, file: str) -> pa.Table:
+        with pq.ParquetFile(file, page_checksum_verification=True) as content:
+            if content.schema_arrow.names == self.schema.names:
+                large = content.metadata.num_rows > _ROWS_FOR_THREADS
+                return content.read(use_threads=large).cast(self.schema)
+        # An older file lacks columns. This way costs several times as much, and imports pandas.
         return pq.read_table(file, schema=self.schema, page_checksum_verification=True)
 
     def forget_after(self, batch: int, column: str) -> int:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
-from pathlib import Path
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -39,12 +39,21 @@ def read_side(files: LedgerFiles, table: LedgerTable) -> LedgerReading:
     """The table's rows, if readable, and all problems with its files."""
     if not files.exists():
         return None, (_finding(table.name, "expected a Delta table, found none"),)
-    found = tuple(_damages(files, table, pq.read_metadata))
     try:
-        data, nobodys = _placed(files.read(), table)
+        handle = DeltaTable(local_path(files.location))
+        actions = handle.get_add_actions()
+        needed = handle.protocol().min_reader_version
+    except (DeltaError, OSError, ValueError) as error:
+        message = f"its Delta log is not readable: {_first_line(error)}"
+        return None, (_finding(table.name, message),)
+    paths = map(unquote, actions["path"].to_pylist())
+    sizes = dict(zip(paths, actions["size_bytes"].to_pylist(), strict=True))
+    found = (*_newer_protocol(table, needed), *_damages(files, sizes, table, _leave_unread))
+    try:
+        data, nobodys = _placed(files.read_files(sizes), table)
         return ledger_side(table, data), (*found, *nobodys)
     except (LedgerUnreadable, pa.ArrowException, ValueError) as error:
-        found = found or tuple(_damages(files, table, _read_whole))
+        found = (*_newer_protocol(table, needed), *_damages(files, sizes, table, _read_whole))
         return None, found or (_finding(table.name, f"not readable: {_first_line(error)}"),)
 
 
@@ -66,29 +75,28 @@ def beyond(table: str, batch: int, rows: int, last: int) -> Finding:
     return _finding(table, message)
 
 
-def _damages(
-    files: LedgerFiles, table: LedgerTable, read: Callable[[Path], object]
-) -> Iterator[Finding]:
-    try:
-        handle = DeltaTable(local_path(files.location))
-        actions = handle.get_add_actions(flatten=True)
-        needed = handle.protocol().min_reader_version
-    except (DeltaError, OSError, ValueError) as error:
-        yield _finding(table.name, f"its Delta log is not readable: {_first_line(error)}")
-        return
+def _newer_protocol(table: LedgerTable, needed: int) -> Iterator[Finding]:
     if needed != _PLAIN_READER:
         yield _finding(table.name, f"expected reader protocol {_PLAIN_READER}, found {needed}")
-    sizes = zip(actions["path"].to_pylist(), actions["size_bytes"].to_pylist(), strict=True)
-    for encoded, size in sizes:
-        damage = _damage(Path(local_path(join(files.location, unquote(encoded)))), size, read)
+
+
+def _damages(
+    files: LedgerFiles,
+    sizes: Mapping[str, int],
+    table: LedgerTable,
+    read: Callable[[str], object],
+) -> Iterator[Finding]:
+    for path, size in sizes.items():
+        damage = _damage(local_path(join(files.location, path)), size, read)
         if damage:
-            yield _finding(f"{table.name}/{unquote(encoded)}", damage)
+            yield _finding(f"{table.name}/{path}", damage)
 
 
-def _damage(file: Path, size: int, read: Callable[[Path], object]) -> str | None:
-    if not file.exists():
+def _damage(file: str, size: int, read: Callable[[str], object]) -> str | None:
+    try:
+        found = os.stat(file).st_size
+    except FileNotFoundError:
         return f"expected a file of {size:,} bytes, found none"
-    found = file.stat().st_size
     if found != size:
         return f"expected {size:,} bytes, found {found:,}"
     try:
@@ -98,7 +106,11 @@ def _damage(file: Path, size: int, read: Callable[[Path], object]) -> str | None
     return None
 
 
-def _read_whole(file: Path) -> None:
+def _leave_unread(file: str) -> None:
+    """The rows are read afterwards, and tell whether the file is readable."""
+
+
+def _read_whole(file: str) -> None:
     pq.ParquetFile(file).read().validate(full=True)
 
 

@@ -60,6 +60,8 @@ class LedgerSide:
 def ledger_side(table: LedgerTable, data: pa.Table) -> LedgerSide:
     """Raises ``pa.ArrowInvalid`` if values do not fit the table's columns."""
     data.validate(full=True)
+    if data.num_rows <= _AT_ONCE:
+        data = data.combine_chunks()  # of many small files: each chunk costs as much as many rows
     digests: list[bytes] = []
     for part in data.to_batches(max_chunksize=_AT_ONCE):
         digests += row_digests(table, {name: part.column(name) for name in table.columns})

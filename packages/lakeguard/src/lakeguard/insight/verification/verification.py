@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import select
 
-from lakeguard.insight.history.documents import Library
-from lakeguard.insight.history.replay import Replayer, difference, recorded_decisions
 from lakeguard.insight.verification.chain import Chains, Rechained, chain_findings
 from lakeguard.insight.verification.commits import LogReading
 from lakeguard.insight.verification.documents import document_findings
@@ -57,6 +55,8 @@ from lakeguard_sdk.storage.storage import join, located
 # Findings: all are counted, the first of each kind are kept.
 
 MOST_OF_A_KIND = 50
+_LEDGER_READERS = 2
+"""Tables of the ledger that are read at once: opening one takes longer than reading its rows."""
 
 
 class Tally:
@@ -204,14 +204,14 @@ class _Proof:
     def _both_sides(
         self, settled: int
     ) -> Iterator[tuple[StateSide, LedgerSide | None, Sequence[Finding]]]:
-        """Table by table; the ledger side of one is read alongside the State side of the next."""
+        """Table by table; ledger sides are read alongside the State sides of the next tables."""
         waiting: deque[tuple[StateSide, Future[LedgerReading]]] = deque()
-        with ThreadPoolExecutor(1) as pool:
+        with ThreadPoolExecutor(_LEDGER_READERS) as pool:
             for name, table in {**fact_tables(), **derived_tables()}.items():
                 self.progress(f"comparing {name}")
                 state = state_side(self.state, table, settled)
                 reading = pool.submit(read_side, self.ledger.files(table), table)
-                if waiting:
+                if len(waiting) == _LEDGER_READERS:
                     before, read = waiting.popleft()
                     yield before, *read.result()
                 waiting.append((state, reading))
@@ -310,6 +310,9 @@ def _guard_findings(state: OrganisationState) -> Iterator[Finding]:
 
 def _replay_findings(state: OrganisationState) -> Iterator[Finding]:
     """Decisions are replayed between read transactions, never inside one."""
+    from lakeguard.insight.history.documents import Library
+    from lakeguard.insight.history.replay import Replayer, difference, recorded_decisions
+
     library = Library(state.org_id)
     replayer = Replayer(library)
     for row in recorded_decisions(state, library):

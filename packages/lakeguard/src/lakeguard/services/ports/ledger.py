@@ -9,12 +9,6 @@ from dataclasses import dataclass
 from lakeguard.ledger.table_findings import open_finding
 from lakeguard.ledger.versions import Pointer, pointer
 from lakeguard.promotion.context import PlaneContext
-from lakeguard.promotion.opening.eligibility import Findings, find_rogue_commit
-from lakeguard.promotion.records.table_findings import (
-    TableTrouble,
-    note_recovery,
-    note_trouble,
-)
 from lakeguard.registry.store import RegisteredDataset, dataset_by_id
 from lakeguard.relay.relay import Relay
 from lakeguard_sdk.core.enums import TableProblem
@@ -77,6 +71,12 @@ class EmbeddedLedger:
             dataset, published = dataset_by_id(tx, dataset_id), pointer(tx, dataset_id)
         if not findings and (known is None or self._blocks(dataset, published)):
             return
+        from lakeguard.promotion.records.table_findings import (
+            TableTrouble,
+            note_recovery,
+            note_trouble,
+        )
+
         with self.context.write() as tx:
             if not findings:
                 message = "verify found the table as it was published"
@@ -90,6 +90,8 @@ class EmbeddedLedger:
 
     def _blocks(self, dataset: RegisteredDataset, published: Pointer | None) -> bool:
         """Whether runs are refused still: they also refuse a commit that is proved neutral."""
+        from lakeguard.promotion.opening.eligibility import Findings, find_rogue_commit
+
         found = Findings()
         find_rogue_commit(self.context, dataset, published, found)
         return bool(found.troubles)

@@ -38,6 +38,10 @@ class Forms(ABC):
     def is_infinite(self, value: str) -> str:
         """Of a double."""
 
+    def count_where(self, condition: str) -> str:
+        """The number of rows for which the condition is TRUE; 0 without rows."""
+        return f"count(*) FILTER (WHERE {condition})"
+
     def text(self, value: str) -> str:
         return self.dialect.cast(value, "string")
 

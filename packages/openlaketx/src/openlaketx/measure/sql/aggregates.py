@@ -61,9 +61,9 @@ def ask(
     """ValueError if the measure has no exact form."""
     match measure:
         case RowCount(where=where):
-            return _count(measure, chosen_rows(sql, where))
+            return _count(measure, _asked(sql, where), forms)
         case CountIf(condition=condition, where=where):
-            return _count(measure, chosen_rows(sql, where, condition))
+            return _count(measure, _asked(sql, where, condition), forms)
         case Quantile(column=column, q=q, where=where):
             value = Valued(sql.scalar(column), type_of(column))
             expressions, finish = _quantile(value, q, chosen_rows(sql, where), forms)
@@ -75,20 +75,25 @@ def ask(
 
 
 def chosen_rows(sql: ConditionSql, *conditions: Condition | None) -> str:
-    """A FILTER clause instead of WHERE: DuckDB would skip row groups by statistics that ignore NaN.
-    Each condition is evaluated only where the one before it is TRUE: it may raise for other
-    rows."""
+    """A FILTER clause instead of WHERE: DuckDB would skip row groups by statistics that ignore
+    NaN."""
+    asked = _asked(sql, *conditions)
+    return f" FILTER (WHERE {asked})" if asked else ""
+
+
+def _asked(sql: ConditionSql, *conditions: Condition | None) -> str:
+    """All conditions; each is evaluated only where the one before it is TRUE: it may raise for
+    other rows. Empty without conditions."""
     written = [sql.condition(condition) for condition in conditions if condition is not None]
-    if not written:
-        return ""
-    asked = written.pop()
+    asked = written.pop() if written else ""
     for before in reversed(written):
         asked = f"CASE WHEN {before} THEN {asked} ELSE FALSE END"
-    return f" FILTER (WHERE {asked})"
+    return asked
 
 
-def _count(measure: RowCount | CountIf, chosen: str) -> Question:
-    return Question(measure_key(measure), (f"count(*){chosen}",), lambda row: whole(row[0]))
+def _count(measure: RowCount | CountIf, asked: str, forms: Forms) -> Question:
+    counted = forms.count_where(asked) if asked else "count(*)"
+    return Question(measure_key(measure), (counted,), lambda row: whole(row[0]))
 
 
 def _aggregate(
@@ -101,7 +106,9 @@ def _aggregate(
         return _deviation(of, chosen, forms)
     if data_type in FLOATS:
         value = f"CAST({name} AS DOUBLE)"
-        asked = (forms.careful_sum(value), f"min({value})", f"max({value})", f"count({name})")
+        # the bounds in the form of _extreme, so that they are computed once
+        bounds = (f"{word}({value} + 0e0)" for word in ("min", "max"))
+        asked = (forms.careful_sum(value), *bounds, f"count({name})")
         expressions = tuple(f"{part}{chosen}" for part in asked)
         if function is AggregateFunction.SUM:
             return expressions[:-1], lambda row: rounded(_double_sum(*row))

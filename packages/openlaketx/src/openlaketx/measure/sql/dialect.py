@@ -62,6 +62,10 @@ class Dialect(ABC):
         """The nearest double."""
         return self.cast(value, "double")
 
+    def day(self, value: str, data_type: str) -> str:
+        """The date of a date or a timestamp."""
+        return value if data_type == "date" else self.cast(value, "date")
+
     def widened(self, value: str, data_type: str) -> str:
         """A decimal widened so that intermediate results do not overflow."""
         return value

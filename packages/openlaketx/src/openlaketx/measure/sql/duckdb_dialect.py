@@ -18,6 +18,8 @@ from openlaketx.measure.sql.comparison_types import HUGE, WIDEST
 from openlaketx.measure.sql.dialect import WHITE, Dialect
 
 _DIGITS_OF_A_DOUBLE = 15
+_SHORT = 200
+"""Characters of an expression that may be repeated in another."""
 
 _TYPES = {
     "string": "VARCHAR",
@@ -75,6 +77,12 @@ class DuckdbDialect(Dialect):
             value = self.cast(value, "string")
         return self.cast(value, "double")
 
+    def day(self, value: str, data_type: str) -> str:
+        """Without a cast of the timestamp, which looks up the time zone for every value."""
+        if data_type == "timestamp":
+            value = f"make_timestamp(epoch_us({value}))"
+        return super().day(value, data_type)
+
     def widened(self, value: str, data_type: str) -> str:
         """The widest decimal: narrow ones overflow in their integer representation."""
         _, scale = decimal_size(data_type) or (0, 0)
@@ -89,6 +97,8 @@ class DuckdbDialect(Dialect):
 
     def call(self, function: Function, arguments: Sequence[str]) -> str:
         match function:
+            case Function.LOWER | Function.UPPER:
+                return self._in_case(function, arguments[0])
             case Function.TRIM:
                 return f"trim({arguments[0]}, {WHITE})"
             case Function.CONCAT:
@@ -98,6 +108,16 @@ class DuckdbDialect(Dialect):
             case Function.DAYS_BETWEEN:
                 return f"date_diff('day', {arguments[0]}, {arguments[1]})"
         return super().call(function, arguments)
+
+    def _in_case(self, function: Function, text: str) -> str:
+        """ASCII texts by DuckDB's function, which is many times faster and changes letters of all
+        alphabets. It repeats the text, so that long expressions, which may hold others, are left
+        to ``translate``."""
+        any_text = super().call(function, [text])
+        if len(text) > _SHORT:
+            return any_text
+        is_ascii = f"strlen({text}) = length({text})"
+        return f"(CASE WHEN {is_ascii} THEN {function}({text}) ELSE {any_text} END)"
 
 
 DUCKDB = DuckdbDialect()

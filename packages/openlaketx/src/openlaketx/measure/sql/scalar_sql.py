@@ -108,8 +108,13 @@ class ScalarSql(ABC):
         if function is Function.KEYS:
             return self.dialect.call(function, [self.scalar(arguments[0])])
         if function is Function.DAYS_BETWEEN:
-            return self._typed(node, [self._as(argument, "date") for argument in arguments])
+            return self._typed(node, [self._day(argument) for argument in arguments])
         return self._typed(node, [self.scalar(argument) for argument in arguments])
+
+    def _day(self, operand: Scalar) -> str:
+        if isinstance(operand, Value):
+            return self._as(operand, "date")
+        return self.dialect.day(self.scalar(operand), operand_type(operand))
 
     def _typed(self, node: Call, written: list[str]) -> str:
         sql = self.dialect.call(node.function, written)
