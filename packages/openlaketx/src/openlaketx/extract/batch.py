@@ -20,6 +20,18 @@ Order = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
+class PlainTexts:
+    """Text files in which every engine finds the same rows and texts."""
+
+    relation: str
+    """Their rows for DuckDB, as texts ``c0``, ``c1`` and so on."""
+    nulls: tuple[str, ...]
+    """Further texts for NULL."""
+    rows: int
+    size: int
+
+
+@dataclass(frozen=True)
 class Batch:
     """The rows of one run, unchanged from their origin."""
 
@@ -39,6 +51,8 @@ class Batch:
     """The versions that its frame may be made of."""
     lineage: BatchLineage | None = None
     """What the columns are made of; None if the control plane derives it from the build's text."""
+    texts: PlainTexts | None = None
+    """The files of a frame of texts, column by column, if another engine may read them."""
     order: Order = ()
     """Order of the files, if it decides which row of a key wins. The frame then has an extra column
     with each row's file."""
