@@ -24,7 +24,7 @@ from openlaketx.conform.casts import NOT_YEAR_ZERO, text_guard
 from openlaketx.engine.duckdb_reader import duckdb_reader, duckdb_text
 from openlaketx.engine.spark.types import spark_schema
 from openlaketx.extract import Batch
-from openlaketx.extract.batch import PlainTexts
+from openlaketx.extract.batch import Fidelity, PlainTexts
 
 _TYPES = {
     "string": "VARCHAR",
@@ -73,13 +73,21 @@ def _is_suitable(batch: Batch, texts: PlainTexts, declared: TableSchema) -> bool
     misspelt = {name.casefold() for name in declared.names} & {
         name.casefold() for name in batch.live.names if name not in declared.names
     }
+    pairs = zip(texts.fidelity, kinds, strict=True)
     return (
         all(kind in _TYPES or decimal_size(kind) for kind in kinds)
+        and all(_is_kept(fidelity, kind) for fidelity, kind in pairs)
         and any(kind != "string" for kind in kinds)
         and not misspelt
         and texts.size <= _MOST_BYTES
         and is_local(batch.frame.sparkSession)
     )
+
+
+def _is_kept(fidelity: Fidelity, declared: str) -> bool:
+    if fidelity is Fidelity.DOUBLE:
+        return declared == "double"
+    return fidelity is Fidelity.TEXT or declared != "string"
 
 
 def _read(batch: Batch, texts: PlainTexts, declared: TableSchema, folder: Path) -> Batch | None:

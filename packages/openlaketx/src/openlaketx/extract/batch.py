@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import NamedTuple
 
 from pyspark.sql import DataFrame
@@ -19,6 +20,16 @@ Order = tuple[tuple[str, ...], ...]
 """Groups of files, latest last; files of one group have equal rank."""
 
 
+class Fidelity(StrEnum):
+    """How much of a text another engine keeps."""
+
+    TEXT = "text"
+    VALUE = "value"
+    """A number may be spelled in another way."""
+    DOUBLE = "double"
+    """A number may be rounded to a double."""
+
+
 @dataclass(frozen=True)
 class PlainTexts:
     """Text files in which every engine finds the same rows and texts."""
@@ -29,6 +40,8 @@ class PlainTexts:
     """Further texts for NULL."""
     rows: int
     size: int
+    fidelity: tuple[Fidelity, ...]
+    """By column."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.locations import spark_read_path
 from openlaketx.engine.spark.errors import condition, reason
 from openlaketx.engine.spark.types import quoted_name
-from openlaketx.extract.batch import Batch, PlainTexts, name_problem
+from openlaketx.extract.batch import Batch, Fidelity, PlainTexts, name_problem
 from openlaketx.extract.files.file_columns import (
     Declared,
     Misfit,
@@ -189,6 +189,7 @@ def _plain_texts(selection: Selection, dialect: CsvDialect, headers: Headers) ->
         nulls=tuple(filter(None, (dialect.null_value, *dialect.other_nulls))),
         rows=group.rows,
         size=sum(file.size for file in group.files),
+        fidelity=(Fidelity.TEXT,) * len(group.names),
     )
 
 
