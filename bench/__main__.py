@@ -5,7 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import deciding, guarded_write, large_ingest, loads, memory, registry, startup
+from bench import (
+    deciding,
+    guarded_write,
+    large_ingest,
+    loads,
+    memory,
+    registry,
+    startup,
+    text_sources,
+)
 from bench.dispatch import benchmark as dispatch
 from bench.figures import Figure, keep, show
 
@@ -18,6 +27,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     memory.NAME: memory.run,
     registry.NAME: registry.run,
     startup.NAME: startup.run,
+    text_sources.NAME: text_sources.run,
 }
 
 

@@ -43,7 +43,7 @@ RULES = (
 """Two not-null, a key unique in the batch, two ranges, a set, an e-mail pattern, a length, two
 columns compared, the greatest date, the number of rows, the bounds of a mean."""
 
-_CHANCE = "CREATE MACRO chance(i) AS CAST(hash(i) % 1000000007 AS BIGINT)"
+CHANCE = "CREATE MACRO chance(i) AS CAST(hash(i) % 1000000007 AS BIGINT)"
 _SELECT = """
 SELECT
     'ORD-' || lpad(CAST({key} AS VARCHAR), 11, '0') AS order_id,
@@ -81,10 +81,15 @@ def write_orders(file: Path, rows: int, first: int = 0, *, scattered: bool = Fal
     connection = duckdb.connect()
     try:
         connection.execute("SET TimeZone = 'UTC'")
-        connection.execute(_CHANCE)
-        key = _SCATTERED if scattered else "i"
-        query = _SELECT.format(first=first, last=first + rows, key=key)
+        connection.execute(CHANCE)
+        query = select_orders(first, rows, scattered=scattered)
         form = _FORMS[file.suffix]
         connection.execute(f"COPY ({query}) TO '{file}' ({form})")
     finally:
         connection.close()
+
+
+def select_orders(first: int, rows: int, *, scattered: bool = False) -> str:
+    """The query of the rows, for a connection that has ``CHANCE``."""
+    key = _SCATTERED if scattered else "i"
+    return _SELECT.format(first=first, last=first + rows, key=key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from bench.orders import COLUMNS, RULES
@@ -12,7 +13,12 @@ from lakeguard_sdk import Client, DatasetName, connect
 DATASET = DatasetName("bronze.orders")
 
 
-def make_project(folder: Path, rules: tuple[str, ...] = RULES, form: str = "parquet") -> Client:
+def make_project(
+    folder: Path,
+    rules: tuple[str, ...] = RULES,
+    form: str = "parquet",
+    kinds: Mapping[str, str] = COLUMNS,
+) -> Client:
     """The control plane of a fresh project, everything applied."""
     (folder / "definitions" / "bronze").mkdir(parents=True)
     (folder / "definitions" / "sources").mkdir()
@@ -20,7 +26,7 @@ def make_project(folder: Path, rules: tuple[str, ...] = RULES, form: str = "parq
     (folder / "definitions" / "sources" / "orders.yaml").write_text(
         f"source: orders\nformat: {form}\npath: landing/*.{form}\n"
     )
-    columns = "".join(f"  {name}: {{type: '{kind}'}}\n" for name, kind in COLUMNS.items())
+    columns = "".join(f"  {name}: {{type: '{kind}'}}\n" for name, kind in kinds.items())
     listed = "".join(f'  - "{rule}"\n' for rule in rules)
     (folder / "definitions" / "bronze" / "orders.yaml").write_text(
         f"dataset: {DATASET}\nowner: bench\ndomain: shop\nsource: orders\nload: {{type: APPEND}}\n"

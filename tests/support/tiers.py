@@ -76,6 +76,8 @@ SMOKE = {
         "test_a_live_table_follows_what_the_gate_allowed",
     ),
     "test_testing_assertions.py": (),
+    "test_typed_json_lines.py": (),
+    "test_typed_texts.py": (),
     "test_transform.py": ("test_a_changed_transform_changes_the_next_run_and_its_build",),
     "test_end_to_end.py": (),
     "test_worker.py": (

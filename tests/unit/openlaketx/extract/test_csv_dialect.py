@@ -35,7 +35,14 @@ def written(folder: Path, content: str | bytes, name: str = "a.csv") -> str:
         ("\ufeffa,b\n1,2\n", ("a", "b"), True),
         ("\r\na,b\r\n1,2\r\n", ("a", "b"), True),
         ('"a, b","c\nd"\n1,2\n', ("a, b", "c\nd"), False),
-        ('a,b\n1,"x ""y"""\n', ("a", "b"), False),
+        ('a,b\n1,"x ""y"""\n', ("a", "b"), True),
+        ('"a","b"\r\n"",","\r\n', ("a", "b"), True),
+        ('a,b\n1,"x"', ("a", "b"), True),
+        ('a,b\n1,"x\ny"\n', ("a", "b"), False),
+        ('a,b\n5" pipe,"x"\n', ("a", "b"), False),
+        ('a,b\na","b\n",2\n', ("a", "b"), False),
+        ('a,b\n"1",2\r\n', ("a", "b"), False),
+        ('a,b\n"1",x\ry\n', ("a", "b"), False),
         ("a\n1\n  \n2\n", ("a",), False),
         ("a\n1\r\n\t\r\n", ("a",), False),
         ("a\n1\n ", ("a",), False),
@@ -48,6 +55,35 @@ def test_header_and_whether_lines_are_records(
 ) -> None:
     look = scan_csv(written(tmp_path, content, name), PLAIN)
     assert (look.header, look.by_lines) == (header, by_lines)
+
+
+@pytest.mark.parametrize(
+    ("content", "plain"),
+    [
+        ("a,b\n1,2\n", True),
+        ("a,b\r\n1,2\r\n", True),
+        ('a,b\n"1,5",2', True),
+        ("a,b\n1,2\r\n", False),
+        ("a,b\r1,2\r", False),
+        ("a,b\n\n1,2\n", False),
+        ("a,b\r\n1,2\r\n\r\n", False),
+        ("\na,b\n1,2\n", False),
+        ("a,b\n1,\0\n", False),
+        ('a,b\n1,"x\ny"\n', False),
+        ('a,b\n5" pipe,x\n', False),
+    ],
+)
+def test_whether_every_reader_splits_a_file_alike(
+    tmp_path: Path, content: str, plain: bool
+) -> None:
+    assert scan_csv(written(tmp_path, content), PLAIN).plain == plain
+
+
+def test_a_quoted_line_end_is_seen_across_the_reading_buffer(tmp_path: Path) -> None:
+    for before in range((1 << 20) - 4, (1 << 20) + 1):
+        text = "a\n" + "x" * (before - 3) + '\n"y\nz"\n"1"\n'
+        assert not scan_csv(written(tmp_path, text), PLAIN).by_lines
+        assert scan_csv(written(tmp_path, text.replace("y\nz", "y z")), PLAIN).by_lines
 
 
 def test_a_line_of_blanks_across_the_reading_buffer_is_seen(tmp_path: Path) -> None:

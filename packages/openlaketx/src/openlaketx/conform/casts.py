@@ -42,7 +42,8 @@ from lakeguard_sdk.types.type_tree import (
 from openlaketx.engine.shown_values import refusal, shown
 from openlaketx.engine.spark.types import data_type_of, has_cast, spark_type, try_cast
 
-_DATE = r"(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}"
+NOT_YEAR_ZERO = "(?!0000)"
+_DATE = NOT_YEAR_ZERO + r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _TIME = r"[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?"
 _ZONE = r"(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])?"
 _FLOAT = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"

@@ -79,3 +79,8 @@ def duckdb_reader(beside: int = 1) -> Iterator[DuckdbReader]:
 
 def file_list(locations: Sequence[str]) -> list[str]:
     return [duckdb_path(location) for location in locations]
+
+
+def duckdb_text(text: str) -> str:
+    """As a literal of SQL."""
+    return "'" + text.replace("'", "''") + "'"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import NamedTuple
 
 from pyspark.sql import DataFrame
@@ -17,6 +18,30 @@ from openlaketx.extract.frame_lineage import Reads, frame_lineage
 
 Order = tuple[tuple[str, ...], ...]
 """Groups of files, latest last; files of one group have equal rank."""
+
+
+class Fidelity(StrEnum):
+    """How much of a text another engine keeps."""
+
+    TEXT = "text"
+    VALUE = "value"
+    """A number may be spelled in another way."""
+    DOUBLE = "double"
+    """A number may be rounded to a double."""
+
+
+@dataclass(frozen=True)
+class PlainTexts:
+    """Text files in which every engine finds the same rows and texts."""
+
+    relation: str
+    """Their rows for DuckDB, as texts ``c0``, ``c1`` and so on."""
+    nulls: tuple[str, ...]
+    """Further texts for NULL."""
+    rows: int
+    size: int
+    fidelity: tuple[Fidelity, ...]
+    """By column."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +64,8 @@ class Batch:
     """The versions that its frame may be made of."""
     lineage: BatchLineage | None = None
     """What the columns are made of; None if the control plane derives it from the build's text."""
+    texts: PlainTexts | None = None
+    """The files of a frame of texts, column by column, if another engine may read them."""
     order: Order = ()
     """Order of the files, if it decides which row of a key wins. The frame then has an extra column
     with each row's file."""

@@ -38,4 +38,4 @@ def transform(batch: Batch, plan: RunPlan) -> Batch:
         return BuildFailed(dataset=plan.dataset, reason=message)
 
     live = columns_of(frame, plan.dataset)
-    return replace(batch, frame=frame, live=live, explain=explain, order=())
+    return replace(batch, frame=frame, live=live, explain=explain, order=(), texts=None)

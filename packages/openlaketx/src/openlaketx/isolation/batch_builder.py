@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from lakeguard_sdk.model.run import RunPlan, SchemaVerdict
 from lakeguard_sdk.storage.storage import storage_for
-from openlaketx.conform import as_accepted, conform, locate_misfits
+from openlaketx.conform import as_accepted, conform, locate_misfits, with_typed_texts
 from openlaketx.engine.shown_values import mask_columns
 from openlaketx.extract import Batch, ProgramFrame, extract, transform, with_lineage
 from openlaketx.isolation.messages import BatchFacts
@@ -60,8 +60,8 @@ class LocalBuilder:
     def stage(self, plan: RunPlan, verdict: SchemaVerdict) -> StagedBatch:
         if self._batch is None:
             raise ValueError("the batch was not described")
-        with mask_columns(plan.private):
-            batch = as_accepted(self._batch, verdict, plan, self._lake)
+        with mask_columns(plan.private), with_typed_texts(self._batch, plan) as batch:
+            batch = as_accepted(batch, verdict, plan, self._lake)
             batch = locate_misfits(batch, plan.batch_schema)
             frame = conform(batch.frame, batch.live, plan.batch_schema, plan.dataset)
             return stage_batch(frame, batch, plan, storage_for(plan.location))

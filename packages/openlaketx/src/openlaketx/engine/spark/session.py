@@ -116,6 +116,9 @@ constants, because Delta's parser does not substitute them in the text, as Spark
 recursion, because a WITH RECURSIVE may never end; the last two give SQL the same meaning on Spark
 3.5."""
 
+_CODE_SETTINGS = {"spark.sql.codegen.hugeMethodLimit": "8000"}
+"""No influence on values. Java never compiles a larger method: with this limit Spark splits it."""
+
 _QUIET = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -190,7 +193,7 @@ def scoped_run_session(spark: SparkSession) -> Iterator[SparkSession]:
 
 def settle(session: SparkSession) -> None:
     """Reset a run's session to the settings of a run."""
-    for key, value in RUN_SETTINGS.items():
+    for key, value in (RUN_SETTINGS | _CODE_SETTINGS).items():
         session.conf.set(key, value)
 
 

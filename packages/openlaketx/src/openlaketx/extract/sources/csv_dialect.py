@@ -12,13 +12,18 @@ import csv
 import difflib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from lakeguard_sdk.core.enums import CSV_ENCODINGS
 from lakeguard_sdk.types.plain_types import DateFormat, date_format, null_values
+from openlaketx.engine.duckdb_reader import duckdb_text
+from openlaketx.engine.locations import duckdb_path
 from openlaketx.extract.files.text_files import TextProblem, opened_bytes, opened_lines
 
 if TYPE_CHECKING:
@@ -31,8 +36,13 @@ OPTIONS = (
 ENCODINGS = {codecs.lookup(name).name: name for name in CSV_ENCODINGS}
 """Python's name of each encoding, and Spark's."""
 _CHUNK = 1 << 20
-_BLANK_LINE = re.compile(rb"[\r\n][\x00-\x09\x0b\x0c\x0e-\x20]+(?=[\r\n]|\Z)")
-"""A line that Spark treats as empty, although it may be a value, or NULLs between tabs."""
+_LONGEST_LINE = 16 << 20
+_BLANKS = rb"[\x00-\x09\x0b\x0c\x0e-\x20]+(?=[\r\n]|\Z)"
+_NEAR_BLANK = re.compile(rb"\n[\x00-\x20]")
+_BLANK_AFTER_LF = re.compile(rb"\n" + _BLANKS)
+_BLANK_AFTER_CR = re.compile(rb"\r" + _BLANKS)
+"""A line that Spark treats as empty, although it may be a value, or NULLs between tabs. Patterns
+that begin with one literal byte are searched ten times as fast."""
 
 
 class DialectProblem(TextProblem):
@@ -94,6 +104,19 @@ class CsvDialect:
             "ignoreTrailingWhiteSpace": "false",
         }
 
+    def duckdb_relation(self, paths: Sequence[str], columns: int) -> str:
+        """The rows of plain files, as texts ``c0``, ``c1`` and so on; only an empty field without
+        quotes is NULL."""
+        files = ", ".join(duckdb_text(duckdb_path(path)) for path in paths)
+        names = ", ".join(f"'c{number}': 'VARCHAR'" for number in range(columns))
+        quote = duckdb_text(self.quote)
+        return (
+            f"read_csv([{files}], columns = {{{names}}}, auto_detect = false, header = false,"
+            f" skip = 1, delim = {duckdb_text(self.delimiter)}, quote = {quote}, escape = {quote},"
+            " nullstr = '', allow_quoted_nulls = false, strict_mode = true, null_padding = false,"
+            " ignore_errors = false, hive_partitioning = false, comment = '')"
+        )
+
     def records(self, path: str) -> Iterator[tuple[int, list[str]]]:
         """Every record with the line on which it starts; ``DialectProblem`` for broken quoting."""
         with self.lines(path) as lines:
@@ -127,13 +150,16 @@ class CsvDialect:
 
 @dataclass(frozen=True)
 class CsvScan:
-    """The header, and whether every line is one record.
-
-    With quotes they may not be; and Spark drops blank lines when it reads by line.
-    """
+    """What a file needs of its reader."""
 
     header: tuple[str, ...] | None
     by_lines: bool
+    """Whether every line is one record. Spark drops blank lines when it reads by line."""
+    quoted: bool = False
+    plain: bool = False
+    """Whether every reader of CSV splits the file alike: one line end, no empty line, no NUL, each
+    quote at the edge of its field or doubled."""
+    lines: int = 0
 
 
 def scan_csv(path: str, dialect: CsvDialect) -> CsvScan:
@@ -142,29 +168,141 @@ def scan_csv(path: str, dialect: CsvDialect) -> CsvScan:
     Spark would read U+FFFD for the former and swallow the rest of the file for the latter.
     """
     decoder = codecs.getincrementaldecoder(dialect.codec)()
-    quotes, ends, blanks, before = 0, 0, False, b"\n"
-    mark = dialect.quote.encode(dialect.codec)
+    lines, quotes = _LineScan(), _QuoteScan(dialect)
+    at = 0
     with opened_bytes(path) as file:
         while chunk := file.read(_CHUNK):
             pending = len(decoder.getstate()[0])
             try:
                 decoder.decode(chunk)
             except UnicodeDecodeError as error:
-                line = ends + chunk[: max(0, error.start - pending)].count(b"\n") + 1
+                line = _ends_before(path, at + max(0, error.start - pending)) + 1
                 raise DialectProblem(_undecodable(dialect, f"line {line}: a byte")) from None
-            quotes += chunk.count(mark) if mark else 0
-            ends += chunk.count(b"\n")
-            blanks = blanks or _BLANK_LINE.search(before + chunk) is not None
-            before = chunk[-1:]
+            at += len(chunk)
+            lines.feed(chunk)
+            quotes.feed(chunk)
     try:
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         raise DialectProblem(_undecodable(dialect, "the last character")) from None
-    if quotes % 2:
+    quotes.end()
+    if quotes.found and not quotes.regular and _count(path, quotes.mark) % 2:
         for _ in dialect.records(path):
             pass
     first = next(dialect.records(path), None)
-    return CsvScan(header=tuple(first[1]) if first else None, by_lines=not (quotes or blanks))
+    regular = not quotes.found or (quotes.regular and lines.end_alike)
+    return CsvScan(
+        header=tuple(first[1]) if first else None,
+        by_lines=regular and not lines.blank,
+        quoted=quotes.found,
+        plain=regular and lines.plain,
+        lines=lines.count,
+    )
+
+
+class _LineScan:
+    """Looks for blank lines, and for what readers of lines treat differently."""
+
+    def __init__(self) -> None:
+        self.blank = False
+        self._empty = False
+        self._nul = False
+        self._returns = self._both = self._ends = 0
+        self._before = b"\n"
+
+    @property
+    def end_alike(self) -> bool:
+        return not self._returns or self._returns == self._both == self._ends
+
+    @property
+    def count(self) -> int:
+        return self._ends + (self._before != b"\n")
+
+    @property
+    def plain(self) -> bool:
+        return self.end_alike and not (self.blank or self._empty or self._nul)
+
+    def feed(self, chunk: bytes) -> None:
+        text = self._before + chunk
+        if _NEAR_BLANK.search(text):
+            self._empty = True
+            self.blank = self.blank or _BLANK_AFTER_LF.search(text) is not None
+        if b"\r" in text:
+            self.blank = self.blank or _BLANK_AFTER_CR.search(text) is not None
+            self._returns += chunk.count(b"\r")
+            self._both += text.count(b"\r\n")
+        self._ends += chunk.count(b"\n")
+        self._nul = self._nul or b"\0" in chunk
+        self._before = chunk[-1:]
+
+
+class _QuoteScan:
+    """Whether quotes are found, and all of them enclose a field of one line.
+
+    Only for quotes that are escaped by doubling.
+    """
+
+    def __init__(self, dialect: CsvDialect) -> None:
+        self.mark = dialect.quote.encode(dialect.codec)
+        self.found = False
+        self.regular = dialect.escape == dialect.quote and all(
+            len(text.encode(dialect.codec)) == 1 for text in (dialect.quote, dialect.delimiter)
+        )
+        self._dialect = dialect
+        self._patterns: tuple[str, str] | None = None
+        self._rest: list[bytes] = []
+        self._waiting = 0
+
+    def feed(self, chunk: bytes) -> None:
+        if not self.mark:
+            return
+        self.found = self.found or self.mark in chunk
+        if not self.regular:
+            return
+        last = chunk.rfind(b"\n") + 1
+        if last:
+            self._check(b"".join((*self._rest, chunk[:last])), whole=True)
+            self._rest, self._waiting = [], 0
+        self._rest.append(chunk[last:])
+        self._waiting += len(chunk) - last
+        if self._waiting > _LONGEST_LINE:
+            self.regular = False
+
+    def end(self) -> None:
+        if self.mark and self.regular:
+            self._check(b"".join(self._rest), whole=False)
+
+    def _check(self, text: bytes, *, whole: bool) -> None:
+        if self._patterns is None:
+            self._patterns = _line_patterns(self._dialect, crlf=b"\r\n" in text)
+        if self.mark in text:
+            pattern = self._patterns[0 if whole else 1]
+            given = pa.array([text], pa.large_binary())
+            self.regular = pc.match_substring_regex(given, pattern)[0].as_py()
+
+
+def _line_patterns(dialect: CsvDialect, *, crlf: bool) -> tuple[str, str]:
+    """Regular expressions for whole lines, and for a line without its end."""
+    mark, delimiter = (f"\\x{ord(text):02x}" for text in (dialect.quote, dialect.delimiter))
+    quoted = rf"{mark}(?:[^{mark}\r\n]|{mark}{mark})*{mark}"
+    value = rf"(?:{quoted}|[^{mark}{delimiter}\r\n]*)"
+    line = rf"{value}(?:{delimiter}{value})*"
+    end = r"\r\n" if crlf else r"\n"
+    return rf"\A(?:{line}{end})*\z", rf"\A{line}\z"
+
+
+def _ends_before(path: str, place: int) -> int:
+    ends = 0
+    with opened_bytes(path) as file:
+        while place > 0 and (chunk := file.read(min(_CHUNK, place))):
+            ends += chunk.count(b"\n")
+            place -= len(chunk)
+    return ends
+
+
+def _count(path: str, mark: bytes) -> int:
+    with opened_bytes(path) as file:
+        return sum(chunk.count(mark) for chunk in iter(lambda: file.read(_CHUNK), b""))
 
 
 def fields_text(count: int) -> str:

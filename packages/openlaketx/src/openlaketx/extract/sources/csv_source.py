@@ -26,7 +26,7 @@ from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.locations import spark_read_path
 from openlaketx.engine.spark.errors import condition, reason
 from openlaketx.engine.spark.types import quoted_name
-from openlaketx.extract.batch import Batch, name_problem
+from openlaketx.extract.batch import Batch, Fidelity, PlainTexts, name_problem
 from openlaketx.extract.files.file_columns import (
     Declared,
     Misfit,
@@ -37,7 +37,7 @@ from openlaketx.extract.files.file_columns import (
 from openlaketx.extract.files.file_order import ROW_FILE, file_order, with_row_file
 from openlaketx.extract.files.malformed_rows import Fault, Writing, split_malformed
 from openlaketx.extract.files.manifest import Selection
-from openlaketx.extract.files.text_files import TextProblem
+from openlaketx.extract.files.text_files import GZIP, TextProblem
 from openlaketx.extract.sources.csv_dialect import (
     ENCODINGS,
     CsvDialect,
@@ -54,10 +54,15 @@ from openlaketx.extract.sources.value_locations import csv_values, place_of
 
 @dataclass
 class HeaderGroup:
-    """Files with one header, under clean names; ``by_lines`` if every line is one record."""
+    """Files with one header, under clean names."""
 
     names: tuple[str, ...]
     by_lines: bool = True
+    """Whether every line is one record."""
+    quoted: bool = False
+    plain: bool = True
+    rows: int = 0
+    """Of plain files."""
     files: list[SourceFile] = field(default_factory=list)
 
 
@@ -81,6 +86,9 @@ def _read_headers(
             groups[header] = HeaderGroup(_clean(selection, file, header, declared))
         groups[header].files.append(file)
         groups[header].by_lines &= scan.by_lines
+        groups[header].quoted |= scan.quoted
+        groups[header].plain &= scan.plain
+        groups[header].rows += scan.lines - 1
     found = {group.files[0].path: group.names for group in groups.values()}
     try:
         names = joint_columns(found, declared)
@@ -129,6 +137,7 @@ def _difference(found: tuple[str, ...], wanted: tuple[str, ...]) -> str:
     return f"{columns} instead of {len(wanted)}"
 
 
+_UNICODE = ("utf-8", "ascii")
 _LINE_FAULTS = ("MALFORMED", "FAILED_READ_FILE")
 
 
@@ -163,6 +172,24 @@ def read_csv(
         rejected=rejected,
         order=file_order(selection),
         place_of=place_of(selection, None if rejected else csv_values(dialect)),
+        texts=_plain_texts(selection, dialect, headers),
+    )
+
+
+def _plain_texts(selection: Selection, dialect: CsvDialect, headers: Headers) -> PlainTexts | None:
+    group, *others = headers.groups
+    places = [local_path(selection.location(file)) for file in group.files]
+    odd = dialect.formats or dialect.added or dialect.codec not in _UNICODE
+    if others or odd or selection.ordered or not group.plain:
+        return None
+    if any(place.endswith(GZIP) for place in places):
+        return None
+    return PlainTexts(
+        relation=dialect.duckdb_relation(places, len(group.names)),
+        nulls=tuple(filter(None, (dialect.null_value, *dialect.other_nulls))),
+        rows=group.rows,
+        size=sum(file.size for file in group.files),
+        fidelity=(Fidelity.TEXT,) * len(group.names),
     )
 
 
@@ -215,11 +242,12 @@ def _read(
     frame = with_row_file(session.read.schema(schema).options(**options).csv(paths), selection)
     for kind, name in dialect.added.items():
         frame = frame.withColumn(name, _file_fact(kind))
-    if group.by_lines and not dialect.other_nulls and not dialect.formats:
+    bare = group.by_lines and not group.quoted
+    if bare and not dialect.other_nulls and not dialect.formats:
         return frame
     kept = [name for name in frame.columns if name not in group.names]
     texts = (
-        _text(frame[quoted_name(name)], name, None if group.by_lines else empty, dialect)
+        _text(frame[quoted_name(name)], name, None if bare else empty, dialect)
         for name in group.names
     )
     return frame.select(*texts, *map(quoted_name, kept))

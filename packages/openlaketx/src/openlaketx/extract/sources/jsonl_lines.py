@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from openlaketx.extract.files.malformed_rows import Fault
 from openlaketx.extract.files.text_files import opened_lines
 from openlaketx.extract.sources.csv_dialect import ENCODINGS
+from openlaketx.extract.sources.flat_json import FlatScan, NumberText, scan_flat
 
 BLANKS = " \t\r\n"
 """Characters of a blank line."""
@@ -24,6 +25,8 @@ class JsonScan(NamedTuple):
 
     names: tuple[str, ...]
     faults: list[Fault]
+    flat: FlatScan | None = None
+    """For a flat file."""
 
 
 def json_lines(path: str, codec: str) -> AbstractContextManager[Iterator[str]]:
@@ -32,6 +35,10 @@ def json_lines(path: str, codec: str) -> AbstractContextManager[Iterator[str]]:
 
 def scan_json(path: str, codec: str) -> JsonScan:
     """Scan the whole file once. Blank lines are ignored."""
+    if codec == "utf-8":
+        flat = scan_flat(path, lambda line: read_object(line, codec, _NUMBER_TEXTS))
+        if flat is not None:
+            return JsonScan(tuple(flat.kinds), [], flat)
     names: dict[str, None] = {}
     faults: list[Fault] = []
     with json_lines(path, codec) as lines:
@@ -108,6 +115,7 @@ def _constant(constant: str) -> None:
 
 
 _DECODER = strict_decoder(str)
+_NUMBER_TEXTS = strict_decoder(NumberText)
 
 
 def _encodable(text: str, problem: str) -> None:

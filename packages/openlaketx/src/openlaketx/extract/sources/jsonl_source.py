@@ -13,16 +13,18 @@ from lakeguard_sdk.model.evidence import SourceFile
 from lakeguard_sdk.model.run import SourceBuild
 from lakeguard_sdk.storage.storage import Storage, local_path
 from lakeguard_sdk.types.schema import Column, TableSchema
-from openlaketx.engine.locations import spark_read_path
+from openlaketx.engine.duckdb_reader import duckdb_text
+from openlaketx.engine.locations import duckdb_path, spark_read_path
 from openlaketx.engine.spark.errors import reason
 from openlaketx.engine.spark.runtime import require_spark
-from openlaketx.extract.batch import Batch, name_problem
+from openlaketx.extract.batch import Batch, Fidelity, PlainTexts, name_problem
 from openlaketx.extract.files.file_columns import Declared, SameName, clean_names, with_absent_keys
 from openlaketx.extract.files.file_order import file_order, with_row_file
 from openlaketx.extract.files.malformed_rows import Writing, split_malformed
 from openlaketx.extract.files.manifest import Selection
-from openlaketx.extract.files.text_files import TextProblem
+from openlaketx.extract.files.text_files import GZIP, TextProblem
 from openlaketx.extract.sources.csv_dialect import CsvDialect, DialectProblem
+from openlaketx.extract.sources.flat_json import Kind, joined
 from openlaketx.extract.sources.jsonl_lines import JsonScan, json_lines, scan_json
 from openlaketx.extract.sources.value_locations import json_values, place_of
 
@@ -68,7 +70,54 @@ def read_jsonl(
         rejected=rejected,
         order=file_order(selection),
         place_of=place_of(selection, None if rejected else json_values(codec)),
+        texts=_plain_texts(selection, list(scans.values()), names),
     )
+
+
+_FIDELITY = {Kind.SHORT: Fidelity.VALUE, Kind.NUMBER: Fidelity.DOUBLE}
+
+
+def _plain_texts(
+    selection: Selection, scans: list[JsonScan], names: tuple[str, ...]
+) -> PlainTexts | None:
+    """If all files are flat, and no key has values of several kinds."""
+    flat = [scan.flat for scan in scans if scan.flat is not None]
+    places = [local_path(location) for location in selection.locations]
+    compressed = any(place.endswith(GZIP) for place in places)
+    if len(flat) < len(scans) or selection.ordered or compressed:
+        return None
+    kinds: dict[str, Kind] = {}
+    for scan in flat:
+        for name, kind in scan.kinds.items():
+            kinds[name] = joined(kinds.get(name, Kind.EMPTY), kind)
+    if not kinds or Kind.MIXED in kinds.values():
+        return None
+    return PlainTexts(
+        relation=_relation(places, names, tuple(kinds)),
+        nulls=(),
+        rows=sum(scan.lines for scan in flat),
+        size=sum(file.size for file in selection.files),
+        fidelity=tuple(_FIDELITY.get(kinds.get(name, Kind.EMPTY), Fidelity.TEXT) for name in names),
+    )
+
+
+def _relation(places: list[str], names: tuple[str, ...], keys: tuple[str, ...]) -> str:
+    """For DuckDB; a key that no line has is NULL."""
+    files = ", ".join(duckdb_text(duckdb_path(place)) for place in places)
+    columns = ", ".join(f"{duckdb_text(key)}: 'VARCHAR'" for key in keys)
+    values = ", ".join(
+        f"{_identifier(name) if name in keys else 'NULL::VARCHAR'} AS c{number}"
+        for number, name in enumerate(names)
+    )
+    read = (
+        f"read_json([{files}], columns = {{{columns}}}, format = 'newline_delimited',"
+        " records = true, auto_detect = false, ignore_errors = false, hive_partitioning = false)"
+    )
+    return f"(SELECT {values} FROM {read})"  # noqa: S608 - names are quoted
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _names(selection: Selection, scans: dict[str, JsonScan], declared: Declared) -> tuple[str, ...]:
