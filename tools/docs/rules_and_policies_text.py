@@ -216,12 +216,14 @@ Columns derived from a tagged column inherit its tag, through any number of data
 function that the policy names under `unless masked by`:
 
 - SQL builds have column-level lineage. A value inherits the tags of every column it derives from:
-  `concat(first, last)` those of both, `count(email)` that of `email`. Columns that only filter or
-  order rows (`where`, `join … on`, `group by`) do not count, although they can give values away
-  exactly: `JOIN range(0, 9999) r ON r.id = p.pin` makes `r.id` a copy of `pin` without its tags.
-  Policies on patterns, declared columns and review of builds are the means against that. A
-  function masks what is inside its brackets: `sha2(email, 256)` does,
-  `concat(email, sha2(email, 256))` does not. A subquery inside an expression counts with its
+  `concat(first, last)` those of both, `count(email)` that of `email`. Columns that only filter,
+  order or multiply rows (`where`, `join … on`, `group by`, `explode`) do not count, although they
+  can give values away exactly: `JOIN range(0, 9999) r ON r.id = p.pin` makes `r.id` a copy of `pin`
+  without its tags, and `count(*)` over `explode(sequence(1, pin))` is `pin`. Policies on patterns,
+  declared columns and review of builds are the means against that. A function masks what is inside
+  its brackets: `sha2(email, 256)` does, `concat(email, sha2(email, 256))` does not. It hides values
+  from readers of the table, not from the author of the SELECT, who may compare digests of all
+  candidates with each other. A subquery inside an expression counts with its
   filters. Lineage is closed-world: a name that is no declared column of a parent, or
   a construct that is not modelled, is unknown. So is every column of a SELECT with a name in which
   capital and small letters do not match one to one, such as `straße` or a Greek name with a sigma.
@@ -231,8 +233,8 @@ function that the policy names under `unless masked by`:
   analysed plan, where the files of a version are that version: renamed, joined, aggregated and
   computed columns, views and caches are followed.
 - What the plan does not show is unknown, and an unknown column inherits all tags of everything that
-  was read: of all parents of a Python build, of everything that the connection of a notebook has
-  read or registered. That is so for collected rows that become a DataFrame again (`collect`,
+  was read: of all parents of a Python build, of everything that the process of a notebook has read
+  or registered. That is so for collected rows that become a DataFrame again (`collect`,
   `toPandas`, RDDs, checkpoints), for what UDFs, `mapInPandas` and the like return, because their
   code may use more than its arguments, for files that the program reads by itself, for files of a
   version read in another format than Parquet or Delta, and on Spark Connect. Constants in the code

@@ -294,6 +294,13 @@ def test_rows_that_were_collected_do_not_reach_gold(tmp_path: Path) -> None:
     assert in_gold(client, tmp_path) == (RunStatus.BLOCKED, READ)
 
 
+def test_rows_that_another_connection_collected_do_not_reach_gold(tmp_path: Path) -> None:
+    client = people(tmp_path)
+    other = openlaketx.connect(tmp_path)
+    publish(client, tmp_path, lambda _, spark: collected(other, spark))
+    assert in_gold(client, tmp_path) == (RunStatus.BLOCKED, READ)
+
+
 def test_sql_over_registered_tables_does_not_reach_gold(tmp_path: Path) -> None:
     def by_sql(tx: openlaketx.Connection, spark: SparkSession) -> DataFrame:
         spark.conf.set("spark.sql.runSQLOnFiles", "true")

@@ -1,4 +1,5 @@
-"""Keywords as columns: lineage of a SELECT over a relation whose columns have unknown names."""
+"""Keywords as columns, over a relation whose columns have unknown names; and names that look like
+numbers."""
 
 from __future__ import annotations
 
@@ -65,3 +66,52 @@ def test_a_keyword_in_its_place_is_no_column(text: str) -> None:
     value = found.columns["x"]
     assert value is not None
     assert {source.column for source in value} == {"id"}
+
+
+NAMES_LIKE_NUMBERS = ["1e", "0e", "12E", "1ed", "08Ed", "1ef", "5el", "2e7s", "6e3y", "0x1", "0X1f",
+                      "0b1", "1bde", "3lx", "1_0", "7d7", "1e5bdx"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES_LIKE_NUMBERS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT id, {name} AS x FROM (SELECT id, pin AS `{name}` FROM silver.people)",
+        "SELECT id, t.{name} AS x FROM (SELECT id, pin AS `{name}` FROM silver.people) t",
+        "WITH t(id, `{name}`) AS (SELECT * FROM silver.people) SELECT id, -{name} AS x FROM t",
+        "SELECT id, concat({name},'') AS x FROM (SELECT id, pin AS `{name}` FROM silver.people)",
+    ],
+)
+def test_a_name_like_a_number_is_no_constant(text: str, name: str) -> None:
+    value = column_lineage(text.format(name=name), SCHEMAS).columns.get("x")
+    assert value is None or {source.column for source in value} == {"pin"}
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "1",
+        "1.5",
+        ".5",
+        "5.",
+        "1e5",
+        "1E-5",
+        "1.e3",
+        "2D",
+        "2.5f",
+        "10BD",
+        "3L",
+        "4s",
+        "5Y",
+        "1e2d",
+        "X'1f'",
+    ],
+)
+def test_a_number_is_a_constant(number: str) -> None:
+    found = column_lineage(
+        f"SELECT id, {number} AS x, -{number}+id AS y FROM silver.people", SCHEMAS
+    )
+    y = found.columns["y"]
+    assert found.columns["x"] == frozenset()
+    assert y is not None
+    assert {source.column for source in y} == {"id"}

@@ -72,7 +72,7 @@ class Batch:
 
 
 class ProgramFrame(NamedTuple):
-    """A frame that a program publishes, and all that its connection has read."""
+    """A frame that a program publishes, and all that the program has read."""
 
     frame: DataFrame
     reads: Reads

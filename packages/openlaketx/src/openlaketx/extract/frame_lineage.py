@@ -27,7 +27,7 @@ _UNREADABLE = (ArithmeticError, LookupError, RecursionError, TypeError, ValueErr
 
 @dataclass
 class Reads:
-    """The versions that a build or a connection has read, found again by their files."""
+    """The versions that a build or a program has read, found again by their files."""
 
     _files: dict[str, set[InputVersion]] = field(default_factory=dict)
     _commits: dict[tuple[str, int], InputVersion] = field(default_factory=dict)

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from openlaketx.extract.frame_lineage import Reads
 
 _BACKOFF = Backoff(first=0.5)
+_READS: dict[str, Reads] = {}
+"""Versions that this process has read, by lake."""
 
 
 def connect(url: str | Path, env: str | None = None) -> Connection:
@@ -87,10 +89,11 @@ class Connection:
 
     @cached_property
     def _reads(self) -> Reads:
-        """All that this connection has read: what is unknown in a frame may be made of it."""
+        """All that this process has read of the lake: what is unknown in a frame may be made of it,
+        whichever connection read it."""
         from openlaketx.extract.frame_lineage import Reads
 
-        return Reads()
+        return _READS.setdefault(self._client.lake, Reads())
 
     def __enter__(self) -> Self:
         return self
@@ -140,7 +143,7 @@ class Connection:
         An unknown dataset is registered with the columns of the frame, and the result says so.
         Reason and notes are stored with the version, and so is what its columns are made of:
         columns that the plan of the frame does not show, such as collected rows, carry the tags of
-        everything that this connection has read.
+        everything that this process has read of the lake.
         """
         check_frame("tx.publish", name, frame)
         dataset = DatasetName(name)

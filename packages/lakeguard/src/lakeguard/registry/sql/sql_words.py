@@ -19,8 +19,13 @@ from lakeguard.registry.sql.sql_keywords import keyword_offsets
 from lakeguard.registry.sql.sql_relations import NotModelled, Scope
 
 STRINGS = {TokenType.STRING, TokenType.RAW_STRING}
-_NOT_WORDS = {*STRINGS, TokenType.NUMBER, TokenType.HEX_STRING}
+_NUMBERS = {TokenType.NUMBER, TokenType.HEX_STRING, TokenType.BIT_STRING}
+_NOT_WORDS = {*STRINGS, *_NUMBERS}
 _WORD = re.compile(r"\w")
+_NUMBER = re.compile(
+    r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?(?:d|f|bd)?|[0-9]+[lsy]", re.IGNORECASE
+)
+"""A number as Spark writes it; ``1e``, ``0x1`` and ``2e7s`` are names."""
 _STAR_FOLLOWS = {
     TokenType.L_PAREN, TokenType.COMMA, TokenType.SELECT, TokenType.DISTINCT, TokenType.DOT,
     TokenType.ALL, TokenType.HINT,
@@ -153,6 +158,8 @@ class Words:
         keywords = set(keyword_offsets(tokens, known))
         before: Token | None = None
         for token in tokens:
+            if self._is_name_of_digits(token):
+                raise NotModelled
             if token.start not in known:
                 star = token.token_type is TokenType.STAR
                 if star and (before is None or before.token_type in _STAR_FOLLOWS):
@@ -160,6 +167,17 @@ class Words:
                 if self._may_be_column(token, keywords):
                     raise NotModelled
             before = token
+
+    def _is_name_of_digits(self, token: Token) -> bool:
+        """Whether Spark reads a name where the parser reads a number, perhaps with a cast."""
+        text, start, end = self._text, token.start, token.end + 1
+        if token.token_type not in _NUMBERS or not (text[start].isdigit() or text[start] == "."):
+            return False
+        while start > 0 and _WORD.match(text[start - 1]):
+            start -= 1
+        while end < len(text) and _WORD.match(text[end]):
+            end += 1
+        return not _NUMBER.fullmatch(text, start, end)
 
     def _may_be_column(self, token: Token, keywords: Set[int]) -> bool:
         word = token.text.casefold()
