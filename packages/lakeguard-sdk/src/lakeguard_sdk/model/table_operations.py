@@ -45,8 +45,8 @@ class Undone(FrozenModel):
     """What an undo put back."""
 
     dataset: DatasetName
-    version: int
-    """The published version, whose state the table has again."""
+    version: int | None
+    """The published version, whose state the table has again; None if there is none yet."""
     commits: tuple[int, ...] = ()
     """Commits of the log that were altered or lost, and were written back."""
     log_entries: tuple[str, ...] = ()

@@ -130,9 +130,9 @@ class LogFolder:
                 yield from self._hint()
             elif is_checksum_file(name):
                 yield from self._checksum(name)
-        for version in range(min(self.recorded), max(self.recorded)):
-            if version > self.checkpoint and version not in self.commits | self.recorded:
-                yield OddEntry(commit_name(version), "is missing", version)
+        needed = range(max(min(self.recorded), self.checkpoint + 1), max(self.recorded))
+        for version in sorted(set(needed) - self.commits - self.recorded):
+            yield OddEntry(commit_name(version), "is missing", version)
 
     def _commit(self, name: str, digits: str) -> Iterator[OddEntry]:
         version = int(digits)

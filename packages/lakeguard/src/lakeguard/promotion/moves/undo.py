@@ -15,7 +15,7 @@ from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.intents import hold_table, left_intent, open_intent, recorded_commits
 from lakeguard.ledger.known_moves import governed_table
 from lakeguard.ledger.table_findings import open_finding
-from lakeguard.ledger.versions import Pointer, StoredVersion, pointer, require_version
+from lakeguard.ledger.versions import Pointer, pointer, require_version
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.moves.rollback import roll_back
 from lakeguard.promotion.opening.eligibility import (
@@ -56,15 +56,14 @@ def undo(context: PlaneContext, name: DatasetName, reason: str) -> tuple[Undone,
         dataset = require_dataset(tx, name)
         published = pointer(tx, dataset.dataset_id)
         known = open_finding(tx, dataset.dataset_id)
-        if published is None:
-            raise UnknownVersion(dataset=name, version="that is published")
-        stored = require_version(tx, dataset.dataset_id, published.version)
+    if published is None:
+        return _undo_unpublished(context, dataset, reason), None
     repaired = _repair_log(context, dataset)
     removed = (*repaired.entries, *_remove_unreadable(context, dataset))
     reread = _repair_checkpoints(context, dataset, published.commit)
     left = _close_left(context, dataset)
     checksums = _remove_checksum_files(context, dataset, published)
-    _require_whole(context, dataset, published, stored)
+    _require_whole(context, dataset, published)
     rogue = rogue_commit(context, dataset, published.commit)
     if not any((repaired.commits, removed, reread, left, checksums, rogue, known)):
         raise NothingToUndo(dataset=name, version=published.version)
@@ -81,6 +80,28 @@ def undo(context: PlaneContext, name: DatasetName, reason: str) -> tuple[Undone,
         with context.write() as tx:
             note_recovery(tx, context, dataset, f"undone: {reason}", by=context.actor)
     return undone, result
+
+
+def _undo_unpublished(context: PlaneContext, dataset: RegisteredDataset, reason: str) -> Undone:
+    """There is no version to roll back to: whatever somebody else wrote is moved out."""
+    with context.read() as tx:
+        is_known = bool(recorded_commits(tx, dataset.dataset_id))
+        known = open_finding(tx, dataset.dataset_id)
+    repaired = _repair_log(context, dataset) if is_known else _Repaired([])
+    removed = list(repaired.entries)
+    if is_known:
+        removed += _remove_unreadable(context, dataset, every=True)
+    left = _close_left(context, dataset)
+    if not any((repaired.commits, removed, left, known)):
+        raise UnknownVersion(dataset=dataset.name, version="that is published")
+    with context.write() as tx:
+        note_recovery(tx, context, dataset, f"undone: {reason}", by=context.actor)
+    return Undone(
+        dataset=dataset.name,
+        version=None,
+        commits=tuple(repaired.commits),
+        log_entries=tuple(removed),
+    )
 
 
 class _Repaired(NamedTuple):
@@ -131,9 +152,12 @@ def _repair_checkpoints(context: PlaneContext, dataset: RegisteredDataset, commi
     return True
 
 
-def _remove_unreadable(context: PlaneContext, dataset: RegisteredDataset) -> Sequence[str]:
+def _remove_unreadable(
+    context: PlaneContext, dataset: RegisteredDataset, *, every: bool = False
+) -> Sequence[str]:
     """Move out commits without a decision that no commit can undo: those that no engine can read,
-    and those that ask readers for more than before, which stays so for good."""
+    and those that ask readers for more than before, which stays so for good. ``every`` means all
+    that change data."""
     location = context.location_of(dataset)
     with context.write() as tx:
         _hold(tx, dataset)
@@ -148,7 +172,9 @@ def _remove_unreadable(context: PlaneContext, dataset: RegisteredDataset) -> Seq
         odd = [
             OddEntry(commit_name(commit.version), "has no decision", commit.version)
             for commit in foreign
-            if commit.upgrades or (commit.version > last and not readable)
+            if commit.upgrades
+            or (commit.version > last and not readable)
+            or (every and commit.data_changing)
         ]
         if not odd:
             return ()
@@ -214,10 +240,10 @@ def _log_damage(context: PlaneContext, dataset: RegisteredDataset, commit: int) 
         return str(error.fields["reason"])
 
 
-def _require_whole(
-    context: PlaneContext, dataset: RegisteredDataset, published: Pointer, stored: StoredVersion
-) -> None:
+def _require_whole(context: PlaneContext, dataset: RegisteredDataset, published: Pointer) -> None:
     """Refuse, and record, if files of the published version are damaged."""
+    with context.read() as tx:
+        stored = require_version(tx, dataset.dataset_id, published.version)
     damage = version_damage(context, dataset, stored, published.commit)
     if damage is None:
         return

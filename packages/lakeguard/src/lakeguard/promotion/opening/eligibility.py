@@ -96,8 +96,10 @@ def _check_table(
 ) -> None:
     location = context.location_of(dataset)
     commit = None if published is None else published.commit
+    with context.read() as tx:
+        known = table_id_of(tx, dataset.dataset_id) is not None
     if not context.tables.exists(location):
-        if published is not None:
+        if known:
             gone = f"the table of {dataset.name} is gone from {dataset.location}"
             message = f"{gone}; {undo_command(dataset)}"
             findings.refuse_table("table", TableTrouble(dataset, TableProblem.DAMAGE, message))
@@ -131,7 +133,7 @@ def _check_table(
     if rogue is None:
         findings.accept("table", "every commit of the table has a decision behind it")
         return
-    message = rogue_message(dataset, published, rogue)
+    message = rogue_message(dataset, rogue, known=known)
     findings.refuse_table("table", TableTrouble(dataset, TableProblem.FOREIGN_COMMIT, message))
 
 
@@ -218,8 +220,9 @@ def undo_command(dataset: RegisteredDataset) -> str:
     return f'undo it: lakeguard undo {dataset.name} --reason "…"'
 
 
-def rogue_message(dataset: RegisteredDataset, published: Pointer | None, rogue: Commit) -> str:
-    way_out = "move the table away" if published is None else undo_command(dataset)
+def rogue_message(dataset: RegisteredDataset, rogue: Commit, *, known: bool = True) -> str:
+    """``known`` if the table is in the record, so that it can be put back."""
+    way_out = undo_command(dataset) if known else "move the table away"
     return (
         f"commit {rogue.version} ({rogue.operation or 'unknown operation'}) of {dataset.name}"
         f" changed data without a decision; {way_out}"

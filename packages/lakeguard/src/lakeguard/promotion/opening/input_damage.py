@@ -73,5 +73,5 @@ def _trouble(
     rogue = rogue_commit(context, dataset, shown.commit)
     if rogue is None:
         return None
-    message = rogue_message(dataset, shown, rogue)
+    message = rogue_message(dataset, rogue)
     return TableTrouble(dataset, TableProblem.FOREIGN_COMMIT, message)

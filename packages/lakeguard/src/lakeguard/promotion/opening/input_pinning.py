@@ -284,7 +284,8 @@ def _damage(
     try:
         damage = context.tables.damage(location, commit, rows=stored.table_rows)
     except TableUnreadable as error:
-        return TableProblem.LOG, f"{error}; {undo_command(dataset)}"
+        reason = f"its log cannot be read: {error.fields['reason']}"
+        return TableProblem.LOG, f"{reason}; {undo_command(dataset)}"
     return None if damage is None else (TableProblem.DAMAGE, damage)
 
 
@@ -300,7 +301,7 @@ def find_altered_inputs(
             try:
                 damage = log_damage(context, registered, pin.snapshot.commit)
             except TableUnreadable as error:
-                damage = str(error)
+                damage = f"its log cannot be read: {error.fields['reason']}"
             if damage is not None:
                 message = f"{role} {parent}@v{pin.input.version} is damaged: {damage}"
                 findings.refuse_table(f"{role}:{parent}", log_trouble(registered, message))

@@ -58,7 +58,8 @@ def undo_command(call: Call, dataset: str, reason: str) -> None:
     name = DatasetName(dataset)
     with writing(call) as client, working(f"undoing changes of {name}"):
         undone = client.operations.undo(name, reason)
-    lines = [f"{toned('✓ UNDONE', Tone.GOOD)}  {strong(name)}{GAP}v{undone.version}"]
+    shown = "nothing is published yet" if undone.version is None else f"v{undone.version}"
+    lines = [f"{toned('✓ UNDONE', Tone.GOOD)}  {strong(name)}{GAP}{shown}"]
     if undone.commits:
         numbers = ", ".join(map(str, undone.commits))
         lines.append(f"  log entries written back: {numbers}")
