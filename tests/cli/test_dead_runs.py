@@ -83,6 +83,10 @@ def test_a_living_run_is_shown_as_running(tmp_path: Path, shell: Shell) -> None:
     assert why.out.startswith(f"▶ RUNNING  {NUMBERS}   {plan.ticket.run_id}")
     data = shell("runs", "--json", "--project", tmp_path).data
     assert [row["run_id"] for row in data["open_runs"]] == [plan.ticket.run_id]
+    data = shell("runs", "--limit", "1", "--json", "--project", tmp_path).data
+    assert (len(data["runs"]), len(data["open_runs"])) == (0, 1)
+    data = shell("runs", "--limit", "2", "--json", "--project", tmp_path).data
+    assert (len(data["runs"]), len(data["open_runs"])) == (1, 1)
 
 
 def test_a_task_of_a_killed_submitter_is_not_claimed_and_ended_by_the_next_command(

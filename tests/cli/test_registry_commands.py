@@ -37,6 +37,7 @@ def test_validate_counts(shell: Shell, lake: Path) -> None:
         "valid": True,
         "registry_asked": True,
         "counts": {"sources": 1, "datasets": 3, "rules": 14, "policies": 1},
+        "definition_warnings": [],
     }
     assert not (lake / ".lakeguard").exists()
 

@@ -60,7 +60,10 @@ def test_files_that_differ_are_named_and_applied_on_demand(
     assert (
         "! the files have 1 error (sql/orders.sql:1: a build must be one SELECT, not selec" in line
     )
-    assert line.endswith("this run uses what is applied. To use the files: lakeguard validate")
+    assert line.endswith(
+        "this run uses what is applied. To use the files, correct them: lakeguard validate, then:"
+        " lakeguard run … --apply"
+    )
     (project / "definitions" / "gold" / "revenue_daily.yaml").write_text("dataset: [\n")
     said = shell("run", "silver.orders", "--project", project).err
     assert "! the files have 2 errors, the first definitions/gold/revenue_daily.yaml:" in said

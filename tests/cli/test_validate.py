@@ -90,6 +90,21 @@ def test_a_mistake_in_the_file_hides_none_in_its_sql(shell: Shell, lake: Path) -
     assert "is not a declared parent" not in result.err, "the parents are not known"
 
 
+@pytest.mark.parametrize(
+    ("entry", "given"),
+    [
+        ("{rule: not_null(amount), rule_id: amount}", "did you mean id?"),
+        ("{rule: not_null(amount), id: The Amount}", "at most 200 characters, and start with a"),
+        ("sql_row('amount > 1')", "write the condition without quotes"),
+    ],
+)
+def test_mistakes_in_a_rule_name_the_way(shell: Shell, lake: Path, entry: str, given: str) -> None:
+    text = (lake / SILVER).read_text()
+    (lake / SILVER).write_text(text.replace("rules:\n", f"rules:\n  - {entry}\n", 1))
+    result = shell("validate", "--project", lake)
+    assert (result.code, given in result.err) == (2, True), result
+
+
 def break_parent(lake: Path) -> None:
     edit(lake, SILVER, "parents: [bronze.orders]", "parents: [bronze.order]")
     for file in (lake / "sql").rglob("*.sql"):

@@ -62,6 +62,13 @@ def test_a_list_says_who_has_what_and_why() -> None:
     assert tasks_lines([], NOW) == ["no tasks"]
 
 
+def test_a_list_says_why_there_is_a_task_that_needs_no_other_reason() -> None:
+    at = Cause(kind=CauseKind.CRON, details={"at": "2026-01-31T06:00:00Z"})
+    _, caused, by_hand = plain(tasks_lines([row(cause=at), row(triggered_by="cli:ann")], NOW))
+    assert caused.endswith("its schedule, due at 2026-01-31T06:00:00Z")
+    assert by_hand.endswith("started by cli:ann")
+
+
 def test_the_way_of_a_task_is_a_picture() -> None:
     way = [
         change(1, TaskState.QUEUED),

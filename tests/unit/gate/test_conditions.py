@@ -111,6 +111,8 @@ def test_trees_keep_their_shape() -> None:
         ("'a' is null", "meaning", "'a' is", "must name a column"),
         ("1 in (1)", "meaning", "1 in", "must name a column"),
         ("true", "syntax", "", "one of = <> < <= > >= expected"),
+        ("'1 = 1'", "syntax", "'1 = 1'", "write the condition without quotes"),
+        ("count > 1 and 'key = 2'", "syntax", "'key = 2'", "write the condition without quotes"),
         ("key = key", "meaning", "key", "compared with itself"),
         ("key is null or key is not null", "meaning", "key is null or key is not null", "negation"),
         ("count > 5 and count <= 5", "meaning", "count > 5 and count <= 5", "negation"),

@@ -170,3 +170,19 @@ def test_details_that_are_refused(name: str, value: str, expected: str) -> None:
     given = mistakes(text, shop())
     assert any(line.startswith(expected) for line in given), given
     assert "hunter2" not in str(loaded(text, shop())[1])
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ("time", "did you mean string?"),
+        ("year", "did you mean integer?"),
+        ("timestmp", "did you mean timestamp?"),
+        ("varbinry", "did you mean varbinary?"),
+        ("age", ""),
+    ],
+)
+def test_an_unknown_type_is_told_with_what_is_meant(given: str, hint: str) -> None:
+    (told,) = (line for line in mistakes(OBJECT.replace("double", given)) if repr(given) in line)
+    assert ("did you mean" in told) == bool(hint)
+    assert hint in told

@@ -25,12 +25,17 @@ MEANT = {
     "bigdecimal": "decimal(38,18)",
     "datetime": "timestamp",
     "datetime2": "timestamp",
+    "enum": "string",
+    "geometry": "string",
+    "interval": "string",
     "money": "decimal(19,4)",
     "number": "decimal(38,18)",
     "numeric": "decimal(38,18)",
     "text": "string",
+    "time": "string",
     "timestamptz": "timestamp",
     "varchar": "string",
+    "year": "integer",
 }
 """Types of other systems, and what they are called here."""
 _TOKEN = re.compile(

@@ -209,7 +209,7 @@ class Rebuild:
                 data = data.filter([batch in finished for batch in batches])
             rows = from_arrow(table, data)
             recount.add(table, rows, data)
-            self.progress(f"{name}: {len(rows):,} rows")
+            self.progress(f"{name}: {len(rows):,} {'row' if len(rows) == 1 else 'rows'}")
             count += len(rows)
             loaded[name] = rows
             waiting.append(table)

@@ -69,7 +69,8 @@ class PublishResult:
         elif run.version is None:
             yield f"{run.dataset} is unchanged"
         else:
-            rows = "" if run.rows is None else f", {run.rows:,} rows"
+            noun = "row" if run.rows == 1 else "rows"
+            rows = "" if run.rows is None else f", {run.rows:,} {noun}"
             yield f"{run.dataset} is published as v{run.version}{rows}"
 
 

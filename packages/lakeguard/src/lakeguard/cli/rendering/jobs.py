@@ -284,8 +284,10 @@ def run_unapplied_lines(found: Unapplied) -> list[str]:
     lines = unapplied_lines(found)
     if not lines:
         return []
-    way = "lakeguard validate" if found.mistakes else "lakeguard run … --apply"
-    return [f"{lines[0]}; this run uses what is applied. To use the files: {way}"]
+    way = "To use the files: lakeguard run … --apply"
+    if found.mistakes:
+        way = "To use the files, correct them: lakeguard validate, then: lakeguard run … --apply"
+    return [f"{lines[0]}; this run uses what is applied. {way}"]
 
 
 def unapplied_lines(found: Unapplied) -> list[str]:

@@ -13,7 +13,6 @@ from lakeguard.cli.terminal.layout import (
     columns,
     indented,
     moment,
-    number,
     strong,
 )
 from lakeguard.services.plain_text import escaped, plural
@@ -101,7 +100,7 @@ def _facts(page: DatasetPage) -> list[tuple[str, str]]:
     if status.published is None:
         return [*facts, ("published", "nothing yet")]
     at = f" since {moment(status.published_at)}" if status.published_at else ""
-    rows = "" if status.table_rows is None else f", {number(status.table_rows)} rows"
+    rows = "" if status.table_rows is None else f", {plural(status.table_rows, 'row')}"
     return [*facts, ("published", f"v{status.published}{rows}{at}"), *facts_rows(page.facts)]
 
 

@@ -45,7 +45,7 @@ def tasks_lines(rows: Sequence[TaskRow], now: datetime) -> list[str]:
             _lease(row, now),
             _worker(row),
             age(row.created_at, now),
-            escaped(_short(row.dead)) if row.dead else _reason(row.last),
+            escaped(_short(row.dead or _reason(row.last) or _cause(row))),
         ]
         for row in rows
     ]
@@ -173,8 +173,13 @@ def _worker(row: TaskRow) -> str:
 
 
 def _reason(last: Transition | None) -> str:
-    reason = "" if last is None else " ".join(filter(None, (last.code, last.message)))
-    return escaped(_short(reason)) or toned("-", Tone.QUIET)
+    """Why it is in its state; empty if that needs no reason."""
+    return "" if last is None else " ".join(filter(None, (last.code, last.message)))
+
+
+def _cause(row: TaskRow) -> str:
+    """Why there is such a task."""
+    return f"started by {row.triggered_by}" if row.cause is None else cause_words(row.cause)
 
 
 def _short(text: str) -> str:

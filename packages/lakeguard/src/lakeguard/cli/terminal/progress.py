@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import cycle
 from typing import Any
@@ -15,14 +15,14 @@ import click
 
 from lakeguard.cli.terminal.layout import clipped
 from lakeguard.cli.terminal.output import colour
-from lakeguard.services.plain_text import escaped
+from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.client import Progress
 
 STAGES = {
     "extract": "reading",
     "schema": "comparing schemas",
     "stage": "writing candidate files",
-    "measure": "measuring {rows:,} rows",
+    "measure": "measuring {rows}",
     "decide": "deciding",
     "publish": "publishing",
     "compact": "compacting small files",
@@ -36,6 +36,12 @@ WARNINGS = {
     "unprofiled": "{dataset}: not profiled: {reason}",
 }
 """Stages that are printed permanently: problems that did not stop the run."""
+
+
+def _stage_words(stage: str, facts: Mapping[str, Any]) -> str:
+    counted = {"rows": plural(facts["rows"], "row")} if "rows" in facts else {}
+    return STAGES.get(stage, stage).format(**{**facts, **counted})
+
 
 _DOTS = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_SECONDS = 0.1
@@ -54,7 +60,7 @@ def working(what: str) -> Iterator[Progress]:
 
         def show_stage(stage: str, facts: dict[str, Any]) -> None:
             warn(stage, facts)
-            show(f"{what}: {STAGES.get(stage, stage).format(**facts)}")
+            show(f"{what}: {_stage_words(stage, facts)}")
 
         yield show_stage
 
@@ -82,7 +88,7 @@ class Board:
 
     def show_stage(self, stage: str, facts: dict[str, Any]) -> None:
         warn(stage, facts)
-        self._put(self._own.name, STAGES.get(stage, stage).format(**facts))
+        self._put(self._own.name, _stage_words(stage, facts))
 
     def _put(self, name: str, stage: str | None) -> None:
         with self._changing:

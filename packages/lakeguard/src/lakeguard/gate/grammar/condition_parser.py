@@ -156,6 +156,9 @@ class ConditionParser(ScalarParser):
     def _as_condition(self, node: Node) -> WhereNode:
         if is_condition(node):
             return node
+        if isinstance(node, Text) and not self._cursor.at_word("and", "or"):
+            message = "this is a text, not a condition: write the condition without quotes"
+            raise GrammarError(message, self.places[-1], kind="syntax")
         if isinstance(node, _LITERALS):
             raise self._cursor.error("one of = <> < <= > >= expected")
         raise self._cursor.error(

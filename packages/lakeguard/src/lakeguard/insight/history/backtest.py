@@ -219,7 +219,7 @@ def backtest(
     for made, run in enumerate(test.runs(since), 1):
         tally.add(run.run, run.outcomes, run.unmeasured)
         if progress and made % _PROGRESS_EVERY == 0:
-            progress(f"{made:,} runs decided again")
+            progress(f"{made:,} {'run' if made == 1 else 'runs'} decided again")
     return tally.answer(draft, dataset.definition, since, scanned=remeasure is not None)
 
 

@@ -351,7 +351,8 @@ def _row_counts(facts: ProfileFacts) -> Iterator[Draft]:
         # small runs may be legitimate, so it only warns
         yield _row_count(least, why, facts, Severity.WARN)
         return
-    yield _row_count(1, f"{facts.rows:,} rows are there", facts, Severity.FAIL)
+    there = "1 row is there" if facts.rows == 1 else f"{facts.rows:,} rows are there"
+    yield _row_count(1, there, facts, Severity.FAIL)
 
 
 def _row_count(least: int, why: str, facts: ProfileFacts, severity: Severity) -> Draft:

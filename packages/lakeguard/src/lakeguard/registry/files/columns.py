@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lakeguard.registry.text.fields import LONGEST_DESCRIPTION, Fields
@@ -128,10 +129,15 @@ def _type(column: Fields, split: str | None) -> str | None:
     return None if scalar is None else _read_type(column, scalar, split)
 
 
-def type_hint(word: str) -> str:
-    """The type that is meant, by what other systems call it or by its spelling."""
+_ALIKE = 0.8
+"""Names of types are short: ``age`` is not meant to be ``image``."""
+
+
+def type_hint(word: str, more: Iterable[str] = ()) -> str:
+    """The type that is meant, by what other systems call it or by its spelling; ``more`` are other
+    spellings that are accepted."""
     meant = MEANT.get(word.casefold())
-    return f"; did you mean {meant}?" if meant else did_you_mean(word, TYPE_WORDS)
+    return f"; did you mean {meant}?" if meant else did_you_mean(word, [*TYPE_WORDS, *more], _ALIKE)
 
 
 def _read_type(column: Fields, scalar: Scalar, split: str | None) -> str | None:

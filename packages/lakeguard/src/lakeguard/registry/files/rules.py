@@ -32,6 +32,9 @@ from lakeguard_sdk.types.schema import Column, TableSchema
 
 KEYS = ("rule", "id", "severity", "active", "external_id")
 RULE_ID = re.compile(r"[a-z][a-z0-9_.-]{0,199}\Z")
+RULE_ID_FORM = (
+    "use lower case letters, digits and . _ -, at most 200 characters, and start with a letter"
+)
 _SHAPE = "unique(order_id) or {rule: unique(order_id), severity: WARN}"
 
 
@@ -105,8 +108,7 @@ class _RuleReader:
         scalar = fields.scalar("rule", required=True)
         rule_id = fields.text("id")
         if rule_id is not None and not RULE_ID.match(rule_id):
-            problem = "use lower case letters, digits and . _ -, start with a letter, at most 200"
-            fields.wrong(block.values["id"], "id", problem)
+            fields.wrong(block.values["id"], "id", RULE_ID_FORM)
         has_severity = fields.node("severity") is not None
         severity = fields.choice("severity", Severity) if has_severity else None
         active = fields.flag("active", True)

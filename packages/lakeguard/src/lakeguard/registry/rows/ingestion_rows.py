@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lakeguard.registry.files.columns import type_hint
 from lakeguard.registry.files.policies import FLAGS, reaction_problem
 from lakeguard.registry.rows.cells import Cells
 from lakeguard.registry.rows.dataset_names import dataset_of, object_dataset
@@ -20,7 +21,6 @@ from lakeguard_sdk.core.enums import (
 )
 from lakeguard_sdk.errors import DuplicateDefinition, UnknownReference, UnknownType
 from lakeguard_sdk.model.schema_changes import ColumnOrigin
-from lakeguard_sdk.types.schema import TYPE_WORDS
 
 SYSTEM_DETAILS = (
     "secret_name", "secret_reference", "default_database", "business_owner", "technical_owner",
@@ -271,7 +271,6 @@ def _type(cells: Cells) -> str | None:
         return None
     found = column_type(text)
     if found is None:
-        known = [*TYPE_WORDS, *(word for words in SYNONYMS.values() for word in words)]
-        hint = did_you_mean(text, known)
+        hint = type_hint(text, (word for words in SYNONYMS.values() for word in words))
         cells.add(UnknownType(cells.place("data_type"), type=shown(text), hint=hint))
     return found

@@ -11,7 +11,7 @@ from lakeguard.gate.policies import parse_policy, policy_text
 from lakeguard.gate.rules.compile import default_rule_id, define_rule
 from lakeguard.gate.rules.parse import read_rule
 from lakeguard.registry.files.datasets import EVERY
-from lakeguard.registry.files.rules import RULE_ID, grammar_hint, rule_error
+from lakeguard.registry.files.rules import RULE_ID, RULE_ID_FORM, grammar_hint, rule_error
 from lakeguard.registry.rows.cells import Cells
 from lakeguard.registry.rows.dataset_names import dataset_of, written_dataset
 from lakeguard.registry.rows.drafts import Draft
@@ -273,8 +273,7 @@ def _rule_id(cells: Cells, usual: str) -> str | None:
     for candidate in rule_ids(cells.text("rule_id") or ""):
         if candidate == usual or RULE_ID.match(candidate):
             return candidate
-    problem = "use lower case letters, digits and . _ -, start with a letter, at most 200"
-    cells.add(WrongValue(cells.place("rule_id"), key="rule_id", problem=problem, hint=""))
+    cells.add(WrongValue(cells.place("rule_id"), key="rule_id", problem=RULE_ID_FORM, hint=""))
     return None
 
 

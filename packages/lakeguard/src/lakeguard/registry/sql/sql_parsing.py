@@ -68,7 +68,7 @@ def read_sql(text: str, given: frozenset[str] = frozenset()) -> SqlFacts:
     references = tuple(_references(root))
     times = tuple(run_times(tokens, root))
     problems = {
-        *_refused_nodes(root),
+        *_refused_nodes(root, tokens),
         *_refused_parameters(root, allowed=not given),
         *check_relations(root, text, given),
         *ambiguous_run_times(times, root, any_column=bool(given)),
@@ -170,14 +170,40 @@ def _syntax(text: str, error: ParseError) -> SqlProblem:
     return SqlProblem(f"invalid Spark SQL{near}", min(offset, len(text)), len(word) or 1)
 
 
-def _refused_nodes(root: exp.Expr) -> Iterator[SqlProblem]:
+_KEYWORDS: dict[type[exp.Expr], str] = {
+    exp.TableSample: "TABLESAMPLE",
+    exp.MatchRecognize: "MATCH_RECOGNIZE",
+    exp.Into: "INTO",
+    exp.Lock: "FOR",
+}
+"""Keywords of refused nodes whose parts follow them."""
+
+
+def _refused_nodes(root: exp.Expr, tokens: Sequence[Token]) -> Iterator[SqlProblem]:
     refused_types = tuple(_REFUSED_NODES)
     for node in root.walk():
         if isinstance(node, refused_types):
-            whys = (why for kind, why in _REFUSED_NODES.items() if isinstance(node, kind))
-            yield SqlProblem(next(whys), _start(node))
+            why = next(why for kind, why in _REFUSED_NODES.items() if isinstance(node, kind))
+            keyword = _keyword(node, tokens)
+            if keyword is None:
+                yield SqlProblem(why, _start(node))
+            else:
+                yield SqlProblem(why, keyword.start, len(keyword.text))
         if isinstance(node, exp.CTE) and not isinstance(node.this, exp.Query | exp.DML):
             yield SqlProblem("a common table expression must be a SELECT", _start(node))
+
+
+def _keyword(node: exp.Expr, tokens: Sequence[Token]) -> Token | None:
+    """The keyword before the parts of the node; the last one, if no part has a known place."""
+    word = _KEYWORDS.get(type(node))
+    places = [int(each.meta["start"]) for each in node.walk() if "start" in each.meta]
+    end = min(places, default=None)
+    found = (
+        token
+        for token in reversed(tokens)
+        if token.text.upper() == word and (end is None or token.start <= end)
+    )
+    return next(found, None)
 
 
 def _refused_parameters(root: exp.Expr, *, allowed: bool) -> Iterator[SqlProblem]:

@@ -35,6 +35,16 @@ _TRUE = frozenset({"true", "True", "TRUE"})
 _FALSE = frozenset({"false", "False", "FALSE"})
 
 
+_PREFIXES = ("rule", "policy", "job", "load", "source", "target")
+
+
+def _meant(key: str, keys: tuple[str, ...]) -> str | None:
+    """The key that an unknown one was probably meant to be: ``id`` for ``rule_id``, as tables call
+    it, else the most similar one."""
+    prefix, _, rest = key.partition("_")
+    return rest if prefix in _PREFIXES and rest in keys else nearest(key, keys)
+
+
 class Fields:
     """The keys of one mapping. Each reader returns None after it reported an error."""
 
@@ -55,8 +65,10 @@ class Fields:
         for key, scalar in block.keys.items():
             if key not in keys:
                 below = [name for name, known in (inner or {}).items() if key in known]
-                hint = f"; it belongs under {below[0]}" if below else did_you_mean(key, keys)
-                self.misspelt |= {nearest(key, keys) or ""} if not below else set()
+                meant = _meant(key, keys)
+                hint = f"; did you mean {meant}?" if meant else ""
+                hint = f"; it belongs under {below[0]}" if below else hint
+                self.misspelt |= {meant or ""} if not below else set()
                 self.add(UnknownKey(document.place(scalar), key=key, hint=hint))
 
     def add(self, error: DefinitionError) -> None:

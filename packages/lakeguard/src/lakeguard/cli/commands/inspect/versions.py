@@ -21,7 +21,7 @@ from lakeguard_sdk.core.dataset_name import DatasetName
     type=click.IntRange(1, 10_000),
     default=20,
     show_default=True,
-    help="Maximum number of runs.",
+    help="Maximum number of runs, those that have not ended included.",
 )
 @shared_options
 def runs_command(call: Call, dataset: str | None, limit: int) -> None:
@@ -29,7 +29,8 @@ def runs_command(call: Call, dataset: str | None, limit: int) -> None:
     run whose process died is shown as dead."""
     reader = client_of(call).reader
     name = None if dataset is None else reader.dataset(DatasetName(dataset)).dataset_name
-    runs, open_runs = reader.runs(name, limit), reader.open_runs(name)
+    open_runs = reader.open_runs(name)[:limit]
+    runs = reader.runs(name, limit)[: limit - len(open_runs)]
     data = {
         "runs": [run.to_data() for run in runs],
         "open_runs": [row.to_data() for row in open_runs],

@@ -81,7 +81,8 @@ def sync_command(call: Call) -> None:
     Every command does this before it exits; use sync if that failed.
     """
     synced = client_of(call).ledger.sync()
-    summary = f"{number(synced.rows)} rows in {plural(synced.batches, 'batch', 'batches')}"
+    rows = plural(synced.rows, "row")
+    summary = f"{rows} in {plural(synced.batches, 'batch', 'batches')}"
     lines = [summary if synced.batches else "the ledger is up to date", f"head {synced.head}"]
     answer(call, synced.to_data(), lines)
 
