@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from statistics import median
 
+from bench.cold_run import cold_run
 from bench.figures import SCRATCH, Figure
 
 NAME = "startup"
@@ -34,7 +35,7 @@ def run() -> list[Figure]:
         work = {IMPORT: ([sys.executable, "-c", IMPORT], built)}
         work |= {name: ([*LAKEGUARD, *name.split()], built) for name in COMMANDS}
         work["status before any run"] = ([*LAKEGUARD, "status"], applied)
-        return _figures(_in_turns(work))
+        return [*_figures(_in_turns(work)), *cold_run()]
     finally:
         shutil.rmtree(SCRATCH, ignore_errors=True)
 

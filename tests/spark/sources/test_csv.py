@@ -21,7 +21,7 @@ AB = schema(a="string", b="string")
 
 
 def read(session: SparkSession, lake: Path, **options: str) -> Batch:
-    batch = extract(plan(lake, csv(**options), AB), session, str(lake), LocalStorage())
+    batch = extract(plan(lake, csv(**options), AB), lambda: session, str(lake), LocalStorage())
     assert batch is not None
     return batch
 
@@ -126,7 +126,7 @@ def test_odd_names_of_files_and_columns(session: SparkSession, tmp_path: Path) -
         lake, **{"b [1] {x} %20 é": "a b,c.d,`e`\n1,2,3\n", "b [1] {x} %20 f": "a b,c.d,`e`\n"}
     )
     declared = schema(**{"`e`": "long", "c.d": "string", "a b": "integer"})
-    batch = extract(plan(lake, csv(), declared), session, str(lake), LocalStorage())
+    batch = extract(plan(lake, csv(), declared), lambda: session, str(lake), LocalStorage())
     assert batch is not None
     assert batch.live.names == ("a b", "c.d", "`e`")
     frame = conform(batch.frame, batch.live, declared, "bronze.orders")
@@ -187,7 +187,7 @@ def test_every_file_has_the_header_of_the_definition(
     write_files(tmp_path, x="a,b\n1,2\n")
     build = csv().model_copy(update={"header": header})
     with pytest.raises(SourceUnreadable) as refusal:
-        extract(plan(tmp_path, build, AB), session, str(tmp_path), LocalStorage())
+        extract(plan(tmp_path, build, AB), lambda: session, str(tmp_path), LocalStorage())
     assert about in str(refusal.value)
 
 
@@ -195,9 +195,9 @@ def test_the_second_file_is_held_to_the_header_too(session: SparkSession, tmp_pa
     write_files(tmp_path, x="a,b\n1,2\n", y="a,c\n1,2\n")
     build = csv().model_copy(update={"header": ("a", "b")})
     with pytest.raises(SourceUnreadable, match=r"in/y.csv does not have the declared header"):
-        extract(plan(tmp_path, build, AB), session, str(tmp_path), LocalStorage())
+        extract(plan(tmp_path, build, AB), lambda: session, str(tmp_path), LocalStorage())
     (tmp_path / "in" / "y.csv").unlink()
-    batch = extract(plan(tmp_path, build, AB), session, str(tmp_path), LocalStorage())
+    batch = extract(plan(tmp_path, build, AB), lambda: session, str(tmp_path), LocalStorage())
     assert batch is not None
     assert rows(batch) == [("1", "2")]
 
@@ -232,7 +232,7 @@ def test_files_under_different_headers_are_read_by_name(
 def test_one_name_may_be_spelt_in_two_ways(session: SparkSession, tmp_path: Path) -> None:
     write_files(tmp_path, x="Unit Price#,b\n1,2\n", y="b,unit_price\n4,3\n")
     declared = schema(unit_price="long", b="long")
-    batch = extract(plan(tmp_path, csv(), declared), session, str(tmp_path), LocalStorage())
+    batch = extract(plan(tmp_path, csv(), declared), lambda: session, str(tmp_path), LocalStorage())
     assert batch is not None
     assert batch.live.names == ("unit_price", "b")
     assert rows(batch) == [("1", "2"), ("3", "4")]
@@ -246,9 +246,9 @@ def test_a_column_that_must_have_a_value_is_in_every_file(
     made = plan(tmp_path, csv(), AB, required=required)
     if required:
         with pytest.raises(SourceUnreadable, match=r"in/y.csv has no column 'b', which in/x"):
-            extract(made, session, str(tmp_path), LocalStorage())
+            extract(made, lambda: session, str(tmp_path), LocalStorage())
         return
-    batch = extract(made, session, str(tmp_path), LocalStorage())
+    batch = extract(made, lambda: session, str(tmp_path), LocalStorage())
     assert batch is not None
     assert rows(batch) == [("1", "2"), ("3", None)]
 
@@ -310,7 +310,7 @@ def test_a_value_that_does_not_fit_is_quarantined_like_a_malformed_line(
     declared = schema(a="integer", b="string")
     build = csv().model_copy(update={"malformed": Malformed.QUARANTINE})
     made = plan(tmp_path, build, declared)
-    batch = extract(made, session, str(tmp_path), LocalStorage())
+    batch = extract(made, lambda: session, str(tmp_path), LocalStorage())
     assert batch is not None
     assert batch.rejected == 1
     verdict = SchemaVerdict(accepted=True, differences=())

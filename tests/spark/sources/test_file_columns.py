@@ -25,7 +25,7 @@ GROWN = {**COLUMNS, "extra": "string"}
 
 def read(session: SparkSession, lake: Path, build: SourceBuild, **changed: Any) -> Batch:
     made = plan(lake, build, schema(a="long", b="string"), **changed)
-    batch = extract(made, session, str(lake), LocalStorage())
+    batch = extract(made, lambda: session, str(lake), LocalStorage())
     assert batch is not None
     return batch
 

@@ -43,7 +43,7 @@ def write(lake: Path, name: str, form: SourceFormat, values: list[str]) -> None:
 
 def batch_of(session: SparkSession, lake: Path, build: SourceBuild, **changed: Any) -> Batch:
     made = plan(lake, build, schema(a="string"), **{"load": BY_KEY, **changed})
-    batch = extract(made, session, str(lake), LocalStorage())
+    batch = extract(made, lambda: session, str(lake), LocalStorage())
     assert batch is not None
     return transform(batch, made)
 

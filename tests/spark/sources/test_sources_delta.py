@@ -37,7 +37,7 @@ def read(
     fields = {"source": "orders", "format": SourceFormat.DELTA, "path": "in/t t"}
     build = SourceBuild(**{**fields, "position": position, **given})
     made = plan(lake, build, schema(id="long"), load=load)
-    return extract(made, session, str(lake), LocalStorage())
+    return extract(made, lambda: session, str(lake), LocalStorage())
 
 
 def table(lake: Path) -> str:

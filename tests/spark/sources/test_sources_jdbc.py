@@ -285,12 +285,12 @@ def test_an_append_knows_what_is_new(
     build = build_of(server, made(server, place, "id integer", "1"))
     run = plan(tmp_path, build, schema(id="integer"), load=load)
     if is_read:
-        batch = extract(run, session, str(tmp_path), LocalStorage())
+        batch = extract(run, lambda: session, str(tmp_path), LocalStorage())
         assert batch is not None
         assert rows(batch) == [(1,)]
     else:
         with pytest.raises(SourceUnreadable, match="give the load keys or a watermark"):
-            extract(run, session, str(tmp_path), LocalStorage())
+            extract(run, lambda: session, str(tmp_path), LocalStorage())
 
 
 def test_what_is_not_there_is_named(session: SparkSession, server: Server, place: str) -> None:

@@ -17,6 +17,7 @@ from lakeguard_sdk.model.history import RebuildPlan, Rebuilt
 from lakeguard_sdk.model.run import PythonBuild, RunPlan, RunResult, RunTicket
 from lakeguard_sdk.scheduling.process_identity import this_process
 from lakeguard_sdk.storage.storage import local_path
+from openlaketx.pipeline.early_start import needs_spark
 from openlaketx.pipeline.failures import damaged_file, failure_of, full_disk
 from openlaketx.pipeline.lease import JobCanceller, Limit, hold_lease
 from openlaketx.pipeline.stop_signal import StopSignal, detect_interrupts
@@ -42,14 +43,20 @@ def create_worker(
 
         return spark_session(spark_options)
 
-    return SparkWorker(client, session, progress, build_options=spark_options)
+    def prepare() -> None:
+        from openlaketx.engine.spark.session import prepare_session
+
+        prepare_session(spark_options)
+
+    return SparkWorker(client, session, progress, build_options=spark_options, prepare=prepare)
 
 
 class SparkWorker:
     """Every run it opens ends with a result, or is ended by the reaper after its lease expires.
 
     Threads may run tasks concurrently on the one session. Python builds run in a build process,
-    which has a session with ``build_options``.
+    which has a session with ``build_options``. ``prepare`` begins to start the session, and is
+    called where a run needs it for certain.
     """
 
     def __init__(
@@ -59,11 +66,13 @@ class SparkWorker:
         progress: Progress | None = None,
         *,
         build_options: Mapping[str, str] | None = None,
+        prepare: Callable[[], None] = lambda: None,
     ) -> None:
         self._client = client
         self._session = session
         self._progress = progress
         self._build_options = build_options or {}
+        self._prepare = prepare
         self._identity = this_process("openlaketx")
         self._stop_signal = StopSignal()
 
@@ -174,6 +183,8 @@ class SparkWorker:
         interrupted: Callable[[], bool],
         limit: Limit | None,
     ) -> RunResult:
+        if given is None and needs_spark(plan, self._client.lake):
+            self._prepare()
         from openlaketx.engine.shown_values import mask_columns
         from openlaketx.pipeline.after_publish import deliver_or_report, profile_if_due
         from openlaketx.pipeline.compaction import compact_if_needed
@@ -221,7 +232,7 @@ class SparkWorker:
 
         project = self._client.project or local_path(self._client.lake)
         if given is None and not isinstance(plan.build, PythonBuild):
-            yield LocalBuilder(sessions(), lake, project)
+            yield LocalBuilder(sessions, lake, project)
             return
         with ExitStack() as stack:
             remote = given or stack.enter_context(self._build_process(lake, project))

@@ -30,7 +30,7 @@ def refusal(lake: Path, path: str) -> str:
     build = SourceBuild(source="s", format=SourceFormat.DELTA, path=path)
     made = plan(lake, build, schema(id="long"), load=LoadType.FULL)
     with pytest.raises(SourceUnreadable) as refused:
-        extract(made, cast(Any, None), str(lake), LocalStorage())
+        extract(made, lambda: cast(Any, None), str(lake), LocalStorage())
     return str(refused.value)
 
 

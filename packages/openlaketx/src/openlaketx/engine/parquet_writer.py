@@ -19,13 +19,22 @@ AS_SPARK: dict[str, Any] = {"store_schema": False, "store_decimal_as_integer": T
 class ParquetRows:
     """Writes batches of rows to a file, in row groups of a suitable size.
 
-    The file is created with the first row. Only columns in ``bounded`` get statistics.
+    The file is created with the first row. Only columns in ``bounded`` get statistics. Values are
+    encoded by a dictionary where that saves space, or only in columns in ``repeated``: trying it
+    takes as long as writing.
     """
 
-    def __init__(self, place: Path, schema: pa.Schema, bounded: Sequence[str]) -> None:
+    def __init__(
+        self,
+        place: Path,
+        schema: pa.Schema,
+        bounded: Sequence[str],
+        repeated: Sequence[str] | None = None,
+    ) -> None:
         self._place = place
         self._schema = schema
         self._bounded = list(bounded)
+        self._repeated = True if repeated is None else list(repeated)
         self._writer: pq.ParquetWriter | None = None
         self._held: list[pa.RecordBatch] = []
         self._size = 0
@@ -67,6 +76,7 @@ class ParquetRows:
                 self._schema,
                 compression="snappy",
                 write_statistics=self._bounded,
+                use_dictionary=self._repeated,
                 **AS_SPARK,
             )
         rows = pa.Table.from_batches(self._held, self._schema)

@@ -34,6 +34,7 @@ from openlaketx.engine.locations import spark_read_path
 from openlaketx.engine.parquet_types import UnsupportedColumn, table_schema
 from openlaketx.engine.spark.errors import reason, worker_error
 from openlaketx.engine.spark.runtime import runtime_of
+from openlaketx.engine.spark.session import Sessions
 from openlaketx.engine.spark.types import quoted_name, spark_schema
 from openlaketx.extract.batch import Batch, Order, ProgramFrame
 from openlaketx.extract.files.file_columns import Declared, with_clean_names
@@ -55,7 +56,7 @@ from openlaketx.extract.sources.parquet_source import read_parquet
 
 def extract(
     plan: RunPlan,
-    session: SparkSession,
+    sessions: Sessions,
     lake: str,
     storage: Storage,
     *,
@@ -67,7 +68,8 @@ def extract(
     Modules are in ``project``, else in the lake; ``frame`` is what a program publishes.
     """
     if isinstance(plan.build, SourceBuild):
-        return _read_source(plan, plan.build, session, lake, storage)
+        return _read_source(plan, plan.build, sessions, lake, storage)
+    session = sessions()
     if isinstance(plan.build, SqlBuild):
         return read_sql(session, plan.build, plan.dataset, plan.load.type, plan.as_of)
     if isinstance(plan.build, PythonBuild):
@@ -237,7 +239,7 @@ def _read(
 
 
 def _read_source(
-    plan: RunPlan, build: SourceBuild, session: SparkSession, lake: str, storage: Storage
+    plan: RunPlan, build: SourceBuild, sessions: Sessions, lake: str, storage: Storage
 ) -> Batch | None:
     """The lazy batch; None if the source has nothing new.
 
@@ -248,14 +250,14 @@ def _read_source(
         build = build.model_copy(update={"position": None})
     if build.format is SourceFormat.JDBC:
         _refuse_blind_append(plan, build)
-        return read_jdbc(session, build, plan.dataset, _new_rows(plan))
+        return read_jdbc(sessions(), build, plan.dataset, _new_rows(plan))
     if build.format is SourceFormat.DELTA:
-        return read_delta(session, build, plan, lake)
+        return read_delta(sessions(), build, plan, lake)
     selection = _selected(plan, build, lake, storage)
     if selection is None:
         return None
     selection = replace(selection, ordered=len(selection.files) > 1 and _asks_for_order(plan))
-    folder = run_folder(plan, build.source, lake)
+    folder, session = run_folder(plan, build.source, lake), sessions()
     if build.format is SourceFormat.CSV:
         batch = read_csv(session, build, selection, storage, folder, Declared.of(plan))
     elif build.format is SourceFormat.JSONL:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pyspark.sql import SparkSession
-
 from lakeguard_sdk.model.run import RunPlan, SchemaVerdict
 from lakeguard_sdk.storage.storage import storage_for
 from openlaketx.conform import as_accepted, conform, locate_misfits, with_typed_texts
 from openlaketx.engine.shown_values import mask_columns
+from openlaketx.engine.spark.session import Sessions
 from openlaketx.extract import Batch, ProgramFrame, extract, transform, with_lineage
 from openlaketx.isolation.messages import BatchFacts
 from openlaketx.loads import StagedBatch, stage_batch
@@ -27,12 +26,12 @@ class BatchBuilder(Protocol):
 
 
 class LocalBuilder:
-    """Builds in this process and session."""
+    """Builds in this process. A source without new files starts no session."""
 
     def __init__(
-        self, session: SparkSession, lake: str, project: str, frame: ProgramFrame | None = None
+        self, sessions: Sessions, lake: str, project: str, frame: ProgramFrame | None = None
     ) -> None:
-        self._session = session
+        self._sessions = sessions
         self._lake = lake
         self._project = project
         self._frame = frame
@@ -42,7 +41,7 @@ class LocalBuilder:
         storage = storage_for(plan.location)
         with collecting_notes(), mask_columns(plan.private):
             batch = extract(
-                plan, self._session, self._lake, storage, project=self._project, frame=self._frame
+                plan, self._sessions, self._lake, storage, project=self._project, frame=self._frame
             )
             if batch is None:
                 return None

@@ -101,7 +101,9 @@ class BuildServer:
             case DescribeOrder(plan=plan) if self._builder is None:
                 self._plan = plan
                 session = self._open(plan.ticket.run_id, stack)
-                self._builder = LocalBuilder(session, order.lake, order.project, self._frame)
+                self._builder = LocalBuilder(
+                    lambda: session, order.lake, order.project, self._frame
+                )
                 return Described(facts=self._builder.describe(plan))
             case StageOrder() if self._builder is not None and self._staged is None:
                 self._plan = order.plan

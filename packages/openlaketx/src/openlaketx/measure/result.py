@@ -16,6 +16,11 @@ class Measured:
     values: dict[str, MeasureValue] = field(default_factory=dict)
     unmeasured: dict[str, str] = field(default_factory=dict)
 
+    def joined(self, other: Measured) -> Measured:
+        """Both results; the engine is that of the other."""
+        values, unmeasured = self.values | other.values, self.unmeasured | other.unmeasured
+        return Measured(other.engine, values, unmeasured)
+
     def without(self, unmeasured: Mapping[str, str]) -> Measured:
         """The same result with some measures marked as unmeasured."""
         values = {key: value for key, value in self.values.items() if key not in unmeasured}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -179,29 +180,46 @@ def _all_fail_again(plan: RunPlan, splitter: QuarantineSplitter) -> bool:
 
 
 def _measured(run: _Run, loaded: Loaded) -> tuple[Loaded, Measured, FileMarks]:
-    """Measure the load, and hash its files meanwhile. If rows are quarantined, measure what
-    remains.
+    """Quarantine failing rows, then measure what remains, and hash its files meanwhile.
 
-    The marks prove that measured, hashed and published bytes are the same.
+    What decides about quarantine is measured first, so that the rest is measured once. The marks
+    prove that measured, hashed and published bytes are the same.
     """
-    plan, options = run.plan, measure_options(run.plan)
+    plan, deciding = run.plan, run.splitter.measures_of_load
+    found: Measured | None = None
     while True:
         written = [f.path for f in loaded.candidate.files if written_whole(f.path)]
         marks = run.staged.marks.of_files(written, run.storage)
-        sealing = seal(loaded.candidate, plan, run.storage, synced=marks.synced)
         if reads_table(plan.measures, plan.dataset):
             check_base(plan, [file.path for file in loaded.stays])
         subject = subject_of(plan, loaded)
-        session = options.session(plan.measures, subject, run.sessions)
-        measured = take_measures(plan.measures, subject, options, session)
-        sealed = loaded.with_files(sealing.result())
-        if run.staged.checked is not None:
-            run.staged.checked.result()
-        marks.check(plan.dataset, run.storage)
-        split = run.splitter.split_loaded(loaded, subject, measured)
+        if not deciding:
+            break
+        found = _taken(run, deciding, subject)
+        confirm = partial(_confirm, run, marks)
+        split = run.splitter.split_loaded(loaded, subject, found, confirm)
         if split is None:
-            return sealed, measured.without(run.splitter.unmeasured), marks
+            break
         loaded = split
+    sealing = seal(loaded.candidate, plan, run.storage, synced=marks.synced)
+    measured = _taken(run, [item for item in plan.measures if item not in deciding], subject)
+    sealed = loaded.with_files(sealing.result())
+    _confirm(run, marks)
+    measured = measured if found is None else found.joined(measured)
+    return sealed, measured.without(run.splitter.unmeasured), marks
+
+
+def _taken(run: _Run, measures: Sequence[AnyMeasure], subject: Subject) -> Measured:
+    options = measure_options(run.plan)
+    session = options.session(measures, subject, run.sessions)
+    return take_measures(measures, subject, options, session)
+
+
+def _confirm(run: _Run, marks: FileMarks) -> None:
+    """Raise unless footers agree with their rows, and files are as they were marked."""
+    if run.staged.checked is not None:
+        run.staged.checked.result()
+    marks.check(run.plan.dataset, run.storage)
 
 
 def _published(run: _Run, marks: FileMarks) -> RunResult:

@@ -82,7 +82,7 @@ def _split_file(
     with pq.ParquetFile(origin) as content:
         schema = _passing_schema(content.schema_arrow, names)
         bounded = list(_bounded(content.metadata))
-        with ParquetRows(place, schema, bounded) as passing:
+        with ParquetRows(place, schema, bounded, _repeated(content.metadata)) as passing:
             for start, batch in _batches(content):
                 marked, bits = failing.within(start, batch.num_rows)
                 if bits:
@@ -104,6 +104,20 @@ def _passing_schema(found: pa.Schema, names: Sequence[str]) -> pa.Schema:
     if tuple(found.names) != tuple(names):
         metadata.pop(ROW_SCHEMA, None)
     return pa.schema([found.field(name) for name in names], metadata=metadata)
+
+
+def _repeated(footer: pq.FileMetaData) -> list[str]:
+    """Columns with a dictionary: the remaining rows have as many values, or hardly fewer."""
+    groups = [footer.row_group(group) for group in range(footer.num_row_groups)]
+    return [
+        footer.schema.column(index).path
+        for index in range(len(footer.schema))
+        if any(_has_dictionary(group.column(index).encodings) for group in groups)
+    ]
+
+
+def _has_dictionary(encodings: Sequence[str]) -> bool:
+    return any("DICTIONARY" in encoding for encoding in encodings)
 
 
 def _bounded(footer: pq.FileMetaData) -> Iterator[str]:

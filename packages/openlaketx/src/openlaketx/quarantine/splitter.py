@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -138,8 +138,28 @@ class QuarantineSplitter:
             passing, tuple(join(self._lake, file.path) for file in self._files[known:])
         )
 
-    def split_loaded(self, loaded: Loaded, subject: Subject, measured: Measured) -> Loaded | None:
-        """A load that adds the staged rows without the failing ones; None if none fails."""
+    @property
+    def measures_of_load(self) -> list[AnyMeasure]:
+        """The run's measures that decide whether rows of a load are quarantined. None if it merges:
+        then its batch was split before."""
+        if merges(self._plan):
+            return []
+        pairs = ((rule.failed, rule.scope) for rule in self._plan.quarantine_rules)
+        keys = {measure_key(measure) for pair in pairs for measure in pair}
+        return [measure for measure in self._plan.measures if measure_key(measure) in keys]
+
+    def split_loaded(
+        self,
+        loaded: Loaded,
+        subject: Subject,
+        measured: Measured,
+        confirm: Callable[[], None] = lambda: None,
+    ) -> Loaded | None:
+        """A load that adds the staged rows without the failing ones; None if none fails.
+
+        ``measured`` are at least the ``measures_of_load``. ``confirm`` is called before files that
+        have failing rows are replaced.
+        """
         if not self._plan.quarantine_rules or merges(self._plan):
             return None
         rules = {at: rule.failed for at, rule in enumerate(self._plan.quarantine_rules)}
@@ -152,6 +172,7 @@ class QuarantineSplitter:
             return None
         left = loaded.rows - sum(rows.rows for rows in failing.values())
         refuse_emptied_window(self._plan, left, loaded.changes)
+        confirm()
         self._record_before(failing, subject, measured)
         passing = self._split(loaded.arrived, failing, self._plan.table_schema)
         return loaded.without_quarantined(passing)
@@ -215,7 +236,10 @@ class QuarantineSplitter:
         measures = patterns_of(self._plan, subject.schema)
         if not measures:
             return
-        taken = measured or self._taken(measures, subject)
+        taken = measured or Measured("")
+        known = taken.values.keys() | taken.unmeasured.keys()
+        missing = [measure for measure in measures if measure_key(measure) not in known]
+        taken = taken.joined(self._taken(missing, subject)) if missing else taken
         for key in map(measure_key, measures):
             if key in taken.values:
                 self._before[key] = taken.values[key]

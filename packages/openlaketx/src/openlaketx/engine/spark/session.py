@@ -17,8 +17,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pyspark
 from pyspark import SparkConf, SparkContext
@@ -29,6 +30,7 @@ from pyspark.sql import SparkSession
 from lakeguard_sdk.errors import JarsMissing, SparkNotStarted
 from openlaketx.engine.machine import cores, memory_bytes
 from openlaketx.engine.spark.jars import find_java, jar_folder, jars_for
+from openlaketx.engine.spark.jvm import Jvm, starts_apart
 from openlaketx.engine.spark.runtime import require_new_enough, runtime_of
 
 # Class data sharing: an archive of Spark's parsed classes halves the startup time.
@@ -150,8 +152,66 @@ def spark_session(options: dict[str, str], *, delta: bool = False) -> SparkSessi
             _forget_engine()
         if SparkContext._active_spark_context is not None:
             return SparkSession.builder.getOrCreate()
+        engine = _take_prepared(options, delta=delta) or _Engine.of(options, delta=delta)
+        return _start(engine)
+
+
+def prepare_session(options: dict[str, str]) -> None:
+    """Start the JVM for ``spark_session`` with these options, and return at once. A process that
+    does not use it ends it."""
+    with _starting:
+        require_new_enough()
+        started = _prepared or SparkContext._active_spark_context is not None
+        if started or _SERVER in options or not starts_apart():
+            return
+        engine = _Engine.of(options, delta=False)
+        engine.launch()
+        _prepared.append(engine)
+
+
+def _take_prepared(options: dict[str, str], *, delta: bool) -> _Engine | None:
+    engine = _prepared.pop() if _prepared else None
+    if engine is None or (engine.options == options and not delta):
+        return engine
+    engine.end()
+    return None
+
+
+@dataclass
+class _Engine:
+    """A JVM with its configuration and output."""
+
+    options: dict[str, str]
+    conf: SparkConf
+    archive: ClassArchive
+    output: IO[bytes]
+    jvm: Jvm | None = None
+
+    @classmethod
+    def of(cls, options: dict[str, str], *, delta: bool) -> _Engine:
         archive = _class_archive(find_java())
-        return _start(_configuration(options, archive.java_option(), delta=delta), archive)
+        conf = _configuration(options, archive.java_option(), delta=delta)
+        if str(conf.get("spark.master")).startswith("local"):
+            os.environ.setdefault(_WORKER_PYTHON, sys.executable)  # else the first Python in PATH
+        output = tempfile.TemporaryFile(prefix="spark-")  # noqa: SIM115 - open while the JVM runs
+        return cls(dict(options), conf, archive, output)
+
+    def launch(self) -> Jvm:
+        self.jvm = self.jvm or Jvm(self.conf, self.output)
+        return self.jvm
+
+    def gateway(self) -> Any:
+        if starts_apart():
+            return self.launch().connect()
+        kwargs = {"stdout": self.output, "stderr": self.output}
+        return launch_gateway(self.conf, popen_kwargs=kwargs)  # type: ignore[no-untyped-call]
+
+    def end(self) -> None:
+        if self.jvm is not None:
+            self.jvm.end()
+
+
+_prepared: list[_Engine] = []
 
 
 def engine_ended() -> str | None:
@@ -253,25 +313,20 @@ def _class_path(*, required: bool) -> str:
         return ""
 
 
-def _start(conf: SparkConf, archive: ClassArchive) -> SparkSession:
+def _start(engine: _Engine) -> SparkSession:
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         logging.getLogger(name).disabled = True  # they write stack traces to stderr
     logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
     logging.getLogger().addFilter(_not_of_py4j)
-    if str(conf.get("spark.master")).startswith("local"):
-        os.environ.setdefault(_WORKER_PYTHON, sys.executable)  # else the first Python in PATH
-    output = tempfile.TemporaryFile(prefix="spark-")  # noqa: SIM115 - open while the JVM runs
-    _jvm_output.append(output)
+    _jvm_output.append(engine.output)
     try:
-        gateway = launch_gateway(  # type: ignore[no-untyped-call]
-            conf, popen_kwargs={"stdout": output, "stderr": output}
-        )
+        gateway = engine.gateway()
         with _own_interrupt():
-            session = SparkSession(SparkContext(conf=conf, gateway=gateway))
+            session = SparkSession(SparkContext(conf=engine.conf, gateway=gateway))
     except PySparkException as error:
-        raise SparkNotStarted(reason=_error_line(output) or str(error)) from None
-    if any("[cds" in line for line in _lines(output)):
-        archive.reject()
+        raise SparkNotStarted(reason=_error_line(engine.output) or str(error)) from None
+    if any("[cds" in line for line in _lines(engine.output)):
+        engine.archive.reject()
     return session
 
 

@@ -1,0 +1,33 @@
+"""Whether a run needs Spark for certain: then its JVM starts before anything else is imported."""
+
+from __future__ import annotations
+
+import glob
+from pathlib import Path
+
+from lakeguard_sdk.model.run import RunPlan, SourceBuild, SqlBuild
+from lakeguard_sdk.storage.run_folders import LANDING
+from lakeguard_sdk.storage.storage import local_path
+
+
+def needs_spark(plan: RunPlan, lake: str) -> bool:
+    """True for what was never built, and for a source with files that were never read.
+
+    False says nothing: the run may still find rows to read, or nothing new.
+    """
+    build = plan.build
+    if isinstance(build, SqlBuild):
+        return plan.base is None
+    if not isinstance(build, SourceBuild) or build.url or not build.path:
+        return False
+    read = {file.path for file in build.position.files} if build.position else set()
+    base = Path(local_path(lake))
+    found = glob.iglob(build.path, root_dir=base, recursive=True)
+    return any(path not in read and _is_source(base, path) for path in found)
+
+
+def _is_source(base: Path, path: str) -> bool:
+    """Not for markers of other tools and for landed copies, which are no source files."""
+    place = base / path
+    landed = (base / LANDING) in place.parents
+    return not landed and not place.name.startswith(("_", ".")) and place.is_file()
