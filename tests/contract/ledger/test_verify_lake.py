@@ -193,6 +193,12 @@ def test_a_commit_that_was_edited(lake: ProvenLake) -> None:
     assert lake.found() == {Kind.COMMIT: [f"{TABLE} commit 2"]}
 
 
+def test_a_first_commit_with_another_byte(lake: ProvenLake) -> None:
+    file = Path(log_file(str(lake.table), 0))
+    file.write_bytes(file.read_bytes() + b"\n")
+    assert lake.found() == {Kind.COMMIT: [f"{TABLE} commit 0"]}
+
+
 def test_a_commit_that_is_gone(lake: ProvenLake) -> None:
     Path(log_file(str(lake.table), 2)).unlink()
     assert f"{TABLE} commit 2" in lake.found()[Kind.COMMIT]

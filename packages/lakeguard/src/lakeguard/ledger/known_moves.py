@@ -106,6 +106,8 @@ class Governed:
     """The commit of the published pointer."""
     removed: frozenset[str] = frozenset()
     """Files removed by maintenance, each recorded before its removal."""
+    created_sha256: str | None = None
+    """The hash of the commit that made the table; None if somebody else made it."""
 
     @property
     def by_commit(self) -> Mapping[int, Move]:
@@ -156,7 +158,9 @@ def files_at(tx: Transaction, table_id: str, commit: int) -> Set[str]:
 def governed_table(tx: Transaction, dataset_id: str) -> Governed:
     table = governed_tables.c
     row = tx.execute(
-        select(table.location, table.table_id).where(table.dataset_id == dataset_id)
+        select(table.location, table.table_id, table.created_sha256).where(
+            table.dataset_id == dataset_id
+        )
     ).one()
     pointer = dataset_pointers.c
     published = tx.scalar(
@@ -186,6 +190,7 @@ def governed_table(tx: Transaction, dataset_id: str) -> Governed:
         moves=tuple(_move(*move) for move in moves),
         published=published,
         removed=removed_paths(tx, dataset_id),
+        created_sha256=row.created_sha256,
     )
 
 

@@ -106,8 +106,7 @@ class LogReading:
                 yield from self._compaction(move, data)
                 self._show(move, data)
             elif move is not None and hash_bytes(data) != move.sha256:
-                difference = f"expected {move.sha256}, found {hash_bytes(data)}"
-                yield self._finding(version, f"the commit file was altered: {difference}")
+                yield self._altered(version, move.sha256, data)
             else:
                 yield from self._unknown(version, data)
 
@@ -149,8 +148,14 @@ class LogReading:
             yield self._finding(0, f"expected {expected}, found {found}")
         elif first.added or first.seq != 0:
             yield self._finding(0, "expected an empty table at number 0, found data")
+        elif (recorded := self.governed.created_sha256) and hash_bytes(data) != recorded:
+            yield self._altered(0, recorded, data)
         else:
             yield from self._created_as(first)
+
+    def _altered(self, version: int, recorded: str, data: bytes) -> Finding:
+        difference = f"expected {recorded}, found {hash_bytes(data)}"
+        return self._finding(version, f"the commit file was altered: {difference}")
 
     def _created_as(self, created: Commit) -> Iterator[Finding]:
         """The schema of the first version, unless its commit set the columns."""
