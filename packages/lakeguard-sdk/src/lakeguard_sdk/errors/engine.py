@@ -256,11 +256,8 @@ class NewRowsUnknown(EngineError):
     """The load adds the new rows of its first parent, and the parent has replaced rows since."""
 
     code = "LG-5017"
-    what = "{dataset} could not be built: {reason}, so it is unknown which rows are new"
-    next_command = (
-        "set load type FULL, or INCREMENTAL with keys, in the definition of {dataset};"
-        " then: lakeguard apply, lakeguard run {dataset}"
-    )
+    what = "{dataset} could not be built: {reason}, so it is unknown which rows are new: {way}"
+    next_command = "change the load of {dataset}, lakeguard apply, lakeguard run {dataset}"
 
 
 class VersionUnreadable(EngineError):

@@ -44,6 +44,7 @@ AS_WRITTEN = {
 """Read options that no session setting changes. Pages are compared with their checksums."""
 _FROM_ANYWHERE = frozenset({LoadType.INCREMENTAL, LoadType.SCD2})
 """Keyed loads: rows that the table already has change nothing."""
+_OTHER_LOADS = "load it FULL, or INCREMENTAL with keys"
 
 
 def files_to_read(pin: InputPin, dataset: str, load: LoadType = LoadType.APPEND) -> list[str]:
@@ -76,12 +77,14 @@ def _paths_to_read(pin: InputPin, dataset: str, load: LoadType) -> set[str]:
         return pinned
     if gained.lost:
         why = f"{pin.input.dataset} lost rows since the version read last"
+        way = f"roll {dataset} back to an earlier version, or {_OTHER_LOADS}"
         if earlier and earlier <= gained.gone:
-            why += ": all were replaced, as load type FULL does in every run"
-        raise NewRowsUnknown(dataset=dataset, reason=why)
+            why += " (all were replaced, as load type FULL does in every run)"
+            way = _OTHER_LOADS
+        raise NewRowsUnknown(dataset=dataset, reason=why, way=way)
     if vacuumed:
         why = f"new files of {pin.input.dataset} were compacted, and {vacuumed} is gone"
-        raise NewRowsUnknown(dataset=dataset, reason=why)
+        raise NewRowsUnknown(dataset=dataset, reason=why, way=_OTHER_LOADS)
     return gained.paths
 
 
