@@ -258,9 +258,10 @@ def test_versions_that_do_not_exist_are_refused(tmp_path: Path) -> None:
         client.runs.submit_schema(plan.ticket, plan.declared, wrong)
 
 
-def test_files_of_a_table_read_past_the_gate_are_its_dataset(tmp_path: Path) -> None:
+@pytest.mark.parametrize("read", ["numbers/runs", "numbers.files/v1"])
+def test_files_of_a_table_read_past_the_gate_are_its_dataset(tmp_path: Path, read: str) -> None:
     client = started(tmp_path, frame(), gold())
-    place = str(tmp_path / "bronze" / "numbers" / "runs")
+    place = str(tmp_path / "bronze" / read)
     lineage = unknown_lineage(["n"], outside=place)
     publish(client, lineage)
     assert client.reader.versions(DOUBLED)[0].inputs == (version(client),)

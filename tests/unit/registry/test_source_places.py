@@ -11,9 +11,17 @@ import pytest
 from lakeguard.registry.editing.export import definition_files
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.snapshot import RegistryState
-from lakeguard_sdk.core.enums import Malformed, SourceFormat
+from lakeguard.registry.store import read_state
+from lakeguard.state.organisation import OrganisationState
+from lakeguard_sdk.core.enums import Malformed, SourceFormat, TargetFormat
 from lakeguard_sdk.errors import InvalidDefinitions
-from lakeguard_sdk.model.definitions import Definitions, FromSource, SourceDefinition
+from lakeguard_sdk.model.definitions import (
+    Definitions,
+    FromSource,
+    SourceDefinition,
+    SourceMapping,
+    TargetDefinition,
+)
 from tests.support.cases.definition_errors import Case, check
 from tests.support.projects.definition_folders import SHOP, load, mistakes
 from tests.support.projects.definitions import dataset, source
@@ -194,6 +202,42 @@ def test_an_object_of_a_source_does_not_point_into_the_lake(tmp_path: Path) -> N
         make_plan(definitions, RegistryState(), str(tmp_path))
     (error,) = invalid.value.errors
     assert "`parents: [silver.p]`" in str(error)
+
+
+def delivered(location: str = "zones/z") -> Definitions:
+    """A dataset, and the target that delivers it."""
+    target = TargetDefinition(
+        target="reports",
+        location=location,
+        zone="raw",
+        format=TargetFormat.CSV,
+        sources=(SourceMapping(source="orders"),),
+    )
+    return Definitions(
+        sources=(source(),), targets=(target,), datasets=(dataset("bronze.p", target="reports"),)
+    )
+
+
+@pytest.mark.parametrize("path", ["zones/z/bronze/p.files/v*/part-*.csv", "in/link/v1/x.csv"])
+@pytest.mark.parametrize("registered", [True, False])
+def test_a_source_does_not_point_to_a_delivery_before_it_is_there(
+    path: str, registered: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/link").symlink_to(tmp_path / "zones/z/bronze/p.files")
+    copy, whole = source(source="copy", path=path), delivered()
+    given = Definitions(**{**dict(whole), "sources": (*whole.sources, copy)})
+    with small_registry(tmp_path) as registry:
+        if registered:
+            registry.register(whole)
+            given = Definitions(sources=(copy,))
+        with (
+            OrganisationState.of(registry.database, registry.org_id).read() as tx,
+            pytest.raises(InvalidDefinitions) as invalid,
+        ):
+            make_plan(given, read_state(tx), str(tmp_path))
+    (error,) = invalid.value.errors
+    assert "`parents: [bronze.p]`" in str(error)
 
 
 def test_csv_options_of_several_values_are_read_and_written_back(tmp_path: Path) -> None:

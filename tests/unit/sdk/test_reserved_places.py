@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -126,3 +128,56 @@ def test_a_file_with_several_names_is_refused_wherever_they_are(lake: Path, tmp_
         assert f"{link} is a hard link" in found
         assert "copy" in found
     assert reserved_among([str(plain)], str(lake), nobody) is None
+
+
+KEYS = ("dataset_id", "table_id", "version", "run_id", "decision_id", "files")
+
+
+def deliver(folder: Path) -> Path:
+    """Files as a delivery leaves them."""
+    file = put(folder, "v1/part-00000.csv")
+    text = json.dumps({"dataset": "silver.p", **dict.fromkeys(KEYS)})
+    put(folder, "v1/csv.json").write_text(text)
+    put(folder, "manifest.json").write_text(text)
+    return file
+
+
+@pytest.mark.parametrize("place", ["zones/z/silver/p.files", "data/copied", "../elsewhere/copied"])
+def test_delivered_files_are_reserved_wherever_they_are(lake: Path, place: str) -> None:
+    file = deliver(lake / place)
+    (lake / "data/link").symlink_to(lake / place)
+    for path in ("", "/v1", "/v1/part-00000.csv", "/v*/part-*.csv", "/v1/*.csv", "/later/x.csv"):
+        for folder in (place, "data/link"):
+            found = str(problem(f"{folder}{path}", lake))
+            assert "delivered files" in found, path
+            assert "`parents: [silver.p]`" in found
+    assert reserved_among([str(file)], str(lake), nobody)
+
+
+def test_one_set_of_delivered_files_is_recognised_by_its_own_manifest(lake: Path) -> None:
+    shutil.copytree(deliver(lake / "zones/p.files").parent, lake / "data/v1")
+    assert "`parents: [silver.p]`" in str(problem("data/v1/*.csv", lake))
+
+
+def test_a_delivery_is_reserved_before_its_manifest_is_written(lake: Path) -> None:
+    put(lake, "zones/z/silver/p/_delta_log/00000000000000000000.json")
+    put(lake, "zones/z/silver/p.files/v1/part-00000.csv")
+    path = "zones/z/silver/p.files/v1/*.csv"
+
+    def ours(folder: str) -> bool:
+        return folder.endswith("silver/p")
+
+    assert "is delivered" in str(reserved_source(path, str(lake), ours))
+    assert problem(path, lake) is None, "the table of somebody else"
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"dataset": "x", "files": []}', "[" * 99_999])
+def test_manifests_of_others_reserve_nothing(lake: Path, text: str) -> None:
+    put(lake, "data/x.files/manifest.json").write_text(text)
+    assert problem("data/x.files/a.csv", lake) is None
+    assert problem("data/x.files/*.json", lake) is None
+
+
+def test_a_place_that_cannot_be_looked_at_is_refused(lake: Path) -> None:
+    found = str(problem(f"data/{'x' * 300}/a.csv", lake))
+    assert "cannot be looked at: File name too long" in found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import threading
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -19,6 +20,7 @@ from lakeguard_sdk.core.enums import LoadType, TargetFormat
 from lakeguard_sdk.errors import DeliveryFailed
 from lakeguard_sdk.model.evidence import StagedFile
 from lakeguard_sdk.ports import Reader
+from openlaketx.extract.files.manifest import reserved_problem
 from openlaketx.pipeline.after_publish import deliver_or_report
 from openlaketx.publish import commit_publish
 from tests.property.measure.staging import arrow_type
@@ -285,3 +287,17 @@ def test_a_table_without_a_format_of_its_own_delivers_nothing(world: PublishedTa
     world.publish(ROWS)
     assert world.deliver(TargetFormat.DELTA) is None
     assert not world.files.exists()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_source_reads_neither_delivered_files_nor_a_copy_of_them(
+    form: TargetFormat, world: PublishedTable, tmp_path: Path
+) -> None:
+    world.publish(ROWS)
+    world.deliver(form)
+    for name, folder in (("whole", world.files), ("one", world.files / "v1")):
+        copy = tmp_path / "elsewhere" / name
+        shutil.copytree(folder, copy)
+        found = reserved_problem(f"{copy}/**/*.{form}", [], str(tmp_path / "other"))
+        assert found is not None
+        assert f"`parents: [{DATASET}]`" in found

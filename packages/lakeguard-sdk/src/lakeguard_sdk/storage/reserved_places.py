@@ -1,20 +1,23 @@
-"""Places that no source may read: tables and LakeGuard's own files, of this lake or another.
+"""Places that no source may read: tables, what was delivered of them, and LakeGuard's own files, of
+this lake or another.
 
 Data inside a lake is read by name, as a parent: a path would lose its tags and lineage. Places are
 compared by real path, and a file with several names is refused, so that neither links nor patterns
-lead around the check. A copy of a file is another file; nothing here can recognise it.
+lead around the check. A copied table is recognised by its log, a copied delivery by its manifest. A
+copy of a single file is another file; nothing here can recognise it.
 """
 
 from __future__ import annotations
 
 import glob
+import json
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from lakeguard_sdk.core.enums import Layer
+from lakeguard_sdk.core.enums import Layer, TargetFormat
 from lakeguard_sdk.core.ids import is_id
 from lakeguard_sdk.storage.run_folders import LANDING, QUARANTINE, landed
 from lakeguard_sdk.storage.storage import local_path, located
@@ -25,6 +28,12 @@ _OWN = (LEDGER, STATE)
 _LAYERS = tuple(layer.value for layer in Layer)
 _LOG = "_delta_log"
 _STAGING = "runs"
+DELIVERED = ".files"
+"""A version is delivered to ``<table>.files``."""
+MANIFEST = "manifest.json"
+_MANIFESTS = (MANIFEST, *(f"{form}.json" for form in TargetFormat))
+"""Of a delivery, and of each set of files in it."""
+_MANIFEST_KEYS = {"dataset", "dataset_id", "table_id", "version", "run_id", "decision_id", "files"}
 _MOST_EXPANDED = 10_000
 _PARENTS = "read a dataset by its name instead, in `parents:`"
 
@@ -78,6 +87,13 @@ def _has_several_names(path: str) -> bool:
 
 def reserved_place(place: str, lake: str, is_governed: IsGoverned) -> str | None:
     """Why no source may read the place, or None; it need not exist."""
+    try:
+        return _problem_of(place, lake, is_governed)
+    except OSError as error:
+        return f"{place} cannot be looked at: {error.strerror}"
+
+
+def _problem_of(place: str, lake: str, is_governed: IsGoverned) -> str | None:
     real = Path(os.path.realpath(place))
     root = Path(os.path.realpath(local_path(lake)))
     folders = (real, *real.parents)
@@ -94,7 +110,51 @@ def reserved_place(place: str, lake: str, is_governed: IsGoverned) -> str | None
             return f"{folder} holds files of a run; {_PARENTS}"
     tables = (folder for folder in folders if (folder / _LOG).is_dir())
     ours = next((table for table in tables if is_governed(str(table))), None)
-    return None if ours is None else f"{ours} is a table that LakeGuard governs; {_PARENTS}"
+    if ours is not None:
+        return f"{ours} is a table that LakeGuard governs; {_PARENTS}"
+    return next(filter(None, (_delivered(folder, is_governed) for folder in folders)), None)
+
+
+def delivery_problem(folder: str, dataset: str) -> str:
+    """The problem of a folder with delivered files."""
+    return f"{folder} holds delivered files; read them by name: `parents: [{dataset}]`"
+
+
+def delivery_folders(location: str) -> dict[str, str]:
+    """Every folder above the location that a table is delivered to by its name, by the table's
+    real path."""
+    real = Path(os.path.realpath(local_path(location)))
+    folders = ((_table_of(folder), folder) for folder in (real, *real.parents))
+    return {str(table): str(folder) for table, folder in folders if table is not None}
+
+
+def _table_of(folder: Path) -> Path | None:
+    """The table that would be delivered to a folder of this name."""
+    name = folder.name.removesuffix(DELIVERED)
+    return folder.with_name(name) if name and name != folder.name else None
+
+
+def _delivered(folder: Path, is_governed: IsGoverned) -> str | None:
+    """The problem of a folder with delivered files; of the first delivery, even before its
+    manifest is written."""
+    for name in _MANIFESTS:
+        dataset = _delivered_dataset(folder / name)
+        if dataset is not None:
+            return delivery_problem(str(folder), dataset)
+    table = _table_of(folder)
+    if table is not None and (table / _LOG).is_dir() and is_governed(str(table)):
+        return f"{folder} is where {table} is delivered; {_PARENTS}"
+    return None
+
+
+def _delivered_dataset(manifest: Path) -> str | None:
+    """The dataset that a manifest of delivered files names; None of other files."""
+    try:
+        found = json.loads(manifest.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    ours = isinstance(found, dict) and found.keys() >= _MANIFEST_KEYS
+    return str(found["dataset"]) if ours else None
 
 
 def _in_lake(root: Path, inside: tuple[str, ...]) -> str | None:

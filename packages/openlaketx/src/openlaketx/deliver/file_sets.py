@@ -21,6 +21,7 @@ from lakeguard_sdk.model.read_models import ResolvedDataset
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.ports import Reader
 from lakeguard_sdk.storage import fault_points
+from lakeguard_sdk.storage.reserved_places import DELIVERED, MANIFEST
 from lakeguard_sdk.storage.storage import local_path, storage_for
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.deliver.published_rows import (
@@ -35,8 +36,6 @@ from openlaketx.engine.delta_table import LiveFile
 from openlaketx.engine.duckdb_reader import DuckdbReader, duckdb_reader
 
 # A file set: the rows of one version as files, and the manifest that names them.
-
-MANIFEST = "manifest.json"
 
 
 class DeliveredFile(FrozenModel):
@@ -110,7 +109,7 @@ def _sync(path: Path) -> None:
 def files_folder(location: str) -> Path:
     """Next to the table: ``<location>.files``."""
     table = Path(local_path(location.rstrip("/")))
-    return table.with_name(f"{table.name}.files")
+    return table.with_name(f"{table.name}{DELIVERED}")
 
 
 def deliver_files(plan: RunPlan, reader: Reader) -> FileSet | None:

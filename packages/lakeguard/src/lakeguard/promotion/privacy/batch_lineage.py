@@ -32,6 +32,7 @@ from lakeguard_sdk.model.lineage import (
 from lakeguard_sdk.model.quarantine import QuarantineBuild
 from lakeguard_sdk.model.run import FrameBuild, PythonBuild, RunPlan, SchemaReaction, SqlBuild
 from lakeguard_sdk.model.schema_changes import SchemaChange
+from lakeguard_sdk.storage.reserved_places import DELIVERED
 from lakeguard_sdk.storage.storage import join, local_path, located
 from lakeguard_sdk.types.schema import TableSchema
 
@@ -263,7 +264,8 @@ _RESERVED = ("quarantine", "landing", "_lakeguard", ".lakeguard")
 def _with_governed_files(
     tx: Transaction, context: PlaneContext, found: BatchLineage
 ) -> BatchLineage:
-    """Datasets whose files were read directly are inputs at their published version."""
+    """Datasets whose files were read directly, in the table or as delivered, are inputs at their
+    published version."""
     paths = [place for place in found.outside if place.startswith("/")]
     if not paths:
         return found
@@ -271,8 +273,9 @@ def _with_governed_files(
     governed: set[str] = set()
     reserved = [local_path(join(context.lake, folder)) for folder in _RESERVED]
     for location, dataset_id, name in _locations(tx, context):
+        own = (location, f"{location.rstrip('/')}{DELIVERED}")
         for path in paths:
-            if not any(_overlap(path, place) for place in (location, *reserved)):
+            if not any(_overlap(path, place) for place in (*own, *reserved)):
                 continue
             governed.add(path)
             shown = pointer(tx, dataset_id)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from lakeguard.gate.schema.profiles import BUILT_IN, answers_of
 from lakeguard.registry.files.job_settings import controls_of
 from lakeguard.registry.files.source_locations import OBJECT, path_problem
+from lakeguard.registry.files.table_locations import on_disk, root_of, table_place
 from lakeguard.registry.merged_registry import MergedRegistry
 from lakeguard.registry.sql.sql_builds import check_columns, check_sql, sql_error
 from lakeguard.registry.sql.sql_facts import KnownTable
@@ -34,8 +35,12 @@ from lakeguard_sdk.model.definitions import (
     TargetDefinition,
 )
 from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
-from lakeguard_sdk.storage.reserved_places import reserved_source
-from lakeguard_sdk.storage.storage import join
+from lakeguard_sdk.storage.reserved_places import (
+    delivery_folders,
+    delivery_problem,
+    reserved_source,
+)
+from lakeguard_sdk.storage.storage import join, located
 
 _ADDS_COLUMNS = (SchemaChange.ADD_NULLABLE, SchemaChange.ADD_REQUIRED, SchemaChange.RENAME)
 
@@ -160,9 +165,29 @@ def reserved_errors(
         source = merged.definition("source", item.build.source)
         if isinstance(source, SourceDefinition) and source.path:
             path, at = join(source.path, item.build.object), ("source", "object")
-    problem = reserved_source(path, lake, _is_governed) if _is_readable(path) else None
+    if not _is_readable(path):
+        return
+    problem = reserved_source(path, lake, _is_governed) or _delivery_problem(path, merged, lake)
     if problem is not None:
         yield WrongValue(by_file(item, at), key=at[-1], problem=problem, hint="", at=list(at))
+
+
+def _delivery_problem(path: str, merged: MergedRegistry, lake: str) -> str | None:
+    """The problem of a place where a dataset will be delivered, before its first delivery."""
+    folders = delivery_folders(located(lake, path))
+    if not folders:
+        return None
+    places = [*merged.current.library.locations().items()]
+    for item in merged.changed:
+        if isinstance(item, DatasetDefinition):
+            target = merged.definition("target", item.target or "")
+            found = target if isinstance(target, TargetDefinition) else None
+            places.append((table_place(item, found), item.dataset))
+    root = root_of(lake)
+    for place, name in places:
+        if folder := folders.get(on_disk(place, root)):
+            return delivery_problem(folder, name)
+    return None
 
 
 def _is_governed(location: str) -> bool:
