@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from lakeguard.cli.rendering.status import Badge, badge_of
+from lakeguard.state.schema import promotion_current
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.core.enums import LoadType, Outcome, RunStatus
 from lakeguard_sdk.errors import MoveError, TableUnreadable
@@ -39,6 +41,11 @@ def status(client: Client) -> tuple[Badge, str]:
     return badge_of(found), found.damage
 
 
+def promotable(client: Client) -> bool:
+    with client.reader.state.read() as tx:  # type: ignore[attr-defined]
+        return bool(tx.scalar(select(promotion_current.c.allowed)))
+
+
 def refusal(result: RunResult) -> str:
     assert result.status is RunStatus.BLOCKED
     assert result.decision is not None
@@ -51,6 +58,7 @@ def test_a_damaged_log_is_told_and_undone(client: Client, damage: Damage) -> Non
     damage(log_of(client))
     assert "lakeguard undo bronze.numbers" in refusal(run_by_hand(client, [4]))
     assert status(client)[0] is Badge.DAMAGED
+    assert promotable(client) is False
     assert "damaged" in {row.notification.kind for row in client.notifications.rows(Topic.ALERT)}
     assert client.ledger.verify().findings != ()
     client.operations.undo(NUMBERS, "somebody wrote to its log")

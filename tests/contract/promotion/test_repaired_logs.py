@@ -18,8 +18,14 @@ from lakeguard.promotion.moves.undo import undo
 from lakeguard.promotion.run_port import PromotionRuns
 from lakeguard_sdk import Client, connect
 from lakeguard_sdk.core.enums import LoadType, RunStatus
-from lakeguard_sdk.errors import LakeGuardError, TableBusy, TableUnreadable, UnknownVersion
-from lakeguard_sdk.model.run import Intent, RunPlan, failure_of
+from lakeguard_sdk.errors import (
+    ForeignTable,
+    LakeGuardError,
+    TableBusy,
+    TableUnreadable,
+    UnknownVersion,
+)
+from lakeguard_sdk.model.run import Intent, RunPlan, WorkerIdentity, failure_of
 from lakeguard_sdk.scheduling.process_identity import this_process
 from openlaketx.publish.commit import commit_publish
 from tests.support.lakes.damaged_logs import (
@@ -57,9 +63,12 @@ def write_foreign(client: Client, number: int) -> None:
     write_deltalake(str(table_of(client)), rows, mode="append")
 
 
-def decided(client: Client, numbers: list[int]) -> RunPlan:
+DEAD = this_process("by hand").model_copy(update={"pid": 2**22 + 1})
+
+
+def decided(client: Client, numbers: list[int], worker: WorkerIdentity | None = None) -> RunPlan:
     task = client.operations.submit(NUMBERS, "by hand")
-    plan = client.runs.open_run(task, this_process("by hand"))
+    plan = client.runs.open_run(task, worker or this_process("by hand"))
     assert isinstance(plan, RunPlan)
     client.runs.submit_schema(plan.ticket, plan.declared)
     assert client.runs.submit_evidence(plan.ticket, evidence_of(DeltaLake(), plan, numbers)).allowed
@@ -146,6 +155,20 @@ def test_a_run_that_is_moving_the_table_is_waited_for(client: Client) -> None:
     assert shown(Path(client.lake)) == [1, 3]
 
 
+def test_a_dead_run_on_a_damaged_log_is_ended(client: Client) -> None:
+    run_by_hand(client, [1])
+    plan = decided(client, [2], DEAD)
+    client.runs.begin_move(plan.ticket)
+    gap(log_of(client))
+    (ended,) = client.operations.reap()
+    assert ended.run_id == plan.ticket.run_id
+    (found,) = client.reader.status()
+    assert badge_of(found) is Badge.DAMAGED
+    client.operations.undo(NUMBERS, "somebody wrote to its log")
+    assert run_by_hand(client, [3]).status is RunStatus.SUCCESS
+    assert shown(Path(client.lake)) == [1, 3]
+
+
 def test_a_commit_that_landed_before_the_damage_is_published(client: Client) -> None:
     run_by_hand(client, [1])
     plan, intent = begun(client, [2])
@@ -179,3 +202,19 @@ def test_a_run_that_takes_the_table_meanwhile_is_waited_for(client: Client) -> N
     with pytest.raises(TableBusy):
         undo(replace(runs.context, tables=tables), NUMBERS, "somebody wrote to its log")
     assert list(log_of(client).glob("*.checkpoint.parquet"))
+
+
+def test_another_table_in_its_place_is_left_alone(client: Client) -> None:
+    run_by_hand(client, [1])
+    ours = table_of(client).rename(table_of(client).with_name("ours"))
+    write_foreign(client, 7)
+    write_foreign(client, 8)
+    refused = run_by_hand(client, [2])
+    assert refused.status is RunStatus.BLOCKED
+    assert "holds a Delta table that is not bronze.numbers" in str(refused.decision)
+    with pytest.raises(ForeignTable):
+        client.operations.undo(NUMBERS, "it looks wrong")
+    assert shown(Path(client.lake)) == [7, 8]
+    table_of(client).rename(table_of(client).with_name("theirs"))
+    ours.rename(table_of(client))
+    assert run_by_hand(client, [2]).status is RunStatus.SUCCESS

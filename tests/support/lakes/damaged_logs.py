@@ -260,6 +260,21 @@ def lost_log(log: Path) -> None:
     shutil.rmtree(log)
 
 
+def file_for_a_log(log: Path) -> None:
+    shutil.rmtree(log)
+    log.write_text("hello")
+
+
+def link_for_a_log(log: Path) -> None:
+    shutil.rmtree(log)
+    log.symlink_to("nowhere")
+
+
+def file_where_entries_are_kept(log: Path) -> None:
+    (log / ".undone").write_text("hello")
+    gap(log)
+
+
 LOST = (lost_head, lost_middle, lost_first, lost_log)
 DAMAGES: tuple[Damage, ...] = (
     gap,
@@ -305,6 +320,9 @@ DAMAGES: tuple[Damage, ...] = (
     broken_compacted,
     compacted_beyond,
     *LOST,
+    file_for_a_log,
+    link_for_a_log,
+    file_where_entries_are_kept,
 )
 _QUICK = (gap, truncated_commit, folder_commit, hint_beyond, other_table_id, upgraded_protocol)
 CASES = [

@@ -70,7 +70,7 @@ def is_derived(name: str) -> bool:
 def is_regular(path: Path) -> bool:
     try:
         return S_ISREG(path.lstat().st_mode)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
 
 

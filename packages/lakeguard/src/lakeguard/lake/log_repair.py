@@ -95,7 +95,7 @@ def repair_log(
     log said. Readers then read the commits themselves.
     """
     folder = log_folder(location)
-    folder.mkdir(parents=True, exist_ok=True)
+    _make_folder(folder)
     entries = list(odd)
     versions = {entry.commit for entry in entries if entry.commit is not None}
     fills = {version: _NOTHING for version in versions if version < last}
@@ -144,7 +144,7 @@ def _write(folder: Path, version: int, body: bytes) -> None:
     else:
         _move_out(folder, place.name)
     fresh.replace(place)
-    checksum_file(str(place)).unlink(missing_ok=True)
+    _move_out(folder, checksum_file(str(place)).name)
     storage_for(str(folder)).make_durable(str(place))
 
 
@@ -159,5 +159,12 @@ def _move_out(folder: Path, name: str) -> bool:
 
 def _free_place(folder: Path, name: str) -> Path:
     """No name of a commit, wherever a reader looks."""
-    (folder / UNDONE).mkdir(exist_ok=True)
+    _make_folder(folder / UNDONE)
     return folder / UNDONE / f"{name}.{secrets.token_hex(8)}"
+
+
+def _make_folder(folder: Path) -> None:
+    """A file or a link that leads nowhere is renamed first."""
+    if os.path.lexists(folder) and not folder.is_dir():
+        folder.rename(folder.with_name(f"{folder.name}{UNDONE}-{secrets.token_hex(8)}"))
+    folder.mkdir(parents=True, exist_ok=True)

@@ -115,7 +115,7 @@ def values_left_to_log(pin: InputPin, paths: Collection[str]) -> Values:
 def _paths(snapshot: TableSnapshot, pin: InputPin) -> set[str]:
     try:
         table = open_table(snapshot.location, snapshot.commit)
-    except DeltaError as error:
+    except (DeltaError, OSError) as error:
         raise _damaged(pin, engine_reason(error)) from None
     _check(table, snapshot, pin)
     return set(live_files(table))

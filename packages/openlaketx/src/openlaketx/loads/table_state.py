@@ -89,7 +89,7 @@ def existing_table(plan: RunPlan) -> Existing:
         return Existing(plan.location, plan.table_schema, {}, {}, {})
     try:
         table = open_table(plan.location, plan.base.commit)
-    except DeltaError as error:
+    except (DeltaError, OSError) as error:
         raise _damaged(plan, engine_reason(error)) from None
     if str(table.metadata().id) != plan.base.table_id:
         raise _damaged(

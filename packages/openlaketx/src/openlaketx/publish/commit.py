@@ -57,7 +57,7 @@ def commit_publish(intent: Intent, storage: Storage | None = None) -> int:
     try:
         table = open_table(intent.location)
         _check_before_commit(intent, table, storage)
-    except DeltaError as problem:
+    except (DeltaError, OSError) as problem:
         raise TableUnreadable(
             dataset=intent.dataset, location=intent.location, reason=engine_reason(problem)
         ) from None

@@ -19,6 +19,7 @@ from lakeguard.ledger.versions import Pointer, pointer, require_version
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.moves.rollback import roll_back
 from lakeguard.promotion.opening.eligibility import (
+    is_replaced,
     rogue_commit,
     version_damage,
     way_out_of_damage,
@@ -35,6 +36,7 @@ from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import TableProblem
 from lakeguard_sdk.errors import (
+    ForeignTable,
     NothingToUndo,
     TableBusy,
     TableUnreadable,
@@ -50,12 +52,16 @@ def undo(context: PlaneContext, name: DatasetName, reason: str) -> tuple[Undone,
     """What was undone, and the run that did it if the table had to be moved.
 
     Raises ``NothingToUndo`` if the table is as it was published, and ``VersionDamaged`` if files of
-    the published version are damaged: those cannot be written again.
+    the published version are damaged: those cannot be written again. ``ForeignTable`` protects
+    another table that took its place.
     """
     with context.read() as tx:
         dataset = require_dataset(tx, name)
         published = pointer(tx, dataset.dataset_id)
         known = open_finding(tx, dataset.dataset_id)
+    if is_replaced(context, dataset):
+        location, difference = context.location_of(dataset), "it has none of its commits"
+        raise ForeignTable(dataset=name, location=location, difference=difference)
     if published is None:
         return _undo_unpublished(context, dataset, reason), None
     repaired = _repair_log(context, dataset)

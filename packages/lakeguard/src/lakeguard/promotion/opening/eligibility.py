@@ -8,6 +8,7 @@ from lakeguard.ledger.intents import (
     file_records,
     left_intent,
     open_intent,
+    recorded_commits,
     table_id_of,
 )
 from lakeguard.ledger.maintenance import removed_versions
@@ -104,7 +105,8 @@ def _check_table(
             message = f"{gone}; {undo_command(dataset)}"
             findings.refuse_table("table", TableTrouble(dataset, TableProblem.DAMAGE, message))
         return
-    if altered := log_damage(context, dataset, commit):
+    altered = log_damage(context, dataset, commit)
+    if altered and not is_replaced(context, dataset):
         findings.refuse_table("table", log_trouble(dataset, altered))
         return
     if not is_ours(context, dataset, context.tables.origin(location)):
@@ -243,6 +245,20 @@ def rogue_commit(context: PlaneContext, dataset: RegisteredDataset, since: int) 
             continue
         return commit
     return None
+
+
+def is_replaced(context: PlaneContext, dataset: RegisteredDataset) -> bool:
+    """Whether another table is at the place: it has another id, and no recorded commit."""
+    location = context.location_of(dataset)
+    with context.read() as tx:
+        recorded = recorded_commits(tx, dataset.dataset_id)
+    log = context.tables.read_log(location, recorded)
+    if not log.altered or len(log.altered) + len(log.missing) < len(recorded):
+        return False
+    try:
+        return not is_ours(context, dataset, context.tables.origin(location))
+    except TableUnreadable:
+        return False
 
 
 def is_ours(context: PlaneContext, dataset: RegisteredDataset, origin: Origin) -> bool:
