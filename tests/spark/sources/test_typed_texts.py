@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from lakeguard_sdk.errors import SourceUnreadable
 from lakeguard_sdk.storage.storage import LocalStorage
 from openlaketx.conform import conform, with_typed_texts
-from openlaketx.conform.casts import is_sound
+from openlaketx.conform.casts import is_sound, is_usual
 from openlaketx.conform.typed_texts import duckdb_value
 from openlaketx.engine.duckdb_reader import duckdb_reader
 from openlaketx.engine.spark.types import spark_schema, spark_type, try_cast
@@ -91,6 +91,12 @@ ODD = (
     *("2013-01-01  10:00:00", "2013-02-30T00:00:00Z", "1700-01-01T00:00:00.000001Z"),
 )
 
+SPELLED = (
+    *("0E-10", "0E-38", "1E-7", "0.0000001", "1E+3", "0E+3", "-0.00", "0000-02-03", "+10000-01-01"),
+    *("-0001-01-01", "2013-01-1T", "2013-01-1 ", "02013-1-01", " 2013-1-01", "10000-01-1"),
+)
+"""Texts that Spark may make of a value."""
+
 digits = st.text("0123456789", max_size=22)
 numbers = st.builds(
     lambda *parts: "".join(parts),
@@ -156,6 +162,20 @@ def of_spark(text: Column, declared: str) -> Column:
 def exact(value: Any) -> str | None:
     """Tells -0.0 from 0.0."""
     return None if value is None else repr(value)
+
+
+@given(drawn=st.lists(texts, max_size=300))
+@examples(100, quick=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_text_as_spark_spells_it_is_valid(session: SparkSession, drawn: list[str]) -> None:
+    taken = list(dict.fromkeys((*ODD, *SPELLED, *drawn)))
+    frame = session.createDataFrame([(text,) for text in taken], spark_schema(schema(t="string")))
+    text, wrong = frame["t"], []
+    for kind in TYPES:
+        usual = is_usual(text, try_cast(text, spark_type(kind)), kind)
+        if usual is not None:
+            wrong.append(F.when(usual & ~is_sound(text, kind), F.lit(kind)))
+    found = frame.select("t", F.concat_ws(" ", *wrong).alias("wrong")).filter("wrong <> ''")
+    assert [tuple(row) for row in found.collect()] == []
 
 
 def test_the_usual_forms_are_accepted(session: SparkSession) -> None:

@@ -86,9 +86,10 @@ def text_guard(declared: str) -> str | None:
     return rf"\A{guard}\z" if guard else None
 
 
-def is_sound(text: Column, declared: str) -> Column:
-    """Whether a non-empty text is a valid value of the type."""
-    guard, cast = text_guard(declared), try_cast(text, spark_type(declared))
+def is_sound(text: Column, declared: str, cast: Column | None = None) -> Column:
+    """Whether a non-empty text is a valid value of the type; ``cast`` is its value or NULL."""
+    guard = text_guard(declared)
+    cast = try_cast(text, spark_type(declared)) if cast is None else cast
     sound = cast.isNotNull() if guard is None else text.rlike(guard) & cast.isNotNull()
     if declared in FLOATS:
         return sound & (F.abs(cast) != float("inf"))
@@ -116,11 +117,30 @@ def _only_null(value: Column, name: str, declared: str) -> Column:
 
 
 def _from_text(text: Column, name: str, declared: str) -> Column:
-    return (
-        F.when(text.isNull() | (text == ""), F.lit(None))
-        .when(is_sound(text, declared), try_cast(text, spark_type(declared)))
-        .otherwise(_refuse(text, name, declared))
-    )
+    return checked_cast(text, try_cast(text, spark_type(declared)), name, declared)
+
+
+def checked_cast(text: Column, cast: Column, name: str, declared: str) -> Column:
+    """``cast``, which is the text as the declared type or NULL, or an error for an invalid text."""
+    empty = text.isNull() | (text == "")
+    cases = F.when(empty, F.lit(None))
+    usual = is_usual(text, cast, declared)
+    if usual is not None:
+        cases = cases.when(usual, cast)
+    sound = is_sound(text, declared, cast)
+    return cases.when(sound, cast).otherwise(_refuse(text, name, declared))
+
+
+def is_usual(text: Column, cast: Column, declared: str) -> Column | None:
+    """Whether the text is spelled as Spark spells the value, which needs no regular expression."""
+    if declared in INTEGERS or decimal_size(declared):
+        return cast.cast("string") == text
+    if declared == "date":  # not the year 0, and none of more than four digits
+        four_digits = (F.length(text) == len("2013-12-31")) & (text > "0001")
+        return four_digits & (cast.cast("string") == text)
+    if declared == "boolean":
+        return text.isin("true", "false")
+    return None
 
 
 def _refuse(text: Column, name: str, declared: str) -> Column:

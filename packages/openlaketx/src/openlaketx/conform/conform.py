@@ -13,12 +13,14 @@ from pyspark.sql import functions as F
 from lakeguard_sdk.errors import LakeGuardError, LoadFailed
 from lakeguard_sdk.model.quarantine import FIRST_SEEN
 from lakeguard_sdk.types.schema import Column, TableSchema, is_nested
-from openlaketx.conform.casts import MISFIT, is_sound, lossless_cast
+from openlaketx.conform.casts import MISFIT, checked_cast, is_sound, lossless_cast
 from openlaketx.engine.shown_values import shown_text
 from openlaketx.engine.spark.errors import SPARK_ERRORS
-from openlaketx.engine.spark.types import quoted_name
+from openlaketx.engine.spark.types import quoted_name, spark_type, try_cast
 from openlaketx.extract import Batch
 from openlaketx.extract.files.file_order import ROW_FILE
+
+_CAST = "lg_cast_"
 
 
 def conform(frame: DataFrame, live: TableSchema, declared: TableSchema, dataset: str) -> DataFrame:
@@ -30,6 +32,7 @@ def conform(frame: DataFrame, live: TableSchema, declared: TableSchema, dataset:
     if live.columns == declared.columns:
         return frame
     selected: list[SparkColumn | str] = []
+    frame, casts = _with_casts(frame, live, declared)
     for column in declared.columns:
         found = live.type_of(column.name)
         if found is None:
@@ -38,11 +41,29 @@ def conform(frame: DataFrame, live: TableSchema, declared: TableSchema, dataset:
         if found == column.type:
             selected.append(name)
             continue
-        cast = lossless_cast(frame[name], column.name, found, column.type)
+        if column.name in casts:
+            given = frame[casts[column.name]]
+            cast = checked_cast(frame[name], given, column.name, column.type)
+        else:
+            cast = lossless_cast(frame[name], column.name, found, column.type)
         selected.append(cast.alias(column.name))
     carried = {ROW_FILE, FIRST_SEEN} & set(frame.columns) - set(live.names)
     selected += sorted(carried)
     return frame.select(*selected)
+
+
+def _with_casts(
+    frame: DataFrame, live: TableSchema, declared: TableSchema
+) -> tuple[DataFrame, dict[str, str]]:
+    """The frame with the cast of each text as a column, so that Spark computes it once; and the
+    names of these columns."""
+    texts = [column for column in declared.columns if _is_read(column, live)]
+    casts = {column.name: f"{_CAST}{place}" for place, column in enumerate(texts)}
+    added = {
+        casts[column.name]: try_cast(frame[quoted_name(column.name)], spark_type(column.type))
+        for column in texts
+    }
+    return (frame.withColumns(added) if added else frame), casts
 
 
 # Location of a text that does not fit its column's type.

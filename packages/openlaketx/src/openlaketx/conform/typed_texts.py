@@ -76,7 +76,7 @@ def _is_suitable(batch: Batch, texts: PlainTexts, declared: TableSchema) -> bool
     pairs = zip(texts.fidelity, kinds, strict=True)
     return (
         all(kind in _TYPES or decimal_size(kind) for kind in kinds)
-        and all(_is_exact(fidelity, kind) for fidelity, kind in pairs)
+        and all(_is_exact_enough(fidelity, kind) for fidelity, kind in pairs)
         and any(kind != "string" for kind in kinds)
         and not misspelt
         and texts.size <= _MOST_BYTES
@@ -84,7 +84,7 @@ def _is_suitable(batch: Batch, texts: PlainTexts, declared: TableSchema) -> bool
     )
 
 
-def _is_exact(fidelity: Fidelity, declared: str) -> bool:
+def _is_exact_enough(fidelity: Fidelity, declared: str) -> bool:
     if fidelity is Fidelity.DOUBLE:
         return declared == "double"
     return fidelity is Fidelity.TEXT or declared != "string"
