@@ -226,10 +226,10 @@ def test_secrets_of_addresses(url: str, secret: bool) -> None:
 
 
 def test_the_folder_of_a_run_is_shown_and_secrets_in_a_path_are_not() -> None:
-    place = f"/home/Anna1/lakes/Sales2/zones/silver/people/runs/{new_id('run')}"
+    place = f"/srv/Anna1/lakes/Sales2/zones/silver/people/runs/{new_id('run')}"
     assert masked(f"{place} holds files") == f"{place} holds files"
     word = "q9Zk3Xw7Lm2Tb8Vd5Rf1Nc6Jh4"
-    for text in (word, f"/home/{word}/x", f"{word}/{word}", f"/{word}", f"/home/x/{SECRET}"):
+    for text in (word, f"/srv/{word}/x", f"{word}/{word}", f"/{word}", f"/srv/x/{SECRET}"):
         assert word not in masked(text)
         assert SECRET not in masked(text)
 
