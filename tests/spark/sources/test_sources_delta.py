@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -157,3 +158,14 @@ def test_what_is_no_table_or_hides_its_values_is_refused(
     write_deltalake(table(tmp_path), moments, partition_by=["p"])
     assert "partition column p is a timestamp" in failure(session, tmp_path)
     assert "unknown Delta option 'version'" in failure(session, tmp_path, options={"version": "1"})
+
+
+@pytest.mark.parametrize("path", ["..\\\\x.parquet", "gone.parquet"])
+def test_a_file_that_spark_does_not_find_is_a_source_that_cannot_be_read(
+    spark: SparkSession, session: SparkSession, tmp_path: Path, path: str
+) -> None:
+    write(spark, tmp_path, "SELECT 1L AS id")
+    (log,) = Path(table(tmp_path), "_delta_log").glob("*.json")
+    log.write_text(re.sub(r'"path":"[^"]+"', lambda _: f'"path":"{path}"', log.read_text()))
+    (tmp_path / "in/t t/_delta_log/.00000000000000000000.json.crc").unlink()
+    assert "in/t t: " in failure(session, tmp_path)

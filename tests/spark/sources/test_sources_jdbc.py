@@ -350,3 +350,24 @@ def test_a_table_that_may_not_be_read_is_told_so(
     thing = made(server, place, "id integer", "1")
     server.sql(f'REVOKE ALL ON "{place}"."Things" FROM {READER}')
     assert "permission denied for table Things" in failure(session, build_of(server, thing))
+
+
+@pytest.mark.parametrize("readable", [True, False])
+def test_a_delivered_table_is_read_by_name(
+    session: SparkSession, server: Server, place: str, readable: bool
+) -> None:
+    for name in ("silver_people", "silver_own", "Things"):
+        server.sql(f'CREATE TABLE "{place}"."{name}" AS SELECT 1::bigint AS id')
+    server.sql(f'CREATE VIEW "{place}".inner_view AS SELECT * FROM "{place}".silver_people')
+    server.sql(f'CREATE VIEW "{place}".people AS SELECT id FROM "{place}".inner_view')
+    server.sql(f'CREATE TABLE "{place}".lakeguard_delivered (table_name text, dataset text)')
+    markers = f'"{place}".lakeguard_delivered'
+    server.sql(f"INSERT INTO {markers} VALUES ('silver_people', 'silver.people')")
+    if not readable:
+        server.sql(f"REVOKE SELECT ON {markers} FROM {READER}")
+    for name in ("silver_people", "people"):
+        found = failure(session, build_of(server, f"{place}.{name}"))
+        assert f"{place}.silver_people is a delivered table" in found
+        assert "`parents: [silver.people]`" in found
+    for name in ("silver_own", "Things") if readable else ("Things",):
+        assert rows(read_jdbc(session, build_of(server, f"{place}.{name}"), DATASET)) == [(1,)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,47 @@ def test_what_is_not_a_build(session: SparkSession, table: Governed, text: str, 
         build(session, text.format(place=place), numbers=pin(table, 1))
     assert about in str(reported.value)
     assert "\n" not in str(reported.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT cast(concat('n', 'ow') AS timestamp) AS t FROM numbers",
+        "SELECT date(reverse('yadot')) AS t FROM numbers",
+        "SELECT to_timestamp('no' || 'w') AS t FROM numbers",
+        "SELECT hour('no' || 'w') AS t FROM numbers",
+        "SELECT n FROM numbers WHERE timestamp '2020-01-01' < 'no' || 'w'",
+        "SELECT n FROM numbers WHERE n IN (SELECT day(lower('TODAY')) FROM numbers)",
+        "WITH x AS (SELECT try_cast(trim(' now ') AS timestamp_ntz) AS t) SELECT t FROM x",
+        "SELECT cast(:day AS timestamp) AS t FROM numbers",
+        "SELECT date_add(concat(:day, ''), 1) AS t FROM numbers",
+    ],
+)
+def test_no_text_gives_the_time_of_the_query(
+    session: SparkSession, table: Governed, text: str
+) -> None:
+    given = {"day": "now"} if ":day" in text else {}
+    with pytest.raises(BuildFailed, match="is the time of the query"):
+        read(session, text, given, table)
+
+
+def test_texts_in_rows_and_other_constants_are_no_clock(
+    session: SparkSession, table: Governed
+) -> None:
+    text = """SELECT try_cast(t AS timestamp) AS a, try_cast(t || '' AS date) AS b,
+                     cast('2020-' || '01-02' AS date) AS c, cast(:day AS date) AS d
+              FROM (SELECT if(n > 0, 'now', s) AS t FROM numbers) LIMIT 1"""
+    batch = read(session, text, {"day": "2020-01-02"}, table)
+    assert batch is not None
+    day = date(2020, 1, 2)
+    assert [tuple(row) for row in batch.frame.collect()] == [(None, None, day, day)]
+
+
+def read(
+    session: SparkSession, text: str, parameters: dict[str, str], table: Governed
+) -> Batch | None:
+    views = {"numbers": pin(table, 1)}
+    return read_sql(session, SqlBuild(text=text, views=views, parameters=parameters), "gold.t")
 
 
 def test_a_failure_while_computing_is_one_line(session: SparkSession, table: Governed) -> None:

@@ -19,6 +19,7 @@ from lakeguard.registry.kinds import KINDS, every, key_of
 from lakeguard.registry.text.error_rendering import render_errors
 from lakeguard.registry.validation.texts import texts_of
 from lakeguard_sdk.core.frozen_model import FrozenModel
+from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.errors import InvalidDefinitions
 from lakeguard_sdk.model.definitions import Definition, Definitions
 from lakeguard_sdk.security.secret_values import (
@@ -26,6 +27,7 @@ from lakeguard_sdk.security.secret_values import (
     holds_secret,
     is_reference,
     looks_secret,
+    masked,
 )
 from tests.support.cases.every_definition_kind import EVERY_KIND, JOB, MORE_BUILDS
 from tests.support.projects.definition_folders import (
@@ -221,6 +223,15 @@ def test_what_only_chance_would_spell_is_one(text: str) -> None:
 )
 def test_secrets_of_addresses(url: str, secret: bool) -> None:
     assert address_holds_secret(url) is secret
+
+
+def test_the_folder_of_a_run_is_shown_and_secrets_in_a_path_are_not() -> None:
+    place = f"/srv/Anna1/lakes/Sales2/zones/silver/people/runs/{new_id('run')}"
+    assert masked(f"{place} holds files") == f"{place} holds files"
+    word = "q9Zk3Xw7Lm2Tb8Vd5Rf1Nc6Jh4"
+    for text in (word, f"/srv/{word}/x", f"{word}/{word}", f"/{word}", f"/srv/x/{SECRET}"):
+        assert word not in masked(text)
+        assert SECRET not in masked(text)
 
 
 def test_references() -> None:

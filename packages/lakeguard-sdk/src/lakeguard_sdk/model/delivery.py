@@ -15,6 +15,8 @@ DATABASE_SECRETS = ("user", "password")
 SCHEMA_DETAIL = "schema"
 """Target detail that names the PostgreSQL schema of its tables."""
 DEFAULT_SCHEMA = "public"
+MARKERS = "lakeguard_delivered"
+"""The table of markers, in each schema with delivered tables."""
 
 
 class DatabaseTable(FrozenModel):

@@ -33,6 +33,8 @@ _SENSITIVE_KEY = re.compile(
 )
 _REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*\Z|file:[^\s:][^\n]*\Z|secret://[^\s@]+\Z")
 _DENSE = re.compile(r"[A-Za-z0-9+/=_-]{24,}")
+_PATH = re.compile(r"/[a-z]+/")
+_RUN = re.compile(r"run_[0-9A-HJKMNP-TV-Z]{26}")
 _SOLID = re.compile(r"[A-Za-z0-9+]{32,}")
 _LONG_WORD = re.compile(r"[A-Za-z0-9+]{20,}")
 _NUMBERS = re.compile(r"[0-9]+")
@@ -89,7 +91,16 @@ def masked(line: str) -> str:
     named = _NAMED.search(line)
     if named:
         line = line[: named.end() - 1] + _MASK
-    return _DENSE.sub(lambda match: _MASK if _is_dense(match[0]) else match[0], line)
+    return _DENSE.sub(lambda match: _masked_word(match[0]), line)
+
+
+def _masked_word(word: str) -> str:
+    """A long word; of a path, each folder is judged alone, and folders of runs are shown."""
+    if _PATH.match(word) is None:
+        return _MASK if _is_dense(word) else word
+    return "/".join(
+        _MASK if _is_dense(name) and not _RUN.fullmatch(name) else name for name in word.split("/")
+    )
 
 
 def shown_value(key: str, text: str) -> str:

@@ -18,6 +18,10 @@ from openlaketx.extract.batch import name_problem
 
 DATE = "date"
 """The parameter with the logical date of a run."""
+_CLOCK = (
+    "a text or parameter such as 'now' becomes a date or timestamp, which is the time of the query;"
+    " use current_timestamp() or current_date()"
+)
 
 
 def query(
@@ -30,6 +34,8 @@ def query(
 ) -> DataFrame:
     """The frame of a query; other statements are rejected. Its views may be dropped afterwards.
 
+    A query that Spark would give its own time is rejected too: it could not be repeated.
+
     Spark binds ``parameters`` to ``:name``, and ``as_of`` to ``RUN_TIME``, as typed literals; no
     value becomes part of the text.
     """
@@ -37,11 +43,16 @@ def query(
     if as_of is not None and f":{RUN_TIME}" in text:
         parameters = {**parameters, RUN_TIME: as_of}
     try:
-        return runtime.settled(runtime.query(session, text, parameters))
+        frame = runtime.query(session, text, parameters)
+        reads_clock = runtime.reads_clock(frame)
+        frame = runtime.settled(frame)
     except NotAQuery:
         raise BuildFailed(dataset=dataset, reason=f"{whose}the statement is not a query") from None
     except SPARK_ERRORS as error:
         raise BuildFailed(dataset=dataset, reason=f"{whose}{reason(error)}") from None
+    if reads_clock:
+        raise BuildFailed(dataset=dataset, reason=f"{whose}{_CLOCK}")
+    return frame
 
 
 def typed_parameters(parameters: Mapping[str, str]) -> dict[str, str | date]:

@@ -9,11 +9,9 @@ from psycopg import sql
 from psycopg.rows import dict_row
 
 from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
-from lakeguard_sdk.model.delivery import DatabaseTable
+from lakeguard_sdk.model.delivery import MARKERS, DatabaseTable
 from lakeguard_sdk.model.read_models import ResolvedDataset
 from openlaketx.deliver.postgresql.connection import Connection, hold
-
-MARKERS = "lakeguard_delivered"
 
 _THERE = "SELECT to_regclass(%s) IS NOT NULL"
 _SCHEMA_THERE = "SELECT to_regnamespace(%s) IS NOT NULL"

@@ -8,10 +8,9 @@ from psycopg.rows import dict_row
 from pydantic import ValidationError
 
 from lakeguard_sdk.errors import SecretMissing
-from lakeguard_sdk.model.delivery import DataPlace, Marker, PlaceMarkers
+from lakeguard_sdk.model.delivery import MARKERS, DataPlace, Marker, PlaceMarkers
 from lakeguard_sdk.security.secret_references import resolve_all, without
 from openlaketx.deliver.postgresql.connection import opened
-from openlaketx.deliver.postgresql.marker import MARKERS
 
 _READ_ONLY = "SET default_transaction_read_only = on"
 _THERE = "SELECT to_regclass(%s) IS NOT NULL"

@@ -45,6 +45,9 @@ class ClassicSpark:
     def analysed(self, frame: DataFrame) -> AnalysedPlan | None:
         return _analysed(frame)
 
+    def reads_clock(self, frame: DataFrame) -> bool:
+        return _reads_clock(frame)
+
     def query(
         self, session: SparkSession, text: str, parameters: Mapping[str, str | date]
     ) -> DataFrame:
@@ -132,14 +135,19 @@ def _attributes(output: Any) -> tuple[int, ...] | None:
 
 def _scans(plan: Any) -> Iterator[tuple[int, Scan]]:
     """Scans of files, by the id of their first attribute."""
-    below = plan.subqueriesAll()
-    for part in (plan, *(below.apply(index) for index in range(below.size()))):
+    for part in _with_subqueries(plan):
         leaves = part.collectLeaves()
         for index in range(leaves.size()):
             leaf = leaves.apply(index)
             scan = _scan(leaf)
             if scan is not None and leaf.output().nonEmpty():
                 yield leaf.output().head().exprId().id(), scan
+
+
+def _with_subqueries(plan: Any) -> Iterator[Any]:
+    yield plan
+    below = plan.subqueriesAll()
+    yield from (below.apply(index) for index in range(below.size()))
 
 
 def _scan(leaf: Any) -> Scan | None:
@@ -154,6 +162,18 @@ def _scan(leaf: Any) -> Scan | None:
     is_delta = files.getClass().getName().startswith("org.apache.spark.sql.delta.")
     by_column = relation.fileFormat().getClass().getName().startswith(_BY_COLUMN)
     return Scan(paths, files.tableVersion() if is_delta else None, by_column)
+
+
+def _reads_clock(frame: DataFrame) -> bool:
+    """By Spark's own rule: it replaces casts to date or timestamp of constant texts, also implicit
+    ones, before it folds anything. Texts in rows have no such meaning."""
+    session = frame.sparkSession
+    rules: Any = session._jvm.org.apache.spark.sql.catalyst.optimizer  # type: ignore[union-attr]
+    for part in _with_subqueries(_java(frame).queryExecution().analyzed()):
+        plain = rules.ReplaceExpressions.apply(part)
+        if not plain.fastEquals(rules.SpecialDatetimeValues.apply(plain)):
+            return True
+    return False
 
 
 # One job group for each run, so that one call cancels all its jobs.

@@ -63,6 +63,9 @@ class ConnectSpark:
     def analysed(self, frame: DataFrame) -> None:
         """The server does not return analysed plans."""
 
+    def reads_clock(self, frame: DataFrame) -> None:
+        """The server does not return analysed plans."""
+
     def query(
         self, session: SparkSession, text: str, parameters: Mapping[str, str | date]
     ) -> DataFrame:

@@ -62,6 +62,10 @@ class Runtime(Protocol):
     def analysed(self, frame: DataFrame) -> AnalysedPlan | None:
         """The plan of the frame; None if it is not visible."""
 
+    def reads_clock(self, frame: DataFrame) -> bool | None:
+        """Whether Spark takes a text of the query, such as ``'no' || 'w'``, for its own time; None
+        if the plan is not visible."""
+
     def query(
         self, session: SparkSession, text: str, parameters: Mapping[str, str | date]
     ) -> DataFrame:

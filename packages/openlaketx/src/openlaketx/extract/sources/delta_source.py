@@ -22,7 +22,7 @@ from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.delta_table import is_governed, live_files, open_table, schema_of
 from openlaketx.engine.locations import spark_file_address, spark_read_path
 from openlaketx.engine.shown_values import refusal
-from openlaketx.engine.spark.errors import reason
+from openlaketx.engine.spark.errors import SPARK_ERRORS, reason
 from openlaketx.engine.spark.types import quoted_name, spark_schema
 from openlaketx.extract.batch import Batch, name_problem
 
@@ -134,8 +134,12 @@ def read_delta(session: SparkSession, build: SourceBuild, plan: RunPlan, lake: s
             return None
         fresh = fresh if plan.load.type is LoadType.PARTITION else new
     read = fresh if plan.window is not None else sorted(table.files)
+    try:
+        frame = _frame(session, table, fresh)
+    except SPARK_ERRORS as error:  # a file that is not there, or that Spark cannot name
+        raise table.unreadable(reason(error)) from None
     return Batch(
-        frame=_frame(session, table, fresh),
+        frame=frame,
         live=table.live,
         inputs=(),
         position=SourcePosition(files=tuple(table.files[path] for path in read)),

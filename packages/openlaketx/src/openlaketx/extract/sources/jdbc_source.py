@@ -11,7 +11,9 @@ from typing import TypeVar
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from lakeguard_sdk.core.did_you_mean import did_you_mean
+from lakeguard_sdk.core.enums import Layer
 from lakeguard_sdk.errors import JarsMissing, LakeGuardError, SourceUnreadable
+from lakeguard_sdk.model.delivery import MARKERS
 from lakeguard_sdk.model.evidence import SourcePosition
 from lakeguard_sdk.model.run import SourceBuild
 from lakeguard_sdk.security.secret_references import resolve_all, without
@@ -169,6 +171,22 @@ SELECT a.attnum::integer AS place, a.attname::text AS name, (t.typtype = 'e') AS
 FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
 WHERE a.attrelid = to_regclass({table}) AND a.attnum > 0 AND NOT a.attisdropped
 """
+_BESIDE_MARKERS = """
+WITH RECURSIVE below(id) AS (
+  SELECT to_regclass({table})::oid
+  UNION
+  SELECT d.refobjid
+  FROM below JOIN pg_catalog.pg_rewrite r ON r.ev_class = id
+  JOIN pg_catalog.pg_depend d ON d.objid = r.oid AND d.classid = 'pg_catalog.pg_rewrite'::regclass
+  WHERE d.refclassid = 'pg_catalog.pg_class'::regclass)
+SELECT n.nspname::text AS place, c.relname::text AS name,
+       has_schema_privilege(n.oid, 'usage') AND has_table_privilege(m.oid, 'select') AS is_readable
+FROM below JOIN pg_catalog.pg_class c ON c.oid = id
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_catalog.pg_class m ON m.relnamespace = n.oid AND m.relname = {markers}
+WHERE split_part(c.relname, '_', 1) IN ({layers})
+"""
+"""The table, or the tables below the view, that may be delivered: by schema and name."""
 
 
 def read_jdbc(
@@ -181,6 +199,7 @@ def read_jdbc(
     database = Database.of(session, build, dataset)
     _check_options(database)
     columns = _columns(database)
+    _refuse_delivered(database)
     rows = f"FROM {_table(database)}" + (f" WHERE {where}" if where else "")
     raw = _frame(database, columns, rows)
     return Batch(
@@ -219,6 +238,23 @@ def _columns(database: Database) -> list[DatabaseColumn]:
     if invalid := name_problem(tuple(column.name for column in columns)):
         raise database.unreadable(invalid)
     return columns
+
+
+def _refuse_delivered(database: Database) -> None:
+    """Rows that LakeGuard delivered are read by name: a table would lose their tags and lineage.
+    Where the markers cannot be read, the name of the table decides."""
+    layers = ", ".join(literal(layer.value) for layer in Layer)
+    table, markers = literal(_table(database)), literal(MARKERS)
+    query = _BESIDE_MARKERS.format(table=table, markers=markers, layers=layers)
+    for row in database.answer(query):
+        place, name = row["place"], row["name"]
+        marked = f"{identifier(place)}.{MARKERS} WHERE table_name = {literal(name)}"
+        if row["is_readable"] and not database.answer(f"SELECT dataset FROM {marked}"):  # noqa: S608
+            continue
+        parent = name.replace("_", ".", 1)
+        raise database.unreadable(
+            f"{place}.{name} is a delivered table; read it by name: `parents: [{parent}]`"
+        )
 
 
 def _frame(database: Database, columns: list[DatabaseColumn], rows: str) -> DataFrame:
