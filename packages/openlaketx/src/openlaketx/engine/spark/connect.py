@@ -31,6 +31,8 @@ _views: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
 class ConnectSpark:
     """Spark 4.0 or newer. Lake files must have the same paths on client and server."""
 
+    shows_plans = False
+
     def child(self, spark: SparkSession) -> SparkSession:
         """Same connection and user, with a session id of its own."""
         theirs: Any = spark.client

@@ -40,6 +40,9 @@ class Counted(NamedTuple):
 class Runtime(Protocol):
     """What differs between the kinds of Spark."""
 
+    shows_plans: bool
+    """Whether plans are visible at all."""
+
     def child(self, spark: SparkSession) -> SparkSession:
         """A session of the same Spark with its own settings and views."""
 
