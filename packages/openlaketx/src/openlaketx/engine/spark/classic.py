@@ -33,6 +33,10 @@ class ClassicSpark:
     def close(self, child: SparkSession) -> None:
         """Sessions are collected with their last frame."""
 
+    def names_of_settings(self, session: SparkSession) -> list[str]:
+        names: Any = session._jsparkSession.conf().getAll().keySet()
+        return str(names.mkString(_SEPARATOR)).split(_SEPARATOR)
+
     def has_catalogue_of_others(self, spark: SparkSession) -> bool:
         return is_metastore(spark)
 

@@ -49,6 +49,9 @@ class ConnectSpark:
             client.release_session()
         client.close()
 
+    def names_of_settings(self, session: SparkSession) -> list[str]:
+        return list(session.conf.getAll)
+
     def has_catalogue_of_others(self, spark: SparkSession) -> bool:
         """A server started for this process ends with it."""
         return _PRIVATE_SERVER not in os.environ or is_metastore(spark)
