@@ -204,6 +204,13 @@ def test_files_that_are_read_in_another_format_are_unknown(
     assert {item.dataset for item in found.inputs} == {"silver.a", "silver.b"}
 
 
+def test_rows_of_the_query_itself_have_no_other_origin(tables: LineageTables) -> None:
+    loop = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3) TABLE r"
+    assert frame_lineage(tables.spark.sql(loop), tables.reads).outside == ()
+    rows = frame_lineage(tables.spark.sql("VALUES (now())"), tables.reads)
+    assert rows.outside == ("rows created by the program",)
+
+
 def test_what_only_filters_rows_is_an_input(tables: LineageTables) -> None:
     frame = tables.a.join(tables.b, "id", "left_semi").select("amount")
     found = frame_lineage(frame, tables.reads)

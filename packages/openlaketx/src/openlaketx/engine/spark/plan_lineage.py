@@ -34,7 +34,9 @@ _PASSES_ON = frozenset({
 })  # fmt: skip
 """Operators that choose, order or name rows, and change no value."""
 _ONE_SIDE = ("LeftSemi$", "LeftAnti$")
-_LEAF_WORDS = dict.fromkeys(("LocalRelation", "LogicalRDD", "ExternalRDD"), ROWS_OF_PROGRAM)
+_LEAF_WORDS = dict.fromkeys(
+    ("LocalRelation", "LogicalRDD", "ExternalRDD", "ResolvedInlineTable"), ROWS_OF_PROGRAM
+)
 _FILE_LEAVES = ("LogicalRelation", "DataSourceV2Relation")
 _ROWS_OF_LOOP = "UnionLoopRef"
 """Rows of the recursion itself: its other leaves are in the plan."""
