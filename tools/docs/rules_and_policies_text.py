@@ -239,6 +239,9 @@ function that the policy names under `unless masked by`:
   code may use more than its arguments, for files that the program reads by itself, for files of a
   version read in another format than Parquet or Delta, and on Spark Connect. Constants in the code
   are not followed: a collected value written into a literal loses its tags.
+- Files of a governed table are its dataset, through whichever interface of Spark they are read.
+  What the plan shows neither files nor a server for, such as a connector or a data source of your
+  own, may have read any of them: its columns inherit the tags of every published dataset.
 - A person may declare what a column is made of, or that it is clean, in its
   [definition](definitions.md#columns): `clean: "the country only, checked by …"`, or `derived_from`
   with a `reason`. It replaces the lineage, and stands in `show` and in every decision on a tag.

@@ -44,6 +44,13 @@ def in_a_variable(spark: SparkSession) -> DataFrame:
     return spark.sql("SELECT explode(mails) AS x")
 
 
+def in_the_newer_interface(spark: SparkSession) -> SparkSession:
+    """Reads files as tables of Spark's DataSource V2."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.sources.useV1SourceList", "")
+    return session
+
+
 def over(made: Column) -> Column:
     return made.over(Window.partitionBy("mail").orderBy("amount"))
 
@@ -133,6 +140,14 @@ EXACT: dict[str, tuple[Callable[[LineageTables], DataFrame], Found]] = {
         lambda t: t.a.drop("mail", "xs").dropDuplicates(["id"]).sort("id").limit(2),
         {"id": {"a.id"}, "amount": {"a.amount"}},
     ),
+    "of tables of DataSource V2": (
+        lambda t: (
+            in_the_newer_interface(t.spark)
+            .read.parquet(*t.a.inputFiles())
+            .selectExpr("mail x", "id")
+        ),
+        {"x": {"a.mail"}, "id": {"a.id"}},
+    ),
     "counted from nothing": (lambda t: t.spark.range(3), {"id": set()}),
 }
 UNKNOWN: dict[str, Callable[[LineageTables], DataFrame]] = {
@@ -178,14 +193,22 @@ def test_what_the_plan_does_not_show_is_unknown(tables: LineageTables, made: str
     assert bool(found.outside) is not values_only, "code makes values, not rows"
 
 
+@pytest.mark.parametrize("open_session", [lambda spark: spark, in_the_newer_interface])
 @pytest.mark.parametrize("form", ["binaryFile", "csv", "json", "text"])
 def test_files_that_are_read_in_another_format_are_unknown(
-    tables: LineageTables, form: str
+    tables: LineageTables, form: str, open_session: Callable[[SparkSession], SparkSession]
 ) -> None:
-    frame = tables.spark.read.format(form).schema(OF_FORMAT.get(form, "id string"))
+    frame = open_session(tables.spark).read.format(form).schema(OF_FORMAT.get(form, "id string"))
     found = frame_lineage(frame.load(list(tables.a.inputFiles())), tables.reads)
     assert all(column.unknown for column in found.columns)
     assert {item.dataset for item in found.inputs} == {"silver.a", "silver.b"}
+
+
+def test_rows_of_the_query_itself_have_no_other_origin(tables: LineageTables) -> None:
+    loop = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3) TABLE r"
+    assert frame_lineage(tables.spark.sql(loop), tables.reads).outside == ()
+    rows = frame_lineage(tables.spark.sql("VALUES (now())"), tables.reads)
+    assert rows.outside == ("rows created by the program",)
 
 
 def test_what_only_filters_rows_is_an_input(tables: LineageTables) -> None:
@@ -289,14 +312,8 @@ def test_a_frame_that_was_read_and_renamed_does_not_reach_gold(tmp_path: Path) -
     assert in_gold(client, tmp_path) == (RunStatus.BLOCKED, DERIVED)
 
 
-def test_rows_that_were_collected_do_not_reach_gold(tmp_path: Path) -> None:
-    client = publish(people(tmp_path), tmp_path, collected)
-    assert in_gold(client, tmp_path) == (RunStatus.BLOCKED, READ)
-
-
 def test_rows_that_another_connection_collected_do_not_reach_gold(tmp_path: Path) -> None:
-    client = people(tmp_path)
-    other = openlaketx.connect(tmp_path)
+    client, other = people(tmp_path), openlaketx.connect(tmp_path)
     publish(client, tmp_path, lambda _, spark: collected(other, spark))
     assert in_gold(client, tmp_path) == (RunStatus.BLOCKED, READ)
 
@@ -311,10 +328,13 @@ def test_sql_over_registered_tables_does_not_reach_gold(tmp_path: Path) -> None:
     assert in_gold(client, tmp_path)[0] is RunStatus.BLOCKED
 
 
-def test_files_of_a_table_that_a_program_reads_do_not_reach_gold(tmp_path: Path) -> None:
+@pytest.mark.parametrize("open_session", [lambda spark: spark, in_the_newer_interface])
+def test_files_of_a_table_that_a_program_reads_do_not_reach_gold(
+    tmp_path: Path, open_session: Callable[[SparkSession], SparkSession]
+) -> None:
     def from_files(tx: openlaketx.Connection, spark: SparkSession) -> DataFrame:
         files = str(tmp_path / "bronze" / "people" / "runs" / "*" / "*.parquet")
-        return spark.read.parquet(files).selectExpr("mail AS contact")
+        return open_session(spark).read.parquet(files).selectExpr("mail AS contact")
 
     client = publish(people(tmp_path), tmp_path, from_files)
     assert in_gold(client, tmp_path) == (RunStatus.BLOCKED, READ)

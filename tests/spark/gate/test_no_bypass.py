@@ -24,7 +24,8 @@ from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.model.run import RunTicket, Window
 from lakeguard_sdk.ports import Operations
 from lakeguard_sdk.scheduling.process_identity import this_process
-from openlaketx.engine.spark.session import RUN_SETTINGS, spark_session
+from openlaketx.engine.spark.run_settings import FILE_SETTINGS, QUERY_SETTINGS
+from openlaketx.engine.spark.session import spark_session
 from tests.support.projects.terminal import Terminal
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
@@ -173,7 +174,10 @@ def test_no_variable_lets_it_through(
 
 
 WEAK: dict[str, str] = {
-    **{key: "false" if value == "true" else "true" for key, value in RUN_SETTINGS.items()},
+    **{
+        key: "false" if value == "true" else "true"
+        for key, value in (FILE_SETTINGS | QUERY_SETTINGS).items()
+    },
     "spark.sql.session.timeZone": "Asia/Kolkata",
     "spark.sql.parquet.outputTimestampType": "INT96",
     "spark.sql.parquet.datetimeRebaseModeInWrite": "LEGACY",

@@ -17,7 +17,7 @@ from lakeguard_sdk.errors import BuildFailed, NoteRefused, NotInRun
 from lakeguard_sdk.model.run import InputPin, PythonBuild
 from openlaketx import Connection, run
 from openlaketx.engine.spark.errors import SPARK_ERRORS
-from openlaketx.engine.spark.session import RUN_SETTINGS
+from openlaketx.engine.spark.run_settings import RUN_SETTINGS
 from openlaketx.extract import Batch
 from openlaketx.extract.python_build import read_python
 from openlaketx.worker import create_worker

@@ -11,6 +11,14 @@ from lakeguard_sdk.model.evidence import InputVersion
 
 ANY_COLUMN = "*"
 
+ROWS_OF_PROGRAM = "rows created by the program"
+ROWS_OF_DATABASE = "rows of a database"
+INVISIBLE_PLAN = "a plan that is not visible"
+UNREPORTED = "a build that reported no lineage"
+NO_FILES = frozenset({ROWS_OF_PROGRAM, ROWS_OF_DATABASE, INVISIBLE_PLAN, UNREPORTED})
+"""Origins that are taken to read no file of the lake besides what was read through it. Another
+origin without a path may have read any file."""
+
 
 class SourceColumn(FrozenModel):
     """A column of an input version that values are made of."""

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.lineage import (
+    INVISIBLE_PLAN,
     BatchColumn,
     BatchLineage,
     SourceColumn,
@@ -21,7 +22,7 @@ from openlaketx.engine.spark.analysed_plan import Scan
 from openlaketx.engine.spark.plan_lineage import Origins, PlanLineage, plan_lineage
 from openlaketx.engine.spark.runtime import runtime_of
 
-INVISIBLE = "a plan that is not visible"
+_NOT_UNDERSTOOD = "a plan that is not understood"
 _UNREADABLE = (ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
 
 
@@ -63,7 +64,8 @@ def frame_lineage(frame: DataFrame, reads: Reads) -> BatchLineage:
     """What the columns of the frame are made of; what its plan does not show is unknown."""
     found = _followed(frame)
     if found is None:
-        return unknown_lineage(frame.columns, reads.versions, INVISIBLE)
+        word = _NOT_UNDERSTOOD if runtime_of(frame).shows_plans else INVISIBLE_PLAN
+        return unknown_lineage(frame.columns, reads.versions, word)
     return _resolved(frame.columns, found, reads)
 
 
@@ -86,7 +88,7 @@ def _resolved(names: Iterable[str], found: PlanLineage, reads: Reads) -> BatchLi
     scanned = {version for found in versions.values() for version in found}
     if any(column.unknown for column in columns):
         scanned |= set(reads.versions)
-    places = {_place(scan) for scan, found in versions.items() if not found}
+    places = {place for scan, found in versions.items() if not found for place in _places(scan)}
     return BatchLineage(
         columns=columns,
         inputs=tuple(sorted(scanned, key=lambda item: (item.dataset, item.version))),
@@ -116,9 +118,9 @@ def _sources(
             )
 
 
-def _place(scan: Scan) -> str:
-    """The folder of all files of a scan, or its only file."""
+def _places(scan: Scan) -> tuple[str, ...]:
+    """The folder of all files of a scan, or its only file; all of them on several file systems."""
     try:
-        return os.path.commonpath(scan.paths)
-    except ValueError:  # of several file systems
-        return scan.paths[0] if scan.paths else "files"
+        return (os.path.commonpath(scan.paths),)
+    except ValueError:
+        return scan.paths or ("files",)

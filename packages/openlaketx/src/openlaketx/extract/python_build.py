@@ -25,8 +25,8 @@ from lakeguard_sdk.errors import BuildFailed, LakeGuardError
 from lakeguard_sdk.model.run import PythonBuild
 from openlaketx.engine.shown_values import masked_message
 from openlaketx.engine.spark.errors import SPARK_ERRORS, reason, worker_error
+from openlaketx.engine.spark.run_settings import settle
 from openlaketx.engine.spark.runtime import runtime_of
-from openlaketx.engine.spark.session import settle
 from openlaketx.extract.batch import Batch
 from openlaketx.extract.frame_lineage import Reads
 from openlaketx.extract.pinned_inputs import pinned_frames

@@ -28,7 +28,8 @@ from lakeguard_sdk.storage.run_folders import quarantine_place, quarantine_run_f
 from lakeguard_sdk.storage.storage import Storage, join, storage_for
 from openlaketx.engine.file_check import checking_files
 from openlaketx.engine.shown_values import mask_columns
-from openlaketx.engine.spark.session import RUN_SETTINGS, Sessions
+from openlaketx.engine.spark.run_settings import RUN_SETTINGS
+from openlaketx.engine.spark.session import Sessions
 from openlaketx.extract.files.landed_files import run_folder
 from openlaketx.isolation.batch_builder import BatchBuilder
 from openlaketx.isolation.messages import BatchFacts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame, FromPy
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.lineage import (
     ANY_COLUMN,
+    NO_FILES,
+    UNREPORTED,
     BatchColumn,
     BatchLineage,
     SourceColumn,
@@ -35,8 +38,6 @@ from lakeguard_sdk.model.schema_changes import SchemaChange
 from lakeguard_sdk.storage.reserved_places import DELIVERED
 from lakeguard_sdk.storage.storage import join, local_path, located
 from lakeguard_sdk.types.schema import TableSchema
-
-UNREPORTED = "a build that reported no lineage"
 
 
 def needs_lineage(plan: RunPlan) -> bool:
@@ -259,36 +260,45 @@ def _of_quarantined(
 
 _RESERVED = ("quarantine", "landing", "_lakeguard", ".lakeguard")
 """Folders of the lake that may hold rows of any dataset."""
+_ELSEWHERE = re.compile(r"(abfss?|adl|dbfs|gs|hdfs|https?|s3[an]?|wasbs?):/")
+"""Paths on servers: the lake is in a file system of the machine."""
 
 
 def _with_governed_files(
     tx: Transaction, context: PlaneContext, found: BatchLineage
 ) -> BatchLineage:
     """Datasets whose files were read directly, in the table or as delivered, are inputs at their
-    published version."""
+    published version. Of an origin that is not understood, every dataset may have been read."""
     paths = [place for place in found.outside if place.startswith("/")]
-    if not paths:
+    anything = any(_may_be_anywhere(place) for place in found.outside)
+    if not paths and not anything:
         return found
+    possible: dict[InputVersion, None] = {}
     versions: dict[InputVersion, None] = {}
     governed: set[str] = set()
     reserved = [local_path(join(context.lake, folder)) for folder in _RESERVED]
     for location, dataset_id, name in _locations(tx, context):
-        own = (location, f"{location.rstrip('/')}{DELIVERED}")
-        for path in paths:
-            if not any(_overlap(path, place) for place in (*own, *reserved)):
-                continue
-            governed.add(path)
-            shown = pointer(tx, dataset_id)
-            if shown is not None:
-                version = InputVersion(dataset=name, dataset_id=dataset_id, version=shown.version)
+        places = (location, f"{location.rstrip('/')}{DELIVERED}", *reserved)
+        below = {path for path in paths if any(_overlap(path, place) for place in places)}
+        governed |= below
+        shown = pointer(tx, dataset_id) if below or anything else None
+        if shown is not None:
+            version = InputVersion(dataset=name, dataset_id=dataset_id, version=shown.version)
+            possible[version] = None
+            if below:
                 versions[version] = None
     return found.model_copy(
         update={
             "inputs": tuple(dict.fromkeys((*found.inputs, *versions))),
-            "read": tuple(dict.fromkeys((*found.read, *versions))),
+            "read": tuple(dict.fromkeys((*found.read, *possible))),
             "outside": tuple(place for place in found.outside if place not in governed),
         }
     )
+
+
+def _may_be_anywhere(place: str) -> bool:
+    """Neither a path, nor known to read no file of the lake."""
+    return not place.startswith("/") and place not in NO_FILES and not _ELSEWHERE.match(place)
 
 
 def _locations(tx: Transaction, context: PlaneContext) -> Iterator[tuple[str, str, str]]:

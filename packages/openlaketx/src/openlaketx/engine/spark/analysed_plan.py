@@ -27,6 +27,8 @@ class AnalysedPlan(NamedTuple):
     """Attribute ids of the columns of the frame."""
     scans: Mapping[int, Scan]
     """Scans by the id of their first attribute; those of subqueries too."""
+    databases: frozenset[int] = frozenset()
+    """Leaves that read a database on a server, by the id of their first attribute."""
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,17 @@ _NOT_A_QUERY = ("Command", "ParsedStatement", "CompoundPlanStatement")
 class ClassicSpark:
     """Spark 3.5 or newer; APIs that moved in 4.0 are looked up in both places."""
 
+    shows_plans = True
+
     def child(self, spark: SparkSession) -> SparkSession:
         return spark.newSession()
 
     def close(self, child: SparkSession) -> None:
         """Sessions are collected with their last frame."""
+
+    def names_of_settings(self, session: SparkSession) -> list[str]:
+        names: Any = session._jsparkSession.conf().getAll().keySet()
+        return str(names.mkString(_SEPARATOR)).split(_SEPARATOR)
 
     def has_catalogue_of_others(self, spark: SparkSession) -> bool:
         return is_metastore(spark)
@@ -110,8 +116,20 @@ _SCHEME = re.compile(r"file:(//)?(?=/)")
 _BY_COLUMN = (
     "org.apache.spark.sql.delta.DeltaParquetFileFormat",
     "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat",
+    "org.apache.spark.sql.execution.datasources.v2.parquet.ParquetTable",
 )
 """Formats that read columns of our files by their names."""
+_FILE_TABLES = tuple(
+    f"org.apache.spark.sql.{package}."
+    for package in (
+        *(f"execution.datasources.v2.{name}" for name in ("csv", "json", "orc", "parquet", "text")),
+        "v2.avro",
+    )
+)
+_SERVERS = tuple(
+    f"jdbc:{kind}:"
+    for kind in ("db2", "mariadb", "mysql", "oracle", "postgresql", "redshift", "sqlserver")
+)
 
 
 def _analysed(frame: DataFrame) -> AnalysedPlan | None:
@@ -123,7 +141,12 @@ def _analysed(frame: DataFrame) -> AnalysedPlan | None:
     output = _attributes(plan.output())
     if output is None or len(output) != len(frame.columns):
         return None
-    return AnalysedPlan(text, output, dict(_scans(plan)))
+    leaves = dict(_leaves(plan))
+    found = {attribute: _scan(leaf) for attribute, leaf in leaves.items()}
+    scans = {attribute: scan for attribute, scan in found.items() if scan is not None}
+    others = leaves.keys() - scans.keys()
+    databases = frozenset(each for each in others if _is_database(leaves[each]))
+    return AnalysedPlan(text, output, scans, databases)
 
 
 def _attributes(output: Any) -> tuple[int, ...] | None:
@@ -133,15 +156,14 @@ def _attributes(output: Any) -> tuple[int, ...] | None:
     return tuple(ids) if len(ids) == len(found) else None
 
 
-def _scans(plan: Any) -> Iterator[tuple[int, Scan]]:
-    """Scans of files, by the id of their first attribute."""
+def _leaves(plan: Any) -> Iterator[tuple[int, Any]]:
+    """Those with columns, by the id of their first attribute."""
     for part in _with_subqueries(plan):
         leaves = part.collectLeaves()
         for index in range(leaves.size()):
             leaf = leaves.apply(index)
-            scan = _scan(leaf)
-            if scan is not None and leaf.output().nonEmpty():
-                yield leaf.output().head().exprId().id(), scan
+            if leaf.output().nonEmpty():
+                yield leaf.output().head().exprId().id(), leaf
 
 
 def _with_subqueries(plan: Any) -> Iterator[Any]:
@@ -151,17 +173,41 @@ def _with_subqueries(plan: Any) -> Iterator[Any]:
 
 
 def _scan(leaf: Any) -> Scan | None:
-    if leaf.getClass().getSimpleName() != "LogicalRelation":
+    kind = leaf.getClass().getSimpleName()
+    if kind == "DataSourceV2Relation":
+        return _scan_of_table(leaf.table())
+    if kind != "LogicalRelation":
         return None
     relation = leaf.relation()
     if relation.getClass().getSimpleName() != "HadoopFsRelation":
         return None
     files = relation.location()
-    roots = files.rootPaths().mkString(_SEPARATOR).split(_SEPARATOR)
-    paths = tuple(_SCHEME.sub("", root) for root in roots if root)
     is_delta = files.getClass().getName().startswith("org.apache.spark.sql.delta.")
     by_column = relation.fileFormat().getClass().getName().startswith(_BY_COLUMN)
-    return Scan(paths, files.tableVersion() if is_delta else None, by_column)
+    return Scan(_roots(files), files.tableVersion() if is_delta else None, by_column)
+
+
+def _scan_of_table(table: Any) -> Scan | None:
+    """Files may be read through Spark's newer interface, too: a setting of the session decides."""
+    name = table.getClass().getName()
+    if not name.startswith(_FILE_TABLES):
+        return None
+    return Scan(_roots(table.fileIndex()), None, name.startswith(_BY_COLUMN))
+
+
+def _roots(files: Any) -> tuple[str, ...]:
+    roots = files.rootPaths().mkString(_SEPARATOR).split(_SEPARATOR)
+    return tuple(_SCHEME.sub("", root) for root in roots if root)
+
+
+def _is_database(leaf: Any) -> bool:
+    """An embedded database may read files: only those on servers count."""
+    if leaf.getClass().getSimpleName() != "LogicalRelation":
+        return False
+    relation = leaf.relation()
+    if relation.getClass().getSimpleName() != "JDBCRelation":
+        return False
+    return str(relation.jdbcOptions().url()).startswith(_SERVERS)
 
 
 def _reads_clock(frame: DataFrame) -> bool:

@@ -31,6 +31,8 @@ _views: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
 class ConnectSpark:
     """Spark 4.0 or newer. Lake files must have the same paths on client and server."""
 
+    shows_plans = False
+
     def child(self, spark: SparkSession) -> SparkSession:
         """Same connection and user, with a session id of its own."""
         theirs: Any = spark.client
@@ -46,6 +48,9 @@ class ConnectSpark:
                 child.catalog.dropGlobalTempView(view)
             client.release_session()
         client.close()
+
+    def names_of_settings(self, session: SparkSession) -> list[str]:
+        return list(session.conf.getAll)
 
     def has_catalogue_of_others(self, spark: SparkSession) -> bool:
         """A server started for this process ends with it."""

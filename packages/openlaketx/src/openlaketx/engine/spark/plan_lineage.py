@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from lakeguard_sdk.model.lineage import ROWS_OF_DATABASE, ROWS_OF_PROGRAM
 from openlaketx.engine.spark.analysed_plan import (
     AnalysedPlan,
     Node,
@@ -33,8 +34,12 @@ _PASSES_ON = frozenset({
 })  # fmt: skip
 """Operators that choose, order or name rows, and change no value."""
 _ONE_SIDE = ("LeftSemi$", "LeftAnti$")
-_PROGRAM = "rows created by the program"
-_LEAF_WORDS = {"LocalRelation": _PROGRAM, "LogicalRDD": _PROGRAM, "ExternalRDD": _PROGRAM}
+_LEAF_WORDS = dict.fromkeys(
+    ("LocalRelation", "LogicalRDD", "ExternalRDD", "ResolvedInlineTable"), ROWS_OF_PROGRAM
+)
+_FILE_LEAVES = ("LogicalRelation", "DataSourceV2Relation")
+_ROWS_OF_LOOP = "UnionLoopRef"
+"""Rows of the recursion itself: its other leaves are in the plan."""
 _FUNCTIONS = {
     f"org.apache.spark.sql.catalyst.expressions.{name}": frozenset(names)
     for name, names in {
@@ -102,7 +107,7 @@ class PlanLineage:
 
 def plan_lineage(plan: AnalysedPlan) -> PlanLineage:
     """Raises ValueError, KeyError or the like if the plan cannot be read."""
-    reader = _PlanReader(plan.scans)
+    reader = _PlanReader(plan.scans, plan.databases)
     rows = reader.rows(tree_of(json.loads(plan.text)), {})
     columns = tuple(rows.origins(attribute) for attribute in plan.output)
     return PlanLineage(columns, frozenset(reader.scanned), frozenset(reader.outside))
@@ -146,6 +151,7 @@ class _PlanReader:
     """Follows attributes from the leaves up."""
 
     known: Mapping[int, Scan]
+    databases: frozenset[int]
     scanned: set[Scan] = field(default_factory=set)
     outside: set[str] = field(default_factory=set)
     shared: dict[int, _Rows] = field(default_factory=dict)
@@ -187,9 +193,12 @@ class _PlanReader:
             return _Rows({}, None)
         listed = [item.node for item in tree.expressions("output")]
         order = [attribute_of(node) for node in listed]
-        scan = self.known.get(order[0]) if order and tree.kind == "LogicalRelation" else None
+        scan = self.known.get(order[0]) if order and tree.kind in _FILE_LEAVES else None
         if scan is None:
-            self.outside.add(_LEAF_WORDS.get(tree.kind, tree.kind))
+            if tree.kind != _ROWS_OF_LOOP:
+                is_database = order and order[0] in self.databases
+                word = _LEAF_WORDS.get(tree.kind, tree.kind)
+                self.outside.add(ROWS_OF_DATABASE if is_database else word)
             return _Rows(dict.fromkeys(order, UNKNOWN), order)
         self.scanned.add(scan)
         return _Rows({attribute_of(node): _scanned(scan, node) for node in listed}, order)

@@ -40,11 +40,17 @@ class Counted(NamedTuple):
 class Runtime(Protocol):
     """What differs between the kinds of Spark."""
 
+    shows_plans: bool
+    """Whether plans are visible at all."""
+
     def child(self, spark: SparkSession) -> SparkSession:
         """A session of the same Spark with its own settings and views."""
 
     def close(self, child: SparkSession) -> None:
         """Release everything of the child; its frames must not be used afterwards."""
+
+    def names_of_settings(self, session: SparkSession) -> list[str]:
+        """Those that are set, by whomever; the others have Spark's defaults."""
 
     def has_catalogue_of_others(self, spark: SparkSession) -> bool:
         """Whether other users see the views in its catalogue, now or later."""

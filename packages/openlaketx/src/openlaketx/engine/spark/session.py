@@ -1,7 +1,6 @@
 """The Spark session: started once, kept warm, used through child sessions.
 
-A run never changes settings of the given session: it works in a child with ``RUN_SETTINGS``, on
-which the meaning of every written file depends.
+A run never changes settings of the given session: it works in a child with ``RUN_SETTINGS``.
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ from lakeguard_sdk.errors import JarsMissing, SparkNotStarted
 from openlaketx.engine.machine import cores, memory_bytes
 from openlaketx.engine.spark.jars import find_java, jar_folder, jars_for
 from openlaketx.engine.spark.jvm import Jvm, starts_apart
+from openlaketx.engine.spark.run_settings import RUN_SETTINGS, settle
 from openlaketx.engine.spark.runtime import require_new_enough, runtime_of
 
 # Class data sharing: an archive of Spark's parsed classes halves the startup time.
@@ -89,37 +89,6 @@ def _archive_folder() -> Path:
     """In the cache folder of the jars."""
     return jar_folder().parents[1] / "classes"
 
-
-RUN_SETTINGS = {
-    "spark.sql.ansi.enabled": "true",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
-    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
-    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
-    "spark.sql.variant.writeShredding.enabled": "false",
-    "spark.sql.files.ignoreCorruptFiles": "false",
-    "spark.sql.files.ignoreMissingFiles": "false",
-    "spark.sql.csv.parser.columnPruning.enabled": "false",
-    "spark.sql.legacy.javaCharsets": "true",
-    "spark.sql.json.enableExactStringParsing": "true",
-    "spark.sql.runSQLOnFiles": "false",
-    "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
-    "spark.sql.cteRecursionLevelLimit": "100",
-    "spark.sql.cteRecursionRowLimit": "1000000",
-    "spark.sql.execution.pythonUDF.arrow.enabled": "false",
-    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
-    "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
-}
-"""Micros, because INT96 has no statistics and overflows for old years; no SQL on files, because a
-build reads only its inputs; no pruning in CSV, because pruned columns are not checked; exact JSON,
-because 1.10 is not 1.1 as text; Java's charsets, because Spark's list lacks some; parameters as
-constants, because Delta's parser does not substitute them in the text, as Spark 4.1 does; limits of
-recursion, because a WITH RECURSIVE may never end; the last two give SQL the same meaning on Spark
-3.5."""
-
-_CODE_SETTINGS = {"spark.sql.codegen.hugeMethodLimit": "8000"}
-"""No influence on values. Java never compiles a larger method: with this limit Spark splits it."""
 
 _QUIET = {
     "spark.ui.enabled": "false",
@@ -249,12 +218,6 @@ def scoped_run_session(spark: SparkSession) -> Iterator[SparkSession]:
         yield child
     finally:
         runtime_of(child).close(child)
-
-
-def settle(session: SparkSession) -> None:
-    """Reset a run's session to the settings of a run."""
-    for key, value in (RUN_SETTINGS | _CODE_SETTINGS).items():
-        session.conf.set(key, value)
 
 
 def _remote_session(options: dict[str, str]) -> SparkSession:
