@@ -6,9 +6,11 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
+import psycopg
 import pytest
-from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy import text
 
 from lakeguard.dispatch.claim_few import FEW
 from lakeguard.ledger.switches import switch_job
@@ -29,23 +31,23 @@ def state(schema: Database) -> Database:
 
 @pytest.mark.parametrize("count", [1, FEW])
 def test_a_few_tasks_are_claimed_by_one_statement_and_reported_by_one(
-    state: Database, count: int
+    state: Database, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queue = make_queue(state, job("mop", concurrency=FEW))
     queue.put("mop", 2 + count)
     warm(queue)
-    statements: list[str] = []
+    statements: list[object] = []
+    execute = psycopg.Cursor.execute
 
-    def note(_connection: Connection, _cursor: object, statement: str, *_: object) -> None:
+    def note(self: Any, statement: Any, *more: Any, **options: Any) -> Any:
         statements.append(statement)
+        return execute(self, statement, *more, **options)
 
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
-        given = queue.claim(limit=count)
-        claimed = len(statements)
-        queue.dispatch.report_all([(each.ticket, DONE) for each in given])
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
+    monkeypatch.setattr(psycopg.Cursor, "execute", note)
+    given = queue.claim(limit=count)
+    claimed = len(statements)
+    queue.dispatch.report_all([(each.ticket, DONE) for each in given])
+    monkeypatch.undo()
     assert (len(given), claimed, len(statements)) == (count, 1, 2), statements
     assert {queue.state(each.ticket.task_id) for each in given} == {TaskState.COMPLETED}
 

@@ -119,7 +119,7 @@ def test_a_frame_becomes_a_dataset_and_versions_stay_readable(
 
     second = tx.publish(ORDERS, numbers(theirs, 3)).raise_if_blocked()
     assert (second.version, second.registered) == (2, False)
-    assert str(second) == "silver.orders is published as v2, 1 rows"
+    assert str(second) == "silver.orders is published as v2, 1 row"
     described = [row.notes for row in tx._client.reader.versions(DatasetName(ORDERS))]
     assert described == [{}, {"cells": 7, "reason": "a first try"}]
 

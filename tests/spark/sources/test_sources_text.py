@@ -40,7 +40,7 @@ def read(
 ) -> Batch | None:
     as_of = datetime(2024, 2, 29, tzinfo=UTC)
     made = plan(lake, build, declared, as_of=as_of, **changed)
-    return extract(made, lambda: lambda: session, str(lake), LocalStorage())
+    return extract(made, lambda: session, str(lake), LocalStorage())
 
 
 def batch_of(

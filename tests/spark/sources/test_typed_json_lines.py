@@ -71,7 +71,7 @@ def test_a_file_that_duckdb_reads_has_the_rows_of_spark(
     lake = tmp_path_factory.mktemp("lake")
     run = run_of(lake, declared, file_of(found))
     try:
-        batch = extract(run, session, str(lake), LocalStorage())
+        batch = extract(run, lambda: session, str(lake), LocalStorage())
     except SourceUnreadable:
         return
     assert batch is not None
@@ -87,7 +87,7 @@ def test_usual_files_are_read_by_duckdb(session: SparkSession, tmp_path: Path) -
         '{"a": "ä\\"💥", "c": 1e3}',
     ]
     run = run_of(tmp_path, ("string", "long", "double", "decimal(9,2)"), file_of(found))
-    batch = extract(run, session, str(tmp_path), LocalStorage())
+    batch = extract(run, lambda: session, str(tmp_path), LocalStorage())
     assert batch is not None
     with with_typed_texts(batch, run) as typed:
         assert typed is not batch

@@ -261,7 +261,7 @@ def test_a_file_that_duckdb_reads_has_the_rows_of_spark(
     write_files(lake, one=content)
     run = plan(lake, csv(**given_options), MIXED)
     try:
-        batch = extract(run, session, str(lake), LocalStorage())
+        batch = extract(run, lambda: session, str(lake), LocalStorage())
     except SourceUnreadable:
         return
     assert batch is not None
@@ -282,7 +282,7 @@ def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
 def read_by_duckdb(session: SparkSession, lake: Path, content: str, **given: str) -> bool:
     write_files(lake, one=content)
     run = plan(lake, csv(**given), MIXED)
-    batch = extract(run, session, str(lake), LocalStorage())
+    batch = extract(run, lambda: session, str(lake), LocalStorage())
     assert batch is not None
     with with_typed_texts(batch, run) as typed:
         return typed is not batch

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from lakeguard.dispatch.assign import Assigned, assignments
 from lakeguard.dispatch.claim import Claimed, job_lock
 from lakeguard.dispatch.retry import too_far
-from lakeguard.dispatch.task_row import Task
+from lakeguard.dispatch.task_row import Task, worker_json
 from lakeguard.ledger.notifications.store import has_event_channel
 from lakeguard.settings.settings import DispatchSettings
 from lakeguard.state.claim_function import CLAIM, PARAMETERS, SEARCH
@@ -75,13 +75,13 @@ def claim_few(
         "too_far": too_far(at, rules),
         "job_lock": full_name(tx.connection, job_lock(tx.org_id, "")),
         "jobs": jobs.facts,
-        "worker": worker.to_json(),
+        "worker": worker_json(worker),
         "actor": worker.name,
         "run_ids": [new_id("run") for _ in range(limit)],
         "lease_tokens": [new_id("lease") for _ in range(limit)],
         "lease_expires_at": at + rules.lease,
     }
-    answer = tx.connection.exec_driver_sql(_CALL, given).scalar_one()
+    answer = tx.value_of(_CALL, given)
     begun = [Task.model_validate({**row, "worker": worker}) for row in answer["tasks"]]
     assigned = assignments(tx, begun, jobs.by_id, rules)
     return Claimed(assigned, begun=begun, reason=answer["reason"])

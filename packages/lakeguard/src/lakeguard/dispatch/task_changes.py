@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from lakeguard.dispatch.task_row import Start, Task
+from lakeguard.dispatch.task_row import Start, Task, worker_json
 from lakeguard.ledger.notifications.emit_events import emit_transitions
 from lakeguard.state import outbox
 from lakeguard.state.bulk_writes import Guard, NumberedUpdate
@@ -133,7 +133,7 @@ def _row(after: Task) -> dict[str, Any]:
     worker = after.worker
     return {
         "task_id": after.task_id,
-        "worker": None if worker is None else worker.to_json(),
+        "worker": None if worker is None else worker_json(worker),
         **{name: getattr(after, name) for name in _CHANGING},
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Row, select
@@ -84,6 +85,12 @@ def task_from(row: Row[Any]) -> Task:
     fields = {name: row._mapping[name] for name in Task.model_fields}
     worker = fields.pop("worker")
     return Task(worker=None if worker is None else WorkerIdentity.from_json(worker), **fields)
+
+
+@lru_cache(maxsize=1_000)
+def worker_json(worker: WorkerIdentity) -> str:
+    """Cached: a worker claims and reports under one identity."""
+    return worker.to_json()
 
 
 def death_of(worker: WorkerIdentity | None, until: datetime | None, at: datetime) -> str | None:

@@ -11,7 +11,7 @@ from sqlalchemy import literal_column, select, update
 from lakeguard.dispatch.retry import ended_as
 from lakeguard.dispatch.submit import NewTask, submit_all
 from lakeguard.dispatch.task_changes import Change, Holding, change
-from lakeguard.dispatch.task_row import Start, Task, find_task, task_from
+from lakeguard.dispatch.task_row import Start, Task, find_task, task_from, worker_json
 from lakeguard.settings.settings import DispatchSettings
 from lakeguard.state import outbox
 from lakeguard.state.schema import task_attempts, tasks
@@ -120,7 +120,6 @@ def begin_attempts(
     config_hashes: Mapping[str, str],
 ) -> list[Task]:
     """Start the next attempt of each task for one worker, with the hashes of their jobs' terms."""
-    worker_json = worker.to_json()
 
     def attempts(begun: Sequence[Task]) -> Sequence[outbox.Fact]:
         rows = [
@@ -130,7 +129,7 @@ def begin_attempts(
                 "run_id": task.run_id,
                 "org_id": task.org_id,
                 "started_at": at,
-                "worker": worker_json,
+                "worker": worker_json(worker),
                 "config_hash": config_hashes.get(task.job_id or ""),
             }
             for task in begun

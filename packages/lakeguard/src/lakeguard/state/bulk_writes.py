@@ -159,7 +159,7 @@ def write_together(
     values["keys"] = [row[new_values.key] for row in new_values.rows]
     values |= {} if guard is None else guard.values
     values |= {f"rows_{place}": _as_json(*each) for place, each in enumerate(added)}
-    return int(tx.connection.exec_driver_sql(statement, values).scalar_one())
+    return int(tx.value_of(statement, values))
 
 
 _Columns = tuple[Table, tuple[str, ...]]
@@ -287,10 +287,15 @@ def _shared(table: Table, name: str) -> ColumnElement[Any]:
 
 
 def _as_json(table: Table, rows: Sequence[Row]) -> str:
-    times = [name for name in rows[0] if isinstance(table.c[name].type, UtcTime)]
+    times = _times(table, tuple(rows[0]))
     if any(row[name] is not None and row[name].tzinfo is None for name in times for row in rows):
         raise ValueError("a time needs a zone")
     return to_json(rows).decode()
+
+
+@cache
+def _times(table: Table, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if isinstance(table.c[name].type, UtcTime))
 
 
 # Queries over many keys, in batches.

@@ -63,15 +63,50 @@ def postgresql_engine(
     )
 
 
-def autocommit_engine(
-    beside: Engine, url: URL, schema: str, password: Callable[[], str] | None
-) -> Engine:
-    """With connections of its own: one that changes its mode for each statement takes longer."""
-    engine = _postgresql_engine(
-        url, schema, password, pool_reset_on_return=None, isolation_level="AUTOCOMMIT"
-    )
-    engine.update_execution_options(**{_BESIDE: beside})
-    return engine
+class AutocommitConnections:
+    """Connections beside those of ``engine``, in autocommit mode.
+
+    They are not returned to a pool after each statement, nor is their mode changed: both take as
+    long as a small statement.
+    """
+
+    def __init__(
+        self, engine: Engine, url: URL, schema: str, password: Callable[[], str] | None
+    ) -> None:
+        self._engine = _postgresql_engine(
+            url, schema, password, pool_reset_on_return=None, isolation_level="AUTOCOMMIT"
+        )
+        self._engine.update_execution_options(**{_BESIDE: engine})
+        self._ready: list[tuple[Connection, float]] = []
+        """Those that nobody uses, and when they were used last."""
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """One that was used just now or that answers."""
+        connection = self._taken()
+        try:
+            yield connection
+        except BaseException:
+            connection.invalidate()
+            connection.close()
+            raise
+        self._ready.append((connection, time.monotonic()))
+
+    def _taken(self) -> Connection:
+        while self._ready:
+            try:
+                connection, used = self._ready.pop()
+            except IndexError:  # another thread took it
+                break
+            if time.monotonic() - used < _IDLE_SECONDS:
+                return connection
+            connection.close()
+        return self._engine.connect()
+
+    def close(self) -> None:
+        while self._ready:
+            self._ready.pop()[0].close()
+        self._engine.dispose()
 
 
 _BESIDE = "lakeguard_beside"

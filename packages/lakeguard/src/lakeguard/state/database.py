@@ -27,7 +27,7 @@ from sqlalchemy.pool import NullPool
 from lakeguard.state.clock import ServerClock, machine_clock
 from lakeguard.state.connections import (
     READING,
-    autocommit_engine,
+    AutocommitConnections,
     no_ping_if_just_used,
     postgresql_engine,
     sqlite_engine,
@@ -66,14 +66,14 @@ class Database:
         self.schema = schema
         self._path = sqlite_path(self.url)
         if self.url.get_backend_name() == "sqlite":
-            self.engine = self._autocommit = sqlite_engine(self.url)
+            self.engine, self._autocommit = sqlite_engine(self.url), None
             self.clock: Callable[[], datetime] = machine_clock
         else:
             self.engine = postgresql_engine(self.url, schema, password)
-            self._autocommit = autocommit_engine(self.engine, self.url, schema, password)
+            self._autocommit = AutocommitConnections(self.engine, self.url, schema, password)
             beside = postgresql_engine(self.url, schema, password, NullPool)
             self.clock = ServerClock(beside)
-            weakref.finalize(self, self._autocommit.dispose)
+            weakref.finalize(self, self._autocommit.close)
         self.commits = 0
         """Changes with every write of this process; not an exact count."""
         weakref.finalize(self, self.engine.dispose)  # no connection outlives its thread
@@ -116,10 +116,17 @@ class Database:
     def autocommit(self, work: Callable[[Connection], T]) -> T:
         """The result of ``work`` on a connection of PostgreSQL in autocommit mode.
 
-        Not retried: a statement may have committed before its session was lost.
+        Not retried: a statement may have committed before its session was lost. An error of the
+        driver is raised as ``StateUnavailable``.
         """
-        with self._reachable(), no_ping_if_just_used(), self._autocommit.connect() as connection:
-            answer = work(connection)
+        if self._autocommit is None:
+            raise ValueError("SQLite has transactions only")
+        try:
+            with self._reachable(), self._autocommit.connection() as connection:
+                answer = work(connection)
+        except self.engine.dialect.loaded_dbapi.Error as error:
+            shown = getattr(error.diag, "message_primary", None) or type(error).__name__
+            raise StateUnavailable(place=self.place, reason=shown) from None  # no rows in logs
         self.commits += 1
         return answer
 
@@ -207,7 +214,8 @@ class Database:
 
     def close(self) -> None:
         self.engine.dispose()
-        self._autocommit.dispose()
+        if self._autocommit is not None:
+            self._autocommit.close()
 
 
 def sqlite_url(path: Path) -> URL:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from lakeguard.state.database import Database
-from lakeguard.state.transaction import Transaction
+from lakeguard.state.transaction import Autocommit, Transaction
 
 T = TypeVar("T")
 
@@ -53,7 +53,9 @@ class OrganisationState:
 
     def autocommit(self, work: Callable[[Transaction], T]) -> T:
         """See ``Database.autocommit``."""
-        return self.database.autocommit(lambda connection: work(self._on(connection)))
+        return self.database.autocommit(
+            lambda connection: work(Autocommit(connection, self.org_id, self.clock, self.actor))
+        )
 
     def _on(self, connection: Connection) -> Transaction:
         return Transaction(connection, self.org_id, self.clock, self.actor)

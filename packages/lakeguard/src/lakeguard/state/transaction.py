@@ -30,6 +30,10 @@ class Transaction:
         """The State's clock, read anew: time advances while a transaction waits for a lock."""
         return self.clock()
 
+    def value_of(self, statement: str, values: _Values) -> Any:
+        """The only value of a statement that is written for the driver."""
+        return self.connection.exec_driver_sql(statement, values).scalar_one()
+
     @property
     def dialect(self) -> Dialect:
         return self.connection.dialect
@@ -79,3 +83,14 @@ class Transaction:
         self, statement: Executable, parameters: _Parameters | None = None
     ) -> ScalarResult[Any]:
         return self.connection.scalars(statement, parameters)
+
+
+@dataclass(frozen=True)
+class Autocommit(Transaction):
+    """Statements of which each commits by itself."""
+
+    def value_of(self, statement: str, values: _Values) -> Any:
+        """Without SQLAlchemy, which takes longer than the driver; errors are the driver's."""
+        driver = self.connection.connection.driver_connection
+        row = None if driver is None else driver.execute(statement, values).fetchone()
+        return None if row is None else row[0]
