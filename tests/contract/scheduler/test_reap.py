@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from lakeguard.dispatch.leases import end_lapsed
+from lakeguard.lake.delta import DeltaTables
 from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.core.enums import TaskState
-from lakeguard_sdk.errors import Fenced
+from lakeguard_sdk.errors import Fenced, TableUnreadable
+from lakeguard_sdk.model.delta_log import Commit
 from lakeguard_sdk.model.run import RunPlan
 from tests.support.databases.databases import KINDS, discard, migrated_database
 from tests.support.fakes.killed_at import meanwhile
@@ -44,7 +46,9 @@ def test_who_is_alive_is_looked_at_and_not_locked(state: Database) -> None:
 
 
 @pytest.mark.usefixtures("each_state")
-def test_what_cannot_be_ended_is_told_at_each_turn(tmp_path: Path, turned_clock: Clock) -> None:
+def test_what_cannot_be_ended_is_told_at_each_turn(
+    tmp_path: Path, turned_clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client = numbers_project(tmp_path)
     run_by_hand(client, [1])
     task_id = client.operations.submit(NUMBERS, "test")
@@ -53,15 +57,17 @@ def test_what_cannot_be_ended_is_told_at_each_turn(tmp_path: Path, turned_clock:
     client.runs.submit_schema(plan.ticket, plan.declared)
     client.runs.submit_evidence(plan.ticket, evidence_of(DeltaLake(), plan, [2]))
     client.runs.begin_move(plan.ticket)
-    log = tmp_path / "bronze" / "numbers" / "_delta_log" / f"{1:020d}.json"
-    whole = log.read_bytes()
-    log.write_bytes(whole[:40])
+
+    def away(_tables: object, _intent: object) -> Commit:
+        raise TableUnreadable(dataset=NUMBERS, reason="its storage is away")
+
+    monkeypatch.setattr(DeltaTables, "fence", away)
     turned_clock.pass_time(3600)
     for _ in range(2):
         (problem,) = client.jobs.tick().problems
         assert problem.startswith(f"run {plan.ticket.run_id} could not be ended: ")
     assert client.jobs.task(task_id).state is TaskState.RUNNING
-    log.write_bytes(whole)
+    monkeypatch.undo()
     done = client.jobs.tick()
     assert (done.reaped, done.problems) == (1, ())
     assert client.jobs.transitions(task_id)[-1].actor == "dispatcher:ends"

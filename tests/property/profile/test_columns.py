@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lakeguard_sdk.core.dataset_name import Address
-from lakeguard_sdk.errors import BuildFailed
+from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.model.profile import ColumnProfile, Profile
 from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.profile import profile_version
@@ -96,5 +96,5 @@ def test_another_table_in_its_place_is_refused(tmp_path: Path) -> None:
     table = PublishedTable(tmp_path, SCHEMA)
     table.publish(ROWS)
     found = table.resolve(Address(dataset=DATASET))
-    with pytest.raises(BuildFailed, match="its table id is"):
+    with pytest.raises(TableUnreadable, match="its table id is"):
         profile_version(found.model_copy(update={"table_id": "another"}))

@@ -52,8 +52,9 @@ def plan_command(call: Call, out: Path | None) -> None:
     """Show what apply would change, without changing anything."""
     folder = project_of(call)
     with with_source_lines(folder):
+        registry = client_of(call).registry  # wrong settings are told first
         definitions = load_folder(folder)
-        plan = client_of(call).registry.plan(definitions)
+        plan = registry.plan(definitions)
     if out is not None:
         out.write_text(SavedPlan.of(plan).to_json() + "\n", encoding="utf-8")
     warned = _warnings(definitions, plan)
