@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lakeguard.gate.grammar.functions import FUNCTIONS
 from lakeguard.gate.grammar.literals import (
+    MOST_ROWS,
     Flag,
     Literal_,
     Number,
@@ -145,7 +146,8 @@ conditions = st.recursive(tests(), _grown, max_leaves=6)
 def row_limits(draw: st.DrawFn) -> dict[str, Threshold]:
     """Limits of failing rows that the grammar accepts, fail above warn."""
     percent = draw(st.booleans())
-    warn = draw(st.decimals(1, 50, places=2) if percent else whole.map(lambda n: n + 1))
+    counts = st.integers(1, MOST_ROWS - 2).map(Decimal)
+    warn = draw(st.decimals(1, 50, places=2) if percent else counts)
     given: dict[str, Threshold] = {}
     if draw(st.booleans()):
         op = draw(st.sampled_from(UPWARD))
