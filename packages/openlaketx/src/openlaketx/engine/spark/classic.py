@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import date
 from typing import Any, cast
@@ -227,6 +227,7 @@ def _reads_clock(frame: DataFrame) -> bool:
 _KEYS = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 _WATCH_SECONDS = 15.0
 _LOOK_SECONDS = 0.2
+_MOST_TASKS = 100_000
 
 
 @contextmanager
@@ -252,24 +253,42 @@ def _stop_group(spark: SparkSession, name: str) -> None:
     """Cancel the group's jobs, from any thread, and prevent new ones.
 
     A query that was between two jobs goes on in the JVM. Spark 3.5 starts its next job, and
-    Spark 4 at least its next map stage, so new jobs are looked for a while.
+    Spark 4 at least its next map stage; and a job that is cancelled just before its tasks start
+    leaves them running. So new jobs and such tasks are looked for a while.
     """
     context: Any = spark.sparkContext
     if spark.version.startswith("3."):
         context.cancelJobGroup(name)
     else:
         context._jsc.sc().cancelJobGroupAndFutureJobs(name)
-    threading.Thread(target=_cancel_new_jobs, args=(context, name), daemon=True).start()
+    threading.Thread(target=_cancel_later, args=(context, name), daemon=True).start()
 
 
-def _cancel_new_jobs(context: Any, name: str) -> None:
+def _cancel_later(context: Any, name: str) -> None:
     tracker = context.statusTracker()
     until = time.monotonic() + _WATCH_SECONDS
     with suppress(Py4JError, OSError):  # the session may end
         while time.monotonic() < until:
             time.sleep(_LOOK_SECONDS)
-            if {*tracker.getJobIdsForGroup(name)} & {*tracker.getActiveJobsIds()}:
+            jobs = tracker.getJobIdsForGroup(name)
+            if {*jobs} & {*tracker.getActiveJobsIds()}:
                 context.cancelJobGroup(name)
+            for task in _running_tasks(context, jobs):
+                context._jsc.sc().killTaskAttempt(task, True, f"{name} was cancelled")
+
+
+def _running_tasks(context: Any, jobs: Iterable[int]) -> Iterator[int]:
+    """Ids of tasks that run for these jobs, whether the jobs are over or not."""
+    tracker, store = context.statusTracker(), context._jsc.sc().statusStore()
+    for job in map(tracker.getJobInfo, jobs):
+        for stage in map(tracker.getStageInfo, job.stageIds if job else ()):
+            if stage is None or not stage.numActiveTasks:
+                continue
+            tasks = store.taskList(stage.stageId, stage.currentAttemptId, _MOST_TASKS)
+            for index in range(tasks.size()):
+                task = tasks.apply(index)
+                if task.status() == "RUNNING":
+                    yield task.taskId()
 
 
 def _restore(context: Any, before: dict[str, str | None]) -> None:
