@@ -200,9 +200,13 @@ class SparkWorker:
         ):
             try:
                 with ExitStack() as stack:
-                    sessions = _once(
-                        lambda: stack.enter_context(self._run_session(ticket.run_id, canceller))
-                    )
+
+                    def started() -> SparkSession:
+                        found = stack.enter_context(self._run_session(ticket.run_id, canceller))
+                        lease.check()  # it may have been lost while Spark started
+                        return found
+
+                    sessions = _once(started)
                     builder = stack.enter_context(
                         self._builder(plan, self._client.lake, sessions, canceller, given)
                     )
