@@ -18,6 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
+import pyspark
 from pyspark import SparkConf
 from pyspark.errors import PySparkRuntimeError
 from pyspark.find_spark_home import _find_spark_home
@@ -27,7 +28,7 @@ _PORT, _SECRET = "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"
 _CONNECTION = "_PYSPARK_DRIVER_CONN_INFO_PATH"
 _ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 _LOADED_LATER = "pyspark.testing.utils"
-"""PySpark imports it, and with it pandas, for the first call to the JVM."""
+"""PySpark 4 imports it, and with it pandas, for the first call to the JVM."""
 _POLL_SECONDS = 0.01
 
 
@@ -65,8 +66,9 @@ class Jvm:
 
     def connect(self) -> Any:
         """The gateway, once the JVM is up; ``PySparkRuntimeError`` if it exited."""
-        with suppress(ImportError):
-            import_module(_LOADED_LATER)
+        if not pyspark.__version__.startswith("3."):
+            with suppress(Exception):  # it only saves time
+                import_module(_LOADED_LATER)
         try:
             port, secret = self._wait_for_connection()
         finally:
