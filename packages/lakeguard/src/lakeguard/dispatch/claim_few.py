@@ -43,10 +43,15 @@ class KnownJobs:
 
     def add(self, jobs: Mapping[str, Assigned]) -> None:
         """Those of a claim that was committed."""
-        if not jobs:
+        known = self._known.by_id
+        new = {
+            job_id: job
+            for job_id, job in jobs.items()
+            if job_id not in known or known[job_id].definition_hash != job.definition_hash
+        }
+        if not new:
             return
-        newest = {**jobs, **self._known.by_id, **jobs}
-        kept = dict(islice(newest.items(), _MOST_KNOWN))
+        kept = dict(islice({**new, **known, **new}.items(), _MOST_KNOWN))
         facts = {job_id: _facts(job) for job_id, job in kept.items()}
         self._known = JobFacts(kept, json.dumps(facts))
 

@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 
 from lakeguard.state import queue_order
-from lakeguard.state.queue_order import ONE, due, each_value, queued, urgency
+from lakeguard.state.queue_order import KINDS, ONE, due, each_value, queued, urgency
 from lakeguard.state.schema import (
     dataset_registry_revisions,
     job_switches,
@@ -35,9 +35,8 @@ from lakeguard.state.schema import (
     tasks,
 )
 from lakeguard.state.views.views import dataset_registry
-from lakeguard_sdk.core.enums import QUEUED_KINDS, TaskState
+from lakeguard_sdk.core.enums import TaskState
 
-_KINDS = [kind.value for kind in QUEUED_KINDS]
 _OTHERS = 8
 """Extra rows read, for those that other workers hold."""
 
@@ -80,7 +79,7 @@ def named(org_id: str, task_id: str) -> Select[Any]:
     """One queued task, due or not; none if locked."""
     return (
         select(tasks)
-        .where(queued(org_id), tasks.c.task_id == task_id, tasks.c.kind.in_(_KINDS))
+        .where(queued(org_id), tasks.c.task_id == task_id, tasks.c.kind.in_(KINDS))
         .with_for_update(skip_locked=True)
     )
 

@@ -12,6 +12,7 @@ from typing import Any, cast
 from sqlalchemy import URL, BindParameter, ClauseElement, Select, Table, literal_column
 from sqlalchemy.sql.visitors import replacement_traverse
 
+from lakeguard.state.locks import key_of
 from lakeguard.state.outbox import immutable_columns
 from lakeguard.state.queue_order import head
 from lakeguard.state.tables.metadata import UtcTime
@@ -96,7 +97,7 @@ BEGIN
             job := given_jobs -> head.job_id;
             reason := '{SEARCH}';
             EXIT WHEN job IS NULL;
-            lock := hashtextextended(given_job_lock || head.job_id, 0);
+            lock := {_LOCK};
             IF NOT pg_try_advisory_xact_lock(lock) THEN
                 reason := '{AGAIN}';
                 EXIT WHEN place > 1;
@@ -115,6 +116,7 @@ BEGIN
 END $$"""
 
 
+_LOCK = str(key_of(literal_column("given_job_lock || head.job_id")))
 _MAY_START = """
             EXISTS (
                 SELECT FROM md_jobs WHERE md_jobs.org_id = given_org_id

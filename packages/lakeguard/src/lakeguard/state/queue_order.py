@@ -30,7 +30,7 @@ from lakeguard_sdk.core.enums import QUEUED_KINDS
 ONE: ColumnElement[int] = literal_column("1")
 """A literal limit: with a parameter, PostgreSQL plans the statement anew at every execution."""
 Text = str | ColumnElement[str]
-_KINDS = [kind.value for kind in QUEUED_KINDS]
+KINDS = [kind.value for kind in QUEUED_KINDS]
 
 
 def urgency(some: FromClause = tasks) -> tuple[ColumnElement[Any], ...]:
@@ -45,7 +45,7 @@ def queued(org_id: Text) -> ColumnElement[bool]:
 def due(org_id: Text, labels: Text) -> ColumnElement[bool]:
     """Queued for workers with these labels, and due ``at`` a time."""
     come = or_(tasks.c.due_at <= bindparam("at"), tasks.c.due_at > bindparam("too_far"))
-    asked = and_(tasks.c.labels == labels, come, tasks.c.kind.in_(_KINDS))
+    asked = and_(tasks.c.labels == labels, come, tasks.c.kind.in_(KINDS))
     return and_(queued(org_id), asked)
 
 
