@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from lakeguard_sdk.core.dataset_name import Address, DatasetName
+    from lakeguard_sdk.core.enums import TaskState
     from lakeguard_sdk.expressions.measures import Measure
     from lakeguard_sdk.model.decision import Decision, WaiverRow
     from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
         WorkerIdentity,
     )
     from lakeguard_sdk.model.run_comparison import CheckTrend, SideBySide, Since
+    from lakeguard_sdk.model.streams import StreamReport
     from lakeguard_sdk.model.table_operations import (
         AdoptableTable,
         AdoptionPlan,
@@ -270,6 +272,11 @@ class Operations(Protocol):
         window: Window | None = None,
     ) -> str: ...
     def requeue(self, task_id: str) -> bool: ...
+    def resume(self, task_id: str) -> TaskState:
+        """Queues a build that ended without success, blocked or not, for one more attempt, which
+        the caller starts. Returns the state: a completed task is never run again, and a running one
+        is left to its process."""
+
     def submit_replay(
         self,
         name: DatasetName,
@@ -312,6 +319,9 @@ class Operations(Protocol):
     def record_damage(self, name: DatasetName) -> None:
         """Compares the published version with its record after a read of it failed, and records
         what is wrong with it."""
+
+    def record_stream(self, name: DatasetName, report: StreamReport) -> None:
+        """Stores the last report of a streaming query that writes to the dataset."""
 
     def waive(
         self, name: DatasetName, check: str, *, approver: str, reason: str, until: datetime

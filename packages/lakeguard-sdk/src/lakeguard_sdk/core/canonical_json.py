@@ -39,7 +39,8 @@ _plain_json = JSONEncoder(
     ensure_ascii=False, allow_nan=False, check_circular=False, sort_keys=True,
     separators=(",", ":"),
 ).encode  # fmt: skip
-_MAYBE_ODD_NUMBER = re.compile(r"(?:^|[:\[,])-?(?:[0-9]{16}|[0-9]+[.eE])")
+_MAYBE_ODD_NUMBER = re.compile(r'(?:^|":|[\[,])-?(?:[0-9]{16}|[0-9]+[.eE])')
+"""A number follows a key, not any colon: that would be every text with a time."""
 
 
 def canonical_data(data: Any) -> str:

@@ -202,6 +202,17 @@ class TaskState(StrEnum):
     """Its attempts are exhausted; other tasks continue."""
 
 
+class StreamState(StrEnum):
+    """State of a streaming query, as its program reports it."""
+
+    RUNNING = "running"
+    ENDED = "ended"
+    """It was stopped, or read all that there was."""
+    BLOCKED = "blocked"
+    """A gate refused a micro-batch."""
+    FAILED = "failed"
+
+
 class TaskKind(StrEnum):
     """Determines who runs a task."""
 

@@ -79,7 +79,8 @@ LakeGuardError
 │   │     SecretMissing LG-5008, SourceUnavailable LG-5009*, LoadFailed LG-5010,
 │   │     Interrupted LG-5011, SparkNotStarted LG-5012, SparkExited LG-5013, DiskFull LG-5014*,
 │   │     BuildProcessEnded LG-5015*, GateProcessEnded LG-5016, NewRowsUnknown LG-5017,
-│   │     VersionUnreadable LG-5020, NotRebuildable LG-5021, FileDamaged LG-5022,
+│   │     StoreUnavailable LG-5018*, CredentialsExpired LG-5019*, VersionUnreadable LG-5020,
+│   │     NotRebuildable LG-5021, FileDamaged LG-5022, StoreAccessRefused LG-5023,
 │   │     PublishFailed LG-5101
 │   ├── scheduling
 │   │     JobFailed LG-5651, JobRequestedRetry LG-5652*, JobUnusable LG-5653, JobCrashed LG-5654*,
@@ -209,6 +210,7 @@ from lakeguard_sdk.errors.engine import (
     BuildFailed as BuildFailed,
     BuildProcessEnded as BuildProcessEnded,
     BuiltByRuns as BuiltByRuns,
+    CredentialsExpired as CredentialsExpired,
     DefinitionNeeded as DefinitionNeeded,
     DeliveryFailed as DeliveryFailed,
     DiskFull as DiskFull,
@@ -235,6 +237,8 @@ from lakeguard_sdk.errors.engine import (
     SparkNotStarted as SparkNotStarted,
     SparkTooOld as SparkTooOld,
     StagingFailed as StagingFailed,
+    StoreAccessRefused as StoreAccessRefused,
+    StoreUnavailable as StoreUnavailable,
     UnknownFrame as UnknownFrame,
     UnsupportedSpark as UnsupportedSpark,
     VersionUnreadable as VersionUnreadable,

@@ -260,6 +260,35 @@ class NewRowsUnknown(EngineError):
     next_command = "change the load of {dataset}, lakeguard apply, lakeguard run {dataset}"
 
 
+class StoreUnavailable(EngineError):
+    """The object store did not respond in time, or asked to come back later. Nothing is lost: what
+    was written is read back by the next attempt."""
+
+    code = "LG-5018"
+    retryable = True
+    what = "the object store is unavailable: {location}: {reason}"
+    next_command = "lakeguard doctor, then repeat the command"
+
+
+class CredentialsExpired(StoreUnavailable):
+    """The object store refused temporary credentials that have expired; the next attempt uses those
+    of its time."""
+
+    code = "LG-5019"
+    what = "the credentials for the object store have expired: {location}: {reason}"
+    next_command = "renew the credentials, check them with: lakeguard doctor"
+
+
+class StoreAccessRefused(StoreUnavailable):
+    """The object store refused the credentials, or they do not allow this: retrying does not
+    help."""
+
+    code = "LG-5023"
+    retryable = False
+    what = "the object store refused access: {location}: {reason}"
+    next_command = "check the credentials with: lakeguard doctor, then repeat the command"
+
+
 class VersionUnreadable(EngineError):
     """Choose a version whose files all exist: files removed by maintenance cannot be restored."""
 

@@ -25,8 +25,10 @@ from lakeguard_sdk.storage.storage import Storage, join
 PUBLISH_APP = "lakeguard.publish"
 COMPACT = CommitKind.COMPACT
 
+CHECKPOINT_INTERVAL = 10
+"""Commits from one checkpoint to the next."""
 TABLE_PROPERTIES = {
-    "delta.checkpointInterval": "10",
+    "delta.checkpointInterval": str(CHECKPOINT_INTERVAL),
     "delta.enableExpiredLogCleanup": "false",
     "delta.deletedFileRetentionDuration": "interval 36500 days",
     "delta.logRetentionDuration": "interval 36500 days",
@@ -209,6 +211,11 @@ def _parsed(version: int, data: bytes) -> Commit:
             for file in (*found.get("add", []), *found.get("remove", []))
         ),
     )
+
+
+def writes_checkpoint(version: int) -> bool:
+    """Whether delta-rs, which makes all commits of governed tables, adds a checkpoint to it."""
+    return (version + 1) % CHECKPOINT_INTERVAL == 0
 
 
 def commit_kind(intent: Intent) -> CommitKind:

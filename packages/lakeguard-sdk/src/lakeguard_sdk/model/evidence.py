@@ -51,6 +51,13 @@ class SourceFile(FrozenModel):
     modified_ms: int
     sha256: str = ""
     """Hex digest of the content, if files are tracked: a touched file is not read again."""
+    etag: str = ""
+    """The object store's tag of the content: its times are of whole seconds only."""
+
+    @property
+    def state(self) -> tuple[int, int | str]:
+        """Equal for two observations of a file between which it was not written."""
+        return self.size, self.etag or self.modified_ms
 
 
 class SourcePosition(FrozenModel):

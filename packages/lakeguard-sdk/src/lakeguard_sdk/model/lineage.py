@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 
 from pydantic import Field
 
@@ -42,6 +42,10 @@ class BatchColumn(FrozenModel):
     """What its sources are made of in turn, where runs reported it. The control plane adds them."""
 
 
+Edition = Callable[[InputVersion | SourceColumn], Hashable]
+"""Equal for versions of a dataset that were built under the same declared tags."""
+
+
 class BatchLineage(FrozenModel):
     """What every column of a batch is made of. A column that is not listed is unknown."""
 
@@ -59,18 +63,19 @@ class BatchLineage(FrozenModel):
         folded = name.casefold()
         return next((item for item in self.columns if item.column.casefold() == folded), None)
 
-    def with_rows_of(self, other: BatchLineage) -> BatchLineage:
+    def with_rows_of(self, other: BatchLineage, edition: Edition) -> BatchLineage:
         """The lineage of a table that has the rows of both. Of several versions of a column, the
-        latest is listed: the number of loads does not matter."""
+        latest of each edition is listed: the number of loads does not matter."""
         mine = {item.column.casefold(): item for item in self.columns}
         theirs = {item.column.casefold(): item for item in other.columns}
         columns = tuple(
-            _either(mine.get(name), theirs.get(name)) for name in dict.fromkeys((*mine, *theirs))
+            _either(mine.get(name), theirs.get(name), edition)
+            for name in dict.fromkeys((*mine, *theirs))
         )
         return self.model_copy(
             update={
                 "columns": columns,
-                "read": latest_versions((*self.read, *other.read, *other.inputs)),
+                "read": latest_versions((*self.read, *other.read, *other.inputs), edition),
                 "outside": tuple(sorted({*self.outside, *other.outside})),
             }
         )
@@ -89,31 +94,35 @@ def unknown_lineage(
     )
 
 
-def latest_versions(read: Iterable[InputVersion]) -> tuple[InputVersion, ...]:
-    """One version of each dataset, the latest."""
-    found = {item.dataset_id: item for item in sorted(read, key=_by_version)}
-    return tuple(found[dataset_id] for dataset_id in sorted(found))
+def latest_versions(read: Iterable[InputVersion], edition: Edition) -> tuple[InputVersion, ...]:
+    """One version of each edition of a dataset, the latest."""
+    found = {(item.dataset_id, edition(item)): item for item in sorted(read, key=_by_version)}
+    return tuple(sorted(found.values(), key=lambda item: (item.dataset_id, item.version)))
 
 
-def latest_sources(sources: Iterable[SourceColumn]) -> tuple[SourceColumn, ...]:
-    """Each column once, of the latest version."""
+def latest_sources(sources: Iterable[SourceColumn], edition: Edition) -> tuple[SourceColumn, ...]:
+    """Each column once of each edition, of the latest version."""
     found = {
-        (source.dataset_id, source.column, source.through): source
+        (source.dataset_id, source.column, source.through, edition(source)): source
         for source in sorted(sources, key=_by_version)
     }
-    return tuple(found[key] for key in sorted(found))
+    return tuple(sorted(found.values(), key=_by_column))
 
 
-def _either(one: BatchColumn | None, other: BatchColumn | None) -> BatchColumn:
+def _either(one: BatchColumn | None, other: BatchColumn | None, edition: Edition) -> BatchColumn:
     """A column that only one of them has is NULL in the rows of the other."""
     found = [item for item in (one, other) if item is not None]
     return BatchColumn(
         column=found[0].column,
-        sources=latest_sources(source for item in found for source in item.sources),
-        ancestors=latest_sources(source for item in found for source in item.ancestors),
+        sources=latest_sources((source for item in found for source in item.sources), edition),
+        ancestors=latest_sources((source for item in found for source in item.ancestors), edition),
         unknown=any(item.unknown for item in found),
     )
 
 
 def _by_version(item: InputVersion | SourceColumn) -> int:
     return item.version
+
+
+def _by_column(item: SourceColumn) -> tuple[str, str, tuple[str, ...], int]:
+    return item.dataset_id, item.column, item.through, item.version

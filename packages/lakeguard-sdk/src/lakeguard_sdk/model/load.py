@@ -12,6 +12,7 @@ SCD2         every state of a key is retained with its validity period
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Annotated, Any
 
@@ -96,6 +97,28 @@ def load_columns(load: Load) -> tuple[Column, ...]:
     elif load.deletes is Deletes.SOFT:
         added += [(IS_DELETED, "boolean"), (DELETED_AT, "timestamp")]
     return tuple(Column(name=name, type=data_type) for name, data_type in added)
+
+
+def load_column_sources(load: Load, declared: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The declared columns that each column written by the load is made of, if there are any.
+
+    A hash is made through SHA-256; the others show the values themselves.
+    """
+    names = tuple(declared)
+    found: dict[str, tuple[str, ...]] = {}
+    if load.hash is HashStrategy.KEY_HASH:
+        found[KEY_HASH] = tuple(name for name in names if name in load.keys)
+    if load.hash is HashStrategy.ROW_HASH:
+        found[ROW_HASH] = hashed_names(load, names)
+    if load.type is LoadType.SCD2 and load.effective:
+        found |= {VALID_FROM: (load.effective,), VALID_TO: (load.effective,)}
+    return found
+
+
+def hashed_names(load: Load, declared: Iterable[str]) -> tuple[str, ...]:
+    """Columns that the row hash covers: all but the keys and, for SCD2, the effective one."""
+    apart = {*load.keys, load.effective} if load.type is LoadType.SCD2 else {*load.keys}
+    return tuple(name for name in declared if name not in apart)
 
 
 def batch_columns(load: Load, declared: tuple[Column, ...]) -> tuple[Column, ...]:

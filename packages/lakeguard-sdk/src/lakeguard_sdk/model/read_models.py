@@ -20,6 +20,7 @@ from lakeguard_sdk.model.evidence import Changes, InputVersion
 from lakeguard_sdk.model.quarantine import ReplayParameters
 from lakeguard_sdk.model.run import SchemaReaction, Window, WorkerIdentity
 from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
+from lakeguard_sdk.model.streams import StreamStatus
 from lakeguard_sdk.types.schema import TableSchema
 
 BuildKind = Literal["source", "sql", "python", "frame", "adoption"]
@@ -190,6 +191,8 @@ class DatasetStatus(FrozenModel):
     """What was found wrong with its table and is not undone yet."""
     open_run: OpenRun | None = Field(default=None, exclude_if=lambda run: run is None)
     """The newest run that has not ended; ``dead`` says whether it still can."""
+    streams: tuple[StreamStatus, ...] = Field(default=(), exclude_if=lambda found: not found)
+    """Streaming queries that write to it, last reported first."""
 
 
 class ResolvedDataset(FrozenModel):

@@ -102,10 +102,13 @@ class RemovalKind(StrEnum):
     """Files that belong only to versions beyond retention."""
     QUARANTINE = "quarantine"
     """Files of quarantined rows."""
+    UPLOADS = "uploads"
+    """Parts of uploads to an object store that no process finished."""
 
 
 class Removal(FrozenModel):
-    """Files to remove, relative to the table's root; quarantine files are relative to the lake."""
+    """Files to remove, relative to the table's root; quarantine files are relative to the lake, and
+    uploads are whole locations with their id."""
 
     kind: RemovalKind
     paths: tuple[str, ...]

@@ -7,6 +7,7 @@ the worker is gone, and the process kills itself and its process group.
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import signal
 import socket
@@ -26,16 +27,25 @@ from lakeguard_sdk.scheduling.python_job import (
 )
 from lakeguard_sdk.scheduling.tasks import TaskReport
 
+DONE = '{"error":null,"outputs":{},"success":true}'
+"""The report of a success without outputs, for which pydantic need not be set up."""
+
 
 def main() -> None:
     link = _taken_link()
     with link.makefile("rb") as lines:
-        order = JobOrder.from_json(lines.readline())
+        order = _order(lines.readline())
     threading.Thread(target=_end_with, args=(link,), daemon=True).start()
     report = called(order)
     with suppress(OSError, ValueError):  # the job may have closed it
         sys.stdout.flush()
     link.sendall(report.encode() + b"\n")
+
+
+def _order(line: bytes) -> JobOrder:
+    """As the worker wrote it, without validation: the validators take longer to build than all else
+    that a small job does."""
+    return JobOrder.model_construct(**json.loads(line))
 
 
 def _taken_link() -> socket.socket:
@@ -60,7 +70,7 @@ def called(order: JobOrder) -> str:
     job = job_of(order)
     try:
         _callable(order)(job)
-        return TaskReport(success=True, outputs=job.outputs).to_json()
+        return TaskReport(success=True, outputs=job.outputs).to_json() if job.outputs else DONE
     except JobUnusable as error:
         return TaskReport.failed(error).to_json()
     except Retry as error:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,9 +12,10 @@ from tempfile import TemporaryDirectory
 
 from lakeguard_sdk.model.run import WorkerIdentity
 from lakeguard_sdk.scheduling.process_identity import is_gone, this_process
-from lakeguard_sdk.storage.storage import local_path
+from lakeguard_sdk.storage.storage import is_remote, local_path
 
-_PREFIX = ".rebuild-"
+_REBUILD = ".rebuild-"
+_STAGING = "lakeguard-staging-"
 _OWNER = "owner.json"
 _LONGEST = timedelta(days=7)
 """Longer than any rebuild; used for owners on other machines or of earlier boots."""
@@ -23,9 +25,27 @@ _LONGEST = timedelta(days=7)
 def scratch_folder(lake: str) -> Iterator[Path]:
     """Removed on exit; if the process dies, by the next rebuild or by maintenance."""
     remove_left_scratch(lake, datetime.now(UTC))
-    with TemporaryDirectory(prefix=_PREFIX, dir=local_path(lake)) as made:
+    with _owned(_REBUILD, _base(lake)) as folder:
+        yield folder
+
+
+@contextmanager
+def staging_folder() -> Iterator[Path]:
+    """For staged files of a lake in an object store, in the temporary folder of this machine.
+
+    Removed on exit; if the process dies, by the next run on this machine.
+    """
+    temporary = Path(tempfile.gettempdir())
+    _remove_left(temporary.glob(f"{_STAGING}*"), datetime.now(UTC))
+    with _owned(_STAGING, temporary) as folder:
+        yield folder
+
+
+@contextmanager
+def _owned(prefix: str, base: Path) -> Iterator[Path]:
+    with TemporaryDirectory(prefix=prefix, dir=base) as made:
         folder = Path(made)
-        (folder / _OWNER).write_text(this_process("rebuild").to_json(), encoding="utf-8")
+        (folder / _OWNER).write_text(this_process("scratch").to_json(), encoding="utf-8")
         yield folder
 
 
@@ -34,10 +54,18 @@ def remove_left_scratch(lake: str, now: datetime) -> int:
 
     Symbolic links are removed, never their targets.
     """
-    left = [folder for folder in Path(local_path(lake)).glob(f"{_PREFIX}*") if _left(folder, now)]
+    return _remove_left(_base(lake).glob(f"{_REBUILD}*"), now)
+
+
+def _remove_left(folders: Iterable[Path], now: datetime) -> int:
+    left = [folder for folder in folders if _left(folder, now)]
     for folder in left:
         shutil.rmtree(folder, ignore_errors=True)
     return len(left)
+
+
+def _base(lake: str) -> Path:
+    return Path(tempfile.gettempdir() if is_remote(lake) else local_path(lake))
 
 
 def _left(folder: Path, now: datetime) -> bool:

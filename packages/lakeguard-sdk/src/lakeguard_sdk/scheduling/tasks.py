@@ -190,6 +190,18 @@ class Dispatch(Protocol):
     ) -> tuple[TaskAnswer | Failure, ...]:
         """Many reports in one transaction, each on its own; a refusal is returned in its place."""
 
+    def report_and_claim(
+        self,
+        reports: Sequence[tuple[RunTicket, TaskReport]],
+        worker: WorkerIdentity,
+        *,
+        labels: frozenset[str] = frozenset(),
+        refused: Callable[[RefusedTask], None] = lambda _: None,
+    ) -> tuple[tuple[TaskAnswer | Failure, ...], tuple[Assignment, ...]]:
+        """As ``report_all``, and claims in the same transaction: at most one task for each attempt
+        that is over, as their slots are free. A report does not wait for other claims, so there may
+        be fewer tasks than ``claim`` would find."""
+
 
 class Jobs(Protocol):
     """Operator view and actions on graphs, jobs and tasks."""

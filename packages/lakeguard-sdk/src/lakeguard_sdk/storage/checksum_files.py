@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from lakeguard_sdk.storage.storage import join, local_path
+from lakeguard_sdk.storage.storage import is_remote, join, local_path
 
 _MAGIC = b"crc\0"
 _HEADER = 8
@@ -22,10 +22,15 @@ def is_checksum_file(name: str) -> bool:
     return name.startswith(".") and name.endswith(".crc")
 
 
+def checksum_name(name: str) -> str:
+    """The name of the checksum file of a file."""
+    return f".{name}.crc"
+
+
 def checksum_file(location: str) -> Path:
-    """Where the checksum file of a file would be."""
+    """Where the checksum file of a local file would be."""
     path = Path(local_path(location))
-    return path.with_name(f".{path.name}.crc")
+    return path.with_name(checksum_name(path.name))
 
 
 def wrong_checksum_file(location: str, *, whole: bool) -> str | None:
@@ -33,6 +38,8 @@ def wrong_checksum_file(location: str, *, whole: bool) -> str | None:
 
     Unless ``whole``, only the length and the first and last sum are compared.
     """
+    if is_remote(location):  # Hadoop checks no sums there
+        return None
     place = checksum_file(location)
     try:
         sums = place.read_bytes()
@@ -52,6 +59,8 @@ def remove_wrong_checksum_files(
 
     Files in ``whole`` are read to their end.
     """
+    if is_remote(location):
+        return []
     there = (path for path in paths if os.path.isfile(local_path(join(location, path))))
     wrong = [
         path

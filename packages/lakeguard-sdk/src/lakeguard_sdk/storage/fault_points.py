@@ -53,7 +53,7 @@ POINTS = (
     "ledger.committed",
     "ledger.rows_sent",
     "relay.sent",
-    "owner.written",
+    "file.written",
     "relay.owner_updated",
     "relay.marked",
     "rebuild.filled",
@@ -66,6 +66,7 @@ POINTS = (
     "trigger.committed",
     "report.written",
     "report.recorded",
+    "stream.published",
 )
 
 _listeners: list[Callable[[str], None]] = []

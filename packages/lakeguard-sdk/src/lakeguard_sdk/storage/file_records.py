@@ -8,13 +8,12 @@ found by a full hash only.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Iterable
 
 from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.storage.checksum_files import wrong_checksum_file
-from lakeguard_sdk.storage.storage import join, local_path
+from lakeguard_sdk.storage.storage import join, storage_for
 
 _MAGIC = b"PAR1"
 _END = 8
@@ -46,32 +45,27 @@ class NoFooter(ValueError):
 
 def footer_digest(location: str) -> str:
     """SHA-256 of the footer of a Parquet file; raises ``NoFooter`` or OSError."""
-    with open(local_path(location), "rb", buffering=0) as file:
-        size = file.seek(0, os.SEEK_END)
-        end = _tail(file.fileno(), size, min(size, _FIRST_READ))
-        if len(end) < _END or end[-4:] not in (_MAGIC, _ENCRYPTED):
-            raise NoFooter("it is not a whole Parquet file")
-        length = int.from_bytes(end[-_END:-4], "little") + _END
-        if length > size:
-            raise NoFooter("it is not a whole Parquet file")
-        if length > len(end):
-            end = _tail(file.fileno(), size, length)
+    storage = storage_for(location)
+    end, size = storage.read_end(location, _FIRST_READ)
+    if len(end) < _END or end[-4:] not in (_MAGIC, _ENCRYPTED):
+        raise NoFooter("it is not a whole Parquet file")
+    length = int.from_bytes(end[-_END:-4], "little") + _END
+    if length > size:
+        raise NoFooter("it is not a whole Parquet file")
+    if length > len(end):
+        end, size = storage.read_end(location, length)
     return hashlib.sha256(end[-length:]).hexdigest()
-
-
-def _tail(descriptor: int, size: int, length: int) -> bytes:
-    return os.pread(descriptor, length, size - length)
 
 
 def file_damage(location: str, record: FileRecord) -> str | None:
     """How the file at ``location`` differs from its record, or None."""
     try:
-        size = os.stat(local_path(location)).st_size
+        size = storage_for(location).facts(location).size
         if size != record.size:
             return f"it has {size:,} bytes instead of {record.size:,}"
         if record.footer and footer_digest(location) != record.footer:
             return "it is not the file that was published: its footer differs"
-        if record.sha256 and _sha256(location) != record.sha256:
+        if record.sha256 and storage_for(location).sha256(location) != record.sha256:
             return "it is not the file that was published: its content differs"
         return wrong_checksum_file(location, whole=bool(record.sha256))
     except FileNotFoundError:
@@ -105,8 +99,3 @@ def first_damage(
 def suggests_damage(message: str) -> bool:
     """Whether an engine's message may come from pages that are not those that were written."""
     return _BROKEN_PAGES.search(message) is not None
-
-
-def _sha256(location: str) -> str:
-    with open(local_path(location), "rb", buffering=0) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

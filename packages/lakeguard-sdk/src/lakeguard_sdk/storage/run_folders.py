@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.storage.storage import join
+from lakeguard_sdk.storage.location import join
 from lakeguard_sdk.types.schema import TableSchema
 
 QUARANTINE = "quarantine"
@@ -11,11 +11,11 @@ QUARANTINE = "quarantine"
 ``<lake>/quarantine/<layer>/<name>/<shape>/execution_id=<run>``: rows that rules kept out."""
 LANDING = "landing"
 """``<lake>/landing/<source>/ingest_date=<day>/execution_id=<run>``: files as they were received."""
-_RUN = "execution_id="
+RUN_FOLDER = "execution_id="
 
 
 def quarantine_place(lake: str, dataset: DatasetName, run_id: str) -> str:
-    return join(lake, QUARANTINE, dataset.layer.value, dataset.name, f"{_RUN}{run_id}")
+    return join(lake, QUARANTINE, dataset.layer.value, dataset.name, f"{RUN_FOLDER}{run_id}")
 
 
 def quarantine_table(lake: str, dataset: DatasetName, batch: TableSchema) -> str:
@@ -27,11 +27,11 @@ def quarantine_table(lake: str, dataset: DatasetName, batch: TableSchema) -> str
 
 def quarantine_run_folder(lake: str, dataset: DatasetName, batch: TableSchema, run_id: str) -> str:
     """Where a run leaves its rows of that table."""
-    return join(quarantine_table(lake, dataset, batch), f"{_RUN}{run_id}")
+    return join(quarantine_table(lake, dataset, batch), f"{RUN_FOLDER}{run_id}")
 
 
 def landing_place(lake: str, source: str, day: str, run_id: str) -> str:
-    return join(lake, LANDING, source, f"ingest_date={day}", f"{_RUN}{run_id}")
+    return join(lake, LANDING, source, f"ingest_date={day}", f"{RUN_FOLDER}{run_id}")
 
 
 def landed(path: str) -> str | None:
@@ -46,5 +46,5 @@ def left_by(path: str) -> tuple[str, str] | None:
     """Which of the two a file is, and of which run, by its path below the lake; None of others."""
     top, *folders = path.split("/")[:-1]
     deepest = {QUARANTINE: 4, LANDING: 3}.get(top, 0)
-    run = next((name for name in folders[2:deepest] if name.startswith(_RUN)), None)
-    return None if run is None else (top, run.removeprefix(_RUN))
+    run = next((name for name in folders[2:deepest] if name.startswith(RUN_FOLDER)), None)
+    return None if run is None else (top, run.removeprefix(RUN_FOLDER))
