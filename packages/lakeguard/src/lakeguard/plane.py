@@ -136,6 +136,7 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
 
 
 def _context(settings: Settings, database: Database) -> PlaneContext:
+    settings.reach_lake()
     return PlaneContext(
         database=database,
         tables=_tables(),

@@ -74,6 +74,8 @@ class Claim:
     at: datetime
     too_far: datetime
     limit: int
+    patient: bool = True
+    """Whether to wait for jobs that other claims hold."""
 
     def rows(self, due: Select[Any], **values: Any) -> Iterable[Row[Any]]:
         """Tasks due at the time of the claim."""
@@ -92,7 +94,7 @@ def _choose(claim: Claim) -> Choice:
     """Take from the head of the queue, skipping full jobs."""
     choice = Choice()
     found = _urgent(map(task_from, _heads(claim)), claim.limit)
-    _take(claim, choice, found)
+    _take(claim, choice, found, patient=claim.patient)
     if len(found) == claim.limit > len(choice.taken):
         _look_beyond(claim, choice, found)
     return choice
@@ -227,11 +229,13 @@ def claim_due(
     labels: frozenset[str],
     rules: DispatchSettings,
     only: str | None = None,
+    patient: bool = True,
 ) -> Claimed:
     """Claim up to a number of tasks, most urgent first, matching the worker's ``labels``. ``only``
-    names one task, which need not be due nor match."""
+    names one task, which need not be due nor match. Tasks of jobs that other claims hold are left
+    out unless ``patient``."""
     at = tx.now()
-    claim = Claim(tx, labels, at, too_far(at, rules), limit)
+    claim = Claim(tx, labels, at, too_far(at, rules), limit, patient)
     choice = _choose(claim) if only is None else _choose_named(claim, only)
     refused = [_refused(task, choice.jobs.get(task.job_id or "")) for task in choice.off]
     ends = zip(choice.off, refused, strict=True)

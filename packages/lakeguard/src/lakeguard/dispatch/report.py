@@ -20,10 +20,8 @@ from lakeguard.dispatch.retry import ended_as
 from lakeguard.dispatch.task_changes import Change, change
 from lakeguard.dispatch.task_row import Task, task_from
 from lakeguard.dispatch.terms import terms_of
-from lakeguard.ledger.left_graphs import GRAPH_KEPT, left_graphs
-from lakeguard.ledger.notifications.store import has_event_channel
+from lakeguard.ledger.left_graphs import left_graphs
 from lakeguard.settings.settings import DispatchSettings
-from lakeguard.state.bulk_writes import Guard
 from lakeguard.state.schema import output_materializations, task_attempts, task_results, tasks
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import canonical_json, data_hash
@@ -78,10 +76,14 @@ class Ending:
     end: AttemptEnd
     due_at: datetime | None
 
+    @property
+    def actor(self) -> str:
+        return self.task.worker.name if self.task.worker else "outside"
+
 
 @dataclass
-class _Known:
-    """Stored facts about the reported attempts."""
+class Known:
+    """Facts about the reported attempts."""
 
     tasks: dict[str, Task]
     ended: dict[str, tuple[str, TaskAnswer]]
@@ -102,49 +104,13 @@ def report_all(
     answers: list[TaskAnswer | LakeGuardError] = []
     for ticket, report in reports:
         try:
-            answers.append(_judge(known, ticket, report, rules, at))
+            answers.append(judge(known, ticket, report, rules, at))
         except LakeGuardError as refusal:
             answers.append(refusal)
     return _end(tx, known.endings, answers, at)
 
 
-@dataclass(frozen=True)
-class ClaimedTask:
-    """A task as its claim left it, and the outputs that its job promises."""
-
-    task: Task
-    outputs: tuple[str, ...]
-
-
-_STILL_CLAIMED = "old.run_id = given.run_id AND old.lease_token = given.lease_token"
-
-
-def report_claimed(
-    tx: Transaction,
-    reports: Sequence[TicketedReport],
-    claimed: Sequence[ClaimedTask],
-    rules: DispatchSettings,
-) -> list[TaskAnswer | LakeGuardError] | None:
-    """End attempts by one statement of PostgreSQL, if their tasks are as they were claimed.
-
-    None, with nothing written, if one is not, or if more than that statement is needed:
-    ``report_all`` then answers.
-    """
-    if has_event_channel(tx) or any(sent.outputs for _, sent in reports):
-        return None
-    at = tx.now()
-    tasks = {each.task.task_id: each.task for each in claimed}
-    expected = {str(each.task.run_id): each.outputs for each in claimed}
-    known = _Known(tasks, {}, expected, {})
-    guard = Guard(f"{_STILL_CLAIMED} AND {GRAPH_KEPT}", {"org_id": tx.org_id})
-    try:
-        answers = [_judge(known, ticket, sent, rules, at) for ticket, sent in reports]
-        return _end(tx, known.endings, answers, at, guard)
-    except LakeGuardError:
-        return None
-
-
-def _look_up(tx: Transaction, tickets: Sequence[RunTicket]) -> _Known:
+def _look_up(tx: Transaction, tickets: Sequence[RunTicket]) -> Known:
     """Lock the tasks in a fixed order before reading, so that concurrent reports are serialised.
 
     A running attempt has no end yet, so ends are read of the other attempts only.
@@ -155,7 +121,7 @@ def _look_up(tx: Transaction, tickets: Sequence[RunTicket]) -> _Known:
     running = {task.run_id for task in found.values() if task.state is TaskState.RUNNING}
     terms = terms_of(tx, {row.config_hash for row in rows if row.config_hash})
     versions = {task.dag_version_id for task in found.values() if task.dag_version_id}
-    return _Known(
+    return Known(
         tasks=found,
         ended=_ended(tx, {ticket.run_id for ticket in tickets} - running),
         expected={
@@ -174,9 +140,10 @@ def _ended(tx: Transaction, runs: Collection[str]) -> dict[str, tuple[str, TaskA
     return {row.run_id: (row.report_hash, TaskAnswer.from_json(row.answer)) for row in rows}
 
 
-def _judge(
-    known: _Known, ticket: RunTicket, sent: TaskReport, rules: DispatchSettings, at: datetime
+def judge(
+    known: Known, ticket: RunTicket, sent: TaskReport, rules: DispatchSettings, at: datetime
 ) -> TaskAnswer:
+    """The answer to a report; a new ending is added to those known. A refusal is raised."""
     report = checked_report(ticket, sent)
     digest = report_hash(ticket, report)
     before = known.ended.get(ticket.run_id)
@@ -233,7 +200,6 @@ def _end(
     endings: Sequence[Ending],
     answers: Iterable[TaskAnswer | LakeGuardError],
     at: datetime,
-    guard: Guard | None = None,
 ) -> list[TaskAnswer | LakeGuardError]:
     """Record accepted reports; an output of another task still refuses its report."""
     refused = _brought_before(tx, [(each.task, each.report) for each in endings])
@@ -241,18 +207,18 @@ def _end(
     ended = end_rows(tx.org_id, [each.end for each in taken])
     brought = [row for each in taken for row in _rows(each.task, each.report, at)]
     facts = [(task_results, ended), (output_materializations, brought)]
-    change(tx, [_change(each) for each in taken], at, lambda _: facts, guard)
+    change(tx, [_change(each) for each in taken], at, lambda _: facts)
     return [
         refused.get(each.run_id, each) if isinstance(each, TaskAnswer) else each for each in answers
     ]
 
 
 def _change(ending: Ending) -> Change:
-    error, worker = ending.report.error, ending.task.worker
+    error = ending.report.error
     return Change(
         ending.task,
         ending.end.answer.state,
-        actor=worker.name if worker else "outside",
+        actor=ending.actor,
         code=error.code if error else None,
         message=error.message if error else None,
         due_at=ending.due_at,
@@ -272,6 +238,8 @@ def checked_report(ticket: RunTicket, report: TaskReport) -> TaskReport:
     problem = next(_problems(report), None)
     if problem is not None:
         raise ReportRefused(run=ticket.run_id, reason=problem)
+    if not report.outputs and report.error is None:
+        return report
     try:
         notes = checked_notes({name: output.notes for name, output in report.outputs.items()})
     except NoteRefused as refusal:

@@ -16,7 +16,7 @@ from typing import Any
 from lakeguard.dispatch.task_row import Start, Task, worker_json
 from lakeguard.ledger.notifications.emit_events import emit_transitions
 from lakeguard.state import outbox
-from lakeguard.state.bulk_writes import Guard, NumberedUpdate
+from lakeguard.state.bulk_writes import NumberedUpdate
 from lakeguard.state.schema import task_transitions, tasks
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskState
@@ -89,17 +89,15 @@ def change(
     changes: Sequence[Change],
     at: datetime,
     facts: Callable[[Sequence[Task]], Sequence[outbox.Fact]] = lambda _: (),
-    guard: Guard | None = None,
 ) -> list[Task]:
     """Apply all changes and return the tasks; raises ``Fenced`` and applies none on conflict.
 
-    ``facts`` returns rows to record with them, given the changed tasks. ``guard`` is for a few
-    tasks on PostgreSQL: a conflict if it does not hold.
+    ``facts`` returns rows to record with them, given the changed tasks.
     """
     if not changes:
         return []
     after = [_after(each, at) for each in changes]
-    update = NumberedUpdate(tasks, [_row(new) for new in after], "task_id", "changes", guard)
+    update = NumberedUpdate(tasks, [_row(new) for new in after], "task_id", "changes")
     transitions = [_transition(each, new, at) for each, new in zip(changes, after, strict=True)]
     recorded = [(task_transitions, transitions), *facts(after)]
     if not outbox.record_with_update(tx, update, recorded, at):

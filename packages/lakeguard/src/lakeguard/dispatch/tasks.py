@@ -18,7 +18,7 @@ from lakeguard.state.schema import task_attempts, tasks
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import RunStatus, TaskKind, TaskState
 from lakeguard_sdk.core.ids import new_id
-from lakeguard_sdk.errors import Fenced, UnknownRun
+from lakeguard_sdk.errors import Fenced, NotRetryable, UnknownRun
 from lakeguard_sdk.model.run import Failure, RunTicket, WorkerIdentity
 from lakeguard_sdk.scheduling.process_identity import this_process
 
@@ -32,6 +32,7 @@ __all__ = [
     "requeue",
     "require",
     "require_holder",
+    "resume",
     "running_tasks",
     "started_at",
     "starts_here",
@@ -40,6 +41,8 @@ __all__ = [
     "task_of_run",
     "unstarted_tasks",
 ]
+
+_RESUMED = (TaskState.FAILED, TaskState.BLOCKED, TaskState.CANCELED, TaskState.DEAD)
 
 
 def submit(
@@ -225,6 +228,19 @@ def requeue(tx: Transaction, task: Task, *, rules: DispatchSettings) -> bool:
     at = tx.now()
     change(tx, [Change(task, TaskState.QUEUED, tx.actor, start=starts_here(at, rules))], at)
     return True
+
+
+def resume(tx: Transaction, task: Task, *, rules: DispatchSettings) -> TaskState:
+    """Queue an ended build that is not completed for one more attempt, even beyond the automatic
+    ones; this process starts it. Returns the task's state: completed and open tasks stay as they
+    are."""
+    if task.kind is not TaskKind.BUILD:
+        raise NotRetryable(task=task.task_id, reason=f"it is of kind {task.kind}, not a build")
+    if task.state not in _RESUMED:
+        return task.state
+    at = tx.now()
+    again = Change(task, TaskState.QUEUED, tx.actor, start=starts_here(at, rules))
+    return change(tx, [again], at)[0].state
 
 
 def running_tasks(tx: Transaction) -> Sequence[Task]:

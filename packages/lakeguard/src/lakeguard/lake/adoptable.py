@@ -26,7 +26,7 @@ from lakeguard_sdk.model.delta_log import (
 )
 from lakeguard_sdk.model.partitions import partition_difference, partition_problem
 from lakeguard_sdk.model.table_operations import AdoptableTable
-from lakeguard_sdk.storage.storage import join, local_path, storage_for
+from lakeguard_sdk.storage.storage import is_below, join, readable_file, storage_for
 from lakeguard_sdk.types.schema import TableSchema
 
 # Reads a Delta log from its checkpoint and commits.
@@ -86,7 +86,7 @@ def _read_log(location: str, version: int | None = None) -> RawTable:
     )
     start, parts = _checkpoint(names, last)
     for part in parts:
-        for kind, body in _checkpointed(local_path(join(folder, part))):
+        for kind, body in _checkpointed(join(folder, part)):
             table.take(kind, body)
     for number in range(start + 1, last + 1):
         if number not in commits:
@@ -107,8 +107,8 @@ def _checkpoint(names: list[str], last: int) -> tuple[int, list[str]]:
     return max((item for item in whole if item[0] <= last), default=(-1, []))
 
 
-def _checkpointed(file: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    with pq.ParquetFile(file) as content:
+def _checkpointed(location: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    with pq.ParquetFile(readable_file(location)) as content:
         held = [name for name in _ACTIONS if name in content.schema_arrow.names]
         for batch in content.iter_batches(columns=held):
             for row in pa.Table.from_batches([batch]).to_pylist(maps_as_pydicts="strict"):
@@ -248,7 +248,7 @@ class _Metadata(NamedTuple):
 def examine(location: str, version: int | None = None) -> AdoptableTable:
     """The table now, or at a version; raises ``NotAdoptable`` with a remedy if it cannot be
     adopted."""
-    if not storage_for(location).exists(join(location, "_delta_log")):
+    if not storage_for(location).has_files(join(location, "_delta_log")):
         raise _refused(
             location, Obstacle("it is not a Delta table", "lakeguard source add NAME PATH")
         )
@@ -297,11 +297,15 @@ def _in_files(
     location: str, files: tuple[CommittedFile, ...], metadata: _Metadata
 ) -> Iterator[Obstacle]:
     storage = storage_for(location)
-    if storage.exists(join(location, STAGING)) and not _ours(files):
+    if storage.has_files(join(location, STAGING)) and not _ours(files):
         reason = f"it has a folder {STAGING!r}, which runs write to"
         yield Obstacle(reason, f"move {join(location, STAGING)} elsewhere")
+    linked = tuple(storage.irregular_under(location))
     for file in files:
-        parts = file.path.split("/")
+        parts, place = file.path.split("/"), join(location, file.path)
+        if any(place == link or is_below(place, link) for link in linked):
+            reason = f"{file.path} is a link, or has other names, which may be in another table"
+            yield Obstacle(reason, COPY)
         if "://" in file.path or file.path.startswith(("/", "file:")) or ".." in parts:
             yield Obstacle(f"some of its files are outside of it, such as {file.path}", COPY)
         if file.path.startswith(f"{STAGING}/"):

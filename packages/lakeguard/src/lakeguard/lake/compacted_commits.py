@@ -6,11 +6,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from lakeguard_sdk.model.delta_log import log_file
-from lakeguard_sdk.storage.storage import join, local_path
+from lakeguard_sdk.storage.storage import join, storage_for
 
 _NAME = re.compile(r"([0-9]{20})\.([0-9]{20})\.compacted\.json")
 _BY = {"txn": "appId", "domainMetadata": "domain"}
@@ -26,29 +25,31 @@ def compacted_difference(location: str) -> str | None:
 
     A range whose commits are gone is not compared: readers need a later checkpoint then.
     """
-    folder = Path(local_path(join(location, "_delta_log")))
-    if not folder.is_dir():
+    try:
+        names = storage_for(location).names_in(join(location, "_delta_log"))
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    for file in sorted(folder.iterdir()):
-        found = _NAME.fullmatch(file.name)
+    for name in names:
+        found = _NAME.fullmatch(name)
         if found is None:
             continue
         first, last = int(found[1]), int(found[2])
-        if first > last or _differs(location, file, range(first, last + 1)):
-            return f"{file.name} does not say what its commits say"
+        if first > last or _differs(location, name, range(first, last + 1)):
+            return f"{name} does not say what its commits say"
     return None
 
 
-def _differs(location: str, file: Path, versions: range) -> bool:
+def _differs(location: str, name: str, versions: range) -> bool:
+    storage = storage_for(location)
     expected: State = {}
     try:
         for version in versions:
-            _apply(Path(local_path(log_file(location, version))).read_bytes(), expected)
+            _apply(storage.read_bytes(log_file(location, version)), expected)
     except FileNotFoundError:
         return False
     said: State = {}
     try:
-        _apply(file.read_bytes(), said)
+        _apply(storage.read_bytes(join(location, "_delta_log", name)), said)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return True
     return said != expected

@@ -12,7 +12,7 @@ from deltalake.exceptions import DeltaError
 from deltalake.transaction import create_table_with_add_actions
 
 from lakeguard.lake.compacted_commits import compacted_difference
-from lakeguard.lake.log_entries import OddEntry
+from lakeguard.lake.log_entries import OddEntry, checkpoint_file
 from lakeguard.lake.log_repair import (
     RecordedLog,
     read_recorded,
@@ -20,9 +20,16 @@ from lakeguard.lake.log_repair import (
     repair_log,
 )
 from lakeguard.lake.port import LiveFile, Origin
-from lakeguard.lake.table_view import LOG_ERRORS, Approved, differences, read_view, unreadable
+from lakeguard.lake.table_view import (
+    LOG_ERRORS,
+    Approved,
+    differences,
+    open_table,
+    read_view,
+    unreadable,
+)
 from lakeguard_sdk.core.enums import CommitKind, MoveKind
-from lakeguard_sdk.errors import BaseChanged, ForeignTable, TableUnreadable
+from lakeguard_sdk.errors import BaseChanged, ForeignTable, LakeGuardError, TableUnreadable
 from lakeguard_sdk.model.delta_log import (
     PUBLISH_APP,
     TABLE_PROPERTIES,
@@ -37,7 +44,8 @@ from lakeguard_sdk.model.run import Intent
 from lakeguard_sdk.model.table_operations import AdoptableTable
 from lakeguard_sdk.storage.fault_points import reached
 from lakeguard_sdk.storage.file_records import FileRecord, first_damage
-from lakeguard_sdk.storage.storage import join, local_path, storage_for
+from lakeguard_sdk.storage.storage import join, storage_for, storage_options, table_uri
+from lakeguard_sdk.storage.store_errors import store_failure
 from lakeguard_sdk.types.schema import TableSchema
 
 _FENCE_TRIES = 20
@@ -79,7 +87,7 @@ class DeltaTables:
             handle.alter.set_table_properties(
                 dict(TABLE_PROPERTIES), commit_properties=_properties(intent, CommitKind.ADOPT)
             )
-        except DeltaError as error:  # an error does not mean "not committed": the log decides
+        except (DeltaError, OSError) as error:  # no proof that it was not committed
             failure = error
         reached("adopt.committed")
         return self._landed(intent, CommitKind.ADOPT, failure)
@@ -147,9 +155,11 @@ class DeltaTables:
         storage = storage_for(location)
         paths = [unquote(path) for path in encoded]
         for path, size in zip(paths, sizes, strict=True):
-            if not storage.exists(join(location, path)):
+            try:
+                found_size = storage.facts(join(location, path)).size
+            except FileNotFoundError:
                 return f"file {path} is missing"
-            if storage.facts(join(location, path)).size != size:
+            if found_size != size:
                 return f"file {path} has a different size than in the log"
         found = None if records is None else first_damage(location, sorted(paths), records)
         return None if found is None else f"file {found[0]}: {found[1]}"
@@ -163,9 +173,24 @@ class DeltaTables:
         with _readable(location):
             return list(commits_since(storage_for(location), location, version))
 
-    def read_log(self, location: str, recorded: Mapping[int, str]) -> RecordedLog:
+    def checkpoint_mark(self, location: str, version: int) -> str | None:
+        try:
+            return str(storage_for(location).mark(checkpoint_file(location, version)))
+        except OSError:
+            return None
+
+    def read_log(self, location: str, recorded: Mapping[int, str], since: int = 0) -> RecordedLog:
         with _readable(location):
-            return read_recorded(location, recorded)
+            return read_recorded(location, recorded, since)
+
+    def has_files(self, location: str, sizes: Mapping[str, int]) -> bool:
+        storage = storage_for(location)
+        try:
+            return all(
+                storage.facts(join(location, path)).size == size for path, size in sizes.items()
+            )
+        except FileNotFoundError:
+            return False
 
     def shown_difference(self, location: str, version: int, approved: Approved) -> str | None:
         with _readable(location):
@@ -188,9 +213,7 @@ class DeltaTables:
                 storage_for(intent.location).make_durable(log_file(intent.location, holder.version))
                 return holder
             failure = self._try_fence(intent)
-        raise TableUnreadable(
-            dataset=intent.dataset, location=intent.location, reason=f"fence failed: {failure}"
-        )
+        raise _failed(intent, f"fence failed: {failure}", failure)
 
     def restore(self, intent: Intent) -> int:
         if intent.target_commit is None:
@@ -206,7 +229,7 @@ class DeltaTables:
             handle.restore(
                 intent.target_commit, commit_properties=_properties(intent, CommitKind.RESTORE)
             )
-        except DeltaError as error:  # an error does not mean "not committed": the log decides
+        except (DeltaError, OSError) as error:  # no proof that it was not committed
             failure = error
         reached("restore.committed")
         return self._landed(intent, CommitKind.RESTORE, failure)
@@ -215,9 +238,7 @@ class DeltaTables:
         """The version of the attempted commit, now durable; raises if the log does not have it."""
         landed = self.commit_at(intent.location, intent.base_commit + 1)
         if landed is None:
-            raise TableUnreadable(
-                dataset=intent.dataset, location=intent.location, reason=str(failure)
-            )
+            raise _failed(intent, str(failure), failure)
         if not carries_out(landed, intent, kind):
             raise _moved(intent, f"commit {landed.version} ({landed.operation})")
         storage_for(intent.location).make_durable(log_file(intent.location, landed.version))
@@ -225,7 +246,7 @@ class DeltaTables:
 
     def _open(self, location: str, version: int | None = None) -> DeltaTable:
         with _readable(location):
-            return DeltaTable(local_path(location), version=version)
+            return open_table(location, version)
 
     def _entries(self, location: str, version: int, names: Sequence[str]) -> list[list[Any]]:
         """What the log says of the files of a version, by column."""
@@ -239,10 +260,11 @@ class DeltaTables:
         author = CommitAuthor(dataset_id=dataset_id, kind=CommitKind.CREATE)
         try:
             create_table_with_add_actions(
-                local_path(location),
+                table_uri(location),
                 Schema.from_json(schema.delta_json()),
                 [],
                 mode="error",
+                storage_options=storage_options(location),
                 partition_by=list(partition_by),
                 configuration=dict(TABLE_PROPERTIES),
                 commit_properties=CommitProperties(
@@ -251,9 +273,9 @@ class DeltaTables:
                     max_commit_retries=0,
                 ),
             )
-        except DeltaError:  # created concurrently: the caller checks whose it is
+        except (DeltaError, OSError) as error:  # the caller checks whose a table is that exists
             if not self.exists(location):
-                raise
+                raise store_failure(error, location) or error from None
         storage = storage_for(location)
         for place in (log_file(location, 0), join(location, "_delta_log"), location):
             storage.make_durable(place)
@@ -280,7 +302,7 @@ class DeltaTables:
                 handle.schema(),
                 commit_properties=_properties(intent, CommitKind.FENCE),
             )
-        except DeltaError as error:
+        except (DeltaError, OSError) as error:
             failure = error
         reached("fence.committed")
         return failure
@@ -289,10 +311,16 @@ class DeltaTables:
 def is_governed(location: str) -> bool:
     """Whether the table has commits of LakeGuard, of this lake or another."""
     try:
-        return DeltaTable(local_path(location)).transaction_version(PUBLISH_APP) is not None
+        return open_table(location).transaction_version(PUBLISH_APP) is not None
     except DeltaError:  # a damaged log; who created the table can still be read
         first = read_commit(storage_for(location), location, 0)
         return first is not None and first.author is not None
+
+
+def _failed(intent: Intent, reason: str, failure: Exception | None) -> LakeGuardError:
+    """Of a commit that is not in the log."""
+    known = store_failure(failure, intent.location) if failure is not None else None
+    return known or TableUnreadable(dataset=intent.dataset, location=intent.location, reason=reason)
 
 
 @contextmanager

@@ -4,18 +4,15 @@ engine takes another table from them."""
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from stat import S_ISREG
 from typing import NamedTuple
 
 from lakeguard_sdk.model.delta_log import parse_commit
 from lakeguard_sdk.storage.checksum_files import is_checksum_file, wrong_checksum_file
-from lakeguard_sdk.storage.storage import join, local_path
+from lakeguard_sdk.storage.storage import Storage, join, storage_for
 
 LAST_CHECKPOINT = "_last_checkpoint"
 SIDECARS = "_sidecars"
@@ -41,8 +38,8 @@ class OddEntry(NamedTuple):
         return f"_delta_log/{self.name} {self.problem}"
 
 
-def log_folder(location: str) -> Path:
-    return Path(local_path(join(location, "_delta_log")))
+def log_folder(location: str) -> str:
+    return join(location, "_delta_log")
 
 
 def commit_name(version: int) -> str:
@@ -67,26 +64,24 @@ def is_derived(name: str) -> bool:
     return name in (LAST_CHECKPOINT, SIDECARS) or version_of_derived(name) is not None
 
 
-def is_regular(path: Path) -> bool:
-    try:
-        return S_ISREG(path.lstat().st_mode)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
+def checkpoint_file(location: str, version: int) -> str:
+    return join(log_folder(location), f"{version:0{_DIGITS}d}.{_CHECKPOINT}")
 
 
-def odd_entries(location: str, recorded: Set[int]) -> list[OddEntry]:
-    """Every odd entry of the log; ``recorded`` are the commits whose content is compared elsewhere.
+def odd_entries(listed: LogFolder) -> list[OddEntry]:
+    """Every odd entry of the log.
 
-    The folder is listed twice before anything is called odd: commits and checkpoints may be added
+    The folder is listed again before anything is called odd: commits and checkpoints may be added
     meanwhile.
     """
-    folder = log_folder(location)
-    if not recorded or not folder.is_dir():
+    if not listed.recorded or not storage_for(listed.location).has_files(
+        log_folder(listed.location)
+    ):
         return []
-    found = list(LogFolder(folder, recorded).odd_entries())
+    found = list(listed.odd_entries())
     if not found:
         return []
-    again = set(LogFolder(folder, recorded).odd_entries())
+    again = set(replace(listed).odd_entries())
     return [entry for entry in found if entry in again]
 
 
@@ -94,12 +89,38 @@ def odd_entries(location: str, recorded: Set[int]) -> list[OddEntry]:
 class LogFolder:
     """The names in a log, as listed once."""
 
-    folder: Path
+    location: str
+    """Of the table."""
     recorded: Set[int]
+    """Commits whose content is compared elsewhere."""
+    since: int = 0
+    """A checkpoint that is known: names of earlier versions are left out."""
 
     @cached_property
     def names(self) -> list[str]:
-        return sorted(os.listdir(self.folder))
+        names = self._storage.names_in(log_folder(self.location))
+        return names if not self.since else [name for name in names if self._is_since(name)]
+
+    def _is_since(self, name: str) -> bool:
+        digits = name.removeprefix(".")[:_DIGITS]
+        return not digits.isdecimal() or int(digits) >= self.since
+
+    @property
+    def derived(self) -> bool:
+        """Whether readers may take the table from something else than its commits and the known
+        checkpoint."""
+        known = {LAST_CHECKPOINT, checkpoint_file("", self.since).rpartition("/")[2]}
+        return any(is_derived(name) for name in self.names if not self.since or name not in known)
+
+    @property
+    def _storage(self) -> Storage:
+        return storage_for(self.location)
+
+    def _place(self, name: str) -> str:
+        return join(log_folder(self.location), name)
+
+    def _is_regular(self, name: str) -> bool:
+        return self._storage.is_regular(self._place(name))
 
     @cached_property
     def commits(self) -> set[int]:
@@ -140,18 +161,18 @@ class LogFolder:
             yield OddEntry(name, f"does not have the {_DIGITS} digits of a commit")
         elif version in self.recorded or version < min(self.recorded):
             return
-        elif not is_regular(self.folder / name):
+        elif not self._is_regular(name):
             yield OddEntry(name, "is not a file", version)
         elif version > self.head:
             yield OddEntry(name, f"follows no commit {version - 1}", version)
-        elif problem := _problem(self.folder / name, version):
+        elif problem := _problem(self._place(name), version):
             yield OddEntry(name, problem, version)
 
     def _derived(self, name: str, digits: str, kind: str) -> Iterator[OddEntry]:
         version = int(digits)
         if len(digits) != _DIGITS:
             yield OddEntry(name, f"does not have the {_DIGITS} digits of a commit")
-        elif not is_regular(self.folder / name):
+        elif not self._is_regular(name):
             yield OddEntry(name, "is not a file")
         elif version > self.head:
             yield OddEntry(name, f"repeats commits after the last one, {self.head}")
@@ -162,12 +183,11 @@ class LogFolder:
 
     def _hint(self) -> Iterator[OddEntry]:
         """Readers start at the checkpoint that it names."""
-        path = self.folder / LAST_CHECKPOINT
-        if not is_regular(path):
+        if not self._is_regular(LAST_CHECKPOINT):
             yield OddEntry(LAST_CHECKPOINT, "is not a file")
             return
         try:
-            said = json.loads(path.read_bytes())
+            said = json.loads(self._storage.read_bytes(self._place(LAST_CHECKPOINT)))
             version, parts = int(said["version"]), said.get("parts") or said.get("v2Checkpoint")
         except FileNotFoundError:
             return
@@ -176,13 +196,13 @@ class LogFolder:
             return
         if parts and version < min(self.recorded):
             return
-        if parts or not is_regular(self.folder / f"{version:0{_DIGITS}d}.{_CHECKPOINT}"):
+        if parts or not self._is_regular(f"{version:0{_DIGITS}d}.{_CHECKPOINT}"):
             yield OddEntry(LAST_CHECKPOINT, f"names a checkpoint {version} that is not there")
 
     def _checksum(self, name: str) -> Iterator[OddEntry]:
-        file = self.folder / name.removeprefix(".").removesuffix(".crc")
-        if is_regular(file) and wrong_checksum_file(str(file), whole=True):
-            yield OddEntry(name, f"does not match {file.name}, so Spark cannot read it")
+        file = name.removeprefix(".").removesuffix(".crc")
+        if self._is_regular(file) and wrong_checksum_file(self._place(file), whole=True):
+            yield OddEntry(name, f"does not match {file}, so Spark cannot read it")
 
 
 def _is_checkpoint(name: str) -> bool:
@@ -190,9 +210,9 @@ def _is_checkpoint(name: str) -> bool:
     return found is not None and found["kind"] == _CHECKPOINT
 
 
-def _problem(file: Path, version: int) -> str | None:
+def _problem(location: str, version: int) -> str | None:
     try:
-        data = file.read_bytes()
+        data = storage_for(location).read_bytes(location)
         parse_commit(version, data)
     except ValueError:
         return "cannot be read as a commit" if data.strip() else "is empty"

@@ -4,10 +4,8 @@ moves entries out that nobody may write."""
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 from lakeguard.lake.log_entries import (
@@ -15,15 +13,14 @@ from lakeguard.lake.log_entries import (
     OddEntry,
     commit_name,
     is_derived,
-    is_regular,
     log_folder,
     odd_entries,
     version_of_commit,
     version_of_derived,
 )
 from lakeguard_sdk.core.canonical_json import hash_bytes
-from lakeguard_sdk.storage.checksum_files import checksum_file
-from lakeguard_sdk.storage.storage import storage_for
+from lakeguard_sdk.storage.checksum_files import checksum_name
+from lakeguard_sdk.storage.storage import join, storage_for
 
 UNDONE = ".undone"
 """Folder of a log with what an undo took out of it; no engine reads it."""
@@ -55,32 +52,36 @@ class RecordedLog(NamedTuple):
         return [version for version in self.missing if version > self.checkpoint]
 
 
-def read_recorded(location: str, recorded: Mapping[int, str]) -> RecordedLog:
-    """Compare each recorded commit with its hash; every file is read once."""
-    folder = log_folder(location)
+def read_recorded(location: str, recorded: Mapping[int, str], since: int = 0) -> RecordedLog:
+    """Compare each recorded commit with its hash; every file is read once. With ``since``, the
+    version of a known checkpoint, earlier commits need not be among them."""
+    storage, folder = storage_for(location), log_folder(location)
     altered: list[int] = []
     missing: list[int] = []
     with_schema: dict[int, bytes] = {}
     for version in sorted(recorded):
-        file = folder / commit_name(version)
-        if not is_regular(file):
-            (altered if os.path.lexists(file) else missing).append(version)
+        file = join(folder, commit_name(version))
+        try:
+            body = storage.read_bytes(file) if storage.is_regular(file) else None
+        except FileNotFoundError:
+            body = None
+        if body is None:
+            (altered if storage.is_taken(file) else missing).append(version)
             continue
-        body = file.read_bytes()
         if hash_bytes(body) != recorded[version]:
             altered.append(version)
         elif b'"metaData"' in body:
             with_schema[version] = body
-    if not recorded or not folder.is_dir():
+    if not recorded or not storage.has_files(folder):
         return RecordedLog(altered, missing, with_schema, [], -1, False)
-    listed = LogFolder(folder, recorded.keys())
+    listed = LogFolder(location, {version for version in recorded if version >= since}, since)
     return RecordedLog(
         altered,
         missing,
         with_schema,
-        odd_entries(location, recorded.keys()),
+        odd_entries(listed),
         listed.head,
-        any(map(is_derived, listed.names)),
+        listed.derived,
         listed.checkpoint,
     )
 
@@ -94,7 +95,7 @@ def repair_log(
     Checkpoints from the first changed commit on are moved out, too: they may say what the altered
     log said. Readers then read the commits themselves.
     """
-    folder = log_folder(location)
+    storage, folder = storage_for(location), log_folder(location)
     _make_folder(folder)
     entries = list(odd)
     versions = {entry.commit for entry in entries if entry.commit is not None}
@@ -102,13 +103,14 @@ def repair_log(
     cut = min(versions - fills.keys(), default=None)
     names = {entry.name for entry in entries}
     if cut is not None:
-        names |= {name for name in os.listdir(folder) if (version_of_commit(name) or 0) >= cut}
+        listed = storage.names_in(folder)
+        names |= {name for name in listed if (version_of_commit(name) or 0) >= cut}
     if changed := {*fills, *bodies, *(versions - fills.keys())}:
         names |= _derived_from(folder, min(changed))
     names = {name for name in names if _move_out(folder, name)}
     for version, body in sorted({**fills, **bodies}.items()):
         _write(folder, version, body)
-    storage_for(location).make_durable(str(folder))
+    storage_for(location).make_durable(folder)
     return sorted(names)
 
 
@@ -116,55 +118,49 @@ def remove_derived_files(location: str) -> bool:
     """Move checkpoints, checksums and compacted commits out, so that readers read the commits;
     False, with nothing changed, if a commit is missing."""
     folder = log_folder(location)
-    versions = {version_of_commit(name) for name in os.listdir(folder)} - {None}
+    versions = {version_of_commit(name) for name in storage_for(location).names_in(folder)} - {None}
     if not versions or versions != set(range(len(versions))):
         return False
     for name in _derived_from(folder, 0):
         _move_out(folder, name)
-    storage_for(location).make_durable(str(folder))
+    storage_for(location).make_durable(folder)
     return True
 
 
-def _derived_from(folder: Path, first: int) -> set[str]:
+def _derived_from(folder: str, first: int) -> set[str]:
     """Files that repeat that commit or a later one."""
-    names = filter(is_derived, os.listdir(folder))
+    names = filter(is_derived, storage_for(folder).names_in(folder))
     return {
         name for name in names if (version := version_of_derived(name)) is None or version >= first
     }
 
 
-def _write(folder: Path, version: int, body: bytes) -> None:
+def _write(folder: str, version: int, body: bytes) -> None:
     """Replace a commit file atomically; what was there is kept."""
-    place = folder / commit_name(version)
-    fresh = folder / f".{place.name}.{secrets.token_hex(8)}.tmp"
-    fresh.write_bytes(body)
-    storage_for(str(folder)).make_durable(str(fresh))
-    if is_regular(place):
-        os.link(place, _free_place(folder, place.name))
+    storage, name = storage_for(folder), commit_name(version)
+    place = join(folder, name)
+    if storage.is_regular(place):
+        storage.link(place, _free_place(folder, name))
     else:
-        _move_out(folder, place.name)
-    fresh.replace(place)
-    _move_out(folder, checksum_file(str(place)).name)
-    storage_for(str(folder)).make_durable(str(place))
+        _move_out(folder, name)
+    storage.replace(place, body)
+    _move_out(folder, checksum_name(name))
 
 
-def _move_out(folder: Path, name: str) -> bool:
+def _move_out(folder: str, name: str) -> bool:
     """Whether the entry was there."""
-    try:
-        (folder / name).rename(_free_place(folder, name))
-    except FileNotFoundError:
-        return False
-    return True
+    return storage_for(folder).move(join(folder, name), _free_place(folder, name))
 
 
-def _free_place(folder: Path, name: str) -> Path:
+def _free_place(folder: str, name: str) -> str:
     """No name of a commit, wherever a reader looks."""
-    _make_folder(folder / UNDONE)
-    return folder / UNDONE / f"{name}.{secrets.token_hex(8)}"
+    _make_folder(join(folder, UNDONE))
+    return join(folder, UNDONE, f"{name}.{secrets.token_hex(8)}")
 
 
-def _make_folder(folder: Path) -> None:
+def _make_folder(folder: str) -> None:
     """A file or a link that leads nowhere is renamed first."""
-    if os.path.lexists(folder) and not folder.is_dir():
-        folder.rename(folder.with_name(f"{folder.name}{UNDONE}-{secrets.token_hex(8)}"))
-    folder.mkdir(parents=True, exist_ok=True)
+    storage = storage_for(folder)
+    if storage.is_taken(folder) and not storage.has_files(folder):
+        storage.move(folder, f"{folder}{UNDONE}-{secrets.token_hex(8)}")
+    storage.make_folder(folder)

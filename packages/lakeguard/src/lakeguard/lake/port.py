@@ -99,8 +99,15 @@ class GovernedTables(Protocol):
     def commits_since(self, location: str, version: int) -> Sequence[Commit]:
         """All commits after ``version``, in order; -1 is before the first."""
 
-    def read_log(self, location: str, recorded: Mapping[int, str]) -> RecordedLog:
-        """The log compared with the hashes of its recorded commits."""
+    def checkpoint_mark(self, location: str, version: int) -> str | None:
+        """Changes with every write to the checkpoint of that version; None if there is none."""
+
+    def read_log(self, location: str, recorded: Mapping[int, str], since: int = 0) -> RecordedLog:
+        """The log compared with the hashes of its recorded commits. With ``since``, the version of
+        a checkpoint that is known, its other entries are looked at from there on."""
+
+    def has_files(self, location: str, sizes: Mapping[str, int]) -> bool:
+        """Whether all these files of the table are there, each with its size."""
 
     def shown_difference(self, location: str, version: int, approved: Approved) -> str | None:
         """How a version differs for its readers from what was approved, or None."""

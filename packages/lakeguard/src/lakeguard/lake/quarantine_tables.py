@@ -15,9 +15,11 @@ from deltalake.exceptions import DeltaError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
 from lakeguard.lake.port import Shown, ShownFile
-from lakeguard_sdk.errors import TableUnreadable
+from lakeguard.lake.table_view import open_table
+from lakeguard_sdk.errors import LakeGuardError, TableUnreadable
 from lakeguard_sdk.model.delta_log import log_file
-from lakeguard_sdk.storage.storage import local_path, storage_for
+from lakeguard_sdk.storage.storage import storage_for, storage_options, table_uri
+from lakeguard_sdk.storage.store_errors import store_failure
 from lakeguard_sdk.types.schema import TableSchema
 
 
@@ -26,9 +28,9 @@ class DeltaQuarantineTables:
 
     def shown(self, location: str) -> Shown:
         try:
-            if not DeltaTable.is_deltatable(local_path(location)):
+            if not DeltaTable.is_deltatable(table_uri(location), storage_options(location)):
                 return Shown(-1, frozenset())
-            handle = DeltaTable(local_path(location))
+            handle = open_table(location)
             paths = handle.get_add_actions(flatten=True)["path"].to_pylist()
         except (DeltaError, OSError, ValueError) as error:
             raise _unreadable(location, error) from error
@@ -58,15 +60,16 @@ class DeltaQuarantineTables:
 
     def _create(self, location: str, schema: TableSchema, adds: list[AddAction]) -> None:
         create_table_with_add_actions(
-            local_path(location),
+            table_uri(location),
             Schema.from_json(schema.delta_json()),
             adds,
             mode="error",
+            storage_options=storage_options(location),
             commit_properties=CommitProperties(max_commit_retries=0),
         )
 
     def _commit(self, location: str, at: int, actions: list[AddAction | RemoveAction]) -> bool:
-        handle = DeltaTable(local_path(location))
+        handle = open_table(location)
         if handle.version() != at:
             return False
         handle.create_write_transaction(
@@ -94,7 +97,9 @@ def _remove(path: str) -> RemoveAction:
     return RemoveAction(path=path, data_change=True, deletion_timestamp=now)
 
 
-def _unreadable(location: str, error: Exception) -> TableUnreadable:
+def _unreadable(location: str, error: Exception) -> LakeGuardError:
+    if (known := store_failure(error, location)) is not None:
+        return known
     reason = next(iter(str(error).splitlines()), type(error).__name__)
     return unreadable(location, reason)
 

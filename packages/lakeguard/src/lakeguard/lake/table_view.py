@@ -15,9 +15,10 @@ import pyarrow.compute as pc
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
-from lakeguard_sdk.errors import TableUnreadable
+from lakeguard_sdk.errors import LakeGuardError, TableUnreadable
 from lakeguard_sdk.model.delta_log import TABLE_PROPERTIES, engine_reason
-from lakeguard_sdk.storage.storage import local_path
+from lakeguard_sdk.storage.storage import storage_options, table_uri
+from lakeguard_sdk.storage.store_errors import store_failure
 
 Columns = frozenset[tuple[str, str]]
 
@@ -55,10 +56,22 @@ class Shown:
         return set(self.files["path"].to_pylist())
 
 
+def open_table(location: str, version: int | None = None) -> DeltaTable:
+    """A new handle. Handles do not follow the table, so they are never cached.
+
+    Raises ``StoreUnavailable`` if the object store was, and says nothing about the table then.
+    """
+    uri, options = table_uri(location), storage_options(location)
+    try:
+        return DeltaTable(uri, version=version, storage_options=options)
+    except OSError as error:
+        raise store_failure(error, location) or error from None
+
+
 def read_view(location: str, version: int | None = None) -> Shown:
     """The head, or a version; raises ``TableUnreadable``."""
     try:
-        handle = DeltaTable(local_path(location), version=version)
+        handle = open_table(location, version)
         metadata, protocol = handle.metadata(), handle.protocol()
         features = frozenset(protocol.reader_features or ())
         return Shown(
@@ -73,7 +86,10 @@ def read_view(location: str, version: int | None = None) -> Shown:
         raise unreadable(location, error) from error
 
 
-def unreadable(location: str, error: Exception) -> TableUnreadable:
+def unreadable(location: str, error: Exception) -> LakeGuardError:
+    """``TableUnreadable``, unless the object store was unavailable: that is no damage."""
+    if (known := store_failure(error, location)) is not None:
+        return known
     reason = engine_reason(error)
     if isinstance(error, KeyError):
         reason = f"its log contradicts itself about {reason}"

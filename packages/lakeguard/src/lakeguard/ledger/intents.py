@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, Select, func, select
+from sqlalchemy import ColumnElement, Row, Select, and_, func, select, true
 
 from lakeguard.ledger.documents import put_text
 from lakeguard.settings import FileCheck
@@ -41,6 +41,16 @@ class ClosedIntent(FrozenModel):
     outcome: IntentOutcome
     commit: int
     sha256: str
+    checkpoint: str | None = None
+    """The mark of the checkpoint that was written with the commit."""
+
+
+class KnownCheckpoint(NamedTuple):
+    """A checkpoint as it was when the move that wrote it was completed."""
+
+    commit: int
+    seq: int
+    mark: str
 
 
 def hold_table(tx: Transaction, dataset_id: str) -> None:
@@ -75,6 +85,7 @@ def close_intent(tx: Transaction, closed: ClosedIntent) -> None:
         "commit_version": closed.commit,
         "commit_sha256": closed.sha256,
         "closed_at": at,
+        "checkpoint": closed.checkpoint,
     }
     outbox.record(tx, intent_outcomes, [row], at)
 
@@ -85,13 +96,16 @@ def next_seq(tx: Transaction, dataset_id: str) -> int:
 
 
 def open_intent(tx: Transaction, dataset_id: str) -> Intent | None:
-    """The open intent of the table, if any."""
-    query = (
-        select(intents.c.body)
+    """The open intent of the table, if any. It is the last: no number is taken while one is
+    open."""
+    row = tx.execute(
+        select(intents.c.body, intent_outcomes.c.outcome)
         .join(intent_outcomes, intent_outcomes.c.intent_id == intents.c.intent_id, isouter=True)
-        .where(intents.c.dataset_id == dataset_id, intent_outcomes.c.intent_id.is_(None))
-    )
-    return _intent(tx, query)
+        .where(intents.c.dataset_id == dataset_id)
+        .order_by(intents.c.seq.desc())
+        .limit(1)
+    ).first()
+    return None if row is None or row.outcome is not None else Intent.from_json(row.body)
 
 
 def left_intent(tx: Transaction, dataset_id: str) -> Intent | None:
@@ -180,8 +194,28 @@ def committed_hashes(tx: Transaction, dataset_id: str) -> dict[int, str]:
     return {row.commit_version: row.commit_sha256 for row in rows}
 
 
-def recorded_commits(tx: Transaction, dataset_id: str) -> dict[int, str]:
-    """Commit version → hash of the commit file, of every commit that LakeGuard made."""
+def known_checkpoint(tx: Transaction, dataset_id: str, commit: int) -> KnownCheckpoint | None:
+    """The last checkpoint at or before a commit that a move wrote."""
+    outcome = intent_outcomes.c
+    row = tx.execute(
+        select(outcome.commit_version, intents.c.seq, outcome.checkpoint)
+        .join(intents, intents.c.intent_id == outcome.intent_id)
+        .where(
+            intents.c.dataset_id == dataset_id,
+            outcome.commit_version <= commit,
+            outcome.checkpoint.is_not(None),
+        )
+        .order_by(intents.c.seq.desc())
+        .limit(1)
+    ).first()
+    return None if row is None else KnownCheckpoint(*row)
+
+
+def recorded_commits(
+    tx: Transaction, dataset_id: str, numbers: range | None = None
+) -> dict[int, str]:
+    """Commit version → hash of the commit file, of every commit that LakeGuard made; with
+    ``numbers``, of these moves alone."""
     created = tx.scalar(
         select(governed_tables.c.created_sha256).where(governed_tables.c.dataset_id == dataset_id)
     )
@@ -190,10 +224,27 @@ def recorded_commits(tx: Transaction, dataset_id: str) -> dict[int, str]:
     rows = tx.execute(
         select(outcome.commit_version, outcome.commit_sha256)
         .join(intents, intents.c.intent_id == outcome.intent_id)
-        .where(intents.c.dataset_id == dataset_id, outcome.outcome.in_(ours))
+        .where(intents.c.dataset_id == dataset_id, outcome.outcome.in_(ours), _among(numbers))
     )
     found = {row.commit_version: row.commit_sha256 for row in rows}
-    return found if created is None else {0: created, **found}
+    if created is None or (numbers is not None and numbers.start > 1):
+        return found
+    return {0: created, **found}
+
+
+def files_of_moves(tx: Transaction, dataset_id: str, numbers: range) -> dict[str, int]:
+    """Sizes of the files that these moves added, by path; some may have been removed since."""
+    bodies = tx.scalars(
+        select(intents.c.body).where(intents.c.dataset_id == dataset_id, _among(numbers))
+    )
+    files = (file for body in bodies for file in json.loads(body)["adds"])
+    return {file["path"]: file["size"] for file in files}
+
+
+def _among(numbers: range | None) -> ColumnElement[bool]:
+    if numbers is None:
+        return true()
+    return and_(intents.c.seq >= numbers.start, intents.c.seq < numbers.stop)
 
 
 def record_table(
@@ -254,4 +305,5 @@ def _closed(row: Row[Any]) -> ClosedIntent:
         outcome=IntentOutcome(row.outcome),
         commit=row.commit_version,
         sha256=row.commit_sha256,
+        checkpoint=row.checkpoint,
     )

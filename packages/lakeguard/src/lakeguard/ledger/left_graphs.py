@@ -62,17 +62,3 @@ def _left() -> Select[Any]:
         .join(known, first.c.number > known.c.number)
         .where(known.c.dag_version_id == active)
     )
-
-
-GRAPH_KEPT = """(old.dag_version_id IS NULL OR (
-    SELECT min(a.number) FROM dag_activations a
-    WHERE a.org_id = %(org_id)s AND a.dag_version_id = old.dag_version_id
-) <= (
-    SELECT min(a.number) FROM dag_activations a
-    WHERE a.org_id = %(org_id)s AND a.dag_version_id = (
-        SELECT b.dag_version_id FROM dag_activations b
-        WHERE b.org_id = %(org_id)s ORDER BY b.number DESC LIMIT 1
-    )
-))"""
-"""As ``left_graphs``: a condition of PostgreSQL on a task ``old``, by its statement's snapshot. A
-deployment that commits while the statement waits counts as later."""

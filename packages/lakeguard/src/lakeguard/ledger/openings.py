@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from sqlalchemy import select
@@ -105,6 +106,26 @@ def lineage_of_run(tx: Transaction, run_id: str) -> BatchLineage | None:
         )
     )
     return None if found is None else BatchLineage.from_json(get_document(tx, found))
+
+
+def lineages_of_runs(tx: Transaction, dataset_id: str) -> Iterator[BatchLineage]:
+    """Of all runs of a dataset, published or not: each lineage once."""
+    runs, opened = run_schemas.c, run_openings.c
+    query = (
+        select(runs.lineage_hash)
+        .join(run_openings, opened.run_id == runs.run_id)
+        .where(opened.org_id == tx.org_id, opened.dataset_id == dataset_id)
+        .where(runs.lineage_hash.is_not(None))
+    )
+    for found in sorted(set(tx.scalars(query))):
+        yield BatchLineage.from_json(get_document(tx, found))
+
+
+def has_run(tx: Transaction, dataset_id: str) -> bool:
+    """Whether a run of the dataset was ever opened."""
+    opened = run_openings.c
+    query = select(opened.run_id).where(opened.org_id == tx.org_id, opened.dataset_id == dataset_id)
+    return tx.scalar(query.limit(1)) is not None
 
 
 def schema_verdict(tx: Transaction, run_id: str) -> SchemaVerdict | None:

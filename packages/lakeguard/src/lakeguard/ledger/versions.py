@@ -20,6 +20,7 @@ from lakeguard.state.schema import (
     decisions,
     materializations,
     run_history,
+    run_openings,
     version_inputs,
 )
 from lakeguard.state.transaction import Transaction
@@ -298,10 +299,29 @@ def evidence_of_versions(
     return {row.version: (row.evidence_hash, row.decided_at) for row in rows}
 
 
+def last_pointer_rows(tx: Transaction, dataset_id: str, most: int) -> list[Row[Any]]:
+    """The last moves of the pointer, oldest first."""
+    table = dataset_pointers.c
+    query = select(dataset_pointers).where(table.dataset_id == dataset_id)
+    return list(tx.execute(query.order_by(table.ordinal.desc()).limit(most)))[::-1]
+
+
 def pointer_rows(tx: Transaction, dataset_id: str) -> list[Row[Any]]:
     table = dataset_pointers.c
     query = select(dataset_pointers).where(table.dataset_id == dataset_id).order_by(table.ordinal)
     return list(tx.execute(query))
+
+
+def last_versions(tx: Transaction, dataset_id: str) -> list[int]:
+    """The last version of each revision of the definition that versions were built by."""
+    version, opened = data_versions.c, run_openings.c
+    query = (
+        select(func.max(version.version))
+        .join(run_openings, opened.run_id == version.run_id)
+        .where(version.dataset_id == dataset_id)
+        .group_by(opened.dataset_revision)
+    )
+    return sorted(tx.scalars(query))
 
 
 def stored_version(tx: Transaction, dataset_id: str, version: int) -> StoredVersion | None:

@@ -37,6 +37,7 @@ __all__ = [
     "current_source",
     "current_target",
     "dataset_by_id",
+    "dataset_names",
     "definition_at",
     "definition_in_force",
     "definitions_since",
@@ -58,9 +59,12 @@ def require_dataset(tx: Transaction, name: DatasetName) -> RegisteredDataset:
     """The latest revision of a dataset; NotRegistered, with the nearest name, if missing."""
     found = current_definition(tx, name)
     if found is None:
-        names = tx.execute(queries.dataset_names(tx.org_id)).scalars().all()
-        raise NotRegistered(dataset=name, hint=did_you_mean(name, names))
+        raise NotRegistered(dataset=name, hint=did_you_mean(name, dataset_names(tx)))
     return found
+
+
+def dataset_names(tx: Transaction) -> list[DatasetName]:
+    return [DatasetName(name) for name in tx.scalars(queries.dataset_names(tx.org_id))]
 
 
 def dataset_by_id(tx: Transaction, dataset_id: str) -> RegisteredDataset:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from lakeguard.relay.tables import CHAIN
-from lakeguard.state.locks import sole_by_file
 from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
-from lakeguard_sdk.errors import LedgerUnreadable
+from lakeguard_sdk.errors import LedgerUnreadable, StateUnavailable
 from lakeguard_sdk.model.delta_log import log_file
-from lakeguard_sdk.storage.fault_points import reached
-from lakeguard_sdk.storage.storage import join, local_path, storage_for
+from lakeguard_sdk.storage.storage import is_remote, join, local_path, storage_for
 
 LEDGER_FOLDER = "_lakeguard"
 OWNER_FILE = "plane.json"
@@ -45,45 +41,40 @@ def holds_ledger(root: str) -> bool:
     return storage_for(root).exists(log_file(join(root, CHAIN), 0))
 
 
-def alone_on_lake(root: str, wait_seconds: float) -> AbstractContextManager[bool]:
-    """Lock the ledger against other States; False if another holds the lock."""
-    return sole_by_file(Path(local_path(join(root, ".writing.lock"))), wait_seconds)
-
-
 def read_owner(root: str) -> Ownership | None:
     location = join(root, OWNER_FILE)
-    storage = storage_for(location)
-    if not storage.exists(location):
-        return None
     try:
-        return Ownership.from_json(storage.read_bytes(location))
+        return Ownership.from_json(storage_for(location).read_bytes(location))
+    except FileNotFoundError:
+        return None
     except (ValidationError, OSError) as error:
         raise LedgerUnreadable(location=location, reason=f"not readable: {error}") from error
 
 
 def claim(root: str, owner: Ownership) -> Ownership:
     """Claim an unowned lake; return the owner."""
-    file = Path(local_path(join(root, OWNER_FILE)))
-    file.parent.mkdir(parents=True, exist_ok=True)
-    fresh = _write_beside(file, owner)
-    with suppress(FileExistsError):
-        os.link(fresh, file)
-    fresh.unlink()
-    storage_for(root).make_durable(str(file))
+    storage_for(root).create(join(root, OWNER_FILE), _content(owner))
     return read_owner(root) or owner
 
 
-def replace(root: str, owner: Ownership) -> None:
-    """Replace ``plane.json`` atomically."""
-    file = Path(local_path(join(root, OWNER_FILE)))
-    fresh = _write_beside(file, owner)
-    reached("owner.written")
-    fresh.replace(file)
-    storage_for(root).make_durable(str(file))
+def replace(root: str, before: Ownership | None, after: Ownership) -> None:
+    """Replace ``plane.json`` atomically; ``StateUnavailable`` if it is not as ``before``."""
+    storage, location = storage_for(root), join(root, OWNER_FILE)
+    if before is None:
+        done = storage.create(location, _content(after))
+    else:
+        mark = storage.mark(location)
+        same = read_owner(root) == before
+        done = same and storage.update(location, _content(after), mark)
+    if not done:
+        reason = "another process has changed plane.json meanwhile"
+        raise StateUnavailable(place=location, reason=reason)
 
 
 def remove_left_copies(root: str, now: datetime) -> int:
     """Remove copies of ``plane.json`` that killed processes left; returns their number."""
+    if is_remote(root):  # an object is written whole or not at all
+        return 0
     folder = Path(local_path(root))
     left = 0
     for copy in folder.glob(f".{OWNER_FILE}.*"):
@@ -95,8 +86,5 @@ def remove_left_copies(root: str, now: datetime) -> int:
     return left
 
 
-def _write_beside(file: Path, owner: Ownership) -> Path:
-    fresh = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
-    fresh.write_text(owner.to_json() + "\n")
-    storage_for(str(file)).make_durable(str(fresh))
-    return fresh
+def _content(owner: Ownership) -> bytes:
+    return f"{owner.to_json()}\n".encode()

@@ -13,6 +13,7 @@ from lakeguard.relay.attach import give_identity, owned
 from lakeguard.relay.chain import GENESIS, next_head
 from lakeguard.relay.chain_recount import Recount, links_in
 from lakeguard.relay.deliver import Ledger, collect_current
+from lakeguard.relay.lake_lock import alone_on_lake
 from lakeguard.relay.owner import Ownership, ledger_root, read_owner
 from lakeguard.relay.rows import PlainRow, from_arrow
 from lakeguard.relay.stamp import (
@@ -110,13 +111,12 @@ class Rebuild:
         self.state.database.migrate()
         with (
             self.state.database.sole(f"relay-{self.state.org_id}", _PATIENCE_SECONDS) as here,
-            owners.alone_on_lake(root, _PATIENCE_SECONDS) as there,
+            alone_on_lake(root, _PATIENCE_SECONDS) as there,
         ):
             if not (here and there):
                 reason = "another process is writing to the ledger"
                 raise RebuildRefused(reason=reason, fix="lakeguard rebuild")
-            ledger = Ledger(root, _THREADS)
-            return self._restore(ledger, read_owner(root) or self._orphaned(ledger), replace)
+            return self._restore(Ledger(root, _THREADS), read_owner(root), replace)
 
     def _orphaned(self, ledger: Ledger) -> Ownership:
         """The owner, or one derived from the chain if ``plane.json`` was lost."""
@@ -131,7 +131,8 @@ class Rebuild:
             tables=tuple(there),
         )
 
-    def _restore(self, ledger: Ledger, owner: Ownership, replace: bool) -> Rebuilt:
+    def _restore(self, ledger: Ledger, known: Ownership | None, replace: bool) -> Rebuilt:
+        owner = known or self._orphaned(ledger)
         self._refuse_to_lose()
         recorded = {name: table for name, table in ledger_tables().items() if name in owner.tables}
         links = links_in(ledger.files(chain_table()).read()) if CHAIN in recorded else []
@@ -154,7 +155,7 @@ class Rebuild:
             batch = links[-1].batch if links else 0
             now = {"state_id": state_id, "since": tx.now(), "batch": batch, "head": head}
             reached("rebuild.filled")
-            owners.replace(ledger.root, owner.model_copy(update=now))
+            owners.replace(ledger.root, known, owner.model_copy(update=now))
             reached("rebuild.owner_updated")
         return Rebuilt(
             rows=rows,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from lakeguard.relay import owner
 from lakeguard.relay.attach import owned
 from lakeguard.relay.chain import GENESIS
+from lakeguard.relay.lake_lock import alone_on_lake
 from lakeguard.relay.owner import Ownership, ledger_root
 from lakeguard.relay.stamp import (
     Stamped,
@@ -39,7 +40,9 @@ def _writable(root: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise LedgerUnreadable(location=root, reason=f"not writable: {error.strerror}") from error
+        raise LedgerUnreadable(
+            location=root, reason=f"not writable: {error.strerror or error}"
+        ) from error
 
 
 @dataclass(eq=False)
@@ -77,7 +80,7 @@ class Relay:
         """Only one process per State, and one State per lake, delivers at a time."""
         with (
             self.state.database.sole(f"relay-{self.state.org_id}", _PATIENCE_SECONDS) as here,
-            owner.alone_on_lake(self.root, _PATIENCE_SECONDS if here else 0.0) as there,
+            alone_on_lake(self.root, _PATIENCE_SECONDS if here else 0.0) as there,
         ):
             if not (here and there):
                 reason = "another process has been writing to the ledger for a minute"
@@ -94,7 +97,8 @@ class Relay:
         known = self._owner()
         made = ledger.create_tables(known.tables)
         if made:
-            owner.replace(self.root, known.model_copy(update={"tables": (*known.tables, *made)}))
+            after = known.model_copy(update={"tables": (*known.tables, *made)})
+            owner.replace(self.root, known, after)
 
     def _owner(self) -> Ownership:
         """Checked before every write: another State may have taken the lake over."""
@@ -122,9 +126,8 @@ class Relay:
         ledger.send(shipments, link, self.state.org_id)
         reached("relay.sent")
         if known.batch < link.batch:
-            owner.replace(
-                self.root, known.model_copy(update={"batch": link.batch, "head": link.head})
-            )
+            after = known.model_copy(update={"batch": link.batch, "head": link.head})
+            owner.replace(self.root, known, after)
         reached("relay.owner_updated")
         with self.state.write() as tx:
             mark_delivered(tx, link.batch)

@@ -24,10 +24,12 @@ PRIVATE = frozenset(
         "users",
         "job_schedules",
         "trigger_cursors",
+        "stream_reports",
         CHAIN,
     }
 )
-"""Not mirrored row by row: relay tables, users and cursors. The chain is written with its batch."""
+"""Not mirrored row by row: relay tables, users, cursors, reports of streams. The chain is
+written with its batch."""
 
 CURRENT: dict[str, tuple[str, ...]] = {
     "dataset_registry": ("dataset_registry_revisions",),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from importlib.metadata import entry_points, version
 from pathlib import Path
@@ -20,9 +22,9 @@ from lakeguard.state.database import Database
 from lakeguard.state.health_check import examine_database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.core.frozen_model import FrozenModel
-from lakeguard_sdk.errors import LakeGuardError, StateLoginRefused
+from lakeguard_sdk.errors import LakeGuardError, StateLoginRefused, StoreUnavailable
 from lakeguard_sdk.model.notifications import Topic
-from lakeguard_sdk.storage.storage import local_path
+from lakeguard_sdk.storage.storage import Storage, is_remote, join, local_path, storage_for
 
 DOCTORS = "lakeguard_sdk.doctors"
 """Entry points of data planes. Each is called without arguments and returns a list of
@@ -112,6 +114,9 @@ def _database(settings: Settings, open_state: OpenState) -> Finding:
 
 
 def _lake(settings: Settings) -> Finding:
+    if is_remote(settings.lake):
+        settings.reach_lake()
+        return _store(settings.lake)
     place = Path(local_path(settings.lake))
     if not place.is_dir():
         return Finding(
@@ -122,6 +127,18 @@ def _lake(settings: Settings) -> Finding:
             name="Lake", ok=False, detail=f"{place} is not writable", fix=f"chmod u+rwx {place}"
         )
     return Finding(name="Lake", ok=True, detail=f"{place}, writable")
+
+
+def _store(lake: str) -> Finding:
+    """Whether the store can be written, and lets one of several conditional writers win."""
+    try:
+        problem = conditional_write_problem(lake)
+    except (OSError, ValueError, StoreUnavailable) as error:
+        problem = str(error)
+    if problem is None:
+        return Finding(name="Lake", ok=True, detail=f"{lake}, writable, conditional writes hold")
+    fix = "edit [env.NAME.storage] in lakeguard.toml"
+    return Finding(name="Lake", ok=False, detail=problem, fix=fix)
 
 
 def _channels(settings: Settings, open_state: OpenState) -> Iterator[Finding]:
@@ -154,3 +171,41 @@ def _channel_finding(topic: Topic, health: ChannelHealth) -> Finding:
     tried = f"lakeguard {topic}s test {health.channel}"
     fix = f"lakeguard {topic}s send --again" if health.dead else tried
     return Finding(name=name, ok=False, detail=f"{detail}: {health.problem}", fix=fix)
+
+
+# Whether an object store keeps what a lake needs: of several conditional writers, one wins.
+
+_WRITERS = 8
+_ROUNDS = 5
+_FOLDER = "_lakeguard/.doctor"
+
+
+def conditional_write_problem(lake: str) -> str | None:
+    """Why tables in the store would lose commits, or None. Writes and removes a few objects."""
+    storage = storage_for(lake)
+    for _ in range(_ROUNDS):
+        place = join(lake, _FOLDER, secrets.token_hex(8))
+        try:
+            problem = _raced(storage, place)
+        finally:
+            storage.remove(place, lake)
+        if problem is not None:
+            return f"{lake}: {problem}; a lake there would lose commits without an error"
+    return None
+
+
+def _raced(storage: Storage, place: str) -> str | None:
+    won = _winners(lambda body: storage.create(place, body))
+    if won != 1:
+        return f"{won} of {_WRITERS} writers created the same object (If-None-Match)"
+    mark = storage.mark(place)
+    won = _winners(lambda body: storage.update(place, body, mark))
+    if won != 1:
+        return f"{won} of {_WRITERS} writers replaced the same state of an object (If-Match)"
+    return None
+
+
+def _winners(write: Callable[[bytes], bool]) -> int:
+    bodies = [secrets.token_bytes(16) for _ in range(_WRITERS)]
+    with ThreadPoolExecutor(_WRITERS) as pool:
+        return sum(pool.map(write, bodies))

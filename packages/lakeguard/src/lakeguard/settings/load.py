@@ -13,7 +13,7 @@
     retention_days = 30
 
     [env.prod]
-    lake = "/srv/lake"
+    lake = "s3://company-lake/gold-standard"
     database = "postgresql://lakeguard@db.example:5432/governance"
     password = "env:LAKEGUARD_DB_PASSWORD"
 
@@ -25,6 +25,7 @@ which are resolved on use.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -33,6 +34,7 @@ from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 from lakeguard.settings.channels import read_alert_channels, read_event_channels
 from lakeguard.settings.settings import (
     DEFAULT_SCHEMA,
+    HERE,
     AlertChannel,
     DatabaseSettings,
     DispatchSettings,
@@ -42,11 +44,15 @@ from lakeguard.settings.settings import (
     MaintenanceSettings,
     SecretsSettings,
     Settings,
+    StorageSettings,
+    problem_of_address,
 )
 from lakeguard.settings.settings_text import SettingsText
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.errors import NoProject
 from lakeguard_sdk.security.secret_values import is_sensitive_key, looks_secret
+from lakeguard_sdk.storage.clouds import CLOUDS
+from lakeguard_sdk.storage.storage import LAKE_SCHEMES
 
 SETTINGS_FILE = "lakeguard.toml"
 ENV_VARIABLE = "LAKEGUARD_ENV"
@@ -54,7 +60,7 @@ DEFAULT_ENV = "dev"
 TOP_KEYS = ("default_env", "env", "alerts", "events", "inbox")
 ENV_KEYS = (
     "lake", "database", "schema", "password", "organisation", "spark", "maintenance", "alerts",
-    "events", "dispatch", "inbox", "check_files", "secrets",
+    "events", "dispatch", "inbox", "check_files", "secrets", "storage",
 )  # fmt: skip
 DEFAULT_DATABASE = "sqlite:.lakeguard/state.db"
 SERVER_FILES = ("sslcert", "sslkey", "sslrootcert")
@@ -64,6 +70,8 @@ MOST = 100_000
 """Maximum days, megabytes or files."""
 MOST_ATTEMPTS = 100
 MOST_SECONDS = 86_400
+_STORE_LIMITS = ("timeout_seconds", "retry_seconds")
+_FOLDER = re.compile(r"[A-Za-z0-9_.=-]+")
 
 
 def find_project(start: Path) -> Path:
@@ -107,6 +115,7 @@ class _Reader(SettingsText):
             folder=self.file.parent,
             env=env,
             lake=self._lake(table, f"{where}.lake"),
+            storage=self._storage(table, f"{where}.storage"),
             database=self._database(table, where),
             organisation=self.word(table, "organisation", f"{where}.organisation", "default"),
             spark=dict(self._spark(self.table(table, "spark", f"{where}.spark"), where)),
@@ -124,12 +133,52 @@ class _Reader(SettingsText):
         scheme = urlsplit(text).scheme
         if scheme == "file":
             return text
+        if scheme in LAKE_SCHEMES:
+            return self._store(text, key)
         if "://" in text:
-            raise self.error(f"{key}: {scheme}:// locations are not supported yet; write a folder")
+            known = " or ".join(f"{name}://BUCKET/FOLDER" for name in LAKE_SCHEMES)
+            reason = "has no access for Spark yet" if scheme in CLOUDS else "is not supported"
+            raise self.error(f"{key}: {scheme}:// {reason}; write a folder, or {known}")
         place = str((self.file.parent / text).resolve())
         if "%" in place:
             raise self.error(f"{key}: a path with a % cannot hold Delta tables")
         return place
+
+    def _store(self, text: str, key: str) -> str:
+        """A bucket, or a folder of one. Messages never show it, because it may contain a secret."""
+        bucket, *folders = text.partition("://")[2].rstrip("/").split("/")
+        plain = re.fullmatch(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", bucket)
+        odd = any(part in ("", ".", "..") or not _FOLDER.fullmatch(part) for part in folders)
+        if not plain or odd:
+            raise self.error(f"{key}: write {LAKE_SCHEMES[0]}://BUCKET/FOLDER in plain letters")
+        return text.rstrip("/")
+
+    def _storage(self, table: Mapping[str, Any], where: str) -> StorageSettings:
+        section = self.table(table, "storage", where)
+        self.check_keys(section, StorageSettings.model_fields, where)
+        keys = {
+            name: self.secret(section, name, f"{where}.{name}")
+            for name in ("access_key", "secret_key")
+        }
+        if (keys["access_key"] is None) != (keys["secret_key"] is None):
+            raise self.error(f"{where}: write both access_key and secret_key, or neither")
+        region = self.optional_text(section, "region", f"{where}.region")
+        endpoint = self._endpoint(section, f"{where}.endpoint")
+        limits = {name: section[name] for name in _STORE_LIMITS if name in section}
+        for name, value in limits.items():
+            if type(value) is not int or not 1 <= value <= MOST_SECONDS:
+                raise self.error(f"{where}.{name}: write a whole number from 1 to {MOST_SECONDS:,}")
+        return StorageSettings(endpoint=endpoint, region=region, **keys, **limits)
+
+    def _endpoint(self, section: Mapping[str, Any], key: str) -> str:
+        text = self.optional_text(section, "endpoint", key)
+        problem = problem_of_address(text, allow_http=True) if text else ""
+        parts = urlsplit(text)
+        if not problem and parts.scheme == "http" and parts.hostname not in HERE:
+            problem = "write https://; http:// is for a store on this machine"
+        if problem:
+            raise self.error(f"{key}: {problem}")
+        return text
 
     def _database(self, table: Mapping[str, Any], where: str) -> DatabaseSettings:
         key = f"{where}.database"

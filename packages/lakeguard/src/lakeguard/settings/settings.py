@@ -13,6 +13,8 @@ from lakeguard_sdk.core.enums import Layer, Severity
 from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.errors import SettingsError
 from lakeguard_sdk.model.notifications import AlertKind, EventKind
+from lakeguard_sdk.storage.storage import is_remote, register_store
+from lakeguard_sdk.storage.store_options import RETRY_SECONDS, TIMEOUT_SECONDS, StoreOptions
 
 # Leases, heartbeats, retries and backoff.
 
@@ -198,12 +200,28 @@ class SecretsSettings(FrozenModel):
     """Program and arguments; NAME is added as the last one, and the secret is what it prints."""
 
 
+class StorageSettings(FrozenModel):
+    """How the object store of a lake is reached. Without keys, by the standard chain of the cloud:
+    environment, profile, web identity, instance."""
+
+    endpoint: str = ""
+    """Of an S3-compatible store; empty for AWS."""
+    region: str = ""
+    access_key: SecretReference | None = None
+    secret_key: SecretReference | None = None
+    timeout_seconds: int = TIMEOUT_SECONDS
+    """For the response to one request."""
+    retry_seconds: int = RETRY_SECONDS
+    """How long a request is repeated that was not answered, or answered with a 5xx status."""
+
+
 class Settings(FrozenModel):
     """One environment of one project; all paths are absolute."""
 
     folder: Path
     env: Word
     lake: str
+    storage: StorageSettings = StorageSettings()
     database: DatabaseSettings
     organisation: Word
     spark: dict[str, str]
@@ -214,6 +232,20 @@ class Settings(FrozenModel):
     event_channels: tuple[EventChannel, ...] = ()
     inbox: InboxSettings = InboxSettings()
     secrets: SecretsSettings = SecretsSettings()
+
+    def reach_lake(self) -> None:
+        """Tell this process how to reach the object store of the lake; keys are resolved on use."""
+        if is_remote(self.lake):
+            given = self.storage
+            options = StoreOptions(
+                given.endpoint,
+                given.region,
+                given.access_key,
+                given.secret_key,
+                timeout_seconds=given.timeout_seconds,
+                retry_seconds=given.retry_seconds,
+            )
+            register_store(self.lake, options)
 
 
 def _content_of(file: Path) -> tuple[str, str]:

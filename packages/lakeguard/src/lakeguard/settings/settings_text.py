@@ -56,6 +56,9 @@ class SettingsText:
             raise self.error(f"{where}: must not be empty")
         return value
 
+    def optional_text(self, table: Mapping[str, Any], key: str, where: str) -> str:
+        return self.text(table, key, where, "") if key in table else ""
+
     def word(self, table: Mapping[str, Any], key: str, where: str, default: str) -> str:
         value = self.text(table, key, where, default)
         try:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 
-FEW = 8
+FEW_ROWS = 8
 """Below this many rows, plain statements are faster than an array of rows."""
 _MOST_ON_SQLITE = 1_000
 """Rows per INSERT … RETURNING: SQLite allows at most 32,766 parameters."""
@@ -65,7 +65,7 @@ def insert_all(tx: Transaction, table: Table, rows: Sequence[Row]) -> None:
     """Insert rows that all have the columns of the first."""
     if not rows:
         return
-    if tx.dialect.name != "postgresql" or len(rows) < FEW:
+    if tx.dialect.name != "postgresql" or len(rows) < FEW_ROWS:
         tx.execute(_insert(table), list(rows))
         return
     new = _given(table, rows)
@@ -105,28 +105,16 @@ class NumberedUpdate:
     rows: Sequence[Row]
     key: str
     number: str
-    guard: Guard | None = None
-
-
-@dataclass(frozen=True)
-class Guard:
-    """A condition of PostgreSQL on each of a few rows, ``old`` before and ``given`` after, with
-    parameters as the driver takes them."""
-
-    condition: str
-    values: Mapping[str, Any]
 
 
 def update_numbered(tx: Transaction, new_values: NumberedUpdate) -> int:
     """How many rows were changed."""
     table, rows = new_values.table, new_values.rows
     key, number = new_values.key, new_values.number
-    if new_values.guard is not None:
-        raise ValueError("a guard needs PostgreSQL")
     if not rows:
         return 0
     values = [name for name in rows[0] if name != key]
-    if tx.dialect.name == "postgresql" and len(rows) >= FEW:
+    if tx.dialect.name == "postgresql" and len(rows) >= FEW_ROWS:
         new = _given(table, rows)
         statement = (
             update(table)
@@ -147,17 +135,12 @@ def write_together(
 ) -> int:
     """Update and insert in one statement of PostgreSQL; return how many rows were updated: all, or
     none, and then nothing is inserted. Rows of one table are inserted in order."""
-    guard = new_values.guard
     changed = new_values.table, tuple(new_values.rows[0])
     tables = tuple((table, tuple(rows[0])) for table, rows in added)
-    condition = "" if guard is None else guard.condition
     several = len(new_values.rows) > 1
-    statement = _together(
-        changed, new_values.key, new_values.number, condition, tables, several=several
-    )
+    statement = _together(changed, new_values.key, new_values.number, tables, several=several)
     values: dict[str, Any] = {"changed": _as_json(new_values.table, new_values.rows)}
     values["keys"] = [row[new_values.key] for row in new_values.rows]
-    values |= {} if guard is None else guard.values
     values |= {f"rows_{place}": _as_json(*each) for place, each in enumerate(added)}
     return int(tx.value_of(statement, values))
 
@@ -170,18 +153,15 @@ def _together(
     changed: _Columns,
     key: str,
     number: str,
-    guard: str,
     added: tuple[_Columns, ...],
     *,
     several: bool,
 ) -> str:
-    """Built once for each set of tables and columns, as every single claim and report runs it. Made
-    of their names and of the constant text of a guard only."""
+    """Built once for each set of tables and columns, of their names only."""
     table, columns = changed
     values = ", ".join(f'"{name}" = given."{name}"' for name in columns if name != key)
     where = f'old."{key}" = given."{key}" AND old."{number}" = given."{number}" - 1'
     where += f' AND old."{key}" = ANY(CAST(%(keys)s AS varchar[]))'  # for the index
-    where += f" AND {guard}" if guard else ""
     source, parts = _recordset(table, "changed"), list[str]()
     if several:
         matching = f'SELECT 1 FROM "{table.name}" AS old, {source} WHERE {where} FOR UPDATE OF old'  # noqa: S608
@@ -222,7 +202,7 @@ def update_all(tx: Transaction, table: Table, rows: Sequence[Row], keys: Sequenc
     if not rows:
         return
     values = [name for name in rows[0] if name not in keys]
-    if tx.dialect.name == "postgresql" and len(rows) >= FEW:
+    if tx.dialect.name == "postgresql" and len(rows) >= FEW_ROWS:
         new = _given(table, rows)
         statement = (
             update(table)

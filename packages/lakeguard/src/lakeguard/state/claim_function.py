@@ -6,16 +6,14 @@ before each of them, so the job is judged as it is once its lock is held.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, cast
 
-from sqlalchemy import URL, BindParameter, ClauseElement, Select, Table, literal_column
+from sqlalchemy import URL, BindParameter, ClauseElement, Select, literal_column
 from sqlalchemy.sql.visitors import replacement_traverse
 
 from lakeguard.state.locks import key_of
-from lakeguard.state.outbox import immutable_columns
+from lakeguard.state.outbox import recorded
 from lakeguard.state.queue_order import head
-from lakeguard.state.tables.metadata import UtcTime
 from lakeguard.state.tables.tasks import task_attempts, task_transitions
 
 CLAIM = "lakeguard_claim_tasks"
@@ -31,10 +29,12 @@ PARAMETERS = {
     "run_ids": "text[]",
     "lease_tokens": "text[]",
     "lease_expires_at": "timestamptz",
+    "patient": "boolean",
 }
 """``job_lock`` and a job's id are the name of its lock. ``jobs`` has the jobs that the caller knows
 by id, each as definition hash, concurrency, and hash of its terms. There is a run id and a lease
-token for each task that the caller wants."""
+token for each task that is wanted. Who is not ``patient`` waits for a job for ``_MOMENT`` only."""
+_MOMENT = "20ms"
 ALL, AGAIN, SEARCH = "all", "again", "search"
 """Why there are not more tasks: these are all that were wanted or are due; another claim holds the
 job of the next one; or that job is unknown to the caller or does not let it start, so that the
@@ -101,15 +101,24 @@ BEGIN
             IF NOT pg_try_advisory_xact_lock(lock) THEN
                 reason := '{AGAIN}';
                 EXIT WHEN place > 1;
-                PERFORM pg_advisory_xact_lock(lock);
+                BEGIN
+                    IF NOT given_patient THEN
+                        PERFORM set_config('lock_timeout', '{_MOMENT}', true);
+                    END IF;
+                    PERFORM pg_advisory_xact_lock(lock);
+                EXCEPTION WHEN lock_not_available THEN
+                    IF given_patient THEN
+                        RAISE;
+                    END IF;
+                    EXIT;
+                END;
                 reason := '{SEARCH}';
             END IF;
             EXIT WHEN NOT ({_MAY_START});
             reason := '{ALL}';
         END IF;
         UPDATE tasks SET {new} WHERE tasks.task_id = head.task_id RETURNING * INTO head;
-        {_recorded(task_transitions, _TRANSITION)}
-        {_recorded(task_attempts, _ATTEMPT)}
+        {recorded({task_transitions: _TRANSITION, task_attempts: _ATTEMPT}, "given_at")}
         claimed := claimed || row_to_json(head);
     END LOOP;
     RETURN json_build_object('tasks', coalesce(claimed, '{{}}'), 'reason', reason);
@@ -143,24 +152,3 @@ def _head() -> str:
     named = cast("Select[Any]", replacement_traverse(statement, {}, parameter))
     dialect = URL.create("postgresql").get_dialect()()
     return str(named.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
-
-
-def _recorded(table: Table, values: Mapping[str, str]) -> str:
-    """Insert a row and its row of the outbox."""
-    columns = ", ".join(f'"{name}"' for name in values)
-    members = (
-        f"""'"{name}":' || {_json(table, name, values[name])}"""
-        for name in immutable_columns(table)
-        if name in values
-    )
-    payload = f"'{{' || concat_ws(',', {', '.join(members)}) || '}}'"
-    return f"""INSERT INTO {table.name} ({columns}) VALUES ({", ".join(values.values())});
-        INSERT INTO outbox (org_id, topic, payload, created_at)
-        VALUES (head.org_id, '{table.name}', {payload}, given_at);"""
-
-
-def _json(table: Table, name: str, value: str) -> str:
-    """As ``outbox.payloads`` writes it; NULL, which drops the member, for NULL."""
-    if isinstance(table.c[name].type, UtcTime):
-        value = f"""to_char({value} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
-    return f"to_json({value})::text"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event
@@ -51,6 +52,10 @@ _SESSION = {
 }
 """TCP keepalives: a dead client is detected within a minute and its locks are released."""
 
+_FIND_BY_KEY = {"enable_seqscan": "off"}
+"""For statements that find each row by its key: a session that planned them, or the check of a
+foreign key, while a table was empty would scan it until the next ANALYZE."""
+
 
 def postgresql_engine(
     url: URL,
@@ -74,7 +79,12 @@ class AutocommitConnections:
         self, engine: Engine, url: URL, schema: str, password: Callable[[], str] | None
     ) -> None:
         self._engine = _postgresql_engine(
-            url, schema, password, pool_reset_on_return=None, isolation_level="AUTOCOMMIT"
+            url,
+            schema,
+            password,
+            _FIND_BY_KEY,
+            pool_reset_on_return=None,
+            isolation_level="AUTOCOMMIT",
         )
         self._engine.update_execution_options(**{_BESIDE: engine})
         self._ready: list[tuple[Connection, float]] = []
@@ -120,7 +130,11 @@ def engine_of(connection: Connection) -> Engine:
 
 
 def _postgresql_engine(
-    url: URL, schema: str, password: Callable[[], str] | None, **options: Any
+    url: URL,
+    schema: str,
+    password: Callable[[], str] | None,
+    session: Mapping[str, str] = MappingProxyType({}),
+    **options: Any,
 ) -> Engine:
     engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
@@ -134,7 +148,7 @@ def _postgresql_engine(
     event.listen(engine, "handle_error", _leave_out_rows)
     if password is not None:
         event.listen(engine, "do_connect", partial(_add_password, password))
-    event.listen(engine, "connect", partial(_prepare_postgresql, schema))
+    event.listen(engine, "connect", partial(_prepare_postgresql, schema, session))
     return engine
 
 
@@ -190,10 +204,12 @@ def _leave_out_rows(context: ExceptionContext) -> None:
         shown.args = tuple(str(each).replace(original, message) for each in shown.args)
 
 
-def _prepare_postgresql(schema: str, connection: Any, _record: Any) -> None:
+def _prepare_postgresql(
+    schema: str, session: Mapping[str, str], connection: Any, _record: Any
+) -> None:
     """Set search_path to our schema alone, whether it exists yet or not."""
     quoted = '"' + schema.replace('"', '""') + '"'
-    wanted = {**_SESSION, "search_path": quoted}
+    wanted = {**_SESSION, **session, "search_path": quoted}
     calls = ", ".join("set_config(%s, %s, false)" for _ in wanted)
     connection.execute(f"SELECT {calls}", [word for pair in wanted.items() for word in pair])
     connection.commit()

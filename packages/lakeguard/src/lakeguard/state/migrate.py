@@ -15,6 +15,7 @@ from sqlalchemy.schema import CreateIndex, CreateSchema, CreateTable
 from lakeguard.state.append_only_triggers import guard_statements
 from lakeguard.state.claim_function import claim_function
 from lakeguard.state.locks import SCHEMA, hold_for_connection
+from lakeguard.state.report_function import report_function
 from lakeguard.state.schema import metadata
 from lakeguard.state.schema_revision import SCHEMA_HEAD
 from lakeguard.state.views.views import view_statements
@@ -71,7 +72,7 @@ def create_views(connection: Connection) -> None:
 def create_functions(connection: Connection) -> None:
     """Replace all functions of PostgreSQL by those of the code."""
     if connection.dialect.name == "postgresql":
-        _execute(connection, [claim_function()])
+        _execute(connection, [claim_function(), report_function()])
 
 
 def _table_statements(connection: Connection) -> Iterator[str]:

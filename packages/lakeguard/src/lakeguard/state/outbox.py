@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Table, insert
 
 from lakeguard.state.bulk_writes import (
-    FEW,
+    FEW_ROWS,
     NumberedUpdate,
     insert_all,
     insert_into,
@@ -25,7 +25,7 @@ from lakeguard.state.bulk_writes import (
     update_numbered,
     write_together,
 )
-from lakeguard.state.tables.metadata import MUTABLE_COLUMNS
+from lakeguard.state.tables.metadata import MUTABLE_COLUMNS, UtcTime
 from lakeguard.state.tables.relay import outbox
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import format_instant
@@ -62,11 +62,10 @@ def record_with_update(
     """Update rows and record what happened to them. False if another transaction changed one of
     the rows: the caller must roll back.
 
-    A few rows, or rows with a guard, are written by one statement on PostgreSQL.
+    A few rows are written by one statement on PostgreSQL.
     """
     known = [(table, rows) for table, rows in facts if rows]
-    few = len(update.rows) < FEW or update.guard is not None
-    if tx.dialect.name == "postgresql" and few:
+    if tx.dialect.name == "postgresql" and len(update.rows) < FEW_ROWS:
         if any(table.autoincrement_column is not None for table, _ in known):
             raise ValueError("a numbered table needs record()")
         queued = [row for table, rows in known for row in _queued(table, rows, at)]
@@ -140,3 +139,41 @@ def _time(value: datetime) -> str:
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+# The same in a function of PostgreSQL.
+
+
+def recorded(facts: Mapping[Table, Mapping[str, str]], at: str) -> str:
+    """Statements that insert a row of SQL expressions into each table, and their rows of the
+    outbox."""
+    inserted = [
+        f"INSERT INTO {table.name} ({_names(values)}) VALUES ({', '.join(values.values())});"  # noqa: S608
+        for table, values in facts.items()
+    ]
+    queued = [
+        f"({values['org_id']}, '{table.name}', {_payload(table, values)}, {at})"
+        for table, values in facts.items()
+    ]
+    into = "INSERT INTO outbox (org_id, topic, payload, created_at)"
+    return "\n        ".join([*inserted, f"{into} VALUES {', '.join(queued)};"])
+
+
+def _names(values: Mapping[str, str]) -> str:
+    return ", ".join(f'"{name}"' for name in values)
+
+
+def _payload(table: Table, values: Mapping[str, str]) -> str:
+    members = (
+        f"""'"{name}":' || {_json(table, name, values[name])}"""
+        for name in immutable_columns(table)
+        if name in values
+    )
+    return f"'{{' || concat_ws(',', {', '.join(members)}) || '}}'"
+
+
+def _json(table: Table, name: str, value: str) -> str:
+    """As ``payloads`` writes it; NULL, which drops the member, for NULL."""
+    if isinstance(table.c[name].type, UtcTime):
+        value = f"""to_char({value} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
+    return f"to_json({value})::text"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
+import tempfile
 from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
+from lakeguard_sdk.errors import StoreUnavailable
 from lakeguard_sdk.security.secret_references import without
 from lakeguard_sdk.security.secret_values import masked
-from lakeguard_sdk.storage.storage import join, local_path
+from lakeguard_sdk.storage.storage import is_remote, join, local_path, storage_for
 
 LOGS = "logs"
 """``<lake>/logs/<run>.log``: output of one attempt."""
@@ -18,18 +21,20 @@ MOST_TAIL = 512 * 1024
 """Bytes stored of the beginning and of the end; the middle is dropped."""
 LONGEST_LINE = 16 * 1024
 LAST_LINES = 3
+_LOG = logging.getLogger(__name__)
 _LEAST_SECRET = 6
 """Shorter lines of a secret are too common to be masked inside other text."""
 
 
-def log_place(lake: str, run_id: str) -> Path:
-    return Path(local_path(join(lake, LOGS, f"{run_id}.log")))
+def log_place(lake: str, run_id: str) -> str:
+    return join(lake, LOGS, f"{run_id}.log")
 
 
 class JobLog:
     """Accepts bytes in any chunks; writes complete lines with secrets masked."""
 
-    def __init__(self, place: Path, secrets: Iterable[str]) -> None:
+    def __init__(self, location: str, secrets: Iterable[str]) -> None:
+        self._location = location
         self._secrets = _lines_of(secrets)
         self._margin = 3 * max((len(text.encode()) for text in self._secrets), default=0)
         self._longest = LONGEST_LINE + self._margin
@@ -39,8 +44,7 @@ class JobLog:
         self._tail_size = 0
         self._left_out = 0
         self._last: deque[bytes] = deque(maxlen=LAST_LINES)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        self._file: IO[bytes] = place.open("wb", buffering=0)
+        self._file = _opened(location)
 
     def take(self, data: bytes) -> None:
         if self._file.closed:  # a process that left the group may write on
@@ -59,7 +63,14 @@ class JobLog:
             self._file.write(f"… {self._left_out:,} bytes dropped …\n".encode())
         for line in self._tail:
             self._file.write(self._shown(line))
-        self._file.close()
+        try:
+            if is_remote(self._location):
+                self._file.seek(0)
+                storage_for(self._location).replace(self._location, self._file.read())
+        except (OSError, StoreUnavailable) as error:  # the job has ended; its report matters more
+            _LOG.error("The log of a job was not stored at %s: %s", self._location, error)
+        finally:
+            self._file.close()
 
     @property
     def last_lines(self) -> list[str]:
@@ -103,6 +114,15 @@ class JobLog:
         if len(line) > self._longest:  # the cut may have split a secret
             text = text[: len(text) - self._margin][:LONGEST_LINE] + "…"
         return text.encode() + b"\n"
+
+
+def _opened(location: str) -> IO[bytes]:
+    """A local file; the log of a lake in an object store is written there when it is closed."""
+    if is_remote(location):
+        return tempfile.TemporaryFile("w+b", buffering=0)
+    place = Path(local_path(location))
+    place.parent.mkdir(parents=True, exist_ok=True)
+    return place.open("wb", buffering=0)
 
 
 def _lines_of(secrets: Iterable[str]) -> tuple[str, ...]:

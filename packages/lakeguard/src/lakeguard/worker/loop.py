@@ -16,6 +16,7 @@ from lakeguard.worker import backoff
 from lakeguard.worker.attempt import Attempt, Ended, Ending
 from lakeguard.worker.backoff import is_retried
 from lakeguard.worker.heartbeat import heartbeats
+from lakeguard.worker.report_batches import Claimant, ReportBatcher
 from lakeguard_sdk.backoff import jitter
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.model.run import Failure, WorkerIdentity
@@ -67,7 +68,11 @@ class WorkLoop:
     halt: Callable[[], None]
     options: WorkerOptions
     notify: Listener = lambda *_: None
+    reports: ReportBatcher | None = None
+    """By which attempts report; then a report brings the next task of its slot."""
     _attempts: dict[str, Attempt] = field(default_factory=dict)
+    _following: dict[str, Assignment] = field(default_factory=dict)
+    """Tasks claimed with reports, by the runs whose slots they get."""
     _endings: list[Ending] = field(default_factory=list)
     _wake: SimpleQueue[None] = field(default_factory=SimpleQueue)
     _refusals: int = 0
@@ -76,6 +81,8 @@ class WorkLoop:
     def run(self) -> Counter[Ending]:
         """Counts of results; a refused task counts as blocked. Running attempts finish first, or
         are interrupted after the grace period."""
+        if self.reports is not None:
+            self.reports.refill(self)
         with heartbeats(self.dispatch, self._running, self.options.heartbeat_seconds):
             try:
                 self._poll()
@@ -92,9 +99,10 @@ class WorkLoop:
         while not self._stops:
             idle = not self._attempts
             before = self._refusals
-            taken = self._claim_free()
-            for assignment in taken:
-                self._begin(Attempt(assignment))
+            taken = [Attempt(assignment) for assignment in self._claim_free()]
+            self._attempts |= {attempt.ticket.run_id: attempt for attempt in taken}
+            for attempt in taken:
+                self._begin(attempt)
             if self._refusals > before:
                 continue  # more tasks may be queued after the refused one
             if self.options.drain and idle and not taken:
@@ -133,25 +141,75 @@ class WorkLoop:
         self.notify(WorkerEvent.REFUSED, task, None, "")
 
     def _begin(self, attempt: Attempt) -> None:
-        run_id = attempt.ticket.run_id
-        self._attempts[run_id] = attempt
         self.notify(WorkerEvent.BEGUN, attempt, None, "")
-        name = f"attempt {run_id}"
+        self._start(attempt)
+
+    def _start(self, attempt: Attempt) -> None:
+        name = f"attempt {attempt.ticket.run_id}"
         threading.Thread(target=self._run, args=(attempt,), name=name, daemon=True).start()
 
     def _run(self, attempt: Attempt) -> None:
+        """An attempt, and those that its slot gets afterwards."""
+        following: Attempt | None = attempt
+        while following is not None:
+            following = self._end(following, self._ended(following))
+
+    def _ended(self, attempt: Attempt) -> Ended:
         try:
-            ended = self.work(attempt)
+            return self.work(attempt)
         except BaseException as error:  # noqa: BLE001 - the slot must survive
             message = f"{type(error).__name__}: {error}"
             code = error.code if isinstance(error, LakeGuardError) else LakeGuardError.code
-            ended = Ended(Ending.FAILED, Failure(code=code, message=message))
+            return Ended(Ending.FAILED, Failure(code=code, message=message))
+
+    def _end(self, attempt: Attempt, ended: Ended) -> Attempt | None:
+        """The next attempt of its slot, begun."""
         self._endings.append(ended.ending)
+        given = self._following.pop(attempt.ticket.run_id, None)
+        following = None if given is None else Attempt(given)
         try:
             self.notify(WorkerEvent.ENDED, attempt, ended, "")
-        finally:  # the listener may have failed
-            del self._attempts[attempt.ticket.run_id]
+            self._replace(attempt, following)
+            if following is not None:
+                self.notify(WorkerEvent.BEGUN, following, None, "")
+        except BaseException:  # of the listener
+            self._replace(attempt, following)
+            if following is not None:
+                self._start(following)
+            raise
+        return following
+
+    def _replace(self, attempt: Attempt, following: Attempt | None) -> None:
+        """In this order, so that the worker is not idle in between."""
+        if following is not None:
+            self._attempts[following.ticket.run_id] = following
+        self._attempts.pop(attempt.ticket.run_id, None)
+        if len(self._attempts) < self.options.slots:
             self._wake.put(None)
+
+    # Slots of ``ReportBatcher``.
+
+    def busy(self) -> int:
+        return len(self._attempts)
+
+    def claimant(self) -> Claimant | None:
+        if self._stops:
+            return None
+        return Claimant(self.identity, self.options.labels, self._refuse)
+
+    def fill(self, ended: Sequence[str], given: Sequence[Assignment]) -> None:
+        """To a slot of the same job where there is one: its attempt is over when the next begins,
+        so that no more attempts of a job run than it allows."""
+        slots = {run_id: self._attempts[run_id].assignment.job for run_id in ended}
+        others = list[Assignment]()
+        for assignment in given:
+            same = next((run for run, job in slots.items() if job == assignment.job), None)
+            if same is None:
+                others.append(assignment)
+            else:
+                del slots[same]
+                self._following[same] = assignment
+        self._following |= zip(slots, others, strict=False)
 
     def _shut_down(self) -> None:
         if not self._attempts:

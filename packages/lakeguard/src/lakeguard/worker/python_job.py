@@ -38,6 +38,8 @@ COMMAND = (sys.executable, "-E", "-P", "-u", "-m", "lakeguard_sdk.scheduling.job
 GRACE_SECONDS = 5.0
 """Time between SIGTERM and SIGKILL."""
 LOOK_SECONDS = 0.1
+FIRST_LOOK_SECONDS = 0.001
+"""A process that has reported mostly ends at once."""
 MOST_REPORTED = 1 << 20
 LONGEST_MESSAGE = 1000
 
@@ -212,9 +214,10 @@ class _Child:
         return os.waitid(os.P_PID, self.process.pid, how) is not None
 
     def _wait(self, seconds: float) -> None:
-        until = time.monotonic() + seconds
+        until, pause = time.monotonic() + seconds, FIRST_LOOK_SECONDS
         while not self._is_gone() and time.monotonic() < until and not self.attempt.is_lost:
-            time.sleep(LOOK_SECONDS / 5)
+            time.sleep(pause)
+            pause = min(pause * 1.5, LOOK_SECONDS / 5)
 
     def _signal(self, number: signal.Signals) -> None:
         if self.process.returncode is None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from queue import SimpleQueue
 from typing import Protocol, TypeVar
 
 from lakeguard.worker import backoff
@@ -21,6 +19,7 @@ from lakeguard.worker.attempt import (
 from lakeguard.worker.backoff import is_retried
 from lakeguard.worker.http_job import start_http_job
 from lakeguard.worker.python_job import run_python
+from lakeguard.worker.report_batches import ReportBatcher
 from lakeguard_sdk.client import Client, Worker
 from lakeguard_sdk.core.enums import TaskKind
 from lakeguard_sdk.errors import Fenced, LakeGuardError, WorkerStopped
@@ -39,7 +38,7 @@ class TaskRunner:
     builder: Worker
 
     @cached_property
-    def _reports(self) -> ReportBatcher:
+    def reports(self) -> ReportBatcher:
         return ReportBatcher(self.client.dispatch)
 
     def work(self, attempt: Attempt) -> Ended:
@@ -48,7 +47,7 @@ class TaskRunner:
             return self._built(attempt)
         report = self._run(attempt)
         if report is not None:
-            return report_end(self._reports, attempt, report)
+            return report_end(self.reports, attempt, report)
         if attempt.is_lost:
             return Ended(Ending.TAKEN)
         return _hand_over(self.client.dispatch, attempt)
@@ -92,61 +91,11 @@ class TaskRunner:
 # Reports to the dispatcher, retried until delivered.
 
 LOOK_SECONDS = 0.2
-BATCH_SECONDS = 0.003
-"""Wait for further reports before a batch is sent."""
-
 Answer = TypeVar("Answer")
 
 
 class Reporting(Protocol):
     def report(self, ticket: RunTicket, report: TaskReport) -> TaskAnswer: ...
-
-
-@dataclass
-class _Waiting:
-    ticket: RunTicket
-    report: TaskReport
-    answer: TaskAnswer | Failure | None = None
-    error: LakeGuardError | None = None
-
-
-class ReportBatcher:
-    """Batches the reports of concurrent attempts: one call for all that arrive within
-    ``BATCH_SECONDS`` or during the previous call."""
-
-    def __init__(self, dispatch: Dispatch) -> None:
-        self._dispatch = dispatch
-        self._waiting: SimpleQueue[_Waiting] = SimpleQueue()
-        self._sending = threading.Lock()
-
-    def report(self, ticket: RunTicket, report: TaskReport) -> TaskAnswer:
-        mine = _Waiting(ticket, report)
-        self._waiting.put(mine)
-        with self._sending:
-            if mine.answer is None and mine.error is None:
-                self._send()
-        if mine.error is not None:
-            raise mine.error
-        if isinstance(mine.answer, TaskAnswer):
-            return mine.answer
-        return self._dispatch.report(ticket, report)  # alone, for the error itself
-
-    def _send(self) -> None:
-        time.sleep(BATCH_SECONDS)
-        batch = [self._waiting.get_nowait() for _ in range(self._waiting.qsize())]
-        try:
-            if len(batch) == 1:
-                answers: Sequence[TaskAnswer | Failure] = [
-                    self._dispatch.report(batch[0].ticket, batch[0].report)
-                ]
-            else:
-                answers = self._dispatch.report_all([(each.ticket, each.report) for each in batch])
-        except LakeGuardError as error:
-            for each in batch:
-                each.error = error
-            return
-        for each, answer in zip(batch, answers, strict=True):
-            each.answer = answer
 
 
 def report_end(dispatch: Reporting, attempt: Attempt, report: TaskReport) -> Ended:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from lakeguard.cli.rendering.checks import facts_rows, notes_lines
 from lakeguard.cli.rendering.runs import moves_lines, runs_lines
-from lakeguard.cli.rendering.status import badge_of
+from lakeguard.cli.rendering.status import badge_of, stream_lines
 from lakeguard.cli.terminal.layout import (
     columns,
     indented,
@@ -79,7 +79,12 @@ def show_lines(page: DatasetPage, now: datetime) -> list[str]:
         *_section(plural(len(page.rules), "rule"), _rules(page.rules)),
         *_section("Last runs", runs_lines(page.runs, now, _open_runs(page.status))),
         *_section("Publications", moves_lines(page.moves)),
+        *_streams(page.status, now),
     ]
+
+
+def _streams(status: DatasetStatus, now: datetime) -> list[str]:
+    return _section("Streams", stream_lines(status, now)) if status.streams else []
 
 
 def _open_runs(status: DatasetStatus) -> list[OpenRun]:

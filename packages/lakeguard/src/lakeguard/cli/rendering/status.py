@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,6 +21,7 @@ from lakeguard.services.plain_text import escaped, plural
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import RunStatus
 from lakeguard_sdk.model.read_models import DatasetStatus
+from lakeguard_sdk.model.streams import StreamProgress, StreamStatus
 
 
 class Badge(Enum):
@@ -99,6 +101,7 @@ def status_lines(healths: Sequence[Health], now: datetime) -> list[str]:
         *_alerts(healths),
         *(line for item in worst_first(healths) for line in new_column_lines(item.status)),
         *_waiting(healths, now),
+        *(line for item in worst_first(healths) for line in stream_lines(item.status, now)),
     ]
     lines = [*table(headers, rows, right=frozenset({3})), ""]
     return [*lines, *broken, *([""] if broken else []), *_summary(healths)]
@@ -171,6 +174,41 @@ def _waiting(healths: Sequence[Health], now: datetime) -> list[str]:
         for item in worst_first(healths)
         if item.status.quarantined and item.status.quarantined_since is not None
     ]
+
+
+def stream_lines(status: DatasetStatus, now: datetime) -> list[str]:
+    """Streaming queries that write to the dataset: state, last micro-batch, backlog, event time."""
+    name = status.dataset.dataset_name
+    return [
+        f"stream: {name}  {'; '.join(_stream_parts(stream, now))}  (query {stream.query_id})"
+        for stream in status.streams
+    ]
+
+
+def _stream_parts(stream: StreamStatus, now: datetime) -> list[str]:
+    progress, error = stream.progress, stream.error.partition("\n")[0]
+    state = f"{stream.state}: {escaped(error)}" if error else str(stream.state)
+    if stream.lost:
+        state = f"lost: {escaped(stream.lost)}, last report {age(stream.reported_at, now)}"
+    if progress is None:
+        return [state, "no micro-batch yet"]
+    ended = f"{age(progress.ended_at, now)} with {plural(progress.rows, 'row')}"
+    parts = [state, f"micro-batch {progress.batch} ended {ended}", _backlog(progress)]
+    if progress.event_time is not None:
+        parts.append(f"events up to {age(progress.event_time, now)}")
+    return parts
+
+
+def _backlog(progress: StreamProgress) -> str:
+    """Of all sources that report it, by what they count."""
+    amounts: Counter[str] = Counter()
+    for source in progress.sources:
+        if source.amount is not None:
+            amounts[source.unit] += source.amount
+    if not amounts:
+        return "backlog not reported by its source"
+    found = [f"{amount:,} {escaped(unit)}" for unit, amount in sorted(amounts.items()) if amount]
+    return f"{' and '.join(found)} behind" if found else "caught up"
 
 
 def _cells(health: Health, now: datetime) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from lakeguard_sdk.errors import SourceNotInspectable
+from lakeguard_sdk.storage.storage import LAKE_SCHEMES, below, is_below, is_remote, local_path
 
 _VARIES = re.compile(r"([-_.]?)[-_.:T0-9]*\Z")
 """A date or number at the end of the common prefix, which may vary in later files."""
@@ -19,18 +20,20 @@ _NUMBERED = re.compile(r"[0-9]{4}[-_.]?[0-9]{2}(?:[-_.T:]?[0-9]+)*|[0-9]{5,}")
 """A date or a long number in the name of a file."""
 _ADDRESS = re.compile(r"(jdbc:)?[A-Za-z][A-Za-z0-9+.-]*:/+")
 _NO_FILE = (
-    "it is a URL, and only local files and folders can be inspected; download one file and add"
+    "it is a URL, and only files and folders can be inspected; download one file and add"
     " that, then replace path: by url: in the source's definition"
 )
 
 
-def source_path(words: Sequence[str], folder: Path, lake: Path, *, exact: bool = False) -> str:
+def source_path(words: Sequence[str], folder: Path, lake: str, *, exact: bool = False) -> str:
     """Path of a source: relative to the lake if the files are inside it, else absolute.
 
     Several words are files that a shell expanded from a pattern: the result is a pattern that
     matches exactly those here, and similar names later. So is one file with a date or a long number
-    in its name, unless ``exact``. URLs are refused.
+    in its name, unless ``exact``. A pattern of an object store is taken as it is. URLs are refused.
     """
+    if len(words) == 1 and words[0].partition("://")[0] in LAKE_SCHEMES:
+        return below(words[0], lake) if is_below(words[0], lake) else words[0]
     for word in words:
         if _ADDRESS.match(word):
             raise SourceNotInspectable(pattern=word, reason=_NO_FILE)
@@ -39,7 +42,9 @@ def source_path(words: Sequence[str], folder: Path, lake: Path, *, exact: bool =
     else:
         path = words[0] if exact else _pattern_of_one(words[0], folder)
     full = Path(os.path.normpath(folder / path))
-    return str(full.relative_to(lake)) if full.is_relative_to(lake) else str(full)
+    if is_remote(lake) or not full.is_relative_to(local_path(lake)):
+        return str(full)
+    return str(full.relative_to(local_path(lake)))
 
 
 def _pattern(files: Sequence[str], folder: Path) -> str:

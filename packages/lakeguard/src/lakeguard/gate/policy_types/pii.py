@@ -247,8 +247,10 @@ PII = PolicyKind(
             example="forbid pattern '[0-9]{3}-[0-9]{2}-[0-9]{4}' in samples",
             meaning=(
                 "No text contains the pattern, neither as it is stored nor with every character "
-                "in its NFKC form and without format and other invisible characters: full-width "
-                "digits or zero-width joiners hide nothing. `samples` searches 10,000 distinct "
+                "in its NFKC form and without characters that cannot be seen (control characters "
+                "other than tab and line ends, format characters, all that Unicode has programs "
+                "ignore, blank ones): full-width digits or zero-width joiners hide nothing. "
+                "`samples` searches 10,000 distinct "
                 "values of every string column of the batch, chosen deterministically; "
                 "`values` searches every row. Evidence records counts, never values. Texts "
                 "inside nested columns are not searched. Quarantined rows are searched too."

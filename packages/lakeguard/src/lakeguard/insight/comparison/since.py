@@ -91,7 +91,7 @@ def _other(before: SourceFile, after: SourceFile) -> bool:
         return True
     if before.sha256 and after.sha256:
         return before.sha256 != after.sha256
-    return before.modified_ms != after.modified_ms
+    return before.state != after.state
 
 
 def _changed(

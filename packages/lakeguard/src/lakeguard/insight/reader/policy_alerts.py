@@ -10,7 +10,12 @@ from sqlalchemy import func, select
 
 from lakeguard.ledger.versions import effective_promotion
 from lakeguard.registry.store import current_policies, require_dataset
-from lakeguard.state.schema import data_versions, dataset_pointers, decisions
+from lakeguard.state.schema import (
+    data_versions,
+    dataset_pointers,
+    dataset_registry_revisions,
+    decisions,
+)
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import CheckKind, Enforcement, Outcome, PolicyType
 from lakeguard_sdk.model.decision import Ruling
@@ -26,19 +31,25 @@ def alerts_let_through(tx: Transaction) -> dict[str, tuple[Breach, ...]]:
 
     Uses the decision that created the version: rollbacks and compactions check less.
     """
-    moves, later = dataset_pointers.c, dataset_pointers.alias("later").c
-    last = select(func.max(later.ordinal)).where(later.dataset_id == moves.dataset_id)
+    datasets = dataset_registry_revisions.c
+    moves, later = dataset_pointers.c, dataset_pointers.alias("later")
+    last = select(func.max(later.c.ordinal)).where(later.c.dataset_id == datasets.dataset_id)
     version, decided = data_versions.c, decisions.c
     rows = tx.execute(
         select(moves.dataset_id, decided.ruling)
+        .select_from(dataset_registry_revisions)
+        .join(
+            dataset_pointers,
+            (moves.dataset_id == datasets.dataset_id) & (moves.ordinal == last.scalar_subquery()),
+        )
         .join(
             data_versions,
             (version.dataset_id == moves.dataset_id) & (version.version == moves.version),
         )
         .join(decisions, decided.decision_id == version.decision_id)
         .where(
-            moves.org_id == tx.org_id,
-            moves.ordinal == last.scalar_subquery(),
+            datasets.org_id == tx.org_id,
+            datasets.revision == 1,
             decided.ruling.contains('"kind":"policy"'),
             decided.ruling.contains('"outcome":"WARN"'),
         )

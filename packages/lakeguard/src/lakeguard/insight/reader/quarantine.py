@@ -24,7 +24,7 @@ from lakeguard_sdk.model.quarantine import (
     QuarantineSelection,
 )
 from lakeguard_sdk.model.row_sample import LONGEST_TEXT, MASKED, texts
-from lakeguard_sdk.storage.storage import join, local_path
+from lakeguard_sdk.storage.storage import join, readable_file
 
 
 def quarantined_rows(tx: Transaction, name: DatasetName | None) -> tuple[QuarantineEntry, ...]:
@@ -143,7 +143,7 @@ def _rows(order: ListingOrder, lake: str) -> Iterator[Row]:
         for file in holding.files:
             place = join(lake, file.path)
             try:
-                with pq.ParquetFile(local_path(place)) as content:
+                with pq.ParquetFile(readable_file(place)) as content:
                     for batch in content.iter_batches(batch_size=100):
                         yield from batch.to_pylist()
             except (OSError, pa.ArrowException) as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Row, select
@@ -32,6 +32,7 @@ from lakeguard.ledger.intents import file_records
 from lakeguard.ledger.lineage import lineage_rows
 from lakeguard.ledger.maintenance import removed_versions
 from lakeguard.ledger.runs import latest_runs, run_row, run_rows
+from lakeguard.ledger.streams import reported_streams
 from lakeguard.ledger.table_findings import open_findings
 from lakeguard.ledger.versions import (
     LatestPointer,
@@ -88,10 +89,6 @@ if TYPE_CHECKING:
     from lakeguard_sdk.storage.file_records import FileRecord
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 @dataclass(frozen=True)
 class StateReader:
     """Read-only; answers from the State alone."""
@@ -141,6 +138,7 @@ class StateReader:
             columns = undeclared_columns(tx)
             damaged = open_findings(tx)
             open_runs = {row.dataset: row for row in reversed(list_open_runs(tx))}
+            streams = reported_streams(tx)
         return [
             _status(
                 row,
@@ -154,6 +152,7 @@ class StateReader:
                     "new_columns": columns.get(row.dataset_id, ()),
                     "damage": found.message if (found := damaged.get(row.dataset_id)) else "",
                     "open_run": open_runs.get(row.dataset_name),
+                    "streams": streams.get(row.dataset_id, ()),
                 }
             )
             for row in datasets

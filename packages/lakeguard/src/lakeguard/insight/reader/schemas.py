@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlalchemy import case, func, select
+from sqlalchemy import case, select
 
 from lakeguard.gate.schema.changes import (
     Approved,
@@ -15,7 +15,13 @@ from lakeguard.gate.schema.changes import (
 from lakeguard.gate.schema.profiles import BUILT_IN, DEFAULT, Answers, answers_of
 from lakeguard.ledger.documents import get_document
 from lakeguard.registry.store import current_profiles, current_source, dataset_by_id
-from lakeguard.state.schema import documents, run_history, run_openings, run_schemas
+from lakeguard.state.schema import (
+    dataset_registry_revisions,
+    documents,
+    run_history,
+    run_openings,
+    run_schemas,
+)
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TEXT_FORMATS
 from lakeguard_sdk.model.definitions import DatasetDefinition, FromSource
@@ -58,26 +64,29 @@ def schema_rows(tx: Transaction, dataset_id: str, limit: int) -> Sequence[Schema
 
 def undeclared_columns(tx: Transaction) -> dict[str, tuple[SchemaReaction, ...]]:
     """By dataset: columns that its last recorded schema has and its table lacks, unless somebody
-    has declared them or left them out since."""
-    opened, found = run_openings.c, run_schemas.c
-    ended = run_history.c  # by the order in which runs ended: a clock may have been wrong
-    last = (
-        select(func.max(ended.ordinal).label("ordinal"))
-        .join(run_schemas, found.run_id == ended.run_id)
-        .where(found.org_id == tx.org_id)
-        .group_by(ended.dataset_id)
+    has declared them or left them out since. As many looks into an index as there are datasets."""
+    datasets, found = dataset_registry_revisions.c, run_schemas.c
+    ended, later = run_history.c, run_history.alias("later")
+    last = (  # by the order in which runs ended: a clock may have been wrong
+        select(later.c.ordinal)
+        .join(run_schemas, found.run_id == later.c.run_id)
+        .where(later.c.dataset_id == datasets.dataset_id)
+        .order_by(later.c.ordinal.desc())
+        .limit(1)
+        .correlate(dataset_registry_revisions)
     )
     rows = tx.execute(
-        select(opened.dataset_id, documents.c.body)
-        .join(run_schemas, found.run_id == opened.run_id)
-        .join(run_history, ended.run_id == opened.run_id)
+        select(ended.dataset_id, documents.c.body)
+        .select_from(dataset_registry_revisions)
+        .join(run_history, ended.ordinal == last.scalar_subquery())
+        .join(run_schemas, found.run_id == ended.run_id)
         .join(
             documents,
             (documents.c.content_hash == found.verdict_hash) & (documents.c.org_id == found.org_id),
         )
         .where(
-            found.org_id == tx.org_id,
-            ended.ordinal.in_(last),
+            datasets.org_id == tx.org_id,
+            datasets.revision == 1,
             documents.c.body.contains(Reaction.LEFT_OUT.value),
         )
     )

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -17,7 +16,7 @@ from deltalake.exceptions import DeltaError
 from lakeguard.insight.verification.files import side_by_side
 from lakeguard.insight.verification.row_equality import why_not_neutral
 from lakeguard.lake.compacted_commits import compacted_difference
-from lakeguard.lake.log_entries import commit_name, is_regular, log_folder, odd_entries
+from lakeguard.lake.log_entries import LogFolder, commit_name, log_folder, odd_entries
 from lakeguard.lake.port import GovernedTables
 from lakeguard.lake.table_view import (
     LOG_ERRORS,
@@ -37,7 +36,7 @@ from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.model.delta_log import TABLE_PROPERTIES, Commit, parse_commit
 from lakeguard_sdk.model.verification import Finding, FindingKind
-from lakeguard_sdk.storage.storage import join, local_path
+from lakeguard_sdk.storage.storage import is_remote, join, readable_file, storage_for
 
 _PART = 2_000
 
@@ -75,7 +74,7 @@ class LogReading:
         if not tables.exists(self.location):
             yield self._table_finding("expected a Delta table, found none")
             return
-        odd = odd_entries(self.location, self.governed.by_commit.keys() | self._created)
+        odd = odd_entries(LogFolder(self.location, self.governed.by_commit.keys() | self._created))
         found = [self._table_finding(str(entry)) for entry in odd]
         self.unreadable = {entry.commit for entry in odd if entry.commit is not None}
         found += self._commits()
@@ -127,8 +126,19 @@ class LogReading:
 
     def _read(self, version: int) -> bytes | None:
         """None without a regular file."""
-        file = log_folder(self.location) / commit_name(version)
-        return file.read_bytes() if is_regular(file) else None
+        name = commit_name(version)
+        if self._listed is not None and name not in self._listed:
+            return None
+        file = join(log_folder(self.location), name)
+        storage = storage_for(file)
+        return storage.read_bytes(file) if storage.is_regular(file) else None
+
+    @cached_property
+    def _listed(self) -> frozenset[str] | None:
+        """The names of a log in an object store, where looking for each would cost a request."""
+        if not is_remote(self.location):
+            return None
+        return frozenset(storage_for(self.location).names_in(log_folder(self.location)))
 
     @property
     def _created(self) -> set[int]:
@@ -274,10 +284,10 @@ def _why_not_true(location: str, schema: str, files: Sequence[ShownFile]) -> str
     """The first wrong size or statistic of a file; None if all hold for its rows."""
     try:
         for file in files:
-            path = Path(local_path(join(location, file.path)))
-            if path.stat().st_size != file.size:
+            place = join(location, file.path)
+            if storage_for(place).facts(place).size != file.size:
                 return f"the size of {file.path} is not {file.size:,}"
-            wrong = _wrong(path, _claims(schema, file)) if file.stats else None
+            wrong = _wrong(place, _claims(schema, file)) if file.stats else None
             if wrong is not None:
                 return f"the statistics of {file.path} are not those of its rows: {wrong}"
     except (OSError, pa.ArrowException, DeltaError, ValueError) as error:
@@ -292,8 +302,8 @@ def _claims(schema: str, file: ShownFile) -> dict[str, pa.Scalar]:
     return {name: row.column(name)[0] for name in row.schema.names}
 
 
-def _wrong(path: Path, claims: dict[str, pa.Scalar]) -> str | None:
-    file = pq.ParquetFile(path)
+def _wrong(location: str, claims: dict[str, pa.Scalar]) -> str | None:
+    file = pq.ParquetFile(readable_file(location))
     rows = file.metadata.num_rows
     if claims["num_records"].as_py() not in (None, rows):
         return "num_records"

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Container, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from pathlib import Path
 from typing import TypeVar
 
 from lakeguard.ledger.known_moves import Governed, PublishedFile
 from lakeguard_sdk.model.quarantine import StagedQuarantineFile
 from lakeguard_sdk.model.verification import Finding, FindingKind
 from lakeguard_sdk.storage.checksum_files import wrong_checksum_file
-from lakeguard_sdk.storage.storage import join, local_path
+from lakeguard_sdk.storage.storage import is_remote, join, local_path, storage_for
 
 _SMALL = 1024 * 1024
 
@@ -27,16 +25,15 @@ def file_findings(location: str, governed: Governed, shown: Container[str]) -> I
 
     Files removed by maintenance may be missing, but never files of the current version.
     """
-    root = Path(local_path(location))
 
     def damage(file: PublishedFile) -> str | None:
-        return content_damage(f"{root}/{file.path}", file)
+        return content_damage(join(location, file.path), file)
 
     expected = [f for f in governed.files if f.path in shown or f.path not in governed.removed]
     for file, damaged in side_by_side(damage, expected):
         if damaged is not None:
             place = join(governed.location, file.path)
-            undone = damaged == wrong_checksum_file(f"{root}/{file.path}", whole=True)
+            undone = damaged == wrong_checksum_file(join(location, file.path), whole=True)
             yield Finding(
                 kind=FindingKind.FILE,
                 place=place,
@@ -45,22 +42,25 @@ def file_findings(location: str, governed: Governed, shown: Container[str]) -> I
             )
 
 
-def content_damage(path: str, file: PublishedFile | StagedQuarantineFile) -> str | None:
+def content_damage(location: str, file: PublishedFile | StagedQuarantineFile) -> str | None:
     """How the file differs from its record, or None."""
     try:
-        return _damage(path, file)
+        return _damage(location, file)
     except FileNotFoundError:
         return f"expected a file of {file.size:,} bytes, found none"
     except OSError as error:
-        return f"not readable: {error.strerror}"
+        return f"not readable: {error.strerror or error}"
 
 
-def _damage(path: str, file: PublishedFile | StagedQuarantineFile) -> str | None:
-    size = os.stat(path).st_size
+def _damage(location: str, file: PublishedFile | StagedQuarantineFile) -> str | None:
+    storage = storage_for(location)
+    size = storage.facts(location).size
     if size != file.size:
         return f"expected {file.size:,} bytes, found {size:,}"
-    if _sha256(path, size) == file.sha256.removeprefix("sha256:"):
-        return wrong_checksum_file(path, whole=True)
+    remote = is_remote(location)
+    found = storage.sha256(location) if remote else _sha256(local_path(location), size)
+    if found == file.sha256.removeprefix("sha256:"):
+        return wrong_checksum_file(location, whole=True)
     return "expected the content that was published, found other content"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from urllib.parse import unquote
@@ -10,7 +9,6 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from lakeguard.insight.verification.row_sides import LedgerSide, ledger_side
@@ -26,7 +24,7 @@ from lakeguard.relay.tables import (
 )
 from lakeguard_sdk.errors import LedgerUnreadable
 from lakeguard_sdk.model.verification import Finding, FindingKind
-from lakeguard_sdk.storage.storage import join, local_path
+from lakeguard_sdk.storage.storage import join, readable_file, storage_for
 
 _PLAIN_READER = 1
 """Ledger tables use only the base protocol; any other feature means tampering."""
@@ -40,10 +38,10 @@ def read_side(files: LedgerFiles, table: LedgerTable) -> LedgerReading:
     if not files.exists():
         return None, (_finding(table.name, "expected a Delta table, found none"),)
     try:
-        handle = DeltaTable(local_path(files.location))
+        handle = files.open()
         actions = handle.get_add_actions()
         needed = handle.protocol().min_reader_version
-    except (DeltaError, OSError, ValueError) as error:
+    except (LedgerUnreadable, DeltaError, OSError, ValueError) as error:
         message = f"its Delta log is not readable: {_first_line(error)}"
         return None, (_finding(table.name, message),)
     paths = map(unquote, actions["path"].to_pylist())
@@ -87,31 +85,31 @@ def _damages(
     read: Callable[[str], object],
 ) -> Iterator[Finding]:
     for path, size in sizes.items():
-        damage = _damage(local_path(join(files.location, path)), size, read)
+        damage = _damage(join(files.location, path), size, read)
         if damage:
             yield _finding(f"{table.name}/{path}", damage)
 
 
-def _damage(file: str, size: int, read: Callable[[str], object]) -> str | None:
+def _damage(location: str, size: int, read: Callable[[str], object]) -> str | None:
     try:
-        found = os.stat(file).st_size
+        found = storage_for(location).facts(location).size
     except FileNotFoundError:
         return f"expected a file of {size:,} bytes, found none"
     if found != size:
         return f"expected {size:,} bytes, found {found:,}"
     try:
-        read(file)
+        read(location)
     except (pa.ArrowException, OSError, ValueError) as error:
         return f"not readable as Parquet: {_first_line(error)}"
     return None
 
 
-def _leave_unread(file: str) -> None:
+def _leave_unread(location: str) -> None:
     """The rows are read afterwards, and tell whether the file is readable."""
 
 
-def _read_whole(file: str) -> None:
-    pq.ParquetFile(file).read().validate(full=True)
+def _read_whole(location: str) -> None:
+    pq.ParquetFile(readable_file(location)).read().validate(full=True)
 
 
 def _finding(place: str, message: str) -> Finding:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from lakeguard.insight.verification.files import content_damage, side_by_side
 from lakeguard.lake.port import QuarantineTables
@@ -17,7 +16,7 @@ from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.model.quarantine import StagedQuarantineFile
 from lakeguard_sdk.model.verification import Finding, FindingKind
-from lakeguard_sdk.storage.storage import join, local_path
+from lakeguard_sdk.storage.storage import join
 
 
 def quarantine_findings(
@@ -72,10 +71,9 @@ def _files(state: OrganisationState, dataset_id: str, lake: str) -> Iterator[Fin
     with state.read() as tx:
         found = quarantine_of(tx, dataset_id)
         quarantined = found.quarantined(found.published)
-    root = Path(local_path(lake))
 
     def damage(file: StagedQuarantineFile) -> str | None:
-        return content_damage(f"{root}/{file.path}", file)
+        return content_damage(join(lake, file.path), file)
 
     for file, damaged in side_by_side(
         damage, [file for item in quarantined for file in item.files]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -14,7 +13,7 @@ import pyarrow.parquet as pq
 
 from lakeguard.lake.table_view import ShownFile
 from lakeguard_sdk.model.delta_log import TABLE_PROPERTIES, log_file
-from lakeguard_sdk.storage.storage import join, local_path, storage_for
+from lakeguard_sdk.storage.storage import join, readable_file, storage_for
 
 _SAME_TABLE = ("id", "schemaString", "partitionColumns", "format")
 
@@ -70,14 +69,14 @@ def _other_rows(location: str, removes: Files, adds: Files) -> str | None:
 
 def _names(location: str, paths: Iterable[str]) -> frozenset[str]:
     """All columns of all files; missing ones are NULL."""
-    files = (local_path(join(location, path)) for path in paths)
+    files = (readable_file(join(location, path)) for path in paths)
     return frozenset(name for file in files for name in pq.read_schema(file).names)
 
 
 def _sum(location: str, files: Files, names: frozenset[str]) -> RowSum:
     rows = hashes = 0
     for path, values in files.items():
-        file = Path(local_path(join(location, path)))
+        file = readable_file(join(location, path))
         for batch in pq.ParquetFile(file).iter_batches():
             rows += batch.num_rows
             hashes += _hashes(batch, values, sorted(names - set(values)))

@@ -11,12 +11,19 @@ from sqlalchemy import Row
 from lakeguard.gate.evaluation.case import EarlierVersion, History
 from lakeguard.gate.rules.compile import history_measures
 from lakeguard.ledger.documents import get_document
-from lakeguard.ledger.versions import evidence_of_versions, pointer_rows
+from lakeguard.ledger.versions import (
+    evidence_of_versions,
+    last_pointer_rows,
+    pointer_rows,
+)
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import MoveKind
 from lakeguard_sdk.model.definitions import RuleDefinition
 from lakeguard_sdk.model.read_models import PointerMove
 from lakeguard_sdk.types.schema import TableSchema
+
+_MOVES_A_VERSION = 3
+"""Read for each version: it may have been compacted since."""
 
 
 def earlier_values(
@@ -29,7 +36,7 @@ def earlier_values(
     keys, most = history_measures(rules, schema)
     if not keys:
         return History()
-    numbers = led_to(pointer_rows(tx, dataset_id))[-most:][::-1]
+    numbers = _predecessors(tx, dataset_id, most)[::-1]
     evidence = evidence_of_versions(tx, dataset_id, numbers)
     found = []
     for number in numbers:
@@ -39,6 +46,16 @@ def earlier_values(
             values = {key: measures[key] for key in sorted(keys) if key in measures}
             found.append(EarlierVersion(version=number, at=at, values=values))
     return History(versions=tuple(found))
+
+
+def _predecessors(tx: Transaction, dataset_id: str, most: int) -> list[int]:
+    """The last ones, oldest first. All moves are read only if there was a rollback among the last:
+    it may have gone back to any of them."""
+    last = last_pointer_rows(tx, dataset_id, _MOVES_A_VERSION * most)
+    found = led_to(last)
+    if len(found) < most or any(row.kind == MoveKind.ROLLBACK.value for row in last):
+        found = led_to(pointer_rows(tx, dataset_id))
+    return found[-most:]
 
 
 def led_to(moves: Iterable[Row[Any] | PointerMove]) -> list[int]:

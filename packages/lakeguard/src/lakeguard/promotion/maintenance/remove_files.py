@@ -20,6 +20,7 @@ from lakeguard.promotion.maintenance.retention import (
     states_at,
     what_stays,
 )
+from lakeguard.promotion.maintenance.unfinished_uploads import upload_places, uploads_to_abort
 from lakeguard.promotion.opening.eligibility import Findings, find_rogue_commit
 from lakeguard.promotion.records.table_findings import note_trouble
 from lakeguard.registry.store import RegisteredDataset, require_dataset
@@ -34,10 +35,11 @@ from lakeguard_sdk.storage.fault_points import reached
 from lakeguard_sdk.storage.run_folders import LANDING, QUARANTINE, left_by
 from lakeguard_sdk.storage.storage import (
     FileFacts,
+    below,
     join,
-    local_path,
     storage_for,
 )
+from lakeguard_sdk.storage.unfinished_uploads import abort_upload
 
 Listing = Mapping[str, FileFacts]
 
@@ -60,6 +62,7 @@ def maintain(context: PlaneContext, name: DatasetName, *, dry_run: bool) -> Main
         discarded = discarded_runs(tx, dataset.dataset_id)
         ends |= dict.fromkeys(discarded, _LONG_AGO)
         needed = files_that_may_wait(tx, context, dataset)
+        rest = upload_places(tx, context, dataset)
     location = context.location_of(dataset)
     if context.tables.exists(location):
         _check(context, dataset, published)
@@ -70,6 +73,7 @@ def maintain(context: PlaneContext, name: DatasetName, *, dry_run: bool) -> Main
     else:
         removals = ()
     removals += tuple(left_to_remove(context, ends, discarded, needed))
+    removals += tuple(uploads_to_abort(context, location, rest))
     if not dry_run:
         _carry_out(context, dataset, published, removals)
         remove_left_scratch(context.lake, context.clock())
@@ -200,9 +204,8 @@ def _ended(run: str, files: Sequence[FileFacts], ends: Mapping[str, datetime]) -
 
 def _listing(context: PlaneContext, dataset: RegisteredDataset) -> Listing:
     location = context.location_of(dataset)
-    root = f"{local_path(location).rstrip('/')}/"
     files = storage_for(location).files_under(location)
-    found = {facts.path.removeprefix(root): facts for facts in files}
+    found = {below(facts.path, location): facts for facts in files}
     return {path: facts for path, facts in found.items() if not path.startswith("_delta_log/")}
 
 
@@ -222,6 +225,10 @@ def _carry_out(
     reached("maintain.recorded")
     location = context.location_of(dataset)
     for removal in removals:
+        if removal.kind is RemovalKind.UPLOADS:
+            for upload in removal.paths:
+                abort_upload(upload)
+            continue
         root = context.lake if removal.kind is RemovalKind.QUARANTINE else location
         for path in removal.paths:
             storage_for(root).remove(join(root, path), root)
@@ -296,10 +303,9 @@ def _left(
     context: PlaneContext, place: str, runs: Set[str]
 ) -> Iterator[tuple[str, str, FileFacts]]:
     """Path, run and facts of every leftover file of the runs."""
-    root = f"{local_path(context.lake).rstrip('/')}/"
     if runs:
         for facts in storage_for(context.lake).files_under(join(context.lake, place)):
-            path = facts.path.removeprefix(root)
+            path = below(facts.path, context.lake)
             left = left_by(path)
             if left is not None and left[1] in runs:
                 yield path, left[1], facts

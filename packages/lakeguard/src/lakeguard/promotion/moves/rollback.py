@@ -111,7 +111,7 @@ def _require_log(
 ) -> None:
     """Refuse, and record, if the log was altered: a restore would believe it."""
     try:
-        damage = log_damage(context, dataset, commit)
+        damage = log_damage(context, dataset, commit, whole=True)
     except TableUnreadable as error:
         damage = str(error.fields["reason"])
     if damage is None:

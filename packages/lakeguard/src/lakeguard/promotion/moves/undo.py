@@ -241,7 +241,7 @@ def _remove_checksum_files(
 
 def _log_damage(context: PlaneContext, dataset: RegisteredDataset, commit: int) -> str | None:
     try:
-        return log_damage(context, dataset, commit)
+        return log_damage(context, dataset, commit, whole=True)
     except TableUnreadable as error:
         return str(error.fields["reason"])
 

@@ -21,7 +21,7 @@ from lakeguard.ledger.versions import (
     stored_versions,
 )
 from lakeguard.promotion.context import PlaneContext
-from lakeguard.promotion.opening.log_check import log_damage
+from lakeguard.promotion.opening.log_check import files_by_turns, log_damage
 from lakeguard.promotion.records.table_findings import TableTrouble
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard.settings import FileCheck
@@ -152,14 +152,18 @@ def unreadable_trouble(dataset: RegisteredDataset, error: TableUnreadable) -> Ta
 def _published_damage(
     context: PlaneContext, dataset: RegisteredDataset, published: Pointer
 ) -> str | None:
-    """By size and row count; files that a run reads are compared with their records, too. Known
-    damage is looked for in all files."""
+    """By size and row count; files that a run reads are compared with their records, too. Of a
+    table with a long history, some files are looked at by turns, and all of them once one of these
+    is gone. Known damage is looked for in all files."""
     with context.read() as tx:
         stored = require_version(tx, dataset.dataset_id, published.version)
         known = _is_damaged(tx, dataset)
+        some = files_by_turns(tx, dataset.dataset_id)
     if known:
         return version_damage(context, dataset, stored, published.commit, hashed=True)
     location = context.location_of(dataset)
+    if some and context.tables.has_files(location, some):
+        return None
     return context.tables.damage(location, published.commit, rows=stored.table_rows)
 
 
@@ -234,6 +238,8 @@ def rogue_message(dataset: RegisteredDataset, rogue: Commit, *, known: bool = Tr
 def rogue_commit(context: PlaneContext, dataset: RegisteredDataset, since: int) -> Commit | None:
     """The first data-changing commit after ``since`` that is neither decided nor in progress."""
     later = context.tables.commits_since(context.location_of(dataset), since)
+    if not later:
+        return None
     with context.read() as tx:  # read after the log, so that its commits are known
         known = committed_hashes(tx, dataset.dataset_id)
         under_way = open_intent(tx, dataset.dataset_id)

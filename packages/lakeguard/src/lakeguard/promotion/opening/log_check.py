@@ -2,16 +2,26 @@
 
 Commits are compared with their recorded hashes. Readers do not read old commits, but a checkpoint
 that repeats them: where there is one, what they see is compared with the recorded moves.
+
+What this costs does not follow the length of a table's history. A checkpoint that is as a move
+left it is known to repeat the commits before it: of these, some are compared by turns, and
+``verify`` compares all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from lakeguard.lake.log_repair import RecordedLog
 from lakeguard.lake.table_view import Approved
 from lakeguard.ledger.documents import get_document
-from lakeguard.ledger.intents import recorded_commits
+from lakeguard.ledger.intents import (
+    files_of_moves,
+    known_checkpoint,
+    next_seq,
+    recorded_commits,
+)
 from lakeguard.ledger.known_moves import governed_table
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.store import RegisteredDataset
@@ -20,28 +30,87 @@ from lakeguard_sdk.errors import TableUnreadable
 from lakeguard_sdk.model.delta_log import parse_commit
 
 _MOST_NAMED = 5
+LONG = 100
+"""More moves than that are a long history."""
+AT_A_TIME = 20
+"""Old moves whose commits are compared, and whose files are looked for, by one run."""
+
+
+class LogPart(NamedTuple):
+    """Commits to compare."""
+
+    recorded: Mapping[int, str]
+    since: int = 0
+    """The known checkpoint that readers start from; 0 if all commits are compared."""
+
+    @property
+    def newer(self) -> set[int]:
+        return {version for version in self.recorded if version >= self.since}
 
 
 def log_damage(
-    context: PlaneContext, dataset: RegisteredDataset, commit: int | None = None
+    context: PlaneContext,
+    dataset: RegisteredDataset,
+    commit: int | None = None,
+    *,
+    whole: bool = False,
 ) -> str | None:
     """How the log differs from the record, or None; ``commit`` is the one that is to be read.
+    ``whole`` compares every commit, however long the history is.
 
     Raises ``TableUnreadable`` if the storage of the log cannot be read.
     """
     location = context.location_of(dataset)
-    with context.read() as tx:
-        recorded = recorded_commits(tx, dataset.dataset_id)
-    log = context.tables.read_log(location, recorded)
-    found = _altered(log) or _unreadable_head(context, location, log, recorded)
-    if found is None and commit is not None and recorded and _may_differ(log, recorded, commit):
+    known = None if whole or commit is None else _known_part(context, dataset, commit)
+    part = known or _whole(context, dataset)
+    log = context.tables.read_log(location, part.recorded, part.since)
+    found = _altered(log) or _unreadable_head(context, location, log, part.recorded)
+    if found is None and commit is not None and _may_differ(log, part, commit):
+        if part.since:
+            part = _whole(context, dataset)
+            log = context.tables.read_log(location, part.recorded)
         with context.read() as tx:
-            approved = _approved(tx, dataset, log, recorded, commit)
+            approved = _approved(tx, dataset, log, part.recorded, commit)
         try:
             found = context.tables.shown_difference(location, commit, approved)
         except TableUnreadable as error:
             found = f"it cannot be read: {error.fields['reason']}"
     return None if found is None else f"the log of {dataset.name} is damaged: {found}"
+
+
+def _whole(context: PlaneContext, dataset: RegisteredDataset) -> LogPart:
+    with context.read() as tx:
+        return LogPart(recorded_commits(tx, dataset.dataset_id))
+
+
+def _known_part(context: PlaneContext, dataset: RegisteredDataset, commit: int) -> LogPart | None:
+    """None if the history is short, or no checkpoint is as a move left it."""
+    location, dataset_id = context.location_of(dataset), dataset.dataset_id
+    with context.read() as tx:
+        last = next_seq(tx, dataset_id) - 1
+        known = known_checkpoint(tx, dataset_id, commit) if last > LONG else None
+    if known is None or context.tables.checkpoint_mark(location, known.commit) != known.mark:
+        return None
+    with context.read() as tx:
+        older = recorded_commits(tx, dataset_id, turn(last, known.seq - 1, AT_A_TIME))
+        newer = recorded_commits(tx, dataset_id, range(known.seq, last + 1))
+    return LogPart({**older, **newer}, known.commit)
+
+
+def files_by_turns(tx: Transaction, dataset_id: str) -> dict[str, int]:
+    """Sizes of some files of a table with a long history, by path; none of any other."""
+    last = next_seq(tx, dataset_id) - 1
+    if last <= LONG:
+        return {}
+    return files_of_moves(tx, dataset_id, turn(last, last, AT_A_TIME))
+
+
+def turn(number: int, moves: int, size: int) -> range:
+    """At most so many of the moves from 1 on; others for the next number, until all had their
+    turn."""
+    turns = max(1, -(-moves // size))
+    start = number % turns * size
+    return range(start + 1, min(start + size, moves) + 1)
 
 
 def _altered(log: RecordedLog) -> str | None:
@@ -66,9 +135,11 @@ def _unreadable_head(
     return None
 
 
-def _may_differ(log: RecordedLog, recorded: Mapping[int, str], commit: int) -> bool:
-    """Whether readers read anything else than recorded commits."""
-    return log.derived or not recorded.keys() >= set(range(commit + 1))
+def _may_differ(log: RecordedLog, part: LogPart, commit: int) -> bool:
+    """Whether readers read anything else than recorded commits and the known checkpoint."""
+    if not part.recorded:
+        return False
+    return log.derived or not part.newer >= set(range(part.since, commit + 1))
 
 
 def commits_were(versions: Sequence[int], what: str) -> str:

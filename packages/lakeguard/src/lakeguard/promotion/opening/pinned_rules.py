@@ -22,7 +22,7 @@ from lakeguard.ledger.versions import (
     require_version,
     sequenced_time,
 )
-from lakeguard.promotion.privacy.tag_propagation import travelled_tags
+from lakeguard.promotion.privacy.tag_propagation import load_tags, travelled_tags
 from lakeguard.promotion.records.open_runs import PinnedRules
 from lakeguard.promotion.records.version_facts import definition_of_version
 from lakeguard.registry.store import RegisteredDataset, current_policies
@@ -163,10 +163,10 @@ def _travelled(
     *,
     pending: bool = False,
 ) -> tuple[InheritedTag, ...]:
-    """Computed only if a policy refers to tags. While a lineage is pending, only declared sources
-    are known."""
+    """Computed only if a policy refers to tags, but for what the load makes of tagged columns.
+    While a lineage is pending, only declared sources are known."""
     if not any(map(_asks_for_tags, policies)):
-        return ()
+        return load_tags(tx, definition)
     return travelled_tags(tx, definition, read, lineage, pending=pending)
 
 

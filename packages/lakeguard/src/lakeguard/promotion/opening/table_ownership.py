@@ -16,7 +16,7 @@ from lakeguard_sdk.model.definitions import TargetDefinition
 from lakeguard_sdk.model.delivery import ASK, MAY_ASK, DatabaseTable, database_table, role_mark
 from lakeguard_sdk.model.table_operations import AdoptableTable
 from lakeguard_sdk.storage.reserved_places import reserved_place
-from lakeguard_sdk.storage.storage import local_path
+from lakeguard_sdk.storage.storage import table_uri
 
 _REPAIR = "bring the file back as it was, or delete its rows from the table, then adopt again"
 
@@ -38,7 +38,7 @@ def examine_for(context: PlaneContext, location: str, name: DatasetName | None) 
 
 def refuse_reserved(context: PlaneContext, location: str) -> None:
     """Raise ``NotAdoptable`` for a table inside a folder of LakeGuard, of this lake or another."""
-    reason = reserved_place(local_path(location), context.lake, lambda _: False)
+    reason = reserved_place(table_uri(location), context.lake, lambda _: False)
     if reason is not None:
         raise NotAdoptable(location=location, reason=reason, way_out=COPY)
 

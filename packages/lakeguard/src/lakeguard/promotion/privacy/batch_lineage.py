@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-
-from sqlalchemy import select
 
 from lakeguard.ledger.openings import lineage_of_run, opened_revision
 from lakeguard.ledger.versions import pointer, require_version, stored_version
 from lakeguard.promotion.context import PlaneContext
+from lakeguard.promotion.privacy.editions import Editions
+from lakeguard.promotion.privacy.governed_files import with_governed_files
+from lakeguard.promotion.privacy.load_columns import LoadSources, digests_in, load_sources
 from lakeguard.promotion.records.open_runs import OpenRun
 from lakeguard.promotion.records.version_facts import definition_of_version
 from lakeguard.registry.store import current_definition, definition_at
-from lakeguard.state.schema import dataset_registry
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import NotApproved
@@ -23,7 +21,6 @@ from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame, FromPy
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.lineage import (
     ANY_COLUMN,
-    NO_FILES,
     UNREPORTED,
     BatchColumn,
     BatchLineage,
@@ -35,8 +32,6 @@ from lakeguard_sdk.model.lineage import (
 from lakeguard_sdk.model.quarantine import QuarantineBuild
 from lakeguard_sdk.model.run import FrameBuild, PythonBuild, RunPlan, SchemaReaction, SqlBuild
 from lakeguard_sdk.model.schema_changes import SchemaChange
-from lakeguard_sdk.storage.reserved_places import DELIVERED
-from lakeguard_sdk.storage.storage import join, local_path, located
 from lakeguard_sdk.types.schema import TableSchema
 
 
@@ -71,7 +66,7 @@ def received_lineage(
     found = reported or unknown_lineage(live.names, pins, UNREPORTED)
     _require_versions(tx, run, found)
     found = _complete(found, live, pins)
-    return _with_governed_files(tx, context, found)
+    return with_governed_files(tx, context, run, found)
 
 
 def _of_select(tx: Transaction, run: OpenRun, live: TableSchema) -> BatchLineage:
@@ -96,7 +91,7 @@ def _of_select(tx: Transaction, run: OpenRun, live: TableSchema) -> BatchLineage
         made_of = found.get(name.casefold())
         if made_of is None or any(source.dataset not in pins for source in made_of):
             made_of = frozenset(anything)
-        sources = latest_sources(
+        listed = (
             SourceColumn(
                 dataset_id=pins[source.dataset].input.dataset_id,
                 version=pins[source.dataset].input.version,
@@ -105,6 +100,7 @@ def _of_select(tx: Transaction, run: OpenRun, live: TableSchema) -> BatchLineage
             )
             for source in made_of
         )
+        sources = latest_sources(listed, Editions(tx))
         columns.append(BatchColumn(column=name, sources=sources))
     read = tuple(dict.fromkeys(pin.input for pin in pins.values()))
     return BatchLineage(columns=tuple(columns), inputs=read, read=read, by_definition=True)
@@ -137,8 +133,10 @@ def table_lineage(
     """The lineage of the table after the load: rows of earlier loads stay, unless it is FULL. None
     if all rows come from sources."""
     earlier = _earlier_lineage(tx, run.plan)
+    editions = Editions(tx)
     if batch is None:
-        return earlier and BatchLineage(columns=(), by_definition=True).with_rows_of(earlier)
+        kept = BatchLineage(columns=(), by_definition=True)
+        return earlier and kept.with_rows_of(earlier, editions)
     names = {
         item.other.casefold(): item.column
         for item in differences
@@ -148,8 +146,8 @@ def table_lineage(
         item.model_copy(update={"column": names.get(item.column.casefold(), item.column)})
         for item in batch.columns
     )
-    found = _with_ancestors(tx, batch.model_copy(update={"columns": columns}))
-    return found if earlier is None else found.with_rows_of(earlier)
+    found = _with_ancestors(tx, batch.model_copy(update={"columns": columns}), editions)
+    return found if earlier is None else found.with_rows_of(earlier, editions)
 
 
 def _earlier_lineage(tx: Transaction, plan: RunPlan) -> BatchLineage | None:
@@ -160,7 +158,7 @@ def _earlier_lineage(tx: Transaction, plan: RunPlan) -> BatchLineage | None:
     return lineage_of_run(tx, before.run_id)
 
 
-def _with_ancestors(tx: Transaction, found: BatchLineage) -> BatchLineage:
+def _with_ancestors(tx: Transaction, found: BatchLineage, editions: Editions) -> BatchLineage:
     """With what the sources are made of in turn, so that tags are found without following a chain
     of versions that read each other."""
     versions = {(pin.dataset_id, pin.version): _Reported.of(tx, pin) for pin in found.read}
@@ -172,8 +170,8 @@ def _with_ancestors(tx: Transaction, found: BatchLineage) -> BatchLineage:
             for source in column.sources
             for item in versions[source.dataset_id, source.version].sources_of(source)
         ]
-        columns.append(column.model_copy(update={"ancestors": latest_sources(ancestors)}))
-    later = latest_versions(pin for read in above for pin in read)
+        columns.append(column.model_copy(update={"ancestors": latest_sources(ancestors, editions)}))
+    later = latest_versions((pin for read in above for pin in read), editions)
     read = tuple(dict.fromkeys((*found.read, *later)))
     return found.model_copy(update={"columns": tuple(columns), "read": read})
 
@@ -185,6 +183,7 @@ class _Reported:
     lineage: BatchLineage | None
     declared: frozenset[str]
     """Columns, in lower case, of which a person declared what they are made of."""
+    by_load: LoadSources
 
     @classmethod
     def of(cls, tx: Transaction, pin: InputVersion) -> _Reported:
@@ -193,9 +192,19 @@ class _Reported:
         definition = None if lineage is None else definition_of_version(tx, version)
         columns = () if definition is None else definition.columns
         declared = (item.name.casefold() for item in columns if item.clean or item.derived_from)
-        return cls(lineage, frozenset(declared))
+        by_load = {} if definition is None else load_sources(tx, definition, pin.dataset_id)
+        return cls(lineage, frozenset(declared), by_load)
 
     def sources_of(self, source: SourceColumn) -> Iterator[SourceColumn]:
+        """What the column is made of; for a column of the load, what those that it is made of
+        are."""
+        name = source.column.casefold()
+        through = tuple(sorted({*source.through, *digests_in(name)}))
+        for column in sorted(self.by_load.get(name, (source.column,))):
+            update = {"column": column, "through": through}
+            yield from self._declared_sources_of(source.model_copy(update=update))
+
+    def _declared_sources_of(self, source: SourceColumn) -> Iterator[SourceColumn]:
         if self.lineage is None or source.column.casefold() in self.declared:
             return
         column = self.lineage.column(source.column)
@@ -245,7 +254,7 @@ def _of_quarantined(
     for run_id in sorted({file.run_id for file in build.files}):
         found = lineage_of_run(tx, run_id)
         if found is not None:
-            result = found if result is None else result.with_rows_of(found)
+            result = found if result is None else result.with_rows_of(found, Editions(tx))
     if isinstance(run.dataset.definition.build, FromPython | FromFrame):
         if result is None:
             return unknown_lineage(live.names, outside=UNREPORTED)
@@ -254,61 +263,3 @@ def _of_quarantined(
         return None
     # no input is read: policies about inputs ask nothing of those of the quarantined rows
     return result.model_copy(update={"inputs": (), "by_definition": not run.plan.transform})
-
-
-# Files of governed tables that were read past the gate.
-
-_RESERVED = ("quarantine", "landing", "_lakeguard", ".lakeguard")
-"""Folders of the lake that may hold rows of any dataset."""
-_ELSEWHERE = re.compile(r"(abfss?|adl|dbfs|gs|hdfs|https?|s3[an]?|wasbs?):/")
-"""Paths on servers: the lake is in a file system of the machine."""
-
-
-def _with_governed_files(
-    tx: Transaction, context: PlaneContext, found: BatchLineage
-) -> BatchLineage:
-    """Datasets whose files were read directly, in the table or as delivered, are inputs at their
-    published version. Of an origin that is not understood, every dataset may have been read."""
-    paths = [place for place in found.outside if place.startswith("/")]
-    anything = any(_may_be_anywhere(place) for place in found.outside)
-    if not paths and not anything:
-        return found
-    possible: dict[InputVersion, None] = {}
-    versions: dict[InputVersion, None] = {}
-    governed: set[str] = set()
-    reserved = [local_path(join(context.lake, folder)) for folder in _RESERVED]
-    for location, dataset_id, name in _locations(tx, context):
-        places = (location, f"{location.rstrip('/')}{DELIVERED}", *reserved)
-        below = {path for path in paths if any(_overlap(path, place) for place in places)}
-        governed |= below
-        shown = pointer(tx, dataset_id) if below or anything else None
-        if shown is not None:
-            version = InputVersion(dataset=name, dataset_id=dataset_id, version=shown.version)
-            possible[version] = None
-            if below:
-                versions[version] = None
-    return found.model_copy(
-        update={
-            "inputs": tuple(dict.fromkeys((*found.inputs, *versions))),
-            "read": tuple(dict.fromkeys((*found.read, *possible))),
-            "outside": tuple(place for place in found.outside if place not in governed),
-        }
-    )
-
-
-def _may_be_anywhere(place: str) -> bool:
-    """Neither a path, nor known to read no file of the lake."""
-    return not place.startswith("/") and place not in NO_FILES and not _ELSEWHERE.match(place)
-
-
-def _locations(tx: Transaction, context: PlaneContext) -> Iterator[tuple[str, str, str]]:
-    view = dataset_registry.c
-    query = select(view.dataset_id, view.dataset_name, view.location)
-    for row in tx.execute(query.where(view.org_id == tx.org_id)):
-        yield local_path(located(context.lake, row.location)), row.dataset_id, row.dataset_name
-
-
-def _overlap(path: str, location: str) -> bool:
-    """Whether one is below the other, links followed."""
-    one, other = os.path.realpath(path), os.path.realpath(location)
-    return os.path.commonpath((one, other)) in (one, other)

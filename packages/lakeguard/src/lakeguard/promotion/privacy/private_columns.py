@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from lakeguard.gate.policies import parse_policy
 from lakeguard.gate.policy_types.pii import ForbidColumns, ForbidTag
 from lakeguard.gate.subject import InheritedTag
+from lakeguard.promotion.privacy.load_columns import with_load_columns
 from lakeguard.promotion.privacy.tag_propagation import possible_tags
 from lakeguard.promotion.records.open_runs import PinnedRules
 from lakeguard.registry.store import (
@@ -42,15 +43,21 @@ def private_columns(
     names = {*_marked(dataset.definition, marks), *_came_down(possible, marks)}
     for parent in dataset.definition.parents:
         found = current_definition(tx, parent)
-        names |= set(_marked(found.definition, marks)) if found else set()
-    return tuple(sorted(names))
+        if found:
+            marked = set(_marked(found.definition, marks))
+            names |= with_load_columns(found.definition, marked)
+    return tuple(sorted(with_load_columns(dataset.definition, names)))
 
 
 def tagged_above(tx: Transaction, definition: DatasetDefinition) -> tuple[str, ...]:
     """Tagged columns of the parents."""
-    above = (current_definition(tx, name) for name in definition.parents)
-    columns = (column for found in above if found for column in found.definition.columns)
-    return tuple(column.name for column in columns if column.tags)
+    tagged: list[str] = []
+    for name in definition.parents:
+        found = current_definition(tx, name)
+        if found is not None:
+            own = (column.name for column in found.definition.columns if column.tags)
+            tagged += sorted(with_load_columns(found.definition, own))
+    return tuple(tagged)
 
 
 def private_in(
@@ -63,7 +70,8 @@ def private_in(
     marks = (PERSONAL, *_marks(policies))
     travelled = pinned.subject.travelled if pinned.subject else ()
     came_down = _came_down((*travelled, *possible), marks)
-    return tuple(sorted({*_marked(definition, marks), *came_down}))
+    names = {*_marked(definition, marks), *came_down}
+    return tuple(sorted(with_load_columns(definition, names)))
 
 
 def _came_down(travelled: Iterable[InheritedTag], marks: Marks) -> Iterator[str]:
@@ -109,7 +117,8 @@ def hidden_since(
     alone = PinnedRules(rules=(), policies=policies, tags={})
     found: set[str] = set()
     for definition in definitions:
-        found |= {column.name for column in definition.columns if column.tags}
+        tagged = (column.name for column in definition.columns if column.tags)
+        found |= with_load_columns(definition, tagged)
         found |= set(private_in(definition, policies, alone, ()))
     for definition in _last_of_each_column(definitions):
         transformed = is_transformed(tx, definition)

@@ -11,6 +11,7 @@ from lakeguard.gate.policies import forbids_pattern
 from lakeguard.gate.subject import InheritedTag
 from lakeguard.ledger.decisions import decision_of_run, record_samples, samples_of_run
 from lakeguard.promotion.context import PlaneContext
+from lakeguard.promotion.privacy.load_columns import with_load_columns
 from lakeguard.promotion.records.open_runs import OpenRun, PinnedRules, opened_run
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import (
@@ -64,9 +65,10 @@ def masked_columns(
     private: Iterable[str],
     possible: Iterable[InheritedTag],
 ) -> tuple[str, ...]:
-    """Columns with any tag, own or inherited, and private columns."""
+    """Columns with any tag, own or inherited, and private columns; and what the load makes of
+    them."""
     hidden = {*_tagged(pinned), *(item.column for item in possible), *private}
-    folded = {name.casefold() for name in hidden}
+    folded = {name.casefold() for name in with_load_columns(definition, hidden)}
     return tuple(name for name in definition.table_schema.names if name.casefold() in folded)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lakeguard.gate.subject import InheritedTag
 from lakeguard.ledger.openings import lineage_of_run, opening_of
 from lakeguard.ledger.versions import StoredVersion, inputs_of, pointer, require_version
+from lakeguard.promotion.privacy.load_columns import digests_in, load_sources
 from lakeguard.promotion.records.version_facts import definition_of_version
 from lakeguard.registry.store import current_definition, current_target, dataset_by_id
 from lakeguard.state.transaction import Transaction
@@ -16,6 +17,7 @@ from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame, FromPython, FromSql
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.lineage import BatchLineage
+from lakeguard_sdk.model.load import load_columns
 from lakeguard_sdk.types.schema import TableSchema
 
 if TYPE_CHECKING:
@@ -49,8 +51,14 @@ def travelled_tags(
 
     ``lineage`` is what a run recorded. While it is pending, only what a person declared counts.
     """
-    found = _Ancestors(tx).inherited(definition, read, lineage, pending=pending)
-    return _inherited_tags(definition, found)
+    ancestors = _Ancestors(tx)
+    found = ancestors.inherited(definition, read, lineage, pending=pending)
+    return ancestors.as_inherited(definition, found)
+
+
+def load_tags(tx: Transaction, definition: DatasetDefinition) -> tuple[InheritedTag, ...]:
+    """Tags that the columns written by the load inherit from the tags of declared columns."""
+    return _Ancestors(tx).as_inherited(definition, {})
 
 
 def travelled_tags_of(
@@ -61,7 +69,7 @@ def travelled_tags_of(
     """The same for many datasets from the given current definitions, without queries."""
     ancestors = _Ancestors(tx, definitions)
     return {
-        name: _inherited_tags(definitions[name], ancestors.inherited(definitions[name]))
+        name: ancestors.as_inherited(definitions[name], ancestors.inherited(definitions[name]))
         for name in names
     }
 
@@ -76,23 +84,9 @@ def possible_tags(
 ) -> tuple[InheritedTag, ...]:
     """Possible inherited tags: those that lineage shows, and all input tags for every column
     that a Python function or a target transform produces, until a run has reported its lineage."""
-    found = _Suspects(tx).inherited(definition, read, lineage, transformed=transformed)
-    return _inherited_tags(definition, found)
-
-
-def _inherited_tags(definition: DatasetDefinition, found: Tags) -> tuple[InheritedTag, ...]:
-    items = (
-        InheritedTag(
-            column=column.name,
-            tag=carried.tag,
-            source=carried.source,
-            through=tuple(sorted(carried.through)),
-            unknown=carried.unknown,
-        )
-        for column in definition.columns
-        for carried in found.get(column.name.casefold(), ())
-    )
-    return tuple(sorted(items, key=lambda item: item.to_json()))
+    suspects = _Suspects(tx)
+    found = suspects.inherited(definition, read, lineage, transformed=transformed)
+    return suspects.as_inherited(definition, found)
 
 
 @dataclass(frozen=True)
@@ -131,6 +125,42 @@ class _Ancestors:
             shown = self._by_definition(definition, pins, transformed=transformed)
             found = _together(found, shown)
         return self._with_declared(definition, found, pins)
+
+    def as_inherited(self, definition: DatasetDefinition, found: Tags) -> tuple[InheritedTag, ...]:
+        """The tags found on the columns of the table, those that the load writes among them."""
+        tags = _together(found, _own_tags(definition, definition.dataset))
+        made = _together(found, self._by_load(definition, self._id_of(definition), tags))
+        items = (
+            InheritedTag(
+                column=column.name,
+                tag=carried.tag,
+                source=carried.source,
+                through=tuple(sorted(carried.through)),
+                unknown=carried.unknown,
+            )
+            for column in definition.table_schema.columns
+            for carried in made.get(column.name.casefold(), ())
+        )
+        return tuple(sorted(items, key=lambda item: item.to_json()))
+
+    def _id_of(self, definition: DatasetDefinition) -> str | None:
+        found = None
+        if self._given is None and load_columns(definition.load):
+            found = current_definition(self._tx, definition.dataset)
+        return None if found is None else found.dataset_id
+
+    def _by_load(self, definition: DatasetDefinition, dataset_id: str | None, tags: Tags) -> Tags:
+        """Columns that the load writes carry the tags of what they are made of."""
+        sources = load_sources(self._tx, definition, dataset_id)
+        found = {
+            name: {
+                replace(item, through=item.through | digests_in(name))
+                for column in columns
+                for item in tags.get(column, ())
+            }
+            for name, columns in sources.items()
+        }
+        return {name: carried for name, carried in found.items() if carried}
 
     def _by_definition(
         self,
@@ -174,6 +204,8 @@ class _Ancestors:
                 for definition in definitions:
                     tags = _together(tags, _own_tags(definition, now.dataset))
                     tags = _together(tags, self._with_declared(definition, {}, {}))
+                for definition in definitions:
+                    tags = _together(tags, self._by_load(definition, dataset_id, tags))
                 self._sources[key] = _Parent(tags, now.table_schema, stored.table_schema)
         return self._sources[key]
 
@@ -221,8 +253,10 @@ class _Ancestors:
             transformed = self._is_transformed(now)
             tags = self._all_tags(now, now.dataset, lineage=lineage, transformed=transformed)
         today = None if now is None else now.table_schema
+        dataset_id = None if version is None else version.dataset_id
         if pin is None or version is None:
-            return _Parent(tags, today, read=None)
+            made = {} if now is None else self._by_load(now, dataset_id, tags)
+            return _Parent(_together(tags, made), today, read=None)
         then = definition_of_version(self._tx, version)
         if then is not None:
             read = inputs_of(self._tx, pin.dataset_id, pin.version)
@@ -230,6 +264,8 @@ class _Ancestors:
             transformed = self._was_transformed(version)
             before = self._all_tags(then, known_as, read, lineage=lineage, transformed=transformed)
             tags = _together(tags, before)
+        for definition in filter(None, (now, then)):
+            tags = _together(tags, self._by_load(definition, dataset_id, tags))
         return _Parent(tags, today, version.table_schema)
 
     def _version(self, name: DatasetName, pin: InputVersion | None) -> StoredVersion | None:

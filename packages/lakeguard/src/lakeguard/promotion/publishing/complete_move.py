@@ -43,6 +43,7 @@ from lakeguard_sdk.model.delta_log import (
     CommittedFile,
     carries_out,
     commit_kind,
+    writes_checkpoint,
 )
 from lakeguard_sdk.model.evidence import StagedFile
 from lakeguard_sdk.model.run import (
@@ -87,6 +88,9 @@ def settle(
     arrows = column_descent(context, intent) if difference is None else ()
     partitions = partitions_after(context, intent, commit) if difference is None else None
     body = context.tables.commit_body(intent.location, commit.version)
+    checkpoint = None
+    if outcome is not IntentOutcome.FOREIGN and writes_checkpoint(commit.version):
+        checkpoint = context.tables.checkpoint_mark(intent.location, commit.version)
     reached("complete.before")
     with context.write() as tx:
         task = tasks.task_of_run(tx, intent.run_id)
@@ -101,6 +105,7 @@ def settle(
             outcome=outcome,
             commit=commit.version,
             sha256=commit.sha256,
+            checkpoint=checkpoint,
         )
         close_intent(tx, closed)
         if difference is None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from lakeguard.lake.port import ShownFile
 from lakeguard.lake.quarantine_tables import unreadable
 from lakeguard.ledger.openings import accepted_plan
-from lakeguard.ledger.quarantine.facts import datasets_with_holdings
+from lakeguard.ledger.quarantine.facts import datasets_with_holdings, holdings_of
 from lakeguard.ledger.quarantine.load import quarantine_of
 from lakeguard.ledger.quarantine.state import Holding, Quarantine
 from lakeguard.promotion.context import PlaneContext
@@ -40,6 +40,8 @@ def sync_quarantine_table(context: PlaneContext, dataset_id: str) -> None:
     """Synchronise the tables. If one cannot be written, the next writing command retries, and
     ``verify`` reports it."""
     with context.read() as tx:
+        if not holdings_of(tx, dataset_id):
+            return
         found = quarantine_of(tx, dataset_id)
     wanted = _wanted(found)
     for table, run_id in _runs_by_table(found.holdings).items():

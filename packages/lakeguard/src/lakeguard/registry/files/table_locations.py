@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from lakeguard.registry.kinds import LAYER_FOLDERS
 from lakeguard_sdk.model.definitions import DatasetDefinition, TargetDefinition
 from lakeguard_sdk.storage.run_folders import QUARANTINE
-from lakeguard_sdk.storage.storage import local_path
+from lakeguard_sdk.storage.storage import LAKE_SCHEMES, is_remote, local_path
 
 LONGEST_LOCATION = 160
 """A table's location, including layer and name, is stored in 300 characters."""
@@ -45,8 +45,12 @@ def location_problem(location: str, longest: int = LONGEST_LOCATION) -> str | No
     if not location.strip() or not location.isprintable() or len(location) > longest:
         return f"write a folder on one line, at most {longest} characters"
     scheme = urlsplit(location).scheme if ":" in location else ""
+    if scheme in LAKE_SCHEMES:
+        return _store_problem(location)
     if scheme not in ("", "file"):
-        return f"{scheme[:20]}: is not available yet"
+        return (
+            f"{scheme[:20]}: is not available; write a folder, or {LAKE_SCHEMES[0]}://BUCKET/FOLDER"
+        )
     if scheme == "file" and not location.startswith("file:///"):
         return "write file:/// and the absolute path of the folder"
     folder = unquote(location.removeprefix("file://")) if scheme else location
@@ -55,6 +59,15 @@ def location_problem(location: str, longest: int = LONGEST_LOCATION) -> str | No
     if hidden or any(part in ("", ".", "..") for part in parts):
         return "write a folder such as zones/raw, without . or .. or empty parts"
     return None if folder.startswith("/") else _reserved(parts[0])
+
+
+def _store_problem(location: str) -> str | None:
+    """The problem of a folder of an object store, or None."""
+    bucket, *parts = location.partition("://")[2].rstrip("/").split("/")
+    odd = "\\" in location or "?" in location or "#" in location or "@" in bucket
+    if odd or not bucket or not parts or any(part in ("", ".", "..") for part in parts):
+        return "write a folder such as s3://BUCKET/zones/raw, without . or .. or empty parts"
+    return None
 
 
 def lake_problem(location: str, root: str) -> str | None:
@@ -67,13 +80,15 @@ def lake_problem(location: str, root: str) -> str | None:
 
 def on_disk(place: str, root: str | None) -> str:
     """The normalized location; without the lake's root, relative ones are unchanged."""
+    if is_remote(place):
+        return place.rstrip("/")
     if _is_absolute(place):
         return os.path.realpath(local_path(place))
     return place if root is None else f"{root}/{place}"
 
 
 def root_of(lake: str) -> str:
-    return os.path.realpath(local_path(lake))
+    return lake.rstrip("/") if is_remote(lake) else os.path.realpath(local_path(lake))
 
 
 def nested_places(
@@ -113,7 +128,7 @@ def _by_disk(places: Mapping[str, str], root: str | None) -> dict[str, dict[str,
 
 
 def _is_absolute(place: str) -> bool:
-    return place.startswith(("/", "file:"))
+    return place.startswith(("/", "file:")) or is_remote(place)
 
 
 def _is_below(place: str, folder: str) -> bool:

@@ -13,10 +13,11 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token
 
 from lakeguard.registry.sql.column_values import ColumnValues
-from lakeguard.registry.sql.spark_functions import GENERATORS
+from lakeguard.registry.sql.select_lists import SelectLists
 from lakeguard.registry.sql.sql_facts import KnownTable
 from lakeguard.registry.sql.sql_pivots import pivoted
 from lakeguard.registry.sql.sql_relations import (
+    Aliases,
     ColumnSource,
     Field,
     Ingredients,
@@ -37,6 +38,10 @@ _OF_A_RELATION = {"alias", "pivots", "joins"}
 _SIDES = {"", "LEFT", "RIGHT", "FULL"}
 _KINDS = {"", "INNER", "OUTER", "CROSS", "SEMI", "ANTI"}
 _MOST_ROUNDS = 20
+_UNNAMED = "__auto_generated_subquery_name"
+"""The alias that Spark gives to a subquery without one."""
+_VIEW = "as"
+"""The alias of ``LATERAL VIEW explode(a) AS b``: to Spark, AS is the alias and b a column."""
 
 Common = Mapping[str, Relation]
 """Common table expressions by folded name."""
@@ -49,11 +54,12 @@ def resolve(
     names = [name for table in tables.values() for name in table.columns]
     texts = set() if root.find(exp.Pivot) else STRINGS  # PIVOT names columns by texts
     names += [token.text for token in tokens if token.token_type not in texts]
-    if not all(map(folds_as_in_spark, names)):
+    if not all(map(folds_as_in_spark, names)) or _UNNAMED in map(str.casefold, names):
         raise NotModelled
-    resolver = _Resolver(text, tables)
+    resolver = _Resolver(text, tokens, tables)
     result = resolver.query(root)
-    resolver.words.refuse_unclaimed(tokens)
+    resolver.words.refuse_unclaimed()
+    resolver.refuse_unread(root)
     missing = resolver.words.missing
     return result, tuple(missing[start] for start in sorted(missing))
 
@@ -65,12 +71,23 @@ class _Resolver:
     of the value.
     """
 
-    def __init__(self, text: str, tables: Mapping[DatasetName, KnownTable]) -> None:
+    def __init__(
+        self, text: str, tokens: Sequence[Token], tables: Mapping[DatasetName, KnownTable]
+    ) -> None:
         self._tables = tables
-        self.words = Words(text, (name for table in tables.values() for name in table.columns))
+        self._read: set[int] = set()
+        names = (name for table in tables.values() for name in table.columns)
+        self.words = Words(text, tokens, names)
         self._values = ColumnValues(
             self.words, lambda node, scope, used: self.query(node, scope, scope.common, used)
         )
+        self._lists = SelectLists(self.words, self._values)
+
+    def refuse_unread(self, root: exp.Expr) -> None:
+        """NotModelled if a relation was not looked at; hints name relations, too."""
+        unread = (table for table in root.find_all(exp.Table) if id(table) not in self._read)
+        if any(table.find_ancestor(exp.Hint) is None for table in unread):
+            raise NotModelled
 
     def query(
         self,
@@ -78,8 +95,10 @@ class _Resolver:
         outer: Scope | None = None,
         common: Common | None = None,
         used: Ingredients | None = None,
+        *,
+        is_relation: bool = False,
     ) -> Relation:
-        """The columns of a query."""
+        """The columns of a query; those of a relation before its alias, pivots and joins."""
         common = self._with(node, outer, common or {}, used)
         match node:
             case exp.Select():
@@ -87,13 +106,13 @@ class _Resolver:
             case exp.SetOperation():
                 result = self._set_operation(node, outer, common, used)
             case exp.Subquery(this=exp.Query() | exp.Values()):
-                _only(node, {"this", "with_", *_ORDERS, *_OF_A_RELATION})
+                _only(node, {"this", "with_", *_ORDERS, *(_OF_A_RELATION if is_relation else ())})
                 result = self.query(node.this, outer, common, used)
                 below = replace(result, open=result.open | {None})  # ORDER BY also sees its FROM
-                self._visit(node, _ORDERS, Scope(below, outer, {}, common), used)
+                self._visit(node, _ORDERS, Scope(below, outer, common=common), used)
             case exp.Values():
                 _only(node, {"expressions", *_ORDERS})
-                result = self._inline(node, Scope(Relation(), outer, {}, common))
+                result = self._inline(node, Scope(Relation(), outer, common=common))
             case _:
                 raise NotModelled
         self.words.names |= result.names
@@ -155,7 +174,7 @@ class _Resolver:
                     for one, two in pairs
                 )
             )
-        self._visit(node, _ORDERS, Scope(result, outer, {}, common), used)
+        self._visit(node, _ORDERS, Scope(result, outer, common=common), used)
         return result
 
     def _select(
@@ -165,11 +184,12 @@ class _Resolver:
         distinct = node.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
             raise NotModelled
-        scope = self._from(node, Scope(Relation(), outer, {}, common), used)
-        result = self._projections(node.expressions, scope)
-        self._visit(node, ("where",), replace(scope, aliases={}), used)
+        scope = self._from(node, Scope(Relation(), outer, common=common), used)
+        result = self._lists.columns(node.expressions, scope)
+        self._visit(node, ("where",), replace(scope, aliases=Aliases()), used)
         shown = {item.name: item.value for item in result.fields if item.name is not None}
-        self._visit(node, _SEES_ALIASES, replace(scope, aliases=shown), used)
+        aliases = replace(scope.aliases, values=scope.aliases.values | shown)
+        self._visit(node, _SEES_ALIASES, replace(scope, aliases=aliases), used)
         return result
 
     def _visit(
@@ -177,50 +197,6 @@ class _Resolver:
     ) -> None:
         for key in keys:
             self._values.visit(node.args.get(key), scope, used)
-
-    # The select list
-
-    def _projections(self, items: Sequence[exp.Expr], scope: Scope) -> Relation:
-        """An alias is visible to the items after it, unless FROM has a column of that name."""
-        fields: list[Field] = []
-        opened: frozenset[str | None] = frozenset()
-        for item in items:
-            shown = self._projection(item, scope)
-            fields += shown.fields
-            opened |= shown.open
-            if isinstance(item, exp.Alias):
-                name = item.alias.casefold()
-                earlier = scope.aliases.get(name, frozenset())
-                scope.aliases[name] = together((earlier, shown.fields[0].value))
-        return Relation(tuple(replace(each, qualifier=None) for each in fields), open=opened)
-
-    def _projection(self, item: exp.Expr, scope: Scope) -> Relation:
-        match item:
-            case exp.Star() | exp.Column(this=exp.Star()):
-                return self._values.star(item, scope)
-            case exp.Aliases():
-                self.words.claim(*item.expressions)
-                value = self._values.of(item.this, scope)
-                return Relation(tuple(Field(each.name, value) for each in item.expressions))
-            case exp.Alias():
-                self.words.claim(item.args.get("alias"))
-                return Relation((Field(item.alias, self._values.of(item.this, scope)),))
-        known = len(self.words.missing)
-        value = self._values.of(item, scope)
-        if self.words.called(item) in GENERATORS:
-            return Relation(open=frozenset({None}))
-        misspelt = len(self.words.missing) > known  # the column that was meant has another name
-        return Relation((Field(None if misspelt else self._generated(item), value),))
-
-    def _generated(self, item: exp.Expr) -> str | None:
-        """The name of an item without alias, if it is that of a column."""
-        item = item.unnest()
-        if isinstance(item, exp.Cast) and self.words.called(item) != "to_timestamp":
-            item = item.this.unnest()
-        node = item
-        while isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
-            node = node.this
-        return item.name if isinstance(node, exp.Column) else None
 
     # Relations
 
@@ -251,8 +227,9 @@ class _Resolver:
             case exp.Table():
                 _only(node, {"this", "db", "alias", "pivots", "joins"})
                 relation = self._table(node, blind)
-            case exp.Subquery(this=exp.Query()):
-                relation = self._renamed(self.query(node, scope.outer, scope.common, used), node)
+            case exp.Subquery(this=exp.Query() as inner) if not _is_relation(inner):
+                found = self.query(node, scope.outer, scope.common, used, is_relation=True)
+                relation = self._renamed(found, node)
             case exp.Subquery():
                 _only(node, {"this", "alias", "pivots", "joins"})
                 relation = self._relation(node.this, blind, used)
@@ -280,6 +257,7 @@ class _Resolver:
         return relation.aliased(None if alias is None else alias.casefold(), columns)
 
     def _table(self, node: exp.Table, scope: Scope) -> Relation:
+        self._read.add(id(node))
         match node.this:
             case exp.Values():
                 return self._renamed(self._inline(node.this, scope), node)
@@ -316,7 +294,8 @@ class _Resolver:
             columns = ["id"]
         fields = tuple(Field(name, value) for name in columns)
         made = Relation(fields, open=frozenset() if columns else frozenset({None}))
-        return self._renamed(made, node, called or None)
+        is_view = isinstance(node, exp.Lateral) and node.args.get("view")
+        return self._renamed(made, node, _VIEW if is_view else None)
 
     def _lateral(self, node: exp.Lateral, scope: Scope, used: Ingredients | None) -> Relation:
         _only(node, {"this", "view", "outer", "alias"})
@@ -360,11 +339,17 @@ class _Resolver:
         self._visit(join, ("on",), replace(scope, relation=both), used)
         keys = [each.name.casefold() for each in join.args.get("using") or ()]
         self.words.claim(*(join.args.get("using") or ()))
-        if join.kind in ("SEMI", "ANTI"):
-            return left
-        if keys or join.method:
-            return left.merged(right, keys or None, join.side)
-        return both
+        filters = join.kind in ("SEMI", "ANTI")
+        if filters and join.method:
+            raise NotModelled  # Spark has none
+        if not keys and not join.method:
+            return left if filters else both
+        if used is not None:
+            for pair in left.key_pairs(right, keys or None):
+                used.add(together(item.value for item in pair), frozenset())
+        if filters:
+            return left.filtered(keys)
+        return left.merged(right, keys or None, join.side)
 
 
 def _refuse_keyword_alias(relation: exp.Expr, node: exp.Expr) -> None:
@@ -375,6 +360,15 @@ def _refuse_keyword_alias(relation: exp.Expr, node: exp.Expr) -> None:
         return
     if joins[0].side or joins[0].kind or joins[0].method:
         raise NotModelled
+
+
+def _is_relation(node: exp.Expr) -> bool:
+    """Whether parentheses hold a table, or a relation with a name or a join, not just a query."""
+    if not isinstance(node, exp.Subquery):
+        return False
+    if any(node.args.get(key) for key in _OF_A_RELATION) or _is_relation(node.this):
+        return True
+    return not isinstance(node.this, exp.Query | exp.Values)
 
 
 def _reads(node: exp.Expr, name: str) -> bool:

@@ -82,9 +82,11 @@ class ColumnValues:
                         found.add(_all_of(self.star(node, scope)), through)
                     self._words.claim(node)
                     continue
-                case exp.Column():
-                    self._column(node, scope, found, through, variables)
+                case exp.Column() | exp.Dot() if parts := dotted_name(node):
+                    self._column(parts, scope, found, through, variables)
                     continue
+                case exp.Column():
+                    raise NotModelled
                 case exp.Identifier():
                     if node.name.casefold() in variables:
                         self._words.claim(node)
@@ -131,16 +133,13 @@ class ColumnValues:
 
     def _column(
         self,
-        node: exp.Column,
+        parts: list[exp.Identifier],
         scope: Scope,
         found: Ingredients,
         through: _Names,
         variables: _Names,
     ) -> None:
-        parts = [part for part in node.parts if isinstance(part, exp.Identifier)]
-        if len(parts) < len(node.parts):
-            raise NotModelled
-        self._words.claim(node)
+        self._words.claim(*parts)
         names = [part.name.casefold() for part in parts]
         if names[0] in variables:
             return
@@ -164,6 +163,21 @@ class ColumnValues:
         if called:
             return frozenset({called})
         return frozenset(name.lower() for name in node.sql_names())
+
+
+def dotted_name(node: exp.Expr) -> list[exp.Identifier]:
+    """The parts of the name of a column or of a field, empty if it is something else. Spark ignores
+    parentheses within it: ``(t).a`` is column ``a`` of ``t``."""
+    fields: list[exp.Expr] = []
+    node = node.unnest()
+    while isinstance(node, exp.Dot):
+        fields.insert(0, node.expression)
+        node = node.this.unnest()
+    if not isinstance(node, exp.Column):
+        return []
+    parts = [*node.parts, *fields]
+    names = [part for part in parts if isinstance(part, exp.Identifier)]
+    return names if len(names) == len(parts) else []
 
 
 def _operands(node: exp.Expr, key: str) -> Iterator[exp.Expr]:

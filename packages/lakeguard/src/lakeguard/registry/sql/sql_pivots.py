@@ -60,14 +60,14 @@ def _spread(
 ) -> Relation:
     """The columns that PIVOT does not name, and one for each value and aggregate."""
     keys = list(_listed(chosen.this))
+    if any(root.find(exp.Query, exp.Lambda, exp.Dot) for root in (*pivot.expressions, *keys)):
+        raise NotModelled
     read = {
         item
         for root in (*pivot.expressions, *keys)
         for column in root.find_all(exp.Column)
         for item in _fields(relation, column)
     }
-    if any(root.find(exp.Query, exp.Lambda) for root in pivot.expressions):
-        raise NotModelled
     by = together(value_of(key, relation) for key in keys)
     made = [
         Field(name, together((by, value_of(aggregate, relation))))
@@ -87,19 +87,23 @@ def _named(
     for aggregate in aggregates:
         if len(aggregates) == 1:
             yield name, aggregate
-        elif name is None or not isinstance(aggregate, exp.Alias):
+        elif name is None or not isinstance(aggregate.args.get("alias"), exp.Identifier):
             yield None, aggregate
         else:
             yield f"{name}_{aggregate.alias}", aggregate
 
 
 def _name_of(value: exp.Expr, words: Words) -> str | None:
+    """The name that Spark gives to a value: its alias, or what it prints for it."""
+    alias = value.args.get("alias")
     match value:
-        case exp.PivotAlias():
-            words.claim(value.args.get("alias"))
-            return value.alias or None
-        case exp.Literal() if value.is_string or value.this.isdecimal():
-            return str(value.this)
+        case exp.PivotAlias() if isinstance(alias, exp.Identifier):
+            words.claim(alias)
+            return alias.name
+        case exp.Literal(is_string=True) if words.is_plain_text(value.name):
+            return value.name
+        case exp.Literal(is_string=False) if value.name.isdecimal():
+            return str(int(value.name))
     return None
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lakeguard_sdk.core.dataset_name import DatasetName
 
+PLAIN = re.compile(r"[^\W\d]\w*")
+"""A name that Spark generates for a call, such as ``max(a)``, is none of these."""
 MOST_COLUMNS = 10_000
 MOST_PATHS = 64
 """Ways from one input column to a value, by the functions applied."""
@@ -122,21 +125,32 @@ class Relation:
         )
 
     def find(self, parts: Sequence[str]) -> list[Field]:
-        """Columns of a dotted name, of which trailing parts may be fields of a struct."""
+        """Columns of a dotted name, of which trailing parts may be fields of a struct.
+
+        Hidden ones are found last, as in Spark.
+        """
         if len(parts) > 1:
-            found = [
-                item
-                for item in (*self.hidden, *self.fields)
-                if item.qualifier == parts[0] and item.name == parts[1]
-            ]
+            found = _qualified(self.fields, parts)
             if found:
                 return found
-            if parts[0] in self.open:
+            if parts[0] in self.open or self._has_unnamed(parts[0]):
                 return [Field(parts[1], None)]
         found = [item for item in self.fields if item.name == parts[0]]
         if not found and not self.is_certain:
             return [Field(parts[0], None)]
-        return found
+        return found or _qualified(self.hidden, parts)
+
+    def has(self, parts: Sequence[str]) -> bool:
+        """Whether the dotted name is that of a column, and not of a field of one."""
+        *qualifier, name = parts
+        if not qualifier:
+            return any(item.name == name for item in self.fields)
+        hidden = () if any(item.name == qualifier[0] for item in self.fields) else self.hidden
+        known = (*hidden, *self.fields)
+        return any([item.qualifier] == qualifier and item.name == name for item in known)
+
+    def _has_unnamed(self, qualifier: str) -> bool:
+        return any(item.qualifier == qualifier and item.name is None for item in self.fields)
 
     def star(self, qualifier: str | None = None) -> Relation:
         """The columns of ``*`` or ``qualifier.*``; unknown ones for the fields of a struct."""
@@ -157,9 +171,7 @@ class Relation:
         """The columns of a USING or, without keys, NATURAL join: keys first, each once."""
         if not (self.is_certain and other.is_certain):
             raise NotModelled
-        if keys is None:
-            keys = self._shared(other)
-        pairs = [(_only(self, key), _only(other, key)) for key in keys]
+        pairs = self.key_pairs(other, keys)
         left, right = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
         match side:
             case "RIGHT":
@@ -175,6 +187,20 @@ class Relation:
             (*shown, *rest, *others), (*hidden, *self.hidden, *other.hidden), frozenset()
         )
 
+    def filtered(self, keys: Sequence[str]) -> Relation:
+        """The columns of a SEMI or ANTI join with USING: keys first."""
+        shown = [_only(self, key) for key in keys]
+        rest = (item for item in self.fields if item not in shown)
+        return replace(self, fields=(*shown, *rest))
+
+    def key_pairs(self, other: Relation, keys: Sequence[str] | None) -> list[tuple[Field, Field]]:
+        """The columns that a USING or, without keys, NATURAL join compares."""
+        if keys is None:
+            if not (self.is_certain and other.is_certain):
+                raise NotModelled
+            keys = self._shared(other)
+        return [(_only(self, key), _only(other, key)) for key in keys]
+
     def _shared(self, other: Relation) -> list[str]:
         """Spark compares the names of a NATURAL join with case."""
         spelled = {item.spelled for item in other.fields}
@@ -184,6 +210,10 @@ class Relation:
         return [item.name for item in shared if item.name is not None]
 
 
+def _qualified(fields: Iterable[Field], parts: Sequence[str]) -> list[Field]:
+    return [item for item in fields if [item.qualifier, item.name] == [*parts[:2]]]
+
+
 def _only(relation: Relation, name: str) -> Field:
     found = [item for item in relation.fields if item.name == name]
     if len(found) != 1:
@@ -191,27 +221,48 @@ def _only(relation: Relation, name: str) -> Field:
     return found[0]
 
 
+@dataclass
+class Aliases:
+    """Names that items of a SELECT list give to their values; later items may read them."""
+
+    values: dict[str, Value] = field(default_factory=dict)
+    open: bool = False
+    """Whether there are further names, which are not known."""
+    has_calls: bool = False
+    """Whether there are further names such as ``max(a)``."""
+
+    def add(self, name: str, value: Value) -> None:
+        self.values[name] = together((self.values.get(name, frozenset()), value))
+
+    def find(self, name: str) -> list[Field]:
+        if self.open or (self.has_calls and not PLAIN.fullmatch(name)):
+            return [Field(name, None)]
+        return [Field(name, self.values[name])] if name in self.values else []
+
+
 @dataclass(frozen=True)
 class Scope:
-    """What a name may refer to: columns of FROM, then aliases of the SELECT, then outer columns."""
+    """What a name may refer to: columns of FROM, then aliases of the SELECT, then outer columns.
+
+    A name is looked up further out only if all names of the nearer scopes are known.
+    """
 
     relation: Relation
     outer: Scope | None = None
-    aliases: dict[str, Value] = field(default_factory=dict)
+    aliases: Aliases = field(default_factory=Aliases)
     common: Mapping[str, Relation] = field(default_factory=dict)
     """Common table expressions by folded name."""
 
     def find(self, parts: Sequence[str]) -> list[Field]:
-        """The columns of a name, or none; several if it is ambiguous."""
-        scope: Scope | None = self
-        while scope is not None:
-            found = scope.relation.find(parts)
-            if not found and parts[0] in scope.aliases:
-                found = [Field(parts[0], scope.aliases[parts[0]])]
-            if found:
-                return found
-            scope = scope.outer
-        return []
+        """The columns of a name, or none; several if it is ambiguous.
+
+        Where an alias hides an outer column, both: Spark prefers the outer one to a generator's.
+        """
+        found = self.relation.find(parts)
+        if found:
+            return found
+        further = [] if self.outer is None else self.outer.find(parts)
+        return [*self.aliases.find(parts[0]), *further]
 
     def options(self, qualifier: str | None) -> set[str]:
         """Column names to suggest."""
@@ -224,6 +275,6 @@ class Scope:
                 for item in (*relation.fields, *relation.hidden)
                 if item.spelled is not None and qualifier in (None, item.qualifier)
             }
-            found |= set(scope.aliases) if qualifier is None else set()
+            found |= set(scope.aliases.values) if qualifier is None else set()
             scope = scope.outer
         return found

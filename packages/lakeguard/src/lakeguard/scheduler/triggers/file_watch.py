@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from stat import S_ISREG
+from types import MappingProxyType
 from typing import NamedTuple
 
 from lakeguard_sdk.core.canonical_json import data_hash
@@ -22,15 +23,16 @@ AGAIN_AT_ONCE = 5_000
 
 
 class FileState(NamedTuple):
-    """A file's size and modification time."""
+    """A file's size and modification time; in an object store, its tag too."""
 
     path: str
     size: int
     modified_ns: int
+    etag: str = ""
 
     @property
     def digest(self) -> str:
-        return data_hash([self.path, self.size, str(self.modified_ns)])
+        return data_hash([self.path, self.size, self.etag or str(self.modified_ns)])
 
 
 @dataclass
@@ -47,14 +49,19 @@ class FileWatch:
     begun: float = 0.0
     """Start of the last observation, so that a slow State does not count as quiet time."""
 
-    def scan(self, root: str, wanted: Mapping[str, Sequence[str]]) -> dict[str, list[FileState]]:
-        """Candidate files by job, as they are now."""
+    def scan(
+        self,
+        root: str,
+        wanted: Mapping[str, Collection[str]],
+        listed: Mapping[str, FileState] = MappingProxyType({}),
+    ) -> dict[str, list[FileState]]:
+        """Candidate files by job, as they are now; those ``listed`` need no further look."""
         self.begun = self.steady()
         self.launched = {job: self._still_present(job, names) for job, names in wanted.items()}
         states = {
             name: state
             for name in self._names(wanted)
-            if (state := _file_state(f"{root}/{name}", name)) is not None
+            if (state := listed.get(name) or _file_state(f"{root}/{name}", name)) is not None
         }
         for known in self.launched.values():
             for name in known.keys() & states.keys():
@@ -84,12 +91,12 @@ class FileWatch:
     def know_launched(self, job_id: str, state: FileState) -> None:
         self.launched[job_id][state.path] = state
 
-    def _still_present(self, job_id: str, names: Sequence[str]) -> dict[str, FileState]:
+    def _still_present(self, job_id: str, names: Iterable[str]) -> dict[str, FileState]:
         """Forget deleted files."""
         known = self.launched.get(job_id, {})
         return {name: known[name] for name in names if name in known}
 
-    def _names(self, wanted: Mapping[str, Sequence[str]]) -> set[str]:
+    def _names(self, wanted: Mapping[str, Collection[str]]) -> set[str]:
         """Stat all new files and some launched ones, so that every change is seen eventually."""
         known = sorted(set(chain.from_iterable(self.launched.values())))
         start = bisect_right(known, self.last_again)

@@ -1,4 +1,5 @@
-"""File triggers below the lake's root. A path launches once per size and modification time.
+"""File triggers below the lake's root. A path launches once per size and modification time, or tag
+of an object store.
 
 A file is taken once it has been stable for the quiet period.
 """
@@ -6,7 +7,7 @@ A file is taken once it has been stable for the quiet period.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
@@ -33,7 +34,8 @@ from lakeguard_sdk.core.canonical_json import data_hash
 from lakeguard_sdk.errors import Overlapping
 from lakeguard_sdk.model.evidence import SourceFile, SourcePosition
 from lakeguard_sdk.scheduling.jobs import Launch, Overlap
-from lakeguard_sdk.storage.storage import local_path, storage_for
+from lakeguard_sdk.storage.object_names import matching_objects
+from lakeguard_sdk.storage.storage import is_remote, local_path
 
 ACTOR = "trigger:files"
 MOST_AT_ONCE = 1_000
@@ -51,14 +53,21 @@ class Arrived(NamedTuple):
 
 
 def launch_arrived(context: PlaneContext, roster: Roster, file_watch: FileWatch) -> Arrived:
-    """Raises ValueError if the lake is not a local folder."""
     jobs = roster.waiting("files")
     if not jobs:
         return Arrived([], 0)
-    storage_for(context.lake)
-    root = str(Path(local_path(context.lake)).resolve())
-    names = {each: matching_files(root, each) for each in {job.controls.files for job in jobs}}
-    states = file_watch.scan(root, {job.job_id: names[job.controls.files] for job in jobs})
+    root, patterns = context.lake, {job.controls.files for job in jobs}
+    names: dict[str, Collection[str]] = {}
+    listed: dict[str, FileState] = {}
+    if is_remote(root):
+        for each in patterns:
+            names[each] = found = _objects(root, each)
+            listed |= found
+    else:
+        root = str(Path(local_path(root)).resolve())
+        names = {each: matching_files(root, each) for each in patterns}
+    wanted = {job.job_id: names[job.controls.files] for job in jobs}
+    states = file_watch.scan(root, wanted, listed)
     _pass_launched(context, file_watch, states, jobs)
     whole = file_watch.whole(context.dispatch.quiet_seconds)
     plan = partial(_plan, jobs, states, whole, file_watch)
@@ -105,7 +114,16 @@ def _shown_files(tx: Transaction, job: CurrentJob) -> frozenset[SourceFile]:
 
 
 def _as_read(file: FileState) -> SourceFile:
-    return SourceFile(path=file.path, size=file.size, modified_ms=file.modified_ns // 1_000_000)
+    modified_ms = file.modified_ns // 1_000_000
+    return SourceFile(path=file.path, size=file.size, modified_ms=modified_ms, etag=file.etag)
+
+
+def _objects(root: str, pattern: str) -> dict[str, FileState]:
+    """Matching objects, as one listing shows them."""
+    return {
+        path: FileState(path, facts.size, facts.modified_ms * 1_000_000, facts.etag)
+        for path, facts in matching_objects(root, pattern).items()
+    }
 
 
 def _plan(

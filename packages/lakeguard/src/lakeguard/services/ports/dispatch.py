@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from lakeguard.dispatch.attempt_ends import REPORTED_KINDS
 from lakeguard.dispatch.claim import Claimed, claim_due
-from lakeguard.dispatch.claim_few import FEW, KnownJobs, claim_few
+from lakeguard.dispatch.claim_few import FEW_TASKS, FewTasks, KnownJobs, claim_few
 from lakeguard.dispatch.leases import hand_over, keep
-from lakeguard.dispatch.report import ClaimedTask, report_all, report_claimed
+from lakeguard.dispatch.report import TicketedReport, report_all
+from lakeguard.dispatch.report_few import (
+    Answers,
+    ClaimedTask,
+    FewReports,
+    report_and_claim_few,
+    report_few,
+)
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.state.bulk_writes import in_pieces
-from lakeguard.state.claim_function import AGAIN, SEARCH
+from lakeguard.state.claim_function import AGAIN, ALL, SEARCH
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.errors import LakeGuardError, StateUnavailable
 from lakeguard_sdk.model.run import (
@@ -56,14 +64,37 @@ class EmbeddedDispatch:
     ) -> tuple[Assignment, ...]:
         if limit < 1:
             return ()
+        few = only is None and limit <= FEW_TASKS and self._is_postgresql
+        found = self._searched(worker, limit, labels, only, few=few)
+        return self._taken(found, refused)
+
+    def _searched(
+        self,
+        worker: WorkerIdentity,
+        limit: int,
+        labels: frozenset[str],
+        only: str | None = None,
+        *,
+        few: bool,
+    ) -> list[Claimed]:
+        """By the function that claims a few, and of the whole queue where it says so."""
         found, missing = list[Claimed](), min(limit, _AT_ONCE)
-        reason = AGAIN if only is None and limit <= FEW and self._is_postgresql else SEARCH
+        reason = AGAIN if few else SEARCH
         while reason == AGAIN and missing:
             found.append(self._claim_few(worker, missing, labels))
             missing -= len(found[-1].begun)
             reason = found[-1].reason
         if reason == SEARCH and missing:
-            found.append(self._searched(worker, missing, labels, only, anyway=missing < limit))
+            try:
+                found.append(self._claim_due(worker, missing, labels, only))
+            except StateUnavailable:
+                if not any(each.begun for each in found):
+                    raise
+        return found
+
+    def _taken(
+        self, found: Sequence[Claimed], refused: Callable[[RefusedTask], None]
+    ) -> tuple[Assignment, ...]:
         for each in found:
             self._remember(each)
             for task in each.refused:
@@ -71,39 +102,21 @@ class EmbeddedDispatch:
         return tuple(assignment for each in found for assignment in each.assignments)
 
     def _claim_few(self, worker: WorkerIdentity, limit: int, labels: frozenset[str]) -> Claimed:
-        context, known = self.context, self._jobs
+        wanted = FewTasks(worker, limit, labels, self.context.dispatch, self._jobs.now())
         try:
-            found = context.autocommit(
-                lambda tx: claim_few(
-                    tx, worker, limit=limit, labels=labels, rules=context.dispatch, known=known
-                )
-            )
+            found = self.context.autocommit(lambda tx: claim_few(tx, wanted))
         except StateUnavailable:  # what was claimed all the same is given up when its lease ends
             return Claimed(reason=SEARCH)
         reached("task.claimed")
         return found
 
-    def _searched(
-        self,
-        worker: WorkerIdentity,
-        limit: int,
-        labels: frozenset[str],
-        only: str | None,
-        *,
-        anyway: bool,
+    def _claim_due(
+        self, worker: WorkerIdentity, limit: int, labels: frozenset[str], only: str | None
     ) -> Claimed:
-        """Tasks of the whole queue; none if the State is away and there are others ``anyway``."""
-        context = self.context
-        try:
-            found = context.transact(
-                lambda tx: claim_due(
-                    tx, worker, limit=limit, labels=labels, rules=context.dispatch, only=only
-                )
-            )
-        except StateUnavailable:
-            if anyway:
-                return Claimed()
-            raise
+        rules = self.context.dispatch
+        found = self.context.transact(
+            lambda tx: claim_due(tx, worker, limit=limit, labels=labels, rules=rules, only=only)
+        )
         reached("task.claimed")
         return found
 
@@ -138,52 +151,131 @@ class EmbeddedDispatch:
             raise answer
         return answer
 
-    def report_all(
-        self, reports: Sequence[tuple[RunTicket, TaskReport]]
-    ) -> tuple[TaskAnswer | Failure, ...]:
-        return tuple(
-            failure_of(each) if isinstance(each, LakeGuardError) else each
-            for each in self._reported(reports)
-        )
+    def report_all(self, reports: Sequence[TicketedReport]) -> tuple[TaskAnswer | Failure, ...]:
+        return _shown(self._reported(reports))
 
-    def _reported(
-        self, reports: Sequence[tuple[RunTicket, TaskReport]]
-    ) -> list[TaskAnswer | LakeGuardError]:
+    def _reported(self, reports: Sequence[TicketedReport]) -> list[TaskAnswer | LakeGuardError]:
         """In batches, one transaction each; reports are idempotent."""
-        answers: list[TaskAnswer | LakeGuardError] = []
-        for piece in in_pieces(reports, _AT_ONCE):
-            answers += self._set_reported(piece)
+        few = self._few(reports)
+        answers = {} if few is None else self._report_few(few)
+        later = [each for each in reports if each[0].run_id not in answers]
+        judged = list[TaskAnswer | LakeGuardError]()
+        for piece in in_pieces(later, _AT_ONCE):
+            judged += self.context.transact(partial(self._written, reports=piece))
         reached("report.recorded")
+        return _in_order(reports, answers, judged)
+
+    def _written(
+        self, tx: Transaction, reports: Sequence[TicketedReport]
+    ) -> list[TaskAnswer | LakeGuardError]:
+        answers = report_all(tx, reports, self.context.dispatch)
+        reached("report.written")
         return answers
 
-    def _set_reported(
-        self, reports: Sequence[tuple[RunTicket, TaskReport]]
-    ) -> list[TaskAnswer | LakeGuardError]:
-        context = self.context
-        quick = self._claimed_reported(reports)
-        if quick is not None:
-            return quick
-
-        def work(tx: Transaction) -> list[TaskAnswer | LakeGuardError]:
-            answers = report_all(tx, reports, context.dispatch)
-            reached("report.written")
-            return answers
-
-        return context.transact(work)
-
-    def _claimed_reported(
-        self, reports: Sequence[tuple[RunTicket, TaskReport]]
-    ) -> list[TaskAnswer | LakeGuardError] | None:
-        """A few reports on tasks that were claimed here, where one statement can do it."""
-        context = self.context
+    def _few(self, reports: Sequence[TicketedReport]) -> FewReports | None:
+        """Reports on tasks that were claimed here, if one statement can do it."""
         known = (self._claimed.pop(ticket.run_id, None) for ticket, _ in reports)
         claimed = [task for task in known if task is not None]
-        if len(claimed) < len(reports) or len(claimed) > FEW or not self._is_postgresql:
+        if len(claimed) < len(reports) or len(claimed) > FEW_TASKS or not self._is_postgresql:
             return None
+        return FewReports(reports, claimed, self.context.dispatch)
+
+    def _report_few(self, few: FewReports) -> Answers:
         reached("report.written")  # before the statement, which commits by itself
         try:
-            return context.autocommit(
-                lambda tx: report_claimed(tx, reports, claimed, context.dispatch)
+            return self.context.autocommit(lambda tx: report_few(tx, few))
+        except StateUnavailable:  # perhaps after its commit: a repeated report gets its answer
+            return {}
+
+    def report_and_claim(
+        self,
+        reports: Sequence[TicketedReport],
+        worker: WorkerIdentity,
+        *,
+        labels: frozenset[str] = frozenset(),
+        refused: Callable[[RefusedTask], None] = lambda _: None,
+    ) -> tuple[tuple[TaskAnswer | Failure, ...], tuple[Assignment, ...]]:
+        answers, found = self._exchanged_few(reports, worker, labels)
+        later = [each for each in reports if each[0].run_id not in answers]
+        judged = list[TaskAnswer | LakeGuardError]()
+        for piece in in_pieces(later, _AT_ONCE):
+            work = partial(self._exchanged, reports=piece, worker=worker, labels=labels)
+            more, claimed = self.context.transact(work)
+            judged += more
+            found.append(claimed)
+        reached("report.recorded")
+        return _shown(_in_order(reports, answers, judged)), self._taken(found, refused)
+
+    def _exchanged(
+        self,
+        tx: Transaction,
+        reports: Sequence[TicketedReport],
+        worker: WorkerIdentity,
+        labels: frozenset[str],
+    ) -> tuple[list[TaskAnswer | LakeGuardError], Claimed]:
+        answers = self._written(tx, reports)
+        ended = sum(isinstance(each, TaskAnswer) for each in answers)
+        if not ended:
+            return answers, Claimed()
+        rules = self.context.dispatch
+        return answers, claim_due(
+            tx, worker, limit=ended, labels=labels, rules=rules, patient=False
+        )
+
+    def _exchanged_few(
+        self, reports: Sequence[TicketedReport], worker: WorkerIdentity, labels: frozenset[str]
+    ) -> tuple[Answers, list[Claimed]]:
+        few, rules = self._few(reports), self.context.dispatch
+        if few is None:
+            return {}, []
+        wanted = FewTasks(worker, len(reports), labels, rules, self._jobs.now(), patient=False)
+        reached("report.written")  # before the statement, which commits by itself
+        try:
+            answers, found = self.context.autocommit(
+                lambda tx: report_and_claim_few(tx, few, wanted)
             )
         except StateUnavailable:  # perhaps after its commit: a repeated report gets its answer
-            return None
+            return {}, []
+        missing = len(answers) - len(found.begun)
+        more = list[Claimed]()
+        if missing and found.reason != ALL:
+            more = self._claim_at_once(replace(wanted, limit=missing), found.reason)
+        return answers, [found, *more]
+
+    def _claim_at_once(self, wanted: FewTasks, reason: str) -> list[Claimed]:
+        """Of jobs that no other claim holds for long: those who reported wait for their answers."""
+        found = list[Claimed]()
+        with suppress(StateUnavailable):  # what was claimed all the same is given up, as ever
+            if reason == AGAIN:
+                found.append(self.context.autocommit(lambda tx: claim_few(tx, wanted)))
+                reason = found[0].reason
+            left = wanted.limit - sum(len(each.begun) for each in found)
+            if reason == SEARCH and left:
+                found.append(
+                    self.context.transact(
+                        lambda tx: claim_due(
+                            tx,
+                            wanted.worker,
+                            limit=left,
+                            labels=wanted.labels,
+                            rules=wanted.rules,
+                            patient=False,
+                        )
+                    )
+                )
+        reached("task.claimed")
+        return found
+
+
+def _in_order(
+    reports: Sequence[TicketedReport],
+    answers: Answers,
+    judged: Sequence[TaskAnswer | LakeGuardError],
+) -> list[TaskAnswer | LakeGuardError]:
+    """Answers in the order of the reports: those that are known by run, and the others."""
+    others = iter(judged)
+    return [answers.get(ticket.run_id) or next(others) for ticket, _ in reports]
+
+
+def _shown(answers: Sequence[TaskAnswer | LakeGuardError]) -> tuple[TaskAnswer | Failure, ...]:
+    return tuple(failure_of(each) if isinstance(each, LakeGuardError) else each for each in answers)

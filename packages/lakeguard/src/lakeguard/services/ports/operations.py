@@ -11,6 +11,7 @@ from lakeguard.dispatch.assign import submit_build
 from lakeguard.insight.reader.reader import StateReader
 from lakeguard.ledger.invalidations import Invalidation
 from lakeguard.ledger.runs import result_of_run
+from lakeguard.ledger.streams import record_report
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.deciding.waivers import revoke, waive
 from lakeguard.promotion.maintenance.profiles import keep_profile, plan_profile
@@ -33,7 +34,7 @@ from lakeguard.scheduler.invalidations.reconcile import reconcile
 from lakeguard.scheduler.invalidations.withdraw import withdraw
 from lakeguard.services.users import records_actor
 from lakeguard_sdk.core.dataset_name import Address, DatasetName
-from lakeguard_sdk.core.enums import RunStatus
+from lakeguard_sdk.core.enums import RunStatus, TaskState
 from lakeguard_sdk.errors import ReasonNeeded, RollbackBlocked, SecretInReason
 from lakeguard_sdk.model.decision import WaiverRow
 from lakeguard_sdk.model.profile import Profile, ProfilePlan
@@ -41,6 +42,7 @@ from lakeguard_sdk.model.quarantine import QuarantineEntry, QuarantineSelection,
 from lakeguard_sdk.model.read_models import PointerMove
 from lakeguard_sdk.model.row_ranges import RowRange
 from lakeguard_sdk.model.run import AbandonedAttempt, Window
+from lakeguard_sdk.model.streams import StreamReport
 from lakeguard_sdk.model.table_operations import AdoptableTable, Maintained, Undone
 from lakeguard_sdk.scheduling.invalidations import InvalidationRow, Reason
 from lakeguard_sdk.security.secret_values import holds_secret
@@ -83,6 +85,13 @@ class EmbeddedOperations:
             if not ended or ended.error is None or not ended.error.retryable:
                 return False
             return tasks.requeue(tx, task, rules=context.dispatch)
+
+    @records_actor
+    def resume(self, task_id: str) -> TaskState:
+        context = self.context
+        with context.write() as tx:
+            task = tasks.get_task(tx, task_id)
+            return tasks.resume(tx, task, rules=context.dispatch)
 
     @records_actor
     def submit_replay(
@@ -133,6 +142,10 @@ class EmbeddedOperations:
         ended = reap(self.context)
         sync_quarantine_tables(self.context)
         return ended
+
+    def record_stream(self, name: DatasetName, report: StreamReport) -> None:
+        with self.context.write() as tx:
+            record_report(tx, require_dataset(tx, name).dataset_id, report)
 
     @records_actor
     def waive(

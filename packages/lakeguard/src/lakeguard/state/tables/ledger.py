@@ -58,6 +58,7 @@ run_history = Table(
     UniqueConstraint("task_id", "attempt", name="uq_run_history_attempt"),
     CheckConstraint("status IN ('SUCCESS', 'FAILED', 'BLOCKED')", name="ck_run_history_status"),
     Index("ix_run_history_dataset", "dataset_id", "ordinal"),
+    Index("ix_run_history_org", "org_id", "ordinal"),
     sqlite_autoincrement=True,
 )
 
@@ -99,6 +100,7 @@ promotion_status = Table(
         name="ck_promotion_status_decided",
     ),
     Index("ix_promotion_status_dataset", "dataset_id", "from_layer", "to_layer", "ordinal"),
+    Index("ix_promotion_status_decision", "decision_id", "ordinal"),
     sqlite_autoincrement=True,
 )
 
@@ -137,6 +139,7 @@ intent_outcomes = Table(
     Column("commit_version", BigInteger, nullable=False),
     Column("commit_sha256", Hash, nullable=False),
     Column("closed_at", UtcTime, nullable=False),
+    Column("checkpoint", Name),
     CheckConstraint(
         "outcome IN ('committed', 'fenced', 'foreign', 'gone')", name="ck_intent_outcome"
     ),

@@ -31,6 +31,7 @@ MUTABLE_COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "job_schedules": ("definition_hash", "next_at", "last_at", "applied"),
     "trigger_cursors": ("position",),
+    "stream_reports": ("state", "reported_at", "process", "progress", "error"),
     "outbox": ("batch",),
     "relay_cursors": ("batch",),
 }

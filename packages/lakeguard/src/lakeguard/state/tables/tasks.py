@@ -1,4 +1,4 @@
-"""Tables of tasks, attempts, job graphs, schedules and trigger cursors."""
+"""Tables of tasks, attempts, job graphs, schedules, trigger cursors and streams."""
 
 from __future__ import annotations
 
@@ -131,6 +131,7 @@ run_openings = Table(
     Column("base_commit", Integer),
     Column("opened_at", UtcTime, nullable=False),
     Column("bundle_hash", Hash),
+    Index("ix_run_openings_dataset", "dataset_id", "opened_at"),
 )
 
 run_schemas = Table(
@@ -245,6 +246,20 @@ trigger_cursors = Table(
     Column("watched", Name, nullable=False),
     Column("position", Long, nullable=False),
     PrimaryKeyConstraint("org_id", "job_id", "watched", name="pk_trigger_cursors"),
+)
+
+stream_reports = Table(
+    "stream_reports",
+    metadata,
+    Column("org_id", Id, nullable=False),
+    Column("dataset_id", Id, nullable=False),
+    Column("query_id", Id, nullable=False),
+    Column("state", Word, nullable=False),
+    Column("reported_at", UtcTime, nullable=False),
+    Column("process", Long, nullable=False),
+    Column("progress", Long),
+    Column("error", Long),
+    PrimaryKeyConstraint("org_id", "dataset_id", "query_id", name="pk_stream_reports"),
 )
 
 received_events = Table(

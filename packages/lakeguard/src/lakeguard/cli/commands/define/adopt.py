@@ -30,22 +30,24 @@ from lakeguard_sdk.client import Client, local_worker
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import AlreadyGoverned, OtherTable
 from lakeguard_sdk.model.definitions import Definitions
+from lakeguard_sdk.storage.storage import LAKE_SCHEMES
 
 
 @click.command("adopt")
 @click.argument("dataset")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path")
 @click.option("--owner", metavar="OWNER", help="Owner; default: your user name.")
 @click.option("--domain", default=UNASSIGNED, show_default=True, help="Business domain.")
 @shared_options
-def adopt_command(call: Call, dataset: str, path: Path, owner: str | None, domain: str) -> int:
-    """Adopt the Delta table at PATH as the governed DATASET, if the gate allows it.
+def adopt_command(call: Call, dataset: str, path: str, owner: str | None, domain: str) -> int:
+    """Adopt the Delta table at PATH, a folder or s3://BUCKET/FOLDER, as the governed DATASET, if
+    the gate allows it.
 
     Writes a definition with rules that the table satisfies, unless there is one, registers it, and
     checks every row. If allowed, one commit that changes no data file makes the table version 1. If
     blocked (exit 3), the table is unchanged: edit the definition and adopt again.
     """
-    name, location = DatasetName(dataset), str(path.resolve())
+    name, location = DatasetName(dataset), _location(path)
     folder = project_of(call)
     with writing(call) as client:
         _refuse_governed(client, name)
@@ -62,6 +64,12 @@ def adopt_command(call: Call, dataset: str, path: Path, owner: str | None, domai
     data = {**adopted.to_data(), "run": result.to_data(), "published": published}
     answer(call, data, adopted_lines(adopted, result, published))
     return EXIT_CODES[result.status]
+
+
+def _location(path: str) -> str:
+    if path.partition("://")[0] in LAKE_SCHEMES:
+        return path.rstrip("/")
+    return str(Path(path).resolve())
 
 
 def _refuse_governed(client: Client, name: DatasetName) -> None:

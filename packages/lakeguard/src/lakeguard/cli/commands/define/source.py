@@ -21,7 +21,6 @@ from lakeguard.settings import load_settings
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Layer
 from lakeguard_sdk.model.definitions import FromSource
-from lakeguard_sdk.storage.storage import local_path
 
 UNASSIGNED = "unassigned"
 
@@ -43,15 +42,18 @@ def add(
 ) -> None:
     """Inspect the files of PATTERN and write definitions of a source and of bronze.NAME.
 
-    PATTERN matches CSV, JSON lines or Parquet files, or is the folder of a Delta table. Files that
-    a shell expanded it to are taken for the pattern again, and so is one file with a date or a long
-    number in its name. The definition includes rules that all inspected rows satisfy. Nothing is
-    registered yet, and no file is overwritten.
+    PATTERN matches CSV, JSON lines or Parquet files, or is the folder of a Delta table; it may be
+    in an object store: 's3://BUCKET/FOLDER/*.csv'. Files that a shell expanded it to are taken for
+    the pattern again, and so is one file with a date or a long number in its name. The definition
+    includes rules that all inspected rows satisfy. Nothing is registered yet, and no file is
+    overwritten.
     """
     dataset = DatasetName(f"{Layer.BRONZE}.{name}")
     folder = project_of(call)
-    lake = local_path(load_settings(folder, call.env).lake)
-    path = source_path(pattern, Path.cwd(), Path(lake), exact=exact)
+    settings = load_settings(folder, call.env)
+    settings.reach_lake()
+    lake = settings.lake
+    path = source_path(pattern, Path.cwd(), lake, exact=exact)
     with working(f"inspecting {path}"):
         sketch, found = inspect_and_suggest(path, lake, key_rules, datetime.now(UTC))
     definitions = propose(

@@ -23,6 +23,7 @@ from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.enums import TaskKind, TaskState
 from lakeguard_sdk.errors import JobDisabled, NoLog, NotDeployed
 from lakeguard_sdk.scheduling.tasks import Jobs, TaskRow
+from lakeguard_sdk.storage.storage import storage_for
 
 STATES = [state.value for state in TaskState]
 _OF_THE_JOB = (JobDisabled.code, NotDeployed.code)
@@ -119,6 +120,7 @@ def _log_of(client: Client, row: TaskRow) -> str:
     if row.run_id is None:
         raise NoLog(task=row.task_id, reason="no attempt has started")
     try:
-        return log_place(client.lake, row.run_id).read_text("utf-8", "replace")
+        place = log_place(client.lake, row.run_id)
+        return storage_for(place).read_bytes(place).decode("utf-8", "replace")
     except OSError as error:
         raise NoLog(task=row.task_id, reason=error.strerror or str(error)) from None

@@ -111,6 +111,7 @@ def _loop(call: Call, client: Client, settings: Settings, options: WorkerOptions
         halt=runner.halt,
         options=options,
         notify=WorkerPrinter(as_json=call.json, note=note),
+        reports=runner.reports,
     )
 
 
