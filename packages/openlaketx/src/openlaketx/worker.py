@@ -16,9 +16,10 @@ from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
 from lakeguard_sdk.model.history import RebuildPlan, Rebuilt
 from lakeguard_sdk.model.run import PythonBuild, RunPlan, RunResult, RunTicket
 from lakeguard_sdk.scheduling.process_identity import this_process
-from lakeguard_sdk.storage.storage import local_path
+from lakeguard_sdk.storage.storage import table_uri
+from openlaketx.engine.locations import note_spark, shares_disks
 from openlaketx.pipeline.early_start import needs_spark
-from openlaketx.pipeline.failures import damaged_file, failure_of, full_disk
+from openlaketx.pipeline.failures import explained, failure_of
 from openlaketx.pipeline.lease import JobCanceller, Limit, hold_lease
 from openlaketx.pipeline.stop_signal import StopSignal, detect_interrupts
 
@@ -37,6 +38,7 @@ def create_worker(
     progress: Progress | None = None,
 ) -> SparkWorker:
     """The worker of this process. Spark starts with the first task that needs it."""
+    note_spark(is_here=shares_disks(spark_options))
 
     def session() -> SparkSession:
         from openlaketx.engine.spark.session import spark_session
@@ -166,8 +168,7 @@ class SparkWorker:
                 raise
             except Exception as error:  # noqa: BLE001 - the run must end, whatever the error
                 if not interrupted():
-                    known = full_disk(error, plan.dataset) or damaged_file(error, plan)
-                    return self._fail(plan, _spark_ended(plan) or known or error)
+                    return self._fail(plan, _spark_ended(plan) or explained(error, plan))
         self._end_interrupted(plan, queued)
         raise KeyboardInterrupt
 
@@ -234,7 +235,7 @@ class SparkWorker:
         """Code of users runs in another process; sources and SQL, which hold none, in this one."""
         from openlaketx.isolation.batch_builder import LocalBuilder
 
-        project = self._client.project or local_path(self._client.lake)
+        project = self._client.project or table_uri(self._client.lake)
         if given is None and not isinstance(plan.build, PythonBuild):
             yield LocalBuilder(sessions, lake, project)
             return

@@ -14,7 +14,7 @@ from lakeguard_sdk.model.delta_log import written_whole
 from lakeguard_sdk.model.partitions import PARTITION_KEY
 from lakeguard_sdk.model.table_operations import Compacted, CompactionPlan
 from lakeguard_sdk.storage import fault_points
-from lakeguard_sdk.storage.storage import Storage, join, local_path
+from lakeguard_sdk.storage.storage import Storage, join, readable_file
 from lakeguard_sdk.types.schema import TableSchema, decimal_size
 from lakeguard_sdk.types.type_parser import parse_type
 from lakeguard_sdk.types.type_tree import (
@@ -26,6 +26,7 @@ from lakeguard_sdk.types.type_tree import (
 from openlaketx.compact.row_sums import RowSum, columns_with_nan, row_sum
 from openlaketx.engine.duckdb_reader import DuckdbReader, duckdb_reader
 from openlaketx.engine.file_check import check_files
+from openlaketx.engine.locations import writable_path
 from openlaketx.engine.parquet_writer import AS_SPARK, BATCH_ROWS, ParquetRows
 from openlaketx.stage.candidate import SUCCESS, Candidate, collect
 from openlaketx.stage.stage import seal
@@ -80,12 +81,12 @@ def _kinds_of(files: Iterable[tuple[str, str]], declared: TableSchema) -> list[K
     return [kind for kind in kinds if len(kind.paths) > 1]
 
 
-def _held(file: str, declared: TableSchema) -> pa.Schema | None:
+def _held(location: str, declared: TableSchema) -> pa.Schema | None:
     """The declared columns of a file; None if it must not be merged.
 
     That is a file with legacy dates, other time units, or undeclared columns.
     """
-    found = pq.read_schema(file)
+    found = pq.read_schema(readable_file(location))
     if set(_OLD_CALENDAR) & set(found.metadata or {}) or set(found.names) - set(declared.names):
         return None
     if any(unit in str(one.type) for one in found for unit in ("[ns", "[ms", "[s")):
@@ -129,7 +130,7 @@ def _files_with_partition_columns(plan: CompactionPlan, group: Iterable[str]) ->
 
 
 def _placed(plan: CompactionPlan, paths: Iterable[str]) -> list[tuple[str, str]]:
-    return [(path, local_path(join(plan.location, path))) for path in paths]
+    return [(path, join(plan.location, path)) for path in paths]
 
 
 def _merge_kind(plan: CompactionPlan, reader: DuckdbReader, number: int, kind: Kind) -> RowSum:
@@ -147,14 +148,14 @@ def _merge_kind(plan: CompactionPlan, reader: DuckdbReader, number: int, kind: K
 
 def _place(plan: CompactionPlan, number: int) -> Path:
     """The name that Spark would use, so that clean-up follows the same rules."""
-    folder = Path(local_path(join(plan.location, plan.staging)))
+    folder = writable_path(join(plan.location, plan.staging))
     if plan.partition_by:
         folder /= f"{PARTITION_KEY}={number}"
     return folder / f"part-{number:05d}.snappy.parquet"
 
 
 def _sealed(plan: CompactionPlan, storage: Storage) -> Candidate:
-    Path(local_path(join(plan.location, plan.staging, SUCCESS))).touch()
+    writable_path(join(plan.location, plan.staging, SUCCESS)).touch()
     candidate = collect(
         plan.location,
         plan.staging,
@@ -190,7 +191,7 @@ def _merge(
     """
     with ParquetRows(place, schema, bounded) as rows:
         for file in files:
-            with pq.ParquetFile(file) as content:
+            with pq.ParquetFile(readable_file(file)) as content:
                 for batch in content.iter_batches(batch_size=BATCH_ROWS):
                     rows.add(_filled(batch, schema))
 

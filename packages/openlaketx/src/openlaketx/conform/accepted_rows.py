@@ -19,11 +19,11 @@ from lakeguard_sdk.model.quarantine import FIRST_SEEN, REASON
 from lakeguard_sdk.model.run import RunPlan, SchemaReaction, SchemaVerdict, SourceBuild
 from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
 from lakeguard_sdk.storage.run_folders import quarantine_place
-from lakeguard_sdk.storage.storage import local_path
 from lakeguard_sdk.types.schema import Column, TableSchema, is_nested, widens
 from lakeguard_sdk.types.type_parser import parse_type
 from lakeguard_sdk.types.type_tree import ColumnType
 from openlaketx.conform.casts import is_sound, nested_fits, part_by_part
+from openlaketx.engine.locations import spark_path
 from openlaketx.engine.spark.errors import SPARK_ERRORS
 from openlaketx.engine.spark.types import data_type_of, has_cast, quoted_name, spark_type, try_cast
 from openlaketx.extract import Batch
@@ -116,7 +116,7 @@ def _is_in(column: str, reactions: Iterable[SchemaReaction]) -> bool:
 
 
 def _place(plan: RunPlan, lake: str) -> str:
-    return local_path(quarantine_place(lake, plan.dataset, plan.ticket.run_id))
+    return spark_path(quarantine_place(lake, plan.dataset, plan.ticket.run_id))
 
 
 def _is_castable(value: SparkColumn, found: str, declared: str) -> SparkColumn:

@@ -14,8 +14,8 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakeguard_sdk.core.enums import HashStrategy, LoadType
-from lakeguard_sdk.model.load import KEY_HASH, ROW_HASH
+from lakeguard_sdk.core.enums import HashStrategy
+from lakeguard_sdk.model.load import KEY_HASH, ROW_HASH, hashed_names
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.types.schema import (
     FLOATS,
@@ -40,11 +40,9 @@ def content_hash(columns: Sequence[Column]) -> SparkColumn:
 
 
 def hashed_columns(plan: RunPlan) -> tuple[Column, ...]:
-    """Columns that the row hash covers: all but the keys and, for SCD2, the validity columns."""
-    apart = set(plan.load.keys)
-    if plan.load.type is LoadType.SCD2:
-        apart.add(plan.load.effective)
-    return tuple(column for column in plan.declared.columns if column.name not in apart)
+    """Columns that the row hash covers."""
+    names = hashed_names(plan.load, plan.declared.names)
+    return tuple(column for column in plan.declared.columns if column.name in names)
 
 
 def with_hashes(frame: DataFrame, plan: RunPlan) -> DataFrame:

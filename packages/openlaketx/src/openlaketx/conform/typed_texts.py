@@ -22,6 +22,7 @@ from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.types.schema import FLOATS, Column, TableSchema, decimal_size
 from openlaketx.conform.casts import NOT_YEAR_ZERO, text_guard
 from openlaketx.engine.duckdb_reader import duckdb_reader, duckdb_text
+from openlaketx.engine.spark.runtime import is_local
 from openlaketx.engine.spark.types import spark_schema
 from openlaketx.extract import Batch
 from openlaketx.extract.batch import Fidelity, PlainTexts
@@ -58,13 +59,6 @@ def with_typed_texts(batch: Batch, plan: RunPlan) -> Iterator[Batch]:
     with tempfile.TemporaryDirectory(prefix="texts-") as folder:
         fits = shutil.disk_usage(folder).free > 2 * texts.size
         yield (_read(batch, texts, plan.batch_schema, Path(folder)) if fits else None) or batch
-
-
-def is_local(session: SparkSession) -> bool:
-    """Whether Spark runs on this machine only."""
-    if type(session).__module__.startswith("pyspark.sql.connect."):
-        return False
-    return str(session.sparkContext.master).startswith("local")
 
 
 def _is_suitable(batch: Batch, texts: PlainTexts, declared: TableSchema) -> bool:

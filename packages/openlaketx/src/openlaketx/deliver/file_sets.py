@@ -7,7 +7,7 @@ whole version, at worst an older one.
 from __future__ import annotations
 
 import fcntl
-import os
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +22,7 @@ from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.ports import Reader
 from lakeguard_sdk.storage import fault_points
 from lakeguard_sdk.storage.reserved_places import DELIVERED, MANIFEST
-from lakeguard_sdk.storage.storage import local_path, storage_for
+from lakeguard_sdk.storage.storage import FileMark, is_remote, join, local_path, storage_for
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.deliver.published_rows import (
     check_rows,
@@ -34,6 +34,8 @@ from openlaketx.deliver.published_version import published, version_of
 from openlaketx.deliver.text_formats import COPY_OPTIONS, spelled
 from openlaketx.engine.delta_table import LiveFile
 from openlaketx.engine.duckdb_reader import DuckdbReader, duckdb_reader
+from openlaketx.engine.locations import writable_path
+from openlaketx.stage.run_staging import delivery_staging
 
 # A file set: the rows of one version as files, and the manifest that names them.
 
@@ -71,45 +73,27 @@ class FileSet(FrozenModel):
         """The set's own copy of its manifest, written when the set is complete."""
         return f"{self.folder}/{self.format}.json"
 
-    def is_whole(self, root: Path) -> bool:
+    def is_whole(self, root: str) -> bool:
         """Whether every file exists with its size."""
-        return all(
-            (root / file.path).is_file() and (root / file.path).stat().st_size == file.size
-            for file in self.files
-        )
+        try:
+            storage = storage_for(root)
+            sizes = (storage.facts(join(root, file.path)).size for file in self.files)
+            return all(size == file.size for size, file in zip(sizes, self.files, strict=True))
+        except FileNotFoundError:
+            return False
 
 
-def _read_file_set(file: Path) -> FileSet | None:
+def _read_file_set(location: str) -> FileSet | None:
     """The parsed file; None if it is missing or unreadable."""
     try:
-        return FileSet.from_json(file.read_bytes())
+        return FileSet.from_json(storage_for(location).read_bytes(location))
     except (FileNotFoundError, ValidationError):
         return None
 
 
-def _replace_file(file: Path, content: bytes) -> None:
-    """Atomic and durable: the new content or the old one, even after a crash."""
-    draft = file.with_name(f".{file.name}.draft")
-    with draft.open("wb") as writing:
-        writing.write(content)
-        writing.flush()
-        os.fsync(writing.fileno())
-    os.replace(draft, file)
-    _sync(file.parent)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def files_folder(location: str) -> Path:
+def files_folder(location: str) -> str:
     """Next to the table: ``<location>.files``."""
-    table = Path(local_path(location.rstrip("/")))
-    return table.with_name(f"{table.name}{DELIVERED}")
+    return f"{location.rstrip('/')}{DELIVERED}"
 
 
 def deliver_files(plan: RunPlan, reader: Reader) -> FileSet | None:
@@ -117,28 +101,50 @@ def deliver_files(plan: RunPlan, reader: Reader) -> FileSet | None:
     if published(plan.dataset, reader) is None:
         return None
     root = files_folder(plan.location)
-    root.mkdir(parents=True, exist_ok=True)
+    manifest = join(root, MANIFEST)
+    storage_for(root).make_folder(root)
     with _alone(root):
-        shown = published(plan.dataset, reader)
-        if shown is None:
-            return None
-        named = _read_file_set(root / MANIFEST)
-        if named is not None and _is(named, shown, plan.format) and named.is_whole(root):
-            return None
-        made = _earlier_set(root, shown, plan.format) or _made(root, shown, plan, reader)
-        _replace_file(root / MANIFEST, made.to_json().encode())
-        fault_points.reached("deliver.manifest")
-        return made
+        while True:
+            seen = _mark_in_store(manifest)
+            shown = published(plan.dataset, reader)
+            if shown is None:
+                return None
+            named = _read_file_set(manifest)
+            if named is not None and _is(named, shown, plan.format) and named.is_whole(root):
+                return None
+            made = _earlier_set(root, shown, plan.format) or _made(root, shown, plan, reader)
+            if _replaced(manifest, made, seen):
+                fault_points.reached("deliver.manifest")
+                return made
 
 
-def _earlier_set(root: Path, shown: ResolvedDataset, form: TargetFormat) -> FileSet | None:
+def _mark_in_store(manifest: str) -> FileMark | None:
+    """None if there is no manifest, or if it is in a folder, whose lock is held."""
+    try:
+        return storage_for(manifest).mark(manifest) if is_remote(manifest) else None
+    except FileNotFoundError:
+        return None
+
+
+def _replaced(manifest: str, made: FileSet, seen: FileMark | None) -> bool:
+    """False if another delivery has written it since it was seen."""
+    storage, content = storage_for(manifest), made.to_json().encode()
+    if not is_remote(manifest):
+        storage.replace(manifest, content)
+        return True
+    if seen is None:
+        return storage.create(manifest, content)
+    return storage.update(manifest, content, seen)
+
+
+def _earlier_set(root: str, shown: ResolvedDataset, form: TargetFormat) -> FileSet | None:
     """The set of an earlier delivery: after a rollback, or after a crash before the manifest."""
-    found = _read_file_set(root / f"v{shown.version}" / f"{form}.json")
+    found = _read_file_set(join(root, f"v{shown.version}", f"{form}.json"))
     whole = found is not None and _is(found, shown, form) and found.is_whole(root)
     return found if whole else None
 
 
-def _made(root: Path, shown: ResolvedDataset, plan: RunPlan, reader: Reader) -> FileSet:
+def _made(root: str, shown: ResolvedDataset, plan: RunPlan, reader: Reader) -> FileSet:
     version, _ = version_of(shown, reader)
     files = _write_files(shown, plan.format, root, f"v{shown.version}")
     made = FileSet(
@@ -155,7 +161,7 @@ def _made(root: Path, shown: ResolvedDataset, plan: RunPlan, reader: Reader) -> 
         files=files,
     )
     fault_points.reached("deliver.written")
-    _replace_file(root / made.record, made.to_json().encode())
+    storage_for(root).replace(join(root, made.record), made.to_json().encode())
     return made
 
 
@@ -164,9 +170,16 @@ def _is(found: FileSet, shown: ResolvedDataset, form: TargetFormat) -> bool:
 
 
 @contextmanager
-def _alone(root: Path) -> Iterator[None]:
-    """One delivery at a time; the lock is released when its process dies."""
-    with (root / ".lock").open("ab") as lock:
+def _alone(root: str) -> Iterator[None]:
+    """One delivery at a time; the lock is released when its process dies.
+
+    In an object store several may meet: each writes files of its own, and one replaces the
+    manifest that it has seen.
+    """
+    if is_remote(root):
+        yield
+        return
+    with Path(local_path(root), ".lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -178,18 +191,20 @@ ROWS_PER_FILE = 5_000_000
 
 
 def _write_files(
-    shown: ResolvedDataset, form: TargetFormat, root: Path, folder: str
+    shown: ResolvedDataset, form: TargetFormat, root: str, folder: str
 ) -> tuple[DeliveredFile, ...]:
     """Writes all rows of the version below ``root``, durably; the order is undefined."""
-    (root / folder).mkdir(parents=True, exist_ok=True)
-    with duckdb_reader() as reader:
+    with delivery_staging(join(root, folder)), duckdb_reader() as reader:
+        writable_path(join(root, folder)).mkdir(parents=True, exist_ok=True)
         live = shown_files(shown, reader)
+        own = f"-{secrets.token_hex(4)}" if is_remote(root) else ""
         written = tuple(
-            _write(reader, shown, form, root, f"{folder}/part-{number:05d}.{form}", part)
+            _write(reader, shown, form, root, f"{folder}/part-{number:05d}{own}.{form}", part)
             for number, part in enumerate(_parts(live))
         )
-    check_rows(shown, sum(file.rows for file in written), row_count(live))
-    _sync(root / folder)
+        check_rows(shown, sum(file.rows for file in written), row_count(live))
+        for file in written:
+            storage_for(root).make_durable(join(root, file.path))
     return written
 
 
@@ -210,11 +225,11 @@ def _write(
     reader: DuckdbReader,
     shown: ResolvedDataset,
     form: TargetFormat,
-    root: Path,
+    root: str,
     path: str,
     part: Sequence[LiveFile],
 ) -> DeliveredFile:
-    place = root / path
+    place = writable_path(join(root, path))
     origin, parameters = rows_relation(shown, part)
     columns = ", ".join(spelled(column, form) for column in shown.table_schema.columns)
     to = str(place).replace("'", "''")
@@ -222,10 +237,9 @@ def _write(
         f"COPY (SELECT {columns} FROM {origin}) TO '{to}' ({COPY_OPTIONS[form]})",  # noqa: S608
         parameters,
     )
-    _sync(place)
     return DeliveredFile(
         path=path,
         rows=int(rows[0]),
         size=place.stat().st_size,
-        sha256=storage_for(str(root)).sha256(str(place)),
+        sha256=storage_for(root).sha256(join(root, path)),
     )

@@ -10,7 +10,8 @@ from deltalake import DeltaTable, Schema
 from deltalake.exceptions import DeltaError
 
 from lakeguard_sdk.model.delta_log import PUBLISH_APP, read_commit, written_whole
-from lakeguard_sdk.storage.storage import local_path, storage_for
+from lakeguard_sdk.storage.storage import storage_for, storage_options, table_uri
+from lakeguard_sdk.storage.store_errors import store_failure
 from lakeguard_sdk.types.schema import TableSchema
 
 KNOWN_FEATURES = frozenset({"appendOnly", "invariants", "timestampNtz"})
@@ -30,8 +31,15 @@ class LiveFile(NamedTuple):
 
 
 def open_table(location: str, version: int | None = None) -> DeltaTable:
-    """A new handle. Handles do not follow the table, so they are never cached."""
-    return DeltaTable(local_path(location), version=version)
+    """A new handle. Handles do not follow the table, so they are never cached.
+
+    Raises ``StoreUnavailable`` if the object store was, and says nothing about the table then.
+    """
+    uri, options = table_uri(location), storage_options(location)
+    try:
+        return DeltaTable(uri, version=version, storage_options=options)
+    except OSError as error:
+        raise store_failure(error, location) or error from None
 
 
 def is_governed(location: str) -> bool:

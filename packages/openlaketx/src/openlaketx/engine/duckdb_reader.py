@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as pa
 from duckdb.func import ARROW
 
+from lakeguard_sdk.storage.storage import has_stores
 from openlaketx.engine.locations import duckdb_path
 from openlaketx.engine.machine import cores, memory_bytes
 from openlaketx.engine.nfkc_text import nfkc_texts
@@ -71,10 +72,19 @@ def duckdb_reader(beside: int = 1) -> Iterator[DuckdbReader]:
             connection.execute("SET disabled_optimizers = 'statistics_propagation'")
             connection.execute("SET ieee_floating_point_ops = false")
             connection.execute("SET default_null_order = 'nulls_first_on_asc_last_on_desc'")
+            reach_stores(connection)
             connection.create_function(NFKC, nfkc_texts, ["VARCHAR"], "VARCHAR", type=ARROW)
             yield DuckdbReader(connection)
         finally:
             connection.close()
+
+
+def reach_stores(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let DuckDB read object stores, if this process does."""
+    if has_stores():
+        from openlaketx.engine.duckdb_files import StoreFiles  # its library is an extra
+
+        connection.register_filesystem(StoreFiles())
 
 
 def file_list(locations: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from lakeguard_sdk.errors import LakeGuardError
 from lakeguard_sdk.model.evidence import InputVersion, SourcePosition
@@ -62,8 +62,12 @@ class Batch:
     """Location of a value by file, column and text; None if the rows are not from files."""
     reads: Reads = field(default_factory=Reads)
     """The versions that its frame may be made of."""
+    origin: SparkSession | None = None
+    """The session of the program that made the frame, if it is another one."""
     lineage: BatchLineage | None = None
     """What the columns are made of; None if the control plane derives it from the build's text."""
+    stream: BatchLineage | None = None
+    """For a micro-batch: what its streaming frame is made of."""
     texts: PlainTexts | None = None
     """The files of a frame of texts, column by column, if another engine may read them."""
     order: Order = ()
@@ -76,6 +80,8 @@ class ProgramFrame(NamedTuple):
 
     frame: DataFrame
     reads: Reads
+    stream: BatchLineage | None = None
+    """For a micro-batch: what its streaming frame is made of."""
 
 
 def with_lineage(batch: Batch, plan: RunPlan) -> Batch:
@@ -84,9 +90,22 @@ def with_lineage(batch: Batch, plan: RunPlan) -> Batch:
     by_text = isinstance(plan.build, SqlBuild) and not plan.transform
     if by_text or not isinstance(plan.build, SqlBuild | PythonBuild | FrameBuild):
         return batch
-    lineage = frame_lineage(batch.frame, batch.reads)
+    lineage = frame_lineage(batch.frame, batch.reads, batch.origin)
+    if batch.stream is not None:
+        lineage = _with_sources(lineage, batch.stream)
     inputs = tuple(dict.fromkeys((*batch.inputs, *lineage.inputs)))
     return replace(batch, lineage=lineage, inputs=inputs)
+
+
+def _with_sources(batch: BatchLineage, stream: BatchLineage) -> BatchLineage:
+    """The plan of a micro-batch shows rows without their sources: those of the streaming frame,
+    and what it was joined with, count as read."""
+    return batch.model_copy(
+        update={
+            "inputs": tuple(dict.fromkeys((*batch.inputs, *stream.inputs))),
+            "outside": tuple(sorted({*batch.outside, *stream.outside})),
+        }
+    )
 
 
 def name_problem(names: tuple[str, ...]) -> str | None:

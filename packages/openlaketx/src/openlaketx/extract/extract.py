@@ -28,9 +28,9 @@ from lakeguard_sdk.model.run import (
     SqlBuild,
 )
 from lakeguard_sdk.model.windows import bound_text, lower_bound
-from lakeguard_sdk.storage.storage import Storage, join, local_path
+from lakeguard_sdk.storage.storage import Storage, join, readable_file, table_uri
 from lakeguard_sdk.types.schema import Column, TableSchema
-from openlaketx.engine.locations import spark_read_path
+from openlaketx.engine.locations import spark_name, spark_read_path, writable_path
 from openlaketx.engine.parquet_types import UnsupportedColumn, table_schema
 from openlaketx.engine.spark.errors import reason, worker_error
 from openlaketx.engine.spark.runtime import runtime_of
@@ -41,6 +41,7 @@ from openlaketx.extract.files.file_columns import Declared, with_clean_names
 from openlaketx.extract.files.file_order import ROW_FILE, row_file
 from openlaketx.extract.files.landed_files import land_files, landing, run_folder
 from openlaketx.extract.files.manifest import Selection, files_read_before, select_files
+from openlaketx.extract.files.remote_files import with_copies_here
 from openlaketx.extract.frame_lineage import Reads
 from openlaketx.extract.pinned_inputs import pinned_frames
 from openlaketx.extract.python_build import read_python
@@ -73,7 +74,7 @@ def extract(
     if isinstance(plan.build, SqlBuild):
         return read_sql(session, plan.build, plan.dataset, plan.load.type, plan.as_of)
     if isinstance(plan.build, PythonBuild):
-        place = project or local_path(lake)
+        place = project or table_uri(lake)
         return read_python(session, plan.build, plan.dataset, place, plan.load.type)
     if isinstance(plan.build, QuarantineBuild):
         ordered = len(plan.build.files) > 1 and _asks_for_order(plan)
@@ -97,6 +98,8 @@ def _read_frame(session: SparkSession, given: ProgramFrame | None, dataset: str)
         explain=lambda error: BuildFailed(dataset=dataset, reason=_frame_error(error)),
         confirm=lambda: None,
         reads=given.reads,
+        origin=given.frame.sparkSession,
+        stream=given.stream,
     )
 
 
@@ -187,7 +190,7 @@ def _order(files: Iterable[QuarantineFile], lake: str) -> Order:
     have equal rank."""
     runs: dict[str, list[str]] = {}
     for file in files:
-        runs.setdefault(file.run_id, []).append(local_path(join(lake, file.path)))
+        runs.setdefault(file.run_id, []).append(spark_name(join(lake, file.path)))
     return tuple(map(tuple, runs.values()))
 
 
@@ -196,7 +199,7 @@ def _checked(file: QuarantineFile, dataset: str, lake: str, storage: Storage) ->
     place = join(lake, file.path)
     try:
         held = storage.sha256(place) == file.sha256
-        footer = pq.read_metadata(local_path(place)) if held else None
+        footer = pq.read_metadata(readable_file(place)) if held else None
         found = None if footer is None else table_schema(footer)
     except (OSError, pa.ArrowException, UnsupportedColumn) as error:
         message = next(iter(str(error).splitlines()), type(error).__name__)
@@ -257,7 +260,7 @@ def _read_source(
     if selection is None:
         return None
     selection = replace(selection, ordered=len(selection.files) > 1 and _asks_for_order(plan))
-    folder, session = run_folder(plan, build.source, lake), sessions()
+    folder, session = writable_path(run_folder(plan, build.source, lake)), sessions()
     if build.format is SourceFormat.CSV:
         batch = read_csv(session, build, selection, storage, folder, Declared.of(plan))
     elif build.format is SourceFormat.JSONL:
@@ -323,7 +326,7 @@ def _selected(plan: RunPlan, build: SourceBuild, lake: str, storage: Storage) ->
     if not selection.files:
         return None
     if not build.landing:
-        return selection
+        return with_copies_here(selection, plan, build.format, storage)
     with landing(plan, build.source, lake, storage) as place:
         return land_files(selection, build.path, place, storage)
 

@@ -53,6 +53,7 @@ class LocalBuilder:
                 position=batch.position,
                 rejected=batch.rejected,
                 ordered=bool(batch.order),
+                skip_empty=batch.stream is not None,
                 notes=collected_notes(),
             )
 

@@ -12,6 +12,8 @@ from pyspark.sql import SparkSession
 
 from lakeguard_sdk.errors import SparkExited
 from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.storage.storage import register_store
+from lakeguard_sdk.storage.store_options import StoreOptions
 from openlaketx.engine.spark.runtime import runtime_of
 from openlaketx.engine.spark.session import Sessions, engine_ended, scoped_run_session
 from openlaketx.extract import ProgramFrame
@@ -32,6 +34,7 @@ from openlaketx.isolation.messages import (
     error_message,
 )
 from openlaketx.loads import StagedBatch
+from openlaketx.stage.run_staging import shared_staging
 
 _LOG = logging.getLogger("openlaketx")
 _WAIT_SECONDS = 0.5
@@ -100,6 +103,9 @@ class BuildServer:
         match order:
             case DescribeOrder(plan=plan) if self._builder is None:
                 self._plan = plan
+                if order.store is not None:
+                    register_store(order.store.location, StoreOptions.of(order.store))
+                stack.enter_context(shared_staging(order.staging, plan.ticket.run_id))
                 session = self._open(plan.ticket.run_id, stack)
                 self._builder = LocalBuilder(
                     lambda: session, order.lake, order.project, self._frame

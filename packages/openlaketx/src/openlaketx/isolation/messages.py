@@ -22,6 +22,7 @@ from lakeguard_sdk.errors import Fenced, LakeGuardError, error_classes
 from lakeguard_sdk.model.evidence import InputVersion, SourcePosition
 from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.model.run import RunPlan, RunResult, SchemaVerdict
+from lakeguard_sdk.storage.store_options import StoreAccess
 from lakeguard_sdk.types.schema import TableSchema
 
 LARGEST = 64 << 20
@@ -41,6 +42,8 @@ class BatchFacts(FrozenModel):
     """Malformed lines of the source."""
     ordered: bool = False
     """Whether the order of its files decides which row of a key wins."""
+    skip_empty: bool = False
+    """Whether a batch without rows is nothing new: a micro-batch."""
     notes: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -49,6 +52,10 @@ class DescribeOrder(FrozenModel):
     plan: RunPlan
     lake: str
     project: str
+    store: StoreAccess | None = None
+    """Of a lake in an object store."""
+    staging: dict[str, str] = Field(default_factory=dict)
+    """Local folders for staged files of such a lake, by prefix."""
 
 
 class StageOrder(FrozenModel):

@@ -10,7 +10,6 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -25,8 +24,9 @@ from lakeguard_sdk.model.run import (
     SchemaVerdict,
     SourceBuild,
 )
+from lakeguard_sdk.storage.location import is_marker
 from lakeguard_sdk.storage.run_folders import quarantine_place
-from lakeguard_sdk.storage.storage import Storage, local_path, storage_for
+from lakeguard_sdk.storage.storage import Storage, storage_for, store_access
 from openlaketx.extract.pinned_inputs import files_to_read
 from openlaketx.isolation.messages import (
     BadMessage,
@@ -48,6 +48,7 @@ from openlaketx.loads.staged_batch import staged_schema
 from openlaketx.stage import Candidate, in_background
 from openlaketx.stage.candidate import refuse_irregular
 from openlaketx.stage.footer_ranges import check_footers
+from openlaketx.stage.run_staging import run_folders
 
 STOP_SECONDS = 10.0
 """How long a cancelled build may go on before it is abandoned."""
@@ -110,7 +111,11 @@ class RemoteBuilder:
         for pin in plan.pins:  # the other process has no records to compare the files with
             files_to_read(pin, plan.dataset, plan.load.type)
         order = DescribeOrder(
-            plan=without_credentials(plan), lake=self._lake, project=self._project
+            plan=without_credentials(plan),
+            lake=self._lake,
+            project=self._project,
+            store=store_access(self._lake),
+            staging=run_folders(plan, self._lake),
         )
         facts = self._asked(order, Described, plan).facts
         if facts is None:
@@ -245,12 +250,13 @@ def rejected_rows(plan: RunPlan, lake: str, storage: Storage) -> int:
     """
     place = quarantine_place(lake, plan.dataset, plan.ticket.run_id)
     refuse_irregular(place, plan.dataset, storage)
-    if not storage.exists(place):
+    if not storage.has_files(place):
         return 0
-    files = [Path(local_path(facts.path)) for facts in storage.files_under(place)]
-    return sum(_lines(file) for file in files if not file.name.startswith((".", "_")))
+    files = [facts.path for facts in storage.files_under(place)]
+    rows = (file for file in files if not is_marker(file.rpartition("/")[2]))
+    return sum(_lines(file, storage) for file in rows)
 
 
-def _lines(file: Path) -> int:
-    with file.open("rb") as content:
+def _lines(location: str, storage: Storage) -> int:
+    with storage.open(location) as content:
         return sum(1 for _ in content)

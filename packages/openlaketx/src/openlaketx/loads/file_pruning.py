@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 
 from lakeguard_sdk.model.evidence import StagedFile
 from lakeguard_sdk.model.run import RunPlan
-from lakeguard_sdk.storage.storage import join, local_path
+from lakeguard_sdk.storage.storage import join, readable_file
 from lakeguard_sdk.types.schema import (
     FLOATS,
     INTEGERS,
@@ -103,7 +103,7 @@ def staged_values(batch: Candidate, column: str) -> list[Any] | None:
     some are unknown."""
     if not batch.files or not _can_list(batch, column):
         return None
-    places = [local_path(join(batch.location, file.path)) for file in batch.files]
+    places = [readable_file(join(batch.location, file.path)) for file in batch.files]
     columns = [pq.ParquetFile(place).read([column])[column] for place in places]
     distinct = (value for found in columns for value in pc.unique(found).to_pylist())
     try:

@@ -16,7 +16,7 @@ from lakeguard_sdk.errors import StagingFailed
 from lakeguard_sdk.model.delta_log import second_name
 from lakeguard_sdk.model.evidence import Changes, StagedFile
 from lakeguard_sdk.model.run import RunPlan
-from lakeguard_sdk.storage.storage import Storage, join, local_path
+from lakeguard_sdk.storage.storage import Storage, join, readable_file
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.engine.spark.session import Sessions
 from openlaketx.loads.load_result import Loaded
@@ -75,7 +75,7 @@ def _linked(
     place = join(plan.location, name)
     storage.link(join(plan.location, path), place)
     facts = storage.facts(place)
-    footer = pq.read_metadata(local_path(place))
+    footer = pq.read_metadata(readable_file(place))
     held = _held(footer, existing.schema)
     partition = existing.partitions[path]
     staged = StagedFile(

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from lakeguard_sdk.core.enums import HashStrategy, LoadType
 from lakeguard_sdk.model.load import KEY_HASH, KEYED_LOADS, ROW_HASH
 from lakeguard_sdk.model.run import RunPlan
-from lakeguard_sdk.storage.storage import Storage, join, local_path
+from lakeguard_sdk.storage.storage import Storage, below, join
 from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.conform.hashes import with_hashes
 from openlaketx.conform.latest_rows import latest, refuse_null_keys
@@ -104,10 +104,8 @@ def collect_batch(
     remove_checksum_files(run_folder, storage)
     folder = staged_folder(plan, placed=placed)
     staging = join(plan.staging, folder) if folder else plan.staging
-    root = f"{local_path(plan.location)}/"
-    found = [
-        facts.path.removeprefix(root) for facts in storage.files_under(join(plan.location, staging))
-    ]
+    places = (facts.path for facts in storage.files_under(join(plan.location, staging)))
+    found = [below(place, plan.location) for place in places]
     marks = FileMarks.of(plan.location, found, storage, shared=True)
     files = collect(
         plan.location,

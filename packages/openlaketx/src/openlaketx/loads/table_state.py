@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from lakeguard_sdk.errors import BaseChanged, TableUnreadable
 from lakeguard_sdk.model.delta_log import engine_reason, written_whole
 from lakeguard_sdk.model.run import RunPlan
-from lakeguard_sdk.storage.storage import join, local_path
+from lakeguard_sdk.storage.storage import below, join
 from lakeguard_sdk.types.schema import INTEGERS, Column, TableSchema
 from openlaketx.conform.casts import lossless_cast
 from openlaketx.engine.delta_columns import with_log_columns
@@ -28,7 +28,7 @@ from openlaketx.engine.delta_table import (
     schema_of,
 )
 from openlaketx.engine.file_check import check_files
-from openlaketx.engine.locations import spark_read_path
+from openlaketx.engine.locations import location_of, spark_read_path
 from openlaketx.engine.spark.types import quoted_name, spark_schema
 from openlaketx.extract.pinned_inputs import AS_WRITTEN
 
@@ -161,8 +161,7 @@ def _as_planned(frame: DataFrame, held: TableSchema, plan: RunPlan) -> DataFrame
 
 def path_below(existing: Existing, uri: str) -> str:
     """The relative path for a file URI reported by Spark."""
-    place = unquote(urlsplit(uri).path)
-    return place.removeprefix(local_path(existing.location).rstrip("/") + "/")
+    return below(location_of(uri), existing.location)
 
 
 def _ranged(plan: RunPlan) -> set[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lakeguard_sdk.storage.storage import join, local_path
+from lakeguard_sdk.storage.storage import join
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.engine.delta_table import Values
 from openlaketx.engine.duckdb_reader import file_list
+from openlaketx.engine.locations import duckdb_name
 from openlaketx.measure.sql.condition_sql import quoted, sql_type
 
 _READ = "read_parquet({files}, hive_partitioning = false, union_by_name = true{more})"
@@ -33,7 +34,9 @@ def rows_with_log_columns(
     if others:
         parts.append(_joined(schema, log_columns, f"{prefix}lacking"))
         parameters[f"{prefix}lacking"] = file_list([join(location, path) for path in others])
-        parameters[f"{prefix}lacking_names"] = [local_path(join(location, path)) for path in others]
+        parameters[f"{prefix}lacking_names"] = [
+            duckdb_name(join(location, path)) for path in others
+        ]
         for index, name in enumerate(log_columns):
             parameters[f"{prefix}lacking_{index}"] = [lacking[path].get(name) for path in others]
     return f"({' UNION ALL BY NAME '.join(parts)})", parameters

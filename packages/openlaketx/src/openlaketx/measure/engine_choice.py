@@ -13,6 +13,8 @@ from lakeguard_sdk.core.enums import Scope
 from lakeguard_sdk.errors import BuildFailed
 from lakeguard_sdk.expressions.measures import AnyMeasure, GroupBreach
 from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.storage.storage import is_remote, join
+from openlaketx.engine.locations import is_here
 from openlaketx.engine.spark.session import Sessions
 from openlaketx.measure.subject import Subject
 
@@ -46,13 +48,14 @@ class MeasureOptions:
         return sessions()
 
     def with_spark(self, measures: Iterable[AnyMeasure], subject: Subject) -> bool:
-        """DuckDB for local files below the size limit, Spark otherwise.
+        """DuckDB for files on this machine below the size limit, Spark otherwise.
 
         Only DuckDB can read columns that exist only in the Delta log.
         """
         if self.engine is not EngineChoice.AUTO or subject.needs_log:
             return self.engine is EngineChoice.SPARK and not subject.needs_log
-        if "://" in subject.batch.location.removeprefix("file://"):
+        measures = tuple(measures)
+        if is_remote(subject.batch.location) and not _reads_files_here(measures, subject):
             return True
         return _bytes(measures, subject) > self.large_bytes
 
@@ -87,16 +90,30 @@ def _positive(settings: Mapping[str, str], name: str, default: float) -> float:
 
 def reads_table(measures: Iterable[AnyMeasure], dataset: DatasetName) -> bool:
     """Whether a measure reads rows of the dataset that are not in the batch."""
-    scoped = [item.of if isinstance(item, GroupBreach) else item for item in measures]
     return any(
-        getattr(item, "scope", Scope.BATCH) is Scope.TABLE
-        or getattr(item, "dataset", None) == dataset
-        for item in scoped
+        _of_table(item) or getattr(item, "dataset", None) == dataset for item in _single(measures)
     )
 
 
+def _single(measures: Iterable[AnyMeasure]) -> list[object]:
+    """Of a measure by groups, the one that it takes of each."""
+    return [item.of if isinstance(item, GroupBreach) else item for item in measures]
+
+
+def _of_table(item: object) -> bool:
+    return getattr(item, "scope", Scope.BATCH) is Scope.TABLE
+
+
+def _reads_files_here(measures: Iterable[AnyMeasure], subject: Subject) -> bool:
+    """Whether the measures read the batch alone, and a local Spark staged it on this machine."""
+    items = _single(measures)
+    if any(_of_table(item) or getattr(item, "dataset", None) for item in items):
+        return False
+    batch = subject.batch
+    return all(is_here(join(batch.location, file.path)) for file in batch.files)
+
+
 def _bytes(measures: Iterable[AnyMeasure], subject: Subject) -> int:
-    scoped = (item.of if isinstance(item, GroupBreach) else item for item in measures)
-    if any(getattr(item, "scope", Scope.BATCH) is Scope.TABLE for item in scoped):
+    if any(_of_table(item) for item in _single(measures)):
         return subject.table_bytes
     return sum(file.size for file in subject.batch.files)

@@ -18,7 +18,7 @@ from lakeguard_sdk.expressions.conditions import Function, Predicate
 from lakeguard_sdk.expressions.measures import DuplicateRows
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.engine.locations import spark_read_path
-from openlaketx.engine.nfkc_text import nfkc_table
+from openlaketx.engine.nfkc_text import SPECIAL, nfkc_table
 from openlaketx.engine.spark.errors import SPARK_ERRORS
 from openlaketx.engine.spark.errors import reason as spark_reason
 from openlaketx.engine.spark.types import spark_schema
@@ -82,13 +82,14 @@ class SparkDialect(Dialect):
     def nfkc(self, text: str) -> str:
         single, replaced, pairs = (self.bound(part, {}) for part in _nfkc_parts())
         separator, expanded = self.bound(_SEPARATOR, {}), self.bound(_expanded(), {})
+        special = self.matches(text, self.bound(SPECIAL, {}))
         short = f"translate({text}, {single}, {replaced})"
         long = (
             f"aggregate(split({pairs}, {separator}), {short},"
             " (lg_a, lg_p) -> replace(lg_a, substr(lg_p, 1, 1), substr(lg_p, 2)))"
         )
         return (
-            f"(CASE WHEN octet_length({text}) = length({text}) THEN {text}"
+            f"(CASE WHEN NOT {special} THEN {text}"
             f" WHEN translate({text}, {expanded}, '') = {text} THEN {short} ELSE {long} END)"
         )
 

@@ -30,7 +30,6 @@ from lakeguard_sdk.errors import (
     NotRegistered,
     TableUnreadable,
     UnknownFrame,
-    WrongArgument,
 )
 from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
@@ -38,10 +37,11 @@ from lakeguard_sdk.model.definitions import (
     Definitions,
     FromFrame,
 )
-from lakeguard_sdk.model.evidence import InputVersion
+from lakeguard_sdk.model.evidence import InputVersion, checked_notes
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.model.run import RunResult
 from lakeguard_sdk.ports import Registry
+from openlaketx.notebook.arguments import check_frame, check_session
 from openlaketx.notebook.gate_process import GATE
 from openlaketx.notebook.result import PublishResult
 from openlaketx.run import collecting_notes, note
@@ -49,7 +49,9 @@ from openlaketx.run import collecting_notes, note
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from openlaketx.extract import ProgramFrame
     from openlaketx.extract.frame_lineage import Reads
+    from openlaketx.notebook.stream import GovernedQuery
 
 _BACKOFF = Backoff(first=0.5)
 _READS: dict[str, Reads] = {}
@@ -149,12 +151,55 @@ class Connection:
         dataset = DatasetName(name)
         _require_known(frame)
         if frame.isStreaming:
-            raise NotPublishable(dataset=dataset, reason="it is a streaming frame")
+            raise NotPublishable(dataset=dataset, reason="it is a streaming frame: use tx.stream")
         registered = self._ensure(dataset, frame)
         with collecting_notes():
             note({**(notes or {}), **({"reason": reason} if reason else {})})
             result = self._run(dataset, frame.sparkSession, frame)
         return PublishResult(result, registered)
+
+    def stream(
+        self,
+        name: str,
+        frame: DataFrame,
+        *,
+        checkpoint: str | Path,
+        trigger: Mapping[str, Any] | None = None,
+        output_mode: str = "append",
+        notes: Mapping[str, Any] | None = None,
+    ) -> GovernedQuery:
+        """Start a query that publishes each micro-batch of the streaming frame, exactly once.
+
+        A micro-batch that is blocked or fails ends the query, and nothing of it is visible; a query
+        that is started again with the same checkpoint repeats it. An unknown dataset is registered
+        with load APPEND. ``trigger`` has the arguments of Spark's ``trigger``.
+        """
+        from openlaketx.extract.frame_lineage import frame_lineage
+        from openlaketx.notebook.stream import BatchPublisher, check_stream, start_query
+
+        check_frame("tx.stream", name, frame)
+        dataset = DatasetName(name)
+        _require_known(frame)
+        held = self._held(dataset)
+        load = LoadType.APPEND if held is None else held.load.type
+        check_stream(dataset, frame, load, output_mode, str(checkpoint))
+        self._ensure(dataset, frame, load)
+        publisher = BatchPublisher(
+            client=self._client,
+            dataset=dataset,
+            actor=_person(),
+            run_task=lambda task, spark, given: self._run_task(task, dataset, spark, given),
+            reads=self._reads,
+            lineage=frame_lineage(frame, self._reads),
+            notes=checked_notes(notes or {}),
+        )
+        return start_query(
+            frame,
+            publisher,
+            checkpoint=str(checkpoint),
+            trigger=trigger or {},
+            output_mode=output_mode,
+        )
 
     def run(self, name: str, spark: SparkSession) -> PublishResult:
         """Build the dataset by its definition, on the given session's Spark."""
@@ -192,29 +237,42 @@ class Connection:
                 self._client.operations.record_damage(DatasetName(error.fields["dataset"]))
             raise
 
-    def _ensure(self, dataset: DatasetName, frame: DataFrame) -> bool:
-        """Whether the dataset was registered now; fails if its definition has a build."""
-
+    def _held(self, dataset: DatasetName) -> DatasetDefinition | None:
+        """The definition, if there is one; fails if it has a build."""
         try:
-            build = self._client.reader.definition(dataset).build
+            held = self._client.reader.definition(dataset)
         except NotRegistered:
-            _register(self._client.registry, _definitions_of(dataset, frame), dataset)
-            return True
-        if not isinstance(build, FromFrame):
-            origin = {"sql": "SQL", "python": "Python code"}.get(build.build, "a source")
+            return None
+        if not isinstance(held.build, FromFrame):
+            origin = {"sql": "SQL", "python": "Python code"}.get(held.build.build, "a source")
             raise BuiltByRuns(dataset=dataset, origin=origin)
-        return False
+        return held
+
+    def _ensure(
+        self, dataset: DatasetName, frame: DataFrame, load: LoadType = LoadType.FULL
+    ) -> bool:
+        """Whether the dataset was registered now, with ``load``; fails if its definition has a
+        build."""
+        if self._held(dataset) is not None:
+            return False
+        _register(self._client.registry, _definitions_of(dataset, frame, load), dataset)
+        return True
 
     def _run(
         self, dataset: DatasetName, spark: SparkSession, frame: DataFrame | None = None
     ) -> RunResult:
-        """Run to the end, retrying retryable failures while attempts are left."""
         from openlaketx.extract import ProgramFrame
 
         given = None if frame is None else ProgramFrame(frame, self._reads)
         operations = self._client.operations
         operations.reap()
-        task = operations.submit(dataset, _person())
+        return self._run_task(operations.submit(dataset, _person()), dataset, spark, given)
+
+    def _run_task(
+        self, task: str, dataset: DatasetName, spark: SparkSession, given: ProgramFrame | None
+    ) -> RunResult:
+        """Run to the end, retrying retryable failures while attempts are left."""
+        operations = self._client.operations
         for pause in _BACKOFF.delays():
             try:
                 result = GATE.run(self._client, task, dataset, spark, given)
@@ -244,72 +302,13 @@ def _require_known(thing: Any) -> None:
     runtime_of(thing)
 
 
-# Wrong arguments: the error shows the correct call.
-
-FRAME, SESSION = "DataFrame", "SparkSession"
-_EXAMPLE = "silver.orders"
-
-
-def check_frame(method: str, name: object, frame: object) -> None:
-    """A dataset name, then a Spark DataFrame."""
-    call = f'{method}("{_shown(name, frame)}", {_as_frame(frame)})'
-    _check(method, name, frame, FRAME, call)
-
-
-def check_session(method: str, name: object, spark: object, *, name_first: bool = True) -> None:
-    """A dataset name and a Spark session, in the order of the method."""
-    shown = f'"{_shown(name, spark)}"'
-    call = f"{method}({shown}, spark)" if name_first else f"{method}(spark, {shown})"
-    _check(method, name, spark, SESSION, call)
-
-
-def _check(method: str, name: object, thing: object, wanted: str, call: str) -> None:
-    if isinstance(thing, str) and not isinstance(name, str):
-        given = "its arguments in the wrong order"
-    elif not isinstance(name, str):
-        given = f"{_kind(name)} instead of a name"
-    elif not _is_sparks(thing, wanted):
-        given = f"{_kind(thing)} instead of a Spark {wanted}"
-    else:
-        return
-    raise WrongArgument(method=method, given=given, call=call)
-
-
-def _is_sparks(thing: object, wanted: str) -> bool:
-    """By class name, because each kind of Spark has its own class and some cannot be imported."""
-    return any(
-        kind.__name__ == wanted and kind.__module__.startswith("pyspark.sql.")
-        for kind in type(thing).__mro__
-    )
-
-
-def _shown(name: object, other: object) -> str:
-    return next((each for each in (name, other) if isinstance(each, str)), _EXAMPLE)[:200]
-
-
-def _as_frame(frame: object) -> str:
-    module = type(frame).__module__
-    if module.startswith("pyspark.pandas"):
-        return "frame.to_spark()"
-    own = module.partition(".")[0] in ("pandas", "pyarrow", "numpy")
-    return "spark.createDataFrame(frame)" if own or isinstance(frame, list) else "frame"
-
-
-def _kind(thing: object) -> str:
-    if thing is None:
-        return "None"
-    home = type(thing).__module__.partition(".")[0]
-    name = type(thing).__qualname__
-    return f"a {name}" if home == "builtins" else f"a {name} of {home}"
-
-
 # Definition of a dataset whose first version is published by a program.
 
 DOMAIN = "unassigned"
 
 
-def _definitions_of(dataset: DatasetName, frame: DataFrame) -> Definitions:
-    """The columns of the frame, load type FULL; owned by the current user.
+def _definitions_of(dataset: DatasetName, frame: DataFrame, load: LoadType) -> Definitions:
+    """The columns of the frame, owned by the current user.
 
     Not for gold datasets, which declare their parents.
     """
@@ -329,7 +328,7 @@ def _definitions_of(dataset: DatasetName, frame: DataFrame) -> Definitions:
         domain=DOMAIN,
         owner=_person(),
         build=FromFrame(),
-        load=Load(type=LoadType.FULL),
+        load=Load(type=load),
         columns=tuple(ColumnDefinition(name=c.name, type=c.type) for c in live.columns),
     )
     return Definitions(datasets=(definition,))

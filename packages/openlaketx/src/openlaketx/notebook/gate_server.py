@@ -56,6 +56,7 @@ def _serve(link: Link, projects: _Projects) -> None:
 
 
 def _ended(order: RunOrder, link: Link, client: Client) -> RunEnded:
+    from openlaketx.engine.locations import note_spark, shares_disks
     from openlaketx.engine.spark.session import spark_session
     from openlaketx.isolation.remote_builder import RemoteBuilder
     from openlaketx.pipeline import run_dataset  # noqa: F401 - loaded before the first run
@@ -69,6 +70,7 @@ def _ended(order: RunOrder, link: Link, client: Client) -> RunEnded:
         if stage in words:
             link.send(RunWarning(text=f"{facts['dataset']} {words[stage]}: {facts['reason']}"))
 
+    note_spark(is_here=shares_disks(client.spark_options))
     worker = SparkWorker(client.for_worker(), lambda: spark_session(client.spark_options), report)
     builder = RemoteBuilder(
         link,

@@ -18,9 +18,9 @@ from lakeguard_sdk.errors import (
 )
 from lakeguard_sdk.model.read_models import ResolvedDataset
 from lakeguard_sdk.model.run import InputPin
-from lakeguard_sdk.storage.storage import local_path
+from lakeguard_sdk.storage.storage import readable_file
 from lakeguard_sdk.types.schema import Column
-from openlaketx.engine.locations import spark_read_path
+from openlaketx.engine.locations import spark_path, spark_read_path
 from openlaketx.engine.spark.errors import SPARK_ERRORS, reason
 from openlaketx.engine.spark.runtime import runtime_of
 from openlaketx.engine.spark.types import quoted_name, spark_type
@@ -68,10 +68,12 @@ def _show(spark: SparkSession, found: ResolvedDataset, reads: Reads, *, delta: b
         raise NameTaken(name=found.dataset)
     pin = pin_of(found)
     files = version_files(pin)
+    text = view_text(found, pin, files, delta=delta)
     reads.add(pin, files)
+    reads.add_view(pin, text)
     spark.sql(
         f"CREATE OR REPLACE VIEW {name} TBLPROPERTIES ('{_MARK}' = '{found.dataset_id}',"
-        f" 'lakeguard.version' = '{found.version}') AS {view_text(found, pin, files, delta=delta)}"
+        f" 'lakeguard.version' = '{found.version}') AS {text}"
     )
 
 
@@ -79,7 +81,7 @@ def view_text(found: ResolvedDataset, pin: InputPin, files: list[str], *, delta:
     """SELECT over exactly the version: through Delta if the session has it, else over its files."""
     columns = found.table_schema.columns
     if delta:
-        place = quoted_name(local_path(found.location))
+        place = quoted_name(spark_path(found.location))
         names = found.table_schema.names
         return f"{_select(columns, names)} FROM delta.{place} VERSION AS OF {found.commit}"
     if not files:
@@ -108,17 +110,15 @@ def _select(
 
 
 def _literal(column: Column, log_values: Mapping[str, str | None]) -> str:
+    """In hexadecimal digits: settings of the session change the meaning of other texts."""
     text = log_values.get(column.name)
-    if text is None:
-        return "NULL"
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+    return "NULL" if text is None else f"CAST(X'{text.encode().hex()}' AS STRING)"
 
 
 def _names_in(file: str, found: ResolvedDataset) -> Collection[str]:
     """The columns in a file; files written before a column was added lack it."""
     try:
-        names: list[str] = pq.read_metadata(local_path(file)).schema.to_arrow_schema().names
+        names: list[str] = pq.read_metadata(readable_file(file)).schema.to_arrow_schema().names
     except (OSError, pa.ArrowException) as error:
         message = next(iter(str(error).splitlines()), type(error).__name__)
         raise _unreadable(found, message) from None

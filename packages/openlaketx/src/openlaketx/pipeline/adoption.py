@@ -18,7 +18,7 @@ from openlaketx.engine.machine import cores
 from openlaketx.measure import Measured, Subject, take_measures
 from openlaketx.measure.subject import referenced_rows
 from openlaketx.pipeline.after_publish import deliver_or_report
-from openlaketx.pipeline.failures import failure_of
+from openlaketx.pipeline.failures import failure_of, lost_store
 from openlaketx.pipeline.lease import Lease, hold_lease
 from openlaketx.stage import Candidate
 from openlaketx.stage.candidate import shown_file
@@ -38,7 +38,8 @@ def run_adoption(task_id: str, client: WorkerClient, progress: Progress | None =
         client.runs.fail_run(opened.ticket, Failure(code="LG-0000", message="interrupted"))
         raise
     except Exception as error:  # noqa: BLE001 - the run must end, whatever the error
-        return client.runs.fail_run(opened.ticket, failure_of(error))
+        cause = lost_store(error, opened.run.location) or error
+        return client.runs.fail_run(opened.ticket, failure_of(cause))
     deliver_or_report(opened.run, client.reader, progress)
     return result
 

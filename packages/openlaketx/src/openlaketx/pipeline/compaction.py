@@ -12,9 +12,10 @@ from lakeguard_sdk.scheduling.process_identity import this_process
 from lakeguard_sdk.storage.storage import storage_for
 from openlaketx.compact import rewrite
 from openlaketx.engine.file_check import checking_files
-from openlaketx.pipeline.failures import failure_of
+from openlaketx.pipeline.failures import failure_of, lost_store
 from openlaketx.pipeline.lease import Lease, hold_lease
 from openlaketx.publish import commit_publish
+from openlaketx.stage.run_staging import compaction_staging
 
 _LOG = logging.getLogger("openlaketx")
 
@@ -50,6 +51,7 @@ def run_compaction(task_id: str, client: WorkerClient) -> RunResult:
     try:
         with (
             checking_files(client.reader),
+            compaction_staging(opened),
             hold_lease(client.runs, opened.ticket, opened.lease_seconds, lambda: None) as lease,
         ):
             return _compact(opened, client, lease)
@@ -57,7 +59,8 @@ def run_compaction(task_id: str, client: WorkerClient) -> RunResult:
         client.runs.fail_run(opened.ticket, Failure(code="LG-0000", message="interrupted"))
         raise
     except Exception as error:  # noqa: BLE001 - the run must end, whatever the error
-        return client.runs.fail_run(opened.ticket, failure_of(error))
+        cause = lost_store(error, opened.location) or error
+        return client.runs.fail_run(opened.ticket, failure_of(cause))
 
 
 def _compact(plan: CompactionPlan, client: WorkerClient, lease: Lease) -> RunResult:

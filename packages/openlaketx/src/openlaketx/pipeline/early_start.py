@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lakeguard_sdk.model.run import RunPlan, SourceBuild, SqlBuild
 from lakeguard_sdk.storage.run_folders import LANDING
-from lakeguard_sdk.storage.storage import local_path
+from lakeguard_sdk.storage.storage import is_remote, local_path
 
 
 def needs_spark(plan: RunPlan, lake: str) -> bool:
@@ -21,6 +21,8 @@ def needs_spark(plan: RunPlan, lake: str) -> bool:
     if not isinstance(build, SourceBuild) or build.url or not build.path:
         return False
     read = {file.path for file in build.position.files} if build.position else set()
+    if is_remote(lake):  # a listing would cost a request, and the run lists anyway
+        return False
     base = Path(local_path(lake))
     found = glob.iglob(build.path, root_dir=base, recursive=True)
     return any(path not in read and _is_source(base, path) for path in found)

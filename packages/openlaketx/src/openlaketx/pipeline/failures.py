@@ -7,15 +7,32 @@ import os
 import re
 from urllib.parse import unquote
 
-from lakeguard_sdk.errors import DiskFull, FileDamaged, LakeGuardError
+from lakeguard_sdk.errors import DiskFull, FileDamaged, LakeGuardError, StoreUnavailable
 from lakeguard_sdk.model.run import Failure, RunPlan
 from lakeguard_sdk.model.run import failure_of as known_failure
-from lakeguard_sdk.storage.storage import local_path
+from lakeguard_sdk.storage.storage import below, is_below, is_remote, table_uri
+from lakeguard_sdk.storage.store_errors import store_failure
+from openlaketx.engine.locations import location_of
 
 _LONGEST = 500
 _NO_SPACE = os.strerror(errno.ENOSPC)
 _CHECKSUM = re.compile(r"Checksum error: file:/*(/\S+\.parquet)")
 _PAGES = "its content does not match its checksums"
+
+
+def explained(error: Exception, plan: RunPlan) -> Exception:
+    """What caused an error, whoever was blamed for it: the object store, the disk or a file."""
+    return (
+        lost_store(error, plan.location)
+        or full_disk(error, plan.dataset)
+        or damaged_file(error, plan)
+        or error
+    )
+
+
+def lost_store(error: Exception, location: str) -> StoreUnavailable | None:
+    """If the table is in an object store that was unavailable."""
+    return store_failure(error, location) if is_remote(location) else None
 
 
 def full_disk(error: BaseException, dataset: str) -> DiskFull | None:
@@ -39,9 +56,9 @@ def damaged_file(error: BaseException, plan: RunPlan) -> FileDamaged | None:
     while seen is not None and not isinstance(seen, FileDamaged):
         found = _CHECKSUM.search(str(seen))
         for location, dataset in tables.items():
-            root = f"{local_path(location).rstrip('/')}/"
-            if found and unquote(found[1]).startswith(root):
-                path = unquote(found[1]).removeprefix(root)
+            place = location_of(unquote(found[1])) if found else ""
+            if is_below(place, table_uri(location)):
+                path = below(place, location)
                 return FileDamaged(dataset=dataset, path=path, problem=_PAGES)
         seen = seen.__cause__ or seen.__context__
     return None

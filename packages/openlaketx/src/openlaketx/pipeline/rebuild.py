@@ -10,7 +10,7 @@ from lakeguard_sdk.errors import LakeGuardError, NotRebuildable
 from lakeguard_sdk.model.history import RebuildPlan, Rebuilt
 from lakeguard_sdk.model.quarantine import QuarantineBuild
 from lakeguard_sdk.model.run import RunPlan, SourceBuild
-from lakeguard_sdk.storage.storage import storage_for
+from lakeguard_sdk.storage.storage import is_remote, storage_for
 from openlaketx.engine.file_check import checking_files
 from openlaketx.engine.shown_values import mask_columns
 from openlaketx.engine.spark.session import Sessions
@@ -36,6 +36,9 @@ def rebuild_run(
     are removed.
     """
     storage, run_id = storage_for(plan.run.location), plan.run.ticket.run_id
+    if is_remote(plan.run.location):
+        reason = "its table is in an object store, where that is not available yet"
+        raise NotRebuildable(run=run_id, reason=reason)
     try:
         check_inputs(plan, client.lake, storage)
         with (

@@ -48,6 +48,7 @@ from openlaketx.pipeline.lease import Lease
 from openlaketx.publish import commit_publish
 from openlaketx.quarantine import QuarantineSplitter
 from openlaketx.stage import FileMarks, seal
+from openlaketx.stage.run_staging import RunStaging, run_staging
 
 
 def run_dataset(
@@ -63,8 +64,9 @@ def run_dataset(
     ``builder`` may work in another process, which gets no say over anything after ``stage``.
     ``sessions`` belong to this run and process only.
     """
-    with checking_files(client.reader):
-        return _run(plan, client, builder, sessions, lease, progress or _no_progress)
+    with checking_files(client.reader), run_staging(plan, client.lake) as staging:
+        report = progress or _no_progress
+        return _run(plan, client, builder, sessions, lease, staging, report)
 
 
 def _run(
@@ -73,6 +75,7 @@ def _run(
     builder: BatchBuilder,
     sessions: Sessions,
     lease: Lease,
+    staging: RunStaging,
     report: Progress,
 ) -> RunResult:
     """Describe, schema verdict, stage, load."""
@@ -93,7 +96,7 @@ def _run(
         report("stage", {})
         staged = builder.stage(plan, verdict)
         lease.check()
-        run = _Run(plan, facts, staged, client, sessions, lease, splitter, storage)
+        run = _Run(plan, facts, staged, client, sessions, lease, splitter, storage, staging)
         return _load_staged(run, report)
 
 
@@ -109,11 +112,14 @@ class _Run:
     lease: Lease
     splitter: QuarantineSplitter
     storage: Storage
+    staging: RunStaging
 
 
 def _load_staged(run: _Run, report: Progress) -> RunResult:
     """Load, measure, decision, publish."""
     plan, runs, splitter, storage = run.plan, run.client.runs, run.splitter, run.storage
+    if run.facts.skip_empty and not run.staged.files.rows and not run.staged.rejected:
+        return runs.finish_unchanged(plan.ticket)
     loaded = apply_load(run.staged, run.sessions, plan, storage, splitter.split_rows)
     run.staged.marks.check(plan.dataset, storage)  # a merge does not publish the files it reads
     idle = loaded.is_nothing and not _needs_decision(run)
@@ -152,8 +158,8 @@ def _nothing_new(plan: RunPlan, batch: BatchFacts) -> bool:
 
 
 def _same_files(before: SourcePosition | None, after: SourcePosition) -> bool:
-    def facts(position: SourcePosition) -> set[tuple[str, int, int]]:
-        return {(file.path, file.size, file.modified_ms) for file in position.files}
+    def facts(position: SourcePosition) -> set[tuple[str, int, int | str]]:
+        return {(file.path, *file.state) for file in position.files}
 
     return before is not None and bool(after.files) and facts(before) == facts(after)
 
@@ -226,6 +232,7 @@ def _confirm(run: _Run, marks: FileMarks) -> None:
 def _published(run: _Run, marks: FileMarks) -> RunResult:
     """Commit the run; the lease is checked before every step."""
     plan, runs = run.plan, run.client.runs
+    run.staging.flush()
     run.lease.check()
     intent = runs.begin_move(plan.ticket)
     run.lease.check()
@@ -323,7 +330,7 @@ def discard_staged(plan: RunPlan, storage: Storage, lake: str) -> int:
         quarantine_run_folder(lake, plan.dataset, plan.batch_schema, run_id),
     ]
     if isinstance(plan.build, SourceBuild):
-        beside.append(str(run_folder(plan, plan.build.source, lake)))
+        beside.append(run_folder(plan, plan.build.source, lake))
     gone = _emptied(storage, join(plan.location, plan.staging), plan.location)
     return gone + sum(_emptied(storage, folder, lake) for folder in beside)
 

@@ -38,6 +38,7 @@ from lakeguard_sdk.model.partitions import partition_difference
 from lakeguard_sdk.model.run import Intent
 from lakeguard_sdk.storage import fault_points
 from lakeguard_sdk.storage.storage import Storage, join, storage_for
+from lakeguard_sdk.storage.store_errors import store_failure
 from openlaketx.engine.delta_table import (
     delta_schema,
     live_files,
@@ -58,7 +59,7 @@ def commit_publish(intent: Intent, storage: Storage | None = None) -> int:
         table = open_table(intent.location)
         _check_before_commit(intent, table, storage)
     except (DeltaError, OSError) as problem:
-        raise TableUnreadable(
+        raise store_failure(problem, intent.location) or TableUnreadable(
             dataset=intent.dataset, location=intent.location, reason=engine_reason(problem)
         ) from None
     version = table.version() + 1
@@ -122,6 +123,9 @@ def _confirm(intent: Intent, version: int, storage: Storage, error: Exception | 
     """Raises unless ``version`` is this intent's commit with exactly its adds and removes."""
     commit = read_commit(storage, intent.location, version)
     if commit is None:
+        known = store_failure(error, intent.location) if error is not None else None
+        if known is not None:
+            raise known from None
         message = str(error).splitlines()[0] if error and str(error) else "no error message"
         raise CommitMismatch(
             dataset=intent.dataset,

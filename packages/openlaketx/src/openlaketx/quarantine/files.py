@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from pathlib import Path
 from threading import Lock
 from types import TracebackType
 from typing import Self
@@ -21,6 +20,8 @@ from lakeguard_sdk.model.quarantine import (
     RUN,
     QuarantineRule,
 )
+from lakeguard_sdk.storage.storage import join
+from openlaketx.engine.locations import writable_path
 from openlaketx.engine.parquet_writer import ParquetRows
 
 ROW_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
@@ -47,7 +48,8 @@ class QuarantineFiles:
     Files have no column statistics, and reasons contain no values.
     """
 
-    folder: Path
+    folder: str
+    """Location."""
     stem: str
     """Prefix of each file name."""
     run_id: str
@@ -71,11 +73,11 @@ class QuarantineFiles:
                 file.rows.add(rows)
                 file.first_seen = min(file.first_seen, seen)
 
-    def place(self, number: int) -> Path:
-        return self.folder / f"{self.stem}-{number:03d}.snappy.parquet"
+    def place(self, number: int) -> str:
+        return join(self.folder, f"{self.stem}-{number:03d}.snappy.parquet")
 
     @property
-    def found(self) -> dict[int, tuple[Path, int, datetime]]:
+    def found(self) -> dict[int, tuple[str, int, datetime]]:
         """By rule number: its file, the row count, and the oldest first-seen time."""
         return {
             number: (self.place(number), file.rows.rows, file.first_seen)
@@ -96,7 +98,7 @@ class QuarantineFiles:
 
     def _file(self, number: int, schema: pa.Schema) -> _File:
         if number not in self._files:
-            rows = ParquetRows(self.place(number), schema, ())
+            rows = ParquetRows(writable_path(self.place(number)), schema, ())
             self._files[number] = _File(rows, self.now)
         return self._files[number]
 

@@ -21,10 +21,10 @@ from lakeguard_sdk.expressions.measures import (
     JsonFaults,
     UnmatchedRows,
 )
-from lakeguard_sdk.storage.storage import join, local_path
+from lakeguard_sdk.storage.storage import below, join
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.engine.duckdb_reader import DuckdbReader, duckdb_reader, file_list
-from openlaketx.engine.locations import spark_file_address, spark_read_path
+from openlaketx.engine.locations import location_of, spark_file_address, spark_read_path
 from openlaketx.engine.spark.session import Sessions
 from openlaketx.engine.spark.types import spark_schema
 from openlaketx.measure.duckdb_engine import DuckdbEngine
@@ -76,7 +76,7 @@ class _Duckdb(DuckdbEngine, PlacingEngine):
         return Relation(rows, {"placed": self._subject.files(Scope.BATCH)})
 
     def path(self, file: str) -> str:
-        return file.removeprefix(f"{local_path(self._subject.batch.location).rstrip('/')}/")
+        return below(location_of(file), self._subject.batch.location)
 
 
 class _Spark(SparkEngine, PlacingEngine):

@@ -15,8 +15,9 @@ from lakeguard_sdk.errors import StagingFailed
 from lakeguard_sdk.model.evidence import StagedFile
 from lakeguard_sdk.model.partitions import PARTITION_KEY
 from lakeguard_sdk.model.run import RunPlan
-from lakeguard_sdk.storage.storage import Storage, join, local_path
+from lakeguard_sdk.storage.storage import Storage, join, readable_file
 from lakeguard_sdk.types.schema import TableSchema
+from openlaketx.engine.locations import writable_path
 from openlaketx.engine.machine import cores
 from openlaketx.engine.parquet_writer import BATCH_ROWS, ParquetRows
 from openlaketx.quarantine.files import ROW_SCHEMA, QuarantineFiles
@@ -44,8 +45,8 @@ def split(
     split_up = [file for file in staged.files if file.path in failing]
 
     def rewrite(file: StagedFile) -> None:
-        place = Path(local_path(join(plan.location, staging, _name(file, plan))))
-        origin = local_path(join(plan.location, file.path))
+        place = writable_path(join(plan.location, staging, _name(file, plan)))
+        origin = join(plan.location, file.path)
         _split_file(origin, place, failing[file.path], schema.names, quarantine)
 
     with ThreadPoolExecutor(max_workers=cores(), thread_name_prefix="split") as pool:
@@ -79,7 +80,7 @@ def _name(file: StagedFile, plan: RunPlan) -> str:
 def _split_file(
     origin: str, place: Path, failing: RowBitmap, names: Sequence[str], quarantine: QuarantineFiles
 ) -> None:
-    with pq.ParquetFile(origin) as content:
+    with pq.ParquetFile(readable_file(origin)) as content:
         schema = _passing_schema(content.schema_arrow, names)
         bounded = list(_bounded(content.metadata))
         with ParquetRows(place, schema, bounded, _repeated(content.metadata)) as passing:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import PurePosixPath
 
 from lakeguard_sdk.core.enums import Scope
 from lakeguard_sdk.errors import LoadFailed
@@ -39,7 +39,7 @@ from lakeguard_sdk.model.quarantine import (
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.storage import fault_points
 from lakeguard_sdk.storage.run_folders import quarantine_run_folder
-from lakeguard_sdk.storage.storage import Storage, join, local_path
+from lakeguard_sdk.storage.storage import Storage, below, join
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.engine.spark.session import Sessions
 from openlaketx.extract.files.file_order import PLACE
@@ -266,7 +266,7 @@ class QuarantineSplitter:
         )
         left_out = join(plan.location, plan.staging, _LEFT_OUT)
         with QuarantineFiles(
-            folder=Path(local_path(left_out if again else place)),
+            folder=left_out if again else place,
             stem=f"part-{self._splits:02d}",
             run_id=plan.ticket.run_id,
             rules=plan.quarantine_rules,
@@ -282,22 +282,21 @@ class QuarantineSplitter:
 
     def _durable(self, files: QuarantineFiles) -> Iterable[StagedQuarantineFile]:
         """Syncs every file, and every folder from the lake root down to it."""
-        root = Path(local_path(self._lake))
         for number, (place, rows, first_seen) in files.found.items():
-            self._storage.make_durable(str(place))
-            facts = self._storage.facts(str(place))
+            self._storage.make_durable(place)
+            facts = self._storage.facts(place)
             yield StagedQuarantineFile(
                 rule_id=self._plan.quarantine_rules[number].rule_id,
-                path=place.relative_to(root).as_posix(),
+                path=below(place, self._lake),
                 size=facts.size,
                 rows=rows,
                 modified_ms=facts.modified_ms,
-                sha256=self._storage.sha256(str(place)),
+                sha256=self._storage.sha256(place),
                 first_seen=first_seen,
             )
         if files.found:
-            for folder in files.folder.relative_to(root).parents:
-                self._storage.make_durable(str(root / folder))
+            for folder in PurePosixPath(below(files.folder, self._lake)).parents:
+                self._storage.make_durable(join(self._lake, str(folder)))
 
     def _incoming(self, staged: Candidate, schema: TableSchema, existing: Existing) -> Subject:
         shown = [file.path for file in staged.files] + list(existing.files)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -11,7 +12,13 @@ from lakeguard_sdk.model.evidence import SourceFile, SourcePosition
 from lakeguard_sdk.model.history import RebuildPlan
 from lakeguard_sdk.model.load import GAINED_ROWS_ONLY
 from lakeguard_sdk.model.run import SourceBuild
-from lakeguard_sdk.storage.storage import Storage, join, local_path
+from lakeguard_sdk.storage.storage import (
+    Storage,
+    is_remote,
+    local_path,
+    located,
+    storage_for,
+)
 from openlaketx.extract.files.file_order import by_name
 from openlaketx.extract.files.landed_files import run_folder
 
@@ -70,9 +77,9 @@ def _found(
     run_id = plan.run.ticket.run_id
     landed = run_folder(plan.run, build.source, lake)
     name = Path(file.path).name
-    copies = [copy for copy in landed.rglob("*") if copy.name == name] if landed.is_dir() else []
-    origin = file.path if Path(file.path).is_absolute() else join(lake, file.path)
-    places = [*map(str, copies), *([] if build.url else [origin])]
+    found = storage.files_under(landed) if storage.has_files(landed) else ()
+    copies = [facts.path for facts in found if facts.path.rpartition("/")[2] == name]
+    places = [*copies, *([] if build.url else [located(lake, file.path)])]
     there = [place for place in places if storage.exists(place)]
     if not there:
         raise NotRebuildable(run=run_id, reason=f"source file {file.path} no longer exists")
@@ -83,7 +90,7 @@ def _found(
 
 
 def _is(file: SourceFile, place: str, storage: Storage) -> bool:
-    """By content if its hash is known, else by size and time."""
+    """By content if its hash is known, else by size and time: a landed copy has another tag."""
     if file.sha256:
         return storage.sha256(place) == file.sha256
     facts = storage.facts(place)
@@ -98,5 +105,9 @@ def _put(file: SourceFile, found: str, place: Path, number: int) -> SourceFile:
     path = Path(_GATHERED, f"{number:08d}", Path(file.path).name)
     target = place / path
     target.parent.mkdir(parents=True)
-    shutil.copy2(Path(local_path(found)).resolve(), target)
+    if is_remote(found):
+        target.write_bytes(storage_for(found).read_bytes(found))
+        os.utime(target, ns=(file.modified_ms * 1_000_000,) * 2)
+    else:
+        shutil.copy2(Path(local_path(found)).resolve(), target)
     return file.model_copy(update={"path": path.as_posix()})

@@ -15,7 +15,13 @@ from lakeguard_sdk.model.delta_log import GROWN, STAGING
 from lakeguard_sdk.model.evidence import StagedFile
 from lakeguard_sdk.model.history import Remeasured, RemeasurePlan
 from lakeguard_sdk.ports import Reader
-from lakeguard_sdk.storage.storage import Storage, join, local_path, storage_for
+from lakeguard_sdk.storage.storage import (
+    Storage,
+    below,
+    join,
+    readable_file,
+    storage_for,
+)
 from openlaketx.engine.delta_table import LiveFile, left_to_log, live_files, open_table
 from openlaketx.engine.file_check import check_files, check_shown, checking_files
 from openlaketx.loads.copy_on_write import REWRITTEN
@@ -71,15 +77,16 @@ def _updated(plan: RemeasurePlan, storage: Storage) -> Iterator[StagedFile]:
     """Updated rows as the run wrote them, before they were merged with their neighbours."""
     for staging in {"/".join(file.path.split("/")[:2]) for file in plan.files}:
         folder = join(staging, CHANGES, f"{OP}={UPDATE}")
-        root = f"{local_path(plan.snapshot.location)}/"
         for facts in storage.files_under(join(plan.snapshot.location, folder)):
             if facts.path.endswith(".parquet"):
-                yield _staged(facts.path.removeprefix(root), facts.size, _rows_in(facts.path))
+                yield _staged(
+                    below(facts.path, plan.snapshot.location), facts.size, _rows_in(facts.path)
+                )
 
 
-def _rows_in(path: str) -> int:
+def _rows_in(location: str) -> int:
     try:
-        return int(pq.read_metadata(path).num_rows)
+        return int(pq.read_metadata(readable_file(location)).num_rows)
     except (pa.ArrowException, OSError):
         return 0
 

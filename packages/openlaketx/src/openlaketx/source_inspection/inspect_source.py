@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -13,7 +14,7 @@ from lakeguard_sdk.core.dataset_name import clean_column
 from lakeguard_sdk.core.enums import SourceFormat
 from lakeguard_sdk.errors import SourceNotInspectable
 from lakeguard_sdk.model.source_preview import PreviewColumn, SourcePreview
-from lakeguard_sdk.storage.storage import local_path
+from lakeguard_sdk.storage.storage import join, located, storage_for, table_uri
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.extract.batch import name_problem
 from openlaketx.extract.files.manifest import matching, reserved_problem
@@ -26,7 +27,7 @@ from openlaketx.extract.sources.jsonl_lines import (
     read_object,
     strict_decoder,
 )
-from openlaketx.source_inspection.csv_files import inspect_csv, opened
+from openlaketx.source_inspection.csv_files import inspect_csv
 from openlaketx.source_inspection.keys import KeyColumn, find_keys
 from openlaketx.source_inspection.measures import Ask, asked_of_seen
 from openlaketx.source_inspection.sample_rows import (
@@ -36,6 +37,7 @@ from openlaketx.source_inspection.sample_rows import (
     SampleRows,
     sample_rows,
 )
+from openlaketx.source_inspection.store_copies import StoreCopies, store_copies
 from openlaketx.source_inspection.table_files import (
     delta_files,
     inspect_table,
@@ -52,6 +54,7 @@ class Files:
     format: SourceFormat
     chosen: list[str]
     there: int
+    are_whole: bool = True
 
 
 @dataclass(frozen=True)
@@ -82,18 +85,18 @@ def inspect_source(
     source of one format. ``whole`` reads every row of a Delta table. With ``ask`` the columns are
     profiled too, and its measures are taken on the sampled rows.
     """
-    place = Path(local_path(root), pattern)
+    place = located(root, pattern)
     if not whole and (reserved := reserved_problem(pattern, (), root)):
         raise SourceNotInspectable(pattern=pattern, reason=reserved)
-    with sample_rows() as rows:
+    with sample_rows() as rows, store_copies(pattern) as copies:
         if whole:
-            return inspect_table(str(place), rows, ask)
-        if (place / "_delta_log").is_dir():
-            table = delta_files(str(place))
+            return inspect_table(table_uri(place), rows, ask)
+        if storage_for(place).has_files(join(place, "_delta_log")):
+            table = delta_files(table_uri(place))
             chosen = list(table.files[: limits.files])
             files = Files(SourceFormat.DELTA, chosen, len(table.files))
             return _sketch(files, _typed(files, table.schema, rows, limits), rows, ask)
-        files = _files(pattern, root, limits)
+        files = _files(pattern, root, limits, copies)
         if files.format is SourceFormat.PARQUET:
             found = _typed(files, parquet_schema(files.chosen), rows, limits)
         else:
@@ -101,12 +104,13 @@ def inspect_source(
         return _sketch(files, found, rows, ask)
 
 
-def _files(pattern: str, root: str, limits: Limits) -> Files:
-    if Path(local_path(root), pattern).is_dir():
+def _files(pattern: str, root: str, limits: Limits, copies: StoreCopies) -> Files:
+    place = located(root, pattern)
+    if storage_for(place).has_files(place):
         reason = "it is a folder; give a file pattern, such as *.csv"
         raise SourceNotInspectable(pattern=pattern, reason=reason)
     paths = matching(pattern, root)
-    there = [str(Path(local_path(root), path)) for path in paths]
+    there = [table_uri(located(root, path)) for path in paths]
     if reserved := reserved_problem(pattern, paths, root):
         raise SourceNotInspectable(pattern=pattern, reason=reserved)
     if not there:
@@ -116,7 +120,10 @@ def _files(pattern: str, root: str, limits: Limits) -> Files:
         if kind is not formats[0]:
             reason = f"{file} is {kind}, and {there[0]} is {formats[0]}"
             raise SourceNotInspectable(pattern=pattern, reason=reason)
-    return Files(formats[0], there[: limits.files], len(there))
+    chosen = there[: limits.files]
+    if formats[0] is not SourceFormat.PARQUET:
+        chosen = [copies.of(file) for file in chosen]
+    return Files(formats[0], chosen, len(there), copies.is_whole)
 
 
 def _texts(files: Files, rows: SampleRows, limits: Limits) -> Found:
@@ -181,8 +188,8 @@ def _sketch(files: Files, found: Found, rows: SampleRows, ask: Ask | None) -> So
         files=len(files.chosen),
         files_found=files.there,
         rows=rows.count,
-        bytes=sum(Path(file).stat().st_size for file in files.chosen),
-        whole=found.whole and len(files.chosen) == files.there,
+        bytes=sum(storage_for(file).facts(file).size for file in files.chosen),
+        whole=found.whole and files.are_whole and len(files.chosen) == files.there,
     )
     seen = [
         SampleColumn(place, column.name, column.type, column.nulls, found.null_marks)
@@ -207,6 +214,8 @@ _BY_NAME = {
     ".pq": SourceFormat.PARQUET,
 }
 _PARQUET = b"PAR1"
+_HEAD = 1024
+_GZIP = 16 + zlib.MAX_WBITS
 
 
 def _format_of(file: str) -> SourceFormat:
@@ -214,10 +223,12 @@ def _format_of(file: str) -> SourceFormat:
     if known is not None:
         return known
     try:
-        with opened(file) as content:
-            head = content.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n")
-    except (OSError, EOFError) as error:
+        with storage_for(file).open(file) as content:
+            head = content.read(_HEAD)
+        head = zlib.decompressobj(_GZIP).decompress(head) if file.endswith(".gz") else head
+    except (OSError, zlib.error) as error:
         raise SourceNotInspectable(pattern=file, reason=str(error)) from None
+    head = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if head.startswith(_PARQUET):
         return SourceFormat.PARQUET
     return SourceFormat.JSONL if head.startswith(b"{") else SourceFormat.CSV

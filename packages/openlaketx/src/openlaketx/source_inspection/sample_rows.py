@@ -17,6 +17,7 @@ import duckdb
 import pyarrow as pa
 
 from lakeguard_sdk.types.schema import is_nested
+from openlaketx.engine.duckdb_reader import reach_stores
 from openlaketx.engine.locations import duckdb_path
 from openlaketx.engine.machine import cores, memory_bytes
 from openlaketx.measure.sql.condition_sql import sql_type
@@ -98,6 +99,7 @@ def sample_rows() -> Iterator[SampleRows]:
         )
         try:
             connection.execute("SET TimeZone = 'UTC'")
+            reach_stores(connection)
             yield SampleRows(connection)
         finally:
             connection.close()

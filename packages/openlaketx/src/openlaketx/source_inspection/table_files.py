@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -14,7 +13,7 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from lakeguard_sdk.core.enums import SourceFormat
 from lakeguard_sdk.errors import NotAdoptable, SourceNotInspectable
 from lakeguard_sdk.model.source_preview import PreviewColumn, SourcePreview
-from lakeguard_sdk.storage.storage import join
+from lakeguard_sdk.storage.storage import join, readable_file, storage_for
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.engine.delta_table import (
     live_files,
@@ -43,7 +42,7 @@ def parquet_schema(files: Sequence[str]) -> TableSchema:
     first: TableSchema | None = None
     for file in files:
         try:
-            found = table_schema(pq.read_metadata(file))
+            found = table_schema(pq.read_metadata(readable_file(file)))
         except (UnsupportedColumn, pa.ArrowException, OSError) as problem:
             raise SourceNotInspectable(pattern=file, reason=str(problem)) from None
         if problem_text := name_problem(found.names):
@@ -77,7 +76,7 @@ def take_rows(
     """The first rows of each file; returns whether these were all rows."""
     whole = True
     for file in files:
-        whole = whole and pq.read_metadata(file).num_rows <= limits.rows
+        whole = whole and pq.read_metadata(readable_file(file)).num_rows <= limits.rows
         rows.add_parquet(file, columns, limits.rows)
     return whole
 
@@ -108,7 +107,7 @@ def _unreadable(files: Sequence[str]) -> str | None:
     """The first file with unreadable rows, if any."""
     for file in files:
         try:
-            with pq.ParquetFile(file) as content:
+            with pq.ParquetFile(readable_file(file)) as content:
                 for _ in content.iter_batches():
                     pass
         except (pa.ArrowException, OSError) as error:
@@ -139,7 +138,7 @@ def _sketch(folder: str, table: DeltaFiles, rows: SampleRows, ask: Ask | None) -
         files=len(paths),
         files_found=len(paths),
         rows=rows.count,
-        bytes=sum(Path(file).stat().st_size for file in table.files),
+        bytes=sum(storage_for(file).facts(file).size for file in table.files),
         whole=True,
     )
     if ask is None or not rows.count:

@@ -20,8 +20,9 @@ from lakeguard_sdk.storage.checksum_files import is_checksum_file
 from lakeguard_sdk.storage.storage import (
     FileFacts,
     Storage,
+    below,
     join,
-    local_path,
+    readable_file,
 )
 from lakeguard_sdk.types.schema import TableSchema, leaf_types
 from openlaketx.engine.parquet_types import UnsupportedColumn, physical_type, table_schema
@@ -174,7 +175,7 @@ def collect_folder(
     refuse_irregular(folder, dataset, storage)
     files, footers = [], []
     for facts in storage.files_under(folder):
-        name = facts.path.removeprefix(f"{local_path(folder)}/")
+        name = below(facts.path, folder)
         *folders, last = name.split("/")
         if last.startswith((".", "_")):
             continue
@@ -197,7 +198,7 @@ def collect_folder(
 
 def _footer(facts: FileFacts, name: str, dataset: str) -> pq.FileMetaData:
     try:
-        return pq.read_metadata(local_path(facts.path))
+        return pq.read_metadata(readable_file(facts.path))
     except (pa.ArrowException, OSError) as error:
         raise StagingFailed(dataset=dataset, reason=f"{name} is not readable: {error}") from None
 
@@ -256,7 +257,7 @@ def shown_file(file: CommittedFile, plan: RunPlan, storage: Storage) -> StagedFi
     """The file without its hash; ``StagingFailed`` if it contradicts the table's log."""
     place = join(plan.location, file.path)
     try:
-        footer = pq.read_metadata(local_path(place))
+        footer = pq.read_metadata(readable_file(place))
         problem = _problem(footer, file, plan.table_schema)
     except (pa.ArrowException, OSError, UnsupportedColumn) as error:
         problem = next(iter(str(error).splitlines()), type(error).__name__)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lakeguard_sdk.errors import StagingFailed
-from lakeguard_sdk.storage.storage import join, local_path
+from lakeguard_sdk.storage.storage import join, readable_file
 from lakeguard_sdk.types.schema import TableSchema, is_nested, leaf_types
 from openlaketx.engine.machine import cores
 
@@ -95,7 +95,7 @@ def check_footers(candidate: Candidate, dataset: str) -> None:
 
 def _problem(place: str) -> str | None:
     try:
-        with pq.ParquetFile(local_path(place)) as file:
+        with pq.ParquetFile(readable_file(place)) as file:
             for group in range(file.metadata.num_row_groups):
                 for problem in _differences(file, group):
                     return problem

@@ -17,14 +17,16 @@ from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.model.table_operations import CompactionPlan
 from lakeguard_sdk.storage import fault_points
 from lakeguard_sdk.storage.file_records import footer_digest
-from lakeguard_sdk.storage.storage import FileMark, Storage, join, local_path
+from lakeguard_sdk.storage.storage import FileMark, Storage, is_remote, join
 from lakeguard_sdk.types.schema import TableSchema
+from openlaketx.engine.locations import spark_is_here, spark_path
 from openlaketx.engine.machine import cores
 from openlaketx.engine.spark.errors import SPARK_ERRORS, causes, reason
 from openlaketx.engine.spark.runtime import runtime_of
 from openlaketx.engine.spark.types import quoted_name
 from openlaketx.extract import Batch
-from openlaketx.stage.candidate import Candidate, check_finished, collect_folder
+from openlaketx.stage.candidate import SUCCESS, Candidate, check_finished, collect_folder
+from openlaketx.stage.store_write import write_to_store
 
 _OPTIONS = {
     "compression": "snappy",
@@ -83,14 +85,13 @@ def write_kinds(
     """One write; if ``kind`` names a column, the files of each kind are separate."""
     staging = join(plan.staging, folder) if folder else plan.staging
     place = join(plan.location, staging)
-    if storage.exists(place):
+    if storage.has_files(place):
         raise StagingFailed(dataset=plan.dataset, reason=f"{staging} already exists")
     laid_out, folders = _laid_out(frame, plan, kind)
-    with runtime_of(frame).counting(laid_out, plan.ticket.run_id) as counted:
-        try:
-            _write(counted.frame, local_path(place), folders, _most_rows(plan))
-        except SPARK_ERRORS as error:
-            raise _explained(error, place, explain, plan) from None
+    try:
+        written = _write(laid_out, place, folders, plan, storage)
+    except SPARK_ERRORS as error:
+        raise _explained(error, place, explain, plan) from None
     check_finished(place, plan.dataset, storage)
     found = {
         name: collect_folder(
@@ -104,7 +105,7 @@ def write_kinds(
         )
         for name in kinds
     }
-    written, found_rows = counted.rows(), sum(candidate.rows for candidate in found.values())
+    found_rows = sum(candidate.rows for candidate in found.values())
     if written is not None and written != found_rows:
         raise StagingFailed(
             dataset=plan.dataset,
@@ -132,15 +133,24 @@ def _most_rows(plan: RunPlan) -> int:
     return _ROWS_TO_REWRITE if plan.load.keys else 0
 
 
-def _write(frame: DataFrame, folder: str, folders: list[str], most_rows: int) -> None:
-    writer = frame.write.mode("error").options(**_OPTIONS)
-    writer = writer.option("maxRecordsPerFile", most_rows)
-    (writer.partitionBy(*folders) if folders else writer).parquet(folder)
+def _write(
+    frame: DataFrame, place: str, folders: list[str], plan: RunPlan, storage: Storage
+) -> int | None:
+    """The number of rows written; None if Spark does not count them."""
+    if is_remote(place) and not spark_is_here():
+        rows = write_to_store(frame, place, folders, _most_rows(plan), storage)
+        storage.create(join(place, SUCCESS), b"")
+        return rows
+    with runtime_of(frame).counting(frame, plan.ticket.run_id) as counted:
+        writer = counted.frame.write.mode("error").options(**_OPTIONS)
+        writer = writer.option("maxRecordsPerFile", _most_rows(plan))
+        (writer.partitionBy(*folders) if folders else writer).parquet(spark_path(place))
+    return counted.rows()
 
 
 def _explained(error: Exception, folder: str, explain: Explain, plan: RunPlan) -> LakeGuardError:
     """An error about staged files only if the root cause names them; Spark mentions them anyway."""
-    if local_path(folder) in causes(error)[-1]:
+    if spark_path(folder) in causes(error)[-1]:
         return StagingFailed(dataset=plan.dataset, reason=reason(error))
     return explain(error)
 
@@ -194,7 +204,7 @@ def _sync(
     """Sync every file, and every folder that contains one, up to the table's root."""
     folders = {plan.staging.strip("/")}
     for path in paths:
-        if path not in synced:
+        if path not in synced or is_remote(plan.location):  # synced here, not uploaded
             storage.make_durable(join(plan.location, path))
         folders.add(path.rpartition("/")[0])
     above = {

@@ -10,12 +10,17 @@ Node = dict[str, Any]
 
 
 class Scan(NamedTuple):
-    """A leaf that reads files: the paths given to Spark, and the Delta commit if it is pinned."""
+    """A leaf that reads files: the paths given to Spark, and the Delta commit if it is pinned. Or a
+    view that stands for a version."""
 
     paths: tuple[str, ...]
     commit: int | None = None
     by_column: bool = True
     """False for another format than Parquet: any column may have bytes of any column of a table."""
+    columns: frozenset[str] = frozenset()
+    """Columns that are in the files. Others tell of the file or its folders."""
+    view: str = ""
+    """The text of the view."""
 
 
 class AnalysedPlan(NamedTuple):
@@ -29,6 +34,8 @@ class AnalysedPlan(NamedTuple):
     """Scans by the id of their first attribute; those of subqueries too."""
     databases: frozenset[int] = frozenset()
     """Leaves that read a database on a server, by the id of their first attribute."""
+    has_variables: bool = False
+    """Whether the session that made it has variables, whose values may have become literals."""
 
 
 @dataclass(frozen=True)

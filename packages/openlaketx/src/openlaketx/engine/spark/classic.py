@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 import time
@@ -48,8 +49,8 @@ class ClassicSpark:
     def settled(self, frame: DataFrame) -> DataFrame:
         return frame
 
-    def analysed(self, frame: DataFrame) -> AnalysedPlan | None:
-        return _analysed(frame)
+    def analysed(self, frame: DataFrame, origin: SparkSession) -> AnalysedPlan | None:
+        return _analysed(frame, origin)
 
     def reads_clock(self, frame: DataFrame) -> bool:
         return _reads_clock(frame)
@@ -119,6 +120,7 @@ _BY_COLUMN = (
     "org.apache.spark.sql.execution.datasources.v2.parquet.ParquetTable",
 )
 """Formats that read columns of our files by their names."""
+_FIELD_ID = "parquet.field.id"
 _FILE_TABLES = tuple(
     f"org.apache.spark.sql.{package}."
     for package in (
@@ -132,7 +134,7 @@ _SERVERS = tuple(
 )
 
 
-def _analysed(frame: DataFrame) -> AnalysedPlan | None:
+def _analysed(frame: DataFrame, origin: SparkSession) -> AnalysedPlan | None:
     plan = _java(frame).queryExecution().analyzed()
     try:
         text = plan.toJSON()
@@ -146,7 +148,15 @@ def _analysed(frame: DataFrame) -> AnalysedPlan | None:
     scans = {attribute: scan for attribute, scan in found.items() if scan is not None}
     others = leaves.keys() - scans.keys()
     databases = frozenset(each for each in others if _is_database(leaves[each]))
-    return AnalysedPlan(text, output, scans, databases)
+    return AnalysedPlan(text, output, scans, databases, _has_variables(origin))
+
+
+def _has_variables(session: SparkSession) -> bool:
+    """``EXECUTE IMMEDIATE … USING`` puts values of variables into the plan as literals."""
+    if session.version.startswith("3."):  # it has none
+        return False
+    catalogue: Any = session._jsparkSession.sessionState().catalogManager()
+    return not catalogue.tempVariableManager().isEmpty()
 
 
 def _attributes(output: Any) -> tuple[int, ...] | None:
@@ -183,8 +193,13 @@ def _scan(leaf: Any) -> Scan | None:
         return None
     files = relation.location()
     is_delta = files.getClass().getName().startswith("org.apache.spark.sql.delta.")
-    by_column = relation.fileFormat().getClass().getName().startswith(_BY_COLUMN)
-    return Scan(_roots(files), files.tableVersion() if is_delta else None, by_column)
+    format_name = relation.fileFormat().getClass().getName()
+    schema = relation.schema().json()
+    by_column = _reads_by_column(format_name, schema)
+    if is_delta:
+        return Scan(_roots(files), files.tableVersion(), by_column, _names(schema))
+    columns = _names(schema) - _names(relation.partitionSchema().json())
+    return Scan(_roots(files), None, by_column, columns)
 
 
 def _scan_of_table(table: Any) -> Scan | None:
@@ -192,12 +207,23 @@ def _scan_of_table(table: Any) -> Scan | None:
     name = table.getClass().getName()
     if not name.startswith(_FILE_TABLES):
         return None
-    return Scan(_roots(table.fileIndex()), None, name.startswith(_BY_COLUMN))
+    files, schema = table.fileIndex(), table.schema().json()
+    columns = _names(schema) - _names(files.partitionSchema().json())
+    return Scan(_roots(files), None, _reads_by_column(name, schema), columns)
+
+
+def _reads_by_column(format_name: str, schema: str) -> bool:
+    """A schema with ids of Parquet's fields may give a column the name of another."""
+    return format_name.startswith(_BY_COLUMN) and _FIELD_ID not in schema
+
+
+def _names(schema: str) -> frozenset[str]:
+    return frozenset(str(field["name"]) for field in json.loads(schema)["fields"])
 
 
 def _roots(files: Any) -> tuple[str, ...]:
     roots = files.rootPaths().mkString(_SEPARATOR).split(_SEPARATOR)
-    return tuple(_SCHEME.sub("", root) for root in roots if root)
+    return tuple(_SCHEME.sub("", root).replace("s3a://", "s3://", 1) for root in roots if root)
 
 
 def _is_database(leaf: Any) -> bool:

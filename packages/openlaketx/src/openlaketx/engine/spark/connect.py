@@ -65,7 +65,7 @@ class ConnectSpark:
     def settled(self, frame: DataFrame) -> DataFrame:
         return self.in_session(frame, frame.sparkSession)
 
-    def analysed(self, frame: DataFrame) -> None:
+    def analysed(self, frame: DataFrame, origin: SparkSession) -> None:
         """The server does not return analysed plans."""
 
     def reads_clock(self, frame: DataFrame) -> None:

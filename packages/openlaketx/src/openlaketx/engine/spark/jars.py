@@ -1,7 +1,8 @@
-"""Jars that Spark does not include: Delta and the PostgreSQL driver.
+"""Jars that Spark does not include: Delta, the PostgreSQL driver, and access to S3.
 
-Downloaded once by Maven coordinate, verified against ``jars.lock``, then used offline. ``python -m
-openlaketx.engine.spark.jars`` downloads missing jars and prints the paths.
+Downloaded once by Maven coordinate, verified against a lock file, then used offline. Those for S3
+are downloaded when a lake in S3 is first used. ``python -m openlaketx.engine.spark.jars`` downloads
+missing jars and prints the paths; with the argument ``s3``, those for S3.
 """
 
 from __future__ import annotations
@@ -23,38 +24,90 @@ from pathlib import Path
 from lakeguard_sdk.errors import JarsMissing, JavaMissing
 
 COORDINATE = "io.delta:delta-spark_4.2_2.13:4.4.0"
-DRIVER_COORDINATE = "org.postgresql:postgresql:42.7.14"
-# Included in Spark, or used only by Unity Catalog, the Delta kernel and compilers; tables and
-# queries work without them.
-NOT_NEEDED = (
-    "io.delta:delta-kernel-*",
-    "io.unitycatalog:*",
-    "com.*:*",
-    "commons-*:*",
-    "io.airlift:*",
-    "javax.*:*",
-    "org.checkerframework:*",
+_AWS = "2.35.4"
+
+
+@dataclass(frozen=True)
+class JarSet:
+    """Jars that are downloaded and used together."""
+
+    name: str
+    coordinates: tuple[str, ...]
+    left_out: tuple[str, ...]
+    """Dependencies that Spark includes, or that are not needed."""
+    lock: str
+    """A file beside this module, or an absolute path."""
+
+    @property
+    def folder(self) -> Path:
+        """One per version."""
+        _, artifact, version = self.coordinates[0].split(":")
+        return _cache() / "jars" / f"{artifact}-{version}"
+
+
+DELTA = JarSet(
+    "Delta",
+    (COORDINATE, "org.postgresql:postgresql:42.7.14"),
+    # Used only by Unity Catalog, the Delta kernel and compilers; tables and queries work without.
+    (
+        "io.delta:delta-kernel-*",
+        "io.unitycatalog:*",
+        "com.*:*",
+        "commons-*:*",
+        "io.airlift:*",
+        "javax.*:*",
+        "org.checkerframework:*",
+    ),
+    "jars.lock",
 )
+S3 = JarSet(
+    "S3",
+    (
+        "org.apache.hadoop:hadoop-aws:3.5.0",
+        *(
+            f"software.amazon.awssdk:{module}:{_AWS}"
+            for module in ("s3", "s3-transfer-manager", "apache-client", "netty-nio-client", "sts")
+        ),
+    ),
+    # The bundle has every service of AWS, 686 MB. The other libraries are those of Spark.
+    (
+        "software.amazon.awssdk:bundle",
+        "io.netty:*",
+        "org.apache.httpcomponents:*",
+        "commons-*:*",
+        "org.slf4j:*",
+        "org.wildfly.openssl:*",
+        "com.*:*",
+        "org.apache.hadoop:hadoop-c*",
+    ),
+    "jars.s3.lock",
+)
+"""Of the Hadoop that Spark 4.2 includes."""
 FETCH_SECONDS = 600
 
 
 @dataclass(frozen=True)
 class LockedJar:
-    """One line of ``jars.lock``."""
+    """One line of a lock file."""
 
     sha256: str
     size: int
     name: str
 
 
-def locked_jars() -> list[LockedJar]:
-    lines = Path(__file__).with_name("jars.lock").read_text(encoding="utf-8").splitlines()
+def locked_jars(jars: JarSet = DELTA) -> list[LockedJar]:
+    lines = (Path(__file__).parent / jars.lock).read_text(encoding="utf-8").splitlines()
     fields = (line.split() for line in lines if not line.startswith("#"))
     return [LockedJar(sha256, int(size), name) for sha256, size, name in fields]
 
 
 def jar_folder() -> Path:
-    """``$LAKEGUARD_CACHE``, else the user's cache folder; one subfolder per version."""
+    """Of the Delta jars."""
+    return DELTA.folder
+
+
+def _cache() -> Path:
+    """``$LAKEGUARD_CACHE``, else the user's cache folder."""
     own = os.environ.get("LAKEGUARD_CACHE")
     shared = os.environ.get("XDG_CACHE_HOME")
     if own:
@@ -63,13 +116,12 @@ def jar_folder() -> Path:
         cache = Path(shared) / "lakeguard"
     else:
         cache = Path.home() / ".cache" / "lakeguard"
-    _, artifact, version = COORDINATE.split(":")
-    return cache.absolute() / "jars" / f"{artifact}-{version}"
+    return cache.absolute()
 
 
 def delta_jars() -> list[Path]:
     """The cached jars including the driver, checked by size; never uses the network."""
-    return _checked(jar_folder(), by_content=False)
+    return _checked(DELTA, DELTA.folder, by_content=False)
 
 
 def jars_for(spark_version: str, *, delta: bool) -> list[Path]:
@@ -82,21 +134,29 @@ def jars_for(spark_version: str, *, delta: bool) -> list[Path]:
     return [jar for jar in jars if not jar.name.startswith("io.delta_")]
 
 
-def verify() -> list[Path]:
-    """Like ``delta_jars``, but also verifies checksums."""
-    return _checked(jar_folder(), by_content=True)
+def s3_jars() -> list[Path]:
+    """The jars for S3, downloaded on first use."""
+    try:
+        return _checked(S3, S3.folder, by_content=False)
+    except JarsMissing:
+        return fetch(S3)
 
 
-def fetch() -> list[Path]:
+def verify(jars: JarSet = DELTA) -> list[Path]:
+    """The cached jars, checked by their checksums."""
+    return _checked(jars, jars.folder, by_content=True)
+
+
+def fetch(jars: JarSet = DELTA) -> list[Path]:
     """Download and verify the jars, unless the cache is valid; the cache is replaced atomically."""
-    target = jar_folder()
+    target = jars.folder
     target.parent.mkdir(parents=True, exist_ok=True)
     with _only_fetcher(target.parent):
         try:
-            return verify()
+            return verify(jars)
         except JarsMissing:
-            _replace(target)
-    return verify()
+            _replace(jars, target)
+    return verify(jars)
 
 
 @contextmanager
@@ -111,21 +171,21 @@ def _only_fetcher(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _replace(target: Path) -> None:
+def _replace(jars: JarSet, target: Path) -> None:
     """The folder is renamed into place after every jar is verified."""
     for left_by_a_killed_fetch in target.parent.glob(".fetch-*"):
         shutil.rmtree(left_by_a_killed_fetch, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=target.parent) as name:
         scratch = Path(name)
-        resolved = _resolve(scratch)
-        _checked(resolved, by_content=True)
+        resolved = resolve(jars, scratch)
+        _checked(jars, resolved, by_content=True)
         if target.exists():
             target.rename(scratch / "damaged")
         resolved.rename(target)
 
 
-def _checked(folder: Path, *, by_content: bool) -> list[Path]:
-    for jar in locked_jars():
+def _checked(jars: JarSet, folder: Path, *, by_content: bool) -> list[Path]:
+    for jar in locked_jars(jars):
         path = folder / jar.name
         if not path.is_file():
             raise JarsMissing(reason=f"{path} is missing")
@@ -134,8 +194,8 @@ def _checked(folder: Path, *, by_content: bool) -> list[Path]:
                 reason=f"{path} is damaged: {path.stat().st_size} bytes instead of {jar.size}"
             )
         if by_content and _sha256(path) != jar.sha256:
-            raise JarsMissing(reason=f"{path} is damaged: its checksum differs from jars.lock")
-    return [folder / jar.name for jar in locked_jars()]
+            raise JarsMissing(reason=f"{path} is damaged: its checksum differs from {jars.lock}")
+    return [folder / jar.name for jar in locked_jars(jars)]
 
 
 def _sha256(path: Path) -> str:
@@ -143,8 +203,8 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _resolve(scratch: Path) -> Path:
-    """Download the coordinate with Spark's Ivy resolver; returns the folder of the jars."""
+def resolve(jars: JarSet, scratch: Path) -> Path:
+    """Download the coordinates with Spark's Ivy resolver; returns the folder of the jars."""
     nothing = scratch / "nothing.py"
     nothing.touch()
     home = _spark_home()
@@ -152,8 +212,8 @@ def _resolve(scratch: Path) -> Path:
         str(home / "bin" / "spark-submit"),
         *("--master", "local[1]"),
         *("--conf", f"spark.jars.ivy={scratch / 'ivy'}"),
-        *("--packages", f"{COORDINATE},{DRIVER_COORDINATE}"),
-        *("--exclude-packages", ",".join(NOT_NEEDED)),
+        *("--packages", ",".join(jars.coordinates)),
+        *("--exclude-packages", ",".join(jars.left_out)),
         str(nothing),
     ]
     environment = os.environ | {"SPARK_HOME": str(home), "PYSPARK_PYTHON": sys.executable}
@@ -169,11 +229,11 @@ def _resolve(scratch: Path) -> Path:
         )
     except subprocess.TimeoutExpired:
         raise JarsMissing(
-            reason=f"{COORDINATE}: download timed out after {FETCH_SECONDS} s"
+            reason=f"{jars.coordinates[0]}: download timed out after {FETCH_SECONDS} s"
         ) from None
     if done.returncode != 0:
         raise JarsMissing(
-            reason=f"{COORDINATE} could not be downloaded: {_error_line(done.stderr)}"
+            reason=f"{jars.coordinates[0]} could not be downloaded: {_error_line(done.stderr)}"
         )
     return scratch / "ivy" / "jars"
 
@@ -198,7 +258,7 @@ def _spark_home() -> Path:
 
 def main() -> int:
     try:
-        paths = fetch()
+        paths = fetch(S3 if "s3" in sys.argv[1:] else DELTA)
     except JarsMissing as error:
         sys.stderr.write(f"{error.code}  {error}\n")
         return 1

@@ -30,12 +30,22 @@ _ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 _LOADED_LATER = "pyspark.testing.utils"
 """PySpark 4 imports it, and with it pandas, for the first call to the JVM."""
 _POLL_SECONDS = 0.01
+STORE_OPTION = "spark.hadoop.fs.s3a.bucket."
 
 
 def starts_apart() -> bool:
     """Whether the process can be started by itself; else PySpark has to start it. That is so on
     Windows, inside spark-submit, and for arguments from the environment."""
     return os.name == "posix" and not {_PORT, _ARGUMENTS, "SPARK_TESTING"} & os.environ.keys()
+
+
+def as_arguments(conf: SparkConf) -> SparkConf:
+    """The options that spark-submit gets as arguments, which every user of the machine can read.
+    Those of object stores have keys: they reach the JVM with the context, over its socket."""
+    found = SparkConf(loadDefaults=False)
+    return found.setAll(
+        [(name, value) for name, value in conf.getAll() if not name.startswith(STORE_OPTION)]
+    )
 
 
 class Jvm:
@@ -46,7 +56,7 @@ class Jvm:
         self._folder = Path(tempfile.mkdtemp(prefix="spark-"))
         home = _find_spark_home()
         command = [str(Path(home, "bin", "spark-submit"))]
-        for key, value in conf.getAll():
+        for key, value in as_arguments(conf).getAll():
             command += ["--conf", f"{key}={value}"]
         environment = {
             **os.environ,

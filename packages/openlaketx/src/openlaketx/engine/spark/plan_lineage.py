@@ -30,13 +30,16 @@ _PASSES_ON = frozenset({
     "CollectMetrics", "Deduplicate", "DeduplicateWithinWatermark", "Distinct", "Filter",
     "EventTimeWatermark", "GlobalLimit", "LocalLimit", "Offset", "RebalancePartitions",
     "Repartition", "RepartitionByExpression", "ResolvedHint", "Sample", "Sort", "SubqueryAlias",
-    "Tail", "UnresolvedHint", "View",
+    "Tail", "UnresolvedHint",
 })  # fmt: skip
 """Operators that choose, order or name rows, and change no value."""
 _ONE_SIDE = ("LeftSemi$", "LeftAnti$")
-_LEAF_WORDS = dict.fromkeys(
-    ("LocalRelation", "LogicalRDD", "ExternalRDD", "ResolvedInlineTable"), ROWS_OF_PROGRAM
-)
+_LEAF_WORDS = {
+    **dict.fromkeys(
+        ("LocalRelation", "LogicalRDD", "ExternalRDD", "ResolvedInlineTable"), ROWS_OF_PROGRAM
+    ),
+    **dict.fromkeys(("StreamingRelation", "StreamingRelationV2"), "a streaming source"),
+}
 _FILE_LEAVES = ("LogicalRelation", "DataSourceV2Relation")
 _ROWS_OF_LOOP = "UnionLoopRef"
 """Rows of the recursion itself: its other leaves are in the plan."""
@@ -58,13 +61,15 @@ _CODE_OF_THE_PROGRAM = re.compile(
 _MADE_OF_NOTHING = frozenset({
     "CreateArray", "CreateMap", "CreateNamedStruct", "CumeDist", "CurrentCatalog", "CurrentDate",
     "CurrentDatabase", "CurrentTimeZone", "CurrentTimestamp", "CurrentUser", "EulerNumber",
-    "InputFileBlockLength", "InputFileBlockStart", "InputFileName", "Literal", "LocalTimestamp",
+    "InputFileBlockLength", "InputFileBlockStart", "Literal", "LocalTimestamp",
     "MonotonicallyIncreasingID", "NamedLambdaVariable", "Now", "Pi", "RowNumber",
     "SparkPartitionID", "Uuid", "WindowSpecDefinition",
 })  # fmt: skip
 """Expressions without arguments whose value is of no column. Others, such as a variable of the
 session, may hold anything."""
 _FILE_FACTS = frozenset({"file_path", "file_name", "file_size", "file_modification_time"})
+_FILE_NAME = "InputFileName"
+_NO_VALUE = "RaiseError"
 
 
 class Source(NamedTuple):
@@ -73,6 +78,8 @@ class Source(NamedTuple):
     scan: Scan
     column: str
     through: frozenset[str] = frozenset()
+    is_of_file: bool = False
+    """Whether it is a fact of the row's file, such as its path, instead of a value in it."""
 
 
 @dataclass(frozen=True)
@@ -81,18 +88,24 @@ class Origins:
 
     sources: frozenset[Source] = frozenset()
     unknown: bool = False
+    of_any_file: bool = False
+    """Whether it is a fact of whichever file Spark reads at the moment."""
 
     def __or__(self, other: Origins) -> Origins:
-        return Origins(self.sources | other.sources, self.unknown or other.unknown)
+        return Origins(
+            self.sources | other.sources,
+            self.unknown or other.unknown,
+            self.of_any_file or other.of_any_file,
+        )
 
     def through(self, names: frozenset[str]) -> Origins:
         if not names or not self.sources:
             return self
         passed = (source._replace(through=source.through | names) for source in self.sources)
-        return Origins(frozenset(passed), self.unknown)
+        return Origins(frozenset(passed), self.unknown, self.of_any_file)
 
 
-NOTHING, UNKNOWN = Origins(), Origins(unknown=True)
+NOTHING, UNKNOWN, ANY_FILE = Origins(), Origins(unknown=True), Origins(of_any_file=True)
 
 
 @dataclass(frozen=True)
@@ -105,11 +118,14 @@ class PlanLineage:
     """Leaves that are no scans of files."""
 
 
-def plan_lineage(plan: AnalysedPlan) -> PlanLineage:
-    """Raises ValueError, KeyError or the like if the plan cannot be read."""
-    reader = _PlanReader(plan.scans, plan.databases)
+def plan_lineage(plan: AnalysedPlan, views: Mapping[str, Sequence[str]]) -> PlanLineage:
+    """``views`` are the texts of views that stand for versions, with the columns of the versions.
+
+    Raises ValueError, KeyError or the like if the plan cannot be read.
+    """
+    reader = _PlanReader(plan, views)
     rows = reader.rows(tree_of(json.loads(plan.text)), {})
-    columns = tuple(rows.origins(attribute) for attribute in plan.output)
+    columns = tuple(reader.with_files(rows.origins(attribute)) for attribute in plan.output)
     return PlanLineage(columns, frozenset(reader.scanned), frozenset(reader.outside))
 
 
@@ -150,8 +166,8 @@ _Outer = Mapping[int, Origins]
 class _PlanReader:
     """Follows attributes from the leaves up."""
 
-    known: Mapping[int, Scan]
-    databases: frozenset[int]
+    plan: AnalysedPlan
+    views: Mapping[str, Sequence[str]]
     scanned: set[Scan] = field(default_factory=set)
     outside: set[str] = field(default_factory=set)
     shared: dict[int, _Rows] = field(default_factory=dict)
@@ -193,15 +209,24 @@ class _PlanReader:
             return _Rows({}, None)
         listed = [item.node for item in tree.expressions("output")]
         order = [attribute_of(node) for node in listed]
-        scan = self.known.get(order[0]) if order and tree.kind in _FILE_LEAVES else None
+        scan = self.plan.scans.get(order[0]) if order and tree.kind in _FILE_LEAVES else None
         if scan is None:
             if tree.kind != _ROWS_OF_LOOP:
-                is_database = order and order[0] in self.databases
+                is_database = order and order[0] in self.plan.databases
                 word = _LEAF_WORDS.get(tree.kind, tree.kind)
                 self.outside.add(ROWS_OF_DATABASE if is_database else word)
             return _Rows(dict.fromkeys(order, UNKNOWN), order)
         self.scanned.add(scan)
         return _Rows({attribute_of(node): _scanned(scan, node) for node in listed}, order)
+
+    def with_files(self, origins: Origins) -> Origins:
+        """Facts of any file are those of every scan; a leaf that is no scan may read files, too."""
+        if not origins.of_any_file:
+            return origins
+        scans = frozenset(self.plan.scans.values())
+        self.scanned |= scans
+        facts = Origins(frozenset(Source(scan, _FILE_NAME, is_of_file=True) for scan in scans))
+        return origins | facts | (UNKNOWN if self.outside else NOTHING)
 
     # Expressions.
 
@@ -216,11 +241,20 @@ class _PlanReader:
         found = _union(self.value(child, rows, outer) for child in parts)
         if isinstance(plan, list):
             found = found | self._subquery(plan, rows, outer).everything
-        elif not parts and tree.kind not in _MADE_OF_NOTHING:
-            found = UNKNOWN
+        elif not parts:
+            found = self._without_arguments(tree)
+        if tree.kind == _NO_VALUE:
+            return NOTHING
         if _CODE_OF_THE_PROGRAM.search(tree.kind):
             found = found | UNKNOWN
         return found.through(_FUNCTIONS.get(str(tree.node["class"]), frozenset()))
+
+    def _without_arguments(self, tree: Tree) -> Origins:
+        if tree.kind == "Literal" and self.plan.has_variables and tree.node["value"] is not None:
+            return UNKNOWN
+        if tree.kind == _FILE_NAME:
+            return ANY_FILE
+        return NOTHING if tree.kind in _MADE_OF_NOTHING else UNKNOWN
 
     def _subquery(self, plan: list[Node], rows: _Rows, outer: _Outer) -> _Rows:
         inner = self.rows(tree_of(plan), {**outer, **rows.columns})
@@ -241,6 +275,20 @@ class _PlanReader:
         return found, [attribute_of(item.node) for item in items]
 
     # Operators.
+
+    def view(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+        """A view that stands for a version has the version's columns, under whichever names, also
+        where its text holds their values as literals."""
+        rows, text = below[0], str((tree.node.get("desc") or {}).get("viewText"))
+        names = self.views.get(text)
+        if names is None:
+            return rows
+        scan = Scan((), view=text)
+        self.scanned.add(scan)
+        found = [Origins(frozenset({Source(scan, name)})) for name in names]
+        if rows.order is None or len(rows.order) != len(names):
+            return _Rows({}, None, _union(found) | rows.everything)
+        return _Rows(dict(zip(rows.order, found, strict=True)), rows.order)
 
     def project(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         items = tree.expressions("projectList")
@@ -319,6 +367,7 @@ _OPERATORS: Mapping[str, _Operator] = {
     "LateralJoin": _PlanReader.lateral_join,
     "Project": _PlanReader.project,
     "Union": _PlanReader.set_operation,
+    "View": _PlanReader.view,
     "Window": _PlanReader.window,
 }
 
@@ -333,15 +382,17 @@ def _added(
 
 
 def _scanned(scan: Scan, node: Node) -> Origins:
-    """The hidden column with facts of the row's file is made of no column."""
+    """A column is read by name, the hidden one has facts of the file. Another one is made of names
+    of folders, or of something else."""
+    name, kind = str(node["name"]), node["dataType"]
     if not scan.by_column:
         return UNKNOWN
-    name, kind = str(node["name"]), node["dataType"]
-    if name == "_metadata" and isinstance(kind, dict):
-        fields = {str(part["name"]) for part in kind.get("fields", ())}
-        if fields >= _FILE_FACTS:
-            return NOTHING
-    return Origins(frozenset({Source(scan, name)}))
+    if name in scan.columns:
+        return Origins(frozenset({Source(scan, name)}))
+    fields = kind.get("fields", ()) if isinstance(kind, dict) else ()
+    if {str(part["name"]) for part in fields} >= _FILE_FACTS:
+        return Origins(frozenset({Source(scan, name, is_of_file=True)}))
+    return UNKNOWN
 
 
 def _values_of(tree: Tree) -> tuple[Tree, ...]:

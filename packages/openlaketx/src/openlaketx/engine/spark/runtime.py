@@ -17,6 +17,7 @@ import pyspark
 from pyspark.sql import DataFrame, SparkSession
 
 from lakeguard_sdk.errors import SparkTooOld, UnsupportedSpark
+from openlaketx.engine.locations import is_local_master
 from openlaketx.engine.spark.analysed_plan import AnalysedPlan
 
 OLDEST = (3, 5)
@@ -65,8 +66,8 @@ class Runtime(Protocol):
     def settled(self, frame: DataFrame) -> DataFrame:
         """The frame as analysed now, independent of later changes to views and settings."""
 
-    def analysed(self, frame: DataFrame) -> AnalysedPlan | None:
-        """The plan of the frame; None if it is not visible."""
+    def analysed(self, frame: DataFrame, origin: SparkSession) -> AnalysedPlan | None:
+        """The plan of the frame, which the session ``origin`` made; None if it is not visible."""
 
     def reads_clock(self, frame: DataFrame) -> bool | None:
         """Whether Spark takes a text of the query, such as ``'no' || 'w'``, for its own time; None
@@ -106,6 +107,13 @@ def runtime_of(thing: SparkSession | DataFrame) -> Runtime:
         require_new_enough()
         return ClassicSpark()
     raise UnsupportedSpark(kind=type(thing).__name__)
+
+
+def is_local(session: SparkSession) -> bool:
+    """Whether Spark runs on this machine only."""
+    if type(session).__module__.startswith("pyspark.sql.connect."):
+        return False
+    return is_local_master(str(session.sparkContext.master))
 
 
 def is_metastore(spark: SparkSession) -> bool:

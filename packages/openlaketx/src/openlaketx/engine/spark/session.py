@@ -27,11 +27,13 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from lakeguard_sdk.errors import JarsMissing, SparkNotStarted
+from lakeguard_sdk.storage.storage import spark_options as store_options
+from openlaketx.engine.locations import LOCAL_SPARK, is_local_master, note_spark
 from openlaketx.engine.machine import cores, memory_bytes
-from openlaketx.engine.spark.jars import find_java, jar_folder, jars_for
-from openlaketx.engine.spark.jvm import Jvm, starts_apart
+from openlaketx.engine.spark.jars import find_java, jar_folder, jars_for, s3_jars
+from openlaketx.engine.spark.jvm import STORE_OPTION, Jvm, as_arguments, starts_apart
 from openlaketx.engine.spark.run_settings import RUN_SETTINGS, settle
-from openlaketx.engine.spark.runtime import require_new_enough, runtime_of
+from openlaketx.engine.spark.runtime import is_local, require_new_enough, runtime_of
 
 # Class data sharing: an archive of Spark's parsed classes halves the startup time.
 
@@ -101,6 +103,14 @@ _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
+_SHARED = {
+    "spark.dynamicAllocation.enabled": "true",
+    "spark.dynamicAllocation.executorIdleTimeout": "5s",
+    "spark.dynamicAllocation.shuffleTracking.enabled": "true",
+    "spark.dynamicAllocation.shuffleTracking.timeout": "15s",
+}
+"""On a cluster: code of users and the gate have a Spark each, and one must not wait for executors
+that the other holds idle."""
 _SERVER = "spark.remote"
 _WORKER_PYTHON = "PYSPARK_PYTHON"
 _ERROR = re.compile(r"Exception|OutOfMemoryError|^Error")
@@ -109,10 +119,12 @@ _starting = threading.Lock()
 
 
 def spark_session(options: dict[str, str], *, delta: bool = False) -> SparkSession:
-    """The process's session, started with ``options`` unless there is one.
+    """The process's session, started with ``options`` and those of its object stores unless there
+    is one.
 
     Runs need no Delta jar; with ``delta`` the session supports delta-spark too. Thread-safe.
     """
+    options = {**store_options(), **options}
     with _starting:
         require_new_enough()
         if _SERVER in options:
@@ -128,6 +140,7 @@ def spark_session(options: dict[str, str], *, delta: bool = False) -> SparkSessi
 def prepare_session(options: dict[str, str]) -> None:
     """Start the JVM for ``spark_session`` with these options, and return at once. A process that
     does not use it ends it."""
+    options = {**store_options(), **options}
     with _starting:
         require_new_enough()
         started = _prepared or SparkContext._active_spark_context is not None
@@ -158,9 +171,13 @@ class _Engine:
 
     @classmethod
     def of(cls, options: dict[str, str], *, delta: bool) -> _Engine:
-        archive = _class_archive(find_java())
-        conf = _configuration(options, archive.java_option(), delta=delta)
-        if str(conf.get("spark.master")).startswith("local"):
+        to_store = any(name.startswith(STORE_OPTION) for name in options)
+        local = is_local_master(options.get("spark.master", LOCAL_SPARK))
+        delta = delta or (to_store and not local)  # a cluster writes to a store as Delta does
+        class_path = _class_path(required=delta, s3=to_store)
+        archive = _class_archive(find_java(), class_path)
+        conf = _configuration(options, class_path, archive.java_option(), delta=delta)
+        if is_local_master(str(conf.get("spark.master"))):
             os.environ.setdefault(_WORKER_PYTHON, sys.executable)  # else the first Python in PATH
         output = tempfile.TemporaryFile(prefix="spark-")  # noqa: SIM115 - open while the JVM runs
         return cls(dict(options), conf, archive, output)
@@ -173,7 +190,8 @@ class _Engine:
         if starts_apart():
             return self.launch().connect()
         kwargs = {"stdout": self.output, "stderr": self.output}
-        return launch_gateway(self.conf, popen_kwargs=kwargs)  # type: ignore[no-untyped-call]
+        arguments = as_arguments(self.conf)
+        return launch_gateway(arguments, popen_kwargs=kwargs)  # type: ignore[no-untyped-call]
 
     def end(self) -> None:
         if self.jvm is not None:
@@ -205,6 +223,7 @@ Sessions = Callable[[], SparkSession]
 
 def run_session(spark: SparkSession) -> SparkSession:
     """A child of ``spark`` with the settings of a run and no views."""
+    note_spark(is_here=is_local(spark))
     child = runtime_of(spark).child(spark)
     settle(child)
     return child
@@ -227,20 +246,23 @@ def _remote_session(options: dict[str, str]) -> SparkSession:
     return builder.getOrCreate()
 
 
-def _class_archive(java: Path) -> ClassArchive:
+def _class_archive(java: Path, class_path: str) -> ClassArchive:
     home = str(Path(pyspark.__file__).parent)
-    class_path = _class_path(required=False)
     return ClassArchive(
         _archive_folder(), str(java.resolve()), home, pyspark.__version__, class_path
     )
 
 
-def _configuration(options: dict[str, str], archive: str, *, delta: bool) -> SparkConf:
+def _configuration(
+    options: dict[str, str], class_path: str, archive: str, *, delta: bool
+) -> SparkConf:
     log4j = Path(__file__).with_name("log4j2.properties").as_uri()
+    local = is_local_master(options.get("spark.master", LOCAL_SPARK))
     settings = {
-        "spark.master": "local[*]",
+        "spark.master": LOCAL_SPARK,
         "spark.app.name": "openlaketx",
-        "spark.driver.extraClassPath": _class_path(required=delta),
+        "spark.driver.extraClassPath": class_path,
+        **({} if local else {**_SHARED, "spark.jars": class_path.replace(os.pathsep, ",")}),
         **_QUIET,
         **RUN_SETTINGS,
         **(_DELTA if delta else {}),
@@ -249,7 +271,7 @@ def _configuration(options: dict[str, str], archive: str, *, delta: bool) -> Spa
     given = settings.get("spark.driver.extraJavaOptions", "")
     ours = [f'"{option}"' for option in (f"-Dlog4j2.configurationFile={log4j}", archive) if option]
     settings["spark.driver.extraJavaOptions"] = " ".join([*ours, given]).strip()
-    if settings["spark.master"].startswith("local"):
+    if local:
         settings.setdefault("spark.sql.shuffle.partitions", str(cores()))
         settings.setdefault("spark.driver.memory", f"{_heap_mb()}m")
         settings.setdefault("spark.driver.host", "127.0.0.1")
@@ -266,14 +288,14 @@ def _heap_mb() -> int:
     return min(max(memory_bytes() // 4, 1 << 30), 16 << 30) >> 20
 
 
-def _class_path(*, required: bool) -> str:
+def _class_path(*, required: bool, s3: bool) -> str:
+    jars: list[Path] = s3_jars() if s3 else []
     try:
-        jars = jars_for(pyspark.__version__, delta=required)
-        return os.pathsep.join(str(jar) for jar in jars)
+        jars += jars_for(pyspark.__version__, delta=required)
     except JarsMissing:
         if required:
             raise
-        return ""
+    return os.pathsep.join(str(jar) for jar in jars)
 
 
 def _start(engine: _Engine) -> SparkSession:

@@ -10,7 +10,7 @@ import re
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lakeguard_sdk.storage.storage import local_path
+from openlaketx.engine.locations import spark_name
 from openlaketx.engine.shown_values import refusal
 from openlaketx.extract.batch import Order
 from openlaketx.extract.files.manifest import Selection
@@ -37,7 +37,7 @@ def file_order(selection: Selection) -> Order:
     if not selection.ordered:
         return ()
     files = sorted(selection.files, key=lambda file: by_name(file.path))
-    return tuple((local_path(selection.location(file)),) for file in files)
+    return tuple((spark_name(selection.spark_location(file)),) for file in files)
 
 
 def with_row_file(frame: DataFrame, selection: Selection) -> DataFrame:

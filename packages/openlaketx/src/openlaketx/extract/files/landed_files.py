@@ -23,7 +23,8 @@ from lakeguard_sdk.errors import SourceUnavailable, SourceUnreadable
 from lakeguard_sdk.model.evidence import SourceFile
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.storage.run_folders import landing_place
-from lakeguard_sdk.storage.storage import Storage, local_path
+from lakeguard_sdk.storage.storage import Storage, join, storage_for
+from openlaketx.engine.locations import writable_path
 from openlaketx.extract.files.manifest import Selection
 
 MANIFEST = "manifest.json"
@@ -55,11 +56,16 @@ class Receipt(FrozenModel):
 class Landing:
     """Landing folder of one run of one source."""
 
-    folder: Path
+    location: str
     source: str
     dataset: str
     storage: Storage
     files: list[Received] = field(default_factory=list)
+
+    @property
+    def folder(self) -> Path:
+        """On this machine."""
+        return writable_path(self.location)
 
     def receive(self, name: str, origin: str, chunks: Iterable[bytes]) -> Received:
         """Write the bytes; they are on disk when this returns."""
@@ -102,13 +108,13 @@ class Landing:
             execution_id=self.folder.name.partition("=")[2],
             files=tuple(self.files),
         )
-        for folder in {self.place(file.name).parent for file in self.files}:
-            _sync(folder)
-        manifest = self.folder / MANIFEST
-        manifest.write_text(receipt.to_json() + "\n", encoding="utf-8")
-        self.storage.make_durable(str(manifest))
-        for parent in list(self.folder.parents)[:4]:
-            _sync(parent)
+        for file in self.files:
+            self.storage.make_durable(join(self.location, file.name))
+        (self.folder / MANIFEST).write_text(receipt.to_json() + "\n", encoding="utf-8")
+        place = join(self.location, MANIFEST)
+        for _ in range(_OWN_PARENTS + 2):
+            self.storage.make_durable(place)
+            place = place.rpartition("/")[0]
 
     def discard(self) -> None:
         """Remove the folder and its empty parents: nothing was received."""
@@ -119,10 +125,10 @@ class Landing:
                 folder.rmdir()
 
 
-def run_folder(plan: RunPlan, source: str, lake: str) -> Path:
+def run_folder(plan: RunPlan, source: str, lake: str) -> str:
     """Landing folder of a run; a retry is another run."""
     day = (plan.as_of or datetime.now(UTC)).date().isoformat()
-    return Path(local_path(landing_place(lake, source, day, plan.ticket.run_id)))
+    return landing_place(lake, source, day, plan.ticket.run_id)
 
 
 @contextmanager
@@ -155,14 +161,6 @@ def _make(made: Landing) -> None:
 
 def _write_problem(folder: Path, error: OSError) -> str:
     return f"cannot write to {folder}: {error.strerror or error}"
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 # Landing of local files: copied unchanged, then read from the copies.
@@ -198,7 +196,8 @@ def _name(path: str, pattern: str) -> str:
 
 def _chunks(selection: Selection, file: SourceFile) -> Iterator[bytes]:
     try:
-        with open(local_path(selection.origin(file)), "rb") as content:
+        origin = selection.origin(file)
+        with storage_for(origin).open(origin) as content:
             while chunk := content.read(_CHUNK):
                 yield chunk
     except OSError as error:

@@ -12,12 +12,13 @@ from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import SourceUnreadable
 from lakeguard_sdk.model.evidence import SourceFile, SourcePosition
 from lakeguard_sdk.model.load import NEW_ROWS_ONLY
+from lakeguard_sdk.storage.location import FileFacts, is_marker
+from lakeguard_sdk.storage.object_names import matching_objects
 from lakeguard_sdk.storage.reserved_places import reserved_among, reserved_source
 from lakeguard_sdk.storage.run_folders import LANDING
-from lakeguard_sdk.storage.storage import Storage, join, local_path
+from lakeguard_sdk.storage.run_folders import landed as landed_source
+from lakeguard_sdk.storage.storage import Storage, is_remote, local_path, located, table_uri
 from openlaketx.engine.delta_table import is_governed
-
-_MARKERS = ("_", ".")
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Selection:
     position: SourcePosition
     places: Mapping[str, str] = field(default_factory=dict)
     """Location to read a file from, by path, if it is not the original one."""
+    copies: Mapping[str, str] = field(default_factory=dict)
+    """Origins of copies that this process reads, and a Spark on other machines does not."""
     landed: bool = False
     """Whether our own copies are read, which cannot change."""
     ordered: bool = False
@@ -40,24 +43,25 @@ class Selection:
         return self.places.get(file.path) or self.origin(file)
 
     def origin(self, file: SourceFile) -> str:
-        return file.path if Path(file.path).is_absolute() else join(self.root, file.path)
+        return located(self.root, file.path)
 
-    @property
-    def locations(self) -> list[str]:
-        return [self.location(file) for file in self.files]
+    def spark_location(self, file: SourceFile) -> str:
+        """Where Spark reads the file."""
+        place = self.location(file)
+        return self.copies.get(place, place)
 
     def unreadable(self, reason: str) -> SourceUnreadable:
         return SourceUnreadable(source=self.source, reason=reason, dataset=self.dataset)
 
     def confirm(self, storage: Storage) -> None:
-        """Raises if a file's size or modification time has changed."""
+        """Raises if a file was written since it was selected."""
         for file in () if self.landed else self.files:
             self.confirm_file(file, storage)
 
     def confirm_file(self, file: SourceFile, storage: Storage) -> None:
         if not storage.exists(self.origin(file)):
             raise self.unreadable(f"{file.path} disappeared while it was being read")
-        if not _unmoved(_facts(storage, self.origin(file), file.path), file):
+        if _source_file(storage.facts(self.origin(file)), file.path).state != file.state:
             raise self.unreadable(f"{file.path} changed while it was being read")
 
     def replaced(self, files: tuple[SourceFile, ...], places: Mapping[str, str]) -> Selection:
@@ -84,8 +88,8 @@ def select_files(
     markers of other tools and are ignored. Files inside a governed table, or of LakeGuard itself,
     are refused.
     """
-    paths = matching(pattern, root)
-    found = tuple(_found(storage, paths, root))
+    found = tuple(_found(storage, pattern, root))
+    paths = [file.path for file in found]
     everything = Selection(source, dataset, root, found, SourcePosition(files=found))
     if problem := reserved_problem(pattern, paths, root):
         raise everything.unreadable(problem)
@@ -123,22 +127,29 @@ def matching(pattern: str, root: str) -> list[str]:
 
     Landed copies do not match a wildcard: they would be read twice.
     """
-    base = local_path(root)
+    if is_remote(located(root, pattern)):
+        return list(_matching_objects(pattern, root))
+    base = "/" if is_remote(root) else local_path(root)
     paths = glob.glob(pattern, root_dir=base, recursive=True)
     landed = Path(base, LANDING)
     meant = landed in Path(base, pattern).parents
     return sorted(
         path
         for path in set(paths)
-        if not Path(path).name.startswith(_MARKERS)
+        if not is_marker(Path(path).name)
         and (meant or landed not in Path(base, path).parents)
         and Path(base, path).is_file()
     )
 
 
+def _matching_objects(pattern: str, root: str) -> dict[str, FileFacts]:
+    found = matching_objects(root, pattern)
+    return {path: facts for path, facts in found.items() if landed_source(path) is None}
+
+
 def reserved_problem(pattern: str, paths: Iterable[str], root: str) -> str | None:
     """Why a source may not read the pattern or one of the files that match it, or None."""
-    places = (str(Path(local_path(root), path)) for path in paths)
+    places = (table_uri(located(root, path)) for path in paths)
     return reserved_source(pattern, root, is_governed, expand=False) or reserved_among(
         places, root, is_governed
     )
@@ -169,15 +180,11 @@ def _new_files(
 
 
 def _same(everything: Selection, file: SourceFile, known: SourceFile, storage: Storage) -> bool:
-    """Equal size and time, or equal content if only the time differs."""
-    if _unmoved(file, known):
+    """Not written since, or written with equal content."""
+    if file.state == known.state:
         return True
     copied = file.size == known.size and bool(known.sha256)
     return copied and storage.sha256(everything.location(file)) == known.sha256
-
-
-def _unmoved(file: SourceFile, other: SourceFile) -> bool:
-    return (file.size, file.modified_ms) == (other.size, other.modified_ms)
 
 
 def _merged(old: Sequence[SourceFile], new: Iterable[SourceFile]) -> tuple[SourceFile, ...]:
@@ -185,13 +192,16 @@ def _merged(old: Sequence[SourceFile], new: Iterable[SourceFile]) -> tuple[Sourc
     return tuple(files[path] for path in sorted(files))
 
 
-def _found(storage: Storage, paths: Iterable[str], root: str) -> Iterator[SourceFile]:
+def _found(storage: Storage, pattern: str, root: str) -> Iterator[SourceFile]:
     """Files that still exist; later ones are left to the next run."""
-    for path in paths:
+    if is_remote(located(root, pattern)):
+        for path, facts in _matching_objects(pattern, root).items():
+            yield _source_file(facts, path)
+        return
+    for path in matching(pattern, root):
         with suppress(FileNotFoundError):
-            yield _facts(storage, path if Path(path).is_absolute() else join(root, path), path)
+            yield _source_file(storage.facts(located(root, path)), path)
 
 
-def _facts(storage: Storage, location: str, path: str) -> SourceFile:
-    facts = storage.facts(location)
-    return SourceFile(path=path, size=facts.size, modified_ms=facts.modified_ms)
+def _source_file(facts: FileFacts, path: str) -> SourceFile:
+    return SourceFile(path=path, size=facts.size, modified_ms=facts.modified_ms, etag=facts.etag)

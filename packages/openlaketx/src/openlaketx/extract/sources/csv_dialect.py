@@ -12,7 +12,9 @@ import csv
 import difflib
 import json
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -24,6 +26,7 @@ from lakeguard_sdk.core.enums import CSV_ENCODINGS
 from lakeguard_sdk.types.plain_types import DateFormat, date_format, null_values
 from openlaketx.engine.duckdb_reader import duckdb_text
 from openlaketx.engine.locations import duckdb_path
+from openlaketx.engine.machine import cores
 from openlaketx.extract.files.text_files import TextProblem, opened_bytes, opened_lines
 
 if TYPE_CHECKING:
@@ -35,6 +38,7 @@ OPTIONS = (
 )
 ENCODINGS = {codecs.lookup(name).name: name for name in CSV_ENCODINGS}
 """Python's name of each encoding, and Spark's."""
+UNICODE = ("utf-8", "ascii")
 _CHUNK = 1 << 20
 _LONGEST_LINE = 16 << 20
 _BLANKS = rb"[\x00-\x09\x0b\x0c\x0e-\x20]+(?=[\r\n]|\Z)"
@@ -167,25 +171,18 @@ def scan_csv(path: str, dialect: CsvDialect) -> CsvScan:
 
     Spark would read U+FFFD for the former and swallow the rest of the file for the latter.
     """
-    decoder = codecs.getincrementaldecoder(dialect.codec)()
-    lines, quotes = _LineScan(), _QuoteScan(dialect)
-    at = 0
-    with opened_bytes(path) as file:
+    lines, decoding = _LineScan(), _Decoding(path, dialect)
+    with (
+        opened_bytes(path) as file,
+        ThreadPoolExecutor(cores(), thread_name_prefix="scan") as pool,
+    ):
+        quotes = _QuoteScan(dialect, pool)
         while chunk := file.read(_CHUNK):
-            pending = len(decoder.getstate()[0])
-            try:
-                decoder.decode(chunk)
-            except UnicodeDecodeError as error:
-                line = _ends_before(path, at + max(0, error.start - pending)) + 1
-                raise DialectProblem(_undecodable(dialect, f"line {line}: a byte")) from None
-            at += len(chunk)
+            decoding.feed(chunk)
             lines.feed(chunk)
             quotes.feed(chunk)
-    try:
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        raise DialectProblem(_undecodable(dialect, "the last character")) from None
-    quotes.end()
+        decoding.end()
+        quotes.end()
     if quotes.found and not quotes.regular and _count(path, quotes.mark) % 2:
         for _ in dialect.records(path):
             pass
@@ -198,6 +195,32 @@ def scan_csv(path: str, dialect: CsvDialect) -> CsvScan:
         plain=regular and lines.plain,
         lines=lines.count,
     )
+
+
+class _Decoding:
+    """Fails for bytes that are no text."""
+
+    def __init__(self, path: str, dialect: CsvDialect) -> None:
+        self._path, self._dialect = path, dialect
+        self._decoder = codecs.getincrementaldecoder(dialect.codec)()
+        self._at = 0
+
+    def feed(self, chunk: bytes) -> None:
+        pending = len(self._decoder.getstate()[0])
+        if pending or self._dialect.codec not in UNICODE or not chunk.isascii():
+            try:
+                self._decoder.decode(chunk)
+            except UnicodeDecodeError as error:
+                line = _ends_before(self._path, self._at + max(0, error.start - pending)) + 1
+                problem = _undecodable(self._dialect, f"line {line}: a byte")
+                raise DialectProblem(problem) from None
+        self._at += len(chunk)
+
+    def end(self) -> None:
+        try:
+            self._decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            raise DialectProblem(_undecodable(self._dialect, "the last character")) from None
 
 
 class _LineScan:
@@ -223,11 +246,12 @@ class _LineScan:
         return self.end_alike and not (self.blank or self._empty or self._nul)
 
     def feed(self, chunk: bytes) -> None:
-        text = self._before + chunk
-        if _NEAR_BLANK.search(text):
+        edge = self._before + chunk[:1]
+        if _NEAR_BLANK.search(edge) or _NEAR_BLANK.search(chunk):
             self._empty = True
-            self.blank = self.blank or _BLANK_AFTER_LF.search(text) is not None
-        if b"\r" in text:
+            self.blank = self.blank or _BLANK_AFTER_LF.search(self._before + chunk) is not None
+        if b"\r" in edge or b"\r" in chunk:
+            text = self._before + chunk
             self.blank = self.blank or _BLANK_AFTER_CR.search(text) is not None
             self._returns += chunk.count(b"\r")
             self._both += text.count(b"\r\n")
@@ -239,10 +263,10 @@ class _LineScan:
 class _QuoteScan:
     """Whether quotes are found, and all of them enclose a field of one line.
 
-    Only for quotes that are escaped by doubling.
+    Only for quotes that are escaped by doubling. Looked for by ``pool``; known at the end.
     """
 
-    def __init__(self, dialect: CsvDialect) -> None:
+    def __init__(self, dialect: CsvDialect, pool: ThreadPoolExecutor) -> None:
         self.mark = dialect.quote.encode(dialect.codec)
         self.found = False
         self.regular = dialect.escape == dialect.quote and all(
@@ -252,6 +276,8 @@ class _QuoteScan:
         self._patterns: tuple[str, str] | None = None
         self._rest: list[bytes] = []
         self._waiting = 0
+        self._pool = pool
+        self._checks: deque[Future[bool]] = deque()
 
     def feed(self, chunk: bytes) -> None:
         if not self.mark:
@@ -261,7 +287,8 @@ class _QuoteScan:
             return
         last = chunk.rfind(b"\n") + 1
         if last:
-            self._check(b"".join((*self._rest, chunk[:last])), whole=True)
+            if self.mark in chunk or any(self.mark in part for part in self._rest):
+                self._check(b"".join((*self._rest, chunk[:last])), whole=True)
             self._rest, self._waiting = [], 0
         self._rest.append(chunk[last:])
         self._waiting += len(chunk) - last
@@ -271,14 +298,22 @@ class _QuoteScan:
     def end(self) -> None:
         if self.mark and self.regular:
             self._check(b"".join(self._rest), whole=False)
+        while self._checks:
+            self.regular &= self._checks.popleft().result()
 
     def _check(self, text: bytes, *, whole: bool) -> None:
         if self._patterns is None:
             self._patterns = _line_patterns(self._dialect, crlf=b"\r\n" in text)
         if self.mark in text:
             pattern = self._patterns[0 if whole else 1]
-            given = pa.array([text], pa.large_binary())
-            self.regular = pc.match_substring_regex(given, pattern)[0].as_py()
+            self._checks.append(self._pool.submit(_matches, text, pattern))
+        if len(self._checks) > 2 * cores():
+            self.regular &= self._checks.popleft().result()
+
+
+def _matches(text: bytes, pattern: str) -> bool:
+    given = pa.array([text], pa.large_binary())
+    return bool(pc.match_substring_regex(given, pattern)[0].as_py())
 
 
 def _line_patterns(dialect: CsvDialect, *, crlf: bool) -> tuple[str, str]:

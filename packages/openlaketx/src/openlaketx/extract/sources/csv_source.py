@@ -40,6 +40,7 @@ from openlaketx.extract.files.manifest import Selection
 from openlaketx.extract.files.text_files import GZIP, TextProblem
 from openlaketx.extract.sources.csv_dialect import (
     ENCODINGS,
+    UNICODE,
     CsvDialect,
     CsvScan,
     DialectProblem,
@@ -137,7 +138,6 @@ def _difference(found: tuple[str, ...], wanted: tuple[str, ...]) -> str:
     return f"{columns} instead of {len(wanted)}"
 
 
-_UNICODE = ("utf-8", "ascii")
 _LINE_FAULTS = ("MALFORMED", "FAILED_READ_FILE")
 
 
@@ -179,7 +179,7 @@ def read_csv(
 def _plain_texts(selection: Selection, dialect: CsvDialect, headers: Headers) -> PlainTexts | None:
     group, *others = headers.groups
     places = [local_path(selection.location(file)) for file in group.files]
-    odd = dialect.formats or dialect.added or dialect.codec not in _UNICODE
+    odd = dialect.formats or dialect.added or dialect.codec not in UNICODE
     if others or odd or selection.ordered or not group.plain:
         return None
     if any(place.endswith(GZIP) for place in places):
@@ -236,7 +236,7 @@ def _read(
     session: SparkSession, selection: Selection, dialect: CsvDialect, group: HeaderGroup
 ) -> DataFrame:
     schema = StructType([StructField(name, StringType()) for name in group.names])
-    paths = [spark_read_path(selection.location(file)) for file in group.files]
+    paths = [spark_read_path(selection.spark_location(file)) for file in group.files]
     empty = secrets.token_hex(16)
     options = dialect.spark_options(multiline=not group.by_lines, empty=empty)
     frame = with_row_file(session.read.schema(schema).options(**options).csv(paths), selection)

@@ -17,7 +17,7 @@ from lakeguard_sdk.model.evidence import SourceFile, SourcePosition
 from lakeguard_sdk.model.load import NEW_ROWS_ONLY
 from lakeguard_sdk.model.run import RunPlan, SourceBuild
 from lakeguard_sdk.storage.reserved_places import reserved_among, reserved_place
-from lakeguard_sdk.storage.storage import join, local_path, located
+from lakeguard_sdk.storage.storage import join, located, table_uri
 from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.delta_table import is_governed, live_files, open_table, schema_of
 from openlaketx.engine.locations import spark_file_address, spark_read_path
@@ -52,7 +52,7 @@ def _unreadable(build: SourceBuild, dataset: str, why: str) -> SourceUnreadable:
 
 
 def _open_snapshot(build: SourceBuild, dataset: str, location: str, lake: str) -> ForeignSnapshot:
-    if reserved := reserved_place(local_path(location), lake, is_governed):
+    if reserved := reserved_place(table_uri(location), lake, is_governed):
         raise _unreadable(build, dataset, reserved)
     try:
         found = open_table(location)
@@ -66,7 +66,7 @@ def _open_snapshot(build: SourceBuild, dataset: str, location: str, lake: str) -
         problem = f"unknown Delta option {min(build.options)!r}"
     if any("://" in path or path.startswith("/") for path in names):
         problem = "some of its files are outside its folder"
-    places = (local_path(join(location, path)) for path in names)
+    places = (table_uri(join(location, path)) for path in names)
     problem = problem or reserved_among(places, lake, is_governed)
     if problem:
         raise _unreadable(build, dataset, problem)

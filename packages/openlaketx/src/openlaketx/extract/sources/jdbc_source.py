@@ -166,27 +166,31 @@ OPTIONS = ("fetch_size", "slice_by", "slices")
 
 _CATALOGUE = """
 SELECT a.attnum::integer AS place, a.attname::text AS name, (t.typtype = 'e') AS is_enum,
-       format_type(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE a.atttypid END,
-                   CASE t.typtype WHEN 'd' THEN t.typtypmod ELSE a.atttypmod END) AS sql_type
+       pg_catalog.format_type(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE a.atttypid END,
+                              CASE t.typtype WHEN 'd' THEN t.typtypmod ELSE a.atttypmod END
+       ) AS sql_type
 FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
-WHERE a.attrelid = to_regclass({table}) AND a.attnum > 0 AND NOT a.attisdropped
+WHERE a.attrelid = pg_catalog.to_regclass({table}) AND a.attnum > 0 AND NOT a.attisdropped
 """
 _BESIDE_MARKERS = """
 WITH RECURSIVE below(id) AS (
-  SELECT to_regclass({table})::oid
+  SELECT pg_catalog.to_regclass({table})::pg_catalog.oid
   UNION
   SELECT d.refobjid
   FROM below JOIN pg_catalog.pg_rewrite r ON r.ev_class = id
-  JOIN pg_catalog.pg_depend d ON d.objid = r.oid AND d.classid = 'pg_catalog.pg_rewrite'::regclass
-  WHERE d.refclassid = 'pg_catalog.pg_class'::regclass)
-SELECT n.nspname::text AS place, c.relname::text AS name,
-       has_schema_privilege(n.oid, 'usage') AND has_table_privilege(m.oid, 'select') AS is_readable
+  JOIN pg_catalog.pg_depend d ON d.objid = r.oid
+    AND d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+  WHERE d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass)
+SELECT n.nspname::pg_catalog.text AS place, c.relname::pg_catalog.text AS name,
+       pg_catalog.has_schema_privilege(n.oid, 'usage')
+       AND pg_catalog.has_table_privilege(m.oid, 'select') AS is_readable
 FROM below JOIN pg_catalog.pg_class c ON c.oid = id
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_class m ON m.relnamespace = n.oid AND m.relname = {markers}
-WHERE split_part(c.relname, '_', 1) IN ({layers})
+WHERE pg_catalog.split_part(c.relname, '_', 1) IN ({layers})
 """
-"""The table, or the tables below the view, that may be delivered: by schema and name."""
+"""The table, or the tables below the view, that may be delivered: by schema and name. Functions of
+the schemas that a source searches do not take the place of PostgreSQL's own."""
 
 
 def read_jdbc(

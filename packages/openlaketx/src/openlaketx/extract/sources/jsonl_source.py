@@ -58,7 +58,7 @@ def read_jsonl(
     writing = Writing(partial(json_lines, codec=codec), codec, copied_as=_UTF8)
     selection, rejected = split_malformed(selection, faults, writing, folder, storage)
     schema = StructType([StructField(name, StringType()) for name in names])
-    paths = [spark_read_path(location) for location in selection.locations]
+    paths = [spark_read_path(selection.spark_location(file)) for file in selection.files]
     frame = session.read.schema(schema).options(**_OPTIONS).json(paths)
     return Batch(
         frame=with_row_file(frame, selection),
@@ -82,7 +82,7 @@ def _plain_texts(
 ) -> PlainTexts | None:
     """If all files are flat, and no key has values of several kinds."""
     flat = [scan.flat for scan in scans if scan.flat is not None]
-    places = [local_path(location) for location in selection.locations]
+    places = [local_path(selection.location(file)) for file in selection.files]
     compressed = any(place.endswith(GZIP) for place in places)
     if len(flat) < len(scans) or selection.ordered or compressed:
         return None

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from lakeguard_sdk.model.evidence import SourceFile
 from lakeguard_sdk.model.run import SourceBuild
-from lakeguard_sdk.storage.storage import Storage, local_path
+from lakeguard_sdk.storage.storage import Storage, readable_file
 from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.locations import spark_read_path
 from openlaketx.engine.parquet_types import UnsupportedColumn, table_schema
@@ -39,7 +39,7 @@ def read_parquet(
     if build.options:
         raise selection.unreadable(f"unknown Parquet option {min(build.options)!r}")
     live = _live_schema(selection, declared)
-    paths = [spark_read_path(location) for location in selection.locations]
+    paths = [spark_read_path(selection.spark_location(file)) for file in selection.files]
     frame = session.read.schema(spark_schema(live)).parquet(*paths)
     return Batch(
         frame=with_row_file(frame, selection),
@@ -74,7 +74,7 @@ def _live_schema(selection: Selection, declared: Declared) -> TableSchema:
 
 def _schema(selection: Selection, file: SourceFile) -> TableSchema:
     try:
-        found = table_schema(pq.read_metadata(local_path(selection.location(file))))
+        found = table_schema(pq.read_metadata(readable_file(selection.location(file))))
     except (UnsupportedColumn, pa.ArrowException, OSError) as error:
         raise selection.unreadable(f"{file.path}: {error}") from None
     if problem := name_problem(found.names):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from urllib.parse import unquote, urlsplit
 
 from lakeguard_sdk.core.dataset_name import clean_column
-from lakeguard_sdk.storage.storage import local_path
+from lakeguard_sdk.storage.storage import table_uri
+from openlaketx.engine.locations import location_of, spark_name
 from openlaketx.extract.files.manifest import Selection
 from openlaketx.extract.sources.csv_dialect import CsvDialect
 from openlaketx.extract.sources.jsonl_lines import json_lines, read_object, strict_decoder
@@ -24,10 +24,10 @@ def place_of(selection: Selection, values: Values | None = None) -> PlaceOf:
     """
 
     def place(address: str, column: str, value: str) -> str:
-        path = unquote(urlsplit(address).path)
+        found = location_of(address)
         for file in selection.files:
-            if local_path(selection.location(file)) == path:
-                line = _line(values, path, column, value)
+            if location_of(spark_name(selection.spark_location(file))) == found:
+                line = _line(values, table_uri(selection.location(file)), column, value)
                 return f"{file.path}, line {line}" if line else file.path
         return ""
 

@@ -48,7 +48,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def nfkc(self, text: str) -> str:
-        """The text in the form of ``engine/nfkc_text.py``; ASCII texts are as they are."""
+        """The text in the form of ``engine/nfkc_text.py``; plain texts are as they are."""
 
     def size(self, value: str, data_type: str) -> str:
         """Elements of an array or entries of a map; NULL for NULL."""

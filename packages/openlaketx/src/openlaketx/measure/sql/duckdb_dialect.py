@@ -14,6 +14,7 @@ from lakeguard_sdk.types.type_tree import (
     StructOf,
 )
 from openlaketx.engine.duckdb_reader import NFKC
+from openlaketx.engine.nfkc_text import SPECIAL
 from openlaketx.measure.sql.comparison_types import HUGE, WIDEST
 from openlaketx.measure.sql.dialect import WHITE, Dialect
 
@@ -65,7 +66,8 @@ class DuckdbDialect(Dialect):
         return f"(len(list_filter([{value}], lambda {variable}: {condition})) = 1)"
 
     def nfkc(self, text: str) -> str:
-        return f"(CASE WHEN strlen({text}) = length({text}) THEN {text} ELSE {NFKC}({text}) END)"
+        special = f"regexp_matches({text}, '{SPECIAL}')"
+        return f"(CASE WHEN {special} THEN {NFKC}({text}) ELSE {text} END)"
 
     def size(self, value: str, data_type: str) -> str:
         return f"{'cardinality' if data_type.startswith('map<') else 'len'}({value})"
