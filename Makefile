@@ -9,7 +9,7 @@ in_two := -n 2 --dist loadgroup --no-loadscope-reorder --durations=20  # ARGS="-
 compile := .venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --quiet $(ARGS)
 
-.PHONY: help setup demo test soak runtimes check docs decisions bench lock clean
+.PHONY: help setup demo test soak runtimes cloud check docs decisions bench lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -22,7 +22,7 @@ demo: setup  ## one year of flights through the gate, in demo-lake/
 	@$(in_venv)/python -m demo
 
 test: setup  ## what a person runs: everything once, few examples, a little Spark
-	@$(in_venv)/pytest $(in_two) -m "not soak and not runtimes" $(ARGS)
+	@$(in_venv)/pytest $(in_two) -m "not soak and not runtimes and not cloud" $(ARGS)
 
 soak: setup  ## the rest: all of Spark, PostgreSQL, faults, chaos, all examples
 	@$(in_venv)/pytest $(in_two) -m "soak or (examples and not runtimes)" \
@@ -31,6 +31,13 @@ soak: setup  ## the rest: all of Spark, PostgreSQL, faults, chaos, all examples
 runtimes: setup  ## Spark 3.5, Spark Connect and a cluster
 	@.venv/bin/python setup/other_spark.py
 	@$(in_venv)/pytest -m runtimes $(ARGS)
+
+cloud: setup  ## a lake in a real S3 server, tables in an Azure emulator, streams of Kafka
+	@.venv/bin/python setup/s3_server.py > /dev/null
+	@.venv/bin/python setup/azure_server.py > /dev/null
+	@. .venv/environment && .venv/bin/python -m openlaketx.engine.spark.jars s3 > /dev/null
+	@. .venv/environment && .venv/bin/python -m setup.kafka_broker > /dev/null
+	@$(in_venv)/pytest -m cloud $(ARGS)
 
 check: setup  ## ruff, mypy, import-linter
 	@$(in_venv)/ruff check .
@@ -48,7 +55,7 @@ bench: setup  ## benchmarks, BENCH=name for one of them
 	@$(in_venv)/python -m bench $(BENCH)
 
 lock: setup  ## requirements.lock from the pyproject files, ARGS=--upgrade for newer versions
-	@$(compile) --extra local --group pyproject.toml:dev --group pyproject.toml:demo \
+	@$(compile) --extra local --extra s3 --group pyproject.toml:dev --group pyproject.toml:demo \
 		--no-emit-package lakeguard-sdk packages/*/pyproject.toml -o requirements.lock
 	@$(compile) setup/runtimes/spark35.in -o setup/runtimes/spark35.txt
 	@$(compile) --group pyproject.toml:build -c requirements.lock -o setup/build.txt

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-from pathlib import Path
 
 from lakeguard.relay.rebuild import Rebuild
 from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.storage import fault_points
+from lakeguard_sdk.storage.storage import register_store
+from lakeguard_sdk.storage.store_options import StoreAccess, StoreOptions
 from tests.support.lakes.ledgers import (
     ORG,
     now,
@@ -18,7 +19,11 @@ from tests.support.lakes.ledgers import (
 )
 
 
-def main(url: str, schema: str, lake: str, point: str, act: str) -> None:
+def main(
+    url: str, schema: str, lake: str, point: str, act: str, access: StoreAccess | None
+) -> None:
+    if access is not None:
+        register_store(lake, StoreOptions.of(access))
     hits = {"left": 1}
 
     def die(reached: str) -> None:
@@ -32,7 +37,7 @@ def main(url: str, schema: str, lake: str, point: str, act: str) -> None:
         fault_points.listen(die)
         Rebuild(OrganisationState.of(database, ORG, now), lake).run()
         return
-    relay = relay_of(database, Path(lake))
+    relay = relay_of(database, lake)
     tell(database, ["killed 1", "killed 2"])
     fault_points.listen(die)
     relay.drain()

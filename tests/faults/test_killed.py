@@ -26,14 +26,14 @@ FENCE = ("reap.judged", "fence.before_commit", "fence.committed")
 RESTORE = ("restore.before_commit", "restore.committed")
 MAINTENANCE = ("maintain.recorded", "maintain.removed")
 ELSEWHERE = (
-    "apply.", "state.", "relay.", "ledger.", "owner.", "rebuild.", "deliver.", "adopt.",
+    "apply.", "state.", "relay.", "ledger.", "file.", "rebuild.", "deliver.", "adopt.",
     "notification.", "quarantine.", "task.claimed", "task.canceling", "job.", "graph.",
-    "trigger.", "report.",
+    "trigger.", "report.", "stream.",
 )  # fmt: skip
 """No steps of these moves: ``test_killed_apply``, ``test_killed_relay``, ``test_killed_adoption``,
 ``tests/spark``, ``test_killed_alerts``, ``test_killed_events``,
 ``tests/contract/quarantine``, ``tests/unit/openlaketx``, ``test_dispatch_killed``,
-``test_workers_killed``, ``test_killed_dispatcher``."""
+``test_workers_killed``, ``test_killed_dispatcher``, ``test_killed_stream``."""
 COMPACTION = (
     "run.opened",
     "compact.written",
@@ -150,7 +150,8 @@ def test_a_killed_compaction(point: str, tmp_path: Path) -> None:
 def test_a_killed_maintenance(point: str, tmp_path: Path) -> None:
     """Once told, files may be gone or not: nobody misses them, and the next one removes them."""
     numbers_project(tmp_path, LoadType.FULL)
-    (tmp_path / "lakeguard.toml").write_text("[env.dev.maintenance]\nretention_days = 0\n")
+    file = tmp_path / "lakeguard.toml"
+    file.write_text(f"{file.read_text()}[env.dev.maintenance]\nretention_days = 0\n")
     client = connect(tmp_path)
     for number in (1, 2, 3, 4):
         run_by_hand(client, [number])

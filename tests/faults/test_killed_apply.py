@@ -21,7 +21,7 @@ from tests.support.projects.projects import (
 )
 
 APPLY = tuple(
-    point for point in POINTS if point.startswith(("apply.", "relay.", "ledger.", "owner."))
+    point for point in POINTS if point.startswith(("apply.", "relay.", "ledger.", "file."))
 )
 
 

@@ -11,6 +11,7 @@ from lakeguard.relay.rebuild import Rebuild
 from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.storage.fault_points import POINTS
+from lakeguard_sdk.storage.storage import store_access
 from tests.faults import killed_relay
 from tests.faults.test_killed import NEWBORN
 from tests.support.databases.databases import discard, fresh_database
@@ -22,15 +23,17 @@ from tests.support.lakes.ledgers import (
     relay_of,
     tell,
 )
+from tests.support.projects.projects import location_of
 
-RELAY = tuple(point for point in POINTS if point.startswith(("relay.", "ledger.", "owner.")))
+RELAY = tuple(point for point in POINTS if point.startswith(("relay.", "ledger.", "file.")))
 REBUILD = tuple(point for point in POINTS if point.startswith("rebuild."))
 NEWBORN.set_forkserver_preload(["tests.faults.killed_process", "tests.faults.killed_relay"])
 
 
 def kill_at(database: Database, lake: Path, point: str, act: str) -> None:
     url = database.url.render_as_string(hide_password=False)
-    arguments = (url, database.schema, str(lake), point, act)
+    place = location_of(lake)
+    arguments = (url, database.schema, place, point, act, store_access(place))
     process = NEWBORN.Process(target=killed_relay.main, args=arguments)
     process.start()
     process.join(timeout=120)
@@ -57,7 +60,7 @@ def test_a_killed_rebuild(point: str, database: Database, tmp_path: Path) -> Non
     relay.drain()
     discard(lost)
     kill_at(database, tmp_path, point, "rebuild")
-    rebuilt = Rebuild(OrganisationState.of(database, ORG, now), str(tmp_path)).run()
+    rebuilt = Rebuild(OrganisationState.of(database, ORG, now), location_of(tmp_path)).run()
     assert rebuilt.rows == 3
     tell(database, ["c"])
     relay_of(database, tmp_path).drain()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -12,15 +13,17 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
-from lakeguard.dispatch.claim_few import FEW
+from lakeguard.dispatch.claim_few import FEW_TASKS
 from lakeguard.ledger.switches import switch_job
+from lakeguard.services.ports.dispatch import EmbeddedDispatch
 from lakeguard.state.database import Database
 from lakeguard.state.locks import hold_all
+from lakeguard_sdk.core.canonical_json import format_instant
 from lakeguard_sdk.core.enums import TaskKind, TaskState
 from lakeguard_sdk.errors import Fenced
-from lakeguard_sdk.scheduling.tasks import TaskAnswer
+from lakeguard_sdk.scheduling.tasks import TaskAnswer, TaskReport
 from tests.support.projects.planes import ELSEWHERE
-from tests.support.projects.queues import DONE, Queue, job, make_queue
+from tests.support.projects.queues import BUSY, DONE, WRONG, Queue, job, make_queue
 
 
 @pytest.fixture
@@ -29,11 +32,11 @@ def state(schema: Database) -> Database:
     return schema
 
 
-@pytest.mark.parametrize("count", [1, FEW])
+@pytest.mark.parametrize("count", [1, FEW_TASKS])
 def test_a_few_tasks_are_claimed_by_one_statement_and_reported_by_one(
     state: Database, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    queue = make_queue(state, job("mop", concurrency=FEW))
+    queue = make_queue(state, job("mop", concurrency=FEW_TASKS))
     queue.put("mop", 2 + count)
     warm(queue)
     statements: list[object] = []
@@ -52,6 +55,59 @@ def test_a_few_tasks_are_claimed_by_one_statement_and_reported_by_one(
     assert {queue.state(each.ticket.task_id) for each in given} == {TaskState.COMPLETED}
 
 
+@pytest.mark.parametrize("count", [1, FEW_TASKS])
+def test_a_report_that_brings_the_next_tasks_is_one_statement(
+    state: Database, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = make_queue(state, job("mop", concurrency=FEW_TASKS))
+    queue.put("mop", 2 + 2 * count)
+    warm(queue)
+    given = queue.claim(limit=count)
+    statements: list[object] = []
+    execute = psycopg.Cursor.execute
+
+    def note(self: Any, statement: Any, *more: Any, **options: Any) -> Any:
+        statements.append(statement)
+        return execute(self, statement, *more, **options)
+
+    monkeypatch.setattr(psycopg.Cursor, "execute", note)
+    reports = [(each.ticket, DONE) for each in given]
+    _, following = queue.dispatch.report_and_claim(reports, ELSEWHERE)
+    monkeypatch.undo()
+    assert (len(given), len(following), len(statements)) == (count, count, 1), statements
+    assert {queue.state(each.ticket.task_id) for each in given} == {TaskState.COMPLETED}
+    assert {queue.state(each.ticket.task_id) for each in following} == {TaskState.RUNNING}
+
+
+@pytest.mark.parametrize("report", [DONE, BUSY, WRONG], ids=["done", "busy", "wrong"])
+def test_a_report_of_a_few_writes_what_a_report_of_many_writes(
+    state: Database, report: TaskReport
+) -> None:
+    """Rows, and the JSON of the outbox to the byte; only the pause before a retry differs."""
+    queue = make_queue(state, job("mop", concurrency=2))
+    queue.put("mop", 2)
+    warm(queue)
+    launched, written = queue.clock(), []
+    for port in (queue.dispatch, EmbeddedDispatch(queue.context)):
+        queue.clock.now = launched
+        (task_id,) = queue.put("mop")
+        (given,) = queue.claim(limit=1)
+        queue.clock.now = launched + timedelta(seconds=1)
+        answer = port.report(given.ticket, report)
+        due_at = queue.task(task_id).due_at
+        own = {task_id: "TASK", given.ticket.run_id: "RUN", given.ticket.lease_token: "LEASE"}
+        own |= {} if due_at is None else {repr(due_at): "DUE", format_instant(due_at): "DUE"}
+        written.append((answer.state, rows_of(state, task_id, own)))
+    assert written[0][0] == written[1][0]
+    assert hashless(written[0][1]) == hashless(written[1][1])
+    assert "task_results" in written[0][1]
+
+
+def hashless(rows: str) -> str:
+    """Report hashes are over ids."""
+    return re.sub("sha256:[0-9a-f]{64}", "HASH", rows)
+
+
 @pytest.mark.parametrize("of_a_job", [True, False])
 def test_a_claim_of_a_few_writes_what_a_claim_of_many_writes(
     state: Database, of_a_job: bool
@@ -63,7 +119,7 @@ def test_a_claim_of_a_few_writes_what_a_claim_of_many_writes(
     launched = queue.clock()
     worker = ELSEWHERE.model_copy(update={"name": 'a "b" \\ \u00e9\n\u2028'})
     written = []
-    for limit in (1, FEW + 1):
+    for limit in (1, FEW_TASKS + 1):
         queue.clock.now = launched
         task_id = queue.put("mop")[0] if of_a_job else queue.put_without_job()
         queue.clock.now = launched + timedelta(seconds=1)
@@ -80,6 +136,7 @@ def rows_of(state: Database, task_id: str, names: dict[str, str]) -> str:
         "SELECT * FROM tasks WHERE task_id = :task",
         "SELECT * FROM task_attempts WHERE task_id = :task",
         "SELECT * FROM task_transitions WHERE task_id = :task ORDER BY number",
+        "SELECT * FROM task_results WHERE task_id = :task",
         "SELECT org_id, topic, payload, created_at FROM outbox WHERE payload LIKE :some"
         " AND topic <> 'tasks' ORDER BY outbox_id",
     )
@@ -87,7 +144,7 @@ def rows_of(state: Database, task_id: str, names: dict[str, str]) -> str:
         found = [
             [{**row, "dedupe_key": ""} for row in connection.execute(text(each), values).mappings()]
             for each, values in zip(
-                asked, [{"task": task_id}] * 3 + [{"some": f"%{task_id}%"}], strict=True
+                asked, [{"task": task_id}] * 4 + [{"some": f"%{task_id}%"}], strict=True
             )
         ]
     shown = repr(found)
@@ -188,6 +245,23 @@ def test_a_job_that_was_switched_off_while_a_claim_waited_starts_nothing(state: 
             switch_job(tx, queue.ids["mop"], enabled=False, reason="")
         assert waiting.result(30) == []
     other.context.database.close()
+
+
+@pytest.mark.parametrize("claimed_here", [True, False])
+def test_a_report_does_not_wait_for_another_claim(state: Database, claimed_here: bool) -> None:
+    """Whoever holds the job may hang."""
+    queue = make_queue(state, job("mop", concurrency=5))
+    queue.put("mop", 4)
+    warm(queue)
+    (given,) = queue.claim(limit=1)
+    port = queue.dispatch if claimed_here else EmbeddedDispatch(queue.context)
+    with queue.context.write() as tx, ThreadPoolExecutor(1) as pool:
+        hold_all(tx, [f"job:{queue.context.org_id}:{queue.ids['mop']}"])
+        called = pool.submit(port.report_and_claim, [(given.ticket, DONE)], ELSEWHERE)
+        (answer,), following = called.result(20)
+    assert isinstance(answer, TaskAnswer)
+    assert following == ()
+    assert len(queue.claim(limit=1)) == 1
 
 
 def wait_for_lock(state: Database) -> None:

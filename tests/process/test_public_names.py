@@ -12,7 +12,7 @@ from openlaketx import run
 def test_the_public_names_are_these() -> None:
     assert sorted(openlaketx.__all__) == ["Connection", "PublishResult", "connect", "run"]
     calls = [name for name in vars(openlaketx.Connection) if not name.startswith("_")]
-    assert sorted(calls) == ["close", "publish", "read", "register", "run", "version_of"]
+    assert sorted(calls) == ["close", "publish", "read", "register", "run", "stream", "version_of"]
     assert callable(run.note)
 
 

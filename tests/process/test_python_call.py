@@ -37,7 +37,7 @@ def failure(folder: Path, body: str, **fields: Any) -> Failure:
 
 
 def log_of(folder: Path, attempt: Attempt) -> str:
-    return log_place(str(folder), attempt.ticket.run_id).read_text()
+    return Path(log_place(str(folder), attempt.ticket.run_id)).read_text()
 
 
 def wait_for(place: Path) -> str:

@@ -15,7 +15,6 @@ _TESTS = Path(__file__).parents[1]
 
 BOTH_DATABASES = frozenset(
     {
-        "contract/client/test_client.py",
         "contract/ledger/test_rebuild.py",
         "contract/ledger/test_relay.py",
         "contract/ledger/test_seed_views.py",
@@ -23,7 +22,6 @@ BOTH_DATABASES = frozenset(
         "contract/promotion/test_governed_tables.py",
         "contract/scheduler/test_executions.py",
         "contract/scheduler/test_file_triggers.py",
-        "contract/scheduler/test_invalidations.py",
         "contract/scheduler/test_launch.py",
         "contract/scheduler/test_leases.py",
         "contract/scheduler/test_queue.py",
@@ -75,6 +73,7 @@ SMOKE = {
         "test_rows_of_the_target_change_the_next_run",
         "test_a_live_table_follows_what_the_gate_allowed",
     ),
+    "test_stream.py": ("test_every_micro_batch_is_a_version_and_is_published_once",),
     "test_testing_assertions.py": (),
     "test_typed_json_lines.py": (),
     "test_typed_texts.py": (),
@@ -114,6 +113,14 @@ LONG = frozenset(
     }
 )
 """Whole files of ``make soak`` alone: what they protect has a shorter test in ``make test``."""
+LONG_TESTS = frozenset(
+    {
+        "test_a_killed_compaction",
+        "test_a_worker_killed_at_every_step",
+        "test_rows_that_break_all_rules_are_blocked_by_each[spark]",
+    }
+)
+"""Single ones, of files whose other tests ``make test`` runs."""
 
 _ORDER = ("e2e", "soak", "faults", "process", "postgres", "property", "migration", "workspace",
           "contract", "cli", "docs", "unit")  # fmt: skip
@@ -125,6 +132,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     several = config.pluginmanager.hasplugin("xdist")
     for item in items:
         path = _path(item)
+        if path.startswith("cloud/"):
+            item.add_marker(pytest.mark.cloud)
+            continue
         if _waits(item, path):
             item.add_marker(pytest.mark.soak)
         if path.startswith("property/") or _is_generated(item):
@@ -135,7 +145,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _waits(item: pytest.Item, path: str) -> bool:
-    if path in LONG or path.startswith("e2e/"):
+    if path in LONG or path.startswith("e2e/") or {_function(item), item.name} & LONG_TESTS:
         return True
     if path.startswith("spark/"):
         return not _is_smoke(item)

@@ -38,10 +38,15 @@ from tests.support.lakes.ledgers import (
     relay_of,
     tell,
 )
+from tests.support.projects.projects import location_of
 
 
 def rebuild(database: Database, lake: Path, *, replace: bool = False) -> int:
-    return Rebuild(OrganisationState.of(database, ORG, now), str(lake)).run(replace=replace).rows
+    return (
+        Rebuild(OrganisationState.of(database, ORG, now), location_of(lake))
+        .run(replace=replace)
+        .rows
+    )
 
 
 def contents(database: Database) -> dict[str, list[str]]:
@@ -70,7 +75,7 @@ def test_an_empty_state_gets_everything_back(
 ) -> None:
     assert rebuild(database, tmp_path) == 4
     assert contents(database) == lost
-    attach(OrganisationState.of(database, ORG, now), str(tmp_path))
+    attach(OrganisationState.of(database, ORG, now), location_of(tmp_path))
     tell(database, ["d"])
     relay_of(database, tmp_path).drain()
     assert heard(tmp_path) == ["a", "b", "c", "d"]
@@ -82,7 +87,7 @@ def test_the_state_before_owns_the_lake_no_more(database: Database, tmp_path: Pa
     relay_of(before, tmp_path).drain()
     rebuild(database, tmp_path)
     with pytest.raises(LakeOwned):
-        attach(OrganisationState.of(before, ORG, now), str(tmp_path))
+        attach(OrganisationState.of(before, ORG, now), location_of(tmp_path))
     discard(before)
 
 
@@ -149,7 +154,7 @@ def test_a_batch_that_never_became_whole_is_dropped(database: Database, tmp_path
         relay.drain()
     discard(before)
     assert heard(tmp_path) == ["half", "whole"]
-    rebuilt = Rebuild(OrganisationState.of(database, ORG, now), str(tmp_path)).run()
+    rebuilt = Rebuild(OrganisationState.of(database, ORG, now), location_of(tmp_path)).run()
     assert rebuilt.dropped_rows == 1
     assert heard(tmp_path) == ["whole"]
     tell(database, ["next"])
@@ -224,7 +229,7 @@ def test_a_ledger_without_its_owner_file_is_rebuilt_and_never_written_over(
     (Path(ledger_root(str(tmp_path), ORG)) / OWNER_FILE).unlink()
     database.migrate()
     with pytest.raises(LedgerOrphaned):
-        attach(OrganisationState.of(database, ORG, now), str(tmp_path))
+        attach(OrganisationState.of(database, ORG, now), location_of(tmp_path))
     rebuild(database, tmp_path)
     assert contents(database) == lost
     tell(database, ["d"])

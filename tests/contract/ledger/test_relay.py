@@ -14,8 +14,9 @@ from sqlalchemy import text
 from bench import relayed as benchmark
 from lakeguard.relay.attach import attach
 from lakeguard.relay.delivery_loop import DeliveryLoop
+from lakeguard.relay.lake_lock import alone_on_lake
 from lakeguard.relay.ledger_table import LedgerFiles
-from lakeguard.relay.owner import OWNER_FILE, alone_on_lake, ledger_root, read_owner
+from lakeguard.relay.owner import OWNER_FILE, ledger_root, read_owner
 from lakeguard.relay.rows import arrow_schema
 from lakeguard.relay.tables import fact_tables, ledger_tables
 from lakeguard.state import outbox
@@ -46,7 +47,7 @@ from tests.support.lakes.ledgers import (
     tell,
 )
 
-RELAY_POINTS = tuple(point for point in POINTS if point.startswith(("relay.", "ledger.", "owner.")))
+RELAY_POINTS = tuple(point for point in POINTS if point.startswith(("relay.", "ledger.", "file.")))
 
 
 def test_what_is_told_arrives_once(database: Database, tmp_path: Path) -> None:

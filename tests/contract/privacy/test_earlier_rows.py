@@ -45,6 +45,7 @@ PARENT = numbers(
     )
 )
 MAIL, PLAIN = "SELECT mail AS n FROM bronze.numbers", "SELECT n FROM bronze.numbers"
+UNKNOWN = "SELECT v AS n FROM bronze.numbers UNPIVOT (v FOR k IN (n, mail))"
 APPEND = Load(type=LoadType.APPEND)
 FORBIDDEN = promise(PolicyType.PII, "forbid tag:pii", applies_to_layer=Layer.GOLD)
 IN_SILVER = FORBIDDEN.model_copy(update={"applies_to_layer": Layer.SILVER})
@@ -132,8 +133,7 @@ def test_what_an_earlier_select_masked_stays_masked(tmp_path: Path) -> None:
 
 
 def test_a_column_that_an_earlier_select_hid_carries_everything(tmp_path: Path) -> None:
-    text = "SELECT v AS n FROM bronze.numbers UNPIVOT (v FOR k IN (n, mail))"
-    client = started(tmp_path, silver(text), gold())
+    client = started(tmp_path, silver(UNKNOWN), gold())
     publish(client, 1)
     revise(client, silver(PLAIN))
     publish(client, 2)
@@ -161,6 +161,19 @@ def test_rows_keep_what_their_parent_was_made_of(tmp_path: Path, load: LoadType)
     publish(client, 2)
     publish(client, 2, OTHER)
     assert check_of(client).message == DERIVES
+
+
+@pytest.mark.parametrize("text", [MAIL, UNKNOWN], ids=["followed", "unknown"])
+def test_rows_keep_the_tag_that_their_parent_declared_then(tmp_path: Path, text: str) -> None:
+    """Its later versions no longer carry it, and later rows are made of them."""
+    client = started(tmp_path, silver(text), gold())
+    publish(client, 1)
+    plain = PARENT.columns[1].model_copy(update={"tags": ()})
+    revise(client, PARENT.model_copy(update={"columns": (PARENT.columns[0], plain)}))
+    assert run_by_hand(client, [2]).version == 2
+    for number in (2, 3):
+        publish(client, number)
+        assert check_of(client).message == DERIVES
 
 
 PYTHON = FromPython(file="builds/b.py", function="b", sha256="0" * 64)

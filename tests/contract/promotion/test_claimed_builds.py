@@ -104,6 +104,35 @@ def test_a_run_that_died_in_the_hands_of_a_person_is_repeated_by_no_worker(
     assert client.jobs.task(task_id).state is TaskState.FAILED
 
 
+def test_the_same_key_is_resumed_until_it_is_completed_and_never_again(client: Client) -> None:
+    def task() -> str:
+        return client.operations.submit(NUMBERS, "test", key="batch 7")
+
+    assert client.operations.resume(task()) is TaskState.QUEUED, "it was just submitted"
+    for _ in range(4):
+        plan = client.runs.open_run(task(), this_process("test"))
+        assert isinstance(plan, RunPlan)
+        assert client.operations.resume(task()) is TaskState.RUNNING
+        client.runs.fail_run(plan.ticket, BUSY)
+        assert client.operations.resume(task()) is TaskState.QUEUED, "beyond the automatic attempts"
+    plan = client.runs.open_run(task(), this_process("test"))
+    assert isinstance(plan, RunPlan)
+    client.runs.finish_unchanged(plan.ticket)
+    assert client.operations.resume(task()) is TaskState.COMPLETED
+    with pytest.raises(Fenced):
+        client.runs.open_run(task(), this_process("test"))
+    assert client.dispatch.claim(ELSEWHERE, limit=5) == ()
+
+
+def test_no_worker_takes_what_is_resumed(client: Client) -> None:
+    task = client.operations.submit(NUMBERS, "test", key="batch 8")
+    plan = client.runs.open_run(task, this_process("test"))
+    assert isinstance(plan, RunPlan)
+    client.runs.fail_run(plan.ticket, INTERRUPTED)
+    assert client.operations.resume(task) is TaskState.QUEUED
+    assert client.dispatch.claim(ELSEWHERE, limit=5) == ()
+
+
 def terms_kept(client: Client) -> list[str | None]:
     """Of every attempt, the hash of the terms that it runs under."""
     assert isinstance(client.dispatch, EmbeddedDispatch)

@@ -7,38 +7,30 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from lakeguard.cli.rendering.status import Badge, badge_of
+from lakeguard.cli.rendering.status import Badge
 from lakeguard.state.schema import promotion_current
-from lakeguard_sdk import Client, connect
-from lakeguard_sdk.core.enums import LoadType, Outcome, RunStatus
+from lakeguard_sdk import Client
+from lakeguard_sdk.core.enums import Outcome, RunStatus
 from lakeguard_sdk.errors import MoveError, TableUnreadable
 from lakeguard_sdk.model.notifications import Topic
 from lakeguard_sdk.model.run import Intent, RunPlan, RunResult, failure_of
 from lakeguard_sdk.scheduling.process_identity import this_process
 from openlaketx.publish.commit import commit_publish
-from tests.support.lakes.damaged_logs import CASES, Damage
+from tests.support.lakes.damaged_logs import (
+    CASES,
+    Damage,
+    log_of,
+    status,
+    three_versions,
+)
 from tests.support.lakes.lakes import DeltaLake
 from tests.support.lakes.published_by_hand import evidence_of, run_by_hand, shown
 from tests.support.projects.planes import NUMBERS
-from tests.support.projects.projects import numbers_project
 
 
 @pytest.fixture
 def client(tmp_path: Path) -> Client:
-    numbers_project(tmp_path, LoadType.APPEND)
-    made = connect(tmp_path)
-    for number in (1, 2, 3):
-        run_by_hand(made, [number])
-    return made
-
-
-def log_of(client: Client) -> Path:
-    return Path(client.lake) / "bronze" / "numbers" / "_delta_log"
-
-
-def status(client: Client) -> tuple[Badge, str]:
-    (found,) = client.reader.status()
-    return badge_of(found), found.damage
+    return three_versions(tmp_path / "lake")
 
 
 def promotable(client: Client) -> bool:

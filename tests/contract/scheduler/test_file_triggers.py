@@ -211,8 +211,10 @@ def test_a_lake_without_folders_is_told_and_stops_no_other_loop(plane: Plane) ->
     plane.apply(job("load", on_files="*.csv"), job("next", on_update=str(NUMBERS)))
     plane.publish()
     there = plane.context
-    plane.context = plane.far_away("s3://bucket/lake")
+    plane.context = plane.far_away("ftp://host/lake")
     done = tick(plane.context, plane.watch)
     assert done.triggered == 1
-    assert done.problems == ("files: ValueError: no storage is installed for s3:// locations",)
+    assert done.problems == (
+        "files: ValueError: ftp:// is not supported; use a folder or s3://BUCKET/FOLDER",
+    )
     plane.context = there

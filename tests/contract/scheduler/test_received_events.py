@@ -38,6 +38,15 @@ CLOUD: dict[str, Any] = {
 }
 
 
+ARRIVED = json.dumps(
+    {
+        "source": ["aws.s3"],
+        "detail-type": ["Object Created"],
+        "detail": {"bucket": {"name": ["company-lake"]}, "object": {"key": [{"prefix": "in/"}]}},
+    }
+)
+
+
 @pytest.fixture(params=KINDS)
 def plane(request: pytest.FixtureRequest, tmp_path: Path) -> Plane:
     return make_plane(request.param, tmp_path)
@@ -73,6 +82,42 @@ def test_an_event_starts_the_jobs_that_wait_for_it(plane: Plane) -> None:
     }
     assert json.loads(cause)["kind"] == "event"
     assert kept(plane) == 1
+
+
+def test_an_object_of_a_bucket_starts_a_job(plane: Plane) -> None:
+    """As EventBridge sends it for S3."""
+    plane.apply(job("load", on_event=ARRIVED))
+    event = {
+        "version": "0",
+        "id": "17793124-05d4-b198-2fde-7ededc63b103",
+        "detail-type": "Object Created",
+        "source": "aws.s3",
+        "account": "111122223333",
+        "time": "2026-01-12T18:43:48Z",
+        "region": "eu-central-1",
+        "resources": ["arn:aws:s3:::company-lake"],
+        "detail": {
+            "version": "0",
+            "bucket": {"name": "company-lake"},
+            "object": {
+                "key": "in/orders-2026-01-12.csv",
+                "size": 5,
+                "etag": "b1946ac92492d2347c6235b4d2611184",
+                "sequencer": "00617F08299329D189",
+            },
+            "request-id": "N4N7GDK58NMKJ12R",
+            "requester": "123456789012",
+            "source-ip-address": "1.2.3.4",
+            "reason": "PutObject",
+        },
+    }
+    (launch,) = receive(plane.context, json.dumps(event).encode())
+    assert (launch.job, launch.new) == ("load", True)
+    ((parameters,),) = plane.tasks("parameters")
+    given = json.loads(parameters)["set"]
+    assert given["event.object.key"] == "in/orders-2026-01-12.csv"
+    event["detail"]["object"]["key"] = "out/orders.csv"  # type: ignore[index]  # of many types
+    assert receive(plane.context, json.dumps({**event, "id": "another"}).encode()) == []
 
 
 def test_the_same_event_twice_starts_one_job(plane: Plane) -> None:

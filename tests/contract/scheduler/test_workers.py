@@ -55,7 +55,7 @@ def test_a_job_succeeds_with_what_it_promised(tmp_path: Path) -> None:
     row = client.jobs.task(task)
     assert why(row) == ("completed", None)
     assert row.run_id is not None
-    assert log_place(client.lake, row.run_id).read_text() == "for 2026-01-31 in eu\n"
+    assert Path(log_place(client.lake, row.run_id)).read_text() == "for 2026-01-31 in eu\n"
     states = [each.to_state for each in client.jobs.transitions(task)]
     assert states == [TaskState.QUEUED, TaskState.RUNNING, TaskState.COMPLETED]
     assert work(client) == {}
@@ -218,7 +218,7 @@ class Away:
         self.client, self.left, self.kind = client, times, kind
 
     def __getattr__(self, name: str) -> Any:
-        if self.left > 0 and name in ("claim", "report", "keep"):
+        if self.left > 0 and name in ("claim", "report", "report_and_claim", "keep"):
             self.left -= 1
             raise self.kind(place="somewhere", reason="no route")
         return getattr(self.client.dispatch, name)

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import insert, select
 
 from lakeguard.state.bulk_writes import (
-    FEW,
+    FEW_ROWS,
     NumberedUpdate,
     insert_all,
     insert_new,
@@ -23,7 +23,7 @@ from lakeguard.state.schema import outbox, tasks
 AT = datetime(2026, 1, 31, 12, 0, 0, 123456, tzinfo=UTC)
 ODD = "'\"\\ {} %s :rows \n\t Ωß \N{SNOWMAN} $1"
 """Nothing in a value means anything to a statement."""
-COUNTS = (FEW - 1, 1_200)
+COUNTS = (FEW_ROWS - 1, 1_200)
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ def test_a_row_that_somebody_changed_is_left(migrated: Database, count: int) -> 
 
 
 def test_a_time_without_a_zone_is_refused(migrated: Database) -> None:
-    rows = [task(number, created_at=datetime(2026, 1, 1)) for number in range(FEW)]  # noqa: DTZ001
+    rows = [task(number, created_at=datetime(2026, 1, 1)) for number in range(FEW_ROWS)]  # noqa: DTZ001
     with (
         pytest.raises(Exception, match="a time needs a zone"),
         OrganisationState.of(migrated, "default").write() as tx,

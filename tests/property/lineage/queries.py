@@ -77,6 +77,12 @@ class Queries(Values):
         while len(columns) < wanted or not items:
             taken = {each.name for each in columns}
             name = self.chance.choice([n for n in _NAMES if n not in taken] or ["z"])
+            unnamed = self._unnamed(scope, taken) if grouped is None and self._maybe(0.15) else None
+            if unnamed is not None:
+                value, column = unnamed
+                items.append(value)
+                columns.append(column)
+                continue
             if grouped is not None:
                 value, type_ = self._aggregate(scope, grouped, depth), TEXT
             else:
@@ -129,12 +135,15 @@ class Queries(Values):
     def _relation(self, depth: int) -> tuple[str, list[Column]]:
         kind = self._pick(
             {"input": 8, "derived": 3 if depth > 0 else 0, "common": 4 if self._common else 0,
-             "values": 1, "pivot": 1, "unpivot": 2, "function": 1}
+             "values": 1, "pivot": 1, "unpivot": 2, "function": 2, "joined": 2 if depth > 0 else 0,
+             "parentheses": 2 if depth > 0 else 0, "shadow": 1}
         )  # fmt: skip
         if kind == "derived":
             made = self._query(depth - 1)
-            alias = self._alias()
-            return f"({made.text}) {alias}", self._under(made.columns, alias)
+            return self._derived(made.text, made.columns, listed=self._maybe(0.3))
+        if kind == "joined":
+            text, columns = self._from(depth - 1)
+            return self._derived(f"SELECT * FROM {text}", columns, listed=True)
         if kind == "common":
             name, columns = self.chance.choice(self._common)
             alias = self._alias() if self._maybe(0.5) else ""
@@ -145,8 +154,12 @@ class Queries(Values):
                 [Column("a", TEXT), Column("email", TEXT)], alias
             )
         if kind == "function":
-            alias = self._alias()
-            return f"range(3) {alias}", self._under([Column("id", TEXT)], alias)
+            alias = self._alias() if self._maybe(0.5) else ""
+            return f"range(3) {alias}".strip(), self._under([Column("id", TEXT)], alias)
+        if kind == "parentheses":
+            return self._in_parentheses(depth - 1)
+        if kind == "shadow":
+            return self._shadow()
         name = self.chance.choice(list(INPUTS))
         columns = [Column(column, type_) for column, type_ in INPUTS[name].items()]
         if kind == "pivot":
@@ -162,6 +175,36 @@ class Queries(Values):
             return f"{name} AS {alias}({names})", self._under(columns, alias)
         return f"{name} {alias}", self._under(columns, alias)
 
+    def _in_parentheses(self, depth: int) -> tuple[str, list[Column]]:
+        """A join, or one relation; names inside are seen outside."""
+        text, scope = self._relation(depth)
+        if self._maybe(0.3):
+            text = f"({text})"
+        if self._maybe(0.7):
+            text, scope = self._join(text, scope, depth)
+        return f"({text})", scope
+
+    def _shadow(self) -> tuple[str, list[Column]]:
+        """A struct that is called like a relation may be, here or further out."""
+        name = self.chance.choice(("p", "o", "people", "range", "`as`"))
+        self.modelled = self.modelled and name != "`as`"  # a keyword
+        field = self.chance.choice(("id", "email", "city"))
+        value = self.chance.choice(("email", "city", "'k'"))
+        rows = f"SELECT id, named_struct('{field}', {value}) AS {name} FROM silver.people"
+        alias = self._alias() if self._maybe(0.7) else ""
+        columns = [*self._under([Column("id", TEXT)], alias), Column(f"{name}.{field}", TEXT)]
+        return f"({rows}) {alias}".strip(), columns
+
+    def _derived(
+        self, text: str, columns: list[Column], *, listed: bool
+    ) -> tuple[str, list[Column]]:
+        """A subquery; if ``listed``, with new names for its columns, which tell their order."""
+        alias, names = self._alias(), ""
+        if listed:
+            columns = [Column(f"k{at}", each.type) for at, each in enumerate(columns)]
+            names = f"({', '.join(each.name for each in columns)})"
+        return f"({text}) {alias}{names}", self._under(columns, alias)
+
     def _pivot(self, name: str, columns: list[Column]) -> tuple[str, list[Column]]:
         texts = [each for each in columns if each.type == TEXT]
         value, key = self.chance.sample(texts, 2)
@@ -169,9 +212,13 @@ class Queries(Values):
         if any(each.type == MAP for each in rest):
             return name, self._under(columns, name.partition(".")[2])
         alias = self._alias()
-        if self._maybe(0.5):
-            made = [Column("v1", TEXT), Column("w", TEXT)]
-            clause = f"max({value.name}) FOR {key.name} IN ('v1', 'v2' AS w)"
+        if self._maybe(0.6):
+            listed, first = self._pick_pair(
+                {("'v1'", "v1"): 3, ("01", "`1`"): 1, ("'v' '1'", "v1"): 1}
+            )
+            self.modelled = self.modelled and " " not in listed
+            made = [Column(first, TEXT), Column("w", TEXT)]
+            clause = f"max({value.name}) FOR {key.name} IN ({listed}, 'v2' AS w)"
         else:
             made = [Column("v1_m", TEXT), Column("v1_n", TEXT)]
             clause = f"max({value.name}) AS m, count(*) AS n FOR {key.name} IN ('v1')"
@@ -213,22 +260,27 @@ class Queries(Values):
             and [c.name for c in others if c.type == TEXT].count(each.name) == 1
         ]
         kind = self._pick(
-            {"on": 5, "using": 4 if shared else 0, "cross": 2, "semi": 1, "natural": 1}
+            {"on": 5, "using": 4 if shared else 0, "cross": 2, "semi": 2, "natural": 1}
         )
         match kind:
             case "cross":
                 word = self._pick({", ": 1, " CROSS JOIN ": 1})
                 return f"{text}{word}{right}", scope + others
             case "semi":
-                word = self._pick({"SEMI": 1, "ANTI": 1})
+                word = self._pick({"LEFT SEMI": 2, "ANTI": 1})
+                if shared and self._maybe(0.7):
+                    key = self.chance.choice(shared)
+                    first = [each for each in scope if each.name == key]
+                    rest = [each for each in scope if each.name != key]
+                    return f"{text} {word} JOIN {right} USING ({key})", first + rest
                 on = f"{self._column(scope)} = {self._column(others)}"
-                return f"{text} LEFT {word} JOIN {right} ON {on}", scope
+                return f"{text} {word} JOIN {right} ON {on}", scope
             case "natural":
-                names = {each.name for each in others}
-                rest = [each for each in others if each.name not in {c.name for c in scope}]
-                kept = [each if each.name not in names else Column(each.name, each.type)
-                        for each in scope]  # fmt: skip
-                return f"{text} NATURAL {side}JOIN {right}", kept + rest
+                names, mine = {each.name for each in others}, {each.name for each in scope}
+                keys = [Column(each.name, each.type) for each in scope if each.name in names]
+                rest = [each for each in scope if each.name not in names]
+                rest += [each for each in others if each.name not in mine]
+                return f"{text} NATURAL {side}JOIN {right}", keys + rest
             case "using":
                 key = self.chance.choice(shared)
                 merged = [each for each in scope + others if each.name != key]
@@ -240,17 +292,35 @@ class Queries(Values):
         alias = self._alias()
         inner = self._expression(scope, 1)
         word = self._pick({", ": 1, " CROSS JOIN ": 1})
-        if self._maybe(0.5):
-            other = self.chance.choice(("silver.cities", "silver.orders"))
-            body = (
-                f"SELECT {inner} AS a, q.email FROM {other} q"
-                if other == "silver.orders"
-                else (f"SELECT {inner} AS a, q.name AS email FROM {other} q")
-            )
-        else:
-            body = f"SELECT {inner} AS a, 'k' AS email"
         made = [Column("a", TEXT), Column("email", TEXT)]
+        kind = self._pick({"alone": 3, "orders": 2, "cities": 2, "field": 2, "hidden": 1})
+        match kind:
+            case "orders":
+                body = f"SELECT {inner} AS a, q.email FROM silver.orders q"
+            case "cities":
+                body = f"SELECT {inner} AS a, q.name AS email FROM silver.cities q"
+            case "field":
+                name, made = self._seen_field(), [Column("email", TEXT), Column("a", TEXT)]
+                body = f"SELECT {name}, upper(email) AS a FROM (SELECT info FROM silver.people) q"
+            case "hidden":
+                self.modelled = False
+                hiding = (
+                    "'k' AS email",
+                    "info.*",
+                    "explode(array('k')) AS email",
+                    "upper(info.age)",
+                )
+                body = (
+                    f"SELECT {self.chance.choice(hiding)}, upper(email) AS z"
+                    " FROM (SELECT info FROM silver.people) q"
+                )
+                body, made = f"SELECT z FROM ({body})", [Column("z", TEXT)]
+            case _:
+                body = f"SELECT {inner} AS a, 'k' AS email"
         return f"{text}{word}LATERAL ({body}) {alias}", scope + self._under(made, alias)
+
+    def _seen_field(self) -> str:
+        return self.chance.choice(("info.email", "q.info.email", "(info).email", "(q.info).email"))
 
     def _lateral_view(self, text: str, scope: list[Column]) -> tuple[str, list[Column]]:
         alias = self._alias()

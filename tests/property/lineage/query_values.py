@@ -58,6 +58,31 @@ class Values:
                 return f"struct({self._column(scope)} AS email, {self._column(scope)} AS age)", PAIR
         return self._expression(scope, 2, depth), TEXT
 
+    def _unnamed(self, scope: list[Column], taken: set[str]) -> tuple[str, Column] | None:
+        """An item without alias, and the column that Spark makes of it."""
+        bare = [each for each in scope if [c.name for c in scope].count(each.name) == 1]
+        bare = [each for each in bare if each.type == TEXT and "`" not in each.name]
+        pairs = [each for each in scope if each.type == PAIR and each.qualifier]
+        if pairs and self._maybe(0.5):
+            name = self.chance.choice(("email", "age"))
+            pair = self._reference(self.chance.choice(pairs), scope, qualified=True)
+            item, column = self._pick_pair(
+                {(f"{pair}.{name}", name): 3, (f"({pair}).{name}", name): 1,
+                 (f"string({pair}.{name})", f"`{pair.partition('.')[2]}.{name}`"): 1}
+            )  # fmt: skip
+        elif bare:
+            name = self.chance.choice(bare).name
+            item, column = self._pick_pair(
+                {(name, name): 4, (f"({name})", name): 1, (f"cast({name} AS string)", name): 1,
+                 (f"{name}::string", name): 1, (f"string({name})", name): 1,
+                 (f"concat({name})", f"`concat({name})`"): 1,
+                 (f"concat(+{name})", f"`concat((+ {name}))`"): 1}
+            )  # fmt: skip
+        else:
+            return None
+        self.modelled = self.modelled and "`" not in column
+        return None if column in taken else (item, Column(column, TEXT))
+
     def _window(self, scope: list[Column]) -> str:
         over = f"(PARTITION BY {self._column(scope)} ORDER BY {self._column(scope)})"
         call = self._pick(
@@ -178,8 +203,15 @@ class Values:
             {f"(SELECT max({inner}) FROM {name} {alias}{where})": 3,
              f"(SELECT max({inner}) FROM {name} {alias})": 2,
              f"(SELECT max(z) FROM (SELECT {inner} AS z FROM {name} {alias}))": 1,
+             f"(SELECT max(amount) FROM silver.orders {self._filtering()})": 1,
              f"cast(EXISTS (SELECT 1 FROM {name} {alias}{where}) AS string)": 1,
              f"cast({outer} IN (SELECT {inner} FROM {name} {alias}) AS string)": 1}
+        )  # fmt: skip
+
+    def _filtering(self) -> str:
+        return self._pick(
+            {"JOIN silver.people USING (id)": 1, "LEFT SEMI JOIN silver.people USING (email)": 1,
+             "NATURAL JOIN silver.people": 1}
         )  # fmt: skip
 
     def _condition(self, scope: list[Column], depth: int) -> str:
@@ -217,7 +249,7 @@ class Values:
         name = column.name.upper() if self._maybe(0.05) else column.name
         if not column.qualifier or (alone and not qualified and self._maybe(0.6)):
             return name
-        return f"{column.qualifier}.{name}"
+        return f"({column.qualifier}).{name}" if self._maybe(0.05) else f"{column.qualifier}.{name}"
 
     def _under(self, columns: list[Column], alias: str) -> list[Column]:
         return [Column(each.name, each.type, alias) for each in columns]
@@ -229,6 +261,9 @@ class Values:
 
     def _maybe(self, share: float) -> bool:
         return self.chance.random() < share
+
+    def _pick_pair(self, weighted: dict[tuple[str, str], int]) -> tuple[str, str]:
+        return self.chance.choices(list(weighted), list(weighted.values()))[0]
 
     def _pick(self, weighted: dict[str, int]) -> str:  # type: ignore[misc]
         words = list(weighted)

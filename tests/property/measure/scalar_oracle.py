@@ -295,14 +295,18 @@ def _day(value: Any, node: Scalar) -> int | None:
 
 
 def text_as_read(text: str) -> str:
-    """NFKC by character, without what Unicode lists as format or ignorable characters."""
+    """NFKC by character, without control, format, ignorable and blank characters."""
     return "".join(unicodedata.normalize("NFKC", c) for c in text if not _is_invisible(c))
 
 
 def _is_invisible(character: str) -> bool:
-    ignorable = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180e\u180f\u3164\uffa0"
-    selects = "\ufe00" <= character <= "\ufe0f" or "\U000e0000" <= character <= "\U000e0fff"
-    return unicodedata.category(character) == "Cf" or character in ignorable or selects
+    ignorable = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180e\u180f\u2065\u3164\uffa0"
+    blank = "\u2800\U00013441\U00013442\U0001d159"
+    ranges = ("\ufe00", "\ufe0f"), ("\ufff0", "\ufff8"), ("\U000e0000", "\U000e0fff")
+    if unicodedata.category(character) in ("Cc", "Cf"):
+        return character not in "\t\n\r"
+    within = any(first <= character <= last for first, last in ranges)
+    return within or character in ignorable or character in blank
 
 
 def _moment(function: Function, value: int, data_type: str) -> int:

@@ -9,22 +9,17 @@ import pytest
 from lakeguard_sdk.core.enums import RunStatus
 from tests.support.lakes.plans import write_files
 from tests.support.projects.folders import applied, apply_again, published, run
+from tests.support.projects.people import people_definitions
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 
 FILES: dict[str, str | bytes] = {
-    "definitions/sources/people.yaml": "source: people\nformat: csv\npath: in/*.csv\n",
-    "definitions/bronze/people.yaml": """\
-dataset: bronze.people
-owner: tests
-domain: shop
-source: people
-load: {type: APPEND}
-columns:
-  id: {type: long}
-  email: {type: string, tags: [pii]}
-  city: {type: string}
-""",
+    **people_definitions(
+        "id: {type: long}",
+        "email: {type: string, tags: [pii]}",
+        "city: {type: string}",
+        load="{type: APPEND}",
+    ),
     "definitions/silver/notes.yaml": """\
 dataset: silver.notes
 owner: tests

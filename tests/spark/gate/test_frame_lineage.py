@@ -18,6 +18,7 @@ from openlaketx.extract.frame_lineage import frame_lineage
 from tests.support.lakes.lineage_tables import Found, LineageTables
 from tests.support.lakes.plans import write_files
 from tests.support.projects.folders import applied, apply_again, run
+from tests.support.projects.people import people_definitions
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 
@@ -221,22 +222,13 @@ def test_what_only_filters_rows_is_an_input(tables: LineageTables) -> None:
 # Runs, under a policy that forbids the tag in gold.
 
 FILES: dict[str, str | bytes] = {
-    "definitions/sources/people.yaml": "source: people\nformat: csv\npath: in/*.csv\n",
     "definitions/policies/no_pii_in_gold.yaml": """\
 policy: no_pii_in_gold
 applies_to: gold
 type: PII
 expression: "forbid tag:pii"
 """,
-    "definitions/bronze/people.yaml": """\
-dataset: bronze.people
-owner: tests
-domain: shop
-source: people
-columns:
-  id: {type: long}
-  mail: {type: string, tags: [pii]}
-""",
+    **people_definitions("id: {type: long}", "mail: {type: string, tags: [pii]}"),
 }
 GOLD = """\
 dataset: gold.contacts

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.spark
 
 def test_every_character_of_the_table(spark: SparkSession) -> None:
     changed = [chr(code) for code in nfkc_table()]
-    texts = ["", "plain", "é", "1\u200b2\uff13", "ﬁ①🅐 ½", None]
+    texts = ["", "plain", "a\tb\r\n", "1\x002\x7f", "é", "1\u200b2\uff13", "ﬁ①🅐 ½", None]
     texts += ["a" + "".join(changed[at : at + 20]) + "z" for at in range(0, len(changed), 20)]
     frame = spark.createDataFrame([(text,) for text in texts], "t string")
     found = frame.selectExpr("t", f"{SPARK.nfkc('t')} AS n").collect()

@@ -74,6 +74,7 @@ SETTINGS: dict[str, str] = {
     "inbox": '[env.dev.inbox]\nsecret = "env:NOBODY"\n',
     "check_files": '[env.dev]\ncheck_files = "hashes"\n',
     "secrets": '[env.dev.secrets]\ncommand = ["true"]\n',
+    "storage": '[env.dev.storage]\nregion = "eu-central-1"\n',
     "maintenance": "[env.dev.maintenance]\nretention_days = 0\ncompact_after = 1\n",
 }
 VARIABLES: dict[str, str] = {

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from openlaketx.engine.spark.run_settings import RUN_SETTINGS, settle
 from openlaketx.engine.spark.session import run_session
 from tests.support.projects.folders import applied
+from tests.support.projects.people import people_definitions
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 
@@ -124,16 +125,7 @@ FILES: dict[str, str | bytes] = {
 """,
     "in/a.csv": "id,mail\n1,ada@example.org\n",
     "sql/contacts.sql": "SELECT \"mail\" AS contact, 'a''b' AS t FROM bronze.people\n",
-    "definitions/sources/people.yaml": "source: people\nformat: csv\npath: in/*.csv\n",
-    "definitions/bronze/people.yaml": """\
-dataset: bronze.people
-owner: tests
-domain: shop
-source: people
-columns:
-  id: {type: long}
-  mail: {type: string, tags: [pii]}
-""",
+    **people_definitions("id: {type: long}", "mail: {type: string, tags: [pii]}"),
     "definitions/silver/contacts.yaml": """\
 dataset: silver.contacts
 owner: tests

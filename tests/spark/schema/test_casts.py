@@ -37,7 +37,7 @@ GOOD: dict[str, dict[str | None, Any]] = {
     },
     "timestamp_ntz": {"2013-01-01T10:00:00": "2013-01-01 10:00:00"},
     "string": {" kept ": " kept ", "": ""},
-    "binary": {"ab": bytearray(b"ab")},
+    "binary": {"ab": bytearray(b"ab"), "": None},
 }
 BAD = {
     "byte": ["128", "1.0", "1.9", " 1", "1 ", "1e2", "0x1", "1_0", "\u0661", "\t1", "x"],

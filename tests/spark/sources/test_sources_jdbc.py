@@ -371,3 +371,19 @@ def test_a_delivered_table_is_read_by_name(
         assert "`parents: [silver.people]`" in found
     for name in ("silver_own", "Things") if readable else ("Things",):
         assert rows(read_jdbc(session, build_of(server, f"{place}.{name}"), DATASET)) == [(1,)]
+
+
+def test_functions_of_the_database_do_not_hide_a_delivered_table(
+    session: SparkSession, server: Server, place: str
+) -> None:
+    server.sql(f'CREATE TABLE "{place}".silver_people AS SELECT 1::bigint AS id')
+    server.sql(f'CREATE TABLE "{place}".lakeguard_delivered (table_name text, dataset text)')
+    server.sql(f"INSERT INTO \"{place}\".lakeguard_delivered VALUES ('silver_people', 'x')")
+    server.sql(
+        f'CREATE FUNCTION "{place}".split_part(text, text, integer) RETURNS text'
+        " LANGUAGE sql AS $$ SELECT 'another' $$"
+    )
+    build = build_of(server, f"{place}.silver_people")
+    searched = f"{build.url}?currentSchema=%22{place}%22,pg_catalog"
+    found = failure(session, build.model_copy(update={"url": searched}))
+    assert f"{place}.silver_people is a delivered table" in found

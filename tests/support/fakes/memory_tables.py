@@ -138,7 +138,13 @@ class MemoryTables:
     def commits_since(self, location: str, version: int) -> Sequence[Commit]:
         return self.logs.get(location, [])[version + 1 :]
 
-    def read_log(self, location: str, recorded: Mapping[int, str]) -> RecordedLog:
+    def checkpoint_mark(self, location: str, version: int) -> str | None:
+        return None
+
+    def has_files(self, location: str, sizes: Mapping[str, int]) -> bool:
+        return True
+
+    def read_log(self, location: str, recorded: Mapping[int, str], since: int = 0) -> RecordedLog:
         found = {commit.version: commit.sha256 for commit in self.logs.get(location, [])}
         return RecordedLog(
             altered=[v for v in recorded if v in found and found[v] != recorded[v]],

@@ -2,17 +2,53 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import shutil
+import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from deltalake import DeltaTable
 
+from lakeguard.cli.rendering.status import Badge, badge_of
+from lakeguard_sdk import Client, connect
+from lakeguard_sdk.core.enums import LoadType
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.projects import numbers_project
+
 Damage = Callable[[Path], None]
 """Damages the log in that folder."""
+
+
+def three_versions(folder: Path) -> Client:
+    """A project whose table has three versions of one number each, copied from one that is made
+    once."""
+    shutil.copytree(_original(), folder)
+    return connect(folder)
+
+
+@cache
+def _original() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="three-versions-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    numbers_project(folder, LoadType.APPEND).close()
+    with connect(folder) as made:
+        for number in (1, 2, 3):
+            run_by_hand(made, [number])
+    return folder
+
+
+def log_of(client: Client) -> Path:
+    return Path(client.lake) / "bronze" / "numbers" / "_delta_log"
+
+
+def status(client: Client) -> tuple[Badge, str]:
+    (found,) = client.reader.status()
+    return badge_of(found), found.damage
 
 
 def commit_file(log: Path, version: int) -> Path:

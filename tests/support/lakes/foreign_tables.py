@@ -18,7 +18,7 @@ from lakeguard_sdk.model.definitions import Definitions
 from lakeguard_sdk.model.run import RunResult
 from tests.support.projects.definitions import rule
 from tests.support.projects.planes import NUMBERS, numbers_definitions
-from tests.support.projects.projects import make_project
+from tests.support.projects.projects import location_of, make_project
 
 
 def foreign_numbers(folder: Path, *batches: Sequence[int | None]) -> str:
@@ -34,7 +34,7 @@ def located_numbers(
 ) -> Definitions:
     """The numbers dataset, whose table lies somewhere else."""
     definitions = numbers_definitions(load)
-    given = {"location": location, "rules": tuple(map(rule, rules))}
+    given = {"location": location_of(location), "rules": tuple(map(rule, rules))}
     dataset = definitions.datasets[0].model_copy(update=given)
     return definitions.model_copy(update={"datasets": (dataset,)})
 

@@ -9,13 +9,20 @@ from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from deltalake import DeltaTable, write_deltalake
+from deltalake import write_deltalake
 
 from lakeguard.lake.delta import DeltaTables
 from lakeguard.lake.port import GovernedTables
 from lakeguard_sdk.model.evidence import StagedFile
 from lakeguard_sdk.model.run import Intent
 from lakeguard_sdk.storage.file_records import footer_digest
+from lakeguard_sdk.storage.storage import (
+    is_remote,
+    join,
+    readable_file,
+    storage_for,
+    storage_options,
+)
 from openlaketx.publish.commit import commit_publish
 from tests.support.fakes.memory_tables import MemoryTables
 
@@ -69,31 +76,37 @@ class MemoryLake:
 
 
 class DeltaLake:
+    """Delta tables in a folder, or in an object store."""
+
     def __init__(self) -> None:
         self.tables: GovernedTables = DeltaTables()
 
     def stage(self, location: str, path: str, numbers: list[int]) -> StagedFile:
-        file = Path(location) / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(_table(numbers), file)
-        stat = file.stat()
-        reported = hashlib.sha256(file.read_bytes())
-        staged = _staged(path, stat.st_size, len(numbers), stat.st_mtime_ns // 1_000_000, reported)
-        return staged.model_copy(update={"footer": footer_digest(str(file))})
+        place, written = join(location, path), pa.BufferOutputStream()
+        pq.write_table(_table(numbers), written)
+        content = written.getvalue().to_pybytes()
+        storage = storage_for(place)
+        if is_remote(place):
+            storage.replace(place, content)
+        else:
+            Path(place).parent.mkdir(parents=True, exist_ok=True)
+            Path(place).write_bytes(content)
+        facts, reported = storage.facts(place), hashlib.sha256(content)
+        staged = _staged(path, facts.size, len(numbers), facts.modified_ms, reported)
+        return staged.model_copy(update={"footer": footer_digest(place)})
 
     def contents(self, location: str, path: str) -> list[int]:
-        return list(pq.read_table(Path(location) / path)["n"].to_pylist())
+        return list(pq.read_table(readable_file(join(location, path)))["n"].to_pylist())
 
     def publish(self, intent: Intent) -> int:
         return commit_publish(intent)
 
     def write_foreign(self, location: str, numbers: list[int]) -> None:
-        write_deltalake(location, _table(numbers), mode="append")
+        options = storage_options(location)
+        write_deltalake(location, _table(numbers), mode="append", storage_options=options)
 
     def files(self, location: str, version: int) -> tuple[str, ...]:
-        root = location.rstrip("/") + "/"
-        uris = DeltaTable(location, version=version).file_uris()
-        return tuple(sorted(uri.removeprefix("file://").removeprefix(root) for uri in uris))
+        return tuple(sorted(self.tables.files_at(location, version)))
 
     def numbers(self, location: str, version: int) -> Counter[int]:
         shown: Counter[int] = Counter()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from sqlalchemy import text
@@ -20,6 +21,10 @@ from lakeguard.state import outbox
 from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import documents
+from tests.support.projects.projects import location_of
+
+if TYPE_CHECKING:
+    from tests.support.lakes.s3_server import StorePath
 
 ORG = "default"
 
@@ -28,11 +33,11 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def relay_of(database: Database, lake: Path) -> Relay:
+def relay_of(database: Database, lake: Path | StorePath | str) -> Relay:
     """A relay of a State that owns the lake, as connecting gives it."""
     database.migrate()
-    attach(OrganisationState.of(database, ORG, now), str(lake))
-    return Relay(OrganisationState.of(database, ORG, now), str(lake))
+    attach(OrganisationState.of(database, ORG, now), location_of(lake))
+    return Relay(OrganisationState.of(database, ORG, now), location_of(lake))
 
 
 def tell(database: Database, names: Iterable[str]) -> None:
@@ -45,11 +50,11 @@ def document_rows(names: Iterable[str]) -> list[dict[str, str]]:
     return [{"org_id": ORG, "content_hash": name, "body": f'"{name}"'} for name in names]
 
 
-def ledger_of(lake: Path) -> Ledger:
-    return Ledger(ledger_root(str(lake), ORG), 1)
+def ledger_of(lake: Path | StorePath) -> Ledger:
+    return Ledger(ledger_root(location_of(lake), ORG), 1)
 
 
-def heard(lake: Path) -> list[str]:
+def heard(lake: Path | StorePath) -> list[str]:
     """The names of all documents that the ledger holds, as often as it holds them."""
     return sorted(_column(ledger_of(lake).files(fact_tables()["documents"]).read()))
 
@@ -58,7 +63,7 @@ def _column(data: pa.Table) -> list[str]:
     return [str(value) for value in data["content_hash"].to_pylist()]
 
 
-def assert_in_step(database: Database, lake: Path) -> None:
+def assert_in_step(database: Database, lake: Path | StorePath) -> None:
     """Every row is in both, once; the chain covers them; nothing waits."""
     ledger, recount = ledger_of(lake), Recount()
     with OrganisationState.of(database, ORG).read() as tx:

@@ -28,16 +28,20 @@ class LineageTables:
 
     def _table(self, name: str, rows: DataFrame) -> DataFrame:
         place = self.folder / name
-        rows.coalesce(1).write.parquet(str(place))
-        files = [str(path) for path in place.glob("*.parquet")]
+        rows.coalesce(1).write.parquet(str(place / "runs" / "1"))
+        files = [str(path) for path in place.glob("runs/1/*.parquet")]
+        self.add(name, files, *rows.columns)
+        return self.spark.read.parquet(*files)
+
+    def add(self, name: str, files: list[str], *columns: str) -> None:
+        """The files are a version with these columns."""
         version = InputVersion(dataset=f"silver.{name}", dataset_id=name, version=1)
         pin = InputPin(
             input=version,
-            snapshot=TableSnapshot(location=str(place), table_id=name, commit=1),
-            table_schema=schema(id="long"),
+            snapshot=TableSnapshot(location=str(self.folder / name), table_id=name, commit=1),
+            table_schema=schema(**dict.fromkeys(columns, "string")),
         )
         self.reads.add(pin, files)
-        return self.spark.read.parquet(*files)
 
     def followed(self, frame: DataFrame) -> Found:
         found = frame_lineage(frame, self.reads)

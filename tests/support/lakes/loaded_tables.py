@@ -11,7 +11,6 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
-from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from lakeguard_sdk import Client, DatasetName
@@ -37,7 +36,10 @@ from lakeguard_sdk.model.run import (
     WorkerIdentity,
 )
 from lakeguard_sdk.ports import Runs
+from lakeguard_sdk.storage.storage import is_remote, join, storage_for
 from openlaketx.engine.delta_table import live_files, open_table
+from openlaketx.engine.duckdb_files import StoreFiles
+from openlaketx.engine.locations import duckdb_path, spark_path
 from openlaketx.worker import create_worker
 from tests.support.projects.projects import make_project
 
@@ -122,12 +124,17 @@ class LoadedTable:
             self.clear()
         name = f"{next(self._numbers):04d}.parquet"
         pq.write_table(pa.Table.from_pylist(list(rows), schema), self.folder / "in" / name)
+        if is_remote(self.client.lake):
+            place = join(self.client.lake, "in", name)
+            storage_for(place).upload(self.folder / "in" / name, place)
         return name
 
     def clear(self) -> None:
         """Files that have been read may go; the table keeps their rows."""
         for file in (self.folder / "in").glob("*.parquet"):
             file.unlink()
+            if is_remote(lake := self.client.lake):
+                storage_for(lake).remove(join(lake, "in", file.name), lake)
 
     def run(self, window: Window | None = None) -> RunResult:
         task = self.client.operations.submit(TABLE, "tests", window=window)
@@ -150,15 +157,17 @@ class LoadedTable:
 
     def by_deltalake(self, version: int | None = None) -> list[Row]:
         location, commit = self.at(version)
-        return pa.table(DeltaTable(location, version=commit).scan().read_all()).to_pylist()
+        return pa.table(open_table(location, commit).scan().read_all()).to_pylist()
 
     def by_duckdb(self, version: int | None = None) -> list[Row]:
         location, commit = self.at(version)
-        files = [f"{location}/{path}" for path in live_files(open_table(location, commit))]
+        live = live_files(open_table(location, commit))
+        files = [duckdb_path(join(location, path)) for path in live]
         if not files:
             return []
         with duckdb.connect() as connection:
             connection.execute("SET TimeZone = 'UTC'")
+            connection.register_filesystem(StoreFiles())
             found = connection.sql(
                 "SELECT * FROM read_parquet($f, union_by_name = true, hive_partitioning = false)",
                 params={"f": files},
@@ -168,5 +177,5 @@ class LoadedTable:
     def by_spark(self, spark: SparkSession, version: int | None = None) -> list[Row]:
         """Through delta-spark where the session has it."""
         location, commit = self.at(version)
-        frame = spark.read.format("delta").option("versionAsOf", commit).load(location)
+        frame = spark.read.format("delta").option("versionAsOf", commit).load(spark_path(location))
         return pa.table(frame.toArrow()).to_pylist()

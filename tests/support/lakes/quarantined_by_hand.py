@@ -36,6 +36,7 @@ from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantinedRows, Sta
 from lakeguard_sdk.model.run import Failure, RunPlan, RunResult
 from lakeguard_sdk.scheduling.process_identity import this_process
 from lakeguard_sdk.storage.run_folders import quarantine_run_folder
+from lakeguard_sdk.storage.storage import below, join, readable_file, storage_for
 from tests.support.lakes.lakes import DeltaLake, Lake
 from tests.support.projects.definitions import rule
 from tests.support.projects.planes import NUMBERS
@@ -143,7 +144,7 @@ class ByHand:
         assert isinstance(plan.build, QuarantineBuild)
         found: list[int] = []
         for file in plan.build.files:
-            table = pq.read_table(Path(self.client.lake) / file.path, columns=["n"])
+            table = self._read(file.path, "n")
             found += table["n"].to_pylist()
             assert table.num_rows == file.rows
         return found
@@ -199,27 +200,31 @@ class ByHand:
 
     def _file(self, plan: RunPlan, rule_id: str, numbers: list[int]) -> StagedQuarantineFile:
         lake, run_id = self.client.lake, plan.ticket.run_id
-        place = Path(quarantine_run_folder(lake, plan.dataset, plan.batch_schema, run_id))
-        file, now = place / f"{next(self._numbers):04d}.parquet", self._first_seen(plan)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(_kept(numbers, run_id, rule_id, now), file)
-        facts = file.stat()
+        folder = quarantine_run_folder(lake, plan.dataset, plan.batch_schema, run_id)
+        file, now = join(folder, f"{next(self._numbers):04d}.parquet"), self._first_seen(plan)
+        written = pa.BufferOutputStream()
+        pq.write_table(_kept(numbers, run_id, rule_id, now), written)
+        content = written.getvalue().to_pybytes()
+        storage_for(file).replace(file, content)
+        facts = storage_for(file).facts(file)
         return StagedQuarantineFile(
             rule_id=rule_id,
-            path=str(file.relative_to(lake)),
-            size=facts.st_size,
+            path=below(file, lake),
+            size=facts.size,
             rows=len(numbers),
-            modified_ms=facts.st_mtime_ns // 1_000_000,
-            sha256=hashlib.sha256(file.read_bytes()).hexdigest(),
+            modified_ms=facts.modified_ms,
+            sha256=hashlib.sha256(content).hexdigest(),
             first_seen=now,
         )
+
+    def _read(self, path: str, column: str) -> pa.Table:
+        return pq.read_table(readable_file(join(self.client.lake, path)), columns=[column])
 
     def _first_seen(self, plan: RunPlan) -> datetime:
         """A replay makes no row younger."""
         if not isinstance(plan.build, QuarantineBuild):
             return self.clock()
-        places = (Path(self.client.lake) / file.path for file in plan.build.files)
-        tables = (pq.read_table(place, columns=["lg_first_seen"]) for place in places)
+        tables = (self._read(file.path, "lg_first_seen") for file in plan.build.files)
         return min(at for table in tables for at in table["lg_first_seen"].to_pylist())
 
 

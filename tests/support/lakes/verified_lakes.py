@@ -60,6 +60,12 @@ class ProvenLake:
 
     database: Database
     folder: Path
+    location: str = ""
+    """Of the lake, if it is not the folder itself."""
+
+    @property
+    def root(self) -> str:
+        return self.location or str(self.folder)
 
     @property
     def client(self) -> Client:
@@ -67,7 +73,7 @@ class ProvenLake:
             database=self.database,
             tables=DeltaTables(),
             org_id=ORG,
-            lake=str(self.folder),
+            lake=self.root,
             clock=lambda: datetime.now(UTC),
             actor="tester",
         )
@@ -88,9 +94,7 @@ class ProvenLake:
 
     @property
     def relay(self) -> Relay:
-        return Relay(
-            OrganisationState.of(self.database, ORG, lambda: datetime.now(UTC)), str(self.folder)
-        )
+        return Relay(OrganisationState.of(self.database, ORG, lambda: datetime.now(UTC)), self.root)
 
     @property
     def table(self) -> Path:
@@ -98,10 +102,9 @@ class ProvenLake:
 
     def verify(self, *, replay: bool = False, head: str | None = None) -> VerifyReport:
         """As it is: nothing is delivered first."""
-        lake = str(self.folder)
         return verify(
             OrganisationState.of(self.database, ORG),
-            lake,
+            self.root,
             DeltaTables(),
             replay=replay,
             head=head,
@@ -144,10 +147,10 @@ class ProvenLake:
 
     @property
     def ledger(self) -> Ledger:
-        return Ledger(ledger_root(str(self.folder), ORG), 1)
+        return Ledger(ledger_root(self.root, ORG), 1)
 
     def ledger_folder(self, name: str) -> Path:
-        return Path(self.ledger.root) / name
+        return Path(ledger_root(str(self.folder), ORG)) / name
 
     def ledger_files(self, name: str) -> list[Path]:
         found = DeltaTable(str(self.ledger_folder(name))).file_uris()
@@ -202,14 +205,14 @@ class ProvenLake:
         owner = read_owner(self.ledger.root)
         assert owner is not None
         assert owner.batch == links[-1].batch
-        replace(self.ledger.root, owner.model_copy(update={"head": links[-1].head}))
+        replace(self.ledger.root, owner, owner.model_copy(update={"head": links[-1].head}))
 
 
-def make_proven_lake(database: Database, folder: Path) -> ProvenLake:
+def make_proven_lake(database: Database, folder: Path, location: str = "") -> ProvenLake:
     """Three versions, a rollback, a fourth; each told in a batch of its own."""
     database.migrate()
-    attach(OrganisationState.of(database, ORG, lambda: datetime.now(UTC)), str(folder))
-    lake = ProvenLake(database, folder)
+    lake = ProvenLake(database, folder, location)
+    attach(OrganisationState.of(database, ORG, lambda: datetime.now(UTC)), lake.root)
     client = lake.client
     client.registry.apply(client.registry.plan(numbers_definitions(LoadType.APPEND)))
     for numbers in ([1, 2], [3], [4, 5]):

@@ -38,7 +38,9 @@ def loop_of(client: Client, *, tell: Listener = lambda *_: None, **manner: Any) 
     runner = TaskRunner(client, local_worker(client.for_worker(), spark_options={}))
     given = WorkerOptions(**{"drain": True, "poll_seconds": 0.05, "grace_seconds": 5.0, **manner})
     identity = this_process("worker")
-    return WorkLoop(client.dispatch, identity, runner.work, runner.halt, given, tell)
+    return WorkLoop(
+        client.dispatch, identity, runner.work, runner.halt, given, tell, runner.reports
+    )
 
 
 def work(client: Client, **manner: Any) -> Counter[Ending]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import click
 
 from lakeguard.cli.rendering.status import (
@@ -12,8 +14,9 @@ from lakeguard.cli.rendering.status import (
     worst_first,
 )
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.core.enums import Enforcement, RunStatus
+from lakeguard_sdk.core.enums import Enforcement, RunStatus, StreamState
 from lakeguard_sdk.model.read_models import Breach
+from lakeguard_sdk.model.streams import Backlog, StreamProgress, StreamStatus
 from tests.support.cases import models
 
 GOLD = DatasetName("gold.daily")
@@ -111,3 +114,45 @@ def test_what_a_rollback_shows_is_marked_until_the_next_publish() -> None:
     assert badge_of(blocked) is Badge.BLOCKED
     assert badge_of(models.status()) is Badge.OK
     assert badge_of(models.status(published=None)) is Badge.EMPTY
+
+
+def stream_parts(state: StreamState, *sources: Backlog, **fields: object) -> list[str]:
+    """What is shown below the list of a query that was reported five seconds ago."""
+    progress = StreamProgress(
+        batch=41,
+        ended_at=models.NOW - timedelta(minutes=1),
+        seconds=2.5,
+        rows=1_200,
+        sources=sources,
+    )
+    known = {"progress": progress, "reported_at": models.NOW - timedelta(seconds=5), **fields}
+    stream = StreamStatus.model_validate({"query_id": "q-1", "state": state, **known})
+    shown = models.status().model_copy(update={"streams": (stream,)})
+    (line,) = [
+        each for each in status_lines([Health(shown)], models.NOW) if each.startswith("stream: ")
+    ]
+    assert line.startswith("stream: silver.flights  ")
+    assert line.endswith("  (query q-1)")
+    return line.removeprefix("stream: silver.flights  ").removesuffix("  (query q-1)").split("; ")
+
+
+def test_a_stream_is_shown_with_its_last_micro_batch_and_its_backlog() -> None:
+    ended = "micro-batch 41 ended 1 min ago with 1,200 rows"
+    kafka = Backlog(source="KafkaV2", rows=1_200, amount=3_400, unit="offsets")
+    files = Backlog(source="FileStreamSource", rows=0)
+    assert stream_parts(StreamState.RUNNING, kafka, files) == [
+        "running",
+        ended,
+        "3,400 offsets behind",
+    ]
+    read = kafka.model_copy(update={"amount": 0})
+    assert stream_parts(StreamState.ENDED, read) == ["ended", ended, "caught up"]
+    assert stream_parts(StreamState.RUNNING, files)[-1] == "backlog not reported by its source"
+    assert stream_parts(StreamState.RUNNING, progress=None) == ["running", "no micro-batch yet"]
+
+
+def test_a_stream_that_stopped_says_why() -> None:
+    blocked = stream_parts(StreamState.BLOCKED, error="range(n) failed\nmore")
+    assert blocked[0] == "blocked: range(n) failed"
+    gone = stream_parts(StreamState.RUNNING, lost="its process 7 on host is gone")
+    assert gone[0] == "lost: its process 7 on host is gone, last report 5 s ago"

@@ -147,6 +147,23 @@ def test_a_file_that_could_not_be_kept_is_named(tmp_path: Path, words: str) -> N
     assert words in str(refused(table(tmp_path, log(add=FILES[words]))))
 
 
+@pytest.mark.parametrize("name", ["soft.parquet", "hard.parquet", "linked/a.parquet"])
+def test_a_file_of_another_table_is_refused_under_a_second_name(tmp_path: Path, name: str) -> None:
+    governed, location = tmp_path / "silver" / "people", tmp_path / "plain"
+    governed.mkdir(parents=True)
+    (governed / "a.parquet").write_bytes(b"x")
+    table(location, log(add={"path": name}))
+    (location / "soft.parquet").symlink_to(governed / "a.parquet")
+    (location / "hard.parquet").hardlink_to(governed / "a.parquet")
+    (location / "linked").symlink_to(governed)
+    assert "has other names" in str(refused(str(location)))
+
+
+def test_links_beside_the_files_of_a_table_do_not_matter(tmp_path: Path) -> None:
+    (tmp_path / "latest").symlink_to(tmp_path)
+    assert examine(table(tmp_path, log())).rows == 2
+
+
 def test_partitions_that_have_no_one_spelling_are_refused(tmp_path: Path) -> None:
     fields = schema({}, {"name": "at", "type": "timestamp"})
     given = {"schemaString": fields, "partitionColumns": ["at"]}

@@ -77,10 +77,13 @@ def test_the_cache_is_where_the_user_says(
     assert jars.jar_folder() == Path(folder) / "jars" / "delta-spark_4.2_2.13-4.4.0"
 
 
-@pytest.mark.parametrize("coordinate", [jars.COORDINATE, jars.DRIVER_COORDINATE])
-def test_the_lock_holds_the_jar_of_the_coordinate(coordinate: str) -> None:
-    group, artifact, version = coordinate.split(":")
-    assert f"{group}_{artifact}-{version}.jar" in [jar.name for jar in jars.locked_jars()]
+@pytest.mark.parametrize("held", [jars.DELTA, jars.S3], ids=lambda held: held.name)
+def test_the_lock_holds_the_jars_of_the_coordinates(held: jars.JarSet) -> None:
+    names = {jar.name for jar in jars.locked_jars(held)}
+    assert {
+        f"{coordinate.replace(':', '_', 1).replace(':', '-')}.jar"
+        for coordinate in held.coordinates
+    } <= names
 
 
 def test_a_failed_fetch_leaves_what_was_there(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

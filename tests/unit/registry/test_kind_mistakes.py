@@ -19,7 +19,9 @@ from tests.support.projects.definition_folders import mistakes
 CASES = [
     Case("unknown key", TARGET, "zone:", "«zones»:", "LG-2002", "did you mean zone?"),
     Case("no location", TARGET, "location: zones/raw", "«location»:", "LG-2003", "'location'"),
-    Case("other storage", TARGET, "zones/raw", "«s3://b/x»", "LG-2004", "s3: is not available yet"),
+    Case("other storage", TARGET, "zones/raw", "«ftp://b/x»", "LG-2004", "ftp: is not available"),
+    Case("a bucket alone", TARGET, "zones/raw", "«s3://b»", "LG-2004", "s3://BUCKET/zones/raw"),
+    Case("way out of a bucket", TARGET, "zones/raw", "«s3://b/../c»", "LG-2004", "without . or .."),
     Case("way out", TARGET, "zones/raw", "«zones/../..»", "LG-2004", "without . or .."),
     Case("hidden", TARGET, "zones/raw", "«file:///a/%2e%2e/b»", "LG-2004", "without . or .."),
     Case("wherever it is", TARGET, "zones/raw", "«file:zones/raw»", "LG-2004", "write file:///"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk.model.run import Failure
-from lakeguard_sdk.scheduling.job_process import called
+from lakeguard_sdk.scheduling.job_process import DONE, called
 from lakeguard_sdk.scheduling.python_job import JobOrder
 from lakeguard_sdk.scheduling.tasks import TaskReport
 from tests.support.projects.assignments import write_job
@@ -75,3 +75,11 @@ def test_what_cannot_be_called_is_not_tried_again(tmp_path: Path, call: str, mes
     error = failure(tmp_path, "pass", call)
     assert (error.code, error.retryable) == ("LG-5653", False)
     assert message in error.message
+
+
+def test_a_success_without_outputs_is_reported_as_any_other(tmp_path: Path) -> None:
+    assert TaskReport(success=True).to_json() == DONE
+    write_job(tmp_path, "pass", "called_plainly")
+    order = {"job": "nightly", "task_id": "task_1", "run_id": "run_1", "attempt": 1}
+    given = JobOrder(**order, call="called_plainly:main", project=str(tmp_path))
+    assert called(given) == DONE

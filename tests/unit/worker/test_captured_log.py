@@ -21,7 +21,7 @@ SECRET = "key of the house"
 
 
 def kept(place: Path, parts: list[bytes], secrets: tuple[str, ...] = (SECRET,)) -> str:
-    log = JobLog(place, secrets)
+    log = JobLog(str(place), secrets)
     for part in parts:
         log.take(part)
     log.close()
@@ -70,7 +70,7 @@ def test_secrets_of_many_lines_and_bytes_that_are_no_text(tmp_path: Path) -> Non
 
 
 def test_the_last_lines_are_those_that_say_something(tmp_path: Path) -> None:
-    log = JobLog(tmp_path / "a.log", ())
+    log = JobLog(str(tmp_path / "a.log"), ())
     log.take(b"a\nb\n\nc\n  \nd")
     log.close()
     assert log.last_lines == ["b", "c", "d"]

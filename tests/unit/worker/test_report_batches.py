@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 
-from lakeguard.worker.task_runner import ReportBatcher
+from lakeguard.worker.report_batches import ReportBatcher
 from lakeguard_sdk.core.enums import RunStatus, TaskState
 from lakeguard_sdk.errors import Fenced, LakeGuardError, StateUnavailable
 from lakeguard_sdk.model.run import Failure, RunTicket, failure_of

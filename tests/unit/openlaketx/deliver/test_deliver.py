@@ -164,7 +164,7 @@ def test_another_format_does_not_touch_what_a_reader_holds(world: PublishedTable
     new = world.deliver(TargetFormat.JSONL)
     assert new is not None
     assert world.manifest().format is TargetFormat.JSONL
-    assert old.is_whole(world.files)
+    assert old.is_whole(str(world.files))
     assert world.deliver(TargetFormat.CSV) == old
 
 

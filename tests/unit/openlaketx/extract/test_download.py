@@ -77,7 +77,9 @@ def test_a_file_arrives_as_it_is(tmp_path: Path, site: Site) -> None:
     assert selection is not None
     assert site.asked == ["/v1/orders.csv?key=t0p%2F%20secret%26%3F%23%2541"]
     assert (folder_of(tmp_path) / "orders.csv").read_bytes() == BODY
-    assert selection.locations == [str(folder_of(tmp_path) / "orders.csv")]
+    assert list(map(selection.location, selection.files)) == [
+        str(folder_of(tmp_path) / "orders.csv")
+    ]
     (file,) = json.loads((folder_of(tmp_path) / "manifest.json").read_text())["files"]
     assert file["origin"] == f"{site.url}/v1/orders.csv?key={{token}}"
     assert [(f.path, f.sha256) for f in selection.position.files] == [
@@ -260,7 +262,7 @@ def test_what_is_read_again(tmp_path: Path, site: Site, load: LoadType, read: st
         selection = fetched(lake, build_of(f"{site.url}/a.csv", position), load=keyed)
         assert folder_of(lake).exists() == (selection is not None)
         if selection is not None:
-            reported += Path(selection.locations[0]).read_text()
+            reported += Path(selection.location(selection.files[0])).read_text()
             position = selection.position
     assert reported == read
 

@@ -61,10 +61,13 @@ def test_files_are_kept_as_they_came_with_a_manifest(tmp_path: Path) -> None:
     write(tmp_path, "in/deep/a.csv", b"other")
     selection = landed(tmp_path, "in/**/*.csv")
     place = folder_of(tmp_path)
-    assert place == run_folder(plan_of(tmp_path), "orders", str(tmp_path))
+    assert str(place) == run_folder(plan_of(tmp_path), "orders", str(tmp_path))
     assert (place / "a.csv").read_bytes() == big
     assert (place / "deep" / "a.csv").read_bytes() == b"other"
-    assert selection.locations == [str(place / "a.csv"), str(place / "deep" / "a.csv")]
+    assert list(map(selection.location, selection.files)) == [
+        str(place / "a.csv"),
+        str(place / "deep" / "a.csv"),
+    ]
     manifest = json.loads((place / "manifest.json").read_text())
     assert (manifest["source"], manifest["execution_id"]) == ("orders", "run_1")
     assert [(f["name"], f["origin"], f["size"]) for f in manifest["files"]] == [

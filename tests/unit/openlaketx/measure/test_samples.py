@@ -29,6 +29,8 @@ VALUES = [
     "12-345",
     "\uff11\uff12\uff13-\uff14\uff15-\uff16\uff17\uff18\uff19",
     "123\u200b-45\u2060-67\ufe0f89",
+    "123\x01-45\x7f-67\u280089",
+    "123-4\x085-6789",
     "ⅻ ﬁ ⑫",
     *(f"{CHANCE.randrange(1000):03d}-{CHANCE.randrange(100):02d}" for _ in range(40)),
 ]
@@ -45,8 +47,9 @@ def expected(values: list[str | None], pattern: str, sample: int) -> int:
 
 
 def as_read(text: str) -> str:
-    """Character by character."""
-    shown = (c for c in text if unicodedata.category(c) != "Cf" and not "\ufe00" <= c <= "\ufe0f")
+    """Character by character, for those of the values."""
+    shown = (c for c in text if c in "\t\n\r" or unicodedata.category(c) not in ("Cc", "Cf"))
+    shown = (c for c in shown if c != "\u2800" and not "\ufe00" <= c <= "\ufe0f")
     return "".join(unicodedata.normalize("NFKC", c) for c in shown)
 
 

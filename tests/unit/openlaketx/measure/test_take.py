@@ -30,7 +30,7 @@ from lakeguard_sdk.expressions.measures import (
     RowCount,
     measure_key,
 )
-from lakeguard_sdk.storage.storage import LocalStorage
+from lakeguard_sdk.storage.storage import LocalStorage, staging_area
 from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.measure import MeasureOptions, Subject, take_measures
 from openlaketx.measure.engine_choice import options_from_settings
@@ -260,6 +260,18 @@ def test_the_engine_is_chosen_by_size_and_by_word(tmp_path: Path) -> None:
     assert options_from_settings({"measure_with": "Spark"}).with_spark(batch, subject)
     by_word = options_from_settings({"measure_with": "duckdb", "measure_spark_above_gb": "0.1"})
     assert not by_word.with_spark(table, subject)
+
+
+def test_files_staged_here_for_a_store_are_measured_here(tmp_path: Path) -> None:
+    """DuckDB reads them from this disk; the rest of the table is in the store."""
+    subject = staged(tmp_path, [row(1)], [row(2)], SCHEMA)
+    there = replace(subject, batch=replace(subject.batch, location="s3://lake/bronze/orders"))
+    batch, table = [aggregate("mean", N)], [DuplicateRows(columns=(N,))]
+    assert MeasureOptions().with_spark(batch, there)
+    with staging_area("s3://lake/bronze/orders", tmp_path):
+        assert not MeasureOptions().with_spark(batch, there)
+        assert MeasureOptions().with_spark(table, there)
+        assert MeasureOptions(large_bytes=0).with_spark(batch, there)
 
 
 @pytest.mark.parametrize(

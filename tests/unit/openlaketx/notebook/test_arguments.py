@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from lakeguard_sdk.errors import WrongArgument
-from openlaketx.notebook.connection import check_frame, check_session
+from openlaketx.notebook.arguments import check_frame, check_session
 
 NAME = "silver.sales"
 

@@ -1,0 +1,88 @@
+"""However many runs have ended, what people ask every day and what a run asks are looks into an
+index. Tables of definitions may be scanned: they grow with the datasets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, event
+
+from lakeguard.services.ports.jobs import EmbeddedJobs
+from lakeguard_sdk import Client
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.planes import NUMBERS
+from tests.support.projects.projects import numbers_project
+
+HISTORY = frozenset(
+    {
+        *("tasks", "task_attempts", "task_transitions", "run_openings", "run_schemas"),
+        *("run_history", "decisions", "promotion_status", "intents", "intent_outcomes"),
+        *("data_versions", "dataset_pointers", "materializations", "documents", "later"),
+    }
+)
+"""Tables that grow with every run, and the alias of those that are read twice."""
+
+Statement = tuple[str, Any]
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Client:
+    client = numbers_project(tmp_path)
+    run_by_hand(client, [1, 2, 3])
+    return client
+
+
+def engine_of(client: Client) -> Engine:
+    assert isinstance(client.jobs, EmbeddedJobs)
+    return client.jobs.context.database.engine
+
+
+@contextmanager
+def noted(engine: Engine) -> Iterator[list[Statement]]:
+    sent: list[Statement] = []
+
+    def note(_connection: Any, _cursor: Any, given: str, values: Any, *_rest: Any) -> None:
+        if given.lstrip().startswith(("SELECT", "WITH", "UPDATE")):
+            sent.append((given, values))
+
+    event.listen(engine, "before_cursor_execute", note)
+    yield sent
+    event.remove(engine, "before_cursor_execute", note)
+
+
+def scanned(engine: Engine, sent: list[Statement]) -> dict[str, str]:
+    """Tables of the history that are read from one end to the other, each with a statement."""
+    found: dict[str, str] = {}
+    with engine.connect() as connection:
+        for given, values in sent:
+            for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {given}", values):
+                name = re.match(r"SCAN (\w+)", row.detail)
+                if name and name[1] in HISTORY:
+                    found[name[1]] = given
+    return found
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda client: client.reader.status(),
+        lambda client: client.reader.runs(),
+        lambda client: client.reader.runs(NUMBERS),
+        lambda client: client.reader.open_runs(),
+        lambda client: client.reader.schemas(NUMBERS),
+        lambda client: client.reader.versions(NUMBERS),
+        lambda client: run_by_hand(client, [4]),
+    ],
+    ids=["status", "runs", "runs of one", "open runs", "schemas", "versions", "a run"],
+)
+def test_no_history_is_scanned(client: Client, ask: Callable[[Client], object]) -> None:
+    engine = engine_of(client)
+    with noted(engine) as sent:
+        ask(client)
+    assert sent
+    assert scanned(engine, sent) == {}
