@@ -11,8 +11,11 @@ from bench import (
     large_ingest,
     loads,
     memory,
+    object_store,
     registry,
+    scale,
     startup,
+    stream,
     text_sources,
 )
 from bench.dispatch import benchmark as dispatch
@@ -25,8 +28,11 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     large_ingest.NAME: large_ingest.run,
     loads.NAME: loads.run,
     memory.NAME: memory.run,
+    object_store.NAME: object_store.run,
     registry.NAME: registry.run,
+    scale.NAME: scale.run,
     startup.NAME: startup.run,
+    stream.NAME: stream.run,
     text_sources.NAME: text_sources.run,
 }
 

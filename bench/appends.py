@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import shutil
 import statistics
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-
-from pyspark.sql import SparkSession
 
 from bench.figures import SCRATCH, Figure
 from bench.orders import RULES, write_orders
-from bench.orders_project import DATASET, make_project
-from bench.turns import governed, in_turns, submitted
-from lakeguard_sdk.client import Client
+from bench.orders_project import make_project
+from bench.orders_rig import OrdersRig
+from bench.turns import in_turns
 from openlaketx.engine.spark.session import spark_session
-from openlaketx.worker import SparkWorker, create_worker
+from openlaketx.worker import create_worker
 
 FILES, FILE_ROWS, FILE_ROUNDS = 200, 500, 5
 TABLE_ROWS, NEW_ROWS, TABLE_ROUNDS = 10_000_000, 2_000_000, 3
@@ -26,34 +21,11 @@ APPENDS, LATE, TENTH = 1_000, 50, 10
 TABLE_RULES = tuple(rule.removesuffix(" scope batch") for rule in RULES)
 
 
-@dataclass
-class Rig:
-    """A project, its worker, and a plain Delta table beside it."""
-
-    folder: Path
-    client: Client
-    worker: SparkWorker
-    spark: SparkSession
-
-    def governed(self) -> float:
-        return governed(self.worker, submitted(self.client, DATASET))
-
+class Rig(OrdersRig):
     def append(self, number: int) -> float:
         """Seconds of a run that finds one small file."""
         write_orders(self.folder / "landing" / f"{number:05d}.parquet", 10, number * 10)
-        return self.governed()
-
-    def bare(self, files: list[Path]) -> float:
-        start = time.perf_counter()
-        frame = self.spark.read.parquet(*map(str, files))
-        frame.write.format("delta").mode("append").save(str(self.folder / "bare"))
-        return time.perf_counter() - start
-
-    def pair(self, files: list[Path], number: int) -> tuple[float, float]:
-        """Both sides on the same files, each first in every other round."""
-        ours, bare = in_turns(number, self.governed, lambda: self.bare(files))
-        print(f"    governed {ours:.2f} s, bare {bare:.2f} s", flush=True)
-        return ours, bare
+        return self.guarded()
 
 
 def append_figures() -> list[Figure]:
@@ -69,7 +41,7 @@ def many_files(files: int = FILES, rounds: int = FILE_ROUNDS) -> Figure:
         landed = [rig.folder / "landing" / f"{number}-{part:03d}.parquet" for part in range(files)]
         for part, file in enumerate(landed):
             write_orders(file, FILE_ROWS, (number * files + part) * FILE_ROWS)
-        pairs.append(rig.pair(landed, number))
+        pairs.append(rig.pair(number, *landed))
     return _ratio(rig, label, pairs[2:], 1.2)
 
 
@@ -83,7 +55,7 @@ def whole_table(table: int = TABLE_ROWS, new: int = NEW_ROWS, rounds: int = TABL
         file = rig.folder / "landing" / f"{number:03d}.parquet"
         write_orders(file, rows, first, scattered=True)
         first += rows
-        pairs.append(rig.pair([file], number))
+        pairs.append(rig.pair(number, file))
     return _ratio(rig, label, pairs[2:], 1.2)
 
 

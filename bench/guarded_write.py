@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import shutil
 import statistics
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-
-from pyspark.sql import SparkSession
 
 from bench import isolated_code
 from bench.dirty_orders import DIRTY_RULES, write_dirty_orders
 from bench.figures import SCRATCH, Figure
 from bench.hundred_rules import hundred_rules
 from bench.orders import RULES, write_orders
-from bench.orders_project import DATASET, land, make_project
+from bench.orders_project import DATASET, make_project
+from bench.orders_rig import OrdersRig
 from bench.stopwatch import Laps
-from bench.turns import against_bare, governed, in_turns, submitted
-from lakeguard_sdk.client import Client
+from bench.turns import against_bare, governed, submitted
 from openlaketx.engine.spark.session import spark_session
-from openlaketx.worker import SparkWorker, create_worker
+from openlaketx.worker import create_worker
 
 NAME = "guarded_write"
 PAIRS = 9
@@ -36,33 +33,16 @@ SMALL_BAR_MS = 300.0
 
 
 @dataclass
-class Rig:
-    """One project, its worker and the session that both sides share."""
+class Rig(OrdersRig):
+    """Also times the steps of a run."""
 
-    folder: Path
-    client: Client
-    worker: SparkWorker
-    spark: SparkSession
     laps: Laps
-    landed: int = 0
-
-    def land(self, file: Path) -> Path:
-        self.landed += 1
-        return land(self.folder, file, self.landed)
 
     def guarded(self) -> float:
-        """Seconds of a run, from open to complete."""
         task = submitted(self.client, DATASET)
         self.laps.start()
         governed(self.worker, task)
         return self.laps.stop()
-
-    def bare(self, file: Path) -> float:
-        """Seconds of Spark reading the file and appending it with delta-spark."""
-        target = str(self.folder / "bare")
-        start = time.perf_counter()
-        self.spark.read.parquet(str(file)).write.format("delta").mode("append").save(target)
-        return time.perf_counter() - start
 
 
 def run() -> list[Figure]:
@@ -106,17 +86,9 @@ def _ratios(
     print(f"{NAME}: writing {label} of orders", flush=True)
     write(file, rows)
     rig = _rig(f"ratio-{rows}-{len(rules)}-{write.__name__}", rules)
-    pairs = [_pair(rig, file, number, label) for number in range(WARM_UP + PAIRS)][WARM_UP:]
+    pairs = rig.pairs(file, label, PAIRS, WARM_UP)
     shutil.rmtree(rig.folder, ignore_errors=True)  # the ledger may still be delivered there
     return against_bare(label, pairs, bar)
-
-
-def _pair(rig: Rig, file: Path, number: int, label: str) -> tuple[float, float]:
-    landed = rig.land(file)
-    guarded, bare = in_turns(number, rig.guarded, lambda: rig.bare(landed))
-    kind = "warm-up" if number < WARM_UP else f"pair {number - WARM_UP + 1}/{PAIRS}"
-    print(f"  {label} {kind}: guarded {guarded:.2f} s, bare {bare:.2f} s", flush=True)
-    return guarded, bare
 
 
 def _small() -> list[Figure]:

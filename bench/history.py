@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from deltalake import DeltaTable
-from sqlalchemy import Table, func, select
+from sqlalchemy import Table
 
-from bench.mould import ORDER, Mould, Row, mould_of
+from bench.mould import ORDER, Mould, Row, mould_of, renumber
 from lakeguard.dispatch import tasks
 from lakeguard.lake.delta import DeltaTables
 from lakeguard.promotion.context import PlaneContext
@@ -25,7 +25,6 @@ from lakeguard.relay.relay import Relay
 from lakeguard.state import outbox
 from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
-from lakeguard.state.schema import promotion_status
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, SourceFormat, TaskKind
 from lakeguard_sdk.model.definitions import (
@@ -63,9 +62,9 @@ def make_history(
 ) -> History:
     """``runs`` published runs over ``datasets`` tables, delivered to the ledger."""
     database = database or Database(f"sqlite:///{folder}/.lakeguard/state.db")
-    context = _context(database, folder, datasets)
+    context = make_context(database, folder, datasets)
     relay = Relay(OrganisationState.of(database, ORG, context.clock), context.lake)
-    moulds = [_mould(context, _name(index)) for index in range(datasets)]
+    moulds = [_mould(context, dataset_name(index)) for index in range(datasets)]
     made = 2 * datasets
     number = 2
     while made < runs:
@@ -95,9 +94,7 @@ def _cast(context: PlaneContext, moulds: list[Mould], numbers: range) -> None:
             file.parent.mkdir()
             os.link(mould.file, file)
     with context.write() as tx:
-        last = tx.scalar(select(func.max(promotion_status.c.ordinal))) or 0
-        for place, row in enumerate(rows[promotion_status], last + 1):
-            row["ordinal"] = place
+        renumber(tx.connection, rows)
         for table in ORDER:
             outbox.record(tx, table, rows[table], context.clock())
 
@@ -105,12 +102,12 @@ def _cast(context: PlaneContext, moulds: list[Mould], numbers: range) -> None:
 def _mould(context: PlaneContext, name: DatasetName) -> Mould:
     """Two real runs; the second has a base, as all that follow."""
     for _ in range(2):
-        run_id, location = _run(context, name)
+        run_id, location = publish_numbers(context, name)
     with context.read() as tx:
         return mould_of(tx.connection, run_id, location)
 
 
-def _run(context: PlaneContext, name: DatasetName) -> tuple[str, str]:
+def publish_numbers(context: PlaneContext, name: DatasetName) -> tuple[str, str]:
     runs, lake = PromotionRuns(context), DeltaLake()
     with context.write() as tx:
         dataset = require_dataset(tx, name)
@@ -122,7 +119,7 @@ def _run(context: PlaneContext, name: DatasetName) -> tuple[str, str]:
             parameters="{}",
             triggered_by="bench",
             at=context.clock(),
-            attempts=context.dispatch.attempts,
+            rules=context.dispatch,
         )
     plan = runs.open_run(task_id, this_process("bench"))
     assert isinstance(plan, RunPlan), plan
@@ -133,7 +130,7 @@ def _run(context: PlaneContext, name: DatasetName) -> tuple[str, str]:
     return plan.ticket.run_id, join(context.lake, dataset.location)
 
 
-def _context(database: Database, folder: Path, datasets: int) -> PlaneContext:
+def make_context(database: Database, folder: Path, datasets: int) -> PlaneContext:
     database.migrate()
     context = PlaneContext(
         database=database,
@@ -158,7 +155,7 @@ def _definitions(datasets: int) -> Definitions:
         ),
         datasets=tuple(
             DatasetDefinition(
-                dataset=_name(index),
+                dataset=dataset_name(index),
                 domain="bench",
                 owner="bench",
                 build=FromSource(source="numbers"),
@@ -171,5 +168,5 @@ def _definitions(datasets: int) -> Definitions:
     )
 
 
-def _name(index: int) -> DatasetName:
+def dataset_name(index: int) -> DatasetName:
     return DatasetName(f"bronze.numbers_{index}")

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Column, Connection, Table, select
+from sqlalchemy import Column, Connection, Table, func, select
 
 from lakeguard.state import schema as state
 from lakeguard_sdk.core.canonical_json import format_instant, hash_bytes
@@ -134,8 +134,16 @@ def mould_of(connection: Connection, run_id: str, location: str) -> Mould:
         found = connection.execute(select(table).where(table.c[column].in_(list(wanted))))
         rows += [(table, dict(row._mapping)) for row in found]
     commit = Path(log_file(location, version)).read_text("utf-8")
-    (file,) = (Path(location) / "runs" / run_id).glob("*.parquet")
+    file, *_ = sorted((Path(location) / "runs" / run_id).glob("*.parquet"))
     return Mould(location, rows, commit, file, version)
+
+
+def renumber(connection: Connection, rows: dict[Table, list[Row]]) -> None:
+    """Rows of numbered tables follow those that are there."""
+    for table in (state.promotion_status, state.run_history):
+        last = connection.scalar(select(func.max(table.c.ordinal))) or 0
+        for place, row in enumerate(rows[table], last + 1):
+            row["ordinal"] = place
 
 
 def _values(connection: Connection, key: Column[str], value: str, name: str) -> list[Any]:

@@ -18,13 +18,16 @@ def make_project(
     rules: tuple[str, ...] = RULES,
     form: str = "parquet",
     kinds: Mapping[str, str] = COLUMNS,
+    *,
+    settings: str = "",
+    path: str = "",
 ) -> Client:
     """The control plane of a fresh project, everything applied."""
     (folder / "definitions" / "bronze").mkdir(parents=True)
     (folder / "definitions" / "sources").mkdir()
-    (folder / "lakeguard.toml").write_text("[env.dev]\n")
+    (folder / "lakeguard.toml").write_text(f"[env.dev]\n{settings}")
     (folder / "definitions" / "sources" / "orders.yaml").write_text(
-        f"source: orders\nformat: {form}\npath: landing/*.{form}\n"
+        f"source: orders\nformat: {form}\npath: {path or f'landing/*.{form}'}\n"
     )
     columns = "".join(f"  {name}: {{type: '{kind}'}}\n" for name, kind in kinds.items())
     listed = "".join(f'  - "{rule}"\n' for rule in rules)
@@ -39,7 +42,7 @@ def make_project(
 
 def land(folder: Path, file: Path, number: int) -> Path:
     """The same rows as a new file."""
-    landed = folder / "landing" / f"orders-{number:04d}.parquet"
+    landed = folder / "landing" / f"orders-{number:04d}{file.suffix}"
     landed.parent.mkdir(exist_ok=True)
     shutil.copyfile(file, landed)
     return landed

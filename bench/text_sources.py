@@ -5,23 +5,21 @@ from __future__ import annotations
 import os
 import shutil
 import statistics
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from bench.figures import SCRATCH, Figure
 from bench.orders import CHANCE, COLUMNS, RULES, select_orders
-from bench.orders_project import DATASET, make_project
-from bench.turns import governed, in_turns, submitted
-from lakeguard_sdk.client import Client
+from bench.orders_project import make_project
+from bench.orders_rig import OrdersRig
 from openlaketx.conform import typed_texts
 from openlaketx.engine.spark.session import spark_session
-from openlaketx.worker import SparkWorker, create_worker
+from openlaketx.worker import create_worker
 
 NAME = "text_sources"
 ROWS = int(os.environ.get("BENCH_ROWS", "1500000"))
@@ -52,39 +50,16 @@ FORMS = {
 
 
 @dataclass
-class Rig:
-    """A project, its worker, and a plain Delta table beside it."""
+class Rig(OrdersRig):
+    """Spark reads the texts with their types."""
 
-    folder: Path
     form: str
-    client: Client
-    worker: SparkWorker
-    spark: SparkSession
-    landed: int = 0
 
-    def land(self, file: Path) -> Path:
-        self.landed += 1
-        place = self.folder / "landing" / f"orders-{self.landed:04d}.{self.form}"
-        place.parent.mkdir(exist_ok=True)
-        shutil.copyfile(file, place)
-        return place
-
-    def guarded(self) -> float:
-        return governed(self.worker, submitted(self.client, DATASET))
-
-    def bare(self, file: Path) -> float:
-        """Seconds of Spark reading the file with its types and appending it with delta-spark."""
-        start = time.perf_counter()
-        target = str(self.folder / "bare")
-        self._read(file).write.format("delta").mode("append").save(target)
-        return time.perf_counter() - start
-
-    def _read(self, file: Path) -> DataFrame:
+    def read(self, *files: Path) -> DataFrame:
         listed = ", ".join(f"{name} {kind}" for name, kind in KINDS.items())
         reader = self.spark.read.schema(listed).option("mode", "FAILFAST")
-        return (
-            reader.json(str(file)) if self.form == "jsonl" else reader.csv(str(file), header=True)
-        )
+        places = [str(file) for file in files]
+        return reader.json(places) if self.form == "jsonl" else reader.csv(places, header=True)
 
 
 def run() -> list[Figure]:
@@ -130,8 +105,8 @@ def _ratios(label: str, form: str, file: Path, bar: float) -> list[Figure]:
     folder = SCRATCH / label.replace(" ", "-").replace(",", "")
     client = make_project(folder, TEXT_RULES, form, KINDS)
     worker = create_worker(client.for_worker(), spark_options={})
-    rig = Rig(folder, form, client, worker, spark_session({}, delta=True))
-    pairs = [_pair(rig, file, number, label) for number in range(WARM_UP + PAIRS)][WARM_UP:]
+    rig = Rig(folder, client, worker, spark_session({}, delta=True), form)
+    pairs = rig.pairs(file, label, PAIRS, WARM_UP)
     shutil.rmtree(folder, ignore_errors=True)
     ours, theirs = zip(*pairs, strict=True)
     ratios = {kind: pick(ours) / pick(theirs) for kind, pick in _PICKS.items()}
@@ -149,11 +124,3 @@ _PICKS: dict[str, Callable[[tuple[float, ...]], float]] = {
     "medians": statistics.median,
     "minima": min,
 }
-
-
-def _pair(rig: Rig, file: Path, number: int, label: str) -> tuple[float, float]:
-    landed = rig.land(file)
-    guarded, bare = in_turns(number, rig.guarded, lambda: rig.bare(landed))
-    kind = "warm-up" if number < WARM_UP else f"pair {number - WARM_UP + 1}/{PAIRS}"
-    print(f"  {label} {kind}: guarded {guarded:.2f} s, bare {bare:.2f} s", flush=True)
-    return guarded, bare

@@ -84,22 +84,31 @@ def fill(address: Address, tasks: int) -> None:
     context.database.close()
 
 
-def drain(address: Address, gate: Gate, batch: int = BATCH) -> None:
+def drain(address: Address, gate: Gate) -> None:
     dispatch = EmbeddedDispatch(context_of(address, "race"))
     dispatch.keep(())  # connected
     gate.pass_through()
-    work_off(dispatch, batch)
+    work_off(dispatch)
 
 
-def work_off(dispatch: EmbeddedDispatch, batch: int = BATCH) -> None:
+def work_off(dispatch: EmbeddedDispatch) -> None:
     worker = this_process("bench")
-    while claimed := dispatch.claim(worker, limit=batch):
+    while claimed := dispatch.claim(worker, limit=BATCH):
         answers = dispatch.report_all([(each.ticket, _DONE) for each in claimed])
         assert all(isinstance(answer, TaskAnswer) for answer in answers), answers[0]
 
 
 def drain_singly(address: Address, gate: Gate) -> None:
-    drain(address, gate, batch=1)
+    """As a worker with one slot: a report brings the next task."""
+    dispatch, worker = EmbeddedDispatch(context_of(address, "race")), this_process("bench")
+    dispatch.keep(())  # connected
+    gate.pass_through()
+    claimed = dispatch.claim(worker)
+    while claimed:
+        reports = [(each.ticket, _DONE) for each in claimed]
+        (answer,), claimed = dispatch.report_and_claim(reports, worker)
+        assert isinstance(answer, TaskAnswer), answer
+        claimed = claimed or dispatch.claim(worker)
 
 
 OURS = Queue(

@@ -16,7 +16,8 @@ from lakeguard.services.ports.dispatch import EmbeddedDispatch
 from lakeguard.worker.attempt import Attempt, Ended, Ending
 from lakeguard.worker.loop import WorkerOptions, WorkLoop
 from lakeguard.worker.python_job import COMMAND, run_python
-from lakeguard.worker.task_runner import ReportBatcher, report_end
+from lakeguard.worker.report_batches import ReportBatcher
+from lakeguard.worker.task_runner import report_end
 from lakeguard_sdk.scheduling.process_identity import this_process
 from tests.support.databases.databases import Server
 
@@ -78,6 +79,7 @@ def _through_worker(dispatch: EmbeddedDispatch, folder: str, jobs: int) -> float
         work=work,
         halt=lambda: None,
         options=WorkerOptions(slots=SLOTS, drain=True),
+        reports=reports,
     )
     begun = time.perf_counter()
     ended = loop.run()

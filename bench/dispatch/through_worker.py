@@ -11,7 +11,8 @@ from bench.dispatch.racing import Address, Gate, race
 from bench.figures import Figure
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
 from lakeguard.worker.loop import WorkerOptions, WorkLoop
-from lakeguard.worker.task_runner import ReportBatcher, report_end
+from lakeguard.worker.report_batches import ReportBatcher
+from lakeguard.worker.task_runner import report_end
 from lakeguard_sdk.scheduling.process_identity import this_process
 from lakeguard_sdk.scheduling.tasks import TaskReport
 from tests.support.databases.databases import Server
@@ -33,6 +34,7 @@ def drain(address: Address, gate: Gate) -> None:
         work=lambda attempt: report_end(reports, attempt, done),
         halt=lambda: None,
         options=WorkerOptions(slots=SLOTS, drain=True),
+        reports=reports,
     )
     gate.pass_through()
     loop.run()

@@ -237,14 +237,26 @@ function that the policy names under `unless masked by`:
   or registered. That is so for collected rows that become a DataFrame again (`collect`,
   `toPandas`, RDDs, checkpoints), for what UDFs, `mapInPandas` and the like return, because their
   code may use more than its arguments, for files that the program reads by itself, for files of a
-  version read in another format than Parquet or Delta, and on Spark Connect. Constants in the code
-  are not followed: a collected value written into a literal loses its tags.
+  version read in another format than Parquet or Delta, for columns that the version does not
+  declare, and on Spark Connect. Names and paths of files (`input_file_name()`, `_metadata`) are
+  unknown if the table is partitioned or other writers named its files: folders hold values.
+- Constants in the code are not followed: a collected value written into a literal loses its tags.
+  `EXECUTE IMMEDIATE … USING` makes literals of a session's variables, so while a session has
+  variables, every column with a literal in it is unknown; `DROP TEMPORARY VARIABLE` ends that, also
+  for frames that were made before.
 - Files of a governed table are its dataset, through whichever interface of Spark they are read.
+  They may be of an earlier version or of a blocked run, so what any run of the dataset read counts
+  as read. Files of a dataset that was never published are an unknown input, and refused if it
+  declares tags. Rows of a database may be those of every dataset that is delivered to one.
   What the plan shows neither files nor a server for, such as a connector or a data source of your
   own, may have read any of them: its columns inherit the tags of every published dataset.
 - A person may declare what a column is made of, or that it is clean, in its
   [definition](definitions.md#columns): `clean: "the country only, checked by …"`, or `derived_from`
   with a `reason`. It replaces the lineage, and stands in `show` and in every decision on a tag.
+- Columns that a load writes inherit the tags of what they are made of, also by an earlier
+  definition of the load: `valid_from` and `valid_to` those of the `effective` column, `key_hash`
+  and `row_hash` those of the hashed columns, as through `sha2`. `is_current`, `is_deleted` and
+  `deleted_at` hold no value of a column.
 - Rows of earlier loads keep their lineage until a FULL load replaces them, also when the SELECT of
   the dataset or of a parent has changed since, when SQL replaced Python, and when they return from
   quarantine. It is recorded with each run. To clear a column of tags, replace its rows with a FULL
@@ -253,7 +265,7 @@ function that the policy names under `unless masked by`:
   with the tags of all inputs.
 - Sources have no inputs: they have only declared tags.
 - Both current tags and those declared when a version was built apply: the latter stay with the
-  version when it is read or restored.
+  version when it is read or restored, and with rows of children that were made of it.
 - A column that a run accepts as new inherits tags too, and the policies over them apply.
 """
 

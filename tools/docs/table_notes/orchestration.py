@@ -16,6 +16,7 @@ _KILLED = "tests/faults/test_killed_events.py"
 _SCHEDULES = "tests/contract/scheduler/test_schedules.py"
 _TRIGGERS = "tests/contract/scheduler/test_triggers.py"
 _RECEIVED = "tests/contract/scheduler/test_received_events.py"
+_STREAMS = "tests/contract/insight/test_streams.py"
 _DISPATCHER = "tests/faults/test_killed_dispatcher.py"
 _ALERTS_RAISED = "tests/contract/notifications/test_raised_alerts.py"
 _ALERTS_SENT = "tests/contract/notifications/test_sent_alerts.py"
@@ -156,6 +157,18 @@ DISPATCH_NOTES: dict[str, TableNote] = {
             ),
         ),
         not_in_lake=_DERIVED,
+    ),
+    "stream_reports": TableNote(
+        Family.ORCHESTRATION,
+        "The last report of each streaming query: its state, its last micro-batch and its backlog.",
+        (
+            Invariant(
+                "A query has one report, the last.",
+                constraints=("pk_stream_reports",),
+                tests=(f"{_STREAMS}::test_the_last_report_of_a_query_counts",),
+            ),
+        ),
+        not_in_lake="A query that runs reports itself again; its runs are in the lake.",
     ),
     "received_events": TableNote(
         Family.CONTROL,

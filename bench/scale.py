@@ -1,0 +1,206 @@
+"""What the control plane costs on a table with a long history, and on a State with many runs.
+
+Environment, for a quick look: ``BENCH_FILES``, ``BENCH_VERSIONS``, ``BENCH_RUNS``,
+``BENCH_DATASETS``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import TypeVar
+
+from bench.figures import SCRATCH, Figure
+from bench.history import publish_numbers
+from bench.large_state import REAL, make_large_state
+from bench.large_table import LargeTable, copy_log, make_large_table
+from bench.turns import against_bare, governed, in_turns, submitted
+from lakeguard.insight.reader.reader import StateReader
+from lakeguard.promotion.context import PlaneContext
+from lakeguard_sdk.expressions.measures import RowCount, measure_key
+from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.run import RunPlan
+from lakeguard_sdk.scheduling.process_identity import this_process
+from openlaketx.engine.spark.session import spark_session
+from openlaketx.worker import create_worker
+from tests.support.lakes.lakes import DeltaLake
+from tests.support.projects.planes import NUMBERS
+
+NAME = "scale"
+FILES = int(os.environ.get("BENCH_FILES", "100000"))
+VERSIONS = int(os.environ.get("BENCH_VERSIONS", "10000"))
+RUNS = int(os.environ.get("BENCH_RUNS", "1000000"))
+DATASETS = int(os.environ.get("BENCH_DATASETS", "5000"))
+FEW_FILES = FEW_VERSIONS = 100
+FEW_RUNS = 1_000
+ROUNDS = 15
+PAIRS = 7
+WARM_UP = 3
+BAR = 1.5
+RUN_BAR = 1.1
+T = TypeVar("T")
+_CALLS = ("open", "decide", "begin", "complete")
+
+
+def run() -> list[Figure]:
+    shutil.rmtree(SCRATCH, ignore_errors=True)
+    try:
+        return [*_states(), *_tables()]
+    finally:
+        shutil.rmtree(SCRATCH, ignore_errors=True)
+
+
+def _states() -> list[Figure]:
+    """Both have as many datasets, of which ``REAL`` has the same runs."""
+    found: dict[str, dict[int, float]] = defaultdict(dict)
+    for runs in (FEW_RUNS, RUNS):
+        folder = SCRATCH / f"state-{runs}"
+        folder.mkdir(parents=True)
+        seconds, context = _timed(partial(make_large_state, folder, runs, DATASETS))
+        print(f"{NAME}: a State with {runs:,} runs is made in {seconds:.0f} s", flush=True)
+        for label, ask in _questions(context).items():
+            found[label][runs] = _least(label, ask)
+        context.database.close()
+    return [
+        figure
+        for label, times in found.items()
+        for figure in _against_few(label, f"{RUNS:,} runs", times[RUNS], times[FEW_RUNS])
+    ]
+
+
+def _questions(context: PlaneContext) -> dict[str, Callable[[], object]]:
+    reader = StateReader(context, context.lake)
+    return {
+        "status": reader.status,
+        "runs": reader.runs,
+        "runs of a dataset": lambda: reader.runs(REAL),
+        "open to complete": lambda: publish_numbers(context, REAL),
+    }
+
+
+def _tables() -> list[Figure]:
+    few = _made(FEW_FILES, FEW_VERSIONS)
+    many = _made(FILES, VERSIONS)
+    spent: list[tuple[dict[str, float], dict[str, float]]] = []
+    for number in range(1, ROUNDS + 1):
+        spent.append((_calls(many, number), _calls(few, number)))
+    label = f"{FILES:,} files, {VERSIONS:,} versions"
+    figures = []
+    for call in (*_CALLS, "commit"):
+        ours, base = (median(side[at][call] for side in spent) for at in (0, 1))
+        figures.append(Figure(f"{call}, {label}", ours * 1000, "ms"))
+        figures.append(Figure(f"{call}, {FEW_FILES} files", base * 1000, "ms"))
+    totals = [[sum(side[at][call] for call in _CALLS) for side in spent] for at in (0, 1)]
+    return [
+        *_against_few("calls of a run", label, median(totals[0]), median(totals[1])),
+        *figures,
+        *_whole_runs(many, label),
+    ]
+
+
+def _made(files: int, versions: int) -> LargeTable:
+    folder = SCRATCH / f"table-{files}"
+    seconds, table = _timed(lambda: make_large_table(folder, files, versions))
+    print(f"{NAME}: a table of {files:,} files is made in {seconds:.0f} s", flush=True)
+    return table
+
+
+def _calls(table: LargeTable, number: int) -> dict[str, float]:
+    """Seconds of each call of a run that appends ten rows; the commit is the data plane's."""
+    runs, lake = table.client.runs, DeltaLake()
+    spent: dict[str, float] = {}
+    task = table.client.operations.submit(NUMBERS, "bench")
+    spent["open"], plan = _timed(lambda: runs.open_run(task, this_process("bench")))
+    assert isinstance(plan, RunPlan), plan
+    evidence = _evidence(lake, plan, table.rows + 10 * (number - 1))
+
+    def decide() -> bool:
+        runs.submit_schema(plan.ticket, plan.declared)
+        return runs.submit_evidence(plan.ticket, evidence).allowed
+
+    spent["decide"], allowed = _timed(decide)
+    assert allowed
+    spent["begin"], intent = _timed(lambda: runs.begin_move(plan.ticket))
+    spent["commit"], commit = _timed(lambda: lake.publish(intent))
+    spent["complete"], _ = _timed(lambda: runs.complete_move(plan.ticket, commit))
+    return spent
+
+
+def _evidence(lake: DeltaLake, plan: RunPlan, before: int) -> Evidence:
+    staged = lake.stage(plan.location, f"{plan.staging}/part.parquet", list(range(10)))
+    return Evidence(
+        run_id=plan.ticket.run_id,
+        dataset=plan.dataset,
+        table_schema=plan.table_schema,
+        rows=10,
+        table_rows=before + 10,
+        files=(staged,),
+        removes=(),
+        inputs=(),
+        base_commit=plan.base.commit if plan.base else None,
+        measures={measure_key(RowCount()): 10},
+        build_hash="sha256:0",
+        engine="by hand",
+    )
+
+
+def _whole_runs(table: LargeTable, label: str) -> list[Figure]:
+    """Runs of the Spark worker against delta-spark's append of the same file to the same log."""
+    folder = Path(table.context.lake)
+    target = copy_log(table, SCRATCH / "bare")
+    worker = create_worker(table.client.for_worker(), spark_options={})
+    spark = spark_session({}, delta=True)
+
+    def bare(file: Path) -> float:
+        start = time.perf_counter()
+        rows = spark.read.schema("n long").csv(str(file), header=True)
+        rows.write.format("delta").mode("append").save(target)
+        return time.perf_counter() - start
+
+    pairs = []
+    for number in range(WARM_UP + PAIRS):
+        file = _land(folder, number)
+        pairs.append(
+            in_turns(
+                number,
+                lambda: governed(worker, submitted(table.client, NUMBERS)),
+                partial(bare, file),
+            )
+        )
+        print(f"  {NAME}: guarded {pairs[-1][0]:.2f} s, bare {pairs[-1][1]:.2f} s", flush=True)
+    return against_bare(label, pairs[WARM_UP:], RUN_BAR)
+
+
+def _land(folder: Path, number: int) -> Path:
+    file = folder / "numbers" / f"numbers-{number:04d}.csv"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("n\n" + "".join(f"{10 * number + at}\n" for at in range(10)))
+    return file
+
+
+def _against_few(label: str, size: str, many: float, few: float) -> list[Figure]:
+    return [
+        Figure(f"{label}, {size} / few", many / few, "x", BAR),
+        Figure(f"{label}, {size}", many * 1000, "ms"),
+        Figure(f"{label}, few", few * 1000, "ms"),
+    ]
+
+
+def _timed(work: Callable[[], T]) -> tuple[float, T]:
+    start = time.perf_counter()
+    answer = work()
+    return time.perf_counter() - start, answer
+
+
+def _least(label: str, work: Callable[[], object]) -> float:
+    """After one that fills caches; others on the machine can only make it slower."""
+    work()
+    seconds = min(_timed(work)[0] for _ in range(ROUNDS))
+    print(f"  {label}: {seconds * 1000:.1f} ms", flush=True)
+    return seconds
