@@ -5,11 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from deltalake import DeltaTable
+from py4j.protocol import Py4JNetworkError
 from pyspark import InheritableThread
 from pyspark.sql import SparkSession
 
@@ -265,6 +267,42 @@ def test_a_failed_run_stops_jobs_that_it_starts_later(spark: SparkSession, runs:
         run(runs)
     failed.set()
     assert ended.wait(60)
+
+
+def test_a_failed_run_stops_its_jobs_though_the_jvm_closes_connections(
+    spark: SparkSession, runs: PlainRuns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after an interrupt, when py4j has the JVM close new connections, too."""
+    context: Any = spark.sparkContext
+    client = context._gateway._gateway_client
+    own, connect, ended = threading.current_thread(), client._create_new_connection, []
+    closed = iter(range(3))
+
+    def connect_again() -> Any:
+        if threading.current_thread() is own and next(closed, None) is not None:
+            raise Py4JNetworkError("Answer from Java side is empty")
+        return connect()
+
+    def job() -> None:
+        with pytest.raises(Exception, match="cancelled"):
+            long_work(spark)
+        ended.append(True)
+
+    thread: Any = InheritableThread(target=job, session=spark, daemon=True)
+
+    def work() -> None:
+        thread.start()
+        while not context.statusTracker().getActiveJobsIds():
+            time.sleep(0.05)
+        monkeypatch.setattr(client, "_create_new_connection", connect_again)
+        client.get_thread_connection().close()
+        raise KeyboardInterrupt
+
+    with meanwhile("measure.taken", work), pytest.raises(KeyboardInterrupt):
+        run(runs)
+    thread.join(60)
+    assert ended
+    assert next(closed, None) is None
 
 
 def test_a_run_leaves_the_job_group_of_its_thread_as_it_was(

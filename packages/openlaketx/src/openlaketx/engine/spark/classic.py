@@ -6,13 +6,13 @@ import json
 import re
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import date
 from typing import Any, cast
 
 from py4j.clientserver import JavaClient
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -253,7 +253,7 @@ def _reads_clock(frame: DataFrame) -> bool:
 _KEYS = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 _WATCH_SECONDS = 15.0
 _LOOK_SECONDS = 0.2
-_MOST_TASKS = 100_000
+_SETTLE_SECONDS = 5.0
 
 
 @contextmanager
@@ -269,18 +269,34 @@ def _job_group(spark: SparkSession, name: str) -> Iterator[None]:
     except BaseException:
         with suppress(Py4JError, OSError):  # the original error is reported
             _leave_broken_call(context)
-            _stop_group(spark, name)
-            _restore(context, before)
+            _once_connected(lambda: _stop_group(spark, name))
+            _once_connected(lambda: _restore(context, before))
         raise
     _restore(context, before)
+
+
+def _once_connected(call: Callable[[], None]) -> None:
+    """Repeat a call whose connection fails.
+
+    After an interrupt, py4j has the JVM close all connections of the process, not only the one
+    of the interrupted call. It does not wait for that: a connection that is opened meanwhile is
+    closed as well.
+    """
+    until = time.monotonic() + _SETTLE_SECONDS
+    while True:
+        try:
+            return call()
+        except (Py4JNetworkError, OSError):
+            if time.monotonic() > until:
+                raise
+        time.sleep(_LOOK_SECONDS)
 
 
 def _stop_group(spark: SparkSession, name: str) -> None:
     """Cancel the group's jobs, from any thread, and prevent new ones.
 
-    A query that was between two jobs goes on in the JVM. Spark 3.5 starts its next job, and
-    Spark 4 at least its next map stage; and a job that is cancelled just before its tasks start
-    leaves them running. So new jobs and such tasks are looked for a while.
+    A query that was between two jobs goes on in the JVM: Spark 3.5 starts its next job, and
+    Spark 4 at least its next map stage. So new jobs are looked for a while.
     """
     context: Any = spark.sparkContext
     if spark.version.startswith("3."):
@@ -291,30 +307,13 @@ def _stop_group(spark: SparkSession, name: str) -> None:
 
 
 def _cancel_later(context: Any, name: str) -> None:
-    tracker = context.statusTracker()
     until = time.monotonic() + _WATCH_SECONDS
-    with suppress(Py4JError, OSError):  # the session may end
-        while time.monotonic() < until:
-            time.sleep(_LOOK_SECONDS)
-            jobs = tracker.getJobIdsForGroup(name)
-            if {*jobs} & {*tracker.getActiveJobsIds()}:
+    while time.monotonic() < until:
+        time.sleep(_LOOK_SECONDS)
+        with suppress(Py4JError, OSError):  # the connection may close, and the session end
+            tracker = context.statusTracker()
+            if {*tracker.getJobIdsForGroup(name)} & {*tracker.getActiveJobsIds()}:
                 context.cancelJobGroup(name)
-            for task in _running_tasks(context, jobs):
-                context._jsc.sc().killTaskAttempt(task, True, f"{name} was cancelled")
-
-
-def _running_tasks(context: Any, jobs: Iterable[int]) -> Iterator[int]:
-    """Ids of tasks that run for these jobs, whether the jobs are over or not."""
-    tracker, store = context.statusTracker(), context._jsc.sc().statusStore()
-    for job in map(tracker.getJobInfo, jobs):
-        for stage in map(tracker.getStageInfo, job.stageIds if job else ()):
-            if stage is None or not stage.numActiveTasks:
-                continue
-            tasks = store.taskList(stage.stageId, stage.currentAttemptId, _MOST_TASKS)
-            for index in range(tasks.size()):
-                task = tasks.apply(index)
-                if task.status() == "RUNNING":
-                    yield task.taskId()
 
 
 def _restore(context: Any, before: dict[str, str | None]) -> None:
