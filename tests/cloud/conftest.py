@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from lakeguard.state.database import Database
+from tests.support.databases.databases import discard, fresh_database
 from tests.support.lakes.azure_server import AzureServer, running_azure
 from tests.support.lakes.s3_server import S3Server, StorePath, running_server
 
@@ -50,6 +52,14 @@ def served(s3_server: S3Server, store: StorePath) -> Iterator[Path]:
 @pytest.fixture
 def each_state() -> None:
     """On SQLite: which database holds the State makes no difference to the store."""
+
+
+@pytest.fixture
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    """A new State; the folder of the test may be one of the store."""
+    made = fresh_database("sqlite", tmp_path_factory.mktemp("state"))
+    yield made
+    discard(made)
 
 
 @pytest.fixture(params=["bucket", "container"])

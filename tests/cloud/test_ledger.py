@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -22,16 +21,8 @@ from tests.contract.ledger.test_relay import (  # noqa: F401 - the same suite
     test_what_is_told_arrives_once,
     test_whoever_cannot_have_its_turn_says_so,
 )
-from tests.support.databases.databases import discard, fresh_database
 from tests.support.lakes.ledgers import heard, relay_of, tell
 from tests.support.lakes.s3_server import StorePath
-
-
-@pytest.fixture
-def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    made = fresh_database("sqlite", tmp_path_factory.mktemp("state"))
-    yield made
-    discard(made)
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from lakeguard.state.database import Database
 from lakeguard_sdk.storage.storage import join, register_store, storage_for
 from lakeguard_sdk.storage.store_options import StoreOptions
 from tests.contract.promotion.test_governed_tables import Table
-from tests.support.databases.databases import discard, fresh_database
 from tests.support.fakes.store_proxy import Request, StoreProxy, nth_write, once, store_proxy
 from tests.support.lakes.lakes import DeltaLake
 from tests.support.lakes.ledgers import assert_in_step, heard, relay_of, tell
@@ -34,13 +33,6 @@ def behind(proxy: StoreProxy, s3_server: S3Server) -> StorePath:
     options = StoreOptions(proxy.endpoint, given.region, given.access_key, given.secret_key)
     register_store(str(place), options)
     return place
-
-
-@pytest.fixture
-def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    made = fresh_database("sqlite", tmp_path_factory.mktemp("state"))
-    yield made
-    discard(made)
 
 
 def is_commit(request: Request) -> bool:

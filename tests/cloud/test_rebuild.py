@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from lakeguard.state.database import Database
 from tests.contract.ledger.test_rebuild import (  # noqa: F401 - the same suite
     lost,
     test_a_batch_that_never_became_whole_is_dropped,
@@ -18,14 +16,6 @@ from tests.contract.ledger.test_rebuild import (  # noqa: F401 - the same suite
     test_the_state_before_owns_the_lake_no_more,
     test_without_a_ledger_there_is_nothing_to_rebuild,
 )
-from tests.support.databases.databases import discard, fresh_database
-
-
-@pytest.fixture
-def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    made = fresh_database("sqlite", tmp_path_factory.mktemp("state"))
-    yield made
-    discard(made)
 
 
 @pytest.fixture

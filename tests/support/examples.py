@@ -1,7 +1,8 @@
 """How many examples a test draws, by profile.
 
-``quick`` draws few (``make test``), ``steady`` all that a test states (``make soak``), ``explore``
-ten times as many, of a new choice each time: for a change that deserves a search.
+A test states how many make a thorough search. ``quick`` draws few of them (``make test``),
+``steady`` less than half (``make soak``), ``whole`` all, and ``explore`` ten times as many, of a
+new choice each time: for a change that deserves it.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from typing import Any
 
 from hypothesis import settings
 
-QUICK, WHOLE, EXPLORED = 25, 100, 1_000
-"""The examples of a test that states nothing, in ``quick``, ``steady`` and ``explore``."""
+QUICK, STEADY, WHOLE, EXPLORED = 25, 40, 100, 1_000
+"""The examples of a test that states nothing, by profile."""
 
 
 def draws(count: int, *, quick: int | None = None) -> int:
-    """``count`` in ``steady``; in ``quick`` a quarter, or what is given."""
+    """``count`` in ``whole``; in ``quick`` a quarter, or what is given."""
     if quick is not None and is_quick():
         return quick
     return math.ceil(count * _stated_nothing() / WHOLE)

@@ -134,8 +134,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         path = _path(item)
         if path.startswith("cloud/"):
             item.add_marker(pytest.mark.cloud)
-            continue
-        if _waits(item, path):
+        elif _waits(item, path):
             item.add_marker(pytest.mark.soak)
         if path.startswith("property/") or _is_generated(item):
             item.add_marker(pytest.mark.examples)

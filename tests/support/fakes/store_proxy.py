@@ -25,7 +25,6 @@ _PAUSE_SECONDS = 0.03
 REFUSALS = {
     "503": (503, "SlowDown", "Please reduce your request rate."),
     "expired": (403, "ExpiredToken", "The provided token has expired."),
-    "unknown key": (403, "InvalidAccessKeyId", "The access key does not exist in our records."),
 }
 
 
@@ -33,8 +32,6 @@ REFUSALS = {
 class Request:
     method: str
     path: str
-    token: str = ""
-    """Of temporary credentials."""
 
 
 @dataclass
@@ -110,8 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        token = self.headers.get("x-amz-security-token") or ""
-        fault = self.proxy.counted(Request(self.command, self.path, token))
+        fault = self.proxy.counted(Request(self.command, self.path))
         if fault in REFUSALS:
             self._refuse(*REFUSALS[fault])
             return
