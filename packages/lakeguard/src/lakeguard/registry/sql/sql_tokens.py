@@ -64,6 +64,9 @@ def one_statement(tokens: Sequence[Token]) -> int | None:
             if token.text == "@" and _names_a_dataset(tokens[:index]):
                 problem = f"@ after a table is not supported; {PINNED}"
             raise SqlRefused(SqlProblem(problem, token.start, token.end + 1 - token.start))
+        if _is_identifier_clause(token, following):
+            problem = "IDENTIFIER is not supported; write the name itself"
+            raise SqlRefused(SqlProblem(problem, token.start, token.end + 1 - token.start))
         if token.token_type is TokenType.SEMICOLON:
             if following is None:
                 return token.start
@@ -71,6 +74,14 @@ def one_statement(tokens: Sequence[Token]) -> int | None:
                 SqlProblem("a build must be one SELECT; found a second statement", token.start)
             )
     return None
+
+
+def _is_identifier_clause(token: Token, following: Token | None) -> bool:
+    """Spark reads ``identifier('a')`` as the name ``a``, also of a relation, where the parser
+    finds an alias ``identifier`` with a list of columns."""
+    calls = following is not None and following.token_type is TokenType.L_PAREN
+    named = token.token_type is TokenType.IDENTIFIER
+    return calls and not named and token.text.casefold() == "identifier"
 
 
 def _names_a_dataset(before: Sequence[Token]) -> bool:
