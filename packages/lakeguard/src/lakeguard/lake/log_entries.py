@@ -102,8 +102,12 @@ class LogFolder:
         return names if not self.since else [name for name in names if self._is_since(name)]
 
     def _is_since(self, name: str) -> bool:
-        digits = name.removeprefix(".")[:_DIGITS]
-        return not digits.isdecimal() or int(digits) >= self.since
+        """Whether it is not surely about earlier versions only."""
+        about = name[1:].removesuffix(".crc") if is_checksum_file(name) else name
+        found = _COMMIT.fullmatch(about) or _DERIVED.fullmatch(about)
+        if found is None or len(found["last"]) != _DIGITS:
+            return True
+        return int(found["last"]) >= self.since
 
     @property
     def derived(self) -> bool:
