@@ -162,6 +162,9 @@ def test_one_select_over_parents_passes(text: str) -> None:
         ("select a from bronze.x IDENTIFIER ('q')", "IDENTIFIER", "write the name itself"),
         ("with identifier('q') as (select 1) select * from q", "identifier", "IDENTIFIER"),
         ("select identifier('a') from bronze.x", "identifier", "IDENTIFIER"),
+        ("select \u0131dent\u0131fier('a') from bronze.x", "\u0131dent", "IDENTIFIER"),
+        ("select se\u017fsion_user from bronze.x", "se\u017fsion", "depends on the session"),
+        ("select \u0131nput_file_name() from bronze.x", "\u0131nput", "how Spark reads files"),
         ("select bronze.x.a from bronze.x", "bronze.x", "cannot qualify"),
         ("select bronze.x.* from bronze.x", "bronze.x", "cannot qualify"),
         ("select /*+ BROADCAST(bronze.x) */ * from bronze.x", "/*+", "use aliases in hints"),
@@ -290,6 +293,8 @@ def test_tables_are_replaced_where_they_stand(text: str, rewritten: str) -> None
     ("text", "rewritten"),
     [
         ("current_timestamp", ":_run_time"),
+        ("current_t\u0131mestamp", ":_run_time"),
+        ("`current_t\u0130mestamp`", ":_run_time"),
         ("CURRENT_TIMESTAMP ( )", ":_run_time"),
         ("now(/* then */)", ":_run_time"),
         ("`now`()", ":_run_time"),

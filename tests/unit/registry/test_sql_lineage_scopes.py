@@ -30,6 +30,22 @@ def test_every_relation_in_parentheses_counts(text: str) -> None:
     assert EMAIL in made_of(text)
 
 
+@pytest.mark.parametrize("row", ["((1, 2))", "struct(1, 2)", "(((1, 2)))", "(struct(1, 2))"])
+def test_a_struct_that_is_a_row_of_values_has_unknown_columns(row: str) -> None:
+    """Spark makes a column of each of its fields, so the others move on."""
+    text = (
+        f"SELECT col2 AS z FROM (SELECT * FROM VALUES {row} v, (SELECT 3 AS p, 4 AS c) t"
+        " UNION ALL SELECT * FROM (SELECT id AS a, email AS b FROM silver.people) s,"
+        f" VALUES {row} w)"
+    )
+    assert EMAIL in made_of(text)
+
+
+def test_rows_of_values_are_followed_exactly() -> None:
+    text = "SELECT col2 AS z FROM VALUES (1, upper('a')), (2, ('b')) JOIN silver.people"
+    assert made_of(text) == set()
+
+
 @pytest.mark.parametrize(
     "text",
     [

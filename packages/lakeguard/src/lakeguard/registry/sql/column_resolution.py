@@ -306,9 +306,7 @@ class _Resolver:
         return self._function(node.this, node, scope)
 
     def _inline(self, node: exp.Values, scope: Scope) -> Relation:
-        rows = [
-            row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions
-        ]
+        rows = [_items(row) for row in node.expressions]
         if not rows or any(len(row) != len(rows[0]) for row in rows):
             raise NotModelled
         return Relation(
@@ -369,6 +367,15 @@ def _is_relation(node: exp.Expr) -> bool:
     if any(node.args.get(key) for key in _OF_A_RELATION) or _is_relation(node.this):
         return True
     return not isinstance(node.this, exp.Query | exp.Values)
+
+
+def _items(row: exp.Expr) -> list[exp.Expr]:
+    """The columns of a row of VALUES. Spark also makes columns of the fields of a struct that
+    stands alone, as in ``VALUES ((1, 2))``: that is left to it."""
+    items: list[exp.Expr] = row.expressions if isinstance(row, exp.Tuple) else [row]
+    if len(items) == 1 and isinstance(items[0].unnest(), exp.Tuple | exp.Struct):
+        raise NotModelled
+    return items
 
 
 def _reads(node: exp.Expr, name: str) -> bool:

@@ -20,7 +20,7 @@ from lakeguard.registry.sql.spark_functions import (
     REFUSED,
 )
 from lakeguard.registry.sql.sql_facts import RunTime
-from lakeguard.registry.text.sql_lexing import SqlProblem
+from lakeguard.registry.text.sql_lexing import SqlProblem, word_in_spark
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 
 _BEFORE_PARENTHESIS = frozenset(
@@ -61,7 +61,7 @@ def function_problems(tokens: Sequence[Token], root: exp.Expr) -> Iterator[SqlPr
     yield from _special_texts(tokens)
     for before, token, after in _around(tokens):
         length = token.end + 1 - token.start
-        name = token.text.casefold()
+        name = word_in_spark(token.text)
         if token.start in names or token.token_type is TokenType.STRING:
             continue
         if _is_call(token, after):
@@ -82,7 +82,11 @@ def bare_users(tokens: Sequence[Token], root: exp.Expr) -> Iterator[SqlProblem]:
         return
     named = _name_offsets(root)
     for before, token, after in _around(tokens):
-        if token.text.casefold() != _USER or token.token_type in _STRINGS or token.start in named:
+        if (
+            word_in_spark(token.text) != _USER
+            or token.token_type in _STRINGS
+            or token.start in named
+        ):
             continue
         if not _is_call(token, after) and _stands_alone(before, after):
             hint = "; for a column, write its table before it"
@@ -99,7 +103,7 @@ def _special_texts(tokens: Sequence[Token]) -> Iterator[SqlProblem]:
         if not is_text or _SPECIAL.fullmatch(text) is None:
             continue
         first, last = found[0][0], found[-1][1]
-        typed = first > 0 and tokens[first - 1].text.casefold() in _DATE_WORDS
+        typed = first > 0 and word_in_spark(tokens[first - 1].text) in _DATE_WORDS
         start = tokens[first - typed].start
         problem = f"{text.strip()[:40]!r} is the time of the query"
         hint = "; use current_timestamp() or current_date()"
@@ -111,7 +115,7 @@ def run_times(tokens: Sequence[Token], root: exp.Expr) -> Iterator[RunTime]:
     named = _name_offsets(root)
     padded = [None, *tokens, None, None]
     for before, token, after, last in zip(padded, tokens, padded[2:], padded[3:], strict=False):
-        name = token.text.casefold()
+        name = word_in_spark(token.text)
         if name not in CLOCKS or token.token_type is TokenType.STRING:
             continue
         called = after is not None and after.token_type is TokenType.L_PAREN
@@ -138,7 +142,7 @@ def ambiguous_run_times(
 def called_aggregate(tokens: Sequence[Token]) -> bool:
     """Whether a function that looks at several rows is called."""
     return any(
-        _is_call(token, after) and token.text.casefold() in AGGREGATES
+        _is_call(token, after) and word_in_spark(token.text) in AGGREGATES
         for _, token, after in _around(tokens)
     )
 
@@ -152,7 +156,7 @@ def _is_call(token: Token, after: Token | None) -> bool:
         return False
     if token.token_type is TokenType.IDENTIFIER:
         return True
-    word = token.text.casefold()
+    word = word_in_spark(token.text)
     return word in ALLOWED or (
         _WORD.fullmatch(word) is not None and word not in _BEFORE_PARENTHESIS
     )

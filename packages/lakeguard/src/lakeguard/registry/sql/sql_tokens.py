@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from lakeguard.registry.text.sql_lexing import SqlProblem, SqlRefused
+from lakeguard.registry.text.sql_lexing import SqlProblem, SqlRefused, word_in_spark
 
 MAX_NESTING = 25
 _PREFIXES = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE, TokenType.INTERVAL,
@@ -81,7 +81,7 @@ def _is_identifier_clause(token: Token, following: Token | None) -> bool:
     finds an alias ``identifier`` with a list of columns."""
     calls = following is not None and following.token_type is TokenType.L_PAREN
     named = token.token_type is TokenType.IDENTIFIER
-    return calls and not named and token.text.casefold() == "identifier"
+    return calls and not named and word_in_spark(token.text) == "identifier"
 
 
 def _names_a_dataset(before: Sequence[Token]) -> bool:

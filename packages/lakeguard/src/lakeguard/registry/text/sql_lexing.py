@@ -144,3 +144,14 @@ def refuse_disagreement(spans: list[Opaque], tokens: Iterable[tuple[int, int]]) 
 def _ambiguous(span: Opaque) -> SqlRefused:
     problem = "ambiguous quotes or comments"
     return SqlRefused(SqlProblem(problem, span.start, span.end - span.start))
+
+
+def word_in_spark(text: str) -> str:
+    """The keyword or function that Spark may take a word for. It compares capitals, letter by
+    letter: a dotless i has that of an i, and a long s that of an s."""
+    return text.casefold() if text.isascii() else "".join(map(_small_letter, text))
+
+
+def _small_letter(character: str) -> str:
+    capital = character.upper()
+    return (capital if len(capital) == 1 else character).lower()[0]
