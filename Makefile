@@ -9,11 +9,11 @@ in_two := -n 2 --dist loadgroup --no-loadscope-reorder --durations=20  # ARGS="-
 compile := .venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --quiet $(ARGS)
 
-.PHONY: help setup demo test soak runtimes cloud check docs decisions bench lock clean
+.PHONY: help setup demo test soak exhaustive runtimes cloud check docs decisions bench lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup:  ## virtual environment, Java, packages, Delta jars
 	@$(PYTHON) -S setup/bootstrap.py
@@ -22,11 +22,15 @@ demo: setup  ## one year of flights through the gate, in demo-lake/
 	@$(in_venv)/python -m demo
 
 test: setup  ## what a person runs: everything once, few examples, a little Spark
-	@$(in_venv)/pytest $(in_two) -m "not soak and not runtimes and not cloud" $(ARGS)
+	@$(in_venv)/pytest $(in_two) -m "not (soak or exhaustive or runtimes or cloud)" $(ARGS)
 
-soak: setup  ## the rest: all of Spark, PostgreSQL, faults, chaos, all examples
-	@$(in_venv)/pytest $(in_two) -m "soak or (examples and not runtimes)" \
+soak: setup  ## the rest: all of Spark, PostgreSQL, faults, chaos, more examples
+	@$(in_venv)/pytest $(in_two) -m "(soak or examples) and not (exhaustive or runtimes)" \
 		--hypothesis-profile=steady $(ARGS)
+
+exhaustive: setup  ## soak with every case on every database, and all examples
+	@$(in_venv)/pytest $(in_two) -m "(soak or examples or exhaustive) and not runtimes" \
+		--hypothesis-profile=whole $(ARGS)
 
 runtimes: setup  ## Spark 3.5, Spark Connect and a cluster
 	@.venv/bin/python setup/other_spark.py

@@ -1,7 +1,8 @@
 """What ``make test`` runs, what waits for ``make soak``, and which tests share a worker.
 
-Whatever ``make test`` leaves out, ``make soak`` runs: both together are every test. Generated
-examples run in both, few of them first (``tests/support/examples.py``).
+Whatever ``make test`` leaves out, ``make soak`` runs, and what takes long to repeat, the target
+``exhaustive``: the three together are every test. Generated examples run in all of them, few
+first (``tests/support/examples.py``).
 """
 
 from __future__ import annotations
@@ -36,6 +37,34 @@ BOTH_DATABASES = frozenset(
 """Where SQL differs: ``make test`` runs these on SQLite and on PostgreSQL. The others run on
 SQLite there, and on PostgreSQL in ``make soak``."""
 _TWO_DATABASES = ("contract/", "faults/")
+
+OF_THE_LAKE = frozenset(
+    {
+        "contract/ledger/test_verify_lake.py",
+        "contract/privacy/test_batch_lineage.py",
+        "contract/privacy/test_drifting_tags.py",
+        "contract/privacy/test_earlier_rows.py",
+        "contract/privacy/test_files_past_the_gate.py",
+        "contract/privacy/test_load_columns.py",
+        "contract/privacy/test_restored_tags.py",
+        "contract/privacy/test_tag_propagation.py",
+        "contract/promotion/test_adopt_copies.py",
+        "contract/promotion/test_adopt_tables.py",
+        "contract/promotion/test_adoption.py",
+        "contract/promotion/test_altered_logs.py",
+        "contract/promotion/test_column_lineage.py",
+        "contract/promotion/test_compaction.py",
+        "contract/promotion/test_compaction_of_partitions.py",
+        "contract/promotion/test_damaged_logs.py",
+        "contract/promotion/test_damaged_tables.py",
+        "contract/promotion/test_partitioned_moves.py",
+        "contract/promotion/test_rejected_commits.py",
+        "contract/promotion/test_repaired_logs.py",
+        "contract/promotion/test_replaced_partitions.py",
+        "contract/quarantine/test_quarantine_tables.py",
+    }
+)
+"""About files and lineage rather than the State: on PostgreSQL in ``exhaustive`` alone."""
 
 SMOKE = {
     "test_casts.py": (),
@@ -122,6 +151,9 @@ LONG_TESTS = frozenset(
 )
 """Single ones, of files whose other tests ``make test`` runs."""
 
+_FIRST_SPARK = ("spark/gate/", "spark/runtime/", "property/")
+"""Files of the first of two workers with a JVM; the other one has about as much to do."""
+
 _ORDER = ("e2e", "soak", "faults", "process", "postgres", "property", "migration", "workspace",
           "contract", "cli", "docs", "unit")  # fmt: skip
 """Long tests start first, so that both workers end at about the same time."""
@@ -134,6 +166,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         path = _path(item)
         if path.startswith("cloud/"):
             item.add_marker(pytest.mark.cloud)
+        elif _repeats(item, path):
+            item.add_marker(pytest.mark.exhaustive)
         elif _waits(item, path):
             item.add_marker(pytest.mark.soak)
         if path.startswith("property/") or _is_generated(item):
@@ -141,6 +175,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if several:
             item.add_marker(pytest.mark.xdist_group(_group(item, path)))
     items.sort(key=_rank)
+
+
+def _repeats(item: pytest.Item, path: str) -> bool:
+    return path in OF_THE_LAKE and "postgresql" in _parameters(item)
 
 
 def _waits(item: pytest.Item, path: str) -> bool:
@@ -167,7 +205,9 @@ def _group(item: pytest.Item, path: str) -> str:
     """A JVM for each worker, not more; a file stays together, as do its fixtures."""
     if path.startswith("e2e/"):
         return "e2e"
-    return "spark" if _needs_spark(item, path) else path
+    if _needs_spark(item, path):
+        return "spark" if path.startswith(_FIRST_SPARK) else "more spark"
+    return path
 
 
 def _is_generated(item: pytest.Item) -> bool:

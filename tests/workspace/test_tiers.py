@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.tiers import BOTH_DATABASES, LONG, SMOKE
+from tests.support.tiers import BOTH_DATABASES, LONG, OF_THE_LAKE, SMOKE
 
 TESTS = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("path", sorted(BOTH_DATABASES | LONG))
+@pytest.mark.parametrize("path", sorted(BOTH_DATABASES | LONG | OF_THE_LAKE))
 def test_a_named_file_exists(path: str) -> None:
     assert (TESTS / path).is_file()
 

@@ -17,8 +17,8 @@ from lakeguard_sdk.model.run import Intent, RunPlan, RunResult, failure_of
 from lakeguard_sdk.scheduling.process_identity import this_process
 from openlaketx.publish.commit import commit_publish
 from tests.support.lakes.damaged_logs import (
-    CASES,
     Damage,
+    cases,
     log_of,
     status,
     three_versions,
@@ -45,7 +45,7 @@ def refusal(result: RunResult) -> str:
     return failed.message
 
 
-@pytest.mark.parametrize("damage", CASES)
+@pytest.mark.parametrize("damage", cases(pytest.mark.soak))
 def test_a_damaged_log_is_told_and_undone(client: Client, damage: Damage) -> None:
     damage(log_of(client))
     assert "lakeguard undo bronze.numbers" in refusal(run_by_hand(client, [4]))
@@ -80,7 +80,7 @@ def published(client: Client, plan: RunPlan, intent: Intent) -> RunResult:
         return client.runs.fail_run(plan.ticket, failure_of(error))
 
 
-@pytest.mark.parametrize("damage", CASES)
+@pytest.mark.parametrize("damage", cases(pytest.mark.soak))
 def test_damage_during_a_move_ends_its_run_at_once(client: Client, damage: Damage) -> None:
     plan, intent = begun(client, [4])
     damage(log_of(client))

@@ -13,8 +13,8 @@ from lakeguard.cli.rendering.status import Badge
 from lakeguard_sdk import Client
 from lakeguard_sdk.errors import FileDamaged, TableUnreadable
 from tests.support.lakes.damaged_logs import (
-    CASES,
     Damage,
+    cases,
     log_of,
     status,
     three_versions,
@@ -34,7 +34,7 @@ def table_of(client: Client) -> Path:
     return log_of(client).parent
 
 
-@pytest.mark.parametrize("damage", CASES)
+@pytest.mark.parametrize("damage", cases(pytest.mark.exhaustive))
 def test_spark_reads_a_log_that_was_put_back(
     spark: SparkSession, client: Client, damage: Damage
 ) -> None:

@@ -361,8 +361,11 @@ DAMAGES: tuple[Damage, ...] = (
     file_where_entries_are_kept,
 )
 _QUICK = (gap, truncated_commit, folder_commit, hint_beyond, other_table_id, upgraded_protocol)
-CASES = [
-    pytest.param(damage, id=damage.__name__, marks=() if damage in _QUICK else pytest.mark.soak)
-    for damage in DAMAGES
-]
-"""A few of them for ``make test``, the others for ``make soak``."""
+
+
+def cases(later: pytest.MarkDecorator) -> list[Any]:
+    """A few for ``make test``, the others with a mark."""
+    return [
+        pytest.param(damage, id=damage.__name__, marks=() if damage in _QUICK else later)
+        for damage in DAMAGES
+    ]
