@@ -243,7 +243,8 @@ function that the policy names under `unless masked by`:
 - Constants in the code are not followed: a collected value written into a literal loses its tags.
   `EXECUTE IMMEDIATE … USING` makes literals of a session's variables, so while a session has
   variables, every column with a literal in it is unknown; `DROP TEMPORARY VARIABLE` ends that, also
-  for frames that were made before.
+  for frames that were made before. What a SQL script writes into the text of a view, a function or
+  a setting is a constant as any other.
 - Files of a governed table are its dataset, through whichever interface of Spark they are read.
   They may be of an earlier version or of a blocked run, so what any run of the dataset read counts
   as read. Files of a dataset that was never published are an unknown input, and refused if it

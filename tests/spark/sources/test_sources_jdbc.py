@@ -360,12 +360,14 @@ def test_a_delivered_table_is_read_by_name(
         server.sql(f'CREATE TABLE "{place}"."{name}" AS SELECT 1::bigint AS id')
     server.sql(f'CREATE VIEW "{place}".inner_view AS SELECT * FROM "{place}".silver_people')
     server.sql(f'CREATE VIEW "{place}".people AS SELECT id FROM "{place}".inner_view')
+    server.sql(f'CREATE TABLE "{place}".anyone (id bigint)')
+    server.sql(f'ALTER TABLE "{place}".silver_people INHERIT "{place}".anyone')
     server.sql(f'CREATE TABLE "{place}".lakeguard_delivered (table_name text, dataset text)')
     markers = f'"{place}".lakeguard_delivered'
     server.sql(f"INSERT INTO {markers} VALUES ('silver_people', 'silver.people')")
     if not readable:
         server.sql(f"REVOKE SELECT ON {markers} FROM {READER}")
-    for name in ("silver_people", "people"):
+    for name in ("silver_people", "people", "anyone"):
         found = failure(session, build_of(server, f"{place}.{name}"))
         assert f"{place}.silver_people is a delivered table" in found
         assert "`parents: [silver.people]`" in found

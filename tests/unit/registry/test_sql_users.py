@@ -1,4 +1,4 @@
-"""A bare ``user``: a column where there is one, else a function of the session."""
+"""A bare ``user``: a column where the parents have one, else a function of the session."""
 
 from __future__ import annotations
 
@@ -23,20 +23,24 @@ OF_THE_SESSION = (
     "SELECT id FROM silver.people WHERE upper(user) = 'ROOT'",
     "SELECT user FROM (SELECT json_tuple(email, 'a') FROM silver.people)",
     "SELECT max(user) OVER () AS x FROM silver.people",
+    "SELECT x FROM (SELECT user AS x, explode(array(1)) FROM silver.people) a, (SELECT 1 AS user)",
 )
+AMBIGUOUS = (
+    "SELECT user FROM (SELECT id AS user FROM silver.people)",
+    "WITH t(user) AS (SELECT id FROM silver.people) SELECT user FROM t",
+    "SELECT user FROM silver.people LATERAL VIEW explode(array(1)) e AS user",
+)
+"""Columns here, as a person sees: but not where the columns of a relation are not known."""
 NO_FUNCTION = (
     "SELECT id AS user FROM silver.people",
     "SELECT id user FROM silver.people",
     "SELECT user.id FROM silver.people user",
-    "SELECT user FROM (SELECT id AS user FROM silver.people)",
-    "WITH t(user) AS (SELECT id FROM silver.people) SELECT user FROM t",
-    "SELECT user FROM silver.people LATERAL VIEW explode(array(1)) e AS user",
     "SELECT transform(array(1), user -> user + 1) AS x FROM silver.people",
     "SELECT struct(id AS user).user AS x, 'user' AS y FROM silver.people",
 )
 
 
-@pytest.mark.parametrize("text", OF_THE_SESSION)
+@pytest.mark.parametrize("text", OF_THE_SESSION + AMBIGUOUS)
 def test_the_user_of_the_session_is_refused(text: str) -> None:
     (problem,) = check_sql(text, {PEOPLE}, ["id", "email"])
     assert problem.problem.startswith("user depends on the session")
@@ -55,6 +59,12 @@ def test_a_declared_column_is_no_user_of_the_session(text: str) -> None:
 def test_a_name_that_the_select_gives_is_no_function(text: str) -> None:
     assert check_sql(text, {PEOPLE}, ["id"]) == ()
     assert check_columns(text, {PEOPLE: KnownTable(("id",))}) == ()
+
+
+@pytest.mark.parametrize("text", AMBIGUOUS)
+def test_a_column_of_the_select_is_named_with_its_table(text: str) -> None:
+    (problem,) = check_sql(text, {PEOPLE}, ["id"])
+    assert problem.hint == "; for a column, write its table before it"
 
 
 def test_a_user_of_another_relation_is_no_column_here() -> None:

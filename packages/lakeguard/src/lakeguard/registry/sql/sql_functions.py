@@ -77,9 +77,8 @@ def function_problems(tokens: Sequence[Token], root: exp.Expr) -> Iterator[SqlPr
 
 
 def bare_users(tokens: Sequence[Token], root: exp.Expr) -> Iterator[SqlProblem]:
-    """Every ``user`` without parentheses, which Spark calls unless a relation has such a column."""
-    if _USER in _made_columns(root):
-        return
+    """Every ``user`` without parentheses, which Spark calls unless a relation has such a column.
+    One that is made somewhere in the SELECT may be out of its scope."""
     named = _name_offsets(root)
     for before, token, after in _around(tokens):
         if (

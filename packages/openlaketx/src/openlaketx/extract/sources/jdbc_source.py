@@ -176,11 +176,17 @@ _BESIDE_MARKERS = """
 WITH RECURSIVE below(id) AS (
   SELECT pg_catalog.to_regclass({table})::pg_catalog.oid
   UNION
-  SELECT d.refobjid
-  FROM below JOIN pg_catalog.pg_rewrite r ON r.ev_class = id
-  JOIN pg_catalog.pg_depend d ON d.objid = r.oid
-    AND d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
-  WHERE d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass)
+  SELECT next.id
+  FROM below CROSS JOIN LATERAL (
+    SELECT d.refobjid
+    FROM pg_catalog.pg_rewrite r
+    JOIN pg_catalog.pg_depend d ON d.objid = r.oid
+      AND d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+    WHERE r.ev_class = below.id
+      AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+    UNION ALL
+    SELECT i.inhrelid FROM pg_catalog.pg_inherits i WHERE i.inhparent = below.id
+  ) AS next(id))
 SELECT n.nspname::pg_catalog.text AS place, c.relname::pg_catalog.text AS name,
        pg_catalog.has_schema_privilege(n.oid, 'usage')
        AND pg_catalog.has_table_privilege(m.oid, 'select') AS is_readable
@@ -189,8 +195,9 @@ JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_class m ON m.relnamespace = n.oid AND m.relname = {markers}
 WHERE pg_catalog.split_part(c.relname, '_', 1) IN ({layers})
 """
-"""The table, or the tables below the view, that may be delivered: by schema and name. Functions of
-the schemas that a source searches do not take the place of PostgreSQL's own."""
+"""The table, the tables below the view, and those that inherit from them, that may be delivered: by
+schema and name. Functions of the schemas that a source searches do not take the place of
+PostgreSQL's own."""
 
 
 def read_jdbc(
