@@ -74,7 +74,17 @@ def ordered(rows: list[Row]) -> list[str]:
     return sorted(repr(sorted(row.items())) for row in rows)
 
 
-@pytest.mark.parametrize("kind", CHOSEN, ids=str)
+_LONG = (LoadType.INCREMENTAL, LoadType.SNAPSHOT, LoadType.SCD2)
+"""They write as CDC does."""
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, id=str(kind), marks=pytest.mark.exhaustive if kind in _LONG else ())
+        for kind in CHOSEN
+    ],
+)
 def test_a_load_makes_the_same_rows_as_in_a_folder(
     kind: LoadType, in_store: Path, spark: SparkSession
 ) -> None:

@@ -97,7 +97,16 @@ def assert_whole(table: LoadedTable, versions: int) -> None:
     assert table.client.ledger.verify(replay=True).findings == ()
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+_LONG = ("silent", "trickled")
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(fault, marks=pytest.mark.exhaustive if fault in _LONG else ())
+        for fault in FAULTS
+    ],
+)
 def test_every_batch_arrives_once(fault: str, in_store: Path, proxy: StoreProxy) -> None:
     """The first batch makes the table, the second is merged into it."""
     table = LoadedTable(in_store, VARIANTS[LoadType.INCREMENTAL]["parts"], COLUMNS)
