@@ -149,10 +149,7 @@ class Queries(Values):
             alias = self._alias() if self._maybe(0.5) else ""
             return f"{name} {alias}".strip(), self._under(columns, alias or name)
         if kind == "values":
-            alias = self._alias()
-            return f"VALUES ('a', 'b'), ('c', 'd') AS {alias}(a, email)", self._under(
-                [Column("a", TEXT), Column("email", TEXT)], alias
-            )
+            return self._inline()
         if kind == "function":
             alias = self._alias() if self._maybe(0.5) else ""
             return f"range(3) {alias}".strip(), self._under([Column("id", TEXT)], alias)
@@ -174,6 +171,18 @@ class Queries(Values):
             names = ", ".join(each.name for each in columns)
             return f"{name} AS {alias}({names})", self._under(columns, alias)
         return f"{name} {alias}", self._under(columns, alias)
+
+    def _inline(self) -> tuple[str, list[Column]]:
+        alias = self._alias()
+        if self._maybe(0.6):
+            columns = [Column("a", TEXT), Column("email", TEXT)]
+            return f"VALUES ('a', 'b'), ('c', 'd') AS {alias}(a, email)", self._under(
+                columns, alias
+            )
+        self.modelled = False
+        row = self.chance.choice(("(('a', 'b'))", "struct('a', 'b')", "(struct('a', 'b'))"))
+        columns = [Column("col1", TEXT), Column("col2", TEXT)]
+        return f"VALUES {row} AS {alias}", self._under(columns, alias)
 
     def _in_parentheses(self, depth: int) -> tuple[str, list[Column]]:
         """A join, or one relation; names inside are seen outside."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.registry.test_sql_lineage_names import EVERYTHING, made_of
+from lakeguard.registry.sql.sql_builds import check_columns
+from tests.unit.registry.test_sql_lineage_names import EVERYTHING, TABLES, made_of
 
 EMAIL = "silver.people.email"
 PEOPLE = "(SELECT email AS e FROM silver.people)"
@@ -39,6 +40,12 @@ def test_a_struct_that_is_a_row_of_values_has_unknown_columns(row: str) -> None:
         f" VALUES {row} w)"
     )
     assert EMAIL in made_of(text)
+
+
+def test_an_alias_after_a_value_is_that_of_the_relation() -> None:
+    text = "SELECT v.col2 AS z FROM (VALUES struct('a', 'b') AS v)"
+    assert made_of(text) == EVERYTHING
+    assert check_columns(text, TABLES) == ()
 
 
 def test_rows_of_values_are_followed_exactly() -> None:

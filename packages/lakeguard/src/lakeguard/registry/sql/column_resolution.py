@@ -371,9 +371,10 @@ def _is_relation(node: exp.Expr) -> bool:
 
 def _items(row: exp.Expr) -> list[exp.Expr]:
     """The columns of a row of VALUES. Spark also makes columns of the fields of a struct that
-    stands alone, as in ``VALUES ((1, 2))``: that is left to it."""
+    stands alone, as in ``VALUES ((1, 2))``: that is left to it. So is an alias after a row without
+    parentheses, which is that of the relation, and the parser takes for the value's."""
     items: list[exp.Expr] = row.expressions if isinstance(row, exp.Tuple) else [row]
-    if len(items) == 1 and isinstance(items[0].unnest(), exp.Tuple | exp.Struct):
+    if len(items) == 1 and isinstance(items[0].unnest(), exp.Tuple | exp.Struct | exp.Alias):
         raise NotModelled
     return items
 
