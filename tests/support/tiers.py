@@ -16,7 +16,6 @@ _TESTS = Path(__file__).parents[1]
 
 BOTH_DATABASES = frozenset(
     {
-        "contract/ledger/test_rebuild.py",
         "contract/ledger/test_relay.py",
         "contract/ledger/test_seed_views.py",
         "contract/ledger/test_verify_tasks.py",
@@ -145,6 +144,8 @@ LONG = frozenset(
 LONG_TESTS = frozenset(
     {
         "test_a_killed_compaction",
+        "test_a_killed_maintenance",
+        "test_a_killed_reaper",
         "test_a_worker_killed_at_every_step",
         "test_rows_that_break_all_rules_are_blocked_by_each[spark]",
     }
