@@ -39,14 +39,14 @@ def in_turns(
 
 
 def against_bare(
-    label: str, pairs: Sequence[tuple[float, float]], bar: float | None
+    label: str, pairs: Sequence[tuple[float, float]], bar: float | None, note: str = ""
 ) -> list[Figure]:
     """Seconds of both sides, and both ratios: the worse has to keep the bar, so each has it."""
     ours, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     name = "guarded run / bare Delta append"
     return [
-        Figure(f"{name}, {label}, medians", median(ours) / median(theirs), "x", bar),
-        Figure(f"{name}, {label}, minima", min(ours) / min(theirs), "x", bar),
+        Figure(f"{name}, {label}, medians", median(ours) / median(theirs), "x", bar, note=note),
+        Figure(f"{name}, {label}, minima", min(ours) / min(theirs), "x", bar, note=note),
         Figure(f"guarded run, {label}", median(ours), "s"),
         Figure(f"bare Delta append, {label}", median(theirs), "s"),
     ]
