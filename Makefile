@@ -29,7 +29,7 @@ soak: setup  ## the rest: all of Spark, PostgreSQL, faults, chaos, more examples
 		--hypothesis-profile=steady $(ARGS)
 
 exhaustive: setup  ## soak with every case on every database, and all examples
-	@$(in_venv)/pytest $(in_two) -m "(soak or examples or exhaustive) and not runtimes" \
+	@$(in_venv)/pytest $(in_two) -m "(soak or examples or exhaustive) and not (runtimes or cloud)" \
 		--hypothesis-profile=whole $(ARGS)
 
 runtimes: setup  ## Spark 3.5, Spark Connect and a cluster

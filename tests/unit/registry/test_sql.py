@@ -132,6 +132,11 @@ def test_one_select_over_parents_passes(text: str) -> None:
             "may be a column",
         ),
         (
+            "select current_t\u0131mestamp from (select b as current_t\u0131mestamp from bronze.x)",
+            "current_t",
+            "may be a column",
+        ),
+        (
             "select * from (select * from bronze.x) tablesample (10 percent)",
             "tablesample",
             "TABLESAMPLE is random",

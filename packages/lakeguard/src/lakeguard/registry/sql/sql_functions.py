@@ -178,29 +178,25 @@ def _name_offsets(root: exp.Expr) -> set[int]:
 
 
 def _made_columns(root: exp.Expr) -> set[str]:
-    """Folded names that the SELECT gives to columns, except to what the name alone stands for."""
+    """Words for the names that the SELECT gives to columns, except to a clock of that name."""
     names: set[str] = set()
     for node in root.find_all(exp.Alias, exp.Aliases, exp.TableAlias, exp.Lambda):
         match node:
             case exp.Alias():
-                same = {each.casefold() for each in _names_alone(node.this.unnest())}
-                names |= {node.alias.casefold()} - same
+                names |= {word_in_spark(node.alias)} - _clock_names(node.this.unnest())
             case exp.Aliases():
-                names |= {alias.name.casefold() for alias in node.expressions}
+                names |= {word_in_spark(alias.name) for alias in node.expressions}
             case exp.TableAlias():
-                names |= {column.name.casefold() for column in node.columns}
+                names |= {word_in_spark(column.name) for column in node.columns}
             case exp.Lambda():
-                names |= {parameter.name.casefold() for parameter in node.expressions}
+                names |= {word_in_spark(parameter.name) for parameter in node.expressions}
     return names
 
 
-def _names_alone(node: exp.Expr) -> Sequence[str]:
-    match node:
-        case exp.Column() if len(node.parts) == 1 and node.name.casefold() == _USER:
-            return (_USER,)
-        case exp.CurrentDate() | exp.CurrentTimestamp():
-            return node.sql_names()
-    return ()
+def _clock_names(node: exp.Expr) -> set[str]:
+    if isinstance(node, exp.CurrentDate | exp.CurrentTimestamp):
+        return {name.casefold() for name in node.sql_names()}
+    return set()
 
 
 def _alias_offsets(root: exp.Expr) -> set[int]:
