@@ -229,6 +229,8 @@ function that the policy names under `unless masked by`:
   capital and small letters do not match one to one, such as `straße` or a Greek name with a sigma.
   An unknown column, and one that is declared but not in the SELECT, inherits the tags of all
   inputs.
+- A run of a SQL build also reports what Spark's analysed plan of the SELECT shows: a column
+  inherits the tags of both readings. Spark Connect shows no plans, so there the text counts alone.
 - For a Python build, a published DataFrame and a target's transform, lineage is taken from Spark's
   analysed plan, where the files of a version are that version: renamed, joined, aggregated and
   computed columns, views and caches are followed.

@@ -349,3 +349,34 @@ def test_a_policy_says_whether_an_unknown_input_may_be_promoted(
     assert check.outcome is (Outcome.FAIL if outside else Outcome.PASS)
     if outside:
         assert check.message == "unknown input: rows created by the program"
+
+
+def test_a_select_carries_the_tags_of_its_text_and_of_the_plan(tmp_path: Path) -> None:
+    select = built(f"SELECT n FROM {NUMBERS}")
+    client = started(tmp_path, select, gold())
+    assert publish(client, made_of((version(client), "n", ()))).version == 1
+    assert gold_check(client).outcome is Outcome.PASS
+    assert publish(client, from_mail(client)).version == 2
+    assert gold_check(client).message == "column n derives from bronze.numbers.mail, tagged pii"
+
+
+def test_a_plan_does_not_clear_what_the_text_of_a_select_shows(tmp_path: Path) -> None:
+    client = started(tmp_path, built(f"SELECT length(mail) AS n FROM {NUMBERS}"), gold())
+    assert publish(client, made_of((version(client), "n", ()))).version == 1
+    assert gold_check(client).outcome is Outcome.FAIL
+
+
+def test_a_column_of_a_select_that_the_plan_does_not_show_is_unknown(tmp_path: Path) -> None:
+    client = started(tmp_path, built(f"SELECT n FROM {NUMBERS}"), gold())
+    assert publish(client, BatchLineage(columns=(), read=(version(client),))).version == 1
+    assert gold_check(client).outcome is Outcome.FAIL
+
+
+def test_a_select_is_masked_if_text_and_plan_say_so(tmp_path: Path) -> None:
+    policy = promise(PolicyType.PII, "forbid tag:pii unless masked by [sha2]", **IN_GOLD)
+    select = built(f"SELECT length(sha2(mail, 256)) AS n FROM {NUMBERS}")
+    client = started(tmp_path, select, gold(), policy=policy)
+    assert publish(client, from_mail(client, "sha2")).version == 1
+    assert gold_check(client).outcome is Outcome.PASS
+    assert publish(client, from_mail(client)).version == 2
+    assert gold_check(client).outcome is Outcome.FAIL

@@ -14,6 +14,7 @@ from lakeguard_sdk.model.evidence import InputVersion, SourcePosition
 from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.model.run import FrameBuild, PythonBuild, RunPlan, SqlBuild
 from lakeguard_sdk.types.schema import TableSchema
+from openlaketx.engine.spark.runtime import runtime_of
 from openlaketx.extract.frame_lineage import Reads, frame_lineage
 
 Order = tuple[tuple[str, ...], ...]
@@ -65,7 +66,7 @@ class Batch:
     origin: SparkSession | None = None
     """The session of the program that made the frame, if it is another one."""
     lineage: BatchLineage | None = None
-    """What the columns are made of; None if the control plane derives it from the build's text."""
+    """What the columns are made of, by Spark's plan; None if it is not visible, or for a source."""
     stream: BatchLineage | None = None
     """For a micro-batch: what its streaming frame is made of."""
     texts: PlainTexts | None = None
@@ -85,10 +86,12 @@ class ProgramFrame(NamedTuple):
 
 
 def with_lineage(batch: Batch, plan: RunPlan) -> Batch:
-    """The batch with its lineage, where no text of a definition shows it: builds in Python, frames
-    of a program, and what the target's transform makes of inputs."""
-    by_text = isinstance(plan.build, SqlBuild) and not plan.transform
-    if by_text or not isinstance(plan.build, SqlBuild | PythonBuild | FrameBuild):
+    """The batch with its lineage by Spark's plan, unless it comes from a source. Where the plan is
+    not visible, the control plane has only the text of a SELECT."""
+    if not isinstance(plan.build, SqlBuild | PythonBuild | FrameBuild):
+        return batch
+    is_select = isinstance(plan.build, SqlBuild) and not plan.transform
+    if is_select and not runtime_of(batch.frame).shows_plans:
         return batch
     lineage = frame_lineage(batch.frame, batch.reads, batch.origin)
     if batch.stream is not None:

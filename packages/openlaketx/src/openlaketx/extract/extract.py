@@ -131,6 +131,7 @@ def read_sql(
         return None
     for name, pinned in frames.items():
         pinned.createOrReplaceTempView(name)
+        reads.add_input(build.views[name], name)
     parameters = typed_parameters(build.parameters)
     frame = query(session, build.text, dataset, parameters=parameters, as_of=as_of)
     for name in frames:

@@ -20,7 +20,8 @@ from lakeguard_sdk.model.lineage import (
 from lakeguard_sdk.model.run import InputPin
 from lakeguard_sdk.storage.storage import table_uri
 from openlaketx.engine.spark.analysed_plan import Scan
-from openlaketx.engine.spark.plan_lineage import Origins, PlanLineage, Source, plan_lineage
+from openlaketx.engine.spark.column_origins import Origins, Source
+from openlaketx.engine.spark.plan_lineage import PlanLineage, plan_lineage
 from openlaketx.engine.spark.runtime import runtime_of
 
 _NOT_UNDERSTOOD = "a plan that is not understood"
@@ -37,6 +38,7 @@ class Reads:
     _columns: dict[InputVersion, tuple[str, ...]] = field(default_factory=dict)
     """Declared columns of the versions."""
     _views: dict[str, InputVersion] = field(default_factory=dict)
+    _inputs: dict[str, InputVersion] = field(default_factory=dict)
     _silent: set[str | InputVersion] = field(default_factory=set)
     """Files, and whole versions, whose paths tell nothing of the rows."""
 
@@ -58,6 +60,10 @@ class Reads:
         """The SELECT has the columns of the version, which was added, in their order."""
         self._views[text] = pin.input
 
+    def add_input(self, pin: InputPin, name: str) -> None:
+        """The SELECT of a definition reads the version, which was added, as the view ``name``."""
+        self._inputs[name] = pin.input
+
     @property
     def versions(self) -> tuple[InputVersion, ...]:
         return tuple(self._columns)
@@ -66,6 +72,11 @@ class Reads:
     def views(self) -> Mapping[str, Sequence[str]]:
         """Their texts, with the columns of their versions."""
         return {text: self._columns[version] for text, version in self._views.items()}
+
+    @property
+    def inputs(self) -> Mapping[str, Sequence[str]] | None:
+        """The views of the SELECT, with the columns of their versions; None for a program."""
+        return {name: self._columns[each] for name, each in self._inputs.items()} or None
 
     def has(self, version: InputVersion, source: Source) -> bool:
         """Whether all values of the source are of the declared column of its name, or of none."""
@@ -78,7 +89,7 @@ class Reads:
     def versions_of(self, scan: Scan) -> frozenset[InputVersion]:
         """The versions that a scan may read: one, or those that have all its files."""
         if scan.view:
-            return frozenset({self._views[scan.view]})
+            return frozenset({(self._views | self._inputs)[scan.view]})
         paths = frozenset(scan.paths)
         if scan.commit is not None and len(paths) == 1:
             found = self._commits.get((scan.paths[0], scan.commit))
@@ -112,7 +123,7 @@ def _followed(frame: DataFrame, reads: Reads, origin: SparkSession) -> PlanLinea
     if plan is None:
         return None
     try:
-        found = plan_lineage(plan, reads.views)
+        found = plan_lineage(plan, reads.views, reads.inputs)
     except _UNREADABLE:  # a plan of another shape than expected
         return None
     return found if len(found.columns) == len(frame.columns) else None

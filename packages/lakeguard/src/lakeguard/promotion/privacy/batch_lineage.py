@@ -61,12 +61,42 @@ def received_lineage(
     if isinstance(plan.build, QuarantineBuild):
         return _of_quarantined(tx, run, plan.build, live)
     if not needs_lineage(plan):
-        return _of_select(tx, run, live) if isinstance(plan.build, SqlBuild) else None
+        return _of_sql(tx, run, live, reported) if isinstance(plan.build, SqlBuild) else None
     pins = tuple(pin.input for pin in plan.pins) or tuple(_parents(tx, run.dataset.definition))
     found = reported or unknown_lineage(live.names, pins, UNREPORTED)
     _require_versions(tx, run, found)
     found = _complete(found, live, pins)
     return with_governed_files(tx, context, run, found)
+
+
+def _of_sql(
+    tx: Transaction, run: OpenRun, live: TableSchema, reported: BatchLineage | None
+) -> BatchLineage:
+    """What the text of the SELECT shows, and what Spark's plan shows besides: where the two are
+    read differently, a column carries the tags of both. Some runs cannot see the plan."""
+    shown = _of_select(tx, run, live)
+    if reported is None:
+        return shown
+    _require_versions(tx, run, reported)
+    planned = _complete(reported, live, shown.read)
+    editions = Editions(tx)
+    columns = []
+    for one, other in zip(shown.columns, planned.columns, strict=True):
+        folded = (
+            item.model_copy(update={"column": item.column.casefold()}) for item in other.sources
+        )
+        sources = latest_sources((*one.sources, *folded), editions)
+        columns.append(
+            one.model_copy(update={"sources": sources, "unknown": one.unknown or other.unknown})
+        )
+    return shown.model_copy(
+        update={
+            "columns": tuple(columns),
+            "inputs": tuple(dict.fromkeys((*shown.inputs, *planned.inputs))),
+            "read": planned.read,
+            "outside": planned.outside,
+        }
+    )
 
 
 def _of_select(tx: Transaction, run: OpenRun, live: TableSchema) -> BatchLineage:

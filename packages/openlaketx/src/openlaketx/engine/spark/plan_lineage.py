@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from lakeguard_sdk.model.lineage import ROWS_OF_DATABASE, ROWS_OF_PROGRAM
 from openlaketx.engine.spark.analysed_plan import (
@@ -24,6 +24,14 @@ from openlaketx.engine.spark.analysed_plan import (
     plans_in,
     tree_of,
 )
+from openlaketx.engine.spark.column_origins import (
+    ANY_FILE,
+    NOTHING,
+    UNKNOWN,
+    Origins,
+    Source,
+    union,
+)
 
 _CLEAN_LEAVES = ("Range", "OneRowRelation")
 _PASSES_ON = frozenset({
@@ -33,11 +41,10 @@ _PASSES_ON = frozenset({
     "Tail", "UnresolvedHint",
 })  # fmt: skip
 """Operators that choose, order or name rows, and change no value."""
+_INLINE_TABLES = ("LocalRelation", "ResolvedInlineTable")
 _ONE_SIDE = ("LeftSemi$", "LeftAnti$")
 _LEAF_WORDS = {
-    **dict.fromkeys(
-        ("LocalRelation", "LogicalRDD", "ExternalRDD", "ResolvedInlineTable"), ROWS_OF_PROGRAM
-    ),
+    **dict.fromkeys((*_INLINE_TABLES, "LogicalRDD", "ExternalRDD"), ROWS_OF_PROGRAM),
     **dict.fromkeys(("StreamingRelation", "StreamingRelationV2"), "a streaming source"),
 }
 _FILE_LEAVES = ("LogicalRelation", "DataSourceV2Relation")
@@ -59,53 +66,17 @@ _CODE_OF_THE_PROGRAM = re.compile(
 )
 """Functions and operators that run code of the program, by the name of their class."""
 _MADE_OF_NOTHING = frozenset({
-    "CreateArray", "CreateMap", "CreateNamedStruct", "CumeDist", "CurrentCatalog", "CurrentDate",
-    "CurrentDatabase", "CurrentTimeZone", "CurrentTimestamp", "CurrentUser", "EulerNumber",
-    "InputFileBlockLength", "InputFileBlockStart", "Literal", "LocalTimestamp",
-    "MonotonicallyIncreasingID", "NamedLambdaVariable", "Now", "Pi", "RowNumber",
+    "CommonExpressionRef", "CreateArray", "CreateMap", "CreateNamedStruct", "CumeDist",
+    "CurrentCatalog", "CurrentDate", "CurrentDatabase", "CurrentTimeZone", "CurrentTimestamp",
+    "CurrentUser", "EulerNumber", "InputFileBlockLength", "InputFileBlockStart", "Literal",
+    "LocalTimestamp", "MonotonicallyIncreasingID", "NamedLambdaVariable", "Now", "Pi", "RowNumber",
     "SparkPartitionID", "Uuid", "WindowSpecDefinition",
 })  # fmt: skip
-"""Expressions without arguments whose value is of no column. Others, such as a variable of the
-session, may hold anything."""
+"""Expressions without arguments whose value is of no column; a common expression is an argument of
+the one that has references to it. Others, such as a variable of the session, may hold anything."""
 _FILE_FACTS = frozenset({"file_path", "file_name", "file_size", "file_modification_time"})
 _FILE_NAME = "InputFileName"
 _NO_VALUE = "RaiseError"
-
-
-class Source(NamedTuple):
-    """A column of a scan, and the masking functions applied to it."""
-
-    scan: Scan
-    column: str
-    through: frozenset[str] = frozenset()
-    is_of_file: bool = False
-    """Whether it is a fact of the row's file, such as its path, instead of a value in it."""
-
-
-@dataclass(frozen=True)
-class Origins:
-    """What a value is made of."""
-
-    sources: frozenset[Source] = frozenset()
-    unknown: bool = False
-    of_any_file: bool = False
-    """Whether it is a fact of whichever file Spark reads at the moment."""
-
-    def __or__(self, other: Origins) -> Origins:
-        return Origins(
-            self.sources | other.sources,
-            self.unknown or other.unknown,
-            self.of_any_file or other.of_any_file,
-        )
-
-    def through(self, names: frozenset[str]) -> Origins:
-        if not names or not self.sources:
-            return self
-        passed = (source._replace(through=source.through | names) for source in self.sources)
-        return Origins(frozenset(passed), self.unknown, self.of_any_file)
-
-
-NOTHING, UNKNOWN, ANY_FILE = Origins(), Origins(unknown=True), Origins(of_any_file=True)
 
 
 @dataclass(frozen=True)
@@ -118,12 +89,19 @@ class PlanLineage:
     """Leaves that are no scans of files."""
 
 
-def plan_lineage(plan: AnalysedPlan, views: Mapping[str, Sequence[str]]) -> PlanLineage:
+def plan_lineage(
+    plan: AnalysedPlan,
+    views: Mapping[str, Sequence[str]],
+    inputs: Mapping[str, Sequence[str]] | None = None,
+) -> PlanLineage:
     """``views`` are the texts of views that stand for versions, with the columns of the versions.
+
+    ``inputs`` are the names of such views for the SELECT of a definition. No program had a hand in
+    its session: a view has the rows of its input, and rows of VALUES are literals of the SELECT.
 
     Raises ValueError, KeyError or the like if the plan cannot be read.
     """
-    reader = _PlanReader(plan, views)
+    reader = _PlanReader(plan, views, inputs)
     rows = reader.rows(tree_of(json.loads(plan.text)), {})
     columns = tuple(reader.with_files(rows.origins(attribute)) for attribute in plan.output)
     return PlanLineage(columns, frozenset(reader.scanned), frozenset(reader.outside))
@@ -144,19 +122,12 @@ class _Rows:
 
     @property
     def everything(self) -> Origins:
-        return _union(self.columns.values()) | (NOTHING if self.order is not None else self.rest)
+        return union(self.columns.values()) | (NOTHING if self.order is not None else self.rest)
 
     def at(self, index: int) -> Origins:
         if self.order is None or index >= len(self.order):
             return self.everything | UNKNOWN
         return self.origins(self.order[index])
-
-
-def _union(found: Iterable[Origins]) -> Origins:
-    result = NOTHING
-    for item in found:
-        result = result | item
-    return result
 
 
 _Outer = Mapping[int, Origins]
@@ -168,10 +139,17 @@ class _PlanReader:
 
     plan: AnalysedPlan
     views: Mapping[str, Sequence[str]]
+    inputs: Mapping[str, Sequence[str]] | None
     scanned: set[Scan] = field(default_factory=set)
     outside: set[str] = field(default_factory=set)
     shared: dict[int, _Rows] = field(default_factory=dict)
     """Rows of common table expressions."""
+    conditions: list[Origins] | None = None
+    """Of the filters and joins below a subquery that makes a value: they decide on it."""
+
+    @property
+    def _is_select(self) -> bool:
+        return self.inputs is not None and not self.plan.has_variables
 
     def rows(self, tree: Tree, outer: _Outer) -> _Rows:
         if tree.kind == "WithCTE":
@@ -182,6 +160,7 @@ class _PlanReader:
             return self._leaf(tree)
         if tree.kind in _PASSES_ON and len(below) == 1:
             self._read_subqueries(tree.node, below[0], outer)
+            self._read_condition(tree.node.get("condition"), below[0], outer)
             return below[0]
         operator = _OPERATORS.get(tree.kind)
         if operator is None:
@@ -190,7 +169,7 @@ class _PlanReader:
 
     def _mixed(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         """Every column from everything below, and unknown if code of the program makes it."""
-        everything = _union(rows.everything for rows in below)
+        everything = union(rows.everything for rows in below)
         if _CODE_OF_THE_PROGRAM.search(tree.kind):
             everything = everything | UNKNOWN
         self._read_subqueries(tree.node, _Rows({}, None), outer)
@@ -201,7 +180,7 @@ class _PlanReader:
             shared = self.shared[int(tree.node["cteId"])]
             order = tree.attributes("output")
             return _Rows({each: shared.at(i) for i, each in enumerate(order)}, order)
-        if tree.kind in _CLEAN_LEAVES:
+        if tree.kind in _CLEAN_LEAVES or (self._is_select and tree.kind in _INLINE_TABLES):
             order = tree.attributes("output") if "output" in tree.node else []
             return _Rows(dict.fromkeys(order, NOTHING), order)
         if "output" not in tree.node:
@@ -238,9 +217,9 @@ class _PlanReader:
         if tree.kind == "OuterReference":
             return self.value(tree_of(tree.node["e"]), rows, outer)
         parts, plan = _values_of(tree), tree.node.get("plan")
-        found = _union(self.value(child, rows, outer) for child in parts)
+        found = union(self.value(child, rows, outer) for child in parts)
         if isinstance(plan, list):
-            found = found | self._subquery(plan, rows, outer).everything
+            found = found | self._subquery_value(plan, rows, outer)
         elif not parts:
             found = self._without_arguments(tree)
         if tree.kind == _NO_VALUE:
@@ -262,6 +241,16 @@ class _PlanReader:
             return inner
         return _Rows({each: inner.origins(each) for each in inner.order}, inner.order)
 
+    def _subquery_value(self, plan: list[Node], rows: _Rows, outer: _Outer) -> Origins:
+        above, self.conditions = self.conditions, []
+        shown = self._subquery(plan, rows, outer).everything
+        found, self.conditions = shown | union(self.conditions), above
+        return found
+
+    def _read_condition(self, node: Any, rows: _Rows, outer: _Outer) -> None:
+        if self.conditions is not None and node:
+            self.conditions.append(self.value(tree_of(node), rows, outer))
+
     def _read_subqueries(self, node: Any, rows: _Rows, outer: _Outer) -> None:
         """Scans below conditions count as read, and make no value."""
         for plan in plans_in(node):
@@ -279,15 +268,19 @@ class _PlanReader:
     def view(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         """A view that stands for a version has the version's columns, under whichever names, also
         where its text holds their values as literals."""
-        rows, text = below[0], str((tree.node.get("desc") or {}).get("viewText"))
-        names = self.views.get(text)
+        rows, described = below[0], tree.node.get("desc") or {}
+        key = str(described.get("viewText"))
+        names = self.views.get(key)
+        if names is None and self.inputs is not None:
+            key = str(described["identifier"]["table"])
+            names = self.inputs.get(key)
         if names is None:
             return rows
-        scan = Scan((), view=text)
+        scan = Scan((), view=key)
         self.scanned.add(scan)
         found = [Origins(frozenset({Source(scan, name)})) for name in names]
         if rows.order is None or len(rows.order) != len(names):
-            return _Rows({}, None, _union(found) | rows.everything)
+            return _Rows({}, None, union(found) | rows.everything)
         return _Rows(dict(zip(rows.order, found, strict=True)), rows.order)
 
     def project(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
@@ -326,6 +319,7 @@ class _PlanReader:
         left, right = below
         both = _Rows({**left.columns, **right.columns}, None, left.rest | right.rest)
         self._read_subqueries(tree.node.get("condition"), both, outer)
+        self._read_condition(tree.node.get("condition"), both, outer)
         kind = json.dumps(tree.node.get("joinType"))
         if "Existence" in kind:
             return _Rows({}, None, left.everything | right.everything)
@@ -345,10 +339,14 @@ class _PlanReader:
         """By position; the ids are those of the first branch."""
         first = below[0]
         if any(rows.order is None for rows in below):
-            return _Rows({}, None, _union(rows.everything for rows in below) | UNKNOWN)
+            return _Rows({}, None, union(rows.everything for rows in below) | UNKNOWN)
         order = list(first.order or ())
-        found = {each: _union(rows.at(i) for rows in below) for i, each in enumerate(order)}
+        found = {each: union(rows.at(i) for rows in below) for i, each in enumerate(order)}
         return _Rows(found, order)
+
+    def except_rows(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+        """The second branch leaves rows out, and makes no value."""
+        return below[0]
 
     def shared_rows(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         self.shared[int(tree.node["id"])] = below[0]
@@ -359,7 +357,7 @@ _Operator = Callable[[_PlanReader, Tree, Sequence[_Rows], _Outer], _Rows]
 _OPERATORS: Mapping[str, _Operator] = {
     "Aggregate": _PlanReader.aggregate,
     "CTERelationDef": _PlanReader.shared_rows,
-    "Except": _PlanReader.set_operation,
+    "Except": _PlanReader.except_rows,
     "Expand": _PlanReader.expand,
     "Generate": _PlanReader.generate,
     "Intersect": _PlanReader.set_operation,
