@@ -22,6 +22,7 @@ from lakeguard.state.health_check import set_damaged_apart
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.errors import StateMissing
 from lakeguard_sdk.model.notifications import Topic
+from lakeguard_sdk.security.outbound import use_outbound
 from lakeguard_sdk.security.secret_references import use_store
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
     """All ports over one State; with a ticket, only those that a run may use."""
     context = _context(settings, database)
     use_store(settings.secrets.command)
+    use_outbound(settings.outbound.rules)
     reader = _reader(context, settings.lake, settings.check_files)
     runs = _runs(context)
     if ticket is not None:

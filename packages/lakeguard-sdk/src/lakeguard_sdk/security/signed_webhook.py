@@ -13,6 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from lakeguard_sdk.http_logging import unlogged
+from lakeguard_sdk.security.outbound import outbound_client
 
 if TYPE_CHECKING:
     import httpx
@@ -92,11 +93,9 @@ class SignedPost:
 
     def _client(self, seconds: float) -> httpx.Client:
         """No proxy and only the system's certificates, regardless of the environment."""
-        import httpx  # slow to load, and most commands send nothing
-
         secure = self.url.lower().startswith("https:")
         trust = ssl.create_default_context() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        return httpx.Client(verify=trust, timeout=seconds, trust_env=False, follow_redirects=False)
+        return outbound_client(timeout=seconds, verify=trust)
 
     def _asked(self, client: httpx.Client, most: int) -> Answer | NoAnswer:
         import httpx

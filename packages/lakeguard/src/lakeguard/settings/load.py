@@ -42,6 +42,7 @@ from lakeguard.settings.settings import (
     FileCheck,
     InboxSettings,
     MaintenanceSettings,
+    OutboundSettings,
     SecretsSettings,
     Settings,
     StorageSettings,
@@ -50,6 +51,7 @@ from lakeguard.settings.settings import (
 from lakeguard.settings.settings_text import SettingsText
 from lakeguard_sdk.core.did_you_mean import did_you_mean
 from lakeguard_sdk.errors import NoProject
+from lakeguard_sdk.security.outbound import parse_network
 from lakeguard_sdk.security.secret_values import is_sensitive_key, looks_secret
 from lakeguard_sdk.storage.clouds import CLOUDS
 from lakeguard_sdk.storage.storage import LAKE_SCHEMES
@@ -60,7 +62,7 @@ DEFAULT_ENV = "dev"
 TOP_KEYS = ("default_env", "env", "alerts", "events", "inbox")
 ENV_KEYS = (
     "lake", "database", "schema", "password", "organisation", "spark", "maintenance", "alerts",
-    "events", "dispatch", "inbox", "check_files", "secrets", "storage",
+    "events", "dispatch", "inbox", "check_files", "secrets", "storage", "outbound",
 )  # fmt: skip
 DEFAULT_DATABASE = "sqlite:.lakeguard/state.db"
 SERVER_FILES = ("sslcert", "sslkey", "sslrootcert")
@@ -126,6 +128,7 @@ class _Reader(SettingsText):
             event_channels=self._event_channels(table, where),
             inbox=self._inbox(table, where),
             secrets=self._secrets(table, f"{where}.secrets"),
+            outbound=self._outbound(table, f"{where}.outbound"),
         )
 
     def _lake(self, table: Mapping[str, Any], key: str) -> str:
@@ -304,6 +307,24 @@ class _Reader(SettingsText):
         if any(looks_secret(word) or "\0" in word for word in command):
             raise self.error(f"{where}.command: looks like a secret; remove it from this file")
         return SecretsSettings(command=tuple(command))
+
+    def _outbound(self, table: Mapping[str, Any], where: str) -> OutboundSettings:
+        section = self.table(table, "outbound", where)
+        self.check_keys(section, OutboundSettings.model_fields, where)
+        private, allow = section.get("private", True), section.get("allow", [])
+        if not isinstance(private, bool):
+            raise self.error(f"{where}.private: write true or false")
+        if not isinstance(allow, list) or not all(isinstance(each, str) for each in allow):
+            raise self.error(f'{where}.allow: write a list such as ["10.1.0.0/16"]')
+        for network in allow:
+            try:
+                parse_network(network)
+            except ValueError:
+                wanted = "a network such as 10.1.0.0/16, or one address"
+                raise self.error(f"{where}.allow: {network!r} is not {wanted}") from None
+        if allow and private:
+            raise self.error(f"{where}.allow: has no effect without private = false")
+        return OutboundSettings(private=private, allow=tuple(allow))
 
     def _inbox(self, table: Mapping[str, Any], where: str) -> InboxSettings:
         of_all = self._inbox_of(self.data, "inbox")

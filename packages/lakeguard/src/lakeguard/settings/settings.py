@@ -13,6 +13,7 @@ from lakeguard_sdk.core.enums import Layer, Severity
 from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.errors import SettingsError
 from lakeguard_sdk.model.notifications import AlertKind, EventKind
+from lakeguard_sdk.security.outbound import OutboundRules, parse_network
 from lakeguard_sdk.storage.storage import is_remote, register_store
 from lakeguard_sdk.storage.store_options import RETRY_SECONDS, TIMEOUT_SECONDS, StoreOptions
 
@@ -200,6 +201,19 @@ class SecretsSettings(FrozenModel):
     """Program and arguments; NAME is added as the last one, and the secret is what it prints."""
 
 
+class OutboundSettings(FrozenModel):
+    """Where webhooks, HTTP jobs and downloads of sources may go."""
+
+    private: bool = True
+    """Whether addresses that are not on the public internet may be reached."""
+    allow: tuple[str, ...] = ()
+    """Networks that may be reached all the same."""
+
+    @property
+    def rules(self) -> OutboundRules:
+        return OutboundRules(self.private, tuple(map(parse_network, self.allow)))
+
+
 class StorageSettings(FrozenModel):
     """How the object store of a lake is reached. Without keys, by the standard chain of the cloud:
     environment, profile, web identity, instance."""
@@ -232,6 +246,7 @@ class Settings(FrozenModel):
     event_channels: tuple[EventChannel, ...] = ()
     inbox: InboxSettings = InboxSettings()
     secrets: SecretsSettings = SecretsSettings()
+    outbound: OutboundSettings = OutboundSettings()
 
     def reach_lake(self) -> None:
         """Tell this process how to reach the object store of the lake; keys are resolved on use."""

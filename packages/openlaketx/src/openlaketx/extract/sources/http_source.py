@@ -17,6 +17,7 @@ from lakeguard_sdk.http_logging import unlogged
 from lakeguard_sdk.model.evidence import SourceFile, SourcePosition
 from lakeguard_sdk.model.load import NEW_ROWS_ONLY
 from lakeguard_sdk.model.run import RunPlan, SourceBuild
+from lakeguard_sdk.security.outbound import AddressRefused, outbound_client
 from lakeguard_sdk.security.secret_references import resolve_all, without
 from openlaketx.extract.files.landed_files import MANIFEST, Landing
 from openlaketx.extract.files.manifest import Selection
@@ -69,7 +70,7 @@ def downloading(address: Address, seconds: float, *, packed: bool) -> Iterator[I
     """
     timeout = httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
     headers = {"Accept-Encoding": "identity", "User-Agent": "openlaketx"}
-    with unlogged(), httpx.Client(timeout=timeout, headers=headers) as client:
+    with unlogged(), outbound_client(timeout=timeout, headers=headers, use_proxies=True) as client:
         try:
             with _answered(client, address) as response:
                 _check(response, address, packed=packed)
@@ -77,6 +78,8 @@ def downloading(address: Address, seconds: float, *, packed: bool) -> Iterator[I
         except httpx.TimeoutException:
             message = f"no response from the server for {seconds:g} seconds"
             raise address.problem(message, passing=True) from None
+        except AddressRefused as error:
+            raise address.problem(str(error.strerror)) from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             broken = isinstance(error, httpx.TransportError) and not isinstance(error, _OUR_FAULT)
             raise address.problem(str(error) or type(error).__name__, passing=broken) from None
