@@ -9,7 +9,7 @@ in_two := -n 2 --dist loadgroup --no-loadscope-reorder --durations=20  # ARGS="-
 compile := .venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --quiet $(ARGS)
 
-.PHONY: help setup demo test soak exhaustive runtimes cloud check docs decisions bench lock clean
+.PHONY: help setup demo test soak exhaustive runtimes cloud servers check docs decisions bench lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -36,12 +36,14 @@ runtimes: setup  ## Spark 3.5, Spark Connect and a cluster
 	@.venv/bin/python setup/other_spark.py
 	@$(in_venv)/pytest -m runtimes $(ARGS)
 
-cloud: setup  ## a lake in a real S3 server, tables in an Azure emulator, streams of Kafka
+cloud: servers  ## a lake in a real S3 server, tables in an Azure emulator, streams of Kafka
+	@$(in_venv)/pytest $(in_two) -m "cloud and not exhaustive" tests/cloud $(ARGS)
+
+servers: setup  ## what make cloud starts: builds the S3 server, downloads the others and jars
 	@.venv/bin/python setup/s3_server.py > /dev/null
 	@.venv/bin/python setup/azure_server.py > /dev/null
 	@. .venv/environment && .venv/bin/python -m openlaketx.engine.spark.jars s3 > /dev/null
 	@. .venv/environment && .venv/bin/python -m setup.kafka_broker > /dev/null
-	@$(in_venv)/pytest $(in_two) -m "cloud and not exhaustive" tests/cloud $(ARGS)
 
 check: setup  ## ruff, mypy, import-linter
 	@$(in_venv)/ruff check .
