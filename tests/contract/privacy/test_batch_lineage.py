@@ -9,7 +9,7 @@ import pytest
 
 from lakeguard_sdk import Client, DatasetName
 from lakeguard_sdk.core.enums import Layer, LoadType, Outcome, PolicyType, RunStatus
-from lakeguard_sdk.errors import InvalidDefinitions, NotApproved
+from lakeguard_sdk.errors import InvalidDefinitions, LoadFailed, NotApproved
 from lakeguard_sdk.model.decision import CheckResult
 from lakeguard_sdk.model.definitions import (
     ColumnDefinition,
@@ -380,3 +380,13 @@ def test_a_select_is_masked_if_text_and_plan_say_so(tmp_path: Path) -> None:
     assert gold_check(client).outcome is Outcome.PASS
     assert publish(client, from_mail(client)).version == 2
     assert gold_check(client).outcome is Outcome.FAIL
+
+
+def test_rows_with_a_column_by_a_reserved_name_are_refused(tmp_path: Path) -> None:
+    """The data plane adds columns by such names, after the lineage was reported."""
+    client = started(tmp_path, built(f"SELECT n FROM {NUMBERS}"))
+    plan = opened(client, DOUBLED)
+    more = (*plan.declared.columns, Column(name="LG_cast_0", type="binary"))
+    live = plan.declared.model_copy(update={"columns": more})
+    with pytest.raises(LoadFailed, match="a column LG_cast_0: names with lg_ are reserved"):
+        client.runs.submit_schema(plan.ticket, live)

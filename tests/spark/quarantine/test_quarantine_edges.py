@@ -50,17 +50,12 @@ def quarantined(table: LoadedTable) -> QuarantinedRows:
 
 
 @pytest.mark.parametrize("more", [{}, {"file_row_number": "long"}], ids=["duckdb", "spark"])
-@pytest.mark.parametrize(
-    "names", [("lg_row", "lg_file"), ("LG_Row", "lg_row_"), ("lg_chosen", "lg_key_0")], ids=str
-)
-def test_columns_by_the_names_that_places_have(
-    tmp_path: Path, names: tuple[str, str], more: dict[str, str]
-) -> None:
-    types = {**COLUMNS, names[0]: "long", names[1]: "string", **more}
+def test_columns_by_the_names_that_places_have(tmp_path: Path, more: dict[str, str]) -> None:
+    types = {**COLUMNS, "filename": "string", "row": "long", **more}
     rules = (STRICT, rule("unique(seq)", "seq"))
     table = LoadedTable(tmp_path, Load(type=LoadType.APPEND), types, rules)
     found = [row(1, 1, 1), row(2, -3, 2), row(3, 5, 3), row(4, 1, 4), row(5, 1, 4)]
-    reported: list[dict[str, Any]] = [{names[0]: 0, names[1]: "x", **dict.fromkeys(more, 0)}] * 5
+    reported: list[dict[str, Any]] = [{"filename": "x", "row": 0, **dict.fromkeys(more, 0)}] * 5
     table.land([{**item, **extra} for item, extra in zip(of(table, *found), reported, strict=True)])
     assert table.run().status is RunStatus.SUCCESS
     assert shown(table) == [(1, 1), (3, 5)]

@@ -23,7 +23,6 @@ from lakeguard_sdk.model.decision import CheckResult, Ruling
 from lakeguard_sdk.model.definitions import PolicyDefinition
 from lakeguard_sdk.model.evidence import Changes, Evidence
 from lakeguard_sdk.model.quarantine import QuarantinedRows, StagedQuarantineFile
-from lakeguard_sdk.types.schema import Column
 from tests.unit.gate.cases import CLOCK, SCHEMA, evidence_of, facts, policy, result_of, row, rule
 from tests.unit.gate.cases import ruling as ruled
 from tests.unit.gate.oracle import Row, measured
@@ -207,14 +206,6 @@ def test_a_column_that_only_the_load_writes_quarantines_none() -> None:
     assert (refused.value.offset, refused.value.length) == (9, 3)
     check_quarantine("not_null(key)", batch)
     assert quarantine_rules((rule("not_null(key) on_fail quarantine"),), batch) == ()
-
-
-def test_a_column_that_quarantined_rows_have_quarantines_none() -> None:
-    named = (*SCHEMA.columns, Column(name="LG_Run_Id", type="string"))
-    batch = SCHEMA.model_copy(update={"columns": named})
-    with pytest.raises(GrammarError, match="rename the column LG_Run_Id"):
-        check_quarantine("not_null(key) on_fail quarantine", batch)
-    check_quarantine("not_null(key)", batch)
 
 
 def test_rules_stand_in_the_order_of_their_ids() -> None:

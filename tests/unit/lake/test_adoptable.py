@@ -129,6 +129,11 @@ def test_a_column_that_no_dataset_could_keep_is_named(tmp_path: Path, word: str)
     assert word in str(error)
 
 
+def test_a_column_by_a_reserved_name_is_named(tmp_path: Path) -> None:
+    given = {"schemaString": schema({}, {"name": "LG_place", "type": "string"})}
+    assert "column LG_place begins with lg_" in str(refused(table(tmp_path, log(metadata=given))))
+
+
 FILES: dict[str, dict[str, Any]] = {
     "are outside of it": {"path": "file:/elsewhere/a.parquet"},
     "such as /x/a.parquet": {"path": "/x/a.parquet"},

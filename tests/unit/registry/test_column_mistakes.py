@@ -222,6 +222,7 @@ MISTAKES = [
         "LG-2004",
         "easily confused",
     ),
+    Case("reserved column", SILVER, "  amount:", "  «Lg_cast_0»:", "LG-2004", "lg_ are reserved"),
     Case("long column", SILVER, "  amount:", f"  «{'a' * 300}»:", "LG-2004", "255"),
     Case(
         "secret anywhere",

@@ -34,6 +34,7 @@ __all__ = [
     "FLOATS",
     "INTEGERS",
     "MEANT",
+    "RESERVED_PREFIX",
     "TIMES",
     "TYPE_WORDS",
     "Column",
@@ -44,6 +45,7 @@ __all__ = [
     "field_paths",
     "is_nested",
     "is_numeric",
+    "is_reserved_column",
     "leaf_types",
     "normal_type",
     "widens",
@@ -57,6 +59,14 @@ class Column(FrozenModel):
     type: DataType
     nullable: bool | None = Field(default=None, exclude_if=lambda value: value is None)
     """Nullability as the source declares it; None if unknown."""
+
+
+RESERVED_PREFIX = "lg_"
+"""In any case; of columns that LakeGuard adds to rows while it works on them, and in quarantine."""
+
+
+def is_reserved_column(name: str) -> bool:
+    return name.casefold().startswith(RESERVED_PREFIX)
 
 
 class TableSchema(FrozenModel):

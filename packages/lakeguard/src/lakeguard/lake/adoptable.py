@@ -27,7 +27,7 @@ from lakeguard_sdk.model.delta_log import (
 from lakeguard_sdk.model.partitions import partition_difference, partition_problem
 from lakeguard_sdk.model.table_operations import AdoptableTable
 from lakeguard_sdk.storage.storage import is_below, join, readable_file, storage_for
-from lakeguard_sdk.types.schema import TableSchema
+from lakeguard_sdk.types.schema import RESERVED_PREFIX, TableSchema, is_reserved_column
 
 # Reads a Delta log from its checkpoint and commits.
 
@@ -174,6 +174,9 @@ _IN_COLUMNS = {
 }
 
 
+_RENAME = "copy its rows under other names: CREATE TABLE delta.`…` AS SELECT … FROM …"
+
+
 class Obstacle(NamedTuple):
     """What prevents adoption, and the remedy."""
 
@@ -217,6 +220,9 @@ def _in_schema(schema: str) -> Iterator[Obstacle]:
         return
     for column in columns:
         name, metadata = str(column["name"]), column.get("metadata") or {}
+        if is_reserved_column(name):
+            reason = f"its column {name} begins with {RESERVED_PREFIX}, which is reserved"
+            yield Obstacle(reason, _RENAME)
         for key, (what, way_out) in _IN_COLUMNS.items():
             if key in metadata:
                 yield Obstacle(f"its column {name} is {what}", way_out.format(column=name))

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from lakeguard_sdk.core.enums import Scope
-from lakeguard_sdk.errors import LoadFailed
 from lakeguard_sdk.expressions.conditions import (
     And,
     Call,
@@ -31,7 +30,6 @@ from lakeguard_sdk.model.delta_log import written_whole
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.model.quarantine import (
     FIRST_SEEN,
-    QUARANTINE_COLUMNS,
     RULES,
     QuarantinedRows,
     StagedQuarantineFile,
@@ -82,7 +80,6 @@ class QuarantineSplitter:
         self._storage = storage
         self._sessions = sessions
         self._options = measure_options(plan)
-        _refuse_names(plan)
         self._files: list[StagedQuarantineFile] = []
         self._before: dict[str, MeasureValue] = {}
         self._splits = 0
@@ -318,19 +315,6 @@ class QuarantineSplitter:
 
 def _rows_of(plan: RunPlan) -> int:
     return sum(file.rows for file in plan.quarantined)
-
-
-def _refuse_names(plan: RunPlan) -> None:
-    """Quarantined rows have reserved column names."""
-    taken = sorted(
-        name for name in plan.batch_schema.names if name.casefold() in QUARANTINE_COLUMNS
-    )
-    if taken and plan.quarantine_rules:
-        raise LoadFailed(
-            dataset=plan.dataset,
-            reason=f"column {taken[0]} is reserved for quarantined rows:"
-            " rename the dataset's column",
-        )
 
 
 def _has_place(schema: TableSchema, plan: RunPlan) -> bool:

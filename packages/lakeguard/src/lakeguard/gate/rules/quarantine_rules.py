@@ -9,22 +9,16 @@ from lakeguard.gate.rules.compile import compile_parsed, compiler_for, identifie
 from lakeguard.gate.rules.parse import read_rule
 from lakeguard.gate.typecheck.checks import RowCheck
 from lakeguard_sdk.model.definitions import RuleDefinition
-from lakeguard_sdk.model.quarantine import QUARANTINE_COLUMNS, QuarantineRule
+from lakeguard_sdk.model.quarantine import QuarantineRule
 from lakeguard_sdk.types.schema import TableSchema
 
 
 def check_quarantine(text: str, batch: TableSchema, *, column: str | None = None) -> None:
     """Refuses, with the span, a quarantine rule that uses a column written by the load, which does
-    not exist yet when rows are quarantined, or a batch column whose name the quarantine table
-    reserves."""
+    not exist yet when rows are quarantined."""
     read = read_rule(text, column=column)
     if read.rule.on_fail != "quarantine":
         return
-    taken = [name for name in batch.names if name.casefold() in QUARANTINE_COLUMNS]
-    if taken:
-        message = f"quarantined rows have a column {taken[0].casefold()} of their own:"
-        message += f" rename the column {taken[0]}"
-        raise GrammarError(message, Span(0, len(text)), kind="meaning", word=taken[0])
     try:
         compile_parsed(replace(read, fresh=True), batch)
     except GrammarError as error:

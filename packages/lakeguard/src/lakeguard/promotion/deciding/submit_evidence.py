@@ -24,7 +24,7 @@ from lakeguard.registry.store import current_definition
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import is_sha256
 from lakeguard_sdk.core.enums import Lifecycle, RunStatus
-from lakeguard_sdk.errors import NotApproved, NoteRefused
+from lakeguard_sdk.errors import LoadFailed, NotApproved, NoteRefused
 from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.evidence import Evidence, checked_notes
 from lakeguard_sdk.model.lineage import BatchLineage
@@ -33,7 +33,7 @@ from lakeguard_sdk.model.run import RunPlan, RunTicket, SchemaReaction, SchemaVe
 from lakeguard_sdk.model.windows import watermark_value
 from lakeguard_sdk.storage.fault_points import reached
 from lakeguard_sdk.storage.file_records import suggests_damage
-from lakeguard_sdk.types.schema import TableSchema
+from lakeguard_sdk.types.schema import RESERVED_PREFIX, TableSchema, is_reserved_column
 
 
 def submit_schema(
@@ -49,6 +49,7 @@ def submit_schema(
         known = schema_verdict(tx, ticket.run_id)
         if known is not None:
             return known
+        _refuse_reserved(run, live)
         batch = received_lineage(tx, context, run, live, reported)
         verdict, lineage = judge_schema(tx, context, run, _case(run, Findings()).facts, live, batch)
         record_schema(tx, ticket.run_id, live, verdict, lineage)
@@ -59,6 +60,15 @@ def submit_schema(
             verdict = verdict.model_copy(update={"result": result})
     reached("schema.submitted")
     return verdict
+
+
+def _refuse_reserved(run: OpenRun, live: TableSchema) -> None:
+    """Raise ``LoadFailed`` for a column by a name that the data plane gives to its own: one would
+    take the place of the other after the lineage was reported."""
+    taken = next(filter(is_reserved_column, live.names), None)
+    if taken is not None:
+        reason = f"its rows have a column {taken[:80]}: names with {RESERVED_PREFIX} are reserved"
+        raise LoadFailed(dataset=run.plan.dataset, reason=f"{reason}, so rename it at its origin")
 
 
 def submit_evidence(context: PlaneContext, ticket: RunTicket, evidence: Evidence) -> Decision:

@@ -50,7 +50,7 @@ from lakeguard_sdk.model.definitions import (
 )
 from lakeguard_sdk.model.delivery import DATABASE_SECRETS, SCHEMA_DETAIL
 from lakeguard_sdk.security.secret_values import address_holds_secret
-from lakeguard_sdk.types.schema import normal_type
+from lakeguard_sdk.types.schema import RESERVED_PREFIX, is_reserved_column, normal_type
 
 
 def definition_errors(definition: Definition, locate: Locate) -> Iterator[DefinitionError]:
@@ -153,11 +153,12 @@ def _wrong(definition: Definition, locate: Locate, key: str, problem: str) -> De
     return WrongValue(place, key=key, problem=problem, hint="", at=[key])
 
 
-# Schema profiles and columns left out.
+# Schema profiles, reserved names and columns left out.
 
 
 def schema_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[DefinitionError]:
-    """Columns left out that are declared or duplicate, and invalid ``widened_from`` types."""
+    """Columns left out that are declared or duplicate, reserved names, and invalid
+    ``widened_from`` types."""
     names = {column.name.casefold() for column in dataset.columns}
     seen: set[str] = set()
     for index, name in enumerate(dataset.leave_out):
@@ -168,6 +169,11 @@ def schema_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defini
             place = locate(dataset, at)
             yield WrongValue(place, key="leave_out", problem=problem, hint="", at=list(at))
     for column in dataset.columns:
+        if is_reserved_column(column.name):
+            path = ("columns", column.name)
+            problem = f"{column.name[:80]}: names with {RESERVED_PREFIX} are reserved"
+            place = locate(dataset, path)
+            yield WrongValue(place, key="columns", problem=problem, hint="", at=list(path))
         declared = _declaration_problem(column)
         if declared is not None:
             key, problem = declared
