@@ -170,10 +170,10 @@ def schema_errors(dataset: DatasetDefinition, locate: Locate) -> Iterator[Defini
             yield WrongValue(place, key="leave_out", problem=problem, hint="", at=list(at))
     for column in dataset.columns:
         if is_reserved_column(column.name):
-            path = ("columns", column.name)
+            named = ("columns", column.name)
             problem = f"{column.name[:80]}: names with {RESERVED_PREFIX} are reserved"
-            place = locate(dataset, path)
-            yield WrongValue(place, key="columns", problem=problem, hint="", at=list(path))
+            place = locate(dataset, named)
+            yield WrongValue(place, key="columns", problem=problem, hint="", at=list(named))
         declared = _declaration_problem(column)
         if declared is not None:
             key, problem = declared
