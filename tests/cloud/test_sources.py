@@ -19,6 +19,7 @@ from openlaketx.extract.files.manifest import Selection, select_files
 from openlaketx.source_inspection.inspect_source import inspect_source
 from openlaketx.source_inspection.store_copies import store_copies
 from tests.cloud.shops import Shop
+from tests.support.fakes.source_history import SourceHistory
 from tests.support.fakes.store_proxy import StoreProxy, store_proxy
 from tests.support.lakes.s3_server import S3Server, StorePath
 
@@ -29,14 +30,14 @@ def put(root: StorePath, name: str, content: str) -> str:
     return place
 
 
-def selected(root: StorePath, position: SourcePosition | None = None) -> Selection:
+def selected(root: StorePath, before: SourcePosition | None = None) -> Selection:
     return select_files(
         source="orders",
         dataset="bronze.orders",
         pattern="in/*.csv",
         root=str(root),
         load=LoadType.INCREMENTAL,
-        position=position,
+        known=SourceHistory(before).known if before else None,
         storage=storage_for(str(root)),
     )
 

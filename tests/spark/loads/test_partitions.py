@@ -137,7 +137,7 @@ def test_full_append_and_rollback_are_read_alike_by_every_engine(
     one = runs.evidence[-1]
     assert {file.partition["region"] for file in one.files} == set(AWKWARD)
     assert all(len(file.sha256) == 64 for file in one.files)
-    runs.build = parquet().model_copy(update={"position": one.position})
+    runs.continue_source(one.position)
     second = land(runs.lake, "b", [row("a b", 100), row(None, 101, k=None, ok=None)])
     assert run(runs).version == 2
     shown(first + second)

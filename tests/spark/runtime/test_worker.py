@@ -80,7 +80,7 @@ def test_appends_build_on_each_other_and_full_loads_replace(
     assert (first.rows, first.table_rows, first.base_commit, first.removes) == (2, 2, None, ())
     assert measured(runs) == [2, 2, 0, 0]
 
-    runs.build = csv().model_copy(update={"position": first.position})
+    runs.continue_source(first.position)
     assert (run(runs).version, len(runs.evidence)) == (None, 1)
 
     write_files(tmp_path, b="id,name\n2,again\n,nobody\n")

@@ -15,11 +15,11 @@ from pyspark.sql import SparkSession
 
 from lakeguard_sdk.core.enums import LoadType, SourceFormat
 from lakeguard_sdk.errors import SourceUnreadable
-from lakeguard_sdk.model.evidence import SourcePosition
 from lakeguard_sdk.model.run import SourceBuild
 from lakeguard_sdk.storage.storage import LocalStorage
 from openlaketx.engine.delta_table import delta_schema
 from openlaketx.extract import Batch, extract
+from tests.support.fakes.source_history import SourceHistory
 from tests.support.lakes.plans import plan, schema
 
 pytestmark = pytest.mark.spark
@@ -32,13 +32,15 @@ def read(
     session: SparkSession,
     lake: Path,
     load: Any = APPEND,
-    position: SourcePosition | None = None,
+    before: Batch | None = None,
+    first: Batch | None = None,
     **given: Any,
 ) -> Batch | None:
+    history = SourceHistory(*(each.position for each in (first, before) if each is not None))
     fields = {"source": "orders", "format": SourceFormat.DELTA, "path": "in/t t"}
-    build = SourceBuild(**{**fields, "position": position, **given})
+    build = SourceBuild(**{**fields, "position": history.position, **given})
     made = plan(lake, build, schema(id="long"), load=load)
-    return extract(made, lambda: session, str(lake), LocalStorage())
+    return extract(made, lambda: session, str(lake), LocalStorage(), reader=history)
 
 
 def table(lake: Path) -> str:
@@ -71,10 +73,10 @@ def test_new_files_are_read_once(
     assert first is not None
     write(spark, tmp_path, "SELECT id + 3 AS id FROM range(2)")
     assert rows(first) == [(0,), (1,), (2,)]
-    second = read(session, tmp_path, position=first.position)
+    second = read(session, tmp_path, before=first)
     assert rows(second) == [(3,), (4,)]
     assert second is not None
-    assert read(session, tmp_path, position=second.position) is None
+    assert read(session, tmp_path, before=second, first=first) is None
     assert rows(read(session, tmp_path, FULL)) == [(0,), (1,), (2,), (3,), (4,)]
 
 
@@ -83,8 +85,8 @@ def test_rows_that_went_away(spark: SparkSession, session: SparkSession, tmp_pat
     first = read(session, tmp_path)
     assert first is not None
     DeltaTable(table(tmp_path)).delete("id = 1")
-    assert "lost rows since the last read" in failure(session, tmp_path, position=first.position)
-    again = read(session, tmp_path, KEYED, first.position)
+    assert "lost rows since the last read" in failure(session, tmp_path, before=first)
+    again = read(session, tmp_path, KEYED, first)
     assert set(rows(again)) <= {(0,), (2,)}
     assert rows(read(session, tmp_path, FULL)) == [(0,), (2,)]
 
@@ -140,7 +142,7 @@ def test_an_empty_table_is_an_empty_batch(session: SparkSession, tmp_path: Path)
     first = read(session, tmp_path)
     assert first is not None
     assert rows(first) == []
-    assert read(session, tmp_path, position=first.position) is None
+    assert read(session, tmp_path, before=first) is None
 
 
 def test_what_changes_the_meaning_of_files_is_refused(

@@ -18,6 +18,7 @@ from lakeguard_sdk.storage.storage import LocalStorage
 from lakeguard_sdk.types.schema import TableSchema
 from openlaketx.conform import conform
 from openlaketx.extract import Batch, extract
+from tests.support.fakes.source_history import SourceHistory
 from tests.support.fakes.web_server import Page, web_site
 from tests.support.lakes.plans import plan, schema
 
@@ -36,11 +37,12 @@ def read(
     lake: Path,
     build: SourceBuild,
     declared: TableSchema = AB,
+    reader: SourceHistory | None = None,
     **changed: Any,
 ) -> Batch | None:
     as_of = datetime(2024, 2, 29, tzinfo=UTC)
     made = plan(lake, build, declared, as_of=as_of, **changed)
-    return extract(made, lambda: session, str(lake), LocalStorage())
+    return extract(made, lambda: session, str(lake), LocalStorage(), reader=reader)
 
 
 def batch_of(
@@ -256,8 +258,10 @@ def test_a_download_is_read_from_where_it_landed(session: SparkSession, tmp_path
         batch = read(session, tmp_path, build, load=LoadType.APPEND)
         assert batch is not None
         assert rows(batch) == [("1", "2")]
-        again = build.model_copy(update={"position": batch.position})
-        assert read(session, tmp_path / "again", again, load=LoadType.APPEND) is None
+        before = SourceHistory(batch.position)
+        again = build.model_copy(update={"position": before.position})
+        place = tmp_path / "again"
+        assert read(session, place, again, reader=before, load=LoadType.APPEND) is None
         assert len(site.asked) == 2
 
 

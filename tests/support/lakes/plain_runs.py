@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from lakeguard_sdk.core.enums import (
 )
 from lakeguard_sdk.core.ids import new_id
 from lakeguard_sdk.model.decision import CaseHashes, Decision, Ruling
-from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.evidence import Evidence, SourceFile, SourcePosition
 from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.model.quarantine import QuarantineRule
@@ -35,14 +35,43 @@ from lakeguard_sdk.model.run import (
     RunTicket,
     SchemaReaction,
     SchemaVerdict,
+    SourceBuild,
     TableBase,
     Window,
     WorkerIdentity,
 )
 from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
 from lakeguard_sdk.ports import Reader
+from lakeguard_sdk.storage.file_records import FileRecord
 from lakeguard_sdk.types.schema import TableSchema
+from openlaketx.engine.delta_table import live_files, open_table
+from tests.support.fakes.source_history import SourceHistory
 from tests.unit.openlaketx.governed import DATASET_ID, create_governed
+
+
+@dataclass(frozen=True)
+class OwnFiles:
+    """The reader of a run that continues its source; every file of its table is as published."""
+
+    location: str
+    read: SourceHistory
+
+    def source_files(
+        self, dataset_id: str, version: int, keys: Sequence[str]
+    ) -> Sequence[SourceFile]:
+        return self.read.source_files(dataset_id, version, keys)
+
+    def source_file_page(
+        self, dataset_id: str, version: int, after: str = ""
+    ) -> Sequence[SourceFile]:
+        return self.read.source_file_page(dataset_id, version, after)
+
+    def file_records(self, table_id: str, paths: Sequence[str]) -> Sequence[FileRecord]:
+        places = {path: Path(self.location, path) for path in paths}
+        return [FileRecord(path=path, size=place.stat().st_size) for path, place in places.items()]
+
+    def published_files(self, table_id: str, commit: int) -> Set[str]:
+        return set(live_files(open_table(self.location, commit)))
 
 
 @dataclass
@@ -66,6 +95,7 @@ class PlainRuns:
     redacted_statistics: tuple[str, ...] = ()
     settings: dict[str, str] = field(default_factory=dict)
     base: TableBase | None = None
+    read: SourceHistory | None = None
     count: int = 0
     seq: int = 0
     live: list[TableSchema] = field(default_factory=list)
@@ -78,7 +108,14 @@ class PlainRuns:
         return str(self.lake / self.dataset.layer / self.dataset.name)
 
     def client(self) -> WorkerClient:
-        return WorkerClient(reader=cast(Reader, None), runs=self, lake=str(self.lake))
+        reader = cast(Reader, self.read and OwnFiles(self.location, self.read))
+        return WorkerClient(reader=reader, runs=self, lake=str(self.lake))
+
+    def continue_source(self, *reads: SourcePosition | None) -> None:
+        """The next run continues what these versions have read of its source."""
+        assert isinstance(self.build, SourceBuild)
+        self.read = SourceHistory(*reads)
+        self.build = self.build.model_copy(update={"position": self.read.position})
 
     def open_run(self, task_id: str, worker: WorkerIdentity) -> RunPlan | RunResult:
         self.count += 1

@@ -9,12 +9,13 @@ from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import MoveError
 from lakeguard_sdk.expressions.measures import RowCount, measure_key
-from lakeguard_sdk.model.evidence import Changes, Evidence
+from lakeguard_sdk.model.evidence import Changes, Evidence, SourceFile, SourcePosition
 from lakeguard_sdk.model.run import (
     Failure,
     RunPlan,
     RunResult,
     RunTicket,
+    SourceBuild,
 )
 from lakeguard_sdk.model.table_operations import Compacted, CompactionPlan
 from lakeguard_sdk.scheduling.process_identity import this_process
@@ -94,9 +95,10 @@ def run_by_hand(
     notes: dict[str, Any] | None = None,
     changes: Changes | None = None,
     claimed: RunTicket | None = None,
+    source_file: str = "",
 ) -> RunResult:
     """One run of the numbers dataset from submit to completion, by this process; or of a task
-    that it has claimed."""
+    that it has claimed. It reads a file of the source, where one is named."""
     lake = DeltaLake()
     if claimed is None:
         task_id = task_id or client.operations.submit(NUMBERS, "by hand")
@@ -108,6 +110,8 @@ def run_by_hand(
     client.runs.submit_schema(plan.ticket, plan.declared)
     given = {"notes": notes or {}, "changes": changes}
     evidence = evidence_of(lake, plan, numbers).model_copy(update=given)
+    if source_file:
+        evidence = evidence.model_copy(update={"position": _read(plan, source_file)})
     reached("stage.written")
     reached("measure.taken")
     decision = client.runs.submit_evidence(plan.ticket, evidence)
@@ -118,6 +122,13 @@ def run_by_hand(
         failure = Failure(code=error.code, message=str(error), retryable=error.retryable)
         return client.runs.fail_run(plan.ticket, failure)
     return client.runs.complete_move(plan.ticket, commit)
+
+
+def _read(plan: RunPlan, path: str) -> SourcePosition:
+    """One file more than the base version has read."""
+    known = plan.build.position if isinstance(plan.build, SourceBuild) else None
+    file = SourceFile(path=path, size=1, modified_ms=1)
+    return SourcePosition(since=known.version if known else 0, files=(file,))
 
 
 def shown(folder: Path) -> list[int]:

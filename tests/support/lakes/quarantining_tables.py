@@ -17,7 +17,7 @@ from lakeguard.gate.rules.quarantine_rules import quarantine_rules
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import SourceFormat
 from lakeguard_sdk.expressions.measures import measure_key
-from lakeguard_sdk.model.evidence import Evidence
+from lakeguard_sdk.model.evidence import Evidence, SourcePosition
 from lakeguard_sdk.model.load import Load, batch_columns
 from lakeguard_sdk.model.quarantine import QuarantinedRows, QuarantineRule
 from lakeguard_sdk.model.run import RunResult, SourceBuild
@@ -43,6 +43,7 @@ class SiftedTable:
     partition_by: tuple[str, ...] = ()
     runs: PlainRuns = field(init=False)
     _numbers: count[int] = field(default_factory=lambda: count(1))
+    _reads: list[SourcePosition | None] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         (self.folder / "in").mkdir(parents=True)
@@ -83,7 +84,8 @@ class SiftedTable:
         result = worker.run_task("task")
         build, reported = self.runs.build, self.runs.evidence[before:]
         if result.version is not None and isinstance(build, SourceBuild):
-            self.runs.build = build.model_copy(update={"position": reported[0].position})
+            self._reads.append(reported[0].position)
+            self.runs.continue_source(*self._reads)
         return result
 
     @property

@@ -216,10 +216,10 @@ def make_proven_lake(database: Database, folder: Path, location: str = "") -> Pr
     client = lake.client
     client.registry.apply(client.registry.plan(numbers_definitions(LoadType.APPEND)))
     for numbers in ([1, 2], [3], [4, 5]):
-        run_by_hand(client, numbers)
+        run_by_hand(client, numbers, source_file=f"numbers/{numbers[0]}.csv")
         lake.relay.drain()
     client.operations.rollback(NUMBERS, 2, "the third was wrong")
-    run_by_hand(client, [6, 7])
+    run_by_hand(client, [6, 7], source_file="numbers/6.csv")
     lake.relay.drain()
     return lake
 

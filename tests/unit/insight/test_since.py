@@ -14,7 +14,6 @@ from lakeguard_sdk.model.evidence import (
     Evidence,
     InputVersion,
     SourceFile,
-    SourcePosition,
 )
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.model.run import (
@@ -145,13 +144,13 @@ def test_differences(before: RunCase, after: RunCase, given: list[str]) -> None:
 
 
 def test_a_touched_file_is_the_same_and_one_of_unknown_content_goes_by_its_time() -> None:
-    def reading(**given: Any) -> Evidence:
-        file = SourceFile(path="a.csv", size=1, modified_ms=1, sha256="x").model_copy(update=given)
-        return EVIDENCE.model_copy(update={"position": SourcePosition(files=(file,))})
+    def changed(old: dict[str, Any], new: dict[str, Any]) -> bool:
+        file = SourceFile(path="a.csv", size=1, modified_ms=1, sha256="x")
+        found = file_changes([file.model_copy(update=old)], [file.model_copy(update=new)])
+        assert (found.new, found.gone) == (None, None)
+        return found.changed is not None
 
-    assert file_changes(reading(), reading(modified_ms=2)).changed is None
-    assert file_changes(reading(), reading(sha256="y")).changed is not None
-    assert file_changes(reading(sha256=""), reading(modified_ms=2)).changed is not None
-    assert file_changes(reading(), reading(size=2)).changed is not None
-    nothing = file_changes(EVIDENCE, reading())
-    assert (nothing.new, nothing.changed, nothing.gone) == (None, None, None)
+    assert not changed({}, {"modified_ms": 2})
+    assert changed({}, {"sha256": "y"})
+    assert changed({"sha256": ""}, {"modified_ms": 2})
+    assert changed({}, {"size": 2})

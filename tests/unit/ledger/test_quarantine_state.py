@@ -19,7 +19,7 @@ from lakeguard.ledger.quarantine.state import (
 )
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, SourceFormat
-from lakeguard_sdk.model.evidence import InputVersion, SourcePosition
+from lakeguard_sdk.model.evidence import InputVersion, VersionPosition
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantineState
 from lakeguard_sdk.model.run import (
@@ -109,7 +109,7 @@ PIN = InputPin(
 )
 GAINED = PIN.model_copy(update={"since": SNAPSHOT})
 SOURCE = SourceBuild(source="s", format=SourceFormat.CSV, path="*.csv")
-PLACED = SOURCE.model_copy(update={"position": SourcePosition()})
+PLACED = SOURCE.model_copy(update={"position": VersionPosition(version=1)})
 KEYED = Load(type=LoadType.INCREMENTAL, keys=("n",))
 PYTHON = PythonBuild(file="f.py", function="f", sha256="0" * 64, inputs={"silver.numbers": PIN})
 

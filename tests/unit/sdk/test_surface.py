@@ -58,6 +58,8 @@ def test_what_the_ports_offer() -> None:
             "schema_diff",
             "schemas",
             "since",
+            "source_file_page",
+            "source_files",
             "status",
             "trends",
             "versions",

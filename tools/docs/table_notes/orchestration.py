@@ -7,6 +7,7 @@ from tools.docs.table_notes.note import Family, Invariant, TableNote
 _REPORTS = "tests/contract/scheduler/test_reports.py"
 _LEASES = "tests/contract/scheduler/test_leases.py"
 _QUEUE = "tests/contract/scheduler/test_queue.py"
+_SOURCE_FILES = "tests/contract/ledger/test_source_files.py"
 _RACING = "tests/postgres/test_queue_racing.py"
 _LIFE = "tests/property/dispatch/test_lifecycle.py"
 _DERIVED = "It is worked out again from definitions and facts."
@@ -202,6 +203,25 @@ DISPATCH_NOTES: dict[str, TableNote] = {
                     "tests/contract/promotion/test_partition_versions.py"
                     "::test_partitions_that_do_not_add_up_are_found",
                 ),
+            ),
+        ),
+    ),
+    "source_files": TableNote(
+        Family.ORCHESTRATION,
+        "Which files of its source a version read or forgot, compared with the version before it"
+        " in number.",
+        (
+            Invariant(
+                "A version changes the record of a file once.", constraints=("pk_source_files",)
+            ),
+            Invariant(
+                "The rows up to a version add up to all files that it has read, whatever was rolled"
+                " back between.",
+                tests=(f"{_SOURCE_FILES}::test_every_version_has_the_files_that_it_read",),
+            ),
+            Invariant(
+                "They are the files of the position that its run reported.",
+                tests=(f"{_SOURCE_FILES}::test_files_that_do_not_add_up_are_found",),
             ),
         ),
     ),

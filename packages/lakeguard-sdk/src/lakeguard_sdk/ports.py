@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lakeguard_sdk.model.decision import Decision, WaiverRow
     from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions
     from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
-    from lakeguard_sdk.model.evidence import Evidence
+    from lakeguard_sdk.model.evidence import Evidence, SourceFile
     from lakeguard_sdk.model.given_values import GivenRow, GivenValues
     from lakeguard_sdk.model.history import (
         Backtest,
@@ -151,6 +151,18 @@ class Reader(Protocol):
 
     def published_files(self, table_id: str, commit: int) -> Set[str]:
         """Paths of all files that a decided commit of a governed table shows."""
+
+    def source_files(
+        self, dataset_id: str, version: int, keys: Sequence[str]
+    ) -> Sequence[SourceFile]:
+        """Those among the source files that the version has read, as they were then. Ask for some
+        1,000 at a time."""
+
+    def source_file_page(
+        self, dataset_id: str, version: int, after: str = ""
+    ) -> Sequence[SourceFile]:
+        """All source files that the version has read, page by page: those after the last key of
+        the page before. Empty after the last."""
 
     def replay(self, run_id: str) -> ReplayResult: ...
     def schemas(self, name: DatasetName, limit: int = 50) -> Sequence[SchemaRow]: ...

@@ -26,6 +26,7 @@ from openlaketx.pipeline.stop_signal import StopSignal, detect_interrupts
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from openlaketx.engine.known_files import SourceFiles
     from openlaketx.engine.spark.session import Sessions
     from openlaketx.isolation.batch_builder import BatchBuilder
     from openlaketx.isolation.remote_builder import RemoteBuilder
@@ -146,8 +147,8 @@ class SparkWorker:
                 plan,
                 self._client,
                 sessions,
-                lambda lake: stack.enter_context(
-                    self._builder(plan.run, lake, sessions, canceller)
+                lambda lake, reader: stack.enter_context(
+                    self._builder(plan.run, lake, sessions, canceller, reader=reader)
                 ),
                 self._progress,
             )
@@ -184,7 +185,7 @@ class SparkWorker:
         interrupted: Callable[[], bool],
         limit: Limit | None,
     ) -> RunResult:
-        if given is None and needs_spark(plan, self._client.lake):
+        if given is None and needs_spark(plan, self._client.lake, self._client.reader):
             self._prepare()
         from openlaketx.engine.shown_values import mask_columns
         from openlaketx.pipeline.after_publish import deliver_or_report, profile_if_due
@@ -231,13 +232,14 @@ class SparkWorker:
         sessions: Sessions,
         canceller: JobCanceller,
         given: RemoteBuilder | None = None,
+        reader: SourceFiles | None = None,
     ) -> Iterator[BatchBuilder]:
         """Code of users runs in another process; sources and SQL, which hold none, in this one."""
         from openlaketx.isolation.batch_builder import LocalBuilder
 
         project = self._client.project or table_uri(self._client.lake)
         if given is None and not isinstance(plan.build, PythonBuild):
-            yield LocalBuilder(sessions, lake, project)
+            yield LocalBuilder(sessions, lake, project, reader=reader or self._client.reader)
             return
         with ExitStack() as stack:
             remote = given or stack.enter_context(self._build_process(lake, project))

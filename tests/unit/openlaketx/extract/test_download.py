@@ -14,12 +14,14 @@ import pytest
 
 from lakeguard_sdk.core.enums import LoadType, SourceFormat
 from lakeguard_sdk.errors import SecretMissing, SourceUnreadable
-from lakeguard_sdk.model.evidence import SourcePosition
+from lakeguard_sdk.model.evidence import VersionPosition
 from lakeguard_sdk.model.run import RunPlan, SourceBuild
 from lakeguard_sdk.storage.storage import LocalStorage
+from openlaketx.engine.known_files import known_files
 from openlaketx.extract.files.landed_files import landing
 from openlaketx.extract.files.manifest import Selection
 from openlaketx.extract.sources.http_source import file_name, land_download
+from tests.support.fakes.source_history import SourceHistory
 from tests.support.fakes.web_server import Page, Site, web_site
 from tests.support.lakes.plans import plan, schema
 
@@ -35,7 +37,7 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
         yield made
 
 
-def build_of(url: str, position: SourcePosition | None = None) -> SourceBuild:
+def build_of(url: str, position: VersionPosition | None = None) -> SourceBuild:
     return SourceBuild(
         source="orders",
         format=SourceFormat.CSV,
@@ -55,10 +57,12 @@ def folder_of(lake: Path) -> Path:
     return lake / "landing" / "orders" / "ingest_date=2024-02-29" / "execution_id=run_1"
 
 
-def fetched(lake: Path, build: SourceBuild, **changed: Any) -> Selection | None:
+def fetched(
+    lake: Path, build: SourceBuild, read: SourceHistory | None = None, **changed: Any
+) -> Selection | None:
     made = plan_of(lake, build, **changed)
     with landing(made, "orders", str(lake), LocalStorage()) as place:
-        found = land_download(made, build, str(lake), place)
+        found = land_download(made, build, str(lake), place, known_files(made, read))
         if found is None:
             place.discard()
         return found
@@ -254,16 +258,17 @@ def test_a_secret_that_is_not_set_is_named(
 )
 def test_what_is_read_again(tmp_path: Path, site: Site, load: LoadType, read: str) -> None:
     """A state that returns is new to a keyed load, and known to an APPEND."""
-    position, reported = None, ""
+    history, reported = SourceHistory(), ""
     for number, state in enumerate("AABA"):
         site.pages["/a.csv"] = Page(state.encode())
         lake = tmp_path / str(number)
         keyed = {"type": load, "keys": ["a"]} if load is LoadType.INCREMENTAL else load
-        selection = fetched(lake, build_of(f"{site.url}/a.csv", position), load=keyed)
+        build = build_of(f"{site.url}/a.csv", history.position)
+        selection = fetched(lake, build, history, load=keyed)
         assert folder_of(lake).exists() == (selection is not None)
         if selection is not None:
             reported += Path(selection.location(selection.files[0])).read_text()
-            position = selection.position
+            history.add(selection.position)
     assert reported == read
 
 

@@ -40,7 +40,7 @@ def found(lake: Path, pattern: str, load: LoadType = LoadType.FULL) -> Selection
         pattern=pattern,
         root=str(lake),
         load=load,
-        position=None,
+        known=None,
         storage=STORAGE,
     )
 

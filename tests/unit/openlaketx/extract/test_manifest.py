@@ -14,6 +14,7 @@ from lakeguard_sdk.model.load import NEW_ROWS_ONLY
 from lakeguard_sdk.storage.storage import FileFacts, LocalStorage
 from openlaketx.extract.files.file_order import by_name
 from openlaketx.extract.files.manifest import Selection, select_files
+from tests.support.fakes.source_history import SourceHistory
 
 FULL, APPEND = LoadType.FULL, LoadType.APPEND
 WHOLE = sorted(set(LoadType) - NEW_ROWS_ONLY)
@@ -30,16 +31,17 @@ def write(lake: Path, name: str, text: str = "x") -> None:
 def select(
     lake: Path,
     load: LoadType = APPEND,
-    position: SourcePosition | None = None,
+    *before: Selection,
     pattern: str = "in/*.csv",
 ) -> Selection:
+    """After the versions that were made of the selections before."""
     return select_files(
         source="orders",
         dataset="bronze.orders",
         pattern=pattern,
         root=str(lake),
         load=load,
-        position=position,
+        known=SourceHistory(*(each.position for each in before)).known,
         storage=LocalStorage(),
     )
 
@@ -103,28 +105,28 @@ def test_only_what_the_base_version_has_not_read_is_read(tmp_path: Path, load: L
     write(tmp_path, "in/b.csv")
     first = select(tmp_path, load)
     write(tmp_path, "in/a.csv")
-    second = select(tmp_path, load, first.position)
+    second = select(tmp_path, load, first)
     assert names(second) == ["in/a.csv"]
-    assert [file.path for file in second.position.files] == ["in/a.csv", "in/b.csv"]
+    assert (second.position.since, second.position.files) == (1, second.files)
 
 
 def test_partitions_are_read_whole_once_a_file_is_new(tmp_path: Path) -> None:
     """A partition may span several files and is replaced with all of them."""
     write(tmp_path, "in/b.csv")
     first = select(tmp_path, LoadType.PARTITION)
-    assert select(tmp_path, LoadType.PARTITION, first.position).files == ()
+    assert select(tmp_path, LoadType.PARTITION, first).files == ()
     write(tmp_path, "in/a.csv")
-    second = select(tmp_path, LoadType.PARTITION, first.position)
+    second = select(tmp_path, LoadType.PARTITION, first)
     assert names(second) == ["in/a.csv", "in/b.csv"]
-    assert select(tmp_path, LoadType.PARTITION, second.position).files == ()
+    assert select(tmp_path, LoadType.PARTITION, first, second).files == ()
     write(tmp_path, "in/b.csv", "changed")
-    assert names(select(tmp_path, LoadType.PARTITION, second.position)) == ["in/a.csv", "in/b.csv"]
+    assert names(select(tmp_path, LoadType.PARTITION, first, second)) == ["in/a.csv", "in/b.csv"]
 
 
 def test_nothing_new_is_an_empty_selection(tmp_path: Path) -> None:
     write(tmp_path, "in/a.csv")
     first = select(tmp_path)
-    assert select(tmp_path, position=first.position).files == ()
+    assert select(tmp_path, APPEND, first).files == ()
 
 
 @pytest.mark.parametrize("load", WHOLE)
@@ -132,7 +134,7 @@ def test_a_load_of_the_whole_reads_everything_again(tmp_path: Path, load: LoadTy
     write(tmp_path, "in/a.csv")
     first = select(tmp_path)
     write(tmp_path, "in/b.csv")
-    again = select(tmp_path, load, first.position)
+    again = select(tmp_path, load, first)
     assert names(again) == ["in/a.csv", "in/b.csv"]
     assert again.position.files == again.files
 
@@ -142,25 +144,25 @@ def test_a_file_that_went_away_stays_in_the_position(tmp_path: Path) -> None:
         write(tmp_path, name)
     first = select(tmp_path)
     os.remove(tmp_path / "in" / "a.csv")
-    second = select(tmp_path, position=first.position)
+    second = select(tmp_path, APPEND, first)
     assert second.files == ()
-    assert second.position == first.position
+    assert second.position == SourcePosition(since=1)
 
 
 def test_a_copy_with_another_time_is_the_same_file(tmp_path: Path) -> None:
     write(tmp_path, "in/a.csv", "one")
     first = select(tmp_path)
     os.utime(tmp_path / "in" / "a.csv", (1, 1))
-    assert select(tmp_path, position=first.position).files == ()
+    assert select(tmp_path, APPEND, first).files == ()
 
 
 def test_files_that_were_all_archived_are_nothing_new(tmp_path: Path) -> None:
     write(tmp_path, "in/a.csv", "one")
     first = select(tmp_path)
     os.remove(tmp_path / "in" / "a.csv")
-    assert select(tmp_path, position=first.position).files == ()
+    assert select(tmp_path, APPEND, first).files == ()
     with pytest.raises(SourceUnreadable, match="no file matches"):
-        select(tmp_path, FULL, first.position)
+        select(tmp_path, FULL, first)
 
 
 @pytest.mark.parametrize("change", ["size", "time"])
@@ -174,7 +176,7 @@ def test_a_file_that_changed_after_it_was_read_is_refused(tmp_path: Path, change
         write(tmp_path, "in/a.csv", "two")
         os.utime(tmp_path / "in" / "a.csv", (1, 1))
     with pytest.raises(SourceUnreadable, match=r"in/a\.csv changed .* FULL"):
-        select(tmp_path, position=first.position)
+        select(tmp_path, APPEND, first)
 
 
 @pytest.mark.parametrize("load", sorted(set(REPEATABLE) - {LoadType.PARTITION}))
@@ -185,25 +187,20 @@ def test_a_load_that_may_repeat_itself_reads_a_changed_file_again(
         write(tmp_path, name, "one")
     first = select(tmp_path, load)
     write(tmp_path, "in/a.csv", "longer")
-    second = select(tmp_path, load, first.position)
+    second = select(tmp_path, load, first)
     assert names(second) == ["in/a.csv"]
-    assert [(file.path, file.size) for file in second.position.files] == [
-        ("in/a.csv", 6),
-        ("in/b.csv", 3),
-    ]
-    assert select(tmp_path, load, second.position).files == ()
+    assert [(file.path, file.size) for file in second.position.files] == [("in/a.csv", 6)]
+    assert select(tmp_path, load, first, second).files == ()
 
 
 @pytest.mark.parametrize("load", ONCE)
 def test_a_new_file_of_the_time_and_size_of_others_is_read(tmp_path: Path, load: LoadType) -> None:
-    position, read = None, []
+    before: list[Selection] = []
     for name in ("in/b.csv", "in/c.csv", "in/a.csv"):
         write(tmp_path, name, "one")
         os.utime(tmp_path / name, (1, 1))
-        chosen = select(tmp_path, load, position)
-        position = chosen.position
-        read += names(chosen)
-    assert read == ["in/b.csv", "in/c.csv", "in/a.csv"]
+        before.append(select(tmp_path, load, *before))
+    assert list(map(names, before)) == [["in/b.csv"], ["in/c.csv"], ["in/a.csv"]]
 
 
 class Restless(LocalStorage):
@@ -227,10 +224,10 @@ def test_what_comes_and_goes_during_listing_is_read_once(tmp_path: Path) -> None
         pattern="in/*.csv",
         root=str(tmp_path),
         load=APPEND,
-        position=None,
+        known=None,
         storage=Restless(tmp_path),
     )
-    second = select(tmp_path, position=first.position)
+    second = select(tmp_path, APPEND, first)
     assert (names(first), names(second)) == (["in/a.csv"], ["in/came.csv"])
 
 

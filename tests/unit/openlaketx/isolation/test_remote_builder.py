@@ -7,11 +7,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.errors import BuildFailed, BuildProcessEnded, NoteRefused
-from lakeguard_sdk.model.evidence import InputVersion, SourcePosition
+from lakeguard_sdk.model.evidence import InputVersion, SourceFile, SourcePosition
 from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.model.run import PythonBuild, RunPlan, SchemaVerdict
 from openlaketx.isolation import remote_builder
@@ -24,10 +26,13 @@ from openlaketx.isolation.messages import (
     DescribeOrder,
     Link,
     Message,
+    SourceFilesFound,
+    SourceFilesOrder,
     Staged,
 )
 from openlaketx.isolation.remote_builder import RemoteBuilder
-from tests.support.lakes.plans import plan, schema
+from tests.support.fakes.source_history import SourceHistory
+from tests.support.lakes.plans import csv, plan, schema
 
 COLUMNS = schema(n="long")
 FACTS = BatchFacts(live=COLUMNS)
@@ -41,9 +46,7 @@ def python_plan(tmp_path: Path) -> RunPlan:
 
 
 @contextmanager
-def answering(
-    answer: Callable[[Link, Message], None], **more: Callable[[], None]
-) -> Iterator[RemoteBuilder]:
+def answering(answer: Callable[[Link, Message], None], **more: Any) -> Iterator[RemoteBuilder]:
     """A builder whose other side answers every order by calling ``answer``."""
     ours, theirs = socket.socketpair()
 
@@ -87,6 +90,28 @@ def test_what_the_process_says_of_inputs_rows_and_positions_is_not_believed(
     assert isinstance(order, DescribeOrder)
     assert order.plan.ticket.lease_token == ""
     assert (order.plan.settings, order.plan.measures) == ({}, ())
+
+
+def test_a_build_asks_for_files_that_were_read_before(tmp_path: Path) -> None:
+    """Those of the base version of its own run, in the middle of its answer."""
+    files = tuple(SourceFile(path=f"in/{n}.csv", size=1, modified_ms=1) for n in range(5))
+    read = SourceHistory(SourcePosition(files=files))
+    build = csv().model_copy(update={"position": read.position})
+    found: list[SourceFile] = []
+
+    def answer(link: Link, order: Message) -> None:
+        if isinstance(order, DescribeOrder):
+            link.send(SourceFilesOrder(keys=("in/1.csv", "in/9.csv")))
+        elif isinstance(order, SourceFilesFound) and not found:
+            found.extend(order.files)
+            link.send(SourceFilesOrder(after="in/3.csv"))
+        elif isinstance(order, SourceFilesFound):
+            found.extend(order.files)
+            link.send(Described(facts=FACTS))
+
+    with answering(answer, reader=read) as builder:
+        builder.describe(plan(tmp_path, build, COLUMNS, load=LoadType.APPEND))
+    assert [file.path for file in found] == ["in/1.csv", "in/4.csv"]
 
 
 def test_notes_are_checked_again(python_plan: RunPlan) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import LoadType, SourceFormat
-from lakeguard_sdk.model.evidence import InputVersion, SourceFile, SourcePosition
+from lakeguard_sdk.model.evidence import InputVersion, VersionPosition
 from lakeguard_sdk.model.load import Load
 from lakeguard_sdk.model.run import (
     FrameBuild,
@@ -85,8 +85,7 @@ def test_other_settings_of_spark_are_another_build(monkeypatch: pytest.MonkeyPat
 
 def test_what_is_read_and_where_it_stopped_is_the_same_build() -> None:
     assert hashed(CODE.model_copy(update={"inputs": {"bronze.orders": pinned(7)}})) == hashed()
-    file = SourceFile(path="in/a.csv", size=1, modified_ms=1)
-    read = SOURCE.model_copy(update={"position": SourcePosition(files=(file,))})
+    read = SOURCE.model_copy(update={"position": VersionPosition(version=1, files=1)})
     assert hashed(read) == hashed(SOURCE)
     ticket = RunTicket(run_id="run_2", task_id="task_2", attempt=3, lease_token="y")
     assert hashed(ticket=ticket, staging="runs/run_2", location="elsewhere") == hashed()

@@ -26,7 +26,7 @@ def selected(pattern: str, root: Path) -> Selection:
         pattern=pattern,
         root=str(root),
         load=LoadType.FULL,
-        position=None,
+        known=None,
         storage=STORAGE,
     )
 
@@ -55,7 +55,8 @@ def rebuild_of(lake: Path, pattern: str) -> RebuildPlan:
 def gathered(lake: Path, place: Path, pattern: str) -> SourceBuild:
     made = rebuild_of(lake, pattern)
     assert isinstance(made.run.build, SourceBuild)
-    return gather_source(made, made.run.build, str(lake), place, STORAGE)
+    build, _ = gather_source(made, made.run.build, str(lake), place, STORAGE)
+    return build
 
 
 @pytest.fixture

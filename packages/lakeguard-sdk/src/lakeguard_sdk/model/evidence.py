@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import Field
@@ -43,6 +44,10 @@ class InputVersion(FrozenModel):
     version: int
 
 
+NO_FILES = "0" * 64
+"""The digest of no files."""
+
+
 class SourceFile(FrozenModel):
     """A source file as it was when it was read."""
 
@@ -53,6 +58,13 @@ class SourceFile(FrozenModel):
     """Hex digest of the content, if files are tracked: a touched file is not read again."""
     etag: str = ""
     """The object store's tag of the content: its times are of whole seconds only."""
+    by_content: bool = Field(default=False, exclude_if=lambda known: not known)
+    """Whether it is known by its content: downloads of one name are different files."""
+
+    @property
+    def key(self) -> str:
+        """What tells it from other files of its source: its path, or the hash of its content."""
+        return self.sha256 if self.by_content else self.path
 
     @property
     def state(self) -> tuple[int, int | str]:
@@ -60,14 +72,82 @@ class SourceFile(FrozenModel):
         return self.size, self.etag or self.modified_ms
 
 
-class SourcePosition(FrozenModel):
-    """How far a version has read its source."""
+class VersionPosition(FrozenModel):
+    """How far a version has read its source. Its files, of which there is no end, are left to
+    ``Reader.source_files``."""
 
-    files: tuple[SourceFile, ...] = ()
+    version: int
+    files: int = 0
+    digest: str = NO_FILES
+    """Of all files, independent of their order."""
     watermark: str | None = None
     """The highest value read so far, as text: ISO for dates and times, plain for numbers."""
     watermark_of: str = ""
     """Source and column of the watermark."""
+
+    def holds(self, files: Collection[SourceFile]) -> bool:
+        """Whether these are all its files, in the same state."""
+        return (self.files, self.digest) == (len(files), files_digest(files))
+
+    @property
+    def unmoved(self) -> SourcePosition:
+        """The same position, for a run that does not move it."""
+        return SourcePosition(
+            since=self.version, watermark=self.watermark, watermark_of=self.watermark_of
+        )
+
+
+class SourcePosition(FrozenModel):
+    """How far a run has read its source: a difference to the position of its base version."""
+
+    since: int = Field(default=0, exclude_if=lambda version: not version)
+    """The version that it continues; 0 if ``files`` are all files."""
+    files: tuple[SourceFile, ...] = ()
+    """Files that the run read, as they were then."""
+    gone: tuple[str, ...] = Field(default=(), exclude_if=lambda keys: not keys)
+    """Keys of files that do not count as read any more."""
+    watermark: str | None = None
+    watermark_of: str = ""
+
+    @property
+    def changes(self) -> dict[str, SourceFile | None]:
+        """By key, what replaces the record of the version before; None for what is gone."""
+        return {**dict.fromkeys(self.gone), **{file.key: file for file in self.files}}
+
+    def at(
+        self, version: int, before: VersionPosition | None, known: Mapping[str, SourceFile]
+    ) -> VersionPosition:
+        """The position of the version that is made of it. ``known`` are the records that the
+        position ``before`` has of the changed files."""
+        changes = self.changes
+        old = [known[key] for key in changes if key in known] if before else []
+        new = [file for file in changes.values() if file is not None]
+        files, digest = (before.files, before.digest) if before else (0, NO_FILES)
+        return VersionPosition(
+            version=version,
+            files=files - len(old) + len(new),
+            digest=_added(digest, files_digest(new), files_digest(old)),
+            watermark=self.watermark,
+            watermark_of=self.watermark_of,
+        )
+
+
+def files_digest(files: Iterable[SourceFile]) -> str:
+    """Equal for the same files in the same state, in any order. The digest of two sets together is
+    the sum of theirs."""
+    total = 0
+    for file in files:
+        fact = canonical_json([file.path, file.key, *file.state]).encode()
+        total += int.from_bytes(hashlib.sha256(fact).digest(), "big")
+    return _hex(total)
+
+
+def _added(digest: str, new: str, old: str) -> str:
+    return _hex(int(digest, 16) + int(new, 16) - int(old, 16))
+
+
+def _hex(total: int) -> str:
+    return f"{total % 2**256:064x}"
 
 
 class Changes(FrozenModel):

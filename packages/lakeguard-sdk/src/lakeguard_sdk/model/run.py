@@ -21,7 +21,7 @@ from lakeguard_sdk.errors import FileDamaged, LakeGuardError, TableUnreadable
 from lakeguard_sdk.expressions.measures import Measure
 from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.delivery import DatabaseTable
-from lakeguard_sdk.model.evidence import InputVersion, SourcePosition, StagedFile
+from lakeguard_sdk.model.evidence import InputVersion, StagedFile, VersionPosition
 from lakeguard_sdk.model.load import LoadField, batch_columns, load_columns
 from lakeguard_sdk.model.quarantine import QuarantineBuild, QuarantineFile, QuarantineRule
 from lakeguard_sdk.model.schema_changes import Reaction, SchemaChange
@@ -82,7 +82,7 @@ class SourceBuild(FrozenModel):
     format: SourceFormat
     path: str
     options: dict[str, str] = Field(default_factory=dict)
-    position: SourcePosition | None = None
+    position: VersionPosition | None = None
     """Where the base version stopped reading."""
     url: str = ""
     object: str = ""

@@ -34,6 +34,7 @@ from lakeguard.state.tables.ledger import (
     materializations,
     promotion_status,
     run_history,
+    source_files,
     table_findings,
     version_inputs,
 )
@@ -179,6 +180,7 @@ __all__ = [
     "schema_compatibility_rules",
     "schema_compatibility_rules_revisions",
     "schema_history",
+    "source_files",
     "source_object_columns",
     "source_objects",
     "source_systems",

@@ -13,7 +13,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lakeguard_sdk.core.enums import LoadType, NullWatermark, SourceFormat
 from lakeguard_sdk.errors import BuildFailed, SourceUnreadable
-from lakeguard_sdk.model.evidence import SourcePosition
 from lakeguard_sdk.model.load import KEYED_LOADS
 from lakeguard_sdk.model.quarantine import (
     FIRST_SEEN,
@@ -30,6 +29,7 @@ from lakeguard_sdk.model.run import (
 from lakeguard_sdk.model.windows import bound_text, lower_bound
 from lakeguard_sdk.storage.storage import Storage, join, readable_file, table_uri
 from lakeguard_sdk.types.schema import Column, TableSchema
+from openlaketx.engine.known_files import KnownFiles, SourceFiles, known_files
 from openlaketx.engine.locations import spark_name, spark_read_path, writable_path
 from openlaketx.engine.parquet_types import UnsupportedColumn, table_schema
 from openlaketx.engine.spark.errors import reason, worker_error
@@ -63,13 +63,16 @@ def extract(
     *,
     project: str = "",
     frame: ProgramFrame | None = None,
+    reader: SourceFiles | None = None,
 ) -> Batch | None:
     """The lazy batch of a run; None if there is nothing new to read.
 
-    Modules are in ``project``, else in the lake; ``frame`` is what a program publishes.
+    Modules are in ``project``, else in the lake; ``frame`` is what a program publishes; ``reader``
+    has the files that were read before.
     """
     if isinstance(plan.build, SourceBuild):
-        return _read_source(plan, plan.build, sessions, lake, storage)
+        known = known_files(plan, reader)
+        return _read_source(plan, plan.build, sessions, lake, storage, known)
     session = sessions()
     if isinstance(plan.build, SqlBuild):
         return read_sql(session, plan.build, plan.dataset, plan.load.type, plan.as_of)
@@ -243,7 +246,12 @@ def _read(
 
 
 def _read_source(
-    plan: RunPlan, build: SourceBuild, sessions: Sessions, lake: str, storage: Storage
+    plan: RunPlan,
+    build: SourceBuild,
+    sessions: Sessions,
+    lake: str,
+    storage: Storage,
+    known: KnownFiles | None,
 ) -> Batch | None:
     """The lazy batch; None if the source has nothing new.
 
@@ -251,13 +259,13 @@ def _read_source(
     reads only what was read before; the next run would duplicate the rest.
     """
     if plan.window is not None and plan.load.type is not LoadType.APPEND:
-        build = build.model_copy(update={"position": None})
+        known = None
     if build.format is SourceFormat.JDBC:
         _refuse_blind_append(plan, build)
         return read_jdbc(sessions(), build, plan.dataset, _new_rows(plan))
     if build.format is SourceFormat.DELTA:
-        return read_delta(sessions(), build, plan, lake)
-    selection = _selected(plan, build, lake, storage)
+        return read_delta(sessions(), build, plan, lake, known)
+    selection = _selected(plan, build, lake, storage, known)
     if selection is None:
         return None
     selection = replace(selection, ordered=len(selection.files) > 1 and _asks_for_order(plan))
@@ -303,12 +311,14 @@ def _refuse_download_again(plan: RunPlan, build: SourceBuild) -> None:
         )
 
 
-def _selected(plan: RunPlan, build: SourceBuild, lake: str, storage: Storage) -> Selection | None:
+def _selected(
+    plan: RunPlan, build: SourceBuild, lake: str, storage: Storage, known: KnownFiles | None
+) -> Selection | None:
     """The files to read, landed first if the source requires it or is a download."""
     if build.url:
         _refuse_download_again(plan, build)
         with landing(plan, build.source, lake, storage) as place:
-            downloaded = land_download(plan, build, lake, place)
+            downloaded = land_download(plan, build, lake, place, known)
             if downloaded is None:
                 place.discard()
             return downloaded
@@ -319,11 +329,13 @@ def _selected(plan: RunPlan, build: SourceBuild, lake: str, storage: Storage) ->
         pattern=build.path,
         root=lake,
         load=LoadType.FULL if again else plan.load.type,
-        position=build.position,
+        known=known,
         storage=storage,
     )
     if again:
-        selection = files_read_before(selection, build.position or SourcePosition(), storage)
+        if known is None:
+            return None
+        selection = files_read_before(selection, known, storage)
     if not selection.files:
         return None
     if not build.landing:

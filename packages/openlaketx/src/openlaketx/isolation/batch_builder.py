@@ -7,6 +7,7 @@ from typing import Protocol
 from lakeguard_sdk.model.run import RunPlan, SchemaVerdict
 from lakeguard_sdk.storage.storage import storage_for
 from openlaketx.conform import as_accepted, conform, locate_misfits, with_typed_texts
+from openlaketx.engine.known_files import SourceFiles
 from openlaketx.engine.shown_values import mask_columns
 from openlaketx.engine.spark.session import Sessions
 from openlaketx.extract import Batch, ProgramFrame, extract, transform, with_lineage
@@ -29,19 +30,31 @@ class LocalBuilder:
     """Builds in this process. A source without new files starts no session."""
 
     def __init__(
-        self, sessions: Sessions, lake: str, project: str, frame: ProgramFrame | None = None
+        self,
+        sessions: Sessions,
+        lake: str,
+        project: str,
+        frame: ProgramFrame | None = None,
+        reader: SourceFiles | None = None,
     ) -> None:
         self._sessions = sessions
         self._lake = lake
         self._project = project
         self._frame = frame
+        self._reader = reader
         self._batch: Batch | None = None
 
     def describe(self, plan: RunPlan) -> BatchFacts | None:
         storage = storage_for(plan.location)
         with collecting_notes(), mask_columns(plan.private):
             batch = extract(
-                plan, self._sessions, self._lake, storage, project=self._project, frame=self._frame
+                plan,
+                self._sessions,
+                self._lake,
+                storage,
+                project=self._project,
+                frame=self._frame,
+                reader=self._reader,
             )
             if batch is None:
                 return None

@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
 from lakeguard_sdk.errors import SparkExited
+from lakeguard_sdk.model.evidence import SourceFile
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.storage.storage import register_store
 from lakeguard_sdk.storage.store_options import StoreOptions
@@ -29,6 +31,8 @@ from openlaketx.isolation.messages import (
     PlaceOrder,
     RunEnded,
     RunWarning,
+    SourceFilesFound,
+    SourceFilesOrder,
     Staged,
     StageOrder,
     error_message,
@@ -39,6 +43,23 @@ from openlaketx.stage.run_staging import shared_staging
 _LOG = logging.getLogger("openlaketx")
 _WAIT_SECONDS = 0.5
 """Between two looks for Ctrl-C."""
+
+
+@dataclass(frozen=True)
+class AskedFiles:
+    """Source files that the base version of the run has read, as the gate answers."""
+
+    ask: Callable[[SourceFilesOrder], SourceFilesFound]
+
+    def source_files(
+        self, dataset_id: str, version: int, keys: Sequence[str]
+    ) -> Sequence[SourceFile]:
+        return self.ask(SourceFilesOrder(keys=tuple(keys))).files
+
+    def source_file_page(
+        self, dataset_id: str, version: int, after: str = ""
+    ) -> Sequence[SourceFile]:
+        return self.ask(SourceFilesOrder(after=after)).files
 
 
 class BuildServer:
@@ -107,8 +128,9 @@ class BuildServer:
                     register_store(order.store.location, StoreOptions.of(order.store))
                 stack.enter_context(shared_staging(order.staging, plan.ticket.run_id))
                 session = self._open(plan.ticket.run_id, stack)
+                known = AskedFiles(self._asked)
                 self._builder = LocalBuilder(
-                    lambda: session, order.lake, order.project, self._frame
+                    lambda: session, order.lake, order.project, self._frame, known
                 )
                 return Described(facts=self._builder.describe(plan))
             case StageOrder() if self._builder is not None and self._staged is None:
@@ -119,6 +141,14 @@ class BuildServer:
                 self._staged.placed()
                 return Staged()
         raise BadMessage(f"{order.kind} is not expected now")
+
+    def _asked(self, order: SourceFilesOrder) -> SourceFilesFound:
+        """The gate's answer to a question in the middle of its own order."""
+        self._send(order)
+        answer = self._next()
+        if isinstance(answer, SourceFilesFound):
+            return answer
+        raise BadMessage("the files that were read before did not come")
 
     def _open(self, run_id: str, stack: ExitStack) -> SparkSession:
         """A session for this run only, whose jobs ``cancel`` stops."""

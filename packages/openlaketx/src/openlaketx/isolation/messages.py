@@ -3,6 +3,9 @@
     gate → build    DescribeOrder, StageOrder, CancelOrder
     build → gate    Described, Staged, BuildError, BuildInterrupted
 
+While it describes a batch, a build may ask for files that the base version has read:
+``SourceFilesOrder``, answered by ``SourceFilesFound``.
+
 A program that publishes sends ``RunOrder`` first, and receives ``RunEnded`` last, perhaps after
 ``RunWarning``. Data is parsed by
 pydantic and never unpickled: a message cannot execute code in the process that reads it.
@@ -19,7 +22,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.errors import Fenced, LakeGuardError, error_classes
-from lakeguard_sdk.model.evidence import InputVersion, SourcePosition
+from lakeguard_sdk.model.evidence import InputVersion, SourceFile, SourcePosition
 from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.model.run import RunPlan, RunResult, SchemaVerdict
 from lakeguard_sdk.storage.store_options import StoreAccess
@@ -72,6 +75,19 @@ class PlaceOrder(FrozenModel):
 
 class CancelOrder(FrozenModel):
     kind: Literal["cancel"] = "cancel"
+
+
+class SourceFilesOrder(FrozenModel):
+    """Those of the source files that the base version has read; without keys, a page of all."""
+
+    kind: Literal["source files"] = "source files"
+    keys: tuple[str, ...] | None = None
+    after: str = ""
+
+
+class SourceFilesFound(FrozenModel):
+    kind: Literal["source files found"] = "source files found"
+    files: tuple[SourceFile, ...]
 
 
 class Described(FrozenModel):
@@ -129,6 +145,8 @@ Message = Annotated[
     | StageOrder
     | PlaceOrder
     | CancelOrder
+    | SourceFilesOrder
+    | SourceFilesFound
     | Described
     | Staged
     | BuildError

@@ -27,6 +27,7 @@ from lakeguard_sdk.model.run import (
 from lakeguard_sdk.storage.location import is_marker
 from lakeguard_sdk.storage.run_folders import quarantine_place
 from lakeguard_sdk.storage.storage import Storage, storage_for, store_access
+from openlaketx.engine.known_files import SourceFiles, known_files
 from openlaketx.extract.pinned_inputs import files_to_read
 from openlaketx.isolation.messages import (
     BadMessage,
@@ -39,6 +40,8 @@ from openlaketx.isolation.messages import (
     Link,
     Message,
     PlaceOrder,
+    SourceFilesFound,
+    SourceFilesOrder,
     Staged,
     StageOrder,
     raised,
@@ -70,6 +73,7 @@ class RemoteBuilder:
         lake: str,
         project: str,
         ending: Callable[[], str],
+        reader: SourceFiles | None = None,
         interrupted: Callable[[], None] = lambda: None,
         abandon: Callable[[], None] = lambda: None,
     ) -> None:
@@ -77,6 +81,7 @@ class RemoteBuilder:
         self._lake = lake
         self._project = project
         self._ending = ending
+        self._reader = reader
         self._on_interrupt = interrupted
         self._abandon = abandon
         self._answers: queue.SimpleQueue[Message | BadMessage | None] = queue.SimpleQueue()
@@ -166,6 +171,9 @@ class RemoteBuilder:
         except OSError:
             raise self._ended(plan) from None
         answer = self._answer(plan)
+        while isinstance(answer, SourceFilesOrder):
+            self._link.send(self._files_read_before(answer, plan))
+            answer = self._answer(plan)
         if isinstance(answer, wanted):
             return answer
         if isinstance(answer, BuildInterrupted):
@@ -174,6 +182,15 @@ class RemoteBuilder:
             raise raised(answer) or BuildFailed(dataset=plan.dataset, reason=answer.message)
         reason = f"answered {order.kind} with {answer.kind}"
         raise BuildProcessEnded(dataset=plan.dataset, reason=reason)
+
+    def _files_read_before(self, order: SourceFilesOrder, plan: RunPlan) -> SourceFilesFound:
+        """Of the base version of this run only, whatever the process asks."""
+        known = known_files(plan, self._reader)
+        if known is None:
+            return SourceFilesFound(files=())
+        if order.keys is None:
+            return SourceFilesFound(files=tuple(known.page(order.after)))
+        return SourceFilesFound(files=tuple(known.among(order.keys).values()))
 
     def _answer(self, plan: RunPlan) -> Message:
         while True:

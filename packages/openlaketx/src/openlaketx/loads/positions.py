@@ -16,7 +16,7 @@ from openlaketx.stage.file_stats import PREFIX
 def new_position(
     plan: RunPlan, files: SourcePosition | None, read: Candidate
 ) -> SourcePosition | None:
-    """The manifest after this run and the highest watermark so far.
+    """The files of this run and the highest watermark so far.
 
     A backfill moves neither, but an APPEND records rebuilt files as they are now. Replayed
     quarantine rows have no position: they were read before.
@@ -25,7 +25,8 @@ def new_position(
         return None
     known = plan.build.position if isinstance(plan.build, SourceBuild) else None
     if plan.window is not None:
-        files = files if plan.load.type is LoadType.APPEND else known
+        if plan.load.type is not LoadType.APPEND:
+            files = None if known is None else known.unmoved
         highest = plan.watermark
     else:
         highest = _highest(plan, read)

@@ -77,6 +77,7 @@ def _ended(order: RunOrder, link: Link, client: Client) -> RunEnded:
         lake=client.lake,
         project=client.project or client.lake,
         ending=lambda: "closed its connection",
+        reader=client.reader,
         interrupted=worker.stop,
     )
     builder.start()

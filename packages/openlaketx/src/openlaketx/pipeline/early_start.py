@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import glob
+from itertools import islice
 from pathlib import Path
 
 from lakeguard_sdk.model.run import RunPlan, SourceBuild, SqlBuild
 from lakeguard_sdk.storage.run_folders import LANDING
 from lakeguard_sdk.storage.storage import is_remote, local_path
+from openlaketx.engine.known_files import AT_ONCE, SourceFiles, known_files
 
 
-def needs_spark(plan: RunPlan, lake: str) -> bool:
+def needs_spark(plan: RunPlan, lake: str, reader: SourceFiles) -> bool:
     """True for what was never built, and for a source with files that were never read.
 
     False says nothing: the run may still find rows to read, or nothing new.
@@ -20,12 +22,16 @@ def needs_spark(plan: RunPlan, lake: str) -> bool:
         return plan.base is None
     if not isinstance(build, SourceBuild) or build.url or not build.path:
         return False
-    read = {file.path for file in build.position.files} if build.position else set()
     if is_remote(lake):  # a listing would cost a request, and the run lists anyway
         return False
     base = Path(local_path(lake))
-    found = glob.iglob(build.path, root_dir=base, recursive=True)
-    return any(path not in read and _is_source(base, path) for path in found)
+    paths = glob.iglob(build.path, root_dir=base, recursive=True)
+    found = (path for path in paths if _is_source(base, path))
+    known = known_files(plan, reader)
+    while piece := list(islice(found, AT_ONCE)):
+        if known is None or len(known.among(piece)) < len(piece):
+            return True
+    return False
 
 
 def _is_source(base: Path, path: str) -> bool:

@@ -12,6 +12,7 @@ from lakeguard_sdk.model.quarantine import QuarantineBuild
 from lakeguard_sdk.model.run import RunPlan, SourceBuild
 from lakeguard_sdk.storage.storage import is_remote, storage_for
 from openlaketx.engine.file_check import checking_files
+from openlaketx.engine.known_files import GivenFiles, SourceFiles
 from openlaketx.engine.shown_values import mask_columns
 from openlaketx.engine.spark.session import Sessions
 from openlaketx.isolation.batch_builder import BatchBuilder
@@ -26,14 +27,14 @@ def rebuild_run(
     plan: RebuildPlan,
     client: WorkerClient,
     sessions: Sessions,
-    builder: Callable[[str], BatchBuilder],
+    builder: Callable[[str, SourceFiles], BatchBuilder],
     progress: Progress | None,
 ) -> Rebuilt:
     """Compare the rebuilt rows with those that the run wrote; ``NotRebuildable`` if it cannot be
     rebuilt.
 
-    ``builder`` builds over the lake at a location. Nothing is submitted or published, and all files
-    are removed.
+    ``builder`` builds over the lake at a location and the files read before. Nothing is submitted
+    or published, and all files are removed.
     """
     storage, run_id = storage_for(plan.run.location), plan.run.ticket.run_id
     if is_remote(plan.run.location):
@@ -45,10 +46,10 @@ def rebuild_run(
             checking_files(client.reader),
             scratch_place(client.lake, plan.run.location) as scratch,
         ):
-            run, lake = _pinned(plan, client, scratch)
+            run, lake, known = _pinned(plan, client, scratch)
             if progress:
                 progress("extract", {})
-            loaded = _loaded(run, plan, lake, builder(lake), sessions)
+            loaded = _loaded(run, plan, lake, builder(lake, known), sessions)
             if progress:
                 progress("compare", {})
             return compare(plan, loaded, run.under(plan.verdict).table_schema)
@@ -58,16 +59,18 @@ def rebuild_run(
         raise NotRebuildable(run=run_id, reason=str(error)) from error
 
 
-def _pinned(plan: RebuildPlan, client: WorkerClient, scratch: Scratch) -> tuple[RunPlan, str]:
+def _pinned(
+    plan: RebuildPlan, client: WorkerClient, scratch: Scratch
+) -> tuple[RunPlan, str, SourceFiles]:
     """The plan over the original input, and the scratch lake that holds it."""
-    run, build = scratch.plan(plan.run), plan.run.build
+    run, build, known = scratch.plan(plan.run), plan.run.build, GivenFiles({})
     if isinstance(build, QuarantineBuild):
         _link_quarantined(Path(client.lake), scratch.lake, build)
     if isinstance(build, SourceBuild):
         storage = storage_for(plan.run.location)
-        gathered = gather_source(plan, build, client.lake, scratch.lake, storage)
+        gathered, known = gather_source(plan, build, client.lake, scratch.lake, storage)
         run = run.model_copy(update={"build": gathered})
-    return run, str(scratch.lake)
+    return run, str(scratch.lake), known
 
 
 def _link_quarantined(lake: Path, place: Path, build: QuarantineBuild) -> None:

@@ -14,7 +14,7 @@ from lakeguard_sdk.core.enums import CheckKind, Outcome, RunStatus
 from lakeguard_sdk.expressions.measures import AnyMeasure, measure_key
 from lakeguard_sdk.model.decision import CheckResult, Decision
 from lakeguard_sdk.model.delta_log import written_whole
-from lakeguard_sdk.model.evidence import Evidence, SourcePosition
+from lakeguard_sdk.model.evidence import Evidence, SourcePosition, VersionPosition
 from lakeguard_sdk.model.quarantine import QuarantineBuild
 from lakeguard_sdk.model.row_sample import text_columns_to_mask
 from lakeguard_sdk.model.run import (
@@ -157,11 +157,13 @@ def _nothing_new(plan: RunPlan, batch: BatchFacts) -> bool:
     return batch.position is not None and _same_files(plan.build.position, batch.position)
 
 
-def _same_files(before: SourcePosition | None, after: SourcePosition) -> bool:
-    def facts(position: SourcePosition) -> set[tuple[str, int, int | str]]:
-        return {(file.path, *file.state) for file in position.files}
-
-    return before is not None and bool(after.files) and facts(before) == facts(after)
+def _same_files(before: VersionPosition | None, after: SourcePosition) -> bool:
+    """Whether both are the same files in the same state, and any."""
+    if before is None or not before.files:
+        return False
+    if after.since:
+        return not after.changes
+    return before.holds(after.files)
 
 
 def _needs_decision(run: _Run) -> bool:

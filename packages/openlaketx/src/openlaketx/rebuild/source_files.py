@@ -10,7 +10,6 @@ from lakeguard_sdk.core.enums import LoadType, SourceFormat
 from lakeguard_sdk.errors import NotRebuildable
 from lakeguard_sdk.model.evidence import SourceFile, SourcePosition
 from lakeguard_sdk.model.history import RebuildPlan
-from lakeguard_sdk.model.load import GAINED_ROWS_ONLY
 from lakeguard_sdk.model.run import SourceBuild
 from lakeguard_sdk.storage.storage import (
     Storage,
@@ -19,6 +18,7 @@ from lakeguard_sdk.storage.storage import (
     located,
     storage_for,
 )
+from openlaketx.engine.known_files import GivenFiles
 from openlaketx.extract.files.file_order import by_name
 from openlaketx.extract.files.landed_files import run_folder
 
@@ -31,22 +31,24 @@ _NOT_REPEATABLE = {
 
 def gather_source(
     plan: RebuildPlan, build: SourceBuild, lake: str, place: Path, storage: Storage
-) -> SourceBuild:
-    """A build that reads exactly the original files, placed below ``place``.
+) -> tuple[SourceBuild, GivenFiles]:
+    """A build that reads exactly the original files, placed below ``place``, and those of them that
+    were read before.
 
     ``NotRebuildable`` if a file is missing or its hash has changed.
     """
     run_id = plan.run.ticket.run_id
     if build.format in _NOT_REPEATABLE:
         raise NotRebuildable(run=run_id, reason=_NOT_REPEATABLE[build.format])
-    files = _read_then(plan, build)
+    files = _read_then(plan)
     put = [
         _put(file, _found(plan, build, file, lake, storage), place, number)
         for number, file in enumerate(sorted(files, key=lambda file: by_name(file.path)))
     ]
-    again = SourcePosition(files=tuple(put)) if _again(plan) else None
+    known = put if _again(plan) else []
+    again = SourcePosition(files=tuple(known)).at(1, None, {}) if known else None
     changed = {"url": "", "landing": False, "path": f"{_GATHERED}/*/*", "position": again}
-    return build.model_copy(update=changed)
+    return build.model_copy(update=changed), GivenFiles.of(known)
 
 
 def _again(plan: RebuildPlan) -> bool:
@@ -54,20 +56,15 @@ def _again(plan: RebuildPlan) -> bool:
     return plan.run.window is not None and plan.run.load.type is LoadType.APPEND
 
 
-def _read_then(plan: RebuildPlan, build: SourceBuild) -> tuple[SourceFile, ...]:
-    """For an incremental load, the files that its base had not read."""
+def _read_then(plan: RebuildPlan) -> tuple[SourceFile, ...]:
+    """The files that the run read; for an incremental load, those that its base had not read."""
     run_id, position = plan.run.ticket.run_id, plan.evidence.position
     if plan.run.window is not None and not _again(plan):
         reason = "a backfill does not record the files that it read"
         raise NotRebuildable(run=run_id, reason=reason)
     if position is None or not position.files:
         raise NotRebuildable(run=run_id, reason="it did not record the files that it read")
-    if build.url:
-        return position.files[-1:]
-    known = {file.path: file for file in build.position.files} if build.position else {}
-    if plan.run.load.type not in GAINED_ROWS_ONLY or _again(plan):
-        return position.files
-    return tuple(file for file in position.files if known.get(file.path) != file)
+    return position.files
 
 
 def _found(

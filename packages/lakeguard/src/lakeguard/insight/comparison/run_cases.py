@@ -8,11 +8,12 @@ from dataclasses import replace
 from sqlalchemy import select
 
 from lakeguard.insight.comparison.run_facts import NO_BUILDS
-from lakeguard.insight.comparison.since import RunCase, differences, file_changes
+from lakeguard.insight.comparison.since import FileChanges, RunCase, differences, file_changes
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.openings import Opening, opened_revision, opening_of, schema_verdict
 from lakeguard.ledger.runs import run_row
+from lakeguard.ledger.source_files import compared_files
 from lakeguard.ledger.versions import StoredVersion, inputs_of, pointer, stored_versions
 from lakeguard.promotion.records.open_runs import PinnedRules
 from lakeguard.registry.editing.drift import drifted, renamed_columns
@@ -61,7 +62,7 @@ def _compared(tx: Transaction, run: RunRow, green: StoredVersion) -> Since:
     before = run_case(tx, then, known)
     before = replace(before, definition=brought(tx, then, before.definition))
     after = run_case(tx, run, None, known)
-    files = file_changes(before.evidence, after.evidence)
+    files = changed_files(tx, run.dataset_id, before, after)
     return Since(
         version=green.version,
         run_id=green.run_id,
@@ -72,6 +73,16 @@ def _compared(tx: Transaction, run: RunRow, green: StoredVersion) -> Since:
         differences=tuple(differences(before, after)),
         read={DatasetName(name): version for name, version in after.inputs.values()},
     )
+
+
+def changed_files(tx: Transaction, dataset_id: str, before: RunCase, after: RunCase) -> FileChanges:
+    """Empty if either run has no evidence, or does not say how far it read a source."""
+    old = before.evidence.position if before.evidence else None
+    new = after.evidence.position if after.evidence else None
+    if old is None or new is None:
+        return FileChanges()
+    read_before, read_after = compared_files(tx, dataset_id, old, new)
+    return file_changes(read_before.values(), read_after.values())
 
 
 def _last_green(tx: Transaction, run: RunRow) -> StoredVersion | None:

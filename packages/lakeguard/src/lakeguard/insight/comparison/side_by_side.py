@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from lakeguard.insight.comparison.run_cases import brought, run_case
-from lakeguard.insight.comparison.since import RunCase, differences, file_changes
+from lakeguard.insight.comparison.run_cases import brought, changed_files, run_case
+from lakeguard.insight.comparison.since import RunCase, differences
 from lakeguard.ledger.decisions import decision_of_run
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import CheckKind, RunStatus
@@ -36,7 +36,7 @@ def side_by_side(tx: Transaction, before: RunRow, after: RunRow) -> SideBySide:
         )
     old, new = (_case(tx, run) for run in (before, after))
     made = [decision_of_run(tx, run.run_id, run.dataset) for run in (before, after)]
-    files = file_changes(old.evidence, new.evidence)
+    files = changed_files(tx, after.dataset_id, old, new)
     return SideBySide(
         dataset=after.dataset,
         before=_side(before, made[0]),

@@ -64,12 +64,9 @@ class FileChanges:
     gone: NamedFiles | None = None
 
 
-def file_changes(before: Evidence | None, after: Evidence | None) -> FileChanges:
-    """Empty if either run read no files or has no evidence."""
-    if not before or not after or before.position is None or after.position is None:
-        return FileChanges()
-    old = {file.path: file for file in before.position.files}
-    new = {file.path: file for file in after.position.files}
+def file_changes(before: Iterable[SourceFile], after: Iterable[SourceFile]) -> FileChanges:
+    old = {file.path: file for file in before}
+    new = {file.path: file for file in after}
     return FileChanges(
         new=_files(file for path, file in new.items() if path not in old),
         changed=_files(f for path, f in new.items() if path in old and _other(old[path], f)),

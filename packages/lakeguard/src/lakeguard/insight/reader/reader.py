@@ -6,7 +6,7 @@ call: ``status`` and ``runs`` need neither.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from lakeguard.dispatch.task_list import list_open_runs
 from lakeguard.insight.comparison.run_facts import build_kinds, facts_of_run
 from lakeguard.insight.comparison.trends import check_trends
 from lakeguard.insight.reader.changed_datasets import changed_datasets
+from lakeguard.insight.reader.file_reader import FileReader
 from lakeguard.insight.reader.policy_alerts import alerts_let_through, broken_promises
 from lakeguard.insight.reader.quarantine import (
     balance_of,
@@ -28,7 +29,6 @@ from lakeguard.insight.reader.quarantine import (
 )
 from lakeguard.insight.reader.schemas import schema_diff, schema_rows, undeclared_columns
 from lakeguard.ledger.decisions import required_decision, samples_of_run
-from lakeguard.ledger.intents import file_records
 from lakeguard.ledger.lineage import lineage_rows
 from lakeguard.ledger.maintenance import removed_versions
 from lakeguard.ledger.runs import latest_runs, run_row, run_rows
@@ -48,8 +48,6 @@ from lakeguard.ledger.versions import (
 )
 from lakeguard.ledger.waivers import waiver_rows
 from lakeguard.registry.store import require_dataset
-from lakeguard.settings import FileCheck
-from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import dataset_registry, policy_rules, quality_rules
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import Address, DatasetName
@@ -86,16 +84,11 @@ if TYPE_CHECKING:
     from lakeguard_sdk.model.row_sample import RowSample
     from lakeguard_sdk.model.run_comparison import CheckTrend, Since
     from lakeguard_sdk.scheduling.invalidations import InvalidationRow, PartitionRow
-    from lakeguard_sdk.storage.file_records import FileRecord
 
 
 @dataclass(frozen=True)
-class StateReader:
+class StateReader(FileReader):
     """Read-only; answers from the State alone."""
-
-    state: OrganisationState
-    lake: str
-    check_files: FileCheck = FileCheck.FOOTERS
 
     def datasets(self) -> Sequence[DatasetRow]:
         with self.state.read() as tx:
@@ -301,16 +294,6 @@ class StateReader:
             if stored is None:
                 raise UnknownVersion(dataset=address.dataset, version=f"for {address}")
             return resolved_version(tx, dataset, stored, self.lake)
-
-    def file_records(self, table_id: str, paths: Sequence[str]) -> Sequence[FileRecord]:
-        with self.state.read() as tx:
-            return file_records(tx, table_id, paths, self.check_files)
-
-    def published_files(self, table_id: str, commit: int) -> Set[str]:
-        from lakeguard.ledger.known_moves import files_at
-
-        with self.state.read() as tx:
-            return files_at(tx, table_id, commit)
 
     def replay(self, run_id: str) -> ReplayResult:
         from lakeguard.insight.history.replay import replay_decision

@@ -20,6 +20,7 @@ from lakeguard.state.schema import (
     partition_versions,
     promotion_status,
     run_history,
+    source_files,
     task_attempts,
     task_results,
     task_transitions,
@@ -57,6 +58,7 @@ _REFERENCES: tuple[tuple[Table, Pairs, Table, str], ...] = (
     (task_transitions, (("task_id", "task_id"),), tasks, "is of no task"),
     (version_inputs, _VERSION, data_versions, "is of a version that is not there"),
     (partition_versions, _VERSION, data_versions, "is of a version that is not there"),
+    (source_files, _VERSION, data_versions, "is of a version that is not there"),
     (
         version_inputs,
         (("input_dataset_id", "dataset_id"), ("input_version", "version")),

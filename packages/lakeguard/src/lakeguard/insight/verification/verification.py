@@ -28,6 +28,7 @@ from lakeguard.insight.verification.outbox import queue_findings, settled_batch
 from lakeguard.insight.verification.quarantine import quarantine_findings
 from lakeguard.insight.verification.row_agreement import StateSide, compare, state_side
 from lakeguard.insight.verification.row_sides import LedgerSide
+from lakeguard.insight.verification.source_files import source_file_findings
 from lakeguard.lake.port import GovernedTables, QuarantineTables
 from lakeguard.lake.quarantine_tables import DeltaQuarantineTables
 from lakeguard.ledger.known_moves import governed_ids, governed_table
@@ -236,6 +237,7 @@ class _Proof:
             "documents": document_findings,
             "history": history_findings,
             "partitions": _partition_findings,
+            "source files": source_file_findings,
             "guards": _guard_findings,
         }
         if replay:

@@ -29,7 +29,13 @@ from lakeguard_sdk.model.decision import Decision
 from lakeguard_sdk.model.evidence import Evidence, checked_notes
 from lakeguard_sdk.model.lineage import BatchLineage
 from lakeguard_sdk.model.partitions import partition_difference
-from lakeguard_sdk.model.run import RunPlan, RunTicket, SchemaReaction, SchemaVerdict
+from lakeguard_sdk.model.run import (
+    RunPlan,
+    RunTicket,
+    SchemaReaction,
+    SchemaVerdict,
+    SourceBuild,
+)
 from lakeguard_sdk.model.windows import watermark_value
 from lakeguard_sdk.storage.fault_points import reached
 from lakeguard_sdk.storage.file_records import suggests_damage
@@ -177,7 +183,14 @@ def _warn_of_deprecated(tx: Transaction, plan: RunPlan, findings: Findings) -> N
 
 
 def _check_position(plan: RunPlan, evidence: Evidence, findings: Findings) -> None:
-    """A watermark never decreases, and a back-fill does not move it."""
+    """A position continues that of the base or none. A watermark never decreases, and a back-fill
+    does not move it."""
+    base = plan.build.position if isinstance(plan.build, SourceBuild) else None
+    since = evidence.position.since if evidence.position else 0
+    if since not in (0, base.version if base else 0):
+        findings.refuse("evidence", f"its position continues v{since}, which is not its base")
+    elif evidence.position is not None and evidence.position.gone and not since:
+        findings.refuse("evidence", "its position lacks files, but continues no other")
     found = evidence.position.watermark if evidence.position else None
     if plan.window is not None:
         if found != plan.watermark:

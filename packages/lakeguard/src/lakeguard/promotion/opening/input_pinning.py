@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from lakeguard.gate.rules.compile import measures_for
-from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.openings import opening_of
+from lakeguard.ledger.source_files import position_of
 from lakeguard.ledger.versions import (
     Pointer,
     StoredVersion,
@@ -38,7 +38,7 @@ from lakeguard_sdk.model.definitions import (
     FromSql,
     Pending,
 )
-from lakeguard_sdk.model.evidence import InputVersion, SourcePosition
+from lakeguard_sdk.model.evidence import InputVersion, VersionPosition
 from lakeguard_sdk.model.load import GAINED_ROWS_ONLY, NEW_ROWS_ONLY
 from lakeguard_sdk.model.run import (
     Build,
@@ -57,7 +57,7 @@ def plan_build(
     context: PlaneContext,
     dataset: RegisteredDataset,
     published: Pointer | None,
-    position: SourcePosition | None,
+    position: VersionPosition | None,
     findings: Findings,
     *,
     whole: bool,
@@ -91,22 +91,19 @@ def plan_build(
 
 def base_position(
     tx: Transaction, dataset: RegisteredDataset, published: Pointer | None
-) -> SourcePosition | None:
+) -> VersionPosition | None:
     """The position where the published version stopped reading, for incremental loads."""
     load = dataset.definition.load
     if published is None or (load.type not in NEW_ROWS_ONLY and not load.skip_unchanged):
         return None
-    stored = require_version(tx, dataset.dataset_id, published.version)
-    if stored.position_hash is None:
-        return None
-    return SourcePosition.from_json(get_document(tx, stored.position_hash))
+    return position_of(tx, dataset.dataset_id, published.version)
 
 
 def _from_source(
     tx: Transaction,
     dataset: RegisteredDataset,
     build: FromSource,
-    position: SourcePosition | None,
+    position: VersionPosition | None,
     findings: Findings,
 ) -> SourceBuild | None:
     found = current_source(tx, build.source)

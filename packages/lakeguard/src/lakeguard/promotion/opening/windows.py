@@ -10,7 +10,7 @@ from lakeguard.promotion.opening.eligibility import Findings
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard_sdk.core.enums import LoadType, SourceFormat
 from lakeguard_sdk.model.definitions import FromFrame
-from lakeguard_sdk.model.evidence import SourcePosition
+from lakeguard_sdk.model.evidence import VersionPosition
 from lakeguard_sdk.model.run import Build, SourceBuild, Window
 from lakeguard_sdk.model.windows import watermark_subject, window_problem
 
@@ -49,7 +49,7 @@ def check_window(
 def known_watermark(
     dataset: RegisteredDataset,
     build: Build | None,
-    position: SourcePosition | None,
+    position: VersionPosition | None,
     published: Pointer | None,
     findings: Findings,
 ) -> str | None:

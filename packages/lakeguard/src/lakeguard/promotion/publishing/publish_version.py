@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from lakeguard.ledger.decisions import decision_by_id
-from lakeguard.ledger.documents import get_document, put_document
+from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.lineage import Arrow, record_lineage
 from lakeguard.ledger.openings import lineage_of_run
 from lakeguard.ledger.promotions import record_promotion
+from lakeguard.ledger.source_files import position_of, record_position
 from lakeguard.ledger.versions import (
     StoredVersion,
     move_pointer,
     next_version,
     record_materialization,
     record_version,
-    require_version,
 )
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.opening.input_pinning import read_inputs
@@ -109,10 +109,10 @@ def _point_at(tx: Transaction, version: StoredVersion, kind: MoveKind, actor: st
 def _version(
     tx: Transaction, run: OpenRun, intent: Intent, commit: Commit, evidence: Evidence
 ) -> StoredVersion:
-    position = evidence.position
+    number = next_version(tx, intent.dataset_id)
     return StoredVersion(
         dataset_id=intent.dataset_id,
-        version=next_version(tx, intent.dataset_id),
+        version=number,
         snapshot_ref=f"delta:{intent.table_id}@{commit.version}",
         schema_hash=intent.table_schema.schema_hash,
         row_count=evidence.rows,
@@ -130,9 +130,7 @@ def _version(
         ruleset_hash=ruleset_hash(run.pinned.rules),
         policies_hash=policyset_hash(run.pinned.policies),
         build_hash=evidence.build_hash,
-        position_hash=_position_of_base(tx, run)
-        if position is None
-        else put_document(tx, position.to_data(), tx.now()),
+        position_hash=_position(tx, run, number, evidence),
     )
 
 
@@ -147,9 +145,12 @@ def _inputs(tx: Transaction, run: OpenRun, evidence: Evidence) -> tuple[InputVer
     return read_inputs(tx, run.dataset, base.version)
 
 
-def _position_of_base(tx: Transaction, run: OpenRun) -> str | None:
-    """A replay does not advance the position."""
-    base = run.plan.base
-    if not isinstance(run.plan.build, QuarantineBuild) or base is None:
+def _position(tx: Transaction, run: OpenRun, number: int, evidence: Evidence) -> str | None:
+    """The hash of the version's position. A replay does not advance that of its base."""
+    read, base = evidence.position, run.plan.base
+    if isinstance(run.plan.build, QuarantineBuild) and base is not None:
+        position = position_of(tx, run.dataset.dataset_id, base.version)
+        read = None if position is None else position.unmoved
+    if read is None:
         return None
-    return require_version(tx, run.dataset.dataset_id, base.version).position_hash
+    return record_position(tx, run.dataset.dataset_id, number, read, tx.now())

@@ -17,8 +17,8 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple
 
-from lakeguard.ledger.documents import get_document
-from lakeguard.ledger.versions import pointer, require_version
+from lakeguard.ledger.source_files import files_of, position_of
+from lakeguard.ledger.versions import pointer
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.store import require_dataset
 from lakeguard.scheduler.graph.current_jobs import CurrentJob
@@ -32,7 +32,7 @@ from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import data_hash
 from lakeguard_sdk.errors import Overlapping
-from lakeguard_sdk.model.evidence import SourceFile, SourcePosition
+from lakeguard_sdk.model.evidence import SourceFile
 from lakeguard_sdk.scheduling.jobs import Launch, Overlap
 from lakeguard_sdk.storage.object_names import matching_objects
 from lakeguard_sdk.storage.storage import is_remote, local_path
@@ -92,7 +92,7 @@ def _pass_launched(
             each = states[job.job_id]
             first = [file for file in each if file in found]
             new = set(_new(tx, job.job_id, first, file_watch))
-            shown = _shown_files(tx, job) if new else frozenset()
+            shown = _shown_files(tx, job, new)
             for file in [file for file in new if _as_read(file) in shown]:
                 file_watch.know_launched(job.job_id, file)
                 new.discard(file)
@@ -100,17 +100,18 @@ def _pass_launched(
     file_watch.note(file for each in states.values() for file in each)
 
 
-def _shown_files(tx: Transaction, job: CurrentJob) -> frozenset[SourceFile]:
-    """Files of the lake that the published version of the job's dataset has read."""
-    if job.definition.dataset is None:
+def _shown_files(
+    tx: Transaction, job: CurrentJob, among: Collection[FileState]
+) -> frozenset[SourceFile]:
+    """Those of the files that the published version of the job's dataset has read."""
+    if job.definition.dataset is None or not among:
         return frozenset()
     dataset_id = require_dataset(tx, job.definition.dataset).dataset_id
     published = pointer(tx, dataset_id)
-    stored = published and require_version(tx, dataset_id, published.version)
-    if not stored or stored.position_hash is None:
+    if published is None or position_of(tx, dataset_id, published.version) is None:
         return frozenset()
-    position = SourcePosition.from_json(get_document(tx, stored.position_hash))
-    return frozenset(file.model_copy(update={"sha256": ""}) for file in position.files)
+    found = files_of(tx, dataset_id, published.version, [file.path for file in among])
+    return frozenset(file.model_copy(update={"sha256": ""}) for file in found.values())
 
 
 def _as_read(file: FileState) -> SourceFile:

@@ -224,6 +224,24 @@ version_inputs = Table(
     Index("ix_version_inputs_input", "input_dataset_id"),
 )
 
+source_files = Table(
+    "source_files",
+    metadata,
+    Column("dataset_id", Id, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("file_key", Hash, nullable=False),
+    Column("path", Long, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("modified_ms", BigInteger, nullable=False),
+    Column("sha256", Hash),
+    Column("etag", Long),
+    Column("by_content", Boolean, nullable=False),
+    Column("gone", Boolean, nullable=False),
+    Column("org_id", Id, nullable=False),
+    PrimaryKeyConstraint("dataset_id", "version", "file_key", name="pk_source_files"),
+    Index("ix_source_files_key", "dataset_id", "file_key", "version"),
+)
+
 table_findings = Table(
     "table_findings",
     metadata,

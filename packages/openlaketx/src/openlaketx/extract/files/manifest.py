@@ -19,6 +19,7 @@ from lakeguard_sdk.storage.run_folders import LANDING
 from lakeguard_sdk.storage.run_folders import landed as landed_source
 from lakeguard_sdk.storage.storage import Storage, is_remote, local_path, located, table_uri
 from openlaketx.engine.delta_table import is_governed
+from openlaketx.engine.known_files import KnownFiles
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,8 @@ class Selection:
 
     def replaced(self, files: tuple[SourceFile, ...], places: Mapping[str, str]) -> Selection:
         """The selection with updated files, in the position too."""
-        position = SourcePosition(files=_merged(self.position.files, files))
+        merged = _merged(self.position.files, files)
+        position = self.position.model_copy(update={"files": merged})
         return replace(self, files=files, position=position, places=places, landed=True)
 
 
@@ -77,7 +79,7 @@ def select_files(
     pattern: str,
     root: str,
     load: LoadType,
-    position: SourcePosition | None,
+    known: KnownFiles | None,
     storage: Storage,
 ) -> Selection:
     """All files of the glob, or the unread ones if the load reads new rows only.
@@ -93,31 +95,25 @@ def select_files(
     everything = Selection(source, dataset, root, found, SourcePosition(files=found))
     if problem := reserved_problem(pattern, paths, root):
         raise everything.unreadable(problem)
-    if not found and (load not in NEW_ROWS_ONLY or position is None):
+    if not found and (load not in NEW_ROWS_ONLY or known is None):
         raise everything.unreadable(f"no file matches {pattern}")
     if load not in NEW_ROWS_ONLY:
         return everything
-    new = _new_files(everything, position or SourcePosition(), load, storage)
-    if load is LoadType.PARTITION and new.files:
-        return replace(everything, position=new.position)
-    return new
+    return _new_files(everything, known, load, storage)
 
 
-def files_read_before(
-    everything: Selection, position: SourcePosition, storage: Storage
-) -> Selection:
+def files_read_before(everything: Selection, known: KnownFiles, storage: Storage) -> Selection:
     """The files that were read before, as they are now; fails if one is gone."""
     found = {file.path: file for file in everything.files}
-    gone = next((file.path for file in position.files if file.path not in found), None)
+    paths = sorted(file.path for file in known.every())
+    gone = next((path for path in paths if path not in found), None)
     if gone is not None:
         raise everything.unreadable(
             f"{gone}, which was read before, is gone, so its rows cannot be rebuilt"
         )
     files = tuple(
-        found[file.path].model_copy(
-            update={"sha256": storage.sha256(everything.location(found[file.path]))}
-        )
-        for file in position.files
+        found[path].model_copy(update={"sha256": storage.sha256(everything.location(found[path]))})
+        for path in paths
     )
     return replace(everything, files=files, position=SourcePosition(files=files))
 
@@ -156,27 +152,38 @@ def reserved_problem(pattern: str, paths: Iterable[str], root: str) -> str | Non
 
 
 def _new_files(
-    everything: Selection, position: SourcePosition, load: LoadType, storage: Storage
+    everything: Selection, known: KnownFiles | None, load: LoadType, storage: Storage
 ) -> Selection:
-    """New and changed files. Archived files are ignored; a changed one fails an APPEND."""
-    known = {file.path: file for file in position.files}
-    fresh = []
-    for file in everything.files:
-        before = known.get(file.path)
-        if before is not None and _same(everything, file, before, storage):
-            continue
-        if before is not None and load is LoadType.APPEND:
-            raise everything.unreadable(
-                f"{file.path} changed after it was loaded, so it cannot be appended again:"
-                " put changed data into a new file, or load the dataset FULL"
-            )
-        content = storage.sha256(everything.location(file))
-        fresh.append(file.model_copy(update={"sha256": content}))
-    return replace(
-        everything,
-        files=tuple(fresh),
-        position=SourcePosition(files=_merged(position.files, fresh)),
-    )
+    """New and changed files; all files for a PARTITION load with one of them. Archived files are
+    ignored; a changed one fails an APPEND."""
+    before = known.among(file.path for file in everything.files) if known else {}
+    read = [_as_read(everything, file, before, load, storage) for file in everything.files]
+    fresh = tuple(file for file in read if file != before.get(file.path))
+    if load is LoadType.PARTITION and fresh:
+        files, recorded = everything.files, tuple(read)
+    else:
+        files = recorded = fresh
+    since = known.position.version if known else 0
+    return replace(everything, files=files, position=SourcePosition(since=since, files=recorded))
+
+
+def _as_read(
+    everything: Selection,
+    file: SourceFile,
+    before: Mapping[str, SourceFile],
+    load: LoadType,
+    storage: Storage,
+) -> SourceFile:
+    """The known record of an unchanged file, else a new one."""
+    known = before.get(file.path)
+    if known is not None and _same(everything, file, known, storage):
+        return known
+    if known is not None and load is LoadType.APPEND:
+        raise everything.unreadable(
+            f"{file.path} changed after it was loaded, so it cannot be appended again:"
+            " put changed data into a new file, or load the dataset FULL"
+        )
+    return file.model_copy(update={"sha256": storage.sha256(everything.location(file))})
 
 
 def _same(everything: Selection, file: SourceFile, known: SourceFile, storage: Storage) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
@@ -20,6 +21,7 @@ from lakeguard_sdk.storage.reserved_places import reserved_among, reserved_place
 from lakeguard_sdk.storage.storage import join, located, table_uri
 from lakeguard_sdk.types.schema import Column, TableSchema
 from openlaketx.engine.delta_table import is_governed, live_files, open_table, schema_of
+from openlaketx.engine.known_files import KnownFiles
 from openlaketx.engine.locations import spark_file_address, spark_read_path
 from openlaketx.engine.shown_values import refusal
 from openlaketx.engine.spark.errors import SPARK_ERRORS, reason
@@ -112,28 +114,38 @@ def _reading_problem(table: DeltaTable) -> str | None:
 _FILE, _KNOWN = "lg_file", "lg_known"
 
 
-def read_delta(session: SparkSession, build: SourceBuild, plan: RunPlan, lake: str) -> Batch | None:
-    """All rows of the newest version, or those of files that the position does not contain.
+def read_delta(
+    session: SparkSession,
+    build: SourceBuild,
+    plan: RunPlan,
+    lake: str,
+    known: KnownFiles | None,
+) -> Batch | None:
+    """All rows of the newest version, or those of files that are not ``known``.
 
     Files are immutable, so a removed file means deleted or rewritten rows: APPEND fails, other
     loads read the rewritten rows again. None if no file is new.
     """
     table = _open_snapshot(build, str(plan.dataset), located(lake, build.path), lake)
-    known = {file.path for file in build.position.files} if build.position else set()
-    if plan.load.type is LoadType.APPEND and known - table.files.keys():
+    read = known.among(table.files) if known else {}
+    lost = known is not None and len(read) < known.position.files
+    if plan.load.type is LoadType.APPEND and lost:
         raise table.unreadable(
             "it lost rows since the last read, so it is unknown what to append: load the"
             " dataset FULL, or by key"
         )
-    fresh = sorted(table.files)
+    fresh, position = sorted(table.files), _position(table, table.files)
     if plan.window is not None and plan.load.type is LoadType.APPEND:
-        fresh = sorted(known)
-    elif plan.load.type in NEW_ROWS_ONLY and build.position is not None:
-        new = [path for path in fresh if path not in known]
+        fresh, position = sorted(read), _position(table, read)
+    elif plan.load.type in NEW_ROWS_ONLY and known is not None:
+        new = [path for path in fresh if path not in read]
         if not new:
             return None
         fresh = fresh if plan.load.type is LoadType.PARTITION else new
-    read = fresh if plan.window is not None else sorted(table.files)
+        gone = (file.key for file in known.every() if file.key not in table.files) if lost else ()
+        position = _position(table, new).model_copy(
+            update={"since": known.position.version, "gone": tuple(sorted(gone))}
+        )
     try:
         frame = _frame(session, table, fresh)
     except SPARK_ERRORS as error:  # a file that is not there, or that Spark cannot name
@@ -142,10 +154,14 @@ def read_delta(session: SparkSession, build: SourceBuild, plan: RunPlan, lake: s
         frame=frame,
         live=table.live,
         inputs=(),
-        position=SourcePosition(files=tuple(table.files[path] for path in read)),
+        position=position,
         explain=lambda error: table.unreadable(reason(error)),
         confirm=lambda: None,
     )
+
+
+def _position(table: ForeignSnapshot, paths: Iterable[str]) -> SourcePosition:
+    return SourcePosition(files=tuple(table.files[path] for path in sorted(paths)))
 
 
 def _frame(session: SparkSession, table: ForeignSnapshot, fresh: list[str]) -> DataFrame:

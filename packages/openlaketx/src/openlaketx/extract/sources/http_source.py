@@ -19,6 +19,7 @@ from lakeguard_sdk.model.load import NEW_ROWS_ONLY
 from lakeguard_sdk.model.run import RunPlan, SourceBuild
 from lakeguard_sdk.security.outbound import AddressRefused, outbound_client
 from lakeguard_sdk.security.secret_references import resolve_all, without
+from openlaketx.engine.known_files import KnownFiles
 from openlaketx.extract.files.landed_files import MANIFEST, Landing
 from openlaketx.extract.files.manifest import Selection
 
@@ -135,7 +136,7 @@ _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def land_download(
-    plan: RunPlan, build: SourceBuild, lake: str, landing: Landing
+    plan: RunPlan, build: SourceBuild, lake: str, landing: Landing, known: KnownFiles | None
 ) -> Selection | None:
     """The downloaded file; None if a load of new rows has read the same content before."""
     name = file_name(build, plan.settings)
@@ -147,18 +148,21 @@ def land_download(
     except DownloadProblem as problem:
         error = landing.unavailable if problem.passing else landing.unreadable
         raise error(str(problem)) from None
-    file = SourceFile(path=name, size=received.size, modified_ms=0, sha256=received.sha256)
-    known = build.position.files if build.position else ()
-    if plan.load.type in NEW_ROWS_ONLY and file.sha256 in (before.sha256 for before in known):
-        return None
     # APPEND must never read the same content twice; other loads may return to an old state.
-    retained = known if plan.load.type is LoadType.APPEND else ()
+    appends = plan.load.type is LoadType.APPEND
+    file = SourceFile(
+        path=name, size=received.size, modified_ms=0, sha256=received.sha256, by_content=appends
+    )
+    before = known.among((file.sha256, name)).values() if known else ()
+    if plan.load.type in NEW_ROWS_ONLY and file.sha256 in (other.sha256 for other in before):
+        return None
+    since = known.position.version if known and appends else 0
     return Selection(
         source=build.source,
         dataset=str(plan.dataset),
         root=lake,
         files=(file,),
-        position=SourcePosition(files=(*retained, file)),
+        position=SourcePosition(since=since, files=(file,)),
         places={name: str(landing.place(name))},
         landed=True,
     )
