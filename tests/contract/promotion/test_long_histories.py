@@ -39,9 +39,11 @@ class NotingTables(DeltaTables):
         self.views = 0
         """Of all files, as readers see them."""
 
-    def read_log(self, location: str, recorded: Mapping[int, str], since: int = 0) -> RecordedLog:
+    def read_log(
+        self, location: str, recorded: Mapping[int, str], since: int = 0, *, by_mark: bool = False
+    ) -> RecordedLog:
         self.commits.append(len(recorded))
-        return super().read_log(location, recorded, since)
+        return super().read_log(location, recorded, since, by_mark=by_mark)
 
     def shown_difference(self, location: str, version: int, approved: Approved) -> str | None:
         self.views += 1

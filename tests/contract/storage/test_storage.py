@@ -126,3 +126,27 @@ def test_odd_names_are_kept(storage: Storage, root: str) -> None:
         storage.replace(join(root, "odd", name), name.encode())
     assert storage.names_in(join(root, "odd")) == sorted(names)
     assert all(storage.read_bytes(join(root, "odd", name)) == name.encode() for name in names)
+
+
+def test_a_folder_is_listed_with_the_marks_that_tell_a_change(storage: Storage, root: str) -> None:
+    for name in ("a/below", "b"):
+        storage.replace(join(root, name), b"one")
+    before = storage.list_folder(root)
+    assert before.names == ["a", "b"]
+    storage.replace(join(root, "b"), b"two")
+    after = storage.list_folder(root)
+    if before.marks is None:
+        assert after.marks is None
+    else:
+        assert after.marks is not None
+        assert before.marks.keys() == after.marks.keys() == {"b"}
+        assert before.marks["b"] != after.marks["b"]
+
+
+@pytest.mark.parametrize("number", [2, 7])
+def test_sizes_are_of_the_files_that_are_there(storage: Storage, root: str, number: int) -> None:
+    names = [f"runs/run {at}/p%20=1/part.parquet" for at in range(number)]
+    for at, name in enumerate([*names, "before", "runs/run 3/other", "z"]):
+        storage.replace(join(root, name), b"x" * at)
+    wanted = [*names, "runs/none", "z/none"]
+    assert storage.sizes(root, wanted) == {name: at for at, name in enumerate(names)}

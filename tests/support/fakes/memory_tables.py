@@ -144,7 +144,9 @@ class MemoryTables:
     def has_files(self, location: str, sizes: Mapping[str, int]) -> bool:
         return True
 
-    def read_log(self, location: str, recorded: Mapping[int, str], since: int = 0) -> RecordedLog:
+    def read_log(
+        self, location: str, recorded: Mapping[int, str], since: int = 0, *, by_mark: bool = False
+    ) -> RecordedLog:
         found = {commit.version: commit.sha256 for commit in self.logs.get(location, [])}
         return RecordedLog(
             altered=[v for v in recorded if v in found and found[v] != recorded[v]],

@@ -151,10 +151,16 @@ def log_file(location: str, version: int) -> str:
 
 def read_commit(storage: Storage, location: str, version: int) -> Commit | None:
     """The commit of that version, or None if there is none."""
-    file = log_file(location, version)
-    if not storage.exists(file):
+    body = read_commit_file(storage, location, version)
+    return None if body is None else parse_commit(version, body)
+
+
+def read_commit_file(storage: Storage, location: str, version: int) -> bytes | None:
+    """Asked for at once: a store may charge for the question whether it is there."""
+    try:
+        return storage.read_bytes(log_file(location, version))
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    return parse_commit(version, storage.read_bytes(file))
 
 
 def commits_since(storage: Storage, location: str, version: int) -> Iterator[Commit]:

@@ -6,14 +6,20 @@ import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import BinaryIO
 
 from lakeguard_sdk.storage.fault_points import reached
-from lakeguard_sdk.storage.location import FileFacts, FileMark, local_path
+from lakeguard_sdk.storage.location import (
+    FileFacts,
+    FileMark,
+    FolderListing,
+    join,
+    local_path,
+)
 
 
 class LocalStorage:
@@ -72,6 +78,16 @@ class LocalStorage:
 
     def names_in(self, location: str) -> list[str]:
         return sorted(os.listdir(_path(location)))
+
+    def list_folder(self, location: str) -> FolderListing:
+        return FolderListing(self.names_in(location))
+
+    def sizes(self, location: str, paths: Collection[str]) -> dict[str, int]:
+        found = {}
+        for path in paths:
+            with suppress(FileNotFoundError, NotADirectoryError):
+                found[path] = self.facts(join(location, path)).size
+        return found
 
     def irregular_under(self, location: str) -> Iterator[str]:
         root = _path(location)

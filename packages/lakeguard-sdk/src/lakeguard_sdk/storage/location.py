@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from glob import has_magic
 from itertools import takewhile
 from pathlib import Path
@@ -31,6 +31,15 @@ class FileMark(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.identity}:{self.size}:{self.changed_ns}"
+
+
+class FolderListing(NamedTuple):
+    """What is directly in a folder."""
+
+    names: list[str]
+    """Of files and folders, sorted."""
+    marks: Mapping[str, FileMark] | None = None
+    """Of the files, to be compared with those of other listings; None if a listing has none."""
 
 
 def join(location: str, *parts: str) -> str:

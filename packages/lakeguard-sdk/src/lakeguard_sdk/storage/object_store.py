@@ -11,16 +11,17 @@ from __future__ import annotations
 import hashlib
 import io
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from urllib.parse import urlsplit
 
 from lakeguard_sdk.errors import CredentialsExpired, StoreAccessRefused
 from lakeguard_sdk.storage.clouds import cloud_of
-from lakeguard_sdk.storage.location import FileFacts, FileMark
+from lakeguard_sdk.storage.location import FileFacts, FileMark, FolderListing, join
 from lakeguard_sdk.storage.store_errors import store_failure, store_reason
 from lakeguard_sdk.storage.store_options import StoreOptions
 
@@ -32,6 +33,12 @@ _READ_AHEAD = 256 * 1024
 _HASHED_AT_ONCE = 8 * 1024 * 1024
 _PART = 16 * 1024 * 1024
 """Larger files are uploaded in parts."""
+_FEW = 3
+"""So many files are looked for one by one."""
+_PAGE = 1000
+"""Objects of one listing request."""
+_FILES_A_PAGE = 20
+"""A listing is worth one more request for so many files."""
 _Found = TypeVar("_Found")
 
 
@@ -161,9 +168,7 @@ class ObjectStorage:
         return self._facts(self._head(location), location)
 
     def mark(self, location: str) -> FileMark:
-        found = self._head(location)
-        changed = int(found["last_modified"].timestamp() * 1e9)
-        return FileMark(found["e_tag"] or found["version"] or "", found["size"], changed)
+        return _mark(self._head(location))
 
     def sha256(self, location: str) -> str:
         import obstore
@@ -189,12 +194,46 @@ class ObjectStorage:
         yield from sorted(facts for facts in found if facts.size or self.exists(facts.path))
 
     def names_in(self, location: str) -> list[str]:
+        return self.list_folder(location).names
+
+    def list_folder(self, location: str) -> FolderListing:
         import obstore
 
         prefix = f"{self._key(location)}/"
         found = self._done(location, lambda store: obstore.list_with_delimiter(store, prefix))
-        paths = [*found["common_prefixes"], *(meta["path"] for meta in found["objects"])]
-        return sorted(path.removeprefix(prefix) for path in paths)
+        marks = {meta["path"].removeprefix(prefix): _mark(meta) for meta in found["objects"]}
+        folders = (path.removeprefix(prefix) for path in found["common_prefixes"])
+        return FolderListing(sorted({*marks, *folders}), marks)
+
+    def sizes(self, location: str, paths: Collection[str]) -> dict[str, int]:
+        """Listed if that takes fewer requests than one for each file."""
+        found: dict[str, int] = {}
+        if len(paths) > _FEW:
+            found = self._listed_sizes(location, paths)
+        for path in (path for path in paths if path not in found):
+            with suppress(FileNotFoundError):
+                found[path] = self._head(join(location, path))["size"]
+        return found
+
+    def _listed_sizes(self, location: str, paths: Collection[str]) -> dict[str, int]:
+        """Of what the first pages show, from the first of these files on."""
+        import obstore
+
+        prefix = f"{self._key(location)}/"
+        before = f"{prefix}{min(paths)}"[:-1]
+        pages = 1 + len(paths) // _FILES_A_PAGE
+
+        def listed(store: ObjectStore) -> dict[str, int]:
+            found: dict[str, int] = {}
+            chunks = obstore.list(store, prefix, offset=before, chunk_size=_PAGE)
+            for chunk in islice(chunks, pages):
+                found |= {meta["path"].removeprefix(prefix): meta["size"] for meta in chunk}
+                if found.keys() >= wanted:
+                    break
+            return {path: size for path, size in found.items() if path in wanted}
+
+        wanted = set(paths)
+        return self._done(location, listed)
 
     def irregular_under(self, location: str) -> Iterator[str]:
         return iter(())
@@ -310,6 +349,11 @@ class _RangeReader(io.RawIOBase):
         buffer[: len(read)] = read
         self._at += len(read)
         return len(read)
+
+
+def _mark(meta: Any) -> FileMark:
+    changed = int(meta["last_modified"].timestamp() * 1e9)
+    return FileMark(meta["e_tag"] or meta["version"] or "", meta["size"], changed)
 
 
 def _require_package(root: str) -> None:

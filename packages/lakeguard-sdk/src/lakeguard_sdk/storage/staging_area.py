@@ -9,12 +9,21 @@ itself: where no local file was staged, the files of the store count.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from lakeguard_sdk.storage.local_files import LocalStorage
-from lakeguard_sdk.storage.location import FileFacts, FileMark, below, is_below, is_marker, join
+from lakeguard_sdk.storage.location import (
+    FileFacts,
+    FileMark,
+    FolderListing,
+    below,
+    is_below,
+    is_marker,
+    join,
+)
 from lakeguard_sdk.storage.object_store import ObjectStorage
 from lakeguard_sdk.storage.run_folders import RUN_FOLDER
 
@@ -106,6 +115,16 @@ class StagingArea:
     def names_in(self, location: str) -> list[str]:
         folder = self.local(location)
         return _LOCAL.names_in(folder) if _LOCAL.has_files(folder) else []
+
+    def list_folder(self, location: str) -> FolderListing:
+        return FolderListing(self.names_in(location))
+
+    def sizes(self, location: str, paths: Collection[str]) -> dict[str, int]:
+        found = {}
+        for path in paths:
+            with suppress(FileNotFoundError, NotADirectoryError):
+                found[path] = self.facts(join(location, path)).size
+        return found
 
     def irregular_under(self, location: str) -> Iterator[str]:
         return _LOCAL.irregular_under(self.local(location))

@@ -13,7 +13,7 @@ guarantees are checked by one contract suite over every implementation:
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -24,6 +24,7 @@ from lakeguard_sdk.storage.local_files import LocalStorage
 from lakeguard_sdk.storage.location import (
     FileFacts,
     FileMark,
+    FolderListing,
     below,
     is_below,
     is_remote,
@@ -38,6 +39,7 @@ from lakeguard_sdk.storage.store_options import StoreAccess, StoreOptions
 __all__ = [
     "FileFacts",
     "FileMark",
+    "FolderListing",
     "LocalStorage",
     "StagingArea",
     "Storage",
@@ -97,6 +99,10 @@ class Storage(Protocol):
     def files_under(self, location: str) -> Iterator[FileFacts]: ...
     def names_in(self, location: str) -> list[str]:
         """Names of the files and folders in a folder, sorted."""
+
+    def list_folder(self, location: str) -> FolderListing: ...
+    def sizes(self, location: str, paths: Collection[str]) -> dict[str, int]:
+        """Sizes of files below a folder, by relative path; those that are missing are left out."""
 
     def irregular_under(self, location: str) -> Iterator[str]:
         """Links, pipes and the like: what is neither a folder nor a regular file of one name."""
@@ -168,6 +174,12 @@ class _Everywhere:
 
     def names_in(self, location: str) -> list[str]:
         return _held_by(location).names_in(location)
+
+    def list_folder(self, location: str) -> FolderListing:
+        return _held_by(location).list_folder(location)
+
+    def sizes(self, location: str, paths: Collection[str]) -> dict[str, int]:
+        return _held_by(location).sizes(location, paths)
 
     def irregular_under(self, location: str) -> Iterator[str]:
         return _held_by(location).irregular_under(location)

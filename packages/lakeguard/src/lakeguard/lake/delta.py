@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
 
@@ -20,6 +21,7 @@ from lakeguard.lake.log_repair import (
     repair_log,
 )
 from lakeguard.lake.port import LiveFile, Origin
+from lakeguard.lake.seen_commits import SeenCommits
 from lakeguard.lake.table_view import (
     LOG_ERRORS,
     Approved,
@@ -39,6 +41,7 @@ from lakeguard_sdk.model.delta_log import (
     commits_since,
     log_file,
     read_commit,
+    read_commit_file,
 )
 from lakeguard_sdk.model.run import Intent
 from lakeguard_sdk.model.table_operations import AdoptableTable
@@ -99,9 +102,10 @@ class DeltaTables:
         schema: TableSchema,
         partition_by: tuple[str, ...] = (),
     ) -> str:
-        if not self.exists(location):
-            self._create(dataset_id, location, schema, partition_by)
         first = self.commit_at(location, 0)
+        if first is None and not self.exists(location):
+            self._create(dataset_id, location, schema, partition_by)
+            first = self.commit_at(location, 0)
         difference = None
         if first is None or first.author is None or first.author.dataset_id != dataset_id:
             difference = "it was created by another writer"
@@ -116,8 +120,7 @@ class DeltaTables:
             return read_commit(storage_for(location), location, version)
 
     def commit_body(self, location: str, version: int) -> bytes | None:
-        storage, file = storage_for(location), log_file(location, version)
-        return storage.read_bytes(file) if storage.exists(file) else None
+        return read_commit_file(storage_for(location), location, version)
 
     def head_version(self, location: str) -> int:
         return self._open(location).version()
@@ -154,12 +157,11 @@ class DeltaTables:
             return f"its log shows {shown:,} rows instead of {rows:,}"
         storage = storage_for(location)
         paths = [unquote(path) for path in encoded]
+        there = storage.sizes(location, paths)
         for path, size in zip(paths, sizes, strict=True):
-            try:
-                found_size = storage.facts(join(location, path)).size
-            except FileNotFoundError:
+            if path not in there:
                 return f"file {path} is missing"
-            if found_size != size:
+            if there[path] != size:
                 return f"file {path} has a different size than in the log"
         found = None if records is None else first_damage(location, sorted(paths), records)
         return None if found is None else f"file {found[0]}: {found[1]}"
@@ -179,18 +181,18 @@ class DeltaTables:
         except OSError:
             return None
 
-    def read_log(self, location: str, recorded: Mapping[int, str], since: int = 0) -> RecordedLog:
+    @cached_property
+    def _seen(self) -> SeenCommits:
+        return SeenCommits()
+
+    def read_log(
+        self, location: str, recorded: Mapping[int, str], since: int = 0, *, by_mark: bool = False
+    ) -> RecordedLog:
         with _readable(location):
-            return read_recorded(location, recorded, since)
+            return read_recorded(location, recorded, since, self._seen if by_mark else None)
 
     def has_files(self, location: str, sizes: Mapping[str, int]) -> bool:
-        storage = storage_for(location)
-        try:
-            return all(
-                storage.facts(join(location, path)).size == size for path, size in sizes.items()
-            )
-        except FileNotFoundError:
-            return False
+        return storage_for(location).sizes(location, sizes.keys()) == dict(sizes)
 
     def shown_difference(self, location: str, version: int, approved: Approved) -> str | None:
         with _readable(location):

@@ -5,14 +5,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from lakeguard_sdk.model.delta_log import parse_commit
 from lakeguard_sdk.storage.checksum_files import is_checksum_file, wrong_checksum_file
-from lakeguard_sdk.storage.storage import Storage, join, storage_for
+from lakeguard_sdk.storage.storage import (
+    FileMark,
+    FolderListing,
+    Storage,
+    is_remote,
+    join,
+    storage_for,
+)
 
 LAST_CHECKPOINT = "_last_checkpoint"
 SIDECARS = "_sidecars"
@@ -74,9 +81,7 @@ def odd_entries(listed: LogFolder) -> list[OddEntry]:
     The folder is listed again before anything is called odd: commits and checkpoints may be added
     meanwhile.
     """
-    if not listed.recorded or not storage_for(listed.location).has_files(
-        log_folder(listed.location)
-    ):
+    if not listed.recorded or not listed.is_there:
         return []
     found = list(listed.odd_entries())
     if not found:
@@ -97,8 +102,23 @@ class LogFolder:
     """A checkpoint that is known: names of earlier versions are left out."""
 
     @cached_property
+    def _listing(self) -> FolderListing:
+        return self._storage.list_folder(log_folder(self.location))
+
+    @property
+    def is_there(self) -> bool:
+        if is_remote(self.location):
+            return bool(self._listing.names)
+        return self._storage.has_files(log_folder(self.location))
+
+    @property
+    def marks(self) -> Mapping[str, FileMark]:
+        """Of its files, if they are in an object store."""
+        return (self._listing.marks or {}) if is_remote(self.location) else {}
+
+    @cached_property
     def names(self) -> list[str]:
-        names = self._storage.names_in(log_folder(self.location))
+        names = self._listing.names
         return names if not self.since else [name for name in names if self._is_since(name)]
 
     def _is_since(self, name: str) -> bool:
@@ -124,6 +144,8 @@ class LogFolder:
         return join(log_folder(self.location), name)
 
     def _is_regular(self, name: str) -> bool:
+        if is_remote(self.location):
+            return name in self.marks
         return self._storage.is_regular(self._place(name))
 
     @cached_property

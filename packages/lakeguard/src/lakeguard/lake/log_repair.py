@@ -18,9 +18,9 @@ from lakeguard.lake.log_entries import (
     version_of_commit,
     version_of_derived,
 )
-from lakeguard_sdk.core.canonical_json import hash_bytes
+from lakeguard.lake.seen_commits import SeenCommit, SeenCommits
 from lakeguard_sdk.storage.checksum_files import checksum_name
-from lakeguard_sdk.storage.storage import join, storage_for
+from lakeguard_sdk.storage.storage import FileMark, Storage, is_remote, join, storage_for
 
 UNDONE = ".undone"
 """Folder of a log with what an undo took out of it; no engine reads it."""
@@ -52,29 +52,32 @@ class RecordedLog(NamedTuple):
         return [version for version in self.missing if version > self.checkpoint]
 
 
-def read_recorded(location: str, recorded: Mapping[int, str], since: int = 0) -> RecordedLog:
-    """Compare each recorded commit with its hash; every file is read once. With ``since``, the
-    version of a known checkpoint, earlier commits need not be among them."""
+def read_recorded(
+    location: str,
+    recorded: Mapping[int, str],
+    since: int = 0,
+    seen: SeenCommits | None = None,
+) -> RecordedLog:
+    """Compare each recorded commit with its hash; every file is read once, and none that is known
+    by its mark. With ``since``, the version of a known checkpoint, earlier commits need not be
+    among them."""
     storage, folder = storage_for(location), log_folder(location)
+    listed = LogFolder(location, {version for version in recorded if version >= since}, since)
+    marks = listed.marks if seen is not None and recorded else {}
     altered: list[int] = []
     missing: list[int] = []
     with_schema: dict[int, bytes] = {}
     for version in sorted(recorded):
         file = join(folder, commit_name(version))
-        try:
-            body = storage.read_bytes(file) if storage.is_regular(file) else None
-        except FileNotFoundError:
-            body = None
-        if body is None:
+        commit = _commit_in(file, storage, marks.get(commit_name(version)), seen)
+        if commit is None:
             (altered if storage.is_taken(file) else missing).append(version)
-            continue
-        if hash_bytes(body) != recorded[version]:
+        elif commit.sha256 != recorded[version]:
             altered.append(version)
-        elif b'"metaData"' in body:
-            with_schema[version] = body
-    if not recorded or not storage.has_files(folder):
+        elif commit.with_schema is not None:
+            with_schema[version] = commit.with_schema
+    if not recorded or not listed.is_there:
         return RecordedLog(altered, missing, with_schema, [], -1, False)
-    listed = LogFolder(location, {version for version in recorded if version >= since}, since)
     return RecordedLog(
         altered,
         missing,
@@ -84,6 +87,23 @@ def read_recorded(location: str, recorded: Mapping[int, str], since: int = 0) ->
         listed.derived,
         listed.checkpoint,
     )
+
+
+def _commit_in(
+    file: str, storage: Storage, mark: FileMark | None, seen: SeenCommits | None
+) -> SeenCommit | None:
+    """None unless it is a file."""
+    if seen is not None and mark is not None and (known := seen.find(file, mark)) is not None:
+        return known
+    try:
+        if not is_remote(file) and not storage.is_regular(file):
+            return None
+        commit = SeenCommit.of(storage.read_bytes(file))
+    except FileNotFoundError:
+        return None
+    if seen is not None and mark is not None:
+        seen.add(file, mark, commit)
+    return commit
 
 
 def repair_log(

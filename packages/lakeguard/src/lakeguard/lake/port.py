@@ -102,9 +102,13 @@ class GovernedTables(Protocol):
     def checkpoint_mark(self, location: str, version: int) -> str | None:
         """Changes with every write to the checkpoint of that version; None if there is none."""
 
-    def read_log(self, location: str, recorded: Mapping[int, str], since: int = 0) -> RecordedLog:
+    def read_log(
+        self, location: str, recorded: Mapping[int, str], since: int = 0, *, by_mark: bool = False
+    ) -> RecordedLog:
         """The log compared with the hashes of its recorded commits. With ``since``, the version of
-        a checkpoint that is known, its other entries are looked at from there on."""
+        a checkpoint that is known, its other entries are looked at from there on. With ``by_mark``,
+        a commit in an object store that has the mark under which it was read before is not read
+        again."""
 
     def has_files(self, location: str, sizes: Mapping[str, int]) -> bool:
         """Whether all these files of the table are there, each with its size."""

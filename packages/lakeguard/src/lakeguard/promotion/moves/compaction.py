@@ -14,6 +14,7 @@ from lakeguard.ledger.versions import Pointer, StoredVersion, pointer, require_v
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.promotion.deciding.record_decision import Case, decide_and_record
 from lakeguard.promotion.opening.eligibility import Findings, find_rogue_commit
+from lakeguard.promotion.opening.log_check import recorded_files
 from lakeguard.promotion.opening.statistics_redaction import (
     disclosed_statistics,
     redacted_in_version,
@@ -70,7 +71,7 @@ def due_compaction(context: PlaneContext, ticket: RunTicket) -> str | None:
     most = context.maintenance.compact_after
     if task.state is TaskState.RUNNING or published is None or most == 0:
         return None
-    if sum(map(len, _groups(context, dataset, published))) <= most:
+    if sum(map(len, _recorded_groups(context, dataset, published))) <= most:
         return None
     with context.write() as tx:
         key, cause = f"compact:{published.commit}", f"after run {ticket.run_id}"
@@ -163,6 +164,19 @@ def _order(
         at=tx.now(),
         rules=context.dispatch,
     )
+
+
+def _recorded_groups(
+    context: PlaneContext, dataset: RegisteredDataset, published: Pointer
+) -> tuple[Group, ...]:
+    """As the State knows the table, unless its history is long: opening the compaction reads the
+    log."""
+    with context.read() as tx:
+        files = recorded_files(tx, dataset.dataset_id, published.commit)
+    if files is None:
+        return _groups(context, dataset, published)
+    live = (LiveFile(file.path, file.size, -1, file.partition) for file in files.values())
+    return small_file_groups(live, context.maintenance.small_file_mb * MEGABYTE)
 
 
 def _groups(

@@ -21,7 +21,7 @@ from lakeguard.ledger.versions import (
     stored_versions,
 )
 from lakeguard.promotion.context import PlaneContext
-from lakeguard.promotion.opening.log_check import files_by_turns, log_damage
+from lakeguard.promotion.opening.log_check import files_to_find, log_damage
 from lakeguard.promotion.records.table_findings import TableTrouble
 from lakeguard.registry.store import RegisteredDataset
 from lakeguard.settings import FileCheck
@@ -152,17 +152,17 @@ def unreadable_trouble(dataset: RegisteredDataset, error: TableUnreadable) -> Ta
 def _published_damage(
     context: PlaneContext, dataset: RegisteredDataset, published: Pointer
 ) -> str | None:
-    """By size and row count; files that a run reads are compared with their records, too. Of a
+    """By presence and size; files that a run reads are compared with their records, too. Of a
     table with a long history, some files are looked at by turns, and all of them once one of these
     is gone. Known damage is looked for in all files."""
     with context.read() as tx:
         stored = require_version(tx, dataset.dataset_id, published.version)
         known = _is_damaged(tx, dataset)
-        some = files_by_turns(tx, dataset.dataset_id)
+        files = {} if known else files_to_find(tx, dataset.dataset_id, published.commit)
     if known:
         return version_damage(context, dataset, stored, published.commit, hashed=True)
     location = context.location_of(dataset)
-    if some and context.tables.has_files(location, some):
+    if files and context.tables.has_files(location, files):
         return None
     return context.tables.damage(location, published.commit, rows=stored.table_rows)
 

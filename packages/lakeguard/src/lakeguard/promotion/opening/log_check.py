@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from lakeguard.lake.log_repair import RecordedLog
-from lakeguard.lake.table_view import Approved
+from lakeguard.lake.table_view import Approved, ShownFile
 from lakeguard.ledger.documents import get_document
 from lakeguard.ledger.intents import (
     files_of_moves,
@@ -63,12 +63,12 @@ def log_damage(
     location = context.location_of(dataset)
     known = None if whole or commit is None else _known_part(context, dataset, commit)
     part = known or _whole(context, dataset)
-    log = context.tables.read_log(location, part.recorded, part.since)
+    log = context.tables.read_log(location, part.recorded, part.since, by_mark=not whole)
     found = _altered(log) or _unreadable_head(context, location, log, part.recorded)
     if found is None and commit is not None and _may_differ(log, part, commit):
         if part.since:
             part = _whole(context, dataset)
-            log = context.tables.read_log(location, part.recorded)
+            log = context.tables.read_log(location, part.recorded, by_mark=not whole)
         with context.read() as tx:
             approved = _approved(tx, dataset, log, part.recorded, commit)
         try:
@@ -97,12 +97,21 @@ def _known_part(context: PlaneContext, dataset: RegisteredDataset, commit: int) 
     return LogPart({**older, **newer}, known.commit)
 
 
-def files_by_turns(tx: Transaction, dataset_id: str) -> dict[str, int]:
-    """Sizes of some files of a table with a long history, by path; none of any other."""
+def files_to_find(tx: Transaction, dataset_id: str, commit: int) -> dict[str, int]:
+    """Sizes by path: of all files that a commit shows, or of some files of a table with a long
+    history. A log without damage says the same of them, and need not be read again."""
+    files = recorded_files(tx, dataset_id, commit)
+    if files is not None:
+        return {path: file.size for path, file in files.items()}
     last = next_seq(tx, dataset_id) - 1
-    if last <= LONG:
-        return {}
     return files_of_moves(tx, dataset_id, turn(last, last, AT_A_TIME))
+
+
+def recorded_files(tx: Transaction, dataset_id: str, commit: int) -> dict[str, ShownFile] | None:
+    """The files that a decided commit shows; None of a table with a long history."""
+    if next_seq(tx, dataset_id) - 1 > LONG:
+        return None
+    return governed_table(tx, dataset_id).files_at(commit)
 
 
 def turn(number: int, moves: int, size: int) -> range:
