@@ -55,6 +55,13 @@ def noted(engine: Engine) -> Iterator[list[Statement]]:
     event.remove(engine, "before_cursor_execute", note)
 
 
+def plans(engine: Engine, sent: list[Statement]) -> Iterator[str]:
+    with engine.connect() as connection:
+        for given, values in sent:
+            rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {given}", values)
+            yield from (str(row.detail) for row in rows)
+
+
 def scanned(engine: Engine, sent: list[Statement]) -> dict[str, str]:
     """Tables of the history that are read from one end to the other, each with a statement."""
     found: dict[str, str] = {}
@@ -86,3 +93,11 @@ def test_no_history_is_scanned(client: Client, ask: Callable[[Client], object]) 
         ask(client)
     assert sent
     assert scanned(engine, sent) == {}
+
+
+def test_runs_of_a_dataset_are_not_looked_for_among_all_runs(client: Client) -> None:
+    engine = engine_of(client)
+    with noted(engine) as sent:
+        client.reader.runs(NUMBERS)
+    found = [plan for plan in plans(engine, sent) if plan.startswith("SEARCH run_history")]
+    assert found == ["SEARCH run_history USING INDEX ix_run_history_dataset (dataset_id=?)"]

@@ -94,8 +94,10 @@ def run_row(tx: Transaction, run_id: str) -> RunRow | None:
 
 def run_rows(tx: Transaction, dataset_id: str | None, limit: int) -> list[RunRow]:
     """Latest runs first, in the order in which they ended: a clock may have been wrong."""
-    condition = True if dataset_id is None else run_history.c.dataset_id == dataset_id
-    return _select_runs(tx, condition, limit)
+    if dataset_id is None:
+        return _select_runs(tx, run_history.c.org_id == tx.org_id, limit)
+    # Not by organisation as well: an index of all its runs would be read for those of one dataset.
+    return _select_runs(tx, run_history.c.dataset_id == dataset_id, limit)
 
 
 def latest_runs(tx: Transaction) -> dict[str, RunRow]:
@@ -125,7 +127,7 @@ def _select_runs(tx: Transaction, condition: Any, limit: int) -> list[RunRow]:
         select(run_history, names.dataset_name, tasks.c.parameters, tasks.c.kind, tasks.c.job_id)
         .join(dataset_registry, names.dataset_id == run_history.c.dataset_id)
         .join(tasks, tasks.c.task_id == run_history.c.task_id)
-        .where(run_history.c.org_id == tx.org_id, condition)
+        .where(names.org_id == tx.org_id, condition)
         .order_by(run_history.c.ordinal.desc())
         .limit(limit)
     )
