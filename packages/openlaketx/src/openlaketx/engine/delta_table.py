@@ -55,8 +55,19 @@ def live_files(table: DeltaTable) -> dict[str, LiveFile]:
     """The files of the handle's version, by relative path."""
     actions = table.get_add_actions(flatten=True)
     columns = [actions[name].to_pylist() for name in ("path", "size_bytes", "num_records")]
-    rows = zip(*columns, strict=True)
-    return {(path := unquote(name)): LiveFile(path, size, count) for name, size, count in rows}
+    paths = decoded(columns[0])
+    files = map(LiveFile._make, zip(paths, *columns[1:], strict=True))
+    return dict(zip(paths, files, strict=True))
+
+
+def live_paths(table: DeltaTable) -> set[str]:
+    """The files of the handle's version, by relative path."""
+    return set(decoded(table.get_add_actions(flatten=True)["path"].to_pylist()))
+
+
+def decoded(paths: Iterable[str]) -> list[str]:
+    """Paths of a log as names of files. Few need it, and a table may have very many."""
+    return [unquote(path) if "%" in path else path for path in paths]
 
 
 def partition_texts(table: DeltaTable) -> dict[str, dict[str, str | None]]:

@@ -44,6 +44,8 @@ def apply_load(
 
 def _lacking(loaded: Loaded, existing: Existing) -> dict[str, dict[str, str | None]]:
     """Files of the resulting table whose partition columns may be in the log only."""
+    if not existing.is_partitioned and not any(f.partition for f in loaded.candidate.files):
+        return {}
     stays = {file.path: existing.partitions[file.path] for file in loaded.stays}
     added = {file.path: file.partition for file in loaded.candidate.files}
     return {

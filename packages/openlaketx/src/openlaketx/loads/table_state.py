@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
-from urllib.parse import unquote
 
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
@@ -22,6 +21,7 @@ from openlaketx.conform.casts import lossless_cast
 from openlaketx.engine.delta_columns import with_log_columns
 from openlaketx.engine.delta_table import (
     LiveFile,
+    decoded,
     live_files,
     open_table,
     protocol_problem,
@@ -53,6 +53,10 @@ class Existing:
     @property
     def rows(self) -> int:
         return sum(file.rows or 0 for file in self.files.values())
+
+    @property
+    def is_partitioned(self) -> bool:
+        return any(self.partitions.values())
 
     def without(self, removed: Iterable[str]) -> tuple[LiveFile, ...]:
         gone = set(removed)
@@ -105,7 +109,7 @@ def existing_table(plan: RunPlan) -> Existing:
                 expected="row counts for every live file",
                 found=f"none for {file.path}",
             )
-    ranges, partitions = _known(table, _ranged(plan))
+    ranges, partitions = _known(table, files, _ranged(plan))
     own = schema_of(table)
     columns = [own.only({name}).columns for name in plan.table_schema.names]
     had = TableSchema(columns=tuple(column for found in columns for column in found))
@@ -169,13 +173,20 @@ def _ranged(plan: RunPlan) -> set[str]:
     return {*plan.load.keys, *([plan.window.column] if plan.window else [])}
 
 
-def _known(table: DeltaTable, ranged: set[str]) -> tuple[Ranges, dict[str, dict[str, str | None]]]:
+def _known(
+    table: DeltaTable, files: Iterable[str], ranged: set[str]
+) -> tuple[Ranges, dict[str, dict[str, str | None]]]:
+    """Ranges of these columns and partition values, by path."""
     actions = table.get_add_actions(flatten=True)
-    columns = {name: actions[name].to_pylist() for name in actions.schema.names}
+    names = [name for name in actions.schema.names if _is_asked(name, ranged)]
+    columns = {name: actions[name].to_pylist() for name in names}
+    if not columns:
+        nothing: dict[str, Any] = {}
+        return dict.fromkeys(files, nothing), dict.fromkeys(files, nothing)
+    paths = decoded(actions["path"].to_pylist())
     ranges: Ranges = {}
     partitions: dict[str, dict[str, str | None]] = {}
-    for index, encoded in enumerate(columns["path"]):
-        path = unquote(encoded)
+    for index, path in enumerate(paths):
         ranges[path], partitions[path] = {}, {}
         for name, values in columns.items():
             kind, _, column = name.partition(".")
@@ -189,6 +200,11 @@ def _known(table: DeltaTable, ranged: set[str]) -> tuple[Ranges, dict[str, dict[
                 if high is not None:
                     ranges[path][column] = (comparable(value), comparable(_not_below(high)))
     return ranges, partitions
+
+
+def _is_asked(name: str, ranged: set[str]) -> bool:
+    kind, _, column = name.partition(".")
+    return kind == "partition" or (kind in ("min", "max") and column in ranged)
 
 
 def comparable(value: Any) -> Any:

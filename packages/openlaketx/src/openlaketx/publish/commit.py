@@ -41,7 +41,7 @@ from lakeguard_sdk.storage.storage import Storage, join, storage_for
 from lakeguard_sdk.storage.store_errors import store_failure
 from openlaketx.engine.delta_table import (
     delta_schema,
-    live_files,
+    live_paths,
     open_table,
     protocol_problem,
     schema_of,
@@ -216,7 +216,7 @@ def _check_schema(intent: Intent, table: DeltaTable) -> None:
 
 def _check_files(intent: Intent, table: DeltaTable) -> None:
     """Adds are new, removes are live; a full load removes all files, an append none."""
-    live = set(live_files(table))
+    live = live_paths(table)
     adds = Counter(file.path for file in intent.adds)
     again = live.intersection(adds) or {path for path, times in adds.items() if times > 1}
     if again:
