@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ _IDS = {
 _NUMBERS = ("version", "seq", "commit_version")
 _LEFT_OUT = (state.documents,)
 """What runs share is stored once."""
+_QUICK = ("synchronous=OFF", "journal_mode=OFF", "foreign_keys=OFF", "cache_size=-1000000")
 
 
 def make_large_state(folder: Path, runs: int, datasets: int) -> PlaneContext:
@@ -63,25 +65,37 @@ def make_large_state(folder: Path, runs: int, datasets: int) -> PlaneContext:
             *((state.task_transitions, dict(r._mapping)) for r in tx.execute(transitions)),
         ]
         real = require_dataset(tx, REAL).dataset_id
-    with _quick_engine(database).connect() as connection:
+    with _quick_engine(database).connect() as connection, _without_indexes(connection):
+        connection.execute(text("BEGIN"))
         for number, some in _rounds(runs, datasets - 1):
-            connection.execute(text("BEGIN"))
             _repeat(connection, rows, number, some, real)
-            connection.execute(text("COMMIT"))
         connection.execute(state.outbox.delete())
+        connection.execute(text("COMMIT"))
     return context
 
 
 def _quick_engine(database: Database) -> Engine:
-    """It does not wait for the disk, nor look up what rows refer to."""
+    """It does not wait for the disk, cannot undo, and does not look up what rows refer to."""
     engine = create_engine(database.url, isolation_level="AUTOCOMMIT")
 
     @event.listens_for(engine, "connect")
     def _prepare(connection: Any, _: object) -> None:
-        for setting in ("synchronous=OFF", "foreign_keys=OFF", "cache_size=-500000"):
+        for setting in _QUICK:
             connection.execute(f"PRAGMA {setting}")
 
     return engine
+
+
+@contextmanager
+def _without_indexes(connection: Connection) -> Iterator[None]:
+    """Made again at the end, sorted: kept up row by row, they take most of the time."""
+    query = text("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
+    found = connection.execute(query).all()
+    for name, _ in found:
+        connection.execute(text(f"DROP INDEX {name}"))
+    yield
+    for _, definition in found:
+        connection.exec_driver_sql(definition)
 
 
 def _task_of(rows: Iterable[tuple[Table, dict[str, Any]]]) -> str:
