@@ -7,14 +7,15 @@ from collections.abc import Iterator
 import pytest
 
 from lakeguard.state.database import Database
-from tests.support.databases.databases import KINDS, discard, migrated_database
+from tests.support.databases.databases import KINDS, SERVICE, discard, migrated_database
 from tests.support.projects.planes import Clock
 from tests.support.projects.projects import states_of
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=(*KINDS, SERVICE))
 def each_state(request: pytest.FixtureRequest) -> Iterator[None]:
-    """The test runs with its projects' State on SQLite, and once more on PostgreSQL."""
+    """The test runs with its projects' State on SQLite, and once more on PostgreSQL: as the owner,
+    and as a service role."""
     with states_of(request.param):
         yield
 
@@ -27,7 +28,7 @@ def turned_clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(scope="module", params=(*KINDS, SERVICE))
 def state(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Database]:

@@ -65,6 +65,21 @@ OF_THE_LAKE = frozenset(
 )
 """About files and lineage rather than the State: on PostgreSQL in ``exhaustive`` alone."""
 
+AS_SERVICE = frozenset(
+    {
+        "contract/client/test_client.py",
+        "contract/client/test_organisations.py",
+        "contract/ledger/test_rebuild_and_verify.py",
+        "contract/ledger/test_relay.py",
+        "contract/promotion/test_promotion_states.py",
+        "contract/scheduler/test_executions.py",
+        "contract/scheduler/test_queue.py",
+        "contract/scheduler/test_triggers.py",
+    }
+)
+"""What a service role needs every right for: ``make soak`` runs these as one. The others run so in
+``exhaustive`` alone."""
+
 SMOKE = {
     "test_casts.py": (),
     "test_compaction.py": ("test_spark_reads_the_same_rows",),
@@ -179,10 +194,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _repeats(item: pytest.Item, path: str) -> bool:
+    if "service" in _parameters(item) and path.startswith("contract/"):
+        return path not in AS_SERVICE
     return path in OF_THE_LAKE and "postgresql" in _parameters(item)
 
 
 def _waits(item: pytest.Item, path: str) -> bool:
+    if "service" in _parameters(item) and path in AS_SERVICE:
+        return True
     if path in LONG or path.startswith("e2e/") or {_function(item), item.name} & LONG_TESTS:
         return True
     if path.startswith("spark/"):

@@ -20,16 +20,22 @@ from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import psycopg
 import pytest
 from sqlalchemy.schema import DropSchema
 
 from lakeguard.state.database import Database
+from lakeguard.state.row_security import protect
 from tests.support.quick_engines import migrated_file as migrated_file
 
 KINDS = ("sqlite", "postgresql")
+SERVICE = "service"
+"""A State on PostgreSQL whose client is a service role: no owner, bound by row-level security."""
 OWNER = "lakeguard"
+SERVICE_ROLE = "lakeguard service"
+"""Its name needs quoting."""
 STATE_SCHEMA = "lakeguard state"
 """The schema of a copied database; its name needs quoting, as names of users may."""
 _PATIENCE_SECONDS = 30
@@ -78,8 +84,8 @@ class Server:
         """Through its socket, as the owner; without a password."""
         return self.url_in("postgres")
 
-    def url_in(self, database: str) -> str:
-        return f"postgresql://{OWNER}@:{self.port}/{database}?host={self.folder}"
+    def url_in(self, database: str, role: str = OWNER) -> str:
+        return f"postgresql://{quote(role)}@:{self.port}/{database}?host={self.folder}"
 
     def url_of(self, user: str) -> str:
         """Over TCP, where a password is asked for."""
@@ -158,13 +164,15 @@ def migrated_database(kind: str, folder: Path) -> Database:
         path = folder / f"state-{next(_numbers)}.db"
         migrated_file(path)
         return Database(f"sqlite:///{path}")
-    return Database(shared_server().url_in(migrated_copy()), STATE_SCHEMA)
+    role = SERVICE_ROLE if kind == SERVICE else OWNER
+    return Database(shared_server().url_in(migrated_copy(kind), role), STATE_SCHEMA)
 
 
-def migrated_copy() -> str:
+def migrated_copy(kind: str = "postgresql") -> str:
     """The name of a new database whose ``STATE_SCHEMA`` is migrated; ``drop_copy`` removes it."""
     name = f"state_{next(_numbers)}"
-    template = _template_database(shared_server())
+    server = shared_server()
+    template = _bound_template(server) if kind == SERVICE else _template_database(server)
     shared_server().sql(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
     return name
 
@@ -180,6 +188,17 @@ def _template_database(server: Server) -> str:
     database.migrate()
     database.close()
     return "migrated"
+
+
+@cache
+def _bound_template(server: Server) -> str:
+    """One that ``lakeguard migrate`` has bound its service role to."""
+    server.sql(f'CREATE ROLE "{SERVICE_ROLE}" LOGIN')
+    server.sql(f"CREATE DATABASE bound TEMPLATE {_template_database(server)} STRATEGY FILE_COPY")
+    database = Database(server.url_in("bound"), STATE_SCHEMA)
+    protect(database, SERVICE_ROLE)
+    database.close()
+    return "bound"
 
 
 def discard(database: Database) -> None:

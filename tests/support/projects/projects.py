@@ -10,6 +10,9 @@ from lakeguard_sdk import Client, connect
 from lakeguard_sdk.core.enums import LoadType
 from lakeguard_sdk.model.definitions import Definitions
 from tests.support.databases.databases import (
+    OWNER,
+    SERVICE,
+    SERVICE_ROLE,
     STATE_SCHEMA,
     drop_copy,
     migrated_copy,
@@ -26,7 +29,8 @@ _served: list[tuple[Path, str, Callable[[str], str]]] = []
 
 @contextmanager
 def states_of(kind: str) -> Iterator[None]:
-    """Projects made meanwhile have their State on SQLite, or on PostgreSQL."""
+    """Projects made meanwhile have their State on SQLite, or on PostgreSQL, as its owner or as a
+    service role."""
     _kind[:] = [kind]
     yield
     _kind[:] = ["sqlite"]
@@ -77,9 +81,12 @@ def settings_text(folder: Path | None = None) -> str:
             added += settings(location_of(folder))
     if _kind == ["sqlite"]:
         return f"[env.dev]\n{added}"
-    _copies.append(migrated_copy())
-    address = shared_server().url_in(_copies[-1])
-    return f'[env.dev]\ndatabase = "{address}"\nschema = "{STATE_SCHEMA}"\n{added}'
+    (kind,) = _kind
+    _copies.append(migrated_copy(kind))
+    role = SERVICE_ROLE if kind == SERVICE else OWNER
+    address = shared_server().url_in(_copies[-1], role)
+    owner = f'owner = "{OWNER}"\n' if kind == SERVICE else ""
+    return f'[env.dev]\ndatabase = "{address}"\nschema = "{STATE_SCHEMA}"\n{owner}{added}'
 
 
 def copy_state(folder: Path) -> None:

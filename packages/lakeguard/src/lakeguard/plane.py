@@ -10,6 +10,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
+from sqlalchemy import make_url
+
 from lakeguard.access.permission import OwnRun, Refusing
 from lakeguard.notifications.sender import NotificationSender, senders_of
 from lakeguard.promotion.context import PlaneContext
@@ -19,6 +21,7 @@ from lakeguard.relay.relay import Relay
 from lakeguard.settings import FileCheck, Settings, load_settings
 from lakeguard.state.database import Database, sqlite_url
 from lakeguard.state.health_check import set_damaged_apart
+from lakeguard.state.schema_revision import SCHEMA_HEAD
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.errors import StateMissing
 from lakeguard_sdk.model.notifications import Topic
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
     from lakeguard.lake.port import GovernedTables, QuarantineTables
     from lakeguard_sdk.model.notifications import Notifications
     from lakeguard_sdk.model.run import RunTicket
-    from lakeguard_sdk.model.verification import Rebuilt, VerifyReport
+    from lakeguard_sdk.model.verification import Migrated, Rebuilt, VerifyReport
     from lakeguard_sdk.ports import History, Ledger, Operations, Reader, Registry, Runs
     from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
 
@@ -37,15 +40,60 @@ if TYPE_CHECKING:
 def connect_embedded(
     folder: str, *, env: str | None = None, ticket: RunTicket | None = None
 ) -> Client:
-    """The control plane of a project folder; creates or migrates its State.
+    """The control plane of a project folder; creates or migrates its State, unless another role
+    owns it.
 
     Refused if another State owns the lake, or the ledger on it is ahead of this one.
     """
     settings = load_settings(Path(folder), env)
     database = open_state(settings)
-    database.migrate()
+    _bring_up(settings, database)
     attach(_context(settings, database), settings.lake)
     return wire(settings, database, ticket)
+
+
+def _bring_up(settings: Settings, database: Database) -> None:
+    if settings.database.owner:
+        from lakeguard.state.row_security import require_bound
+
+        require_bound(database)
+    else:
+        database.migrate()
+
+
+def migrate_embedded(folder: Path, *, env: str | None) -> Migrated:
+    """Migrates the State as its owner, and binds the role of its service to one organisation at a
+    time."""
+    from lakeguard_sdk.model.verification import Migrated
+
+    settings = load_settings(folder, env)
+    database = open_state(settings, as_owner=True)
+    try:
+        before = database.revision()
+        _migrate_as_owner(settings, database)
+        return Migrated(
+            place=database.place,
+            revision=SCHEMA_HEAD,
+            before=before,
+            service_role=_service_role(settings),
+        )
+    finally:
+        database.close()
+
+
+def _migrate_as_owner(settings: Settings, database: Database) -> None:
+    database.migrate()
+    role = _service_role(settings)
+    if role:
+        from lakeguard.state.row_security import protect
+
+        protect(database, role)
+
+
+def _service_role(settings: Settings) -> str:
+    """The role of the service, if it is not the owner."""
+    place = settings.database
+    return make_url(place.server).username or "" if place.owner else ""
 
 
 def rebuild_embedded(
@@ -56,11 +104,13 @@ def rebuild_embedded(
     from lakeguard.relay.rebuild import Rebuild
 
     settings = load_settings(folder, env)
-    database = open_state(settings)
+    database = open_state(settings, as_owner=True)
     if settings.database.file is not None:
         kept = set_damaged_apart(settings.database.file, datetime.now(UTC))
         if kept is not None:
             progress(f"the damaged database is kept as {kept}")
+    elif settings.database.owner:
+        _migrate_as_owner(settings, database)
     state = _context(settings, database)
     return Rebuild(state, settings.lake, progress).run(replace=replace)
 
@@ -78,19 +128,21 @@ def verify_embedded(
     database = open_state(settings)
     if database.revision() is None:
         raise StateMissing(place=database.place)
-    database.migrate()
+    _bring_up(settings, database)
     context = _context(settings, database)
     ledger = _ledger(context, Relay(context, settings.lake))
     return ledger.verify(replay=replay, head=head, progress=progress)
 
 
-def open_state(settings: Settings) -> Database:
+def open_state(settings: Settings, *, as_owner: bool = False) -> Database:
     """The environment's State; nothing is connected, created or migrated yet."""
     place = settings.database
     if place.file is not None:
         return Database(sqlite_url(place.file))
-    password = None if place.password is None else place.password.resolve
-    return Database(place.server, place.schema_name, password)
+    url, secret = make_url(place.server), place.password
+    if as_owner and place.owner:
+        url, secret = url.set(username=place.owner), place.owner_password
+    return Database(url, place.schema_name, None if secret is None else secret.resolve)
 
 
 def wire(settings: Settings, database: Database, ticket: RunTicket | None = None) -> Client:

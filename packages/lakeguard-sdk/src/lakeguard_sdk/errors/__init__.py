@@ -93,6 +93,7 @@ LakeGuardError
           StateMissing LG-6001, StateMismatch LG-6002, StateUnavailable LG-6003*,
           StateRefused LG-6004, SemanticsUnknown LG-6005, StateLoginRefused LG-6006,
           StateLocked LG-6007*, StateFull LG-6008*, StateReadOnly LG-6009, StateDamaged LG-6010,
+          StateNotMigrated LG-6011, OrganisationsNotSeparated LG-6012,
           LakeOwned LG-6101, StateOlder LG-6102, StateForked LG-6103, LedgerUnreadable LG-6104,
           LedgerMissing LG-6105, RebuildRefused LG-6106, LedgerOlder LG-6107, LedgerOrphaned LG-6108
 """
@@ -252,6 +253,7 @@ from lakeguard_sdk.errors.state import (
     LedgerOrphaned as LedgerOrphaned,
     LedgerUnreadable as LedgerUnreadable,
     StateDatabaseShared as StateDatabaseShared,
+    OrganisationsNotSeparated as OrganisationsNotSeparated,
     RebuildRefused as RebuildRefused,
     SemanticsUnknown as SemanticsUnknown,
     StateDamaged as StateDamaged,
@@ -260,6 +262,7 @@ from lakeguard_sdk.errors.state import (
     StateLocked as StateLocked,
     StateMismatch as StateMismatch,
     StateMissing as StateMissing,
+    StateNotMigrated as StateNotMigrated,
     StateOlder as StateOlder,
     StateReadOnly as StateReadOnly,
     StateRefused as StateRefused,

@@ -102,6 +102,22 @@ class StateDamaged(StateError):
     next_command = "lakeguard rebuild"
 
 
+class StateNotMigrated(StateError):
+    """The role of the service may not migrate the database; its owner does."""
+
+    code = "LG-6011"
+    what = "{place} is at schema {found}, this version needs {needed}"
+    next_command = "lakeguard migrate"
+
+
+class OrganisationsNotSeparated(StateError):
+    """Row-level security does not bind the role, which would see the rows of all organisations."""
+
+    code = "LG-6012"
+    what = "{place} does not separate organisations for role {role}: {reason}"
+    next_command = "lakeguard migrate"
+
+
 class LakeOwned(StateError):
     """A lake has exactly one state database. If it was lost, rebuild it from the ledger."""
 

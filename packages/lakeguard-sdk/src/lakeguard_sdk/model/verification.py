@@ -1,4 +1,4 @@
-"""Results of ``verify``, ``sync`` and ``rebuild``."""
+"""Results of ``verify``, ``sync``, ``rebuild`` and ``migrate``."""
 
 from __future__ import annotations
 
@@ -85,3 +85,12 @@ class Rebuilt(FrozenModel):
     """Rows of a batch that is incomplete in the ledger."""
     undelivered_rows: int = 0
     """Rows of the previous state that never reached the ledger."""
+
+
+class Migrated(FrozenModel):
+    place: str
+    revision: str
+    before: str | None
+    """The revision found; None if there were no tables."""
+    service_role: str = ""
+    """The role that row-level security binds to one organisation; empty if the owner connects."""

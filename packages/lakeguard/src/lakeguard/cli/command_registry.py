@@ -46,6 +46,7 @@ COMMANDS: dict[str, str] = {
     "verify": "Prove that database, ledger and tables agree.",
     "sync": "Write pending rows to the ledger on the lake.",
     "rebuild": "Rebuild the database from the ledger on the lake.",
+    "migrate": "Create or update the tables of the database, as its owner.",
     "doctor": "Check the installation; show how to fix what is missing.",
 }
 
@@ -77,6 +78,7 @@ _MODULES = {
     "backtest": "inspect.backtest",
     "maintain": "build.maintain",
     **dict.fromkeys(("verify", "sync", "rebuild"), "operate.ledger"),
+    "migrate": "operate.migrate",
     "doctor": "operate.doctor",
 }
 """Where each command is defined, as ``<name>_command``, below ``cli/commands``."""

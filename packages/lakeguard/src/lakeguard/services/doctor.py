@@ -21,6 +21,7 @@ from lakeguard.settings import SETTINGS_FILE, Settings, find_project, load_setti
 from lakeguard.state.database import Database
 from lakeguard.state.health_check import examine_database
 from lakeguard.state.organisation import OrganisationState
+from lakeguard.state.row_security import require_bound
 from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.errors import LakeGuardError, StateLoginRefused, StoreUnavailable
 from lakeguard_sdk.model.notifications import Topic
@@ -93,6 +94,8 @@ def _database(settings: Settings, open_state: OpenState) -> Finding:
     database = open_state(settings)
     try:
         health = examine_database(database)
+        if settings.database.owner:
+            require_bound(database)
     except StateLoginRefused as error:
         fix = f"correct env.{settings.env} in {SETTINGS_FILE}, or what its password names"
         return Finding(name="Database", ok=False, detail=str(error), fix=fix)

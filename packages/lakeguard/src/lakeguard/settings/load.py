@@ -29,7 +29,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
 
 from lakeguard.settings.channels import read_alert_channels, read_event_channels
 from lakeguard.settings.settings import (
@@ -43,6 +43,7 @@ from lakeguard.settings.settings import (
     InboxSettings,
     MaintenanceSettings,
     OutboundSettings,
+    SecretReference,
     SecretsSettings,
     Settings,
     StorageSettings,
@@ -61,8 +62,9 @@ ENV_VARIABLE = "LAKEGUARD_ENV"
 DEFAULT_ENV = "dev"
 TOP_KEYS = ("default_env", "env", "alerts", "events", "inbox")
 ENV_KEYS = (
-    "lake", "database", "schema", "password", "organisation", "spark", "maintenance", "alerts",
-    "events", "dispatch", "inbox", "check_files", "secrets", "storage", "outbound",
+    "lake", "database", "schema", "password", "owner", "owner_password", "organisation", "spark",
+    "maintenance", "alerts", "events", "dispatch", "inbox", "check_files", "secrets", "storage",
+    "outbound",
 )  # fmt: skip
 DEFAULT_DATABASE = "sqlite:.lakeguard/state.db"
 SERVER_FILES = ("sslcert", "sslkey", "sslrootcert")
@@ -191,13 +193,35 @@ class _Reader(SettingsText):
         kind, _, place = text.partition(":")
         if kind in ("postgresql", "postgres"):
             server = self._server(text, key)
-            return DatabaseSettings(server=server, schema_name=schema, password=password)
+            owner, owner_password = self._owner(table, server, where)
+            return DatabaseSettings(
+                server=server,
+                schema_name=schema,
+                password=password,
+                owner=owner,
+                owner_password=owner_password,
+            )
         if kind != "sqlite" or not place or place.startswith((":", "//")):
             choice = "sqlite:PATH or postgresql://USER@HOST:PORT/NAME"
             raise self.error(f"{key}: not a database URL; write {choice}")
-        if password is not None:
-            raise self.error(f"{where}.password: a SQLite file has no password")
+        for name in ("password", "owner", "owner_password"):
+            if name in table:
+                raise self.error(f"{where}.{name}: a SQLite file has no {name}")
         return DatabaseSettings(file=(self.file.parent / place).resolve(), schema_name=schema)
+
+    def _owner(
+        self, table: Mapping[str, Any], server: str, where: str
+    ) -> tuple[str, SecretReference | None]:
+        """Who migrates, if it is not the role of the URL."""
+        owner = self.optional_text(table, "owner", f"{where}.owner")
+        password = self.secret(table, "owner_password", f"{where}.owner_password")
+        role = urlsplit(server).username
+        if owner and (not role or unquote(role) == owner):
+            choice = "postgresql://SERVICE_ROLE@HOST:PORT/NAME"
+            raise self.error(f"{where}.owner: name another role in database, {choice}")
+        if password is not None and not owner:
+            raise self.error(f"{where}.owner_password: write owner too")
+        return owner, password
 
     def _server(self, text: str, key: str) -> str:
         """The URL without secrets. Messages never show it, because it may contain one."""

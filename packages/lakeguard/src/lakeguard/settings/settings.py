@@ -81,6 +81,9 @@ class DatabaseSettings(FrozenModel):
     server: str = ""
     schema_name: str = DEFAULT_SCHEMA
     password: SecretReference | None = None
+    owner: str = ""
+    """The role that owns the schema, if the one of the ``server`` is another: a service role."""
+    owner_password: SecretReference | None = None
 
 
 class MaintenanceSettings(FrozenModel):

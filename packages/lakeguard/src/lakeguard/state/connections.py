@@ -57,6 +57,42 @@ _FIND_BY_KEY = {"enable_seqscan": "off"}
 foreign key, while a table was empty would scan it until the next ANALYZE."""
 
 
+# The organisation of a connection of PostgreSQL. A connection of the pool carries it as a setting
+# of its session, which is only changed between transactions: no rollback can bring back another.
+
+ORGANISATION = "lakeguard.organisation"
+"""The setting that row-level security compares ``org_id`` with; empty shows no rows."""
+_checkouts = threading.local()
+
+
+def connect_as(engine: Engine, org_id: str) -> Connection:
+    """A connection whose rows are those of the organisation, if its role is bound to one."""
+    before = getattr(_checkouts, "org_id", "")
+    _checkouts.org_id = org_id
+    try:
+        return engine.connect()
+    finally:
+        _checkouts.org_id = before
+
+
+@contextmanager
+def begin_as(engine: Engine, org_id: str) -> Iterator[Connection]:
+    """A transaction on such a connection."""
+    with connect_as(engine, org_id) as connection, connection.begin():
+        yield connection
+
+
+def _set_organisation(driver: Any, info: dict[str, Any], org_id: str) -> None:
+    """Outside of any transaction. Unless the server answers, the connection has none that any
+    caller wants."""
+    info[ORGANISATION] = None
+    automatic = driver.autocommit
+    driver.autocommit = True
+    driver.execute("SELECT set_config(%s, %s, false)", [ORGANISATION, org_id])
+    driver.autocommit = automatic
+    info[ORGANISATION] = org_id
+
+
 def postgresql_engine(
     url: URL,
     schema: str,
@@ -91,10 +127,13 @@ class AutocommitConnections:
         """Those that nobody uses, and when they were used last."""
 
     @contextmanager
-    def connection(self) -> Iterator[Connection]:
-        """One that was used just now or that answers."""
-        connection = self._taken()
+    def connection(self, org_id: str) -> Iterator[Connection]:
+        """One of the organisation that was used just now or that answers."""
+        connection = self._taken(org_id)
         try:
+            if connection.info[ORGANISATION] != org_id:
+                driver = connection.connection.driver_connection
+                _set_organisation(driver, connection.info, org_id)
             yield connection
         except BaseException:
             connection.invalidate()
@@ -102,7 +141,7 @@ class AutocommitConnections:
             raise
         self._ready.append((connection, time.monotonic()))
 
-    def _taken(self) -> Connection:
+    def _taken(self, org_id: str) -> Connection:
         while self._ready:
             try:
                 connection, used = self._ready.pop()
@@ -111,7 +150,7 @@ class AutocommitConnections:
             if time.monotonic() - used < _IDLE_SECONDS:
                 return connection
             connection.close()
-        return self._engine.connect()
+        return connect_as(self._engine, org_id)
 
     def close(self) -> None:
         while self._ready:
@@ -144,7 +183,7 @@ def _postgresql_engine(
         **options,
     )
     event.listen(engine, "checkin", _note_return)
-    event.listen(engine, "checkout", partial(_ping, engine))
+    event.listen(engine, "checkout", partial(_check_out, engine))
     event.listen(engine, "handle_error", _leave_out_rows)
     if password is not None:
         event.listen(engine, "do_connect", partial(_add_password, password))
@@ -173,17 +212,25 @@ def _note_return(_connection: Any, record: Any) -> None:
     record.info[_RETURNED] = time.monotonic()
 
 
-def _ping(engine: Engine, connection: Any, record: Any, _proxy: Any) -> None:
-    """A connection of the pool may be dead, like all others: the pool then opens new ones."""
-    returned = record.info.get(_RETURNED)
-    if returned is None:  # a new one
-        return
-    if getattr(_pings, "skip_recent", False) and time.monotonic() - returned < _IDLE_SECONDS:
-        return
+def _check_out(engine: Engine, connection: Any, record: Any, _proxy: Any) -> None:
+    """A connection of the pool may be dead, like all others: the pool then opens new ones. One that
+    another organisation used is given to this one by the same round trip."""
+    org_id = getattr(_checkouts, "org_id", "")
     try:
-        engine.dialect.do_ping(connection)
+        if record.info[ORGANISATION] != org_id:
+            _set_organisation(connection, record.info, org_id)
+        elif _may_be_dead(record):
+            engine.dialect.do_ping(connection)
     except engine.dialect.loaded_dbapi.Error as error:
         raise InvalidatePoolError from error
+
+
+def _may_be_dead(record: Any) -> bool:
+    returned = record.info.get(_RETURNED)
+    if returned is None:  # a new one
+        return False
+    recent = time.monotonic() - returned < _IDLE_SECONDS
+    return not (getattr(_pings, "skip_recent", False) and recent)
 
 
 def _add_password(
@@ -205,14 +252,16 @@ def _leave_out_rows(context: ExceptionContext) -> None:
 
 
 def _prepare_postgresql(
-    schema: str, session: Mapping[str, str], connection: Any, _record: Any
+    schema: str, session: Mapping[str, str], connection: Any, record: Any
 ) -> None:
-    """Set search_path to our schema alone, whether it exists yet or not."""
+    """Set search_path to our schema alone, whether it exists yet or not, and the organisation."""
     quoted = '"' + schema.replace('"', '""') + '"'
-    wanted = {**_SESSION, **session, "search_path": quoted}
+    org_id = getattr(_checkouts, "org_id", "")
+    wanted = {**_SESSION, **session, "search_path": quoted, ORGANISATION: org_id}
     calls = ", ".join("set_config(%s, %s, false)" for _ in wanted)
     connection.execute(f"SELECT {calls}", [word for pair in wanted.items() for word in pair])
     connection.commit()
+    record.info[ORGANISATION] = org_id
 
 
 def sqlite_engine(url: URL) -> Engine:

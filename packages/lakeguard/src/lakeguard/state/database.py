@@ -28,6 +28,8 @@ from lakeguard.state.clock import ServerClock, machine_clock
 from lakeguard.state.connections import (
     READING,
     AutocommitConnections,
+    begin_as,
+    connect_as,
     no_ping_if_just_used,
     postgresql_engine,
     sqlite_engine,
@@ -53,7 +55,8 @@ DEFAULT_SCHEMA = "lakeguard"
 class Database:
     """Transactions on the State, a SQLite file or a schema of a PostgreSQL database.
 
-    ``password`` is called for every new connection and never logged.
+    Each is for an organisation: a role of PostgreSQL that row-level security binds sees its rows
+    only, and none without one. ``password`` is called for every new connection and never logged.
     """
 
     def __init__(
@@ -91,29 +94,29 @@ class Database:
         return 2 if self.engine.dialect.name == "postgresql" else 1
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
+    def write(self, org_id: str = "") -> Iterator[Connection]:
         """A write transaction: everything becomes visible at once, or nothing.
 
         SQLite has one writer at a time. On PostgreSQL writers run concurrently (READ COMMITTED):
         constraints, row locks and ``locks.hold`` prevent duplicates. The victim of a deadlock or
         lock timeout gets StateUnavailable and may retry.
         """
-        with self._reachable(), self.engine.begin() as connection:
+        with self._reachable(), begin_as(self.engine, org_id) as connection:
             yield connection
         self.commits += 1
 
-    def transact(self, work: Callable[[Connection], T]) -> T:
+    def transact(self, work: Callable[[Connection], T], org_id: str = "") -> T:
         """The result of ``work`` in a write transaction, retried if the database rolled it back
         (deadlock, serialisation failure, session lost before the commit).
 
         A transaction that may have committed is not retried: ``StateUnavailable`` is raised.
         """
         with self._reachable(), no_ping_if_just_used():
-            answer = transact(self.engine, work)
+            answer = transact(self.engine, work, org_id=org_id)
         self.commits += 1
         return answer
 
-    def autocommit(self, work: Callable[[Connection], T]) -> T:
+    def autocommit(self, work: Callable[[Connection], T], org_id: str = "") -> T:
         """The result of ``work`` on a connection of PostgreSQL in autocommit mode.
 
         Not retried: a statement may have committed before its session was lost. An error of the
@@ -122,7 +125,7 @@ class Database:
         if self._autocommit is None:
             raise ValueError("SQLite has transactions only")
         try:
-            with self._reachable(), self._autocommit.connection() as connection:
+            with self._reachable(), self._autocommit.connection(org_id) as connection:
                 answer = work(connection)
         except self.engine.dialect.loaded_dbapi.Error as error:
             shown = getattr(error.diag, "message_primary", None) or type(error).__name__
@@ -131,12 +134,12 @@ class Database:
         return answer
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
+    def read(self, org_id: str = "") -> Iterator[Connection]:
         """A read-only snapshot: concurrent commits are not visible."""
         options = READING[self.engine.dialect.name]
         with (
             self._reachable(),
-            self.engine.connect().execution_options(**options) as connection,
+            connect_as(self.engine, org_id).execution_options(**options) as connection,
             connection.begin(),
         ):
             yield connection
@@ -237,7 +240,11 @@ _BACKOFF = Backoff(first=0.005, longest=1.0)
 
 
 def transact(
-    engine: Engine, work: Callable[[Connection], T], sleep: Callable[[float], object] = time.sleep
+    engine: Engine,
+    work: Callable[[Connection], T],
+    sleep: Callable[[float], object] = time.sleep,
+    *,
+    org_id: str = "",
 ) -> T:
     """The result of ``work``, retried for each transaction that was rolled back.
 
@@ -245,10 +252,10 @@ def transact(
     """
     for pause in _pauses():
         try:
-            return _once(engine, work)
+            return _once(engine, work, org_id)
         except _Again:
             sleep(pause)
-    with engine.begin() as connection:
+    with begin_as(engine, org_id) as connection:
         return work(connection)
 
 
@@ -256,10 +263,10 @@ class _Again(Exception):
     pass
 
 
-def _once(engine: Engine, work: Callable[[Connection], T]) -> T:
+def _once(engine: Engine, work: Callable[[Connection], T], org_id: str) -> T:
     committing = False
     try:
-        with engine.begin() as connection:
+        with begin_as(engine, org_id) as connection:
             answer = work(connection)
             committing = True
         return answer

@@ -38,23 +38,24 @@ class OrganisationState:
     @contextmanager
     def read(self) -> Iterator[Transaction]:
         """See ``Database.read``."""
-        with self.database.read() as connection:
+        with self.database.read(self.org_id) as connection:
             yield self._on(connection)
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         """See ``Database.write``."""
-        with self.database.write() as connection:
+        with self.database.write(self.org_id) as connection:
             yield self._on(connection)
 
     def transact(self, work: Callable[[Transaction], T]) -> T:
         """See ``Database.transact``."""
-        return self.database.transact(lambda connection: work(self._on(connection)))
+        return self.database.transact(lambda connection: work(self._on(connection)), self.org_id)
 
     def autocommit(self, work: Callable[[Transaction], T]) -> T:
         """See ``Database.autocommit``."""
         return self.database.autocommit(
-            lambda connection: work(Autocommit(connection, self.org_id, self.clock, self.actor))
+            lambda connection: work(Autocommit(connection, self.org_id, self.clock, self.actor)),
+            self.org_id,
         )
 
     def _on(self, connection: Connection) -> Transaction:

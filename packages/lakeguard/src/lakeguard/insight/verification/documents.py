@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import Column, Select, Table, and_, select
 
-from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import (
     data_versions,
@@ -46,7 +45,7 @@ def document_findings(state: OrganisationState) -> Iterator[Finding]:
 def _altered(state: OrganisationState) -> Iterator[Finding]:
     table = documents.c
     asked = select(table.content_hash, table.body).where(table.org_id == state.org_id)
-    for content_hash, body in _in_pages(state.database, asked, table.content_hash, _AT_ONCE):
+    for content_hash, body in _in_pages(state, asked, table.content_hash, _AT_ONCE):
         found = hash_bytes(body.encode())
         if found != content_hash:
             yield _finding(f"documents {content_hash}", f"its content hashes to {found}")
@@ -69,7 +68,7 @@ def _rulings(state: OrganisationState) -> Iterator[Finding]:
     named = (table.decision_id, table.verdict, table.semantics, table.decided_at, table.ruling)
     asked = select(*named).where(table.org_id == state.org_id)
     for decision_id, verdict, semantics, decided_at, ruling in _in_pages(
-        state.database, asked, table.decision_id, _AT_ONCE
+        state, asked, table.decision_id, _AT_ONCE
     ):
         expected = (verdict, semantics, format_instant(decided_at))
         try:
@@ -91,14 +90,14 @@ def _finding(place: str, message: str) -> Finding:
 
 
 def _in_pages(
-    database: Database, asked: Select[Any], key: Column[str], size: int
+    state: OrganisationState, asked: Select[Any], key: Column[str], size: int
 ) -> Iterator[Sequence[Any]]:
     """All rows in the order of ``key``, the first column."""
     last = ""
     while True:
         page = asked.where(key > last).order_by(key).limit(size)
-        with database.read() as connection:
-            rows = connection.execute(page).all()
+        with state.read() as tx:
+            rows = tx.execute(page).all()
         yield from rows
         if len(rows) < size:
             return

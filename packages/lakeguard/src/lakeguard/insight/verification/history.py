@@ -8,7 +8,6 @@ from typing import Any
 from sqlalchemy import Column, ColumnElement, Select, Table, and_, func, or_, select
 
 from lakeguard.ledger.intents import IntentOutcome
-from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import (
     data_versions,
@@ -80,32 +79,30 @@ def history_findings(state: OrganisationState) -> Iterator[Finding]:
     for table, number, word in _NUMBERED:
         yield from _gaps(state, table, number, word)
     for table, pairs, other, message in _REFERENCES:
-        yield from _findings(
-            state.database, table, _dangling(state.org_id, table, pairs, other), message
-        )
+        yield from _findings(state, table, _dangling(state.org_id, table, pairs, other), message)
     for table, names, message in _ONCE:
-        yield from _findings(state.database, table, _doubles(state.org_id, table, names), message)
+        yield from _findings(state, table, _doubles(state.org_id, table, names), message)
     yield from _open_intents(state)
     yield from _findings(
-        state.database, task_attempts, _unended(state.org_id), "has no end, and does not run"
+        state, task_attempts, _unended(state.org_id), "has no end, and does not run"
     )
     yield from _findings(
-        state.database, tasks, _changed_otherwise(state.org_id), "does not stand where it was led"
+        state, tasks, _changed_otherwise(state.org_id), "does not stand where it was led"
     )
     yield from _findings(
-        state.database,
+        state,
         task_transitions,
         _unconnected(state.org_id),
         "does not follow from the change before",
     )
     yield from _findings(
-        state.database,
+        state,
         intents,
         _undecided(state.org_id),
         "moves a table, but its decision is not ALLOWED",
     )
     yield from _findings(
-        state.database, data_versions, _uncommitted(state.org_id), "has no intent that committed it"
+        state, data_versions, _uncommitted(state.org_id), "has no intent that committed it"
     )
 
 
@@ -114,7 +111,7 @@ def _gaps(
 ) -> Iterator[Finding]:
     counted = (func.count(), func.min(number), func.max(number))
     rows = _asked(
-        state.database,
+        state,
         select(table.c.dataset_id, *counted)
         .where(table.c.org_id == state.org_id)
         .group_by(table.c.dataset_id)
@@ -141,7 +138,7 @@ def _doubles(org_id: str, table: Table, names: Sequence[str]) -> Select[tuple[st
 
 def _open_intents(state: OrganisationState) -> Iterator[Finding]:
     rows = _asked(
-        state.database,
+        state,
         select(intents.c.dataset_id, func.count())
         .join(intent_outcomes, intent_outcomes.c.intent_id == intents.c.intent_id, isouter=True)
         .where(intents.c.org_id == state.org_id, intent_outcomes.c.intent_id.is_(None))
@@ -231,15 +228,15 @@ def _keys(table: Table) -> Select[tuple[str, ...]]:
 
 
 def _findings(
-    database: Database, table: Table, rows: Select[tuple[str, ...]], message: str
+    state: OrganisationState, table: Table, rows: Select[tuple[str, ...]], message: str
 ) -> Iterator[Finding]:
-    for key in _asked(database, rows):
+    for key in _asked(state, rows):
         yield _finding(f"{table.name} {', '.join(map(str, key))}", message)
 
 
-def _asked(database: Database, question: Select[Any]) -> Sequence[Sequence[Any]]:
-    with database.read() as connection:
-        return connection.execute(question).all()
+def _asked(state: OrganisationState, question: Select[Any]) -> Sequence[Sequence[Any]]:
+    with state.read() as tx:
+        return tx.execute(question).all()
 
 
 def _finding(place: str, message: str) -> Finding:

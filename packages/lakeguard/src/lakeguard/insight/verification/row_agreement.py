@@ -17,7 +17,6 @@ from lakeguard.relay.tables import (
     EXECUTIONS,
     LedgerTable,
 )
-from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import run_history
 from lakeguard.state.transaction import Transaction
@@ -63,7 +62,7 @@ def state_side(state: OrganisationState, table: LedgerTable, settled: int) -> St
         )
 
 
-def compare(database: Database, state: StateSide, ledger: LedgerSide) -> Compared:
+def compare(organisation: OrganisationState, state: StateSide, ledger: LedgerSide) -> Compared:
     table, held, compared = state.table, state.held, Compared([])
     if state.expected is None or _is_newer(table, ledger, state.settled):
         return compared
@@ -71,7 +70,7 @@ def compare(database: Database, state: StateSide, ledger: LedgerSide) -> Compare
     lost = held - recorded - state.waiting
     strange = [] if recorded <= held else _strange(ledger, held, state.settled)
     if lost or strange or len(recorded) != len(ledger.digests):
-        with OrganisationState.of(database, "default").read() as tx:
+        with organisation.read() as tx:
             found = state_rows_with(tx, table, state.expected, lost)
             rows = list(found) if lost else []
         compared.findings += _differences(ledger, rows, strange)

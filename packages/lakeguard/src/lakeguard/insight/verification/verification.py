@@ -181,7 +181,7 @@ class _Proof:
             if ledger is None:
                 unread.add(name)
                 continue
-            compared = compare(self.state.database, state, ledger)
+            compared = compare(self.state, state, ledger)
             self.tally.add(compared.findings)
             later[name] = [batch for batch in ledger.batches if batch > settled]
             if name in fact_tables():
