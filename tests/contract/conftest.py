@@ -14,8 +14,8 @@ from tests.support.projects.projects import states_of
 
 @pytest.fixture(params=(*KINDS, SERVICE))
 def each_state(request: pytest.FixtureRequest) -> Iterator[None]:
-    """The test runs with its projects' State on SQLite, and once more on PostgreSQL: as the owner,
-    and as a service role."""
+    """The test runs with its projects' State on SQLite, and once more on PostgreSQL; those of
+    ``AS_SERVICE`` as a service role too."""
     with states_of(request.param):
         yield
 

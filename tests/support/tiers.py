@@ -69,16 +69,30 @@ AS_SERVICE = frozenset(
     {
         "contract/client/test_client.py",
         "contract/client/test_organisations.py",
-        "contract/ledger/test_rebuild_and_verify.py",
+        "contract/insight/test_backtest.py",
+        "contract/insight/test_trends.py",
+        "contract/ledger/test_history.py",
         "contract/ledger/test_relay.py",
+        "contract/ledger/test_run_facts.py",
+        "contract/ledger/test_verify_state.py",
+        "contract/notifications/test_alerts.py",
+        "contract/promotion/test_claimed_builds.py",
+        "contract/promotion/test_maintenance.py",
+        "contract/promotion/test_opening.py",
         "contract/promotion/test_promotion_states.py",
+        "contract/quarantine/test_quarantine.py",
+        "contract/scheduler/test_deploy.py",
         "contract/scheduler/test_executions.py",
+        "contract/scheduler/test_invalidations.py",
+        "contract/scheduler/test_launch.py",
+        "contract/scheduler/test_leases.py",
         "contract/scheduler/test_queue.py",
+        "contract/scheduler/test_reports.py",
         "contract/scheduler/test_triggers.py",
+        "contract/schema/test_schema_approval.py",
     }
 )
-"""What a service role needs every right for: ``make soak`` runs these as one. The others run so in
-``exhaustive`` alone."""
+"""Suites that ``make soak`` runs as a service role too: it needs every right that it has."""
 
 SMOKE = {
     "test_casts.py": (),
@@ -178,6 +192,7 @@ _ORDER = ("e2e", "soak", "faults", "process", "postgres", "property", "migration
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     several = config.pluginmanager.hasplugin("xdist")
+    items[:] = [item for item in items if not _is_for_others(item)]
     for item in items:
         path = _path(item)
         if path.startswith("cloud/"):
@@ -193,14 +208,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=_rank)
 
 
+def _is_for_others(item: pytest.Item) -> bool:
+    """A contract as a service role, of a file that is none of ``AS_SERVICE``."""
+    path = _path(item)
+    of_contracts = path.startswith("contract/") and path not in AS_SERVICE
+    return of_contracts and "service" in _parameters(item)
+
+
 def _repeats(item: pytest.Item, path: str) -> bool:
-    if "service" in _parameters(item) and path.startswith("contract/"):
-        return path not in AS_SERVICE
     return path in OF_THE_LAKE and "postgresql" in _parameters(item)
 
 
 def _waits(item: pytest.Item, path: str) -> bool:
-    if "service" in _parameters(item) and path in AS_SERVICE:
+    if path in AS_SERVICE and "service" in _parameters(item):
         return True
     if path in LONG or path.startswith("e2e/") or {_function(item), item.name} & LONG_TESTS:
         return True

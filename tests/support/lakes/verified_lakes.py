@@ -27,12 +27,14 @@ from lakeguard.relay.deliver import Ledger
 from lakeguard.relay.owner import ledger_root, read_owner, replace
 from lakeguard.relay.relay import Relay
 from lakeguard.relay.rows import from_arrow
+from lakeguard.relay.signed_head import SigningKey
 from lakeguard.relay.tables import (
     BATCH,
     CHAIN,
     fact_tables,
     ledger_tables,
 )
+from lakeguard.services.ports.audit import EmbeddedAudit
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
 from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard.services.ports.ledger import EmbeddedLedger
@@ -83,6 +85,7 @@ class ProvenLake:
             registry=EmbeddedRegistry(context),
             operations=EmbeddedOperations(context),
             ledger=EmbeddedLedger(context, self.relay),
+            audit=EmbeddedAudit(context, self.relay, SigningKey(self.folder / "audit.pem")),
             notifications=EmbeddedNotifications(
                 context, {topic: NotificationSender(context, topic, ()) for topic in Topic}
             ),

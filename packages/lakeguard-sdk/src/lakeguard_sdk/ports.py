@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lakeguard_sdk.core.dataset_name import Address, DatasetName
     from lakeguard_sdk.core.enums import TaskState
     from lakeguard_sdk.expressions.measures import Measure
+    from lakeguard_sdk.model.audit import AuditReport, AuditRow, SignedHead
     from lakeguard_sdk.model.decision import Decision, WaiverRow
     from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions
     from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
@@ -368,3 +369,23 @@ class Ledger(Protocol):
 
     def undelivered(self, found: Sequence[PlaceMarkers]) -> Sequence[Delivery]:
         """Published versions that readable target databases do not show yet."""
+
+
+class Audit(Protocol):
+    """Who did what, and whether the record of it was changed."""
+
+    def rows(
+        self,
+        *,
+        since: datetime | None = None,
+        actor: str | None = None,
+        dataset: DatasetName | None = None,
+        limit: int = 50,
+    ) -> Sequence[AuditRow]:
+        """Newest first."""
+
+    def verify(self, head: SignedHead | None = None) -> AuditReport:
+        """Raises ``AuditHeadRefused`` if the head is not authentic."""
+
+    def head(self) -> SignedHead:
+        """The end of the chain as it is now, to be kept elsewhere."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lakeguard_sdk.model.notifications import Notifications
     from lakeguard_sdk.model.run import RunTicket
     from lakeguard_sdk.model.verification import Migrated, Rebuilt, VerifyReport
-    from lakeguard_sdk.ports import History, Ledger, Operations, Reader, Registry, Runs
+    from lakeguard_sdk.ports import Audit, History, Ledger, Operations, Reader, Registry, Runs
     from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
 
 
@@ -160,6 +160,7 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
             registry=cast("Registry", Refusing(holder, "registry")),
             operations=cast("Operations", Refusing(holder, "operations")),
             ledger=cast("Ledger", Refusing(holder, "ledger")),
+            audit=cast("Audit", Refusing(holder, "audit")),
             notifications=cast("Notifications", Refusing(holder, "notifications")),
             jobs=cast("Jobs", Refusing(holder, "jobs")),
             dispatch=cast("Dispatch", Refusing(holder, "dispatch")),
@@ -177,6 +178,7 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
         registry=_registry(context),
         operations=_operations(context),
         ledger=_ledger(context, relay),
+        audit=_audit(context, relay, settings),
         notifications=_notifications(context, senders),
         jobs=_jobs(context, senders[Topic.EVENT]),
         dispatch=_dispatch(context),
@@ -278,6 +280,17 @@ def _ledger(context: PlaneContext, relay: Relay) -> Ledger:
     from lakeguard.services.ports.ledger import EmbeddedLedger
 
     return EmbeddedLedger(context, relay)
+
+
+@_on_first_call
+def _audit(context: PlaneContext, relay: Relay, settings: Settings) -> Audit:
+    from lakeguard.relay.signed_head import SigningKey
+    from lakeguard.services.ports.audit import EmbeddedAudit
+
+    secret = settings.audit.key
+    file = settings.folder / ".lakeguard" / f"audit-{settings.env}.pem"
+    key = SigningKey(file, None if secret is None else secret.resolve)
+    return EmbeddedAudit(context, relay, key)
 
 
 @_on_first_call

@@ -7,7 +7,8 @@ LakeGuardError
 │   ├── commands
 │   │     BadName LG-1001, BadAddress LG-1002, NotRegistered LG-1003, UnknownVersion LG-1004,
 │   │     UnknownRun LG-1005, SettingsError LG-1006, NoProject LG-1007, UnknownPlane LG-1008,
-│   │     AlreadyExists LG-1009, SecretStoreMissing LG-1014, BuiltByProgram LG-1201,
+│   │     AlreadyExists LG-1009, SecretStoreMissing LG-1014, AuditHeadRefused LG-1015,
+│   │     BuiltByProgram LG-1201,
 │   │     NoWindow LG-1202, SourceNotInspectable LG-1203, AlreadyGoverned LG-1204,
 │   │     OtherTable LG-1205, NothingToApprove LG-1206, NotApprovable LG-1207,
 │   │     NothingSelected LG-1208, NoDecision LG-1209, NothingApplied LG-1210,
@@ -93,7 +94,7 @@ LakeGuardError
           StateMissing LG-6001, StateMismatch LG-6002, StateUnavailable LG-6003*,
           StateRefused LG-6004, SemanticsUnknown LG-6005, StateLoginRefused LG-6006,
           StateLocked LG-6007*, StateFull LG-6008*, StateReadOnly LG-6009, StateDamaged LG-6010,
-          StateNotMigrated LG-6011, OrganisationsNotSeparated LG-6012,
+          StateNotMigrated LG-6011, OrganisationsNotSeparated LG-6012, AuditKeyUnusable LG-6013,
           LakeOwned LG-6101, StateOlder LG-6102, StateForked LG-6103, LedgerUnreadable LG-6104,
           LedgerMissing LG-6105, RebuildRefused LG-6106, LedgerOlder LG-6107, LedgerOrphaned LG-6108
 """
@@ -114,6 +115,7 @@ from lakeguard_sdk.errors.tree import (
 from lakeguard_sdk.errors.commands import (
     AlreadyGoverned as AlreadyGoverned,
     AlreadyExists as AlreadyExists,
+    AuditHeadRefused as AuditHeadRefused,
     BadAddress as BadAddress,
     BadName as BadName,
     BadUserName as BadUserName,
@@ -247,6 +249,7 @@ from lakeguard_sdk.errors.engine import (
     WrongArgument as WrongArgument,
 )
 from lakeguard_sdk.errors.state import (
+    AuditKeyUnusable as AuditKeyUnusable,
     LakeOwned as LakeOwned,
     LedgerMissing as LedgerMissing,
     LedgerOlder as LedgerOlder,

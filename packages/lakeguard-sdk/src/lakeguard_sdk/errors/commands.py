@@ -59,6 +59,14 @@ class SettingsError(UsageError):
     next_command = "edit {file}, then: lakeguard doctor"
 
 
+class AuditHeadRefused(UsageError):
+    """The file is no head that this environment exported, or it was changed since."""
+
+    code = "LG-1015"
+    what = "the exported head is refused: {reason}"
+    next_command = "lakeguard audit verify"
+
+
 class SecretStoreMissing(UsageError):
     """Name the program that prints a secret of the store, or write ``env:NAME`` or ``file:PATH``.
     A definition never names a program."""

@@ -118,6 +118,14 @@ class OrganisationsNotSeparated(StateError):
     next_command = "lakeguard migrate"
 
 
+class AuditKeyUnusable(StateError):
+    """The key that signs exported heads is missing, readable by others, or no Ed25519 key."""
+
+    code = "LG-6013"
+    what = "the audit key cannot be used: {reason}"
+    next_command = "correct the key, then: lakeguard audit head --out FILE"
+
+
 class LakeOwned(StateError):
     """A lake has exactly one state database. If it was lost, rebuild it from the ledger."""
 

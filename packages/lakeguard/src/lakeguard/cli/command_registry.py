@@ -44,6 +44,7 @@ COMMANDS: dict[str, str] = {
     "backtest": "Test draft rules against past runs.",
     "maintain": "Compact small files and remove unreferenced ones.",
     "verify": "Prove that database, ledger and tables agree.",
+    "audit": "List who did what, prove that the record was not changed.",
     "sync": "Write pending rows to the ledger on the lake.",
     "rebuild": "Rebuild the database from the ledger on the lake.",
     "migrate": "Create or update the tables of the database, as its owner.",
@@ -78,6 +79,7 @@ _MODULES = {
     "backtest": "inspect.backtest",
     "maintain": "build.maintain",
     **dict.fromkeys(("verify", "sync", "rebuild"), "operate.ledger"),
+    "audit": "operate.audit",
     "migrate": "operate.migrate",
     "doctor": "operate.doctor",
 }

@@ -36,6 +36,7 @@ from lakeguard.settings.settings import (
     DEFAULT_SCHEMA,
     HERE,
     AlertChannel,
+    AuditSettings,
     DatabaseSettings,
     DispatchSettings,
     EventChannel,
@@ -64,7 +65,7 @@ TOP_KEYS = ("default_env", "env", "alerts", "events", "inbox")
 ENV_KEYS = (
     "lake", "database", "schema", "password", "owner", "owner_password", "organisation", "spark",
     "maintenance", "alerts", "events", "dispatch", "inbox", "check_files", "secrets", "storage",
-    "outbound",
+    "outbound", "audit",
 )  # fmt: skip
 DEFAULT_DATABASE = "sqlite:.lakeguard/state.db"
 SERVER_FILES = ("sslcert", "sslkey", "sslrootcert")
@@ -131,6 +132,7 @@ class _Reader(SettingsText):
             inbox=self._inbox(table, where),
             secrets=self._secrets(table, f"{where}.secrets"),
             outbound=self._outbound(table, f"{where}.outbound"),
+            audit=self._audit(table, f"{where}.audit"),
         )
 
     def _lake(self, table: Mapping[str, Any], key: str) -> str:
@@ -349,6 +351,11 @@ class _Reader(SettingsText):
         if allow and private:
             raise self.error(f"{where}.allow: has no effect without private = false")
         return OutboundSettings(private=private, allow=tuple(allow))
+
+    def _audit(self, table: Mapping[str, Any], where: str) -> AuditSettings:
+        section = self.table(table, "audit", where)
+        self.check_keys(section, AuditSettings.model_fields, where)
+        return AuditSettings(key=self.secret(section, "key", f"{where}.key"))
 
     def _inbox(self, table: Mapping[str, Any], where: str) -> InboxSettings:
         of_all = self._inbox_of(self.data, "inbox")

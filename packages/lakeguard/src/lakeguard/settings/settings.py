@@ -217,6 +217,13 @@ class OutboundSettings(FrozenModel):
         return OutboundRules(self.private, tuple(map(parse_network, self.allow)))
 
 
+class AuditSettings(FrozenModel):
+    """Exports of the audit."""
+
+    key: SecretReference | None = None
+    """Ed25519 private key in PEM that signs heads; without it, a file made on first use."""
+
+
 class StorageSettings(FrozenModel):
     """How the object store of a lake is reached. Without keys, by the standard chain of the cloud:
     environment, profile, web identity, instance."""
@@ -250,6 +257,7 @@ class Settings(FrozenModel):
     inbox: InboxSettings = InboxSettings()
     secrets: SecretsSettings = SecretsSettings()
     outbound: OutboundSettings = OutboundSettings()
+    audit: AuditSettings = AuditSettings()
 
     def reach_lake(self) -> None:
         """Tell this process how to reach the object store of the lake; keys are resolved on use."""

@@ -15,12 +15,14 @@ from lakeguard.relay.tables import (
     BY_RUN,
     CURRENT,
     EXECUTIONS,
+    ORDINAL,
     LedgerTable,
 )
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import run_history
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import hash_bytes
+from lakeguard_sdk.model.audit import RowChange
 from lakeguard_sdk.model.verification import Finding, FindingKind
 
 _SHOWN = 60
@@ -45,7 +47,11 @@ class Compared:
 
     findings: list[Finding]
     strange: dict[int, list[str]] = field(default_factory=dict)
-    """Positions of ledger rows that the State lacks, by batch."""
+    """Ledger rows that the State lacks, by batch."""
+    recorded: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Batch and place in it of each of those rows."""
+    changes: dict[str, RowChange] = field(default_factory=dict)
+    """What became of a row."""
 
 
 def state_side(state: OrganisationState, table: LedgerTable, settled: int) -> StateSide:
@@ -74,8 +80,12 @@ def compare(organisation: OrganisationState, state: StateSide, ledger: LedgerSid
             found = state_rows_with(tx, table, state.expected, lost)
             rows = list(found) if lost else []
         compared.findings += _differences(ledger, rows, strange)
+        kept = {_place(table, row) for row in rows}
         for place, row in zip(strange, ledger.rows(strange), strict=True):
             named = _place(table, row)
+            ordinal = ledger.data[ORDINAL][place].as_py()
+            compared.recorded[named] = (ledger.batches[place], ordinal)
+            compared.changes[named] = RowChange.EDITED if named in kept else RowChange.DELETED
             compared.strange.setdefault(ledger.batches[place], []).append(named)
     return compared
 
