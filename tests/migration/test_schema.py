@@ -15,7 +15,7 @@ from sqlalchemy.schema import CreateSchema
 from lakeguard.ledger.promotions import PromotionRoute
 from lakeguard.state.append_only_triggers import guard_statements
 from lakeguard.state.database import Database
-from lakeguard.state.migrate import create_functions, create_views, scripts
+from lakeguard.state.migrate import create_functions, create_indexes, create_views, scripts
 from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.outbox import record
 from lakeguard.state.schema import (
@@ -62,6 +62,7 @@ def test_a_fresh_schema_equals_a_migrated_one(migrated: Database, tmp_path: Path
         if kind == "postgresql":
             connection.execute(CreateSchema(fresh.schema))
         metadata.create_all(connection)
+        create_indexes(connection)
         create_views(connection)
         create_functions(connection)
         for statement in guard_statements(metadata.sorted_tables, kind):

@@ -53,7 +53,7 @@ REGISTERED = ("source", "bronze", "REGISTERED")
 def rows(folder: Path) -> list[Row[Any]]:
     """All that was ever said, each row held against those before it."""
     database = open_state(load_settings(folder))
-    with database.read() as connection:
+    with database.read("default") as connection:
         found = list(
             connection.execute(select(promotion_status).order_by(promotion_status.c.ordinal))
         )
@@ -261,7 +261,7 @@ def test_what_may_not_follow_is_refused_and_not_written(tmp_path: Path) -> None:
             unknown = decision.model_copy(update={"decision_id": "dec_unknown"})
             with pytest.raises(PromotionRefused, match="from nothing"):
                 record_promotion(tx, unknown)
-    with database.read() as connection:
+    with database.read("default") as connection:
         (now,) = connection.execute(select(promotion_current))
     database.close()
     assert states(tmp_path) == before

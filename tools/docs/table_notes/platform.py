@@ -9,6 +9,7 @@ _REBUILD = "tests/contract/ledger/test_rebuild.py"
 _PEOPLE = "tests/contract/client/test_users.py"
 _VIEWS = "tests/contract/ledger/test_seed_views.py::test_every_view_tells_the_truth"
 _PROMOTIONS = "tests/contract/ledger/test_seed_promotions.py"
+_SEARCH = "tests/contract/client/test_search.py"
 _APART = "tests/contract/client/test_organisations.py"
 
 _DAMAGE = "tests/contract/promotion/test_damaged_tables.py"
@@ -178,6 +179,22 @@ PLATFORM_NOTES: dict[str, TableNote] = {
             ),
         ),
         not_in_lake="It says how much of the State is there; the chain says the same.",
+    ),
+    "dataset_search": TableNote(
+        Family.OURS,
+        "What `lakeguard search` finds datasets by; full-text indexes are built over `words`.",
+        (
+            Invariant(
+                "A dataset has one entry, written in the transaction that defines it.",
+                constraints=("uq_dataset_search_dataset",),
+                tests=(f"{_SEARCH}::test_a_search_follows_each_apply",),
+            ),
+            Invariant(
+                "A rebuild writes the entries anew.",
+                tests=(f"{_SEARCH}::test_a_rebuilt_database_finds_the_same",),
+            ),
+        ),
+        not_in_lake="It follows from the definitions.",
     ),
     "plane_identity": TableNote(
         Family.OURS,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from lakeguard_sdk.core.dataset_name import Address, DatasetName
-    from lakeguard_sdk.core.enums import TaskState
+    from lakeguard_sdk.core.enums import Layer, TaskState
     from lakeguard_sdk.expressions.measures import Measure
     from lakeguard_sdk.model.audit import AuditReport, AuditRow, SignedHead
     from lakeguard_sdk.model.decision import Decision, WaiverRow
@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         WorkerIdentity,
     )
     from lakeguard_sdk.model.run_comparison import CheckTrend, SideBySide, Since
+    from lakeguard_sdk.model.search import FoundDataset
     from lakeguard_sdk.model.streams import StreamReport
     from lakeguard_sdk.model.table_operations import (
         AdoptableTable,
@@ -96,6 +97,20 @@ class Reader(Protocol):
     def policies(self) -> Sequence[PolicyRow]: ...
     def status(self) -> Sequence[DatasetStatus]: ...
     def runs(self, name: DatasetName | None = None, limit: int = 50) -> Sequence[RunRow]: ...
+    def search(
+        self,
+        text: str = "",
+        *,
+        owner: str = "",
+        domain: str = "",
+        tag: str = "",
+        column: str = "",
+        layer: Layer | None = None,
+        limit: int = 50,
+    ) -> Sequence[FoundDataset]:
+        """Datasets with every word of the text, or words that begin so, in name, description,
+        owner, domain, tags or columns; the exact name first."""
+
     def changed(self) -> Sequence[DatasetName]:
         """Datasets that a run would build differently than their published version: never
         published, defined differently since, or with newer inputs."""

@@ -11,6 +11,7 @@ from lakeguard.registry.built_ins import record_built_ins
 from lakeguard.registry.kinds import gathered
 from lakeguard.registry.planning.plan import make_plan
 from lakeguard.registry.planning.revisions import Revisions
+from lakeguard.registry.search_entries import write_search_entries
 from lakeguard.registry.snapshot import RegistryState
 from lakeguard.registry.store import hold_registry, read_state
 from lakeguard.state import outbox
@@ -60,6 +61,7 @@ def apply_plan(
     _record_apply(tx, plan, revisions, reason)
     record_built_ins(tx, apply_id, at)
     revisions.insert(tx)
+    write_search_entries(tx, revisions.datasets)
     return Applied(
         apply_id=apply_id,
         steps=len(plan.steps),

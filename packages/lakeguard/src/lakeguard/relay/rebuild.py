@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Table, delete, func, select, text
 
+from lakeguard.registry.search_entries import rewrite_search_entries
 from lakeguard.relay import owner as owners
 from lakeguard.relay.attach import give_identity, owned
 from lakeguard.relay.chain import GENESIS, next_head
@@ -141,6 +142,7 @@ class Rebuild:
         with self.state.write() as tx:
             undelivered = self._empty(tx, replace)
             rows = self._fill(tx, ledger, links, owner.tables)
+            rewrite_search_entries(tx)
             for link in links:
                 add_link(tx, link)
             mark_delivered(tx, last)

@@ -25,11 +25,12 @@ PRIVATE = frozenset(
         "job_schedules",
         "trigger_cursors",
         "stream_reports",
+        "dataset_search",
         CHAIN,
     }
 )
-"""Not mirrored row by row: relay tables, users, cursors, reports of streams. The chain is
-written with its batch."""
+"""Not mirrored row by row: relay tables, users, cursors, reports of streams, the search
+index. The chain is written with its batch."""
 
 CURRENT: dict[str, tuple[str, ...]] = {
     "dataset_registry": ("dataset_registry_revisions",),

@@ -18,6 +18,7 @@ from lakeguard.state.locks import SCHEMA, hold_for_connection
 from lakeguard.state.report_function import report_function
 from lakeguard.state.schema import metadata
 from lakeguard.state.schema_revision import SCHEMA_HEAD
+from lakeguard.state.search_index import index_statements
 from lakeguard.state.views.views import view_statements
 from lakeguard_sdk.errors import StateMismatch
 
@@ -60,7 +61,13 @@ def upgrade(engine: Engine, place: str) -> None:
 def create_tables(connection: Connection) -> None:
     """Every table with its indexes and the triggers that make it append-only."""
     _execute(connection, _table_statements(connection))
+    create_indexes(connection)
     _execute(connection, guard_statements(metadata.sorted_tables, connection.dialect.name))
+
+
+def create_indexes(connection: Connection) -> None:
+    """Full-text indexes, which SQLAlchemy has no words for."""
+    _execute(connection, index_statements(connection.dialect.name))
 
 
 def create_views(connection: Connection) -> None:

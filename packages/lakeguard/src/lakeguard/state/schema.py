@@ -65,6 +65,7 @@ from lakeguard.state.tables.relay import (
     plane_identity,
     relay_cursors,
 )
+from lakeguard.state.tables.search import dataset_search
 from lakeguard.state.tables.tasks import (
     dag_activations,
     job_schedules,
@@ -121,6 +122,7 @@ __all__ = [
     "dataset_pointers",
     "dataset_registry",
     "dataset_registry_revisions",
+    "dataset_search",
     "decisions",
     "documents",
     "dq_rule_catalog",

@@ -51,7 +51,7 @@ from lakeguard.registry.store import require_dataset
 from lakeguard.state.schema import dataset_registry, policy_rules, quality_rules
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import Address, DatasetName
-from lakeguard_sdk.core.enums import MoveKind
+from lakeguard_sdk.core.enums import Layer, MoveKind
 from lakeguard_sdk.errors import UnknownRun, UnknownVersion
 from lakeguard_sdk.model.decision import Decision, WaiverRow
 from lakeguard_sdk.model.definitions import DatasetDefinition
@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     )
     from lakeguard_sdk.model.row_sample import RowSample
     from lakeguard_sdk.model.run_comparison import CheckTrend, Since
+    from lakeguard_sdk.model.search import FoundDataset
     from lakeguard_sdk.scheduling.invalidations import InvalidationRow, PartitionRow
 
 
@@ -157,6 +158,23 @@ class StateReader(FileReader):
             if name is not None:
                 dataset_id = require_dataset(tx, name).dataset_id
             return run_rows(tx, dataset_id, limit)
+
+    def search(
+        self,
+        text: str = "",
+        *,
+        owner: str = "",
+        domain: str = "",
+        tag: str = "",
+        column: str = "",
+        layer: Layer | None = None,
+        limit: int = 50,
+    ) -> Sequence[FoundDataset]:
+        from lakeguard.insight.reader.search import SearchFilter, search_datasets
+
+        wanted = SearchFilter(owner, domain, tag, column, layer)
+        with self.state.read() as tx:
+            return search_datasets(tx, text, wanted, limit)
 
     def changed(self) -> Sequence[DatasetName]:
         with self.state.read() as tx:

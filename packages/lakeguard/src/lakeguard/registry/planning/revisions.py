@@ -42,6 +42,8 @@ class Revisions:
         self._names = {(entry.kind, entry.key): entry.name for entry in current.entries.values()}
         self._rows: dict[Table, list[dict[str, Any]]] = {table: [] for table in TABLES.values()}
         self._rows[quality_rules_revisions] = []
+        self.datasets: dict[str, DatasetDefinition] = {}
+        """New definitions of datasets, by id."""
 
     @property
     def head(self) -> str:
@@ -78,6 +80,7 @@ class Revisions:
         if isinstance(definition, DatasetDefinition):
             row["location"] = before.location if before else self._place(definition)
             self._rules(definition, key, revision, _rules_of(before))
+            self.datasets[key] = definition
         self._rows[TABLES[definition.kind]].append(row)
 
     def _stamp(self, revision: int) -> dict[str, Any]:

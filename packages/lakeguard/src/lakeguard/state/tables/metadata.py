@@ -34,6 +34,18 @@ MUTABLE_COLUMNS: dict[str, tuple[str, ...]] = {
     "stream_reports": ("state", "reported_at", "process", "progress", "error"),
     "outbox": ("batch",),
     "relay_cursors": ("batch",),
+    "dataset_search": (
+        "dataset_name",
+        "layer",
+        "domain",
+        "owner",
+        "active",
+        "description",
+        "tags",
+        "columns",
+        "name_words",
+        "words",
+    ),
 }
 """Mutable columns by table. Every other table is append-only, every other column immutable."""
 

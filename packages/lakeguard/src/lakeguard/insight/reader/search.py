@@ -1,0 +1,111 @@
+"""Finds datasets by words, and by owner, domain, layer, tag and column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, and_, case, func, select
+
+from lakeguard.state.schema import dataset_search
+from lakeguard.state.search_index import has_words, words_of
+from lakeguard.state.transaction import Transaction
+from lakeguard_sdk.core.enums import Layer
+from lakeguard_sdk.model.search import FoundDataset, Match, MatchedField
+
+MOST_WORDS = 20
+MOST_FOUND = 1_000
+_entry = dataset_search.c
+
+
+@dataclass(frozen=True)
+class SearchFilter:
+    """Empty ones match all."""
+
+    owner: str = ""
+    domain: str = ""
+    tag: str = ""
+    column: str = ""
+    layer: Layer | None = None
+
+
+def search_datasets(
+    tx: Transaction, text: str, wanted: SearchFilter, limit: int
+) -> list[FoundDataset]:
+    """Those with every word, or words that begin so. The exact name comes first, then names with
+    the words, then all others, by name."""
+    words = list(dict.fromkeys(words_of(text)))[:MOST_WORDS]
+    if not words and text.strip():
+        return []  # signs only, which are part of no word
+    query = select(dataset_search).where(_entry.org_id == tx.org_id, *_conditions(wanted))
+    if words:
+        query = query.where(has_words(tx.dialect.name, words))
+    ranked = query.order_by(*_ranking(text, words), _entry.dataset_name)
+    rows = tx.execute(ranked.limit(max(0, min(limit, MOST_FOUND))))
+    return [_found(row, words, wanted) for row in rows]
+
+
+def _conditions(wanted: SearchFilter) -> Iterator[ColumnElement[bool]]:
+    for column, value in ((_entry.owner, wanted.owner), (_entry.domain, wanted.domain)):
+        if value:
+            yield func.lower(column) == value.lower()
+    if wanted.layer is not None:
+        yield _entry.layer == wanted.layer.value
+    for column, value in ((_entry.tags, wanted.tag), (_entry["columns"], wanted.column)):
+        if value:
+            yield func.lower(column).contains(f"\n{value.lower()}\n", autoescape=True)
+
+
+def _ranking(text: str, words: Sequence[str]) -> Iterator[ColumnElement[Any]]:
+    if not words:
+        return
+    exact, last = text.strip().lower(), " ".join(words)
+    named = and_(*(_entry.name_words.like(f"%{word}%") for word in words))
+    yield case(
+        (_entry.dataset_name == exact, 0),
+        (_entry.name_words == last, 1),
+        (_entry.name_words.like(f"% {last}"), 2),
+        (named, 3),
+        else_=4,
+    )
+
+
+def _found(row: Row[Any], words: Sequence[str], wanted: SearchFilter) -> FoundDataset:
+    matches = (match for word in words for match in _matches(row, word))
+    filtered = _filtered(wanted)
+    return FoundDataset(
+        dataset_id=row.dataset_id,
+        dataset=row.dataset_name,
+        layer=row.layer,
+        domain=row.domain,
+        owner=row.owner,
+        active=row.active,
+        description=row.description,
+        matched=tuple(dict.fromkeys((*matches, *filtered))),
+    )
+
+
+def _matches(row: Row[Any], word: str) -> Iterator[Match]:
+    """Where a word that begins so stands."""
+    for field, values in _values(row):
+        for value in values:
+            if any(each.startswith(word) for each in words_of(value)):
+                yield Match(field=field, value=value)
+
+
+def _values(row: Row[Any]) -> Iterator[tuple[MatchedField, Sequence[str]]]:
+    fields = row._mapping
+    yield MatchedField.NAME, (row.dataset_name,)
+    yield MatchedField.OWNER, (row.owner,)
+    yield MatchedField.DOMAIN, (row.domain,)
+    yield MatchedField.TAG, row.tags.split()
+    yield MatchedField.COLUMN, fields["columns"].strip("\n").split("\n")
+    yield MatchedField.DESCRIPTION, (row.description,)
+
+
+def _filtered(wanted: SearchFilter) -> Iterator[Match]:
+    if wanted.tag:
+        yield Match(field=MatchedField.TAG, value=wanted.tag)
+    if wanted.column:
+        yield Match(field=MatchedField.COLUMN, value=wanted.column)

@@ -1,0 +1,74 @@
+"""The full-text index over ``dataset_search``: FTS5 on SQLite, a ``tsvector`` on PostgreSQL.
+
+Both index the same words, which were separated before: neither parser of the databases decides
+what a word is, so both find the same.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import ColumnElement, cast, column, literal, literal_column, select, table
+from sqlalchemy import text as sql_text
+
+from lakeguard.state.tables.search import dataset_search
+
+_INDEX = "dataset_search_index"
+_WORD = re.compile(r"[^\W_]+")
+_LONGEST = 100
+"""Characters of a word: PostgreSQL has a limit, and nobody types more."""
+
+
+def words_of(text: str) -> list[str]:
+    """Letters and digits in any case; what stands between them separates words."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return [word[:_LONGEST] for word in _WORD.findall(plain)]
+
+
+def joined_words(texts: Iterable[str]) -> str:
+    """Each word once, in order."""
+    return " ".join(dict.fromkeys(word for text in texts for word in words_of(text)))
+
+
+def index_statements(dialect: str) -> Sequence[str]:
+    """DDL of the index, which follows every change of the table."""
+    if dialect == "postgresql":
+        return (
+            "ALTER TABLE dataset_search ADD COLUMN lexemes tsvector GENERATED ALWAYS AS"
+            " (array_to_tsvector(string_to_array(words, ' '))) STORED",
+            "CREATE INDEX ix_dataset_search_lexemes ON dataset_search USING gin (lexemes)",
+        )
+    new = f"INSERT INTO {_INDEX} (rowid, words) VALUES (new.number, new.words);"  # noqa: S608
+    old = (
+        f"INSERT INTO {_INDEX} ({_INDEX}, rowid, words)"  # noqa: S608
+        " VALUES ('delete', old.number, old.words);"
+    )
+    trigger = "CREATE TRIGGER dataset_search_words_{0} AFTER {0} ON dataset_search BEGIN {1} END"
+    return (
+        f"CREATE VIRTUAL TABLE {_INDEX} USING fts5(words, content='dataset_search',"
+        " content_rowid='number', tokenize='ascii', prefix='1 2 3')",
+        trigger.format("INSERT", new),
+        trigger.format("UPDATE", f"{old} {new}"),
+        trigger.format("DELETE", old),
+    )
+
+
+def has_words(dialect: str, words: Sequence[str]) -> ColumnElement[bool]:
+    """Rows with a word that begins with each of these, which are of ``words_of``."""
+    if dialect == "postgresql":
+        query = " & ".join(f"'{word}':*" for word in words)
+        lexemes: ColumnElement[str] = literal_column("dataset_search.lexemes")
+        return lexemes.bool_op("@@")(_as_query(query))
+    query = " AND ".join(f'"{word}" *' for word in words)
+    index = table(_INDEX, column("rowid"))
+    found = select(index.c.rowid).where(sql_text(f"{_INDEX} MATCH :words").bindparams(words=query))
+    return dataset_search.c.number.in_(found)
+
+
+def _as_query(query: str) -> ColumnElement[str]:
+    """Parsed as it is written, not as a text: it has quoted words and operators of ours only."""
+    from sqlalchemy.dialects.postgresql import TSQUERY  # loads its drivers
+
+    return cast(literal(query), TSQUERY)
