@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from sqlalchemy import Engine, event
 
 from lakeguard.services.ports.jobs import EmbeddedJobs
 from lakeguard_sdk import Client
+from lakeguard_sdk.core.enums import RunStatus
 from tests.support.lakes.published_by_hand import run_by_hand
 from tests.support.projects.planes import NUMBERS
 from tests.support.projects.projects import numbers_project
@@ -22,12 +24,14 @@ HISTORY = frozenset(
     {
         *("tasks", "task_attempts", "task_transitions", "run_openings", "run_schemas"),
         *("run_history", "decisions", "promotion_status", "intents", "intent_outcomes"),
+        "task_results",
         *("data_versions", "dataset_pointers", "materializations", "documents", "later"),
     }
 )
 """Tables that grow with every run, and the alias of those that are read twice."""
 
 Statement = tuple[str, Any]
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -80,12 +84,28 @@ def scanned(engine: Engine, sent: list[Statement]) -> dict[str, str]:
         lambda client: client.reader.status(),
         lambda client: client.reader.runs(),
         lambda client: client.reader.runs(NUMBERS),
+        lambda client: client.reader.runs(status=RunStatus.FAILED),
+        lambda client: client.reader.runs(NUMBERS, status=RunStatus.FAILED, since=LONG_AGO),
+        lambda client: client.reader.executions(),
+        lambda client: client.reader.executions(status=RunStatus.FAILED, since=LONG_AGO),
         lambda client: client.reader.open_runs(),
         lambda client: client.reader.schemas(NUMBERS),
         lambda client: client.reader.versions(NUMBERS),
         lambda client: run_by_hand(client, [4]),
     ],
-    ids=["status", "runs", "runs of one", "open runs", "schemas", "versions", "a run"],
+    ids=[
+        "status",
+        "runs",
+        "runs of one",
+        "failed runs",
+        "failed runs of one",
+        "executions",
+        "failed executions",
+        "open runs",
+        "schemas",
+        "versions",
+        "a run",
+    ],
 )
 def test_no_history_is_scanned(client: Client, ask: Callable[[Client], object]) -> None:
     engine = engine_of(client)

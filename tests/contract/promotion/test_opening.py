@@ -328,7 +328,7 @@ def test_promotion_status_is_the_history_of_yes_and_no(tmp_path: Path) -> None:
     assert not decision.allowed, "the measures of the rule are missing, so it fails closed"
     refused(open_run(client, DOUBLED))
     state = open_state(load_settings(tmp_path))
-    with state.read() as connection:
+    with state.read("default") as connection:
         rows = connection.execute(
             text(
                 "SELECT from_layer, to_layer, allowed, state FROM promotion_status ORDER BY ordinal"

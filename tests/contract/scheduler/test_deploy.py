@@ -45,7 +45,7 @@ LATE = job("late", type="python", config={"call": "jobs.late:main", "after": "re
 
 
 def activations(folder: Path) -> int:
-    with state_of(folder).read() as connection:
+    with state_of(folder).read("default") as connection:
         return connection.scalar(select(func.count()).select_from(dag_activations)) or 0
 
 

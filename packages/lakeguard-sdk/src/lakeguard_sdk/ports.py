@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from lakeguard_sdk.core.dataset_name import Address, DatasetName
-    from lakeguard_sdk.core.enums import Layer, TaskState
+    from lakeguard_sdk.core.enums import Layer, RunStatus, TaskState
     from lakeguard_sdk.expressions.measures import Measure
     from lakeguard_sdk.model.audit import AuditReport, AuditRow, SignedHead
     from lakeguard_sdk.model.decision import Decision, WaiverRow
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         ColumnLineage,
         DatasetRow,
         DatasetStatus,
+        JobExecution,
         OpenRun,
         PointerMove,
         PolicyRow,
@@ -96,7 +97,26 @@ class Reader(Protocol):
     def rules(self, name: DatasetName) -> Sequence[RuleRow]: ...
     def policies(self) -> Sequence[PolicyRow]: ...
     def status(self) -> Sequence[DatasetStatus]: ...
-    def runs(self, name: DatasetName | None = None, limit: int = 50) -> Sequence[RunRow]: ...
+    def runs(
+        self,
+        name: DatasetName | None = None,
+        limit: int = 50,
+        *,
+        status: RunStatus | None = None,
+        since: datetime | None = None,
+    ) -> Sequence[RunRow]:
+        """Newest first; begun since a time."""
+
+    def executions(
+        self,
+        *,
+        status: RunStatus | None = None,
+        since: datetime | None = None,
+        limit: int = 50,
+    ) -> Sequence[JobExecution]:
+        """Of Python and HTTP jobs, newest first; those that run come before all others."""
+
+    def execution(self, run_id: str) -> JobExecution: ...
     def search(
         self,
         text: str = "",

@@ -14,6 +14,7 @@ from lakeguard_sdk.core.enums import (
     PolicyType,
     RunStatus,
     Severity,
+    TaskKind,
 )
 from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
 from lakeguard_sdk.model.evidence import Changes, InputVersion
@@ -89,6 +90,23 @@ class RunRow(FrozenModel):
     """The job that launched it, if any."""
     damaged: str = Field(default="", exclude_if=lambda damaged: not damaged)
     """The dataset whose damaged table ended it."""
+
+
+class JobExecution(FrozenModel):
+    """An attempt of a Python or HTTP job."""
+
+    run_id: str
+    job: str
+    kind: TaskKind
+    status: RunStatus | None
+    """None while it runs."""
+    start_time: Instant
+    end_time: Instant | None
+    task_id: str
+    attempt: int
+    triggered_by: str
+    error_code: str | None = None
+    error_message: str | None = None
 
 
 class OpenRun(FrozenModel):

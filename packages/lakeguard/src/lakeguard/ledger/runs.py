@@ -6,7 +6,7 @@ import json
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row, and_, select
 
 from lakeguard.ledger.decisions import decision_by_id
 from lakeguard.ledger.notifications.emit_events import emit_run
@@ -92,12 +92,22 @@ def run_row(tx: Transaction, run_id: str) -> RunRow | None:
     return rows[0] if rows else None
 
 
-def run_rows(tx: Transaction, dataset_id: str | None, limit: int) -> list[RunRow]:
+def run_rows(
+    tx: Transaction,
+    dataset_id: str | None,
+    limit: int,
+    *,
+    status: RunStatus | None = None,
+    since: datetime | None = None,
+) -> list[RunRow]:
     """Latest runs first, in the order in which they ended: a clock may have been wrong."""
-    if dataset_id is None:
-        return _select_runs(tx, run_history.c.org_id == tx.org_id, limit)
+    table = run_history.c
     # Not by organisation as well: an index of all its runs would be read for those of one dataset.
-    return _select_runs(tx, run_history.c.dataset_id == dataset_id, limit)
+    of_all = table.org_id == tx.org_id
+    conditions = [of_all if dataset_id is None else table.dataset_id == dataset_id]
+    conditions += [] if status is None else [table.status == status.value]
+    conditions += [] if since is None else [table.start_time >= since]
+    return _select_runs(tx, and_(*conditions), limit)
 
 
 def latest_runs(tx: Transaction) -> dict[str, RunRow]:

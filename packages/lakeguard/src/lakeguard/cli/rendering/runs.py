@@ -9,6 +9,7 @@ from lakeguard.cli.rendering.run import inputs_text
 from lakeguard.cli.terminal.layout import (
     Tone,
     age,
+    columns,
     duration,
     moment,
     number,
@@ -17,7 +18,7 @@ from lakeguard.cli.terminal.layout import (
 )
 from lakeguard.services.plain_text import escaped
 from lakeguard_sdk.core.enums import RunStatus
-from lakeguard_sdk.model.read_models import OpenRun, PointerMove, RunRow, VersionRow
+from lakeguard_sdk.model.read_models import JobExecution, OpenRun, PointerMove, RunRow, VersionRow
 
 _RUN_MARKS = {
     RunStatus.SUCCESS: ("✓ SUCCESS", Tone.GOOD),
@@ -38,25 +39,99 @@ def run_mark(status: RunStatus) -> str:
 
 
 def runs_lines(
-    runs: Sequence[RunRow], now: datetime, open_runs: Sequence[OpenRun] = ()
+    runs: Sequence[RunRow],
+    now: datetime,
+    open_runs: Sequence[OpenRun] = (),
+    executions: Sequence[JobExecution] = (),
+    most: int | None = None,
 ) -> list[str]:
     """Newest first; runs that have not ended before all others."""
     rows = [_open_cells(row, now) for row in open_runs]
-    rows += [
-        [
-            run.run_id,
-            run.dataset,
-            run_mark(run.status),
-            outcome_of(run),
-            age(run.end_time, now),
-            duration(run.start_time, run.end_time),
-            escaped(run.triggered_by),
-        ]
-        for run in runs
-    ]
+    rows += [_execution_cells(each, now) for each in executions if each.end_time is None]
+    ended = [(each.end_time, _execution_cells(each, now)) for each in executions if each.end_time]
+    ended += [(run.end_time, _run_cells(run, now)) for run in runs]
+    if executions:
+        ended.sort(key=lambda each: each[0], reverse=True)
+    rows = [*rows, *(cells for _, cells in ended)][:most]
     headers = ("RUN", "DATASET", "STATUS", "OUTCOME", "ENDED", "TOOK", "BY")
     dead = [f"dead: {row.dataset}  {dead_run_text(row)}" for row in open_runs if row.dead]
     return [*table(headers, rows), *dead] if rows else ["no runs yet"]
+
+
+def _run_cells(run: RunRow, now: datetime) -> list[str]:
+    return [
+        run.run_id,
+        run.dataset,
+        run_mark(run.status),
+        outcome_of(run),
+        age(run.end_time, now),
+        duration(run.start_time, run.end_time),
+        escaped(run.triggered_by),
+    ]
+
+
+def _execution_cells(each: JobExecution, now: datetime) -> list[str]:
+    """A job stands where a dataset does."""
+    ended = each.end_time
+    return [
+        each.run_id,
+        f"{escaped(each.job)} ({each.kind})",
+        _execution_mark(each),
+        escaped(each.error_code or "-"),
+        "-" if ended is None else age(ended, now),
+        duration(each.start_time, ended or now),
+        escaped(each.triggered_by),
+    ]
+
+
+def _execution_mark(each: JobExecution) -> str:
+    return toned("▶ RUNNING", Tone.WARN) if each.status is None else run_mark(each.status)
+
+
+# One run.
+
+
+def run_lines(run: RunRow, now: datetime) -> list[str]:
+    rows = [
+        ["run", run.run_id],
+        ["dataset", str(run.dataset)],
+        ["status", run_mark(run.status)],
+        ["outcome", outcome_of(run)],
+        ["decision", run.decision_id or "none"],
+        *_common(run.task_id, run.attempt, run.triggered_by),
+        *_times(run.start_time, run.end_time, now),
+        *_error(run.error_code, run.error_message),
+    ]
+    return [*columns(rows), f"Next: lakeguard why {run.run_id}"]
+
+
+def execution_lines(each: JobExecution, now: datetime) -> list[str]:
+    rows = [
+        ["run", each.run_id],
+        ["job", f"{escaped(each.job)} ({each.kind})"],
+        ["status", _execution_mark(each)],
+        *_common(each.task_id, each.attempt, each.triggered_by),
+        *_times(each.start_time, each.end_time, now),
+        *_error(each.error_code, each.error_message),
+    ]
+    return [*columns(rows), f"Next: lakeguard tasks show {each.task_id}"]
+
+
+def _common(task_id: str, attempt: int, triggered_by: str) -> list[list[str]]:
+    return [["task", f"{task_id}, attempt {attempt}"], ["by", escaped(triggered_by)]]
+
+
+def _times(start: datetime, end: datetime | None, now: datetime) -> list[list[str]]:
+    rows = [["began", moment(start)]]
+    if end is not None:
+        rows.append(["ended", f"{moment(end)}, {age(end, now)}"])
+    return [*rows, ["took", duration(start, end or now)]]
+
+
+def _error(code: str | None, message: str | None) -> list[list[str]]:
+    if not code and not message:
+        return []
+    return [["error", " ".join(escaped(each) for each in (code, message) if each)]]
 
 
 def _open_cells(row: OpenRun, now: datetime) -> list[str]:

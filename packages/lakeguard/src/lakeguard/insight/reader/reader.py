@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sqlalchemy import ColumnElement, Row, select
+from sqlalchemy import ColumnElement, select
 
 from lakeguard.dispatch.task_list import list_open_runs
 from lakeguard.insight.comparison.run_facts import build_kinds, facts_of_run
@@ -27,6 +27,7 @@ from lakeguard.insight.reader.quarantine import (
     read_listing,
     rows_in_quarantine,
 )
+from lakeguard.insight.reader.rows import policy_row, rule_row, status_row
 from lakeguard.insight.reader.schemas import schema_diff, schema_rows, undeclared_columns
 from lakeguard.ledger.decisions import required_decision, samples_of_run
 from lakeguard.ledger.lineage import lineage_rows
@@ -35,7 +36,6 @@ from lakeguard.ledger.runs import latest_runs, run_row, run_rows
 from lakeguard.ledger.streams import reported_streams
 from lakeguard.ledger.table_findings import open_findings
 from lakeguard.ledger.versions import (
-    LatestPointer,
     StoredVersion,
     inputs_of,
     latest_pointers,
@@ -51,15 +51,15 @@ from lakeguard.registry.store import require_dataset
 from lakeguard.state.schema import dataset_registry, policy_rules, quality_rules
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import Address, DatasetName
-from lakeguard_sdk.core.enums import Layer, MoveKind
+from lakeguard_sdk.core.enums import Layer, RunStatus
 from lakeguard_sdk.errors import UnknownRun, UnknownVersion
 from lakeguard_sdk.model.decision import Decision, WaiverRow
 from lakeguard_sdk.model.definitions import DatasetDefinition
 from lakeguard_sdk.model.read_models import (
-    Breach,
     ColumnLineage,
     DatasetRow,
     DatasetStatus,
+    JobExecution,
     OpenRun,
     PointerMove,
     PolicyRow,
@@ -113,13 +113,13 @@ class StateReader(FileReader):
                 .where(quality_rules.c.dataset_id == dataset_id)
                 .order_by(quality_rules.c.position)
             )
-            return [_rule(row) for row in rows]
+            return [rule_row(row) for row in rows]
 
     def policies(self) -> Sequence[PolicyRow]:
         query = select(policy_rules).where(policy_rules.c.org_id == self.state.org_id)
         with self.state.read() as tx:
             rows = tx.execute(query.order_by(policy_rules.c.policy_id)).all()
-        return [_policy(row) for row in rows]
+        return [policy_row(row) for row in rows]
 
     def status(self) -> Sequence[DatasetStatus]:
         with self.state.read() as tx:
@@ -134,7 +134,7 @@ class StateReader(FileReader):
             open_runs = {row.dataset: row for row in reversed(list_open_runs(tx))}
             streams = reported_streams(tx)
         return [
-            _status(
+            status_row(
                 row,
                 published.get(row.dataset_id),
                 last_runs.get(row.dataset_id),
@@ -152,12 +152,40 @@ class StateReader(FileReader):
             for row in datasets
         ]
 
-    def runs(self, name: DatasetName | None = None, limit: int = 50) -> Sequence[RunRow]:
+    def runs(
+        self,
+        name: DatasetName | None = None,
+        limit: int = 50,
+        *,
+        status: RunStatus | None = None,
+        since: datetime | None = None,
+    ) -> Sequence[RunRow]:
         with self.state.read() as tx:
             dataset_id = None
             if name is not None:
                 dataset_id = require_dataset(tx, name).dataset_id
-            return run_rows(tx, dataset_id, limit)
+            return run_rows(tx, dataset_id, limit, status=status, since=since)
+
+    def executions(
+        self,
+        *,
+        status: RunStatus | None = None,
+        since: datetime | None = None,
+        limit: int = 50,
+    ) -> Sequence[JobExecution]:
+        from lakeguard.insight.reader.executions import job_executions
+
+        with self.state.read() as tx:
+            return job_executions(tx, status=status, since=since, limit=limit)
+
+    def execution(self, run_id: str) -> JobExecution:
+        from lakeguard.insight.reader.executions import job_execution
+
+        with self.state.read() as tx:
+            found = job_execution(tx, run_id)
+        if found is None:
+            raise UnknownRun(run=run_id)
+        return found
 
     def search(
         self,
@@ -352,47 +380,3 @@ class StateReader(FileReader):
         if run is None:
             raise UnknownRun(run=run_id)
         return run
-
-
-def _rule(row: Row[Any]) -> RuleRow:
-    """The rule under its id within the dataset, as commands take it."""
-    known = {key: row._mapping[key] for key in RuleRow.model_fields}
-    return RuleRow(**{**known, "rule_id": row.check_id})
-
-
-def _policy(row: Row[Any]) -> PolicyRow:
-    """Unset policy fields are empty."""
-    fields = {key: row._mapping[key] for key in PolicyRow.model_fields}
-    fields["applies_to_layer"] = fields["applies_to_layer"] or None
-    return PolicyRow(**{key: value for key, value in fields.items() if value is not None})
-
-
-def _status(
-    row: DatasetRow,
-    published: LatestPointer | None,
-    last_run: RunRow | None,
-    late: tuple[Breach, ...],
-    alerts: tuple[Breach, ...],
-    quarantined: tuple[int, datetime | None],
-) -> DatasetStatus:
-    if published is None:
-        return DatasetStatus(
-            dataset=row,
-            published=None,
-            published_at=None,
-            table_rows=None,
-            last_run=last_run,
-            breaches=late,
-        )
-    return DatasetStatus(
-        dataset=row,
-        published=published.version,
-        published_at=published.moved_at,
-        table_rows=published.table_rows,
-        last_run=last_run,
-        rolled_back=published.kind is MoveKind.ROLLBACK,
-        breaches=late,
-        alerts=alerts,
-        quarantined=quarantined[0],
-        quarantined_since=quarantined[1],
-    )

@@ -59,6 +59,7 @@ run_history = Table(
     CheckConstraint("status IN ('SUCCESS', 'FAILED', 'BLOCKED')", name="ck_run_history_status"),
     Index("ix_run_history_dataset", "dataset_id", "ordinal"),
     Index("ix_run_history_org", "org_id", "ordinal"),
+    Index("ix_run_history_status", "org_id", "status", "ordinal"),
     sqlite_autoincrement=True,
 )
 
