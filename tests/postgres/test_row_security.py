@@ -108,7 +108,7 @@ def _counted(connection: psycopg.Connection[Any], name: str) -> int:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_rows_of_another_organisation_are_not_there(name: str, filled: str) -> None:
-    table, insert = sql.Identifier(name), sql.SQL("INSERT INTO {} SELECT * FROM {}")
+    table = sql.Identifier(name)
     with _as(filled, THEIRS) as theirs:
         assert _counted(theirs, name) == 1
     for org_id in (OURS, "", None):
@@ -119,7 +119,6 @@ def test_rows_of_another_organisation_are_not_there(name: str, filled: str) -> N
             assert other.execute(sql.SQL("DELETE FROM {}").format(table)).rowcount == 0
             with pytest.raises(errors.InsufficientPrivilege, match="row-level security"):
                 _fill(other, metadata.tables[name])
-            assert other.execute(insert.format(table, table)).rowcount == 0
     with _as(filled, THEIRS) as theirs:
         assert _counted(theirs, name) == 1
 
