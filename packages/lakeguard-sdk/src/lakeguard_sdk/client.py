@@ -1,4 +1,4 @@
-"""Connects to a control plane: a folder, or later the URL of a service."""
+"""Connects to a control plane: a folder, or the URL of a service."""
 
 from __future__ import annotations
 
@@ -81,6 +81,8 @@ class Client:
     delivery: DeliveryLoop | None = None
     spark_options: dict[str, str] = field(default_factory=dict)
     """Spark settings of the environment."""
+    heartbeat_seconds: float = 30.0
+    """How often a worker extends its leases."""
     url: str = ""
     """Where another process connects to the same control plane, with ``env``."""
     env: str | None = None
@@ -145,15 +147,25 @@ class Worker(Protocol):
     def stop(self) -> None: ...
 
 
-def connect(url: str | Path, *, env: str | None = None, ticket: RunTicket | None = None) -> Client:
-    """The control plane at ``url``. With a ticket, the client may do no more than that run."""
+def connect(
+    url: str | Path,
+    *,
+    env: str | None = None,
+    ticket: RunTicket | None = None,
+    token: str | None = None,
+) -> Client:
+    """The control plane at ``url``: a folder, or a service. With a ticket, the client may do
+    no more than that run. A token is for a service; without one, ``LAKEGUARD_TOKEN`` is sent."""
     text = str(url)
-    name = "remote" if urlsplit(text).scheme in ("http", "https") else "embedded"
-    plane = _load(PLANES, name)
+    is_remote = urlsplit(text).scheme in ("http", "https")
+    plane = _load(PLANES, "remote" if is_remote else "embedded")
     if plane is None:
         raise UnknownPlane(url=text)
-    client = cast(Callable[..., Client], plane)(text, env=env, ticket=ticket)
-    return replace(client, url=text if name == "remote" else str(Path(text).resolve()), env=env)
+    create = cast(Callable[..., Client], plane)
+    if is_remote:
+        return replace(create(text, ticket=ticket, token=token), url=text, env=env)
+    client = create(text, env=env, ticket=ticket)
+    return replace(client, url=str(Path(text).resolve()), env=env)
 
 
 def local_worker(

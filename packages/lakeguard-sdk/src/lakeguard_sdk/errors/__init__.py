@@ -42,6 +42,9 @@ LakeGuardError
 │   │     NothingToDeploy LG-1624, InvalidEvent LG-1641, SecretInEvent LG-1642, NoLog LG-1651
 │   ├── notifications
 │   │     UnknownChannel LG-1401
+│   ├── service
+│   │     UnknownOperation LG-1701, PageExpired LG-1702, KeyReused LG-1703, RequestRefused LG-1704,
+│   │     FolderNeeded LG-1705, ListenerOpen LG-1706
 │   └── data
 │         UnknownCheck LG-1301, WaiverInvalid LG-1302, UnknownWaiver LG-1303,
 │         NothingQuarantined LG-1501, DiscardInvalid LG-1502, UnknownRowRange LG-1661,
@@ -64,6 +67,9 @@ LakeGuardError
 │   │     SchemaPending LG-3326, Frozen LG-3327, ParentLate LG-3328, Overlapping LG-3329,
 │   │     NotRunnable LG-3330, GraphRolledBack LG-3331, KeyAlreadyUsed LG-3332,
 │   │     NotDeployable LG-3333, EventConflict LG-3341
+│   ├── service
+│   │     NotAuthenticated LG-3401, DefinitionsChanged LG-3402, KeyInUse LG-3403*,
+│   │     ServiceBusy LG-3404*
 │   └── data
 │         NotWaivable LG-3007, NotJudged LG-3011, SampleRefused LG-3008,
 │         SampleNotMasked LG-3009, ProfileRefused LG-3015, ProfileNotMasked LG-3016,
@@ -343,4 +349,16 @@ from lakeguard_sdk.errors.data import (
     WaiverInvalid as WaiverInvalid,
     WithdrawalReasonNeeded as WithdrawalReasonNeeded,
     DiscardInvalid as DiscardInvalid,
+)
+from lakeguard_sdk.errors.service import (
+    DefinitionsChanged as DefinitionsChanged,
+    KeyInUse as KeyInUse,
+    KeyReused as KeyReused,
+    ListenerOpen as ListenerOpen,
+    NotAuthenticated as NotAuthenticated,
+    PageExpired as PageExpired,
+    RequestRefused as RequestRefused,
+    FolderNeeded as FolderNeeded,
+    ServiceBusy as ServiceBusy,
+    UnknownOperation as UnknownOperation,
 )

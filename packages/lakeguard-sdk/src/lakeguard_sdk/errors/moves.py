@@ -70,8 +70,7 @@ class FilesRemoved(Refused):
         left = f"still available: {', '.join(names)}{more}" if names else "no other version is left"
         super().__init__(dataset=dataset, version=version, left=left)
 
-    @property
-    def next_step(self) -> str:
+    def _own_next_step(self) -> str:
         if not self.whole:
             return f"lakeguard run {self.fields['dataset']}"
         return f'lakeguard rollback {self.fields["dataset"]} --to v{self.whole[0]} --reason "…"'
@@ -134,8 +133,7 @@ class TableUnreadable(MoveError):
     what = "the table of {dataset} cannot be used: {reason}"
     next_command = 'lakeguard undo {dataset} --reason "…", or restore the table from a backup'
 
-    @property
-    def next_step(self) -> str:
+    def _own_next_step(self) -> str:
         return self.next_command.format(dataset=self.named or "DATASET")
 
     @property

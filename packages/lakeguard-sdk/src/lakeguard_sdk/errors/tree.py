@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 
 class LakeGuardError(Exception):
@@ -14,13 +14,29 @@ class LakeGuardError(Exception):
     exit_code: ClassVar[int] = 1
     what: ClassVar[str] = "something went wrong"
     next_command: ClassVar[str] = "lakeguard doctor"
+    _next_step: str | None = None
+    """As another process gave it."""
 
     def __init__(self, **fields: Any) -> None:
         self.fields = fields
         super().__init__(self.what.format(**fields))
 
+    @classmethod
+    def restored(cls, message: str, next_step: str, fields: dict[str, Any]) -> Self:
+        """The error as another process raised it. Attributes beyond the fields are absent, and the
+        fields have the types of JSON."""
+        error = cls.__new__(cls)
+        Exception.__init__(error, message)
+        error.fields = fields
+        error._next_step = next_step
+        return error
+
     @property
     def next_step(self) -> str:
+        given = self._next_step
+        return self._own_next_step() if given is None else given
+
+    def _own_next_step(self) -> str:
         return self.next_command.format(**self.fields)
 
     def to_data(self) -> dict[str, Any]:

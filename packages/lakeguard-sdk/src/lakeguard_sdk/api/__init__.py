@@ -1,0 +1,1 @@
+"""The HTTP API: one table of operations, and the client made of it."""

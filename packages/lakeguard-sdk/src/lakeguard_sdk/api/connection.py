@@ -1,0 +1,97 @@
+"""Connects to the control plane of a service."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import httpx
+
+from lakeguard_sdk.api.operation import PREFIX
+from lakeguard_sdk.api.operation_state import ServiceInfo
+from lakeguard_sdk.api.operations import PORTS
+from lakeguard_sdk.api.remote_calls import Request, read_answer, sent
+from lakeguard_sdk.api.transport import TIMEOUT, AsyncTransport, RemotePort, Transport
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.scheduling.task_token import token_of
+
+if TYPE_CHECKING:
+    from lakeguard_sdk.model.run import RunTicket
+
+TOKEN_VARIABLE = "LAKEGUARD_TOKEN"  # noqa: S105 - the name of the variable
+_LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=4.0)
+"""Connections that are idle are closed before the service does."""
+_INFO = Request("GET", f"{PREFIX}/service")
+
+
+def connect_remote(
+    url: str,
+    *,
+    ticket: RunTicket | None = None,
+    token: str | None = None,
+) -> Client:
+    """The control plane of the service at ``url``; with a ticket, no more than that run may do."""
+    service = url.rstrip("/")
+    http = httpx.Client(
+        base_url=service, timeout=TIMEOUT, limits=_LIMITS, headers=_headers(ticket, token)
+    )
+    transport = Transport(http)
+    weakref.finalize(transport, http.close)  # the ports hold it
+    info: ServiceInfo = read_answer(ServiceInfo, transport.carry_out(sent(_INFO, service)).body)
+    ports: dict[str, Any] = {name: RemotePort(transport, name, service) for name in PORTS}
+    return Client(
+        lake=info.lake,
+        spark_options=info.spark_options,
+        heartbeat_seconds=info.heartbeat_seconds,
+        **ports,
+    )
+
+
+@dataclass(frozen=True)
+class AsyncClient:
+    """The ports of a service, of which every method is to be awaited.
+
+    Use ``async with connect_async(url) as client``.
+    """
+
+    ports: Mapping[str, RemotePort]
+    http: httpx.AsyncClient
+
+    def __getattr__(self, port: str) -> Any:
+        try:
+            return self.ports[port]
+        except KeyError:
+            raise AttributeError(f"a client has no port {port!r}") from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.http.aclose()
+
+
+def connect_async(
+    url: str, *, ticket: RunTicket | None = None, token: str | None = None
+) -> AsyncClient:
+    """The same for an event loop; nothing is asked before the first call."""
+    service = url.rstrip("/")
+    http = httpx.AsyncClient(
+        base_url=service, timeout=TIMEOUT, limits=_LIMITS, headers=_headers(ticket, token)
+    )
+    transport = AsyncTransport(http)
+    return AsyncClient({name: RemotePort(transport, name, service) for name in PORTS}, http)
+
+
+def _headers(ticket: RunTicket | None, token: str | None) -> dict[str, str]:
+    sent_token = token_of(ticket) if ticket is not None else token or os.environ.get(TOKEN_VARIABLE)
+    found = {"User-Agent": "lakeguard-sdk", "Accept": "application/json"}
+    return {**found, "Authorization": f"Bearer {sent_token}"} if sent_token else found

@@ -1,0 +1,129 @@
+"""Carries out the steps of remote calls with httpx, one after the other or in an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import httpx
+
+from lakeguard_sdk.api.operations import operations_by_name
+from lakeguard_sdk.api.remote_calls import (
+    Lost,
+    Pause,
+    Reply,
+    Request,
+    Send,
+    Steps,
+    Work,
+    call_steps,
+)
+
+T = TypeVar("T")
+
+TIMEOUT = httpx.Timeout(300.0, connect=10.0)
+_NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+
+
+@dataclass(frozen=True)
+class Transport:
+    """Blocks until each step is done; threads may share it."""
+
+    http: httpx.Client
+    sleep: Callable[[float], None] = time.sleep
+
+    def carry_out(self, steps: Steps[T]) -> T:
+        answer: Any = None
+        while True:
+            try:
+                step = steps.send(answer)
+            except StopIteration as end:
+                found: T = end.value
+                return found
+            match step:
+                case Send(request):
+                    answer = self._sent(request)
+                case Pause(seconds):
+                    self.sleep(seconds)
+                case Work(do, argument):
+                    answer = do(argument)
+
+    def _sent(self, request: Request) -> Reply | Lost:
+        try:
+            return _reply(self.http.request(*_parts(request), **_details(request)))
+        except httpx.TransportError as error:
+            return _lost(error)
+
+
+@dataclass(frozen=True)
+class AsyncTransport:
+    """Work of the caller runs in a thread."""
+
+    http: httpx.AsyncClient
+
+    async def carry_out(self, steps: Steps[T]) -> T:
+        answer: Any = None
+        while True:
+            try:
+                step = steps.send(answer)
+            except StopIteration as end:
+                found: T = end.value
+                return found
+            match step:
+                case Send(request):
+                    answer = await self._sent(request)
+                case Pause(seconds):
+                    await asyncio.sleep(seconds)
+                case Work(do, argument):
+                    answer = await asyncio.to_thread(do, argument)
+
+    async def _sent(self, request: Request) -> Reply | Lost:
+        try:
+            return _reply(await self.http.request(*_parts(request), **_details(request)))
+        except httpx.TransportError as error:
+            return _lost(error)
+
+
+def _parts(request: Request) -> tuple[str, str]:
+    return request.verb, request.url
+
+
+def _details(request: Request) -> dict[str, Any]:
+    query = list(request.query) or None
+    return {"params": query, "content": request.body, "headers": dict(request.headers)}
+
+
+def _reply(response: httpx.Response) -> Reply:
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return Reply(response.status_code, headers, response.content)
+
+
+def _lost(error: httpx.TransportError) -> Lost:
+    return Lost(str(error) or type(error).__name__, was_sent=not isinstance(error, _NEVER_SENT))
+
+
+# Ports.
+
+
+@dataclass(frozen=True)
+class RemotePort:
+    """A port of a service: each method is one operation."""
+
+    transport: Transport | AsyncTransport
+    port: str
+    service: str
+
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        operation = operations_by_name().get(f"{self.port}.{method}")
+        if operation is None:
+            raise AttributeError(f"{self.port} has no method {method!r}")
+
+        def call(*args: Any, **fields: Any) -> Any:
+            steps = call_steps(operation, args, fields, self.service)
+            return self.transport.carry_out(steps)
+
+        call.__name__ = method
+        return call

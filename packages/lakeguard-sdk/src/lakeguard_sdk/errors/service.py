@@ -1,0 +1,89 @@
+"""Requests to a service, and its answers."""
+
+from __future__ import annotations
+
+from lakeguard_sdk.errors.tree import Refused, UsageError
+
+
+class UnknownOperation(UsageError):
+    """The service was restarted, or the operation ended long ago. What it wrote is written: look
+    before you start it again."""
+
+    code = "LG-1701"
+    what = "operation {operation} is not known to the service"
+    next_command = "lakeguard status, then start it again if it did not end"
+
+
+class PageExpired(UsageError):
+    """The list changed, and the place in it was lost."""
+
+    code = "LG-1702"
+    what = "the list changed while it was read"
+    next_command = "read the list again from its first page"
+
+
+class KeyReused(UsageError):
+    """An Idempotency-Key stands for one request."""
+
+    code = "LG-1703"
+    what = "the Idempotency-Key was sent with another request before"
+    next_command = "send a new key with a new request"
+
+
+class RequestRefused(UsageError):
+    """The request is not one that the service takes."""
+
+    code = "LG-1704"
+    what = "the service refused the request: {status} {reason}"
+    next_command = "see docs/reference/api.md"
+
+
+class FolderNeeded(UsageError):
+    """The command works on the folder of a project, not on a service."""
+
+    code = "LG-1705"
+    what = "{command} needs the folder of the project: {reason}"
+    next_command = "unset LAKEGUARD_URL, and run it where the folder is"
+
+
+class ListenerOpen(UsageError):
+    """Without users, the service answers to this machine only."""
+
+    code = "LG-1706"
+    what = "{place} can be reached from other machines, and nobody would be asked who they are"
+    next_command = "lakeguard serve --listen 127.0.0.1:8600"
+
+
+class NotAuthenticated(Refused):
+    """The service knows nobody by these credentials."""
+
+    code = "LG-3401"
+    what = "the service does not know who is asking: {reason}"
+    next_command = "set LAKEGUARD_TOKEN to a valid token"
+
+
+class DefinitionsChanged(Refused):
+    """The definitions are no longer those of the ETag that was sent as If-Match."""
+
+    code = "LG-3402"
+    what = "the definitions changed since they were read"
+    next_command = "lakeguard plan"
+
+
+class KeyInUse(Refused):
+    """The first request with this Idempotency-Key has no answer yet. If the service was restarted
+    meanwhile, it never gets one, and what the request did is to be looked up."""
+
+    code = "LG-3403"
+    retryable = True
+    what = "the first request with this Idempotency-Key has not been answered"
+    next_command = "lakeguard tasks list, or lakeguard runs, to see what it did"
+
+
+class ServiceBusy(Refused):
+    """The service has more to do than it takes on; the same call succeeds later."""
+
+    code = "LG-3404"
+    retryable = True
+    what = "the service is busy: {reason}"
+    next_command = "repeat the command"
