@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.http.routes import FRESH_SECONDS, LARGEST, PATHS
+from lakeguard.http.inbox import FRESH_SECONDS, PATHS
+from lakeguard.http.middleware import LARGEST_MESSAGE
 from lakeguard.promotion.context import PlaneContext
 from lakeguard_sdk.errors import BadToken, OutputExists, ReportConflict, ReportRefused
 from lakeguard_sdk.model.run import Failure
@@ -87,5 +88,5 @@ def test_everything_that_can_be_said_is_on_the_page() -> None:
         assert f"`{error.code}`" in PAGE
     for path in PATHS:
         assert path in PAGE
-    assert f"{LARGEST // 1024} KiB" in PAGE
+    assert f"{LARGEST_MESSAGE // 1024} KiB" in PAGE
     assert FRESH_SECONDS == 5 * 60

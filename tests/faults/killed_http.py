@@ -7,9 +7,10 @@ import signal
 import threading
 from multiprocessing.connection import Connection
 
-from lakeguard.http import parse_place, serve
+from lakeguard.http import parse_place
 from lakeguard_sdk import connect
 from lakeguard_sdk.storage import fault_points
+from tests.support.fakes.http_clients import serve
 
 
 def main(folder: str, point: str, expected: Connection) -> None:

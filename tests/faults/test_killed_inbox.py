@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from lakeguard.http import Inbox, parse_place, serve
+from lakeguard.http import parse_place
 from lakeguard.plane import open_state
 from lakeguard.settings import load_settings
 from lakeguard.state.schema import output_materializations, task_results
@@ -23,7 +23,7 @@ from lakeguard_sdk.scheduling.process_identity import this_process
 from tests.faults import killed_http
 from tests.faults.test_killed import NEWBORN
 from tests.support.databases.databases import KINDS
-from tests.support.fakes.http_clients import send_report
+from tests.support.fakes.http_clients import Inbox, send_report, serve
 from tests.support.projects.projects import make_project, states_of
 from tests.support.projects.running_tasks import DONE
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lakeguard.http import Inbox, parse_place
-from lakeguard.http.routes import FRESH_SECONDS, is_fresh, is_signed
+from lakeguard.http import parse_place
+from lakeguard.http.inbox import FRESH_SECONDS, is_fresh, is_signed
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.registry.apply_plan import apply_plan
 from lakeguard.registry.planning.plan import make_plan
@@ -24,6 +24,7 @@ from lakeguard_sdk.scheduling.task_token import token_of
 from lakeguard_sdk.security.signed_webhook import signature
 from tests.support.fakes.http_clients import (
     SECRET,
+    Inbox,
     Reply,
     ask,
     door,
@@ -60,7 +61,7 @@ def event(number: int = 1, kind: str = "dusty", **detail: object) -> bytes:
 
 
 def send(inbox: Inbox, body: bytes, **headers: str) -> Reply:
-    return ask(inbox, "POST", "/events", body, **{**JSON, **headers})
+    return ask(inbox, "POST", "/api/v1/events", body, **{**JSON, **headers})
 
 
 def test_an_event_launches_its_jobs_once(context: PlaneContext) -> None:
@@ -131,7 +132,7 @@ def test_without_a_secret_this_machine_alone_is_heard(context: PlaneContext) -> 
         assert send(inbox, event(2), Host="localhost").data["launches"][0]["new"] is True
     with door(context, "0.0.0.0:0") as inbox:
         assert send(inbox, event(3)).status == 403
-        assert ask(inbox, "GET", "/health").status == 200
+        assert ask(inbox, "GET", "/readyz").status == 200
 
 
 def test_what_is_no_event_is_refused(context: PlaneContext) -> None:

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeguard.dispatch.report import checked_report, outputs_problem, report_hash
+from lakeguard.http.inbox import Inbox, Request
 from lakeguard.http.listen_address import Place
 from lakeguard.http.responses import answer_to
-from lakeguard.http.routes import Request, Routes
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.errors import ReportRefused
@@ -93,13 +93,13 @@ def test_only_the_same_has_the_same_hash(
 
 
 @pytest.fixture(scope="module")
-def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Routes, str]]:
+def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Inbox, str]]:
     """Without its sockets, and the token of an attempt that runs."""
     folder: Path = tmp_path_factory.mktemp("door")
     database = fresh_database("sqlite", folder)
     context = make_context(database, folder)
     ports = Ports(cast(Any, None), EmbeddedDispatch(context), cast(Any, None))
-    yield Routes(cast(Client, ports), Place("127.0.0.1", 1), None), token_of(begun(context))
+    yield Inbox(cast(Client, ports), Place("127.0.0.1", 1), None), token_of(begun(context))
     discard(database)
 
 
@@ -114,11 +114,11 @@ BODIES = (
 
 
 @given(BODIES, st.booleans())
-def test_no_body_breaks_the_door(door: tuple[Routes, str], body: bytes, held: bool) -> None:
-    routes, token = door
+def test_no_body_breaks_the_door(door: tuple[Inbox, str], body: bytes, held: bool) -> None:
+    inbox, token = door
     values = {"authorization": f"Bearer {token if held else token[:-4]}"}
     try:
-        answer = routes.find("POST", "/tasks/report")(Request("/tasks/report", values, body))
+        answer = inbox.answer(Request("/api/v1/tasks/report", values, body))
     except Exception as error:  # noqa: BLE001 - as the door itself does
         answer = answer_to(error)
     assert answer.status in TAKEN, body

@@ -11,11 +11,19 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
-from lakeguard.http import Inbox, parse_place, serve
+from lakeguard.http import Place, parse_place
+from lakeguard.http.app import create_app
+from lakeguard.http.authenticate import LocalAuthenticator
+from lakeguard.http.listener import listen as bound
+from lakeguard.http.listener import serving
+from lakeguard.http.middleware import MOST_AT_ONCE, PATIENCE_SECONDS
+from lakeguard.http.service import Service
 from lakeguard.insight.reader.reader import StateReader
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.services.ports.dispatch import EmbeddedDispatch
 from lakeguard.services.ports.jobs import EmbeddedJobs
+from lakeguard.services.request_keys import RequestKeys
+from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.scheduling.task_token import token_of
@@ -31,6 +39,17 @@ class Ports:
     reader: StateReader
     dispatch: EmbeddedDispatch
     jobs: EmbeddedJobs
+
+
+@dataclass(frozen=True)
+class Inbox:
+    """A door that is open."""
+
+    place: Place
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.place}"
 
 
 @dataclass(frozen=True)
@@ -50,7 +69,8 @@ def door(
     listen: str = "127.0.0.1:0",
     *,
     secret: str | Callable[[], str] | None = None,
-    patience: float = 30.0,
+    patience: float = PATIENCE_SECONDS,
+    at_once: int = MOST_AT_ONCE,
 ) -> Iterator[Inbox]:
     ports = Ports(
         StateReader(context, context.lake),
@@ -59,8 +79,37 @@ def door(
     )
     asked = (lambda: secret) if isinstance(secret, str) else secret
     place = parse_place(listen)
-    with serve(cast(Client, ports), place, asked, patience_seconds=patience) as inbox:
+    with serve(cast(Client, ports), place, asked, patience=patience, at_once=at_once) as inbox:
         yield inbox
+
+
+@contextmanager
+def serve(
+    client: Client,
+    place: Place,
+    secret: Callable[[], str] | None = None,
+    *,
+    patience: float = PATIENCE_SECONDS,
+    at_once: int = MOST_AT_ONCE,
+) -> Iterator[Inbox]:
+    """For reports and events alone."""
+    service = inbox_service(client, place, secret)
+    app = create_app(service, patience_seconds=patience, most_at_once=at_once)
+    with serving(app, bound(service), patience_seconds=patience) as listener:
+        yield Inbox(listener.place)
+
+
+def inbox_service(client: Client, place: Place, secret: Callable[[], str] | None = None) -> Service:
+    return Service(
+        client=client,
+        organisation="default",
+        authenticate=LocalAuthenticator("default"),
+        client_for=lambda _: client,
+        keys_for=lambda _: RequestKeys(cast(OrganisationState, None), "nobody"),
+        place=place,
+        inbox_secret=secret,
+        has_api=False,
+    )
 
 
 def ask(inbox: Inbox, method: str, path: str, body: bytes | None = None, **headers: str) -> Reply:
@@ -76,7 +125,9 @@ def ask(inbox: Inbox, method: str, path: str, body: bytes | None = None, **heade
 
 def send_report(inbox: Inbox, ticket: RunTicket, body: bytes | str) -> Reply:
     raw = body.encode() if isinstance(body, str) else body
-    return ask(inbox, "POST", "/tasks/report", raw, Authorization=f"Bearer {token_of(ticket)}")
+    return ask(
+        inbox, "POST", "/api/v1/tasks/report", raw, Authorization=f"Bearer {token_of(ticket)}"
+    )
 
 
 def signed(body: bytes, secret: str = SECRET, at: float | None = None) -> dict[str, str]:

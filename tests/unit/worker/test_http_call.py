@@ -56,8 +56,8 @@ def test_what_the_other_side_is_told(called: Called) -> None:
         "parameters": {"region": "eu"},
         "outputs": ["report"],
         "timeout_seconds": 900,
-        "report_path": "/tasks/report",
-        "keep_path": "/tasks/keep",
+        "report_path": "/api/v1/tasks/report",
+        "keep_path": "/api/v1/tasks/keep",
     }
     assert outside.deliveries == [f"dlv_{attempt.ticket.run_id}"] * 2
     assert "stays here" not in json.dumps([outside.came, outside.bodies])

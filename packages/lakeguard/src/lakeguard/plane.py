@@ -21,6 +21,7 @@ from lakeguard.relay.relay import Relay
 from lakeguard.settings import FileCheck, Settings, load_settings
 from lakeguard.state.database import Database, sqlite_url
 from lakeguard.state.health_check import set_damaged_apart
+from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema_revision import SCHEMA_HEAD
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.errors import StateMissing
@@ -29,6 +30,8 @@ from lakeguard_sdk.security.outbound import use_outbound
 from lakeguard_sdk.security.secret_references import use_store
 
 if TYPE_CHECKING:
+    from lakeguard.http.listen_address import Place
+    from lakeguard.http.service import Service
     from lakeguard.lake.port import GovernedTables, QuarantineTables
     from lakeguard_sdk.model.notifications import Notifications
     from lakeguard_sdk.model.run import RunTicket
@@ -96,6 +99,38 @@ def _service_role(settings: Settings) -> str:
     return make_url(place.server).username or "" if place.owner else ""
 
 
+def open_service(folder: str, place: Place, *, env: str | None = None) -> Service:
+    """The control plane of a project folder with its one local principal, to be served."""
+    return service_of(connect_embedded(folder, env=env), load_settings(Path(folder), env), place)
+
+
+def service_of(
+    client: Client, settings: Settings, place: Place, *, has_api: bool = True
+) -> Service:
+    """Without the API, only reports of tasks and events arrive."""
+    from lakeguard.http.authenticate import LocalAuthenticator, Principal
+    from lakeguard.http.service import Service
+    from lakeguard.services.request_keys import RequestKeys
+
+    def client_for(principal: Principal) -> Client:
+        if principal.ticket is None:
+            return client
+        return _of_a_run(client.reader, client.runs, principal.ticket, client.lake, client.project)
+
+    secret = settings.inbox.secret
+    state = OrganisationState.of(open_state(settings), settings.organisation)
+    return Service(
+        client=client,
+        organisation=settings.organisation,
+        authenticate=LocalAuthenticator(settings.organisation),
+        client_for=client_for,
+        keys_for=lambda principal: RequestKeys(state, principal.actor),
+        place=place,
+        inbox_secret=None if secret is None else secret.resolve,
+        has_api=has_api,
+    )
+
+
 def rebuild_embedded(
     folder: Path, *, env: str | None, replace: bool, progress: Callable[[str], None]
 ) -> Rebuilt:
@@ -153,21 +188,7 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
     reader = _reader(context, settings.lake, settings.check_files)
     runs = _runs(context)
     if ticket is not None:
-        holder = f"run {ticket.run_id}"
-        return Client(
-            reader=reader,
-            runs=cast("Runs", OwnRun(runs, ticket)),
-            registry=cast("Registry", Refusing(holder, "registry")),
-            operations=cast("Operations", Refusing(holder, "operations")),
-            ledger=cast("Ledger", Refusing(holder, "ledger")),
-            audit=cast("Audit", Refusing(holder, "audit")),
-            notifications=cast("Notifications", Refusing(holder, "notifications")),
-            jobs=cast("Jobs", Refusing(holder, "jobs")),
-            dispatch=cast("Dispatch", Refusing(holder, "dispatch")),
-            history=cast("History", Refusing(holder, "history")),
-            lake=settings.lake,
-            project=str(settings.folder),
-        )
+        return _of_a_run(reader, runs, ticket, settings.lake, str(settings.folder))
     relay = Relay(context, settings.lake)
     senders = senders_of(context, settings)
     for sender in senders.values():
@@ -186,8 +207,27 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
         lake=settings.lake,
         project=str(settings.folder),
         spark_options=settings.spark,
+        heartbeat_seconds=settings.dispatch.heartbeat_seconds,
         # The relay comes last: it also delivers what the senders wrote.
         delivery=DeliveryLoop(database, [*senders.values(), relay]),
+    )
+
+
+def _of_a_run(reader: Reader, runs: Runs, ticket: RunTicket, lake: str, project: str) -> Client:
+    holder = f"run {ticket.run_id}"
+    return Client(
+        reader=reader,
+        runs=cast("Runs", OwnRun(runs, ticket)),
+        registry=cast("Registry", Refusing(holder, "registry")),
+        operations=cast("Operations", Refusing(holder, "operations")),
+        ledger=cast("Ledger", Refusing(holder, "ledger")),
+        audit=cast("Audit", Refusing(holder, "audit")),
+        notifications=cast("Notifications", Refusing(holder, "notifications")),
+        jobs=cast("Jobs", Refusing(holder, "jobs")),
+        dispatch=cast("Dispatch", Refusing(holder, "dispatch")),
+        history=cast("History", Refusing(holder, "history")),
+        lake=lake,
+        project=project,
     )
 
 

@@ -34,6 +34,11 @@ _OF_A_TICKET = frozenset(
 """Methods of the run port that take a ticket."""
 
 
+def may_run_call(method: str) -> bool:
+    """Whether a run may call the method of the run port, with its own ticket."""
+    return method in _OF_A_TICKET
+
+
 @dataclass(frozen=True)
 class OwnRun:
     """The run port for one ticket; other tickets and methods without a ticket are refused."""

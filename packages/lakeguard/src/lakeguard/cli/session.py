@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import getpass
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from lakeguard.cli.options import Call
 from lakeguard.cli.terminal.layout import moment
 from lakeguard.cli.terminal.progress import note
 from lakeguard.services.plain_text import escaped
-from lakeguard.settings import find_project
+from lakeguard.settings import find_project, hide_secrets, load_settings
 from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.client import Client, connect
-from lakeguard_sdk.errors import LakeGuardError, StateError, StateUnavailable
+from lakeguard_sdk.errors import (
+    FolderNeeded,
+    LakeGuardError,
+    NoProject,
+    StateError,
+    StateUnavailable,
+)
 from lakeguard_sdk.model.run import AbandonedAttempt
 
 BACKOFF = Backoff(first=1.0, longest=30.0)
@@ -28,9 +36,45 @@ def project_of(call: Call) -> Path:
     return find_project(call.project or Path.cwd())
 
 
+URL_VARIABLE = "LAKEGUARD_URL"
+
+
+def service_url() -> str:
+    """Of the service that commands ask in place of a folder's control plane; empty if none is
+    set."""
+    return os.environ.get(URL_VARIABLE, "")
+
+
+def folder_of(call: Call) -> Path:
+    """As ``project_of``; commands that ask a service need no ``lakeguard.toml``."""
+    try:
+        return project_of(call)
+    except NoProject:
+        if not service_url():
+            raise
+        return (call.project or Path.cwd()).resolve()
+
+
+def hide_secrets_of(call: Call) -> None:
+    """Hides the secrets of the settings from what this process starts; a service keeps its own."""
+    if not service_url():
+        hide_secrets(load_settings(project_of(call), call.env))
+
+
+def require_folder(command: str, reason: str) -> None:
+    """Refuses a command that no service can do."""
+    if service_url():
+        raise FolderNeeded(command=command, reason=reason)
+
+
 def client_of(call: Call) -> Client:
-    """A client that is closed once the command has answered."""
-    client = connect(project_of(call), env=call.env)
+    """A client of the folder, or of the service that ``LAKEGUARD_URL`` names; closed once the
+    command has answered."""
+    if url := service_url():
+        # The modules of builds and jobs are where they run.
+        client = replace(connect(url), project=str(folder_of(call)))
+    else:
+        client = connect(project_of(call), env=call.env)
     call.opened.append(client)
     return client
 

@@ -1,6 +1,5 @@
-"""HTTP endpoint for external task reports and events."""
+"""The HTTP API of a service, and its endpoint for reports and events."""
 
 from lakeguard.http.listen_address import Place, parse_place
-from lakeguard.http.server import Inbox, serve
 
-__all__ = ["Inbox", "Place", "parse_place", "serve"]
+__all__ = ["Place", "parse_place"]

@@ -1,4 +1,5 @@
-"""Routes and their authentication, independent of sockets."""
+"""Reports of tasks and events from outside, with credentials of their own: the token of a task, or
+the signature of an event. Independent of sockets."""
 
 from __future__ import annotations
 
@@ -9,12 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from lakeguard.http.listen_address import Place, parse_place
+from lakeguard.http.listen_address import Place, names_this_machine
+from lakeguard.http.request_values import checked_json
 from lakeguard.http.responses import Answer, Declined
+from lakeguard_sdk.api.operation import PREFIX
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.canonical_json import canonical_json
-from lakeguard_sdk.errors import BadListenAddress, BadToken, Fenced
-from lakeguard_sdk.expressions.json_values import NotJson, read_json
+from lakeguard_sdk.errors import BadToken, Fenced
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.scheduling.task_token import ticket_of
 from lakeguard_sdk.scheduling.tasks import TaskReport
@@ -36,15 +38,12 @@ def is_signed(secret: str, timestamp: str, given: str, body: bytes) -> bool:
     return hmac.compare_digest(wanted.encode(), given.encode("utf-8", "replace"))
 
 
-LARGEST = 256 * 1024
-"""Bytes of a body."""
 PATHS = {
-    "/health": ("GET", "_health"),
-    "/tasks/report": ("POST", "_report"),
-    "/tasks/keep": ("POST", "_keep"),
-    "/events": ("POST", "_event"),
+    f"{PREFIX}/tasks/report": "_report",
+    f"{PREFIX}/tasks/keep": "_keep",
+    f"{PREFIX}/events": "_event",
 }
-"""Path: HTTP method, and the method of ``Routes`` that handles it."""
+"""Path, and the method of ``Inbox`` that answers a POST to it."""
 _STALE = f"{TIMESTAMP} is missing, or more than {FRESH_SECONDS} seconds from this clock"
 _JSON_TYPES = ("application/json", "application/cloudevents+json")
 
@@ -59,8 +58,8 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Routes:
-    """Routes of one control plane at one address."""
+class Inbox:
+    """Of one control plane at one address."""
 
     client: Client
     place: Place
@@ -68,23 +67,14 @@ class Routes:
     """Signing secret of events; None: events are accepted from this machine only."""
     clock: Callable[[], float] = field(default=time.time)
 
-    def find(self, method: str, path: str) -> Callable[[Request], Answer]:
-        if path not in PATHS:
-            raise Declined(HTTPStatus.NOT_FOUND, "not found")
-        allowed, name = PATHS[path]
-        if method != allowed:
-            raise Declined(HTTPStatus.METHOD_NOT_ALLOWED, f"send {allowed}", Allow=allowed)
-        route: Callable[[Request], Answer] = getattr(self, name)
-        return route
-
-    def _health(self, _: Request) -> Answer:
-        """Unauthenticated and therefore cheap."""
-        self.client.dispatch.check()
-        return _json({"status": "ok"})
+    def answer(self, request: Request) -> Answer:
+        """To a POST to one of the paths."""
+        route: Callable[[Request], Answer] = getattr(self, PATHS[request.path])
+        return route(request)
 
     def _report(self, request: Request) -> Answer:
         ticket = _ticket(request)
-        report = TaskReport.model_validate_json(_checked_json(request), strict=True)
+        report = TaskReport.model_validate_json(checked_json(request.body), strict=True)
         answer = self.client.dispatch.report(ticket, report)
         return Answer(HTTPStatus.OK, answer.to_json().encode())
 
@@ -97,7 +87,7 @@ class Routes:
 
     def _event(self, request: Request) -> Answer:
         self._require_sender(request)
-        launches = self.client.jobs.receive(_checked_json(request))
+        launches = self.client.jobs.receive(checked_json(request.body))
         return _json({"launches": [launch.to_data() for launch in launches]})
 
     def _require_sender(self, request: Request) -> None:
@@ -123,7 +113,7 @@ class Routes:
         """Without a secret: only from this machine, and not from a page in its browser."""
         if not self.place.is_loopback:
             raise Declined(HTTPStatus.FORBIDDEN, "events are accepted once inbox.secret is set")
-        if not _names_this_machine(request.headers.get("host", "")):
+        if not names_this_machine(request.headers.get("host", "")):
             raise Declined(HTTPStatus.FORBIDDEN, "the Host header is not a local name")
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in _JSON_TYPES:
@@ -137,24 +127,6 @@ def _ticket(request: Request) -> RunTicket:
     if kind.lower() != "bearer":
         raise BadToken()
     return ticket_of(token.strip())
-
-
-def _checked_json(request: Request) -> bytes:
-    """The raw body, if it is unambiguous JSON."""
-    try:
-        read_json(request.body.decode())
-    except UnicodeDecodeError:
-        raise Declined(HTTPStatus.UNPROCESSABLE_ENTITY, "the body is not UTF-8") from None
-    except NotJson as error:
-        raise Declined(HTTPStatus.UNPROCESSABLE_ENTITY, f"the body is not JSON: {error}") from None
-    return request.body
-
-
-def _names_this_machine(host: str) -> bool:
-    try:
-        return parse_place(host if host.rpartition("]")[2].count(":") else f"{host}:0").is_loopback
-    except BadListenAddress:
-        return False
 
 
 def _json(data: object) -> Answer:

@@ -36,3 +36,11 @@ def parse_place(text: str) -> Place:
     if match is None or int(match[2]) > 65_535:
         raise BadListenAddress(place=text)
     return Place(match[1].strip("[]"), int(match[2]))
+
+
+def names_this_machine(host: str) -> bool:
+    """Whether a Host header, with or without a port, is a local name."""
+    try:
+        return parse_place(host if host.rpartition("]")[2].count(":") else f"{host}:0").is_loopback
+    except BadListenAddress:
+        return False

@@ -5,50 +5,95 @@ A problem holds code, message and next step; never a traceback, nor locations of
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from inspect import getdoc
+from typing import Any
 
 from pydantic import ValidationError
+from sqlalchemy.exc import DataError
 
+from lakeguard_sdk.api.problems import MEDIA_TYPE as PROBLEM
+from lakeguard_sdk.api.problems import fields_of
 from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.errors import (
+    AlertNotSent,
     BadToken,
-    EventConflict,
-    Fenced,
+    DefinitionError,
+    DefinitionsChanged,
+    EngineError,
+    EventNotSent,
+    InvalidDefinitions,
+    KeyInUse,
     LakeGuardError,
     MoveError,
+    NotAuthenticated,
     NotPermitted,
-    OutputExists,
+    NotRegistered,
+    PageExpired,
+    PlanChanged,
     Refused,
-    ReportConflict,
+    RegistryChanged,
+    ServiceBusy,
     SettingsError,
+    SourceUnavailable,
     StateError,
+    StateFull,
     StateLoginRefused,
     StateUnavailable,
+    StoreUnavailable,
+    TooLarge,
+    UnknownChannel,
+    UnknownCheck,
+    UnknownGraph,
+    UnknownInvalidation,
+    UnknownJob,
+    UnknownOperation,
     UnknownRun,
+    UnknownTask,
+    UnknownVersion,
+    UnknownWaiver,
     UsageError,
 )
 
 JSON = "application/json"
-PROBLEM = "application/problem+json"
 RETRY_SECONDS = 5
 _MOST_PROBLEMS = 5
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
-_STATUS: tuple[tuple[type[LakeGuardError], HTTPStatus], ...] = (
-    (BadToken, HTTPStatus.UNAUTHORIZED),
-    (NotPermitted, HTTPStatus.FORBIDDEN),
-    (UnknownRun, HTTPStatus.NOT_FOUND),
-    (Fenced, HTTPStatus.CONFLICT),
-    (ReportConflict, HTTPStatus.CONFLICT),
-    (OutputExists, HTTPStatus.CONFLICT),
-    (EventConflict, HTTPStatus.CONFLICT),
-    (StateError, HTTPStatus.SERVICE_UNAVAILABLE),
-    (SettingsError, HTTPStatus.SERVICE_UNAVAILABLE),
-    (UsageError, HTTPStatus.UNPROCESSABLE_ENTITY),
-    (Refused, HTTPStatus.FORBIDDEN),
-    (MoveError, HTTPStatus.CONFLICT),
+_STATUS: tuple[tuple[HTTPStatus, tuple[type[LakeGuardError], ...]], ...] = (
+    (HTTPStatus.UNAUTHORIZED, (BadToken, NotAuthenticated)),
+    (HTTPStatus.FORBIDDEN, (NotPermitted,)),
+    (
+        HTTPStatus.NOT_FOUND,
+        (
+            NotRegistered,
+            UnknownChannel,
+            UnknownCheck,
+            UnknownGraph,
+            UnknownInvalidation,
+            UnknownJob,
+            UnknownOperation,
+            UnknownRun,
+            UnknownTask,
+            UnknownVersion,
+            UnknownWaiver,
+        ),
+    ),
+    (HTTPStatus.PRECONDITION_FAILED, (DefinitionsChanged,)),
+    (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, (TooLarge,)),
+    (HTTPStatus.TOO_MANY_REQUESTS, (ServiceBusy,)),
+    (HTTPStatus.INSUFFICIENT_STORAGE, (StateFull,)),
+    (
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        (StateError, SettingsError, StoreUnavailable, SourceUnavailable),
+    ),
+    (HTTPStatus.BAD_GATEWAY, (AlertNotSent, EventNotSent)),
+    (HTTPStatus.CONFLICT, (KeyInUse, PageExpired, PlanChanged, RegistryChanged)),
+    (HTTPStatus.UNPROCESSABLE_ENTITY, (UsageError,)),
+    (HTTPStatus.CONFLICT, (Refused, MoveError, EngineError)),
 )
 """The first match counts."""
 
@@ -85,34 +130,69 @@ def answer_to(error: Exception) -> Answer:
             return _refusal(error)
         case ValidationError():
             status = HTTPStatus.UNPROCESSABLE_ENTITY
-            return Answer(status, problem(status, status.phrase, _wrong(error)), PROBLEM)
+            return Answer(status, problem(status, status.phrase, wrong_values(error)), PROBLEM)
+        case OverflowError() | DataError():
+            status = HTTPStatus.UNPROCESSABLE_ENTITY
+            return Answer(status, problem(status, status.phrase, "a value is too large"), PROBLEM)
     status = HTTPStatus.INTERNAL_SERVER_ERROR
-    detail = "internal error; see the log of the dispatcher"
+    detail = "internal error; see the log of the service"
     return Answer(status, problem(status, status.phrase, detail, code=LakeGuardError.code), PROBLEM)
+
+
+def status_of(error: type[LakeGuardError]) -> HTTPStatus:
+    server_error = HTTPStatus.INTERNAL_SERVER_ERROR
+    return next((status for status, kinds in _STATUS if issubclass(error, kinds)), server_error)
 
 
 def _refusal(error: LakeGuardError) -> Answer:
     if isinstance(error, StateLoginRefused):  # for callers, the same as unavailable
         error = StateUnavailable(**error.fields)
-    server_error = HTTPStatus.INTERNAL_SERVER_ERROR
-    status = next((found for kind, found in _STATUS if isinstance(error, kind)), server_error)
-    title = _WORDS.sub(" ", type(error).__name__).lower()
+    status = status_of(type(error))
     headers = {}
-    detail, step = str(error), error.next_step
-    if isinstance(error, StateError):
-        detail = "the State is unavailable"
-    if isinstance(error, SettingsError):  # its message is for the operator
-        detail, step = "the service is not configured for this", "retry later"
-    if status is HTTPStatus.SERVICE_UNAVAILABLE:
+    if error.retryable or status is HTTPStatus.SERVICE_UNAVAILABLE:
         headers["Retry-After"] = str(RETRY_SECONDS)
     if status is HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
-    more = {"code": error.code, "next": step, "retryable": error.retryable}
-    return Answer(status, problem(status, title, detail, **more), PROBLEM, headers)
+    document = problem_of(error)
+    return Answer(status, canonical_json(document).encode(), PROBLEM, headers)
 
 
-def _wrong(error: ValidationError) -> str:
+def problem_of(error: Exception) -> dict[str, Any]:
+    """The problem document of an error, as JSON data."""
+    if not isinstance(error, LakeGuardError):
+        found: dict[str, Any] = json.loads(answer_to(error).body)
+        return found
+    detail, step = str(error), error.next_step
+    fields = fields_of(error)
+    if isinstance(error, StateError):
+        detail = "the State is unavailable" if error.retryable else _first_sentence(error)
+    if isinstance(error, SettingsError):  # its message is for the operator
+        detail, step, fields = "the service is not configured for this", "retry later", {}
+    document: dict[str, Any] = {
+        "type": "about:blank",
+        "title": _WORDS.sub(" ", type(error).__name__).lower(),
+        "status": int(status_of(type(error))),
+        "detail": detail,
+        "code": error.code,
+        "next": step,
+        "retryable": error.retryable,
+        "error": type(error).__name__,
+        "fields": fields,
+    }
+    if isinstance(error, DefinitionError):
+        document["place"] = error.place.to_data()
+    if isinstance(error, InvalidDefinitions):
+        document["errors"] = [problem_of(each) for each in error.errors]
+    return document
+
+
+def _first_sentence(error: StateError) -> str:
+    """What the class says: an error's own message names locations."""
+    return " ".join((getdoc(type(error)) or "").split()).partition(". ")[0].rstrip(".")
+
+
+def wrong_values(error: ValidationError, whole: str = "the body") -> str:
     """Locations and messages of validation errors, without the values."""
     found = error.errors(include_url=False, include_context=False, include_input=False)
-    messages = [f"{'.'.join(map(str, each['loc'])) or 'the body'}: {each['msg']}" for each in found]
+    messages = [f"{'.'.join(map(str, each['loc'])) or whole}: {each['msg']}" for each in found]
     return "; ".join(messages[:_MOST_PROBLEMS])

@@ -22,6 +22,7 @@ PRIVATE = frozenset(
         "relay_cursors",
         "plane_identity",
         "users",
+        "request_keys",
         "job_schedules",
         "trigger_cursors",
         "stream_reports",
@@ -29,8 +30,8 @@ PRIVATE = frozenset(
         CHAIN,
     }
 )
-"""Not mirrored row by row: relay tables, users, cursors, reports of streams, the search
-index. The chain is written with its batch."""
+"""Not mirrored row by row: relay tables, users, cursors, keys of requests, reports of streams, the
+search index. The chain is written with its batch."""
 
 CURRENT: dict[str, tuple[str, ...]] = {
     "dataset_registry": ("dataset_registry_revisions",),

@@ -57,6 +57,7 @@ from lakeguard.state.tables.platform import (
     metadata_kinds,
     metadata_records,
     organizations,
+    request_keys,
     users,
 )
 from lakeguard.state.tables.relay import (
@@ -173,6 +174,7 @@ __all__ = [
     "received_events",
     "registry_applies",
     "relay_cursors",
+    "request_keys",
     "rule_samples",
     "run_audit",
     "run_history",

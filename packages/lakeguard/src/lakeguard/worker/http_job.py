@@ -16,8 +16,8 @@ from lakeguard_sdk.scheduling.tasks import TaskReport
 from lakeguard_sdk.security.secret_references import resolve
 from lakeguard_sdk.security.signed_webhook import Answer, NoAnswer, SignedPost
 
-REPORT_PATH = "/tasks/report"
-KEEP_PATH = "/tasks/keep"
+REPORT_PATH = "/api/v1/tasks/report"
+KEEP_PATH = "/api/v1/tasks/keep"
 MOST_SECONDS = 30.0
 """Time limit of the response, not of the job."""
 MOST_ANSWERED = 256 * 1024

@@ -46,11 +46,12 @@ MUTABLE_COLUMNS: dict[str, tuple[str, ...]] = {
         "name_words",
         "words",
     ),
+    "request_keys": ("status", "answer", "content_type"),
 }
 """Mutable columns by table. Every other table is append-only, every other column immutable."""
 
-QUEUES = ("outbox",)
-"""Queue tables: rows are deleted once delivered."""
+QUEUES = ("outbox", "request_keys")
+"""Tables whose rows are deleted: once delivered, or once expired."""
 
 
 # Column types with the same meaning on SQLite and PostgreSQL.

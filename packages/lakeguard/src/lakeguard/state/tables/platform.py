@@ -125,3 +125,18 @@ metadata_records = Table(
     Column("org_id", Id, nullable=False),
     Column("context", Long, nullable=False),
 )
+
+request_keys = Table(
+    "request_keys",
+    metadata,
+    Column("org_id", Id, nullable=False),
+    Column("actor", Name, nullable=False),
+    Column("request_key", Name, nullable=False),
+    Column("request_hash", Hash, nullable=False),
+    Column("status", Integer),
+    Column("answer", Long),
+    Column("content_type", Name),
+    Column("created_at", UtcTime, nullable=False),
+    PrimaryKeyConstraint("org_id", "actor", "request_key", name="pk_request_keys"),
+    Index("ix_request_keys_created", "org_id", "created_at"),
+)

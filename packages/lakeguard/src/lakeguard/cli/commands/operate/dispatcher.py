@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import cache, partial
 
 import click
 
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.rendering.worker import TickPrinter, tick_lines
-from lakeguard.cli.session import client_of, client_when_available, project_of, stopping
+from lakeguard.cli.session import (
+    client_of,
+    client_when_available,
+    project_of,
+    require_folder,
+    stopping,
+)
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import note
 from lakeguard.services.dispatcher_loop import BACKGROUND_SECONDS, DispatcherLoop, in_background
@@ -40,6 +46,7 @@ def dispatcher_command(call: Call, once: bool, listen: str | None) -> int:
     Any number of dispatchers may run at once: each schedule time, version, file and event starts a
     job once. Jobs themselves run in workers.
     """
+    require_folder("dispatcher", "a service dispatches itself: lakeguard serve --dispatch")
     settings = load_settings(project_of(call), call.env)
     if once and listen is not None:
         raise click.UsageError("--once and --listen exclude each other")
@@ -49,6 +56,18 @@ def dispatcher_command(call: Call, once: bool, listen: str | None) -> int:
         answer(call, done.to_data(), tick_lines(done) or ["nothing due"])
         return 1 if done.problems else 0
     client.start()
+    with dispatching(call, client, settings) as loop, stopping(loop.stopped.set):
+        with _listening(client, settings, listen):
+            polls = f"polling every {loop.pause_seconds:g} s"
+            note(f"dispatching {escaped(settings.organisation)}; {polls}")
+            loop.run()
+        note("stopping")
+    return 0
+
+
+@contextmanager
+def dispatching(call: Call, client: Client, settings: Settings) -> Iterator[DispatcherLoop]:
+    """The loop, yet to be run, and the work in the background."""
     report = TickPrinter(call.json, note)
     loop = DispatcherLoop(
         tick=lambda: client.jobs.tick(send_events=False),
@@ -56,22 +75,16 @@ def dispatcher_command(call: Call, once: bool, listen: str | None) -> int:
         warn=_warn,
         pause_seconds=settings.dispatch.tick_seconds,
     )
-    with ExitStack() as stack:
-        stack.enter_context(stopping(loop.stopped.set))
-        stack.enter_context(_listening(client, settings, listen))
-        stack.enter_context(in_background(client.ledger.sync, _warn))
-        stack.enter_context(in_background(client.notifications.sweep, _warn))
-        sent = partial(_send_events, client, report)
-        stack.enter_context(in_background(sent, _warn, loop.pause_seconds))
-        delivered = partial(_deliver, _deliveries(client, settings, _warn), report)
-        seconds = min(BACKGROUND_SECONDS, settings.dispatch.backoff_first_seconds)
-        stack.enter_context(in_background(delivered, _warn, seconds))
-        note(
-            f"dispatching {escaped(settings.organisation)}; polling every {loop.pause_seconds:g} s"
-        )
-        loop.run()
-        note("stopping")
-    return 0
+    sent = partial(_send_events, client, report)
+    delivered = partial(_deliver, _deliveries(client, settings, _warn), report)
+    seconds = min(BACKGROUND_SECONDS, settings.dispatch.backoff_first_seconds)
+    with (
+        in_background(client.ledger.sync, _warn),
+        in_background(client.notifications.sweep, _warn),
+        in_background(sent, _warn, loop.pause_seconds),
+        in_background(delivered, _warn, seconds),
+    ):
+        yield loop
 
 
 def _one_turn(client: Client, settings: Settings) -> Ticked:
@@ -114,12 +127,14 @@ def _listening(client: Client, settings: Settings, place: str | None) -> Iterato
     if place is None:
         yield
         return
+    from lakeguard.http.app import create_app
     from lakeguard.http.listen_address import parse_place
-    from lakeguard.http.server import serve
+    from lakeguard.http.listener import listen, serving
+    from lakeguard.plane import service_of
 
-    secret = settings.inbox.secret
-    with serve(client, parse_place(place), None if secret is None else secret.resolve) as inbox:
-        note(f"listening on {escaped(inbox.url)}")
+    service = service_of(client, settings, parse_place(place), has_api=False)
+    with serving(create_app(service), listen(service)) as listener:
+        note(f"listening on {escaped(listener.url)}")
         yield
 
 

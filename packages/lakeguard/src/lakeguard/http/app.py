@@ -1,0 +1,146 @@
+"""The application of a service: the operations of the table, and what stands around them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from importlib.metadata import version
+
+from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from lakeguard.http.endpoints import endpoint, principal_of
+from lakeguard.http.inbox import PATHS, Inbox
+from lakeguard.http.inbox import Request as Received
+from lakeguard.http.long_operations import LongOperations
+from lakeguard.http.middleware import MOST_AT_ONCE, PATIENCE_SECONDS, Guard
+from lakeguard.http.request_values import read_query
+from lakeguard.http.responses import JSON, Answer, Declined, answer_to, problem_of
+from lakeguard.http.service import Service
+from lakeguard_sdk.api.operation import PREFIX
+from lakeguard_sdk.api.operation_state import LONGEST_WAIT, OPERATIONS_PATH, ServiceInfo
+from lakeguard_sdk.api.operations import OPERATIONS
+from lakeguard_sdk.api.problems import Problem
+
+_UNPROCESSABLE = HTTPStatus.UNPROCESSABLE_ENTITY
+
+
+def create_app(
+    service: Service,
+    *,
+    patience_seconds: float = PATIENCE_SECONDS,
+    most_at_once: int = MOST_AT_ONCE,
+) -> FastAPI:
+    """Nothing is asked of the control plane before the first request."""
+    long = LongOperations(lambda error: Problem.model_validate(problem_of(error)))
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        long.close()
+
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan)
+    app.router.redirect_slashes = False
+    is_local = service.has_api and service.authenticate.is_local
+    app.add_middleware(
+        Guard,
+        is_local=is_local,
+        patience_seconds=patience_seconds,
+        most_at_once=most_at_once,
+    )
+    app.add_exception_handler(HTTPException, _not_found)
+    _add_inbox(app, service)
+    _add_health(app, service)
+    if service.has_api:
+        _add_api(app, service, long)
+    return app
+
+
+def _add_inbox(app: FastAPI, service: Service) -> None:
+    if service.inbox_secret is not None:
+        service.inbox_secret()  # refuses to start without it
+    inbox = Inbox(service.client, service.place, service.inbox_secret)
+
+    async def answer(request: Request) -> Response:
+        request.state.operation = PATHS[request.url.path].removeprefix("_")
+        headers = dict(request.headers)
+        received = Received(request.url.path, headers, await request.body())
+        return response_of(await run_in_threadpool(inbox.answer, received))
+
+    app.router.routes.extend(Route(path, answer, methods=["POST"]) for path in PATHS)
+
+
+def _add_health(app: FastAPI, service: Service) -> None:
+    async def healthy(_: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def ready(_: Request) -> Response:
+        """Unauthenticated and therefore cheap."""
+        await run_in_threadpool(service.client.dispatch.check)
+        return JSONResponse({"status": "ok"})
+
+    app.router.routes.append(Route("/healthz", healthy, methods=["GET"]))
+    app.router.routes.append(Route("/readyz", ready, methods=["GET"]))
+
+
+def _add_api(app: FastAPI, service: Service, long: LongOperations) -> None:
+    routes = [
+        Route(each.template, endpoint(service, long, each), methods=[each.verb])
+        for each in OPERATIONS
+    ]
+
+    async def state(request: Request) -> Response:
+        request.state.operation = "operation"
+        principal = await principal_of(service, request)
+        after, wait = _progress_query(request)
+        operation_id = request.path_params["operation_id"]
+        found = await long.state(operation_id, principal, after=after, wait=wait)
+        return Response(found.model_dump_json(by_alias=True), media_type=JSON)
+
+    async def info(request: Request) -> Response:
+        request.state.operation = "service"
+        principal = await principal_of(service, request)
+        client = service.client_for(principal)
+        found = ServiceInfo(
+            version=version("lakeguard"),
+            organisation=principal.org_id,
+            actor=principal.actor,
+            lake=client.lake,
+            spark_options=dict(service.client.spark_options),
+            heartbeat_seconds=service.client.heartbeat_seconds,
+        )
+        return Response(found.model_dump_json(), media_type=JSON)
+
+    routes.append(Route(OPERATIONS_PATH, state, methods=["GET"]))
+    routes.append(Route(f"{PREFIX}/service", info, methods=["GET"]))
+    app.router.routes.extend(routes)
+
+
+def _progress_query(request: Request) -> tuple[int, int]:
+    given = dict(read_query(request.scope["query_string"]))
+    values = {name: given.pop(name, "0") for name in ("after", "wait")}
+    if given or not all(text.isascii() and text.isdigit() for text in values.values()):
+        raise Declined(_UNPROCESSABLE, "the query takes after and wait, which are numbers")
+    if any(len(text) > 6 for text in values.values()):
+        raise Declined(_UNPROCESSABLE, "after and wait have at most 6 digits")
+    return int(values["after"]), min(int(values["wait"]), LONGEST_WAIT)
+
+
+async def _not_found(_: Request, error: Exception) -> Response:
+    """What the router itself refuses."""
+    if not isinstance(error, HTTPException):
+        raise error
+    status = HTTPStatus(error.status_code)
+    headers = {} if error.headers is None else {k.title(): v for k, v in error.headers.items()}
+    answer = answer_to(Declined(status, status.description or status.phrase))
+    return response_of(Answer(answer.status, answer.body, answer.content_type, headers))
+
+
+def response_of(answer: Answer) -> Response:
+    media = answer.content_type if answer.body else None
+    return Response(answer.body, int(answer.status), answer.headers, media)

@@ -1,0 +1,93 @@
+"""Who a request is from, and what that principal may call.
+
+``Authenticator`` is the seam for users and tokens: it names a principal, or raises
+``NotAuthenticated`` (401) or ``NotPermitted`` (403). The embedded service has one, who uses this
+machine.
+"""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from lakeguard.access.permission import may_run_call
+from lakeguard_sdk.api.operation import Operation
+from lakeguard_sdk.errors import NotAuthenticated, NotPermitted
+from lakeguard_sdk.model.run import RunTicket
+from lakeguard_sdk.scheduling.task_token import PREFIX, ticket_of
+
+
+class PrincipalKind(StrEnum):
+    LOCAL = "local"
+    """Whoever uses this machine."""
+    USER = "user"
+    SERVICE = "service"
+    RUN = "run"
+    """An attempt, which may read and report on itself."""
+
+
+@dataclass(frozen=True)
+class Principal:
+    org_id: str
+    actor: str
+    kind: PrincipalKind
+    ticket: RunTicket | None = None
+    """Of the attempt, if it is one."""
+
+
+class Authenticator(Protocol):
+    """Names the principal of a request, by its headers (in lower case) and the client's address."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether everyone on this machine is let in, so that nobody else may reach it."""
+
+    @property
+    def blocks(self) -> bool:
+        """Whether it may wait for a database or another service."""
+
+    def __call__(self, headers: Mapping[str, str], client: str) -> Principal: ...
+
+
+@dataclass(frozen=True)
+class LocalAuthenticator:
+    """One principal without a token, and runs with theirs."""
+
+    org_id: str
+    is_local: bool = True
+    blocks: bool = False
+
+    def __call__(self, headers: Mapping[str, str], client: str) -> Principal:
+        token = bearer_token(headers)
+        if token.startswith(PREFIX):
+            ticket = ticket_of(token)
+            name = f"run {ticket.run_id}"
+            return Principal(self.org_id, name, PrincipalKind.RUN, ticket)
+        if token:
+            raise NotAuthenticated(reason="this service has no tokens but those of tasks")
+        return Principal(self.org_id, local_person(), PrincipalKind.LOCAL)
+
+
+def bearer_token(headers: Mapping[str, str]) -> str:
+    """Empty if there is none."""
+    kind, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else ""
+
+
+def local_person() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"
+
+
+def require_permission(principal: Principal, operation: Operation) -> None:
+    """Before a body is read. What a run may do with tickets is checked by its ports."""
+    if principal.kind is not PrincipalKind.RUN:
+        return
+    if operation.port == "reader" or (operation.port == "runs" and may_run_call(operation.method)):
+        return
+    raise NotPermitted(holder=principal.actor, method=operation.name)

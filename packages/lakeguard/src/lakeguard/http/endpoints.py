@@ -1,0 +1,296 @@
+"""Endpoints of the operations in the table: one function serves them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from http import HTTPStatus
+from typing import Any
+
+from pydantic import TypeAdapter
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from lakeguard.http.authenticate import Principal, require_permission
+from lakeguard.http.long_operations import FIRST_WAIT, LongOperations, Progress
+from lakeguard.http.page_tokens import page_of
+from lakeguard.http.request_values import read_call, read_page, read_query
+from lakeguard.http.responses import JSON, Answer, Declined, answer_to
+from lakeguard.http.service import Service
+from lakeguard.services.request_keys import StoredAnswer
+from lakeguard_sdk.api.operation import Effect, Operation
+from lakeguard_sdk.api.operations import operations_by_name
+from lakeguard_sdk.api.port_types import Types, callback_types, types_of
+from lakeguard_sdk.core.canonical_json import content_hash, hash_bytes
+from lakeguard_sdk.errors import DefinitionsChanged, LakeGuardError
+from lakeguard_sdk.expressions.measures import measure_key
+from lakeguard_sdk.model.history import NOT_MEASURED, Remeasured, RemeasurePlan
+
+IDEMPOTENCY_KEY = "idempotency-key"
+_LONGEST_KEY = 200
+_PRECONDITIONS = {"registry.apply": "registry.definitions"}
+"""Operations that take If-Match: of which other one's answer it is the ETag."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request to an operation, read and authenticated."""
+
+    types: Types
+    principal: Principal
+    path: Mapping[str, str]
+    query: Sequence[tuple[str, str]]
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def operation(self) -> Operation:
+        return self.types.operation
+
+
+async def principal_of(service: Service, request: Request) -> Principal:
+    headers = dict(request.headers)
+    client = "" if request.client is None else request.client.host
+    if service.authenticate.blocks:
+        principal = await run_in_threadpool(service.authenticate, headers, client)
+    else:
+        principal = service.authenticate(headers, client)
+    request.state.principal = principal
+    return principal
+
+
+def endpoint(
+    service: Service, long: LongOperations, operation: Operation
+) -> Callable[[Request], Any]:
+    types = types_of(operation)
+
+    async def answer(request: Request) -> Response:
+        request.state.operation = operation.name
+        principal = await principal_of(service, request)
+        require_permission(principal, operation)
+        query = read_query(request.scope["query_string"])
+        body = await request.body()
+        headers = dict(request.headers)
+        call = Call(types, principal, request.path_params, query, headers, body)
+        if operation.long:
+            return await _started(service, long, call)
+        return _response(await run_in_threadpool(_answered, service, call))
+
+    return answer
+
+
+def _answered(service: Service, call: Call) -> Answer:
+    key = call.headers.get(IDEMPOTENCY_KEY)
+    if key is None or call.operation.effect is not Effect.KEYED:
+        return _result(service, call)
+    return _answered_once(service, call, key, partial(_result, service, call))
+
+
+def _answered_once(
+    service: Service, call: Call, key: str, answered: Callable[[], Answer]
+) -> Answer:
+    """The first request with the key is carried out; others get its answer."""
+    if not 1 <= len(key) <= _LONGEST_KEY or not key.isprintable():
+        raise Declined(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            f"an Idempotency-Key has 1 to {_LONGEST_KEY} visible characters",
+        )
+    keys = service.keys_for(call.principal)
+    said = content_hash([call.operation.name, dict(call.path), list(map(list, call.query))])
+    stored = keys.begin(key, content_hash([said, hash_bytes(call.body)]))
+    if stored is not None:
+        status, body = HTTPStatus(stored.status), stored.body.encode()
+        return Answer(status, body, stored.content_type, {"Idempotency-Replayed": "true"})
+    kept: StoredAnswer | None = None
+    try:
+        answer = answered()
+        kept = StoredAnswer(int(answer.status), answer.body.decode(), answer.content_type)
+    except (LakeGuardError, Declined) as error:
+        answer = answer_to(error)
+        if answer.status < HTTPStatus.INTERNAL_SERVER_ERROR and not _may_succeed(error):
+            kept = StoredAnswer(int(answer.status), answer.body.decode(), answer.content_type)
+        raise
+    finally:
+        keys.finish(key, kept)
+    return answer
+
+
+def _may_succeed(error: Exception) -> bool:
+    return isinstance(error, LakeGuardError) and error.retryable
+
+
+def _result(service: Service, call: Call) -> Answer:
+    """The answer of the port as the operation's answer."""
+    method = _method(service, call)
+    types, operation = call.types, call.operation
+    values, answers = read_call(types, call.path, call.query, call.body)
+    if operation.paged:
+        return _page(call, partial(method, **values))
+    callbacks, gathered = _gathering(types, answers)
+    _require_match(service, call)
+    result = method(**values, **callbacks)
+    return _shown(types, result, gathered, call.headers)
+
+
+def _method(service: Service, call: Call) -> Callable[..., Any]:
+    client = service.client_for(call.principal)
+    found: Callable[..., Any] = getattr(getattr(client, call.operation.port), call.operation.method)
+    return found
+
+
+def _shown(
+    types: Types, result: Any, gathered: Mapping[str, list[Any]], headers: Mapping[str, str]
+) -> Answer:
+    if types.answer is None:
+        return Answer(HTTPStatus.NO_CONTENT, b"")
+    body = _answer_json(types, result, gathered).encode()
+    if not types.operation.tagged:
+        return Answer(HTTPStatus.OK, body)
+    tag = _etag(body)
+    if headers.get("if-none-match") == tag:
+        return Answer(HTTPStatus.NOT_MODIFIED, b"", JSON, {"ETag": tag})
+    return Answer(HTTPStatus.OK, body, JSON, {"ETag": tag})
+
+
+def _answer_json(types: Types, result: Any, gathered: Mapping[str, list[Any]]) -> str:
+    if types.answer is None:
+        return "null"
+    if not types.is_wrapped:
+        answered: str = result.model_dump_json(by_alias=True)
+        return answered
+    answer = types.answer.model_construct(**{types.operation.answer: result, **gathered})
+    return answer.model_dump_json(by_alias=True, warnings=False)
+
+
+def _gathering(
+    types: Types, answers: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Callbacks that gather what they are called with, for the answer."""
+    callbacks: dict[str, Any] = {}
+    gathered: dict[str, list[Any]] = {}
+    for name, kind in types.callbacks.items():
+        taken, returned = callback_types(kind)
+        if returned is None and taken is not str:
+            gathered[name] = []
+            callbacks[name] = gathered[name].append
+        elif returned is Remeasured and answers.get(name) is not None:
+            gathered[f"to_{name}"] = []
+            callbacks[name] = _Measured(answers[name], gathered[f"to_{name}"])
+    return callbacks, gathered
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """Answers with what the caller measured, and notes what is still to be measured."""
+
+    known: Mapping[str, Remeasured]
+    wanted: list[RemeasurePlan]
+
+    def __call__(self, plan: RemeasurePlan) -> Remeasured:
+        found = self.known.get(plan.content_hash())
+        if found is not None:
+            return found
+        self.wanted.append(plan)
+        lacking = {measure_key(measure): NOT_MEASURED for measure in plan.measures}
+        return Remeasured(rows=plan.rows, table_rows=0, values={}, unmeasured=lacking)
+
+
+# Lists.
+
+
+def _page(call: Call, read: Callable[..., Sequence[Any]]) -> Answer:
+    types = call.types
+    size, token = read_page(call.query)
+    adapter = _items(types.operation)
+
+    def first(count: int) -> Sequence[Any]:
+        return read(limit=count) if types.has_limit else read()
+
+    def shown(item: Any) -> Any:
+        return adapter.dump_python(item, mode="json", by_alias=True)
+
+    page = page_of(first, size, token, shown)
+    fields: dict[str, Any] = {
+        types.operation.answer: page.items,
+        "next_page_token": page.next_token,
+    }
+    answer = None if types.answer is None else types.answer.model_construct(**fields)
+    body = "null" if answer is None else answer.model_dump_json(by_alias=True, warnings=False)
+    return Answer(HTTPStatus.OK, body.encode())
+
+
+@cache
+def _items(operation: Operation) -> TypeAdapter[Any]:
+    return TypeAdapter(types_of(operation).item)
+
+
+# Preconditions.
+
+
+def _etag(body: bytes) -> str:
+    return f'"{hash_bytes(body).rpartition(":")[2][:32]}"'
+
+
+def _require_match(service: Service, call: Call) -> None:
+    wanted = call.headers.get("if-match")
+    if wanted is None or call.operation.name not in _PRECONDITIONS:
+        return
+    read = operations_by_name()[_PRECONDITIONS[call.operation.name]]
+    port = getattr(service.client_for(call.principal), read.port)
+    body = _answer_json(types_of(read), getattr(port, read.method)(), {}).encode()
+    if wanted != _etag(body):
+        raise DefinitionsChanged()
+
+
+# What takes long.
+
+
+async def _started(service: Service, long: LongOperations, call: Call) -> Response:
+    method = _method(service, call)
+    values, answers = read_call(call.types, call.path, call.query, call.body)
+    start = partial(_start, long, call, method, values, answers)
+    key = call.headers.get(IDEMPOTENCY_KEY)
+    if key is None or call.operation.effect is not Effect.KEYED:
+        operation_id = start()
+    else:
+        answered = partial(_id_answer, start)
+        answer = await run_in_threadpool(_answered_once, service, call, key, answered)
+        operation_id = answer.body.decode()
+    state = await long.state(operation_id, call.principal, wait=FIRST_WAIT)
+    location = f"/api/v1/operations/{operation_id}"
+    body = state.model_dump_json(by_alias=True).encode()
+    return _response(Answer(HTTPStatus.ACCEPTED, body, JSON, {"Location": location}))
+
+
+def _id_answer(start: Callable[[], str]) -> Answer:
+    return Answer(HTTPStatus.ACCEPTED, start().encode())
+
+
+def _start(
+    long: LongOperations,
+    call: Call,
+    method: Callable[..., Any],
+    values: Mapping[str, Any],
+    answers: Mapping[str, Any],
+) -> str:
+    types = call.types
+
+    def work(progress: Progress) -> Any:
+        callbacks, gathered = _gathering(types, answers)
+        noted = {"progress": progress} if "progress" in types.callbacks else {}
+        result = method(**values, **callbacks, **noted)
+        if types.answer is None:
+            return None
+        if types.is_wrapped:
+            answer = types.answer.model_construct(**{"result": result, **gathered})
+            return answer.model_dump(mode="json", by_alias=True, warnings=False)
+        return result.model_dump(mode="json", by_alias=True)
+
+    return long.start(types.operation.name, call.principal, work)
+
+
+def _response(answer: Answer) -> Response:
+    media = answer.content_type if answer.body else None
+    return Response(answer.body, int(answer.status), answer.headers, media)

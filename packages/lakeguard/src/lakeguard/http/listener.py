@@ -1,0 +1,133 @@
+"""Serves an application with uvicorn: in a thread, or as the process until it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from lakeguard.http.listen_address import Place
+from lakeguard.http.middleware import PATIENCE_SECONDS
+from lakeguard.http.service import Service
+from lakeguard_sdk.errors import ListenAddressInUse, ListenerOpen
+
+BACKLOG = 256
+GRACE_SECONDS = 30
+"""How long requests may take that are under way when the service is stopped."""
+_IDLE_SECONDS = 15
+
+
+@dataclass(frozen=True)
+class Listener:
+    """A bound socket; connections wait in it until the server runs."""
+
+    place: Place
+    sock: socket.socket
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.place}"
+
+
+def listen(service: Service) -> Listener:
+    """At the service's place. Refused if everyone would be let in and other machines could reach
+    it; port 0 picks a free one."""
+    everyone = service.has_api and service.authenticate.is_local
+    if everyone and not service.place.is_loopback:
+        raise ListenerOpen(place=str(service.place))
+    return bind(service.place)
+
+
+def bind(place: Place) -> Listener:
+    family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((place.host, place.port))
+        sock.listen(BACKLOG)
+    except OSError as error:
+        sock.close()
+        raise ListenAddressInUse(place=str(place), reason=error.strerror or str(error)) from None
+    return Listener(Place(place.host, int(sock.getsockname()[1])), sock)
+
+
+def _patient_protocol(seconds: float) -> type[H11Protocol]:
+    """Closes a connection whose request does not begin and end its headers in time."""
+
+    class PatientProtocol(H11Protocol):
+        _timer: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn has it
+            super().connection_made(transport)
+            self._wait()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            answering = self.cycle is not None and not self.cycle.response_complete
+            if answering:
+                self._stop()
+            elif self._timer is None:
+                self._wait()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop()
+            super().connection_lost(exc)
+
+        def _wait(self) -> None:
+            self._timer = self.loop.call_later(seconds, self.transport.close)
+
+        def _stop(self) -> None:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+
+    return PatientProtocol
+
+
+def make_server(app: ASGIApp, patience_seconds: float = PATIENCE_SECONDS) -> uvicorn.Server:
+    config = uvicorn.Config(
+        app,
+        http=_patient_protocol(patience_seconds),
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        ws="none",
+        lifespan="on",
+        timeout_keep_alive=_IDLE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    return uvicorn.Server(config)
+
+
+def run(app: ASGIApp, listener: Listener) -> None:
+    """Until SIGTERM or Ctrl-C; requests that are under way are answered first."""
+    try:
+        make_server(app).run(sockets=[listener.sock])
+    finally:
+        listener.sock.close()
+
+
+@contextmanager
+def serving(
+    app: ASGIApp, listener: Listener, *, patience_seconds: float = PATIENCE_SECONDS
+) -> Iterator[Listener]:
+    """Serves in a thread until the block ends."""
+    server = make_server(app, patience_seconds)
+    thread = threading.Thread(
+        target=server.run, kwargs={"sockets": [listener.sock]}, name="http", daemon=True
+    )
+    thread.start()
+    try:
+        yield listener
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.sock.close()

@@ -1,0 +1,28 @@
+"""What the application of a service is made of; handed in by the composition root."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from lakeguard.http.authenticate import Authenticator, Principal
+from lakeguard.http.listen_address import Place
+from lakeguard.services.request_keys import RequestKeys
+from lakeguard_sdk.client import Client
+
+
+@dataclass(frozen=True)
+class Service:
+    client: Client
+    """The service's own, for what has credentials of another kind."""
+    organisation: str
+    authenticate: Authenticator
+    client_for: Callable[[Principal], Client]
+    keys_for: Callable[[Principal], RequestKeys]
+    place: Place
+    """Where it listens."""
+    inbox_secret: Callable[[], str] | None = None
+    """Signing secret of events; None: events are accepted from this machine only."""
+    has_api: bool = True
+    """Without it, tasks report and events arrive, and nothing else is answered."""
+    figures: Callable[[], Mapping[str, object]] | None = None
