@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from lakeguard.settings import Settings, hide_secrets
 from lakeguard.worker import (
     Attempt,
     Ended,
@@ -22,12 +21,9 @@ OnStop = Callable[[Callable[[], None]], AbstractContextManager[None]]
 """Calls the given function when the process is asked to stop, while the block runs."""
 
 
-def run_task_locally(
-    client: Client, settings: Settings, task_id: str, *, progress: Progress, on_stop: OnStop
-) -> Ended:
+def run_task_locally(client: Client, task_id: str, *, progress: Progress, on_stop: OnStop) -> Ended:
     """How the attempt ended; ``TAKEN`` if another worker has the task or its job is full."""
     isolate_process()
-    hide_secrets(settings)
     refused: list[RefusedTask] = []
     taken = client.dispatch.claim(this_process("cli"), only=task_id, refused=refused.append)
     if refused:
@@ -35,13 +31,15 @@ def run_task_locally(
     if not taken:
         return Ended(Ending.TAKEN)
     attempt = Attempt(taken[0])
-    builder = local_worker(client.for_worker(), spark_options=settings.spark, progress=progress)
+    builder = local_worker(
+        client.for_worker(), spark_options=client.spark_options, progress=progress
+    )
     runner = TaskRunner(client, builder)
 
     def stop() -> None:
         attempt.stop()
         runner.halt()
 
-    beat = settings.dispatch.heartbeat_seconds
+    beat = client.heartbeat_seconds
     with on_stop(stop), heartbeats(client.dispatch, lambda: [attempt], beat):
         return runner.work(attempt)

@@ -9,14 +9,13 @@ import click
 from lakeguard.cli.commands.build.run import EXIT_CODES
 from lakeguard.cli.options import Call, shared_options, with_env
 from lakeguard.cli.rendering.run import run_lines
-from lakeguard.cli.session import person, project_of, writing
+from lakeguard.cli.session import person, writing
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import note, working
 from lakeguard.services.choose_datasets import Ran, Run, choose_named, run_downstream
 from lakeguard.services.plain_text import escaped, plural
 from lakeguard.services.run_task import published_version, run_to_end
 from lakeguard.services.windows import again_command, chosen_window, partition_windows
-from lakeguard.settings import load_settings
 from lakeguard_sdk.client import Client, local_worker
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import RunStatus
@@ -90,13 +89,12 @@ def _windows(
 
 
 def _runner(call: Call, client: Client) -> Run:
-    spark_options = load_settings(project_of(call), call.env).spark
 
     def run(name: DatasetName, window: Window | None) -> RunResult:
         what = f"backfilling {name}, {window_text(window)}" if window else f"running {name}"
         with working(what) as show_progress:
             worker = local_worker(
-                client.for_worker(), spark_options=spark_options, progress=show_progress
+                client.for_worker(), spark_options=client.spark_options, progress=show_progress
             )
             return run_to_end(client, worker, name, person(), window=window, note=note)
 

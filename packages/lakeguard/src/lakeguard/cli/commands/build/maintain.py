@@ -11,12 +11,10 @@ from lakeguard.cli.rendering.maintain import Upkeep, maintain_lines
 from lakeguard.cli.session import (
     client_of,
     person,
-    project_of,
     writing,
 )
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import working
-from lakeguard.settings import load_settings
 from lakeguard_sdk.client import Client, Worker, local_worker
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import RunStatus
@@ -40,9 +38,7 @@ def maintain_command(call: Call, datasets: tuple[str, ...], dry_run: bool) -> in
         results = [_planned(client, name) for name in _chosen(client, names)]
     else:
         with writing(call) as client:
-            worker = local_worker(
-                client.for_worker(), spark_options=load_settings(project_of(call), call.env).spark
-            )
+            worker = local_worker(client.for_worker(), spark_options=client.spark_options)
             results = [_maintain(client, worker, name) for name in _chosen(client, names)]
     data = {"dry_run": dry_run, "datasets": [item.to_data() for item in results]}
     answer(call, data, maintain_lines(results, dry_run=dry_run))

@@ -20,7 +20,6 @@ from lakeguard.cli.rendering.run import run_lines
 from lakeguard.cli.session import (
     client_of,
     person,
-    project_of,
     writing,
 )
 from lakeguard.cli.terminal.output import answer, this_screen
@@ -33,7 +32,6 @@ from lakeguard.services.run_task import (
     rows_in_quarantine,
     run_to_end,
 )
-from lakeguard.settings import load_settings
 from lakeguard_sdk.client import local_worker
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import RunStatus
@@ -116,7 +114,6 @@ def replay(
     is created. Exit codes are those of run.
     """
     asked = DatasetName(dataset)
-    spark_options = load_settings(project_of(call), call.env).spark
     order = ReplayParameters(
         choice=QuarantineSelection(runs=runs, rules=rules), as_newest=as_newest
     )
@@ -125,7 +122,7 @@ def replay(
         task_id = client.operations.submit_replay(name, person(), order.choice, as_newest=as_newest)
         with working(f"replaying rows of {name}") as show_progress:
             worker = local_worker(
-                client.for_worker(), spark_options=spark_options, progress=show_progress
+                client.for_worker(), spark_options=client.spark_options, progress=show_progress
             )
             result = run_to_end(client, worker, name, person(), task_id=task_id, note=note)
         published = published_version(client, name)

@@ -91,12 +91,12 @@ def apply_or_note(call: Call, client: Client, *, apply_first: bool) -> None:
     """Apply the definitions in the files, or note that they differ from what is applied."""
     from lakeguard.cli.rendering.jobs import run_unapplied_lines
     from lakeguard.cli.rendering.plan import applied_lines
-    from lakeguard.cli.session import project_of
+    from lakeguard.cli.session import folder_of
     from lakeguard.registry.load_folder import load_folder
     from lakeguard.services.definition_errors import with_source_lines
     from lakeguard.services.unapplied import unapplied
 
-    folder = project_of(call)
+    folder = folder_of(call)
     if not apply_first:
         for line in run_unapplied_lines(unapplied(client, folder)):
             note(line)
@@ -111,14 +111,12 @@ def apply_or_note(call: Call, client: Client, *, apply_first: bool) -> None:
 def _one(call: Call, client: Client, name: DatasetName) -> int:
     from lakeguard.cli.rendering.quarantine import quarantined_lines
     from lakeguard.cli.rendering.run import run_lines
-    from lakeguard.cli.session import person, project_of
+    from lakeguard.cli.session import person
     from lakeguard.services.run_task import published_version, quarantined_by, run_to_end
-    from lakeguard.settings import load_settings
 
-    spark_options = load_settings(project_of(call), call.env).spark
     with working(f"running {name}") as show_progress:
         worker = local_worker(
-            client.for_worker(), spark_options=spark_options, progress=show_progress
+            client.for_worker(), spark_options=client.spark_options, progress=show_progress
         )
         with noting_interrupts(client, lambda: [name]):
             result = run_to_end(client, worker, name, person(), note=note)
@@ -161,17 +159,15 @@ def _many(call: Call, client: Client, chosen: Chosen, jobs: int) -> int:
 
 def _walked(call: Call, client: Client, chosen: Chosen, jobs: int) -> list[Ended]:
     from lakeguard.cli.rendering.run import ended_line
-    from lakeguard.cli.session import person, project_of
+    from lakeguard.cli.session import person
     from lakeguard.services.run_graph import run_many
     from lakeguard.services.run_task import run_to_end
-    from lakeguard.settings import load_settings
 
     begun: list[DatasetName] = []
-    spark_options = load_settings(project_of(call), call.env).spark
     who, stopped = person(), Event()
     with working_on_many() as board:
         worker = local_worker(
-            client.for_worker(), spark_options=spark_options, progress=board.show_stage
+            client.for_worker(), spark_options=client.spark_options, progress=board.show_stage
         )
 
         def run(name: DatasetName) -> RunResult:

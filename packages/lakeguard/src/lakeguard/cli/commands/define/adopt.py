@@ -25,7 +25,6 @@ from lakeguard.services.adopt_table import (
 from lakeguard.services.draft_rules import inspect_and_suggest
 from lakeguard.services.propose_definition import write_new
 from lakeguard.services.run_task import published_version
-from lakeguard.settings import load_settings
 from lakeguard_sdk.client import Client, local_worker
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import AlreadyGoverned, OtherTable
@@ -54,9 +53,8 @@ def adopt_command(call: Call, dataset: str, path: str, owner: str | None, domain
         adopted = _defined(call, client, name, location, owner or getpass.getuser(), domain)
         register(folder, client, name)
         with working(f"adopting {name}") as show_progress:
-            options = load_settings(folder, call.env).spark
             worker = local_worker(
-                client.for_worker(), spark_options=options, progress=show_progress
+                client.for_worker(), spark_options=client.spark_options, progress=show_progress
             )
             task_id = client.operations.submit_adoption(name, person())
             result = worker.run_adoption(task_id)

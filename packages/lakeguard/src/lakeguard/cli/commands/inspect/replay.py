@@ -8,11 +8,10 @@ import click
 
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.rendering.replay import rebuild_lines, replay_lines, replays_lines
-from lakeguard.cli.session import client_of, project_of
+from lakeguard.cli.session import client_of
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import working
 from lakeguard.cli.terminal.time_arguments import moment_of
-from lakeguard.settings import load_settings
 from lakeguard_sdk.client import local_worker
 from lakeguard_sdk.core.dataset_name import DatasetName
 
@@ -69,10 +68,9 @@ def _replay_all(call: Call, since: str | None, dataset: str | None) -> int:
 def _rebuild(call: Call, run: str) -> int:
     client = client_of(call)
     plan = client.history.rebuild_plan(run)
-    settings = load_settings(project_of(call), call.env)
     with working(f"rebuilding {run}") as show_progress:
         worker = local_worker(
-            client.for_worker(), spark_options=settings.spark, progress=show_progress
+            client.for_worker(), spark_options=client.spark_options, progress=show_progress
         )
         found = worker.rebuild(plan)
     data = {"rebuild": {**found.to_data(), "same": found.same}}

@@ -9,7 +9,12 @@ import click
 
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.rendering.status import Health, status_lines, worst_first
-from lakeguard.cli.session import client_of, project_of, writing
+from lakeguard.cli.session import (
+    client_of,
+    project_of,
+    service_url,
+    writing,
+)
 from lakeguard.cli.terminal.output import answer, this_screen
 from lakeguard.cli.terminal.progress import working
 from lakeguard.settings import load_settings
@@ -81,7 +86,7 @@ def _target(client: Client, name: str | None) -> TargetDefinition | None:
 @shared_options
 def status_command(call: Call) -> None:
     """Show one line per dataset, worst first: health, version, age, last run, owner."""
-    file = load_settings(project_of(call), call.env).database.file
+    file = None if service_url() else load_settings(project_of(call), call.env).database.file
     if file is not None:
         require_whole(file, str(file))
     healths = worst_first([Health(item) for item in client_of(call).reader.status()])

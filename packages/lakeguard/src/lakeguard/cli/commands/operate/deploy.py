@@ -9,7 +9,11 @@ import click
 
 from lakeguard.cli.options import Call, shared_options, written
 from lakeguard.cli.rendering.jobs import deployed_lines, unapplied_lines, versions_lines
-from lakeguard.cli.session import client_of, project_of, writing
+from lakeguard.cli.session import (
+    client_of,
+    folder_of,
+    writing,
+)
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import note
 from lakeguard.services.unapplied import Unapplied, unapplied
@@ -59,7 +63,7 @@ def deploy_command(
 @contextmanager
 def _compared(call: Call, client: Client, to: str | None) -> Iterator[Unapplied]:
     """Unapplied definitions; none for a rollback. Noted before ``NothingToDeploy`` is raised."""
-    found = Unapplied() if to is not None else unapplied(client, project_of(call))
+    found = Unapplied() if to is not None else unapplied(client, folder_of(call))
     try:
         yield found
     except NothingToDeploy:

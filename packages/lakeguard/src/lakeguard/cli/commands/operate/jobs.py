@@ -17,8 +17,9 @@ from lakeguard.cli.rendering.jobs import (
 )
 from lakeguard.cli.session import (
     client_of,
+    folder_of,
+    hide_secrets_of,
     person,
-    project_of,
     stopping,
     writing,
 )
@@ -26,7 +27,6 @@ from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import warn
 from lakeguard.cli.terminal.time_arguments import Day
 from lakeguard.services.unapplied import unapplied
-from lakeguard.settings import load_settings
 from lakeguard.worker import Ended, Ending
 from lakeguard.worker.run_task_locally import run_task_locally
 from lakeguard_sdk.client import Client
@@ -68,7 +68,7 @@ def listing(call: Call) -> None:
     client = client_of(call)
     rows = client.jobs.jobs()
     if not rows:
-        found = unapplied(client, project_of(call))
+        found = unapplied(client, folder_of(call))
         answer(call, {"jobs": [], "unapplied": found.to_data()}, no_jobs_lines(found))
         return
     data = {"jobs": [row.to_data() for row in rows]}
@@ -154,8 +154,8 @@ def trigger(
 
 
 def _run_here(call: Call, client: Client, task_id: str) -> Ended:
-    settings = load_settings(project_of(call), call.env)
-    return run_task_locally(client, settings, task_id, progress=warn, on_stop=stopping)
+    hide_secrets_of(call)
+    return run_task_locally(client, task_id, progress=warn, on_stop=stopping)
 
 
 def _values(job: str, assignments: tuple[str, ...]) -> dict[str, str]:

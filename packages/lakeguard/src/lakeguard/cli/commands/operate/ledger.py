@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.rendering.verify import verify_lines
-from lakeguard.cli.session import client_of, project_of
+from lakeguard.cli.session import (
+    client_of,
+    project_of,
+    require_folder,
+    service_url,
+)
 from lakeguard.cli.terminal.layout import number
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import note, working
 from lakeguard.plane import rebuild_embedded, verify_embedded
 from lakeguard.services.plain_text import plural
 from lakeguard_sdk.client import local_worker
-from lakeguard_sdk.model.verification import Finding
+from lakeguard_sdk.model.verification import Finding, VerifyReport
 
 
 def checked_head(text: str | None) -> str | None:
@@ -54,13 +59,7 @@ def verify_command(call: Call, replay: bool, head: str | None, data: bool) -> in
     for status and alerts. Exit 0 without findings, else the code of the first kind, from 10.
     """
     with working("verifying") as show_progress:
-        report = verify_embedded(
-            project_of(call),
-            env=call.env,
-            replay=replay,
-            head=head,
-            progress=lambda stage: show_progress(stage, {}),
-        )
+        report = _verified(call, replay, head, lambda stage: show_progress(stage, {}))
         if data:
             show_progress("checking the databases of targets", {})
             found = (*report.findings, *_scanned(call))
@@ -68,6 +67,16 @@ def verify_command(call: Call, replay: bool, head: str | None, data: bool) -> in
     data_of_report = {**report.to_data(), "exit_code": report.exit_code}
     answer(call, data_of_report, verify_lines(report, replayed=replay))
     return report.exit_code
+
+
+def _verified(
+    call: Call, replay: bool, head: str | None, progress: Callable[[str], None]
+) -> VerifyReport:
+    if service_url():
+        return client_of(call).ledger.verify(replay=replay, head=head, progress=progress)
+    return verify_embedded(
+        project_of(call), env=call.env, replay=replay, head=head, progress=progress
+    )
 
 
 # ``lakeguard sync``
@@ -102,6 +111,7 @@ def rebuild_command(call: Call, replace: bool) -> None:
     damaged SQLite file is kept beside the new one. Foreign tables in the same schema are not
     touched. The rebuilt database then owns the lake.
     """
+    require_folder("rebuild", "it fills an empty database, which has no service yet")
     rebuilt = rebuild_embedded(project_of(call), env=call.env, replace=replace, progress=note)
     many, batches = plural(rebuilt.rows, "fact"), plural(rebuilt.batches, "batch", "batches")
     lines = [f"{many} of {batches} restored, and the tables derived from them"]

@@ -8,10 +8,13 @@ import click
 
 from lakeguard.cli.options import Call, shared_options
 from lakeguard.cli.rendering.worker import WorkerPrinter
-from lakeguard.cli.session import project_of, stopping, writing
+from lakeguard.cli.session import (
+    hide_secrets_of,
+    stopping,
+    writing,
+)
 from lakeguard.cli.terminal.progress import note, warn
 from lakeguard.cli.terminal.time_arguments import Seconds
-from lakeguard.settings import Settings, hide_secrets, load_settings
 from lakeguard.worker import (
     Ending,
     TaskRunner,
@@ -83,26 +86,25 @@ def worker_command(
     interrupts them, and other workers take them over. With --drain: exit 1 if an attempt
     failed, 3 if one was blocked, or a task refused, and none failed.
     """
-    settings = load_settings(project_of(call), call.env)
-    options = WorkerOptions(
-        slots=slots,
-        labels=labels,
-        poll_seconds=poll,
-        heartbeat_seconds=settings.dispatch.heartbeat_seconds,
-        grace_seconds=grace,
-        drain=drain,
-    )
     isolate_process()
-    hide_secrets(settings)
+    hide_secrets_of(call)
     with writing(call, wait=not drain) as client:
-        loop = _loop(call, client, settings, options)
+        options = WorkerOptions(
+            slots=slots,
+            labels=labels,
+            poll_seconds=poll,
+            heartbeat_seconds=client.heartbeat_seconds,
+            grace_seconds=grace,
+            drain=drain,
+        )
+        loop = _loop(call, client, options)
         with stopping(loop.stop):
             tally = loop.run()
     return _exit_code(tally) if drain else 0
 
 
-def _loop(call: Call, client: Client, settings: Settings, options: WorkerOptions) -> WorkLoop:
-    builder = local_worker(client.for_worker(), spark_options=settings.spark, progress=warn)
+def _loop(call: Call, client: Client, options: WorkerOptions) -> WorkLoop:
+    builder = local_worker(client.for_worker(), spark_options=client.spark_options, progress=warn)
     runner = TaskRunner(client, builder)
     return WorkLoop(
         dispatch=client.dispatch,

@@ -1,0 +1,93 @@
+"""``lakeguard serve``: the control plane over HTTP."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import click
+
+from lakeguard.cli.commands.operate.dispatcher import dispatching
+from lakeguard.cli.options import Call, shared_options
+from lakeguard.cli.session import client_when_available, project_of, require_folder, stopping
+from lakeguard.cli.terminal.output import answer
+from lakeguard.cli.terminal.progress import note
+from lakeguard.services.dispatcher_loop import DispatcherLoop
+from lakeguard.services.plain_text import escaped
+from lakeguard.settings import load_settings
+
+ACCESS_LOG = "lakeguard.access"
+
+
+@click.command("serve")
+@click.option(
+    "--listen",
+    metavar="HOST:PORT",
+    default="127.0.0.1:8600",
+    show_default=True,
+    help="Where to listen; port 0 picks a free one.",
+)
+@click.option("--dispatch", is_flag=True, help="Also do the work of a dispatcher.")
+@shared_options
+def serve_command(call: Call, listen: str, dispatch: bool) -> None:
+    """Serve the control plane over HTTP, until stopped.
+
+    Everyone who uses this machine may use it, as you; other machines are refused. Clients connect
+    with LAKEGUARD_URL=http://127.0.0.1:8600. Requests that are under way when it is stopped are
+    answered first. One line of JSON per request goes to standard error.
+    """
+    from lakeguard.http.app import create_app
+    from lakeguard.http.listen_address import parse_place
+    from lakeguard.http.listener import listen as bound
+    from lakeguard.http.listener import serving
+    from lakeguard.plane import service_of
+
+    require_folder("serve", "it serves the control plane of that folder")
+    settings = load_settings(project_of(call), call.env)
+    place = parse_place(listen)
+    client = client_when_available(call)
+    service = service_of(client, settings, place)
+    listener = bound(service)
+    client.start()
+    stopped = threading.Event()
+    with ExitStack() as stack:
+        stack.enter_context(_requests_logged())
+        stack.enter_context(stopping(stopped.set))
+        if dispatch:
+            loop = stack.enter_context(dispatching(call, client, settings))
+            stack.enter_context(_in_thread(loop))
+        stack.enter_context(serving(create_app(service), listener))
+        data = {"url": listener.url, "organisation": settings.organisation, "dispatch": dispatch}
+        answer(call, data, [f"serving {escaped(settings.organisation)} at {listener.url}"])
+        sys.stdout.flush()
+        stopped.wait()
+        note("stopping")
+
+
+@contextmanager
+def _in_thread(loop: DispatcherLoop) -> Iterator[None]:
+    thread = threading.Thread(target=loop.run, name="dispatcher", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        loop.stopped.set()
+        thread.join()
+
+
+@contextmanager
+def _requests_logged() -> Iterator[None]:
+    log, handler = logging.getLogger(ACCESS_LOG), logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(logging.NOTSET)
+        log.propagate = True
