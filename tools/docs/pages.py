@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from tools.docs.api_reference import api_reference, published_openapi
 from tools.docs.editor_schema import editor_schema
 from tools.docs.error_codes import error_reference
 from tools.docs.rule_catalogue import macros_reference
@@ -17,9 +18,11 @@ SHIPPED_SCHEMA = "packages/lakeguard/src/lakeguard/registry/definitions.schema.j
 """The wheel holds the schema too: a project keeps the one of its installed version."""
 
 PAGES: dict[str, Callable[[], str]] = {
+    "docs/reference/api.md": api_reference,
     "docs/reference/catalogue.md": macros_reference,
     "docs/reference/definitions.schema.json": editor_schema,
     "docs/reference/errors.md": error_reference,
+    "docs/reference/openapi.json": published_openapi,
     "docs/reference/policies.md": policies_reference,
     "docs/reference/rules.md": rules_reference,
     "docs/reference/schema-changes.md": schema_reference,

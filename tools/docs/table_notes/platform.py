@@ -90,6 +90,21 @@ PLATFORM_NOTES: dict[str, TableNote] = {
         ),
         not_in_lake="It is about people, and everyone who reads the lake may read its ledger.",
     ),
+    "request_keys": TableNote(
+        Family.OURS,
+        "Answers to requests with an Idempotency-Key, for 24 hours.",
+        (
+            Invariant(
+                "A key of a caller stands for one request, which is carried out once.",
+                constraints=("pk_request_keys",),
+                tests=(
+                    "tests/unit/http/test_request_keys.py::test_the_first_answer_is_given_again",
+                    "tests/unit/http/test_request_keys.py::test_a_key_stands_for_one_request",
+                ),
+            ),
+        ),
+        not_in_lake="A key is only good for a repeated request, and expires.",
+    ),
     "dag_versions": TableNote(
         Family.ORCHESTRATION,
         "The graph of datasets with their parents and of jobs with what they follow, under its"

@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from importlib import import_module
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
-from pydantic import BeforeValidator, Field, PlainSerializer, TypeAdapter
+from pydantic import BeforeValidator, Field, PlainSerializer, TypeAdapter, WithJsonSchema
 from pydantic import create_model as make_model
 
 from lakeguard_sdk.api.operation import Operation
@@ -121,11 +121,12 @@ def _on_the_wire(kind: Any) -> Any:
         return Union[tuple(_on_the_wire(part) for part in parts)]  # noqa: UP007 - not static
     if origin in (dict, collections.abc.Mapping) and get_origin(parts[0]) is tuple:
         pair = types.GenericAlias(tuple, parts)
-        pairs = types.GenericAlias(tuple, (pair, ...))
+        pairs: Any = types.GenericAlias(tuple, (pair, ...))
         return Annotated[
             types.GenericAlias(dict, parts),
             BeforeValidator(_pairs, json_schema_input_type=pairs),
-            PlainSerializer(_as_pairs, return_type=pairs),
+            PlainSerializer(_as_pairs),
+            WithJsonSchema(TypeAdapter(pairs).json_schema(), mode="serialization"),
         ]
     return kind
 

@@ -7,7 +7,7 @@ import json
 import uuid
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeVar, get_origin
 from urllib.parse import quote
 
@@ -23,7 +23,8 @@ from lakeguard_sdk.api.port_types import Parameter, Types, callback_types, field
 from lakeguard_sdk.api.problems import error_of, error_of_body
 from lakeguard_sdk.backoff import Backoff
 from lakeguard_sdk.core.frozen_model import FrozenModel
-from lakeguard_sdk.errors import KeyInUse, PageExpired, StateUnavailable
+from lakeguard_sdk.errors import KeyInUse, PageExpired, StateUnavailable, VersionUnreadable
+from lakeguard_sdk.model.history import Remeasured, RemeasurePlan, not_measured
 
 T = TypeVar("T")
 
@@ -179,7 +180,9 @@ class _Call:
             if not waiting:
                 return result.result
             for name, plan in waiting:
-                found[plan.content_hash()] = yield Work(self.callbacks[name], plan)
+                found[plan.content_hash()] = yield Work(
+                    partial(_measured, self.callbacks[name]), plan
+                )
 
     def _ended(self, request: Request) -> Steps[Any]:
         reply = yield from sent(request, self.service)
@@ -199,6 +202,14 @@ class _Call:
             query = (("after", str(seen)), ("wait", str(LONGEST_WAIT)))
             url = OPERATIONS_PATH.format(operation_id=quote(state.operation_id, safe=""))
             reply = yield from sent(Request("GET", url, query), self.service)
+
+
+def _measured(measure: Callable[[RemeasurePlan], Remeasured], plan: RemeasurePlan) -> Remeasured:
+    """A version that cannot be read has no measures, here as there."""
+    try:
+        return measure(plan)
+    except VersionUnreadable as error:
+        return not_measured(plan, str(error))
 
 
 def sent(request: Request, service: str) -> Steps[Reply]:

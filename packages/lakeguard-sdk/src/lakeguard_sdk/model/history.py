@@ -7,7 +7,7 @@ from pydantic import Field
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.core.enums import Outcome, Severity, Verdict
 from lakeguard_sdk.core.frozen_model import FrozenModel, Instant
-from lakeguard_sdk.expressions.measures import Measure, MeasureValue
+from lakeguard_sdk.expressions.measures import Measure, MeasureValue, measure_key
 from lakeguard_sdk.model.evidence import Evidence, StagedFile
 from lakeguard_sdk.model.run import InputPin, RunPlan, SchemaVerdict, TableSnapshot
 from lakeguard_sdk.types.schema import TableSchema
@@ -226,3 +226,9 @@ class Remeasured(FrozenModel):
     table_rows: int
     values: dict[str, MeasureValue]
     unmeasured: dict[str, str] = Field(default_factory=dict)
+
+
+def not_measured(plan: RemeasurePlan, reason: str) -> Remeasured:
+    """None of the measures, for this reason."""
+    lacking = {measure_key(measure): reason for measure in plan.measures}
+    return Remeasured(rows=plan.rows, table_rows=0, values={}, unmeasured=lacking)

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, ValidationError, ValidationInfo
 
 from lakeguard_sdk.core.enums import (
     Deletes,
@@ -78,8 +78,18 @@ class Load(FrozenModel):
     partition_by: tuple[str, ...] = ()
 
 
-def _load(value: Any) -> Any:
-    return {"type": value} if isinstance(value, str) else value
+def _load(value: Any, info: ValidationInfo) -> Any:
+    """A type stands for a load of it. Validated here if it comes from JSON: what a function returns
+    has arrays no more, and a strict validation would refuse its lists."""
+    given = {"type": value} if isinstance(value, str) else value
+    if info.mode != "json" or not isinstance(given, dict):
+        return given
+    try:
+        return Load.model_validate(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ValueError(f"{where}: {first['msg']}" if where else first["msg"]) from None
 
 
 LoadField = Annotated[Load, BeforeValidator(_load)]

@@ -19,6 +19,7 @@ from lakeguard.http.inbox import PATHS, Inbox
 from lakeguard.http.inbox import Request as Received
 from lakeguard.http.long_operations import LongOperations
 from lakeguard.http.middleware import MOST_AT_ONCE, PATIENCE_SECONDS, Guard
+from lakeguard.http.openapi import OPENAPI_PATH, openapi_document
 from lakeguard.http.request_values import read_query
 from lakeguard.http.responses import JSON, Answer, Declined, answer_to, problem_of
 from lakeguard.http.service import Service
@@ -116,6 +117,11 @@ def _add_api(app: FastAPI, service: Service, long: LongOperations) -> None:
         )
         return Response(found.model_dump_json(), media_type=JSON)
 
+    async def described(request: Request) -> Response:
+        request.state.operation = "openapi"
+        return JSONResponse(await run_in_threadpool(openapi_document))
+
+    routes.append(Route(OPENAPI_PATH, described, methods=["GET"]))
     routes.append(Route(OPERATIONS_PATH, state, methods=["GET"]))
     routes.append(Route(f"{PREFIX}/service", info, methods=["GET"]))
     app.router.routes.extend(routes)

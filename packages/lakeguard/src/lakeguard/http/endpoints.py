@@ -25,8 +25,7 @@ from lakeguard_sdk.api.operations import operations_by_name
 from lakeguard_sdk.api.port_types import Types, callback_types, types_of
 from lakeguard_sdk.core.canonical_json import content_hash, hash_bytes
 from lakeguard_sdk.errors import DefinitionsChanged, LakeGuardError
-from lakeguard_sdk.expressions.measures import measure_key
-from lakeguard_sdk.model.history import NOT_MEASURED, Remeasured, RemeasurePlan
+from lakeguard_sdk.model.history import NOT_MEASURED, Remeasured, RemeasurePlan, not_measured
 
 IDEMPOTENCY_KEY = "idempotency-key"
 _LONGEST_KEY = 200
@@ -193,8 +192,7 @@ class _Measured:
         if found is not None:
             return found
         self.wanted.append(plan)
-        lacking = {measure_key(measure): NOT_MEASURED for measure in plan.measures}
-        return Remeasured(rows=plan.rows, table_rows=0, values={}, unmeasured=lacking)
+        return not_measured(plan, NOT_MEASURED)
 
 
 # Lists.

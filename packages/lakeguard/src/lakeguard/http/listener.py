@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from lakeguard.http.listen_address import Place
 from lakeguard.http.middleware import PATIENCE_SECONDS
@@ -70,8 +70,8 @@ def _patient_protocol(seconds: float) -> type[H11Protocol]:
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
-            answering = self.cycle is not None and not self.cycle.response_complete
-            if answering:
+            cycle: RequestResponseCycle | None = self.cycle
+            if cycle is not None and not cycle.response_complete:
                 self._stop()
             elif self._timer is None:
                 self._wait()
