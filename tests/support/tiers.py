@@ -182,11 +182,26 @@ LONG_TESTS = frozenset(
 )
 """Single ones, of files whose other tests ``make test`` runs."""
 
+SERVED = frozenset(
+    {
+        "test_a_waiver_names_its_failure_and_ends_with_it",
+        "test_addresses_resolve_to_exact_commits",
+        "test_an_attempt_that_is_over_is_fenced",
+        "test_decisions_replay_byte_for_byte",
+        "test_rows_are_given_back",
+        "test_the_same_completion_again_has_the_same_bytes",
+        "test_what_is_not_registered_does_not_exist",
+        "test_what_was_applied_can_be_asked_for",
+    }
+)
+"""Tests of the suites in ``tests/service`` that ``make test`` runs, too; there it runs all of them
+without a service."""
+
 _FIRST_SPARK = ("spark/gate/", "spark/runtime/", "property/")
 """Files of the first of two workers with a JVM; the other one has about as much to do."""
 
 _ORDER = ("e2e", "soak", "faults", "process", "postgres", "property", "migration", "workspace",
-          "contract", "cli", "docs", "unit")  # fmt: skip
+          "service", "contract", "cli", "docs", "unit")  # fmt: skip
 """Long tests start first, so that both workers end at about the same time."""
 
 
@@ -227,6 +242,8 @@ def _waits(item: pytest.Item, path: str) -> bool:
         return True
     if path.startswith("spark/"):
         return not _is_smoke(item)
+    if path.startswith("service/suites/"):
+        return _function(item) not in SERVED
     if path.startswith(_TWO_DATABASES) and path not in BOTH_DATABASES:
         return "postgresql" in _parameters(item)
     return False

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lakeguard_sdk import connect
-from lakeguard_sdk.errors import UnknownPlane
+from lakeguard_sdk.errors import StateUnavailable
 from lakeguard_sdk.model.run import RunResult, RunTicket
 from tests.support.lakes.published_by_hand import run_by_hand
 from tests.support.projects.projects import numbers_project
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("each_state")
 
 
 def test_an_address_that_nobody_serves_is_refused() -> None:
-    with pytest.raises(UnknownPlane):
+    with pytest.raises(StateUnavailable):
         connect("http://127.0.0.1:1")
 
 

@@ -7,7 +7,7 @@ import collections.abc
 import inspect
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, cached_property
@@ -102,11 +102,17 @@ _names_of = cache(_resolved)
 
 
 def _pairs(value: Any) -> Any:
-    return dict(value) if isinstance(value, list | tuple) else value
+    if not isinstance(value, list | tuple):
+        return value
+    return {tuple(key): item for key, item in value}
 
 
 def _as_pairs(value: Mapping[Any, Any]) -> tuple[tuple[Any, Any], ...]:
     return tuple(value.items())
+
+
+def _sorted(value: Iterable[Any]) -> list[Any]:
+    return sorted(value)
 
 
 def _on_the_wire(kind: Any) -> Any:
@@ -119,6 +125,11 @@ def _on_the_wire(kind: Any) -> Any:
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
         return Union[tuple(_on_the_wire(part) for part in parts)]  # noqa: UP007 - not static
+    if origin is collections.abc.Set:  # of any class, also a view of the keys of a mapping
+        members: Any = types.GenericAlias(list, parts)
+        schema = {**TypeAdapter(members).json_schema(), "uniqueItems": True}
+        shown = WithJsonSchema(schema, mode="serialization")
+        return Annotated[types.GenericAlias(frozenset, parts), PlainSerializer(_sorted), shown]
     if origin in (dict, collections.abc.Mapping) and get_origin(parts[0]) is tuple:
         pair = types.GenericAlias(tuple, parts)
         pairs: Any = types.GenericAlias(tuple, (pair, ...))

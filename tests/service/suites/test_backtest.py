@@ -1,0 +1,1 @@
+from tests.contract.insight.test_backtest import *  # noqa: F403 - the same suite
