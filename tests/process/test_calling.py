@@ -14,6 +14,7 @@ from lakeguard.cli import command_registry, errors, main
 from lakeguard.cli.command_registry import COMMANDS
 from lakeguard.cli.commands.operate.ledger import checked_head
 from lakeguard_sdk.errors import NotRegistered, RollbackBlocked, TableBusy
+from tests.support.projects.projects import numbers_project
 from tests.support.projects.shell import Shell
 
 
@@ -188,3 +189,18 @@ def test_a_head_that_is_none_is_a_wrong_call() -> None:
     with pytest.raises(click.BadParameter):
         checked_head("zzz")
     assert checked_head("sha256:" + "0" * 64) == "sha256:" + "0" * 64
+
+
+def test_a_command_on_a_folder_loads_no_web_framework(tmp_path: Path) -> None:
+    numbers_project(tmp_path)
+    script = (
+        "import sys; from lakeguard.cli.main import call;"
+        "call(['status', '--project', sys.argv[1]]);"
+        "print([name for name in sys.modules if name.startswith(('fastapi', 'starlette', 'uvicorn',"
+        " 'prometheus_client', 'lakeguard.http', 'lakeguard_sdk.api'))])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert "bronze.numbers" in done.stdout
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -90,3 +90,18 @@ def test_without_users_other_machines_are_refused(app: AskedApp) -> None:
     everywhere = replace(app.service, place=parse_place("0.0.0.0:0"))
     with pytest.raises(ListenerOpen):
         listen(everywhere)
+
+
+def test_figures_are_shown_without_values(app: AskedApp) -> None:
+    app.send("GET", "/metrics")
+    app.post("/datasets/bronze.numbers/tasks", {"triggered_by": "x"})
+    app.get("/datasets?page_size=hidden")
+    text = app.send("GET", "/metrics").text
+    counted = 'lakeguard_requests_total{operation="operations.submit",status="200"}'
+    assert counted in text
+    assert 'lakeguard_requests_total{operation="reader.datasets",status="422"} 1.0' in text
+    assert 'lakeguard_quarantined_rows{dataset="bronze.numbers"} 0.0' in text
+    assert 'lakeguard_tasks{state="queued"} ' in text
+    assert "lakeguard_outbox_rows " in text
+    assert "hidden" not in text
+    assert app.send("GET", "/metrics", Authorization="Bearer guess").status_code == 401

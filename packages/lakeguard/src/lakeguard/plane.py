@@ -111,6 +111,7 @@ def service_of(
     from lakeguard.http.authenticate import LocalAuthenticator, Principal
     from lakeguard.http.service import Service
     from lakeguard.services.request_keys import RequestKeys
+    from lakeguard.services.service_figures import FigureSource
 
     def client_for(principal: Principal) -> Client:
         if principal.ticket is None:
@@ -128,6 +129,7 @@ def service_of(
         place=place,
         inbox_secret=None if secret is None else secret.resolve,
         has_api=has_api,
+        figures=FigureSource(state, client.reader) if has_api else None,
     )
 
 

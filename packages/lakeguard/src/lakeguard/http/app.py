@@ -18,6 +18,7 @@ from lakeguard.http.endpoints import endpoint, principal_of
 from lakeguard.http.inbox import PATHS, Inbox
 from lakeguard.http.inbox import Request as Received
 from lakeguard.http.long_operations import LongOperations
+from lakeguard.http.metrics import CONTENT_TYPE, ServiceMetrics
 from lakeguard.http.middleware import MOST_AT_ONCE, PATIENCE_SECONDS, Guard
 from lakeguard.http.openapi import OPENAPI_PATH, openapi_document
 from lakeguard.http.request_values import read_query
@@ -48,18 +49,30 @@ def create_app(
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan)
     app.router.redirect_slashes = False
     is_local = service.has_api and service.authenticate.is_local
+    metrics = ServiceMetrics(service.figures) if service.has_api else None
     app.add_middleware(
         Guard,
         is_local=is_local,
+        figures=metrics,
         patience_seconds=patience_seconds,
         most_at_once=most_at_once,
     )
     app.add_exception_handler(HTTPException, _not_found)
     _add_inbox(app, service)
     _add_health(app, service)
-    if service.has_api:
+    if metrics is not None:
         _add_api(app, service, long)
+        _add_metrics(app, service, metrics)
     return app
+
+
+def _add_metrics(app: FastAPI, service: Service, metrics: ServiceMetrics) -> None:
+    async def measured(request: Request) -> Response:
+        request.state.operation = "metrics"
+        await principal_of(service, request)
+        return Response(await run_in_threadpool(metrics.text), media_type=CONTENT_TYPE)
+
+    app.router.routes.append(Route("/metrics", measured, methods=["GET"]))
 
 
 def _add_inbox(app: FastAPI, service: Service) -> None:

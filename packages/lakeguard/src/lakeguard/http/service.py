@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from lakeguard.http.authenticate import Authenticator, Principal
 from lakeguard.http.listen_address import Place
 from lakeguard.services.request_keys import RequestKeys
+from lakeguard.services.service_figures import ServiceFigures
 from lakeguard_sdk.client import Client
 
 
@@ -25,4 +26,5 @@ class Service:
     """Signing secret of events; None: events are accepted from this machine only."""
     has_api: bool = True
     """Without it, tasks report and events arrive, and nothing else is answered."""
-    figures: Callable[[], Mapping[str, object]] | None = None
+    figures: Callable[[], ServiceFigures] | None = None
+    """Read at each scrape."""

@@ -1,0 +1,99 @@
+"""Figures of one organisation for a monitoring system, read when it asks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import Lock
+
+from sqlalchemy import func, select
+
+from lakeguard.state.organisation import OrganisationState
+from lakeguard.state.schema import outbox, run_history, tasks
+from lakeguard.state.transaction import Transaction
+from lakeguard_sdk.core.enums import TaskState
+from lakeguard_sdk.ports import Reader
+
+UNDER_WAY = (TaskState.QUEUED, TaskState.RUNNING)
+
+
+@dataclass(frozen=True)
+class ServiceFigures:
+    """Ages are in seconds; 0 if there is nothing."""
+
+    runs: dict[str, int]
+    """Runs that ended since the process began to count, by status."""
+    tasks: dict[str, int]
+    queue_age: float
+    outbox_rows: int
+    outbox_age: float
+    quarantined: dict[str, int]
+    """Rows that wait, by dataset."""
+    published_age: dict[str, float]
+    """Since the version that readers see was published, by dataset."""
+
+
+@dataclass
+class FigureSource:
+    """Counts runs from where it stands, so that no scrape reads all of them."""
+
+    state: OrganisationState
+    reader: Reader
+    _runs: Counter[str] = field(default_factory=Counter)
+    _counted: int | None = None
+    _lock: Lock = field(default_factory=Lock)
+
+    def __call__(self) -> ServiceFigures:
+        with self._lock, self.state.read() as tx:
+            now = tx.now()
+            self._count_runs(tx)
+            counts, queue_age = _tasks(tx, now)
+            rows, first = tx.execute(
+                select(func.count(), func.min(outbox.c.created_at)).where(
+                    outbox.c.org_id == tx.org_id
+                )
+            ).one()
+            runs = dict(self._runs)
+        status = self.reader.status()
+        return ServiceFigures(
+            runs=runs,
+            tasks=counts,
+            queue_age=queue_age,
+            outbox_rows=rows,
+            outbox_age=_age(first, now),
+            quarantined={str(row.dataset.dataset_name): row.quarantined for row in status},
+            published_age={
+                str(row.dataset.dataset_name): _age(row.published_at, now)
+                for row in status
+                if row.published_at is not None
+            },
+        )
+
+    def _count_runs(self, tx: Transaction) -> None:
+        known = run_history.c
+        of_us = known.org_id == tx.org_id
+        last = tx.scalar(select(func.max(known.ordinal)).where(of_us)) or 0
+        if self._counted is not None and last > self._counted:
+            new = select(known.status, func.count()).where(
+                of_us, known.ordinal > self._counted, known.ordinal <= last
+            )
+            for status, count in tx.execute(new.group_by(known.status)):
+                self._runs[status] += count
+        self._counted = last
+
+
+def _tasks(tx: Transaction, now: datetime) -> tuple[dict[str, int], float]:
+    known = tasks.c
+    asked = select(known.state, func.count(), func.min(known.created_at)).where(
+        known.org_id == tx.org_id, known.state.in_([state.value for state in UNDER_WAY])
+    )
+    found = {
+        state: (count, first) for state, count, first in tx.execute(asked.group_by(known.state))
+    }
+    counts = {state.value: found.get(state.value, (0, None))[0] for state in UNDER_WAY}
+    return counts, _age(found.get(TaskState.QUEUED.value, (0, None))[1], now)
+
+
+def _age(moment: datetime | None, now: datetime) -> float:
+    return 0.0 if moment is None else max(0.0, (now - moment).total_seconds())
