@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import Column, Table, UniqueConstraint
 
+from lakeguard.relay.owner import IDENTITY_FOLDER
 from lakeguard.relay.tables import (
     BATCH,
     BY_RUN,
@@ -13,6 +14,7 @@ from lakeguard.relay.tables import (
     CURRENT,
     LATER,
     ORDINAL,
+    PROTECTED,
     LedgerTable,
     fact_tables,
 )
@@ -147,7 +149,8 @@ def _ledger(name: str, note: TableNote) -> str:
     if name not in fact_tables():
         return f"not there. {note.not_in_lake}"
     changing = ", without the columns that change" if name in MUTABLE_COLUMNS else ""
-    return f"row by row{changing}."
+    where = f" below `{IDENTITY_FOLDER}`" if name in PROTECTED else ""
+    return f"row by row{where}{changing}."
 
 
 def _invariant(each: Invariant) -> str:

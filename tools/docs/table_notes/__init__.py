@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tools.docs.table_notes.data import INGESTION_NOTES, QUARANTINE_NOTES
 from tools.docs.table_notes.definitions import CONTROL_NOTES, DEFINITION_NOTES
+from tools.docs.table_notes.identity import IDENTITY_NOTES
 from tools.docs.table_notes.note import Family, Invariant, TableNote
 from tools.docs.table_notes.orchestration import DISPATCH_NOTES, NOTIFICATION_NOTES
 from tools.docs.table_notes.platform import PLATFORM_NOTES, PROMOTION_NOTES
@@ -18,6 +19,7 @@ NOTES: dict[str, TableNote] = {
     **CONTROL_NOTES,
     **INGESTION_NOTES,
     **PLATFORM_NOTES,
+    **IDENTITY_NOTES,
     **WAIVER_NOTES,
     **SAMPLE_NOTES,
     **QUARANTINE_NOTES,

@@ -80,7 +80,9 @@ PLATFORM_NOTES: dict[str, TableNote] = {
     ),
     "users": TableNote(
         Family.ORCHESTRATION,
-        "Whoever acted, and in which role.",
+        "Whoever acted, or signed in. `role` says how the user came to be there: `operator` by a"
+        " command on the folder, `member` by a token of the issuer or by `user create`; what a user"
+        " may do is in `role_grants`.",
         (
             Invariant(
                 "A name is there once per organisation.",
@@ -88,7 +90,6 @@ PLATFORM_NOTES: dict[str, TableNote] = {
                 tests=(f"{_PEOPLE}::test_whoever_acts_is_a_user_from_then_on",),
             ),
         ),
-        not_in_lake="It is about people, and everyone who reads the lake may read its ledger.",
     ),
     "request_keys": TableNote(
         Family.OURS,

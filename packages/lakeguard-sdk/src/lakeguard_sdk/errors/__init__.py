@@ -13,7 +13,8 @@ LakeGuardError
 │   │     OtherTable LG-1205, NothingToApprove LG-1206, NotApprovable LG-1207,
 │   │     NothingSelected LG-1208, NoDecision LG-1209, NothingApplied LG-1210,
 │   │     NotInDraft LG-1220, NothingDrafted LG-1221, NotComparable LG-1222,
-│   │     BadUserName LG-1681
+│   │     BadUserName LG-1681, BadNamespace LG-1682, UnknownUser LG-1683, UnknownGrant LG-1684,
+│   │     UnknownServiceToken LG-1685, ServiceTokenInvalid LG-1686, UnknownOrganisation LG-1687
 │   ├── definitions
 │   │     InvalidDefinitions LG-2000, NotYaml LG-2001, UnknownKey LG-2002, MissingKey LG-2003,
 │   │     WrongValue LG-2004, DuplicateKey LG-2005, DuplicateDefinition LG-2006,
@@ -102,7 +103,8 @@ LakeGuardError
           StateLocked LG-6007*, StateFull LG-6008*, StateReadOnly LG-6009, StateDamaged LG-6010,
           StateNotMigrated LG-6011, OrganisationsNotSeparated LG-6012, AuditKeyUnusable LG-6013,
           LakeOwned LG-6101, StateOlder LG-6102, StateForked LG-6103, LedgerUnreadable LG-6104,
-          LedgerMissing LG-6105, RebuildRefused LG-6106, LedgerOlder LG-6107, LedgerOrphaned LG-6108
+          LedgerMissing LG-6105, RebuildRefused LG-6106, LedgerOlder LG-6107,
+          LedgerOrphaned LG-6108, IssuerUnavailable LG-6201*
 """
 
 # ruff: isort: skip_file
@@ -124,6 +126,7 @@ from lakeguard_sdk.errors.commands import (
     AuditHeadRefused as AuditHeadRefused,
     BadAddress as BadAddress,
     BadName as BadName,
+    BadNamespace as BadNamespace,
     BadUserName as BadUserName,
     BuiltByProgram as BuiltByProgram,
     MaintenanceRefused as MaintenanceRefused,
@@ -140,11 +143,16 @@ from lakeguard_sdk.errors.commands import (
     NothingApplied as NothingApplied,
     NothingSelected as NothingSelected,
     NothingToApprove as NothingToApprove,
+    ServiceTokenInvalid as ServiceTokenInvalid,
     SecretStoreMissing as SecretStoreMissing,
     SourceNotInspectable as SourceNotInspectable,
     OtherTable as OtherTable,
     SettingsError as SettingsError,
+    UnknownGrant as UnknownGrant,
+    UnknownOrganisation as UnknownOrganisation,
     UnknownPlane as UnknownPlane,
+    UnknownServiceToken as UnknownServiceToken,
+    UnknownUser as UnknownUser,
     UnknownRun as UnknownRun,
     UnknownVersion as UnknownVersion,
 )
@@ -256,6 +264,7 @@ from lakeguard_sdk.errors.engine import (
 )
 from lakeguard_sdk.errors.state import (
     AuditKeyUnusable as AuditKeyUnusable,
+    IssuerUnavailable as IssuerUnavailable,
     LakeOwned as LakeOwned,
     LedgerMissing as LedgerMissing,
     LedgerOlder as LedgerOlder,

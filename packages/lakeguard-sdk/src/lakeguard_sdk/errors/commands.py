@@ -241,3 +241,54 @@ class NotAdoptable(Refused):
     code = "LG-3005"
     what = "cannot adopt {location}: {reason}"
     next_command = "{way_out}"
+
+
+# Identity.
+
+
+class BadNamespace(UsageError):
+    """Leave it out for everything, or write a domain, a layer or a dataset."""
+
+    code = "LG-1682"
+    what = "{namespace!r} is neither domain:NAME, nor a layer, nor a dataset"
+    next_command = "lakeguard role grant USER viewer --on gold"
+
+
+class UnknownUser(UsageError):
+    """List the users of the organisation."""
+
+    code = "LG-1683"
+    what = "there is no user {user!r}"
+    next_command = "lakeguard user list"
+
+
+class UnknownGrant(UsageError):
+    """List the grants of the organisation; a revoked one cannot be revoked again."""
+
+    code = "LG-1684"
+    what = "there is no grant {grant!r} that holds"
+    next_command = "lakeguard role list"
+
+
+class UnknownServiceToken(UsageError):
+    """List the service tokens; a revoked one is made again under another name."""
+
+    code = "LG-1685"
+    what = "there is no service token {token!r} that holds"
+    next_command = "lakeguard token list"
+
+
+class ServiceTokenInvalid(UsageError):
+    """Give a token a name of its own, actions, and an expiry in the future."""
+
+    code = "LG-1686"
+    what = "service token {token!r}: {problem}"
+    next_command = "lakeguard token create NAME --allow read"
+
+
+class UnknownOrganisation(UsageError):
+    """List the organisations."""
+
+    code = "LG-1687"
+    what = "there is no organisation {organisation!r}"
+    next_command = "lakeguard org list"

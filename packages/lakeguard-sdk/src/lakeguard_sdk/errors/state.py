@@ -192,3 +192,13 @@ class LedgerOrphaned(StateError):
     code = "LG-6108"
     what = "{location} contains a ledger without plane.json"
     next_command = "lakeguard rebuild"
+
+
+class IssuerUnavailable(StateError):
+    """Wait until the issuer of user tokens answers, or correct its address. Service tokens and
+    keys that are known already work meanwhile."""
+
+    code = "LG-6201"
+    retryable = True
+    what = "the keys of {issuer} could not be fetched: {reason}"
+    next_command = "lakeguard doctor"

@@ -1,4 +1,4 @@
-"""Users are created on first use."""
+"""Users are created on first use, by an act, a sign-in or an admin."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import hashlib
 
 from sqlalchemy import select
 
-from lakeguard.state.bulk_writes import insert_into
+from lakeguard.state import outbox
 from lakeguard.state.schema import users
 from lakeguard.state.transaction import Transaction
-from lakeguard_sdk.errors import BadUserName
+from lakeguard_sdk.errors import BadUserName, UnknownUser
 
 OPERATOR = "operator"
-"""The default role."""
+"""Origin of a user who called a command on the folder."""
+MEMBER = "member"
+"""Origin of a user who signed in, or whom an admin created."""
 LONGEST_NAME = 128
 
 
-def known_user(tx: Transaction, name: str) -> str:
+def known_user(tx: Transaction, name: str, origin: str = OPERATOR) -> str:
     """The user's id, created if missing; safe under concurrency."""
     at = tx.now()
     checked = check_user_name(name)
@@ -25,10 +27,19 @@ def known_user(tx: Transaction, name: str) -> str:
         "user_id": user_id,
         "org_id": tx.org_id,
         "user_name": checked,
-        "role": OPERATOR,
+        "role": origin,
         "created_at": at,
     }
-    tx.execute(insert_into(tx, users).values(**row).on_conflict_do_nothing())
+    outbox.record_once(tx, users, row, at)
+    return user_id
+
+
+def find_user(tx: Transaction, name: str) -> str:
+    """The id of a user who exists."""
+    user_id = _user_id(tx.org_id, name)
+    found = select(users.c.user_id).where(users.c.org_id == tx.org_id, users.c.user_id == user_id)
+    if tx.scalar(found) is None:
+        raise UnknownUser(user=name[:LONGEST_NAME])
     return user_id
 
 
@@ -38,11 +49,21 @@ def user_names(tx: Transaction) -> list[str]:
     return list(tx.scalars(query.order_by(users.c.user_name)))
 
 
+PROGRAMS = ("token:", "task:")
+"""How the names of service tokens and tasks begin; no user has such a name."""
+
+
+def is_program(name: str) -> bool:
+    return name.startswith(PROGRAMS)
+
+
 def check_user_name(name: str) -> str:
     if not 1 <= len(name) <= LONGEST_NAME:
         raise BadUserName(name=name[:40], problem=f"it has 1 to {LONGEST_NAME} characters")
     if not name.isprintable() or name != name.strip():
         raise BadUserName(name=name[:40], problem="it has characters that nobody sees")
+    if is_program(name):
+        raise BadUserName(name=name[:40], problem="only tokens and tasks have such a name")
     return name
 
 

@@ -10,12 +10,14 @@ from sqlalchemy import ColumnElement
 
 from lakeguard.relay.ended_runs import ended_by
 from lakeguard.relay.ledger_table import LedgerFiles
+from lakeguard.relay.owner import protect, protected_root
 from lakeguard.relay.rows import PlainRow, arrow_schema, payload_maker, state_rows, to_arrow
 from lakeguard.relay.stamp import Link, OutboxRow
 from lakeguard.relay.tables import (
     BY_RUN,
     CURRENT,
     EXECUTIONS,
+    PROTECTED,
     LedgerTable,
     chain_table,
     derived_tables,
@@ -48,11 +50,14 @@ class Ledger:
         self.threads = threads
 
     def files(self, table: LedgerTable) -> LedgerFiles:
-        return LedgerFiles(join(self.root, table.name), arrow_schema(table))
+        root = protected_root(self.root) if table.name in PROTECTED else self.root
+        return LedgerFiles(join(root, table.name), arrow_schema(table))
 
     def create_tables(self, known: Collection[str]) -> list[str]:
         """Create missing tables, empty; return their names."""
         new = {name: table for name, table in ledger_tables().items() if name not in known}
+        if not PROTECTED.isdisjoint(new):
+            protect(self.root)
         self._side_by_side([self.files(table).ensure for table in new.values()])
         return list(new)
 

@@ -15,7 +15,10 @@ from lakeguard_sdk.model.delta_log import log_file
 from lakeguard_sdk.storage.storage import is_remote, join, local_path, storage_for
 
 LEDGER_FOLDER = "_lakeguard"
+IDENTITY_FOLDER = "_identity"
+"""Below the root of a ledger: what is about people."""
 OWNER_FILE = "plane.json"
+_OF_OTHERS = 0o007
 _LONGEST_WRITE = timedelta(hours=1)
 """A copy that is older was left by a process that died."""
 
@@ -34,6 +37,24 @@ class Ownership(FrozenModel):
 
 def ledger_root(lake: str, org_id: str) -> str:
     return join(lake, LEDGER_FOLDER, org_id)
+
+
+def protected_root(root: str) -> str:
+    """Where the ledger keeps what is about people. On a file system others than owner and group
+    have no access; in an object store, policies on this prefix say who has."""
+    return join(root, IDENTITY_FOLDER)
+
+
+def protect(root: str) -> None:
+    """Create the folder of ``protected_root``, closed to others."""
+    place = protected_root(root)
+    if is_remote(place):
+        return
+    folder = Path(local_path(place))
+    folder.mkdir(parents=True, exist_ok=True)
+    mode = folder.stat().st_mode
+    if mode & _OF_OTHERS:
+        folder.chmod(mode & ~_OF_OTHERS)
 
 
 def holds_ledger(root: str) -> bool:

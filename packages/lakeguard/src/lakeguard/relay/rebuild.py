@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Table, delete, func, select, text
+from sqlalchemy import Table, and_, delete, func, select, text
 
 from lakeguard.registry.search_entries import rewrite_search_entries
 from lakeguard.relay import owner as owners
@@ -33,7 +34,7 @@ from lakeguard.relay.tables import (
 )
 from lakeguard.state.append_only_triggers import missing_guards
 from lakeguard.state.organisation import OrganisationState
-from lakeguard.state.schema import metadata, outbox
+from lakeguard.state.schema import access_revocations, metadata, outbox, service_tokens
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskState
 from lakeguard_sdk.errors import LedgerUnreadable, RebuildRefused, StateError
@@ -152,6 +153,7 @@ class Rebuild:
             dropped = self._drop_unfinished(ledger, recorded.values(), last) if ahead > last else 0
             if ahead > last:
                 links.append(self._bridge(tx, ledger, links, ahead + 1))
+            self._name_tokens(tx)
             head = links[-1].head if links else GENESIS
             state_id = give_identity(tx, tx.now())
             batch = links[-1].batch if links else 0
@@ -224,6 +226,16 @@ class Rebuild:
                 loaded[table.name] = []
         return count
 
+    def _name_tokens(self, tx: Transaction) -> None:
+        """The ledger has no secrets: each service token that holds needs a new one."""
+        table, gone = service_tokens.c, access_revocations.c
+        over = and_(gone.org_id == table.org_id, gone.revoked_id == table.token_id)
+        held = select(table.token_name).outerjoin(access_revocations, over)
+        names = held.where(table.org_id == tx.org_id, gone.revoked_id.is_(None))
+        for name in tx.scalars(names.order_by(table.token_name)):
+            command = shlex.join(["lakeguard", "token", "rotate", name])
+            self.progress(f"the service token {name} has no secret any more: {command}")
+
     def _drop_unfinished(self, ledger: Ledger, tables: Iterable[LedgerTable], last: int) -> int:
         """Delete rows of a batch whose link was never written."""
         dropped = 0
@@ -270,8 +282,6 @@ def _check_rows(links: Iterable[Link], recount: Recount, root: str) -> None:
 
 # Bulk loads into and deletes from append-only tables: only a rebuild may do this.
 
-_PEOPLE = "users"
-
 
 def _fill(tx: Transaction, table: Table, columns: Sequence[str], rows: Sequence[PlainRow]) -> None:
     """Insert rows unchanged."""
@@ -288,9 +298,8 @@ def _fill(tx: Transaction, table: Table, columns: Sequence[str], rows: Sequence[
 
 
 def _forget(tx: Transaction) -> None:
-    """Delete all rows of an organisation, except its users; foreign tables are left alone."""
-    tables = [table for table in metadata.sorted_tables if table.name != _PEOPLE]
-    for table in reversed(tables):
+    """Delete all rows of an organisation; foreign tables are left alone."""
+    for table in reversed(metadata.sorted_tables):
         _unguard(tx, table)
         tx.execute(delete(table).where(table.c.org_id == tx.org_id))
     for statement in missing_guards(tx.connection).values():

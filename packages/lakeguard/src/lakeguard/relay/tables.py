@@ -21,7 +21,7 @@ PRIVATE = frozenset(
         "outbox",
         "relay_cursors",
         "plane_identity",
-        "users",
+        "service_token_secrets",
         "request_keys",
         "job_schedules",
         "trigger_cursors",
@@ -30,8 +30,20 @@ PRIVATE = frozenset(
         CHAIN,
     }
 )
-"""Not mirrored row by row: relay tables, users, cursors, keys of requests, reports of streams, the
-search index. The chain is written with its batch."""
+"""Not mirrored row by row: relay tables, hashes of secrets, cursors, keys of requests, reports of
+streams, the search index. The chain is written with its batch."""
+
+PROTECTED = frozenset(
+    {
+        "users",
+        "identity_states",
+        "role_grants",
+        "service_tokens",
+        "access_revocations",
+        "access_log",
+    }
+)
+"""Mirrored below a root of their own, which not everyone who reads the ledger may read."""
 
 CURRENT: dict[str, tuple[str, ...]] = {
     "dataset_registry": ("dataset_registry_revisions",),

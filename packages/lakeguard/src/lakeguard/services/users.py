@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
-from lakeguard.access.users import known_user
+from lakeguard.access.users import is_program, known_user
 from lakeguard.promotion.context import PlaneContext
 from lakeguard.state.database import Database
 
@@ -40,7 +40,7 @@ def records_actor(
 
 def _record(context: PlaneContext) -> None:
     known, actor = _recorded.setdefault(context.database, set()), (context.org_id, context.actor)
-    if actor in known:
+    if actor in known or is_program(context.actor):
         return
     with context.write() as tx:
         known_user(tx, tx.actor)

@@ -22,6 +22,14 @@ from lakeguard.state.tables.definitions import (
     schema_compatibility_rules_revisions,
     source_systems_revisions,
 )
+from lakeguard.state.tables.identity import (
+    access_log,
+    access_revocations,
+    identity_states,
+    role_grants,
+    service_token_secrets,
+    service_tokens,
+)
 from lakeguard.state.tables.ledger import (
     data_versions,
     dataset_pointers,
@@ -113,6 +121,8 @@ from lakeguard.state.views.views import (
 )
 
 __all__ = [
+    "access_log",
+    "access_revocations",
     "audit_chain",
     "column_lineage",
     "dag_activations",
@@ -130,6 +140,7 @@ __all__ = [
     "dq_rule_catalog_revisions",
     "given_values",
     "governed_tables",
+    "identity_states",
     "intent_outcomes",
     "intents",
     "invalidation_ends",
@@ -175,6 +186,7 @@ __all__ = [
     "registry_applies",
     "relay_cursors",
     "request_keys",
+    "role_grants",
     "rule_samples",
     "run_audit",
     "run_history",
@@ -185,6 +197,8 @@ __all__ = [
     "schema_compatibility_rules_revisions",
     "schema_history",
     "source_files",
+    "service_token_secrets",
+    "service_tokens",
     "source_object_columns",
     "source_objects",
     "source_systems",

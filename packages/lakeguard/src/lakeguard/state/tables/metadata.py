@@ -31,6 +31,7 @@ MUTABLE_COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "job_schedules": ("definition_hash", "next_at", "last_at", "applied"),
     "trigger_cursors": ("position",),
+    "service_token_secrets": ("ends_at", "last_used_at"),
     "stream_reports": ("state", "reported_at", "process", "progress", "error"),
     "outbox": ("batch",),
     "relay_cursors": ("batch",),
