@@ -16,7 +16,7 @@ _KNOWN = re.compile(
     | \bdapi[0-9a-f]{32}\b
     | \bAIza[\w-]{35}
     | \beyJ[\w-]{10,}\.[\w-]{10,}                       # JSON web tokens
-    | \blgt1_[\w-]{20,}                                # tokens of tasks
+    | \blg[ts]1_[\w.-]{20,}                            # tokens of tasks and services
     | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY
     | ://[^\s/:@]*:[^\s/@]+@                            # user:password@host
     """,

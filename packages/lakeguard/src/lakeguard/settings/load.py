@@ -41,6 +41,7 @@ from lakeguard.settings.settings import (
     DispatchSettings,
     EventChannel,
     FileCheck,
+    IdentitySettings,
     InboxSettings,
     MaintenanceSettings,
     OutboundSettings,
@@ -65,7 +66,7 @@ TOP_KEYS = ("default_env", "env", "alerts", "events", "inbox")
 ENV_KEYS = (
     "lake", "database", "schema", "password", "owner", "owner_password", "organisation", "spark",
     "maintenance", "alerts", "events", "dispatch", "inbox", "check_files", "secrets", "storage",
-    "outbound", "audit",
+    "outbound", "audit", "identity",
 )  # fmt: skip
 DEFAULT_DATABASE = "sqlite:.lakeguard/state.db"
 SERVER_FILES = ("sslcert", "sslkey", "sslrootcert")
@@ -133,6 +134,7 @@ class _Reader(SettingsText):
             secrets=self._secrets(table, f"{where}.secrets"),
             outbound=self._outbound(table, f"{where}.outbound"),
             audit=self._audit(table, f"{where}.audit"),
+            identity=self._identity(table, f"{where}.identity"),
         )
 
     def _lake(self, table: Mapping[str, Any], key: str) -> str:
@@ -356,6 +358,13 @@ class _Reader(SettingsText):
         section = self.table(table, "audit", where)
         self.check_keys(section, AuditSettings.model_fields, where)
         return AuditSettings(key=self.secret(section, "key", f"{where}.key"))
+
+    def _identity(self, table: Mapping[str, Any], where: str) -> IdentitySettings:
+        if "identity" not in table:
+            return IdentitySettings()
+        from lakeguard.settings.identity import read_identity
+
+        return read_identity(self, self.table(table, "identity", where), where)
 
     def _inbox(self, table: Mapping[str, Any], where: str) -> InboxSettings:
         of_all = self._inbox_of(self.data, "inbox")

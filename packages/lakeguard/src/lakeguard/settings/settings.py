@@ -8,6 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from pydantic import Field
+
 from lakeguard_sdk.core.dataset_name import Word
 from lakeguard_sdk.core.enums import Layer, Severity
 from lakeguard_sdk.core.frozen_model import FrozenModel
@@ -224,6 +226,35 @@ class AuditSettings(FrozenModel):
     """Ed25519 private key in PEM that signs heads; without it, a file made on first use."""
 
 
+class IdentitySettings(FrozenModel):
+    """The key of tokens, and the OpenID Connect issuer of user tokens."""
+
+    key: SecretReference | None = None
+    """Keys the hashes of service tokens and signs task tokens; without it, a file beside the
+    State does."""
+    issuer: str = ""
+    """Without one, there are no user tokens."""
+    audience: str = ""
+    key_set_url: str = ""
+    """Of the issuer's JSON Web Key Set; empty to ask the issuer's discovery document."""
+    algorithms: tuple[str, ...] = ("RS256", "ES256", "EdDSA")
+    user_claim: str = "sub"
+    organisation_claim: str = ""
+    """If set, its value must be the organisation of the environment."""
+    roles_claim: str = ""
+    """Whose values ``roles`` maps to grants."""
+    roles: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    require_id: bool = False
+    """Whether a user token needs the claim ``jti``."""
+    key_set_seconds: int = 300
+    """How long a fetched key set is used."""
+    refetch_seconds: int = 30
+    """An unknown key id fetches the key set at most once in this time."""
+    timeout_seconds: int = 5
+    leeway_seconds: int = 30
+    """Difference between the clocks of issuer and service."""
+
+
 class StorageSettings(FrozenModel):
     """How the object store of a lake is reached. Without keys, by the standard chain of the cloud:
     environment, profile, web identity, instance."""
@@ -258,6 +289,7 @@ class Settings(FrozenModel):
     secrets: SecretsSettings = SecretsSettings()
     outbound: OutboundSettings = OutboundSettings()
     audit: AuditSettings = AuditSettings()
+    identity: IdentitySettings = IdentitySettings()
 
     def reach_lake(self) -> None:
         """Tell this process how to reach the object store of the lake; keys are resolved on use."""

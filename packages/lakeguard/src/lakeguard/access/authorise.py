@@ -1,0 +1,80 @@
+"""May this principal do this? Pure: no clock, no database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from lakeguard.access.principal import (
+    ORGANISATION,
+    Action,
+    Grant,
+    Namespace,
+    Principal,
+    PrincipalKind,
+    Role,
+    Subject,
+)
+
+_VIEWER = frozenset({Action.READ})
+_ENGINEER = _VIEWER | {Action.DEFINE, Action.RUN, Action.DEPLOY, Action.WORK}
+_STEWARD = _ENGINEER | {Action.CURATE}
+
+ACTIONS: dict[Role, frozenset[Action]] = {
+    Role.VIEWER: _VIEWER,
+    Role.ENGINEER: _ENGINEER,
+    Role.STEWARD: _STEWARD,
+    Role.ADMIN: _STEWARD | {Action.ADMINISTER},
+    Role.PII: frozenset(),
+}
+"""What each role allows."""
+
+GRANTABLE = frozenset(Action) - {Action.ADMINISTER}
+"""Actions that a service token may have: neither users nor tokens are managed by a program."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Allowed, or why not."""
+
+    reason: str = ""
+
+    @property
+    def allowed(self) -> bool:
+        return not self.reason
+
+
+ALLOWED = Verdict()
+
+
+def grant_of(role: Role, on: Namespace) -> Grant:
+    return Grant(ACTIONS[role], on, pii=role is Role.PII)
+
+
+def may(principal: Principal, action: Action, subject: Subject = ORGANISATION) -> Verdict:
+    """More grants never allow less; an action on the organisation needs a grant on all of it."""
+    if any(action in grant.actions and grant.on.covers(subject) for grant in principal.grants):
+        return ALLOWED
+    where = f"on {subject.dataset}" if subject.dataset else "on the organisation"
+    if any(action in grant.actions for grant in principal.grants):
+        return Verdict(f"it may {action} elsewhere, not {where}")
+    if principal.kind is PrincipalKind.USER:
+        wanted = next((role for role in Role if action in ACTIONS[role]), None)
+        return Verdict(f"it needs the role {wanted} {where}" if wanted else "no role allows it")
+    return Verdict(f"its scope has no {action} {where}")
+
+
+def may_anywhere(principal: Principal, action: Action) -> bool:
+    """Whether some subject exists on which it may."""
+    return any(action in grant.actions for grant in principal.grants)
+
+
+def may_see_personal(principal: Principal, subject: Subject) -> bool:
+    """Whether it may read the dataset, and see values of personal columns in it."""
+    seen = any(grant.pii and grant.on.covers(subject) for grant in principal.grants)
+    return seen and may(principal, Action.READ, subject).allowed
+
+
+def is_over(principal: Principal, at: datetime) -> bool:
+    """Whether its credential has expired."""
+    return principal.until is not None and at >= principal.until

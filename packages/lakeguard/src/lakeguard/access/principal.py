@@ -1,0 +1,170 @@
+"""Who calls, and what they were granted. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from lakeguard_sdk.core.dataset_name import DatasetName, check_word
+from lakeguard_sdk.core.enums import Layer
+from lakeguard_sdk.errors import BadName, BadNamespace
+from lakeguard_sdk.model.run import RunTicket
+
+
+class Action(StrEnum):
+    """What a call does; the scope of a service token lists these."""
+
+    READ = "read"
+    """Reads metadata, statistics and samples."""
+    DEFINE = "define"
+    """Registers and changes definitions."""
+    RUN = "run"
+    """Starts, retries and cancels builds and jobs."""
+    DEPLOY = "deploy"
+    """Activates a graph, switches jobs."""
+    CURATE = "curate"
+    """Waives, rolls back, pins, discards, approves and invalidates."""
+    WORK = "work"
+    """Claims tasks and reports on them, as a worker or dispatcher does."""
+    ADMINISTER = "administer"
+    """Manages users, grants and tokens."""
+
+
+class Role(StrEnum):
+    """Each role but ``pii`` includes those before it."""
+
+    VIEWER = "viewer"
+    ENGINEER = "engineer"
+    STEWARD = "steward"
+    ADMIN = "admin"
+    PII = "pii"
+    """Sees personal values where another role lets the user read; allows nothing else."""
+
+
+class NamespaceKind(StrEnum):
+    ORGANISATION = "organisation"
+    DOMAIN = "domain"
+    LAYER = "layer"
+    DATASET = "dataset"
+
+
+@dataclass(frozen=True)
+class Namespace:
+    """What a grant is about: everything, a domain, a layer, or a dataset. A stored grant names a
+    dataset by its id, one that a token brings by its name."""
+
+    kind: NamespaceKind = NamespaceKind.ORGANISATION
+    name: str = ""
+
+    def covers(self, subject: Subject) -> bool:
+        match self.kind:
+            case NamespaceKind.ORGANISATION:
+                return True
+            case NamespaceKind.DOMAIN:
+                return subject.dataset is not None and subject.domain == self.name
+            case NamespaceKind.LAYER:
+                return subject.dataset is not None and subject.dataset.layer == self.name
+            case NamespaceKind.DATASET:
+                return bool(self.name) and self.name in (subject.dataset_id, subject.dataset)
+
+
+EVERYTHING = Namespace()
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a call is about: a dataset, or the organisation as a whole."""
+
+    dataset: DatasetName | None = None
+    domain: str = ""
+    dataset_id: str = ""
+    """Empty for a dataset that is not registered yet."""
+    planned: bool = False
+    """As a plan defines it, which is no secret to whoever plans it."""
+
+
+ORGANISATION = Subject()
+
+
+@dataclass(frozen=True)
+class Grant:
+    """Actions, and the sight of personal values, within a namespace."""
+
+    actions: frozenset[Action]
+    on: Namespace = EVERYTHING
+    pii: bool = False
+
+
+class PrincipalKind(StrEnum):
+    USER = "user"
+    TOKEN = "token"  # noqa: S105 - a kind
+    TASK = "task"
+
+
+@dataclass(frozen=True)
+class TaskGrants:
+    """What a task token is good for: one attempt, datasets at pinned versions, storage prefixes."""
+
+    ticket: RunTicket
+    pins: tuple[tuple[str, int], ...] = ()
+    """Version by dataset; 0 for the dataset that the task builds."""
+    prefixes: tuple[str, ...] = ()
+
+    def may_write(self, location: str) -> bool:
+        """Whether the location is below one of the prefixes."""
+        parts = location.split("/")
+        if ".." in parts or "." in parts:
+            return False
+        return any(location.startswith(f"{prefix.rstrip('/')}/") for prefix in self.prefixes)
+
+
+@dataclass(frozen=True)
+class Principal:
+    """Exactly one of: a user, a service token, a task. Resolved when it was authenticated."""
+
+    org_id: str
+    kind: PrincipalKind
+    id: str
+    """Of the user, the token or the task."""
+    name: str
+    """Recorded as the actor of what it does."""
+    grants: tuple[Grant, ...] = ()
+    until: datetime | None = None
+    """When its credential expires."""
+    secret_id: str = ""
+    """Which secret of a service token was shown."""
+    claimed: tuple[Grant, ...] = field(default=(), repr=False)
+    """Of ``grants`` those that a token of the issuer brought."""
+    task: TaskGrants | None = None
+
+    @property
+    def label(self) -> str:
+        """For messages."""
+        return f"{self.kind} {self.name}"
+
+
+_DOMAIN = "domain:"
+
+
+def parse_namespace(text: str) -> Namespace:
+    """``domain:sales``, ``gold``, ``gold.sales`` or nothing for everything. A dataset stands
+    under its name; whoever stores it looks up the id."""
+    if not text:
+        return EVERYTHING
+    if text.startswith(_DOMAIN):
+        name = text.removeprefix(_DOMAIN)
+        if not name.strip() or not name.isprintable():
+            raise BadNamespace(namespace=text)
+        return Namespace(NamespaceKind.DOMAIN, name)
+    if text in Layer.__members__.values():
+        return Namespace(NamespaceKind.LAYER, text)
+    try:
+        return Namespace(NamespaceKind.DATASET, DatasetName(text))
+    except BadName:
+        raise BadNamespace(namespace=text) from None
+
+
+def check_organisation(name: str) -> str:
+    """An organisation is a word: its name is a folder of the ledger and part of tokens."""
+    return check_word(name)

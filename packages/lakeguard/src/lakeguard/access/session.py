@@ -1,0 +1,60 @@
+"""What a principal may do now: its grants are read again while it works."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from time import monotonic
+
+from lakeguard.access.authorise import is_over
+from lakeguard.access.grants import standing_of
+from lakeguard.access.principal import Principal, PrincipalKind
+from lakeguard.access.service_tokens import token_principal
+from lakeguard.state.organisation import OrganisationState
+from lakeguard.state.transaction import Transaction
+from lakeguard_sdk.errors import BadToken
+
+FRESH_SECONDS = 20.0
+"""How long grants are trusted; a revocation works within this time."""
+
+
+def renewed(tx: Transaction, principal: Principal) -> Principal:
+    """The principal with the grants of now; ``BadToken`` if its credential is revoked."""
+    match principal.kind:
+        case PrincipalKind.TASK:
+            return principal  # the lease decides on every write
+        case PrincipalKind.TOKEN:
+            return token_principal(tx, principal.secret_id)
+        case PrincipalKind.USER:
+            standing = standing_of(tx, principal.id)
+            if not standing.active:
+                raise BadToken()
+            return replace(principal, grants=(*standing.grants, *principal.claimed))
+
+
+@dataclass
+class Session:
+    """Thread-safe; shared by the ports of one client. Begins with what authentication has read."""
+
+    state: OrganisationState
+    principal: Principal
+    clock: Callable[[], float] = monotonic
+    _read_at: float = field(init=False)
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._read_at = self.clock()
+
+    def current(self) -> Principal:
+        """Refused with ``BadToken`` once the credential is revoked or over."""
+        with self._turn:
+            now = self.clock()
+            if now - self._read_at >= FRESH_SECONDS:
+                with self.state.read() as tx:
+                    self.principal = renewed(tx, self.principal)
+                self._read_at = now
+            principal = self.principal
+        if is_over(principal, self.state.clock()):
+            raise BadToken()
+        return principal

@@ -1,0 +1,142 @@
+"""Task tokens: what an attempt may do, signed by the control plane.
+
+A token is a JSON Web Token signed with Ed25519. It names organisation, task, attempt, run and
+lease, the datasets that the task may read with their pinned versions, and where it may write. A
+call with it is refused as soon as the lease is over, whatever the token says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import jwt
+from jwt.exceptions import PyJWTError
+
+from lakeguard.access.keys import IdentityKeys
+from lakeguard.access.principal import (
+    Action,
+    Grant,
+    Namespace,
+    NamespaceKind,
+    Principal,
+    PrincipalKind,
+    TaskGrants,
+)
+from lakeguard_sdk.core.ids import new_id
+from lakeguard_sdk.errors import BadToken
+from lakeguard_sdk.model.run import RunPlan, RunTicket
+from lakeguard_sdk.scheduling.task_token import LONGEST, PREFIX
+
+LIFETIME = timedelta(minutes=10)
+"""Of a token that heartbeats renew."""
+AFTER_TIMEOUT = timedelta(days=7)
+"""How long a token of an attempt in another system outlives the job's timeout: a report may be
+late, and is answered again much later."""
+_EARLY = datetime(1970, 1, 1, tzinfo=UTC)
+_ALGORITHM = "EdDSA"
+_ISSUER = "lakeguard"
+_AUDIENCE = "lakeguard:task"
+_MALFORMED = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
+"""Pydantic's errors are among them."""
+_REQUIRED = ["exp", "iat", "iss", "aud", "sub", "jti"]
+_CLAIMS = ("org", "run", "attempt", "lease", "datasets", "prefixes")
+
+
+@dataclass(frozen=True)
+class TaskTokens:
+    """Issues and reads the task tokens of one organisation."""
+
+    keys: IdentityKeys
+    org_id: str
+
+    def issue(self, grants: TaskGrants, now: datetime, lifetime: timedelta = LIFETIME) -> str:
+        ticket = grants.ticket
+        claims = {
+            "iss": _ISSUER,
+            "aud": _AUDIENCE,
+            "sub": ticket.task_id,
+            "jti": new_id("key"),
+            "iat": int(now.timestamp()),
+            "exp": int((now + lifetime).timestamp()),
+            "org": self.org_id,
+            "run": ticket.run_id,
+            "attempt": ticket.attempt,
+            "lease": ticket.lease_token,
+            "datasets": dict(grants.pins),
+            "prefixes": list(grants.prefixes),
+        }
+        return PREFIX + jwt.encode(claims, self.keys.signing_key(), _ALGORITHM)
+
+    def issue_for_timeout(self, ticket: RunTicket, now: datetime, seconds: int) -> str:
+        """For an attempt in another system, which does not renew it."""
+        lifetime = timedelta(seconds=seconds) + AFTER_TIMEOUT
+        return self.issue(TaskGrants(ticket), now, lifetime)
+
+    def read(self, text: str, now: datetime, *, may_be_over: bool = False) -> Principal:
+        """Refused with ``BadToken``. ``may_be_over`` is for renewals and reports, which the lease
+        alone decides."""
+        if not text.startswith(PREFIX) or len(text) > LONGEST:
+            raise BadToken()
+        try:
+            claims = jwt.decode(
+                text.removeprefix(PREFIX),
+                self.keys.signing_key().public_key(),
+                algorithms=[_ALGORITHM],
+                audience=_AUDIENCE,
+                issuer=_ISSUER,
+                options={"require": _REQUIRED, "verify_exp": False, "verify_iat": False},
+            )
+            grants = _grants(claims)
+            until = datetime.fromtimestamp(claims["exp"], UTC)
+        except (PyJWTError, *_MALFORMED):
+            raise BadToken() from None
+        over = until <= now and not may_be_over
+        if over or claims["org"] != self.org_id or claims["sub"] != grants.ticket.task_id:
+            raise BadToken()
+        return _principal(self.org_id, grants, until)
+
+    def ticket_of(self, text: str) -> RunTicket:
+        """The ticket of a report or a renewal, which the lease alone decides."""
+        task = self.read(text, _EARLY, may_be_over=True).task
+        if task is None:
+            raise BadToken()
+        return task.ticket
+
+
+def grants_of(plan: RunPlan, inputs: dict[str, int]) -> TaskGrants:
+    """Of an opened run: its dataset, its inputs at their versions, its staging folder."""
+    pins = {**inputs, str(plan.dataset): 0}
+    staging = f"{plan.location.rstrip('/')}/{plan.staging.strip('/')}"
+    return TaskGrants(plan.ticket, tuple(sorted(pins.items())), (staging,))
+
+
+def _grants(claims: dict[str, Any]) -> TaskGrants:
+    if any(name not in claims for name in _CLAIMS):
+        raise ValueError("a claim is missing")
+    ticket = RunTicket.model_validate(
+        {
+            "run_id": claims["run"],
+            "task_id": claims["sub"],
+            "attempt": claims["attempt"],
+            "lease_token": claims["lease"],
+        },
+        strict=True,
+    )
+    pins = tuple(sorted((str(name), int(at)) for name, at in claims["datasets"].items()))
+    return TaskGrants(ticket, pins, tuple(map(str, claims["prefixes"])))
+
+
+def _principal(org_id: str, task: TaskGrants, until: datetime) -> Principal:
+    reads = frozenset({Action.READ})
+    names = [Namespace(NamespaceKind.DATASET, name) for name, _ in task.pins]
+    return Principal(
+        org_id=org_id,
+        kind=PrincipalKind.TASK,
+        id=task.ticket.task_id,
+        name=f"task:{task.ticket.task_id}",
+        grants=tuple(Grant(reads, each) for each in names),
+        until=until,
+        task=task,
+    )
