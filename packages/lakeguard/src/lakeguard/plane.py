@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial, wraps
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from sqlalchemy import make_url
 
+from lakeguard.access.keys import KEY_FILE, IdentityKeys
 from lakeguard.access.permission import OwnRun, Refusing
 from lakeguard.notifications.sender import NotificationSender, senders_of
 from lakeguard.promotion.context import PlaneContext
@@ -30,6 +32,8 @@ from lakeguard_sdk.security.outbound import use_outbound
 from lakeguard_sdk.security.secret_references import use_store
 
 if TYPE_CHECKING:
+    from lakeguard.access.authenticate import Authenticator
+    from lakeguard.access.principal import Principal
     from lakeguard.http.listen_address import Place
     from lakeguard.http.service import Service
     from lakeguard.lake.port import GovernedTables, QuarantineTables
@@ -233,6 +237,36 @@ def _of_a_run(reader: Reader, runs: Runs, ticket: RunTicket, lake: str, project:
     )
 
 
+def client_for(settings: Settings, database: Database, principal: Principal) -> Client:
+    """All ports for one principal of a service. The process delivers by a client of its own."""
+    from lakeguard.services.authorised_client import authorised_client
+
+    context = replace(_context(settings, database), org_id=principal.org_id, actor=principal.name)
+    senders = senders_of(context, settings)
+    whole = Client(
+        reader=_reader(context, settings.lake, settings.check_files),
+        runs=_runs(context),
+        registry=_registry(context),
+        operations=_operations(context),
+        ledger=_ledger(context, Relay(context, settings.lake)),
+        notifications=_notifications(context, senders),
+        jobs=_jobs(context, senders[Topic.EVENT]),
+        dispatch=_dispatch(context),
+        history=_history(context, settings.lake),
+        lake=settings.lake,
+        project=str(settings.folder),
+    )
+    return authorised_client(whole, context, principal)
+
+
+def authenticator_for(settings: Settings, database: Database) -> Authenticator:
+    """Tells whose the text of an Authorization header is."""
+    from lakeguard.access.authenticate import Authenticator
+
+    state = OrganisationState.of(database, settings.organisation)
+    return Authenticator(settings.identity, settings.organisation, keys_of(settings), state)
+
+
 def _context(settings: Settings, database: Database) -> PlaneContext:
     settings.reach_lake()
     return PlaneContext(
@@ -247,7 +281,26 @@ def _context(settings: Settings, database: Database) -> PlaneContext:
         quarantine_tables=_quarantine_tables(),
         dispatch=settings.dispatch,
         secrets=settings.secrets,
+        keys=keys_of(settings),
     )
+
+
+def keys_of(settings: Settings) -> IdentityKeys:
+    """The identity key of the environment; nothing is read or made yet."""
+    place = settings.database.file or settings.folder / ".lakeguard" / "state.db"
+    return IdentityKeys(settings.identity.key, place.with_name(KEY_FILE))
+
+
+def ticket_reader(settings: Settings) -> Callable[[str], RunTicket]:
+    """Reads task tokens of the environment; refuses with ``BadToken``."""
+
+    def read(text: str) -> RunTicket:
+        from lakeguard.access.task_tokens import TaskTokens
+
+        return TaskTokens(keys, settings.organisation).ticket_of(text)
+
+    keys = keys_of(settings)
+    return read
 
 
 # Ports. Each is imported and built by its first call, so a command loads only what it uses: one

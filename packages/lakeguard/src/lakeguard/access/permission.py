@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any, NoReturn
@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from lakeguard_sdk.errors import NotPermitted
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.ports import Runs
+from lakeguard_sdk.scheduling.tasks import Dispatch, TaskAnswer, TaskReport
 
 
 @dataclass(frozen=True)
@@ -57,3 +58,32 @@ class OwnRun:
             return getattr(self.runs, method)(ticket, *args, **fields)
 
         return call
+
+
+@dataclass(frozen=True)
+class OwnTask:
+    """The dispatch port for one ticket: report, renew the lease and hand over, for itself alone."""
+
+    dispatch: Dispatch
+    own: RunTicket
+
+    def __getattr__(self, method: str) -> Callable[..., NoReturn]:
+        return Refusing(f"run {self.own.run_id}", "dispatch").__getattr__(method)
+
+    def check(self) -> None:
+        self.dispatch.check()
+
+    def report(self, ticket: RunTicket, report: TaskReport) -> TaskAnswer:
+        return self.dispatch.report(self._owned(ticket, "report"), report)
+
+    def keep(self, tickets: Sequence[RunTicket]) -> Mapping[str, float]:
+        return self.dispatch.keep([self._owned(ticket, "keep") for ticket in tickets])
+
+    def hand_over(self, ticket: RunTicket) -> None:
+        self.dispatch.hand_over(self._owned(ticket, "hand_over"))
+
+    def _owned(self, ticket: RunTicket, method: str) -> RunTicket:
+        if ticket != self.own:
+            holder = f"run {self.own.run_id}"
+            raise NotPermitted(holder=holder, method=f"dispatch.{method} of another")
+        return ticket

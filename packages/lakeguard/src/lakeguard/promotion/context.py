@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from lakeguard.access.keys import IdentityKeys
 from lakeguard.lake.port import GovernedTables, QuarantineTables
 from lakeguard.registry.snapshot import RegisteredDataset
 from lakeguard.settings import (
@@ -33,6 +34,8 @@ class PlaneContext(OrganisationState):
     quarantine_tables: QuarantineTables = field(default_factory=_delta_tables)
     dispatch: DispatchSettings = field(default_factory=DispatchSettings)
     secrets: SecretsSettings = field(default_factory=SecretsSettings)
+    keys: IdentityKeys = field(default_factory=IdentityKeys)
+    """Of tokens."""
 
     def location_of(self, dataset: RegisteredDataset) -> str:
         return located(self.lake, dataset.location)

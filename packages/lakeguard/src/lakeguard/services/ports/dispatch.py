@@ -23,6 +23,7 @@ from lakeguard.promotion.context import PlaneContext
 from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.claim_function import AGAIN, ALL, SEARCH
 from lakeguard.state.transaction import Transaction
+from lakeguard_sdk.core.enums import TaskKind
 from lakeguard_sdk.errors import LakeGuardError, StateUnavailable
 from lakeguard_sdk.model.run import (
     Failure,
@@ -99,7 +100,21 @@ class EmbeddedDispatch:
             self._remember(each)
             for task in each.refused:
                 refused(task)
-        return tuple(assignment for each in found for assignment in each.assignments)
+        return tuple(
+            self._with_token(assignment) for each in found for assignment in each.assignments
+        )
+
+    def _with_token(self, assignment: Assignment) -> Assignment:
+        """Only a job in another system holds a token; a worker here has the ticket."""
+        if assignment.kind is not TaskKind.HTTP:
+            return assignment
+        from lakeguard.access.task_tokens import TaskTokens  # loads cryptography
+
+        context = self.context
+        token = TaskTokens(context.keys, context.org_id).issue_for_timeout(
+            assignment.ticket, context.clock(), assignment.timeout_seconds
+        )
+        return assignment.model_copy(update={"token": token})
 
     def _claim_few(self, worker: WorkerIdentity, limit: int, labels: frozenset[str]) -> Claimed:
         wanted = FewTasks(worker, limit, labels, self.context.dispatch, self._jobs.now())

@@ -1,0 +1,330 @@
+"""Ports for a principal: each call is checked, and answers show what the principal may read.
+
+A dataset that it may not read is answered as one that does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+from inspect import signature
+from typing import Any
+
+from lakeguard.access.access_log import PERSONAL, Access, record_access
+from lakeguard.access.authorise import may, may_anywhere, may_see_personal
+from lakeguard.access.port_calls import CALLS, About, PortCall
+from lakeguard.access.principal import ORGANISATION, Action, Principal, Subject
+from lakeguard.access.session import Session
+from lakeguard.access.subjects import Subjects
+from lakeguard.access.visible import SHOWN, personal_in, without_personal
+from lakeguard.state.organisation import OrganisationState
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.errors import (
+    LakeGuardError,
+    NotPermitted,
+    NotRegistered,
+    UnknownInvalidation,
+    UnknownJob,
+    UnknownRun,
+    UnknownTask,
+    UnknownVersion,
+    UnknownWaiver,
+)
+
+Hidden = Callable[[DatasetName], Collection[str]]
+"""Columns of a dataset that are personal."""
+_MOST_ASKED = 20_000
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Decides on the calls of one principal."""
+
+    state: OrganisationState
+    session: Session
+    subjects: Subjects
+    hidden: Hidden
+
+    def check(self, method: str, call: PortCall, given: Given) -> Checked:
+        """Refused, or allowed on these subjects. A logged call is logged before it is made."""
+        principal = self.session.current()
+        if _is_anywhere(call, given):
+            if not may_anywhere(principal, call.action):
+                self._refuse(principal, method, call, (), may(principal, call.action).reason)
+            subjects: tuple[Subject, ...] = ()
+        elif may(principal, call.action).allowed and may(principal, Action.READ).allowed:
+            subjects = self._known_subjects(call, given)
+        else:
+            subjects = self._subjects(call, given)
+            self._require(principal, method, call, subjects)
+        if call.is_logged:
+            record_access(self.state, principal, _access(method, call, subjects))
+        return Checked(principal, subjects)
+
+    def _known_subjects(self, call: PortCall, given: Given) -> tuple[Subject, ...]:
+        """For the log and for personal values; of what does not exist the port itself says so."""
+        if not (call.personal or call.is_logged):
+            return ()
+        try:
+            return self._subjects(call, given)
+        except _Hidden:
+            return ()
+
+    def _require(
+        self, principal: Principal, method: str, call: PortCall, subjects: Sequence[Subject]
+    ) -> None:
+        for subject in subjects:
+            verdict = may(principal, Action.READ, subject)
+            if _hides(call, subject) and not verdict.allowed:
+                record_access(
+                    self.state, principal, _access(method, call, [subject]), verdict.reason
+                )
+                raise _Hidden(subject.dataset)
+        for subject in subjects:
+            verdict = may(principal, call.action, subject)
+            if not verdict.allowed:
+                self._refuse(principal, method, call, [subject], verdict.reason)
+
+    def _refuse(
+        self,
+        principal: Principal,
+        method: str,
+        call: PortCall,
+        subjects: Sequence[Subject],
+        reason: str,
+    ) -> None:
+        record_access(self.state, principal, _access(method, call, subjects), reason)
+        raise NotPermitted(holder=principal.label, method=f"{method}: {reason}")
+
+    def _subjects(self, call: PortCall, given: Given) -> tuple[Subject, ...]:
+        """What the call is about; raises ``_Hidden`` for what does not exist."""
+        first, look_up = given.first, self.subjects
+        match call.about:
+            case About.ORGANISATION | About.ANYWHERE:
+                return (ORGANISATION,)
+            case About.PLAN:
+                return self._of_plan(first)
+            case About.DEFINITIONS:
+                return self._of_definitions(first.datasets)
+            case About.DEFINITION | About.ADDRESS:
+                return (_found(look_up.of_dataset(first.dataset)),)
+            case About.PROFILE:
+                return (_found(look_up.of_dataset(first.dataset)),)
+            case About.TICKET:
+                return (_found(look_up.of_task(first.task_id)),)
+            case About.RUNS:
+                return tuple(_found(look_up.of_run(str(each))) for each in given.values[:2])
+        by_id: dict[About, Callable[[str], Subject | None]] = {
+            About.DATASET: look_up.of_dataset,
+            About.RUN: look_up.of_run,
+            About.TASK: look_up.of_task,
+            About.INVALIDATION: look_up.of_invalidation,
+            About.WAIVER: look_up.of_waiver,
+            About.TABLE: look_up.of_table,
+            About.JOB: look_up.of_job,
+        }
+        return (_found(by_id[call.about](str(first))),)
+
+    def _of_plan(self, plan: Any) -> tuple[Subject, ...]:
+        """A dataset as it is registered, and as the plan defines it: none is moved out of, or
+        into, a domain where the principal may not define."""
+        found: list[Subject] = []
+        for step in plan.steps:
+            definition, key = step.definition, getattr(step, "key", "")
+            if definition.kind != "dataset":
+                found.append(ORGANISATION)
+                continue
+            before = self.subjects.of_key(key) if key else None
+            found += [] if before is None else [before]
+            dataset_id = before.dataset_id if before else ""
+            found.append(Subject(definition.dataset, definition.domain, dataset_id, planned=True))
+        return tuple(dict.fromkeys(found)) or (ORGANISATION,)
+
+    def _of_definitions(self, datasets: Sequence[Any]) -> tuple[Subject, ...]:
+        """Registered datasets that a plan would compare; new ones reveal nothing."""
+        names = [each.dataset for each in datasets]
+        names += [each.renamed_from for each in datasets if each.renamed_from]
+        return tuple(self.subjects.of_datasets(names).values())
+
+    def visible(self, principal: Principal) -> Callable[[str | None], bool]:
+        """Which datasets may be read; None asks about the organisation."""
+        if may(principal, Action.READ).allowed:
+            return lambda _: True
+        subjects = self.subjects.every()
+        seen = {each.dataset for each in subjects if may(principal, Action.READ, each).allowed}
+        return seen.__contains__
+
+    def unmasked(self, method: str, checked: Checked, answer: Any) -> Any:
+        """The answer with personal values if there is a grant; showing them is logged."""
+        dataset = next((each.dataset for each in checked.subjects if each.dataset), None)
+        hidden = self.hidden(dataset) if dataset is not None else ()
+        if not personal_in(answer, hidden) or dataset is None:
+            return answer
+        if not may_see_personal(checked.principal, checked.subjects[0]):
+            return without_personal(answer, hidden)
+        record_access(self.state, checked.principal, Access(method, PERSONAL, (dataset,)))
+        return answer
+
+
+@dataclass(frozen=True)
+class Checked:
+    """An allowed call: by whom, and about what."""
+
+    principal: Principal
+    subjects: tuple[Subject, ...]
+
+
+class _Hidden(LakeGuardError):
+    """It does not exist, or may not be read; which of the two is not told."""
+
+    def __init__(self, dataset: str | None = None) -> None:
+        super().__init__()
+        self.dataset = dataset
+
+
+@dataclass(frozen=True)
+class Given:
+    """The arguments of a call by name, in the order of the port."""
+
+    fields: dict[str, Any]
+
+    @property
+    def values(self) -> list[Any]:
+        return list(self.fields.values())
+
+    @property
+    def first(self) -> Any:
+        return next(iter(self.fields.values()), None)
+
+
+@dataclass(frozen=True)
+class Authorised:
+    """A port for one principal."""
+
+    port: Any
+    name: str
+    kind: type[Any]
+    """The protocol of the port."""
+    guard: Guard
+
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        call = CALLS[self.name].get(method)
+        if call is None:
+            raise AttributeError(method)
+        return partial(self._call, method, call)
+
+    def _call(self, method: str, call: PortCall, /, *args: Any, **fields: Any) -> Any:
+        full, given = f"{self.name}.{method}", _given(self.kind, method, args, fields)
+        try:
+            checked = self.guard.check(full, call, given)
+        except _Hidden as hidden:
+            raise _missing(call, given.first, hidden.dataset) from None
+        given = _attributed(checked.principal, _pinned(full, checked.principal, given))
+        ask = partial(_without_hint, checked, getattr(self.port, method))
+        if call.personal:
+            return self.guard.unmasked(full, checked, ask(**given.fields))
+        if full not in SHOWN:
+            return ask(**given.fields)
+        sees = self.guard.visible(checked.principal)
+        return _enough(ask, given.fields, lambda answer: SHOWN[full](answer, sees))
+
+
+def _given(kind: type[Any], method: str, args: Sequence[Any], fields: dict[str, Any]) -> Given:
+    bound = signature(getattr(kind, method)).bind(None, *args, **fields)
+    named = dict(list(bound.arguments.items())[1:])
+    limit = bound.signature.parameters.get("limit")
+    if limit is not None and "limit" not in named:
+        named["limit"] = limit.default
+    first = next(iter(list(bound.signature.parameters)[1:]), None)
+    if first is not None and first not in named:
+        named = {first: bound.signature.parameters[first].default, **named}
+    return Given(named)
+
+
+def _pinned(full: str, principal: Principal, given: Given) -> Given:
+    """A task reads its inputs at the versions that its run has pinned."""
+    if full != "reader.resolve" or principal.task is None:
+        return given
+    pin = dict(principal.task.pins).get(given.first.dataset, 0)
+    if not pin:
+        return given
+    if given.first.version not in (None, pin) or given.first.at is not None:
+        raise NotPermitted(holder=principal.label, method=f"{full} of another version")
+    return Given({**given.fields, "address": given.first.model_copy(update={"version": pin})})
+
+
+def _attributed(principal: Principal, given: Given) -> Given:
+    """Nobody acts in the name of another."""
+    if "triggered_by" not in given.fields:
+        return given
+    return Given({**given.fields, "triggered_by": principal.name})
+
+
+def _enough(ask: Callable[..., Any], fields: dict[str, Any], shown: Callable[[Any], Any]) -> Any:
+    """As many rows as were asked for, though some may not be shown."""
+    limit, answer = fields.get("limit"), ask(**fields)
+    seen = shown(answer)
+    while limit and len(seen) < limit <= len(answer) < _MOST_ASKED:
+        wanted, before = 4 * len(answer), len(answer)
+        answer = ask(**{**fields, "limit": wanted})
+        seen = shown(answer)
+        if len(answer) < wanted or len(answer) == before:
+            break
+    return seen[:limit] if limit else seen
+
+
+def _without_hint(checked: Checked, ask: Callable[..., Any], /, **fields: Any) -> Any:
+    """Hints at similar names are for those who may read all of them."""
+    try:
+        return ask(**fields)
+    except (NotRegistered, UnknownJob) as error:
+        if may(checked.principal, Action.READ).allowed:
+            raise
+        raise type(error)(**{**error.fields, "hint": ""}) from None
+
+
+def _is_anywhere(call: PortCall, given: Given) -> bool:
+    """Whether the call names nothing: a list without a dataset, a plan without steps."""
+    if call.about is About.PLAN:
+        return not given.first.steps and not given.fields.get("given")
+    return call.about is About.ANYWHERE or (call.about is About.DATASET and given.first is None)
+
+
+def _hides(call: PortCall, subject: Subject) -> bool:
+    """Whether the call names something that exists, which is not told to everyone."""
+    named = (About.TASK, About.TICKET, About.JOB)
+    return (bool(subject.dataset_id) and not subject.planned) or call.about in named
+
+
+def _missing(call: PortCall, first: Any, dataset: str | None) -> LakeGuardError:
+    """As the port itself says that there is no such thing."""
+    match call.about:
+        case About.RUN | About.RUNS:
+            return UnknownRun(run=str(first))
+        case About.TASK:
+            return UnknownTask(task=str(first))
+        case About.TICKET:
+            return UnknownRun(run=first.run_id)
+        case About.INVALIDATION:
+            return UnknownInvalidation(invalidation=str(first))
+        case About.WAIVER:
+            return UnknownWaiver(waiver=str(first))
+        case About.JOB:
+            return UnknownJob(job=str(first))
+        case About.TABLE:
+            return UnknownVersion(dataset=str(first), version="of this table")
+        case About.DATASET:
+            return NotRegistered(dataset=str(first))
+    return NotRegistered(dataset=dataset or str(getattr(first, "dataset", "")))
+
+
+def _access(method: str, call: PortCall, subjects: Sequence[Subject]) -> Access:
+    names = tuple(sorted({each.dataset for each in subjects if each.dataset is not None}))
+    return Access(method, call.action.value, names)
+
+
+def _found(subject: Subject | None) -> Subject:
+    if subject is None:
+        raise _Hidden()
+    return subject

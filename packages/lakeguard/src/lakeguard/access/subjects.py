@@ -1,0 +1,121 @@
+"""Which dataset a name, a run, a task or another id is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Select, Table, and_, select
+
+from lakeguard.access.principal import ORGANISATION, Subject
+from lakeguard.state.organisation import OrganisationState
+from lakeguard.state.schema import (
+    dataset_registry,
+    governed_tables,
+    invalidations,
+    md_jobs,
+    task_attempts,
+    tasks,
+    waivers,
+)
+from lakeguard_sdk.core.dataset_name import DatasetName
+
+
+@dataclass(frozen=True)
+class Subjects:
+    """Looks them up in one organisation. None: there is no such thing."""
+
+    state: OrganisationState
+
+    def every(self) -> list[Subject]:
+        with self.state.read() as tx:
+            return [_subject(row) for row in tx.execute(_registered(tx.org_id))]
+
+    def of_dataset(self, name: str) -> Subject | None:
+        return self._one(
+            lambda org: _registered(org).where(dataset_registry.c.dataset_name == name)
+        )
+
+    def of_datasets(self, names: Iterable[str]) -> dict[str, Subject]:
+        """Those of them that are registered."""
+        wanted = sorted(set(names))
+        with self.state.read() as tx:
+            found = _registered(tx.org_id).where(dataset_registry.c.dataset_name.in_(wanted))
+            return {str(row.dataset_name): _subject(row) for row in tx.execute(found)}
+
+    def of_key(self, dataset_id: str) -> Subject | None:
+        view = dataset_registry.c
+        return self._one(lambda org: _registered(org).where(view.dataset_id == dataset_id))
+
+    def of_run(self, run_id: str) -> Subject | None:
+        attempt, task = task_attempts.c, tasks.c
+        return self._one(
+            lambda org: (
+                _with(tasks, org)
+                .join(
+                    task_attempts,
+                    and_(attempt.org_id == task.org_id, attempt.task_id == task.task_id),
+                )
+                .where(attempt.run_id == run_id)
+            )
+        )
+
+    def of_task(self, task_id: str) -> Subject | None:
+        """By its id or that of any of its runs; of a job that builds no dataset, the
+        organisation."""
+        found = self._one(lambda org: _with(tasks, org).where(tasks.c.task_id == task_id))
+        return found or self.of_run(task_id)
+
+    def of_invalidation(self, invalidation_id: str) -> Subject | None:
+        key = invalidations.c.invalidation_id
+        return self._one(lambda org: _with(invalidations, org).where(key == invalidation_id))
+
+    def of_waiver(self, waiver_id: str) -> Subject | None:
+        return self._one(lambda org: _with(waivers, org).where(waivers.c.waiver_id == waiver_id))
+
+    def of_table(self, table_id: str) -> Subject | None:
+        key = governed_tables.c.table_id
+        return self._one(lambda org: _with(governed_tables, org).where(key == table_id))
+
+    def of_job(self, name: str) -> Subject | None:
+        job, view = md_jobs.c, dataset_registry.c
+        return self._one(
+            lambda org: (
+                select(view.dataset_id, view.dataset_name, view.domain)
+                .select_from(md_jobs)
+                .outerjoin(
+                    dataset_registry,
+                    and_(view.org_id == job.org_id, view.dataset_name == job.dataset_name),
+                )
+                .where(job.org_id == org, job.job_name == name)
+            )
+        )
+
+    def _one(self, query: Any) -> Subject | None:
+        with self.state.read() as tx:
+            row = tx.execute(query(tx.org_id)).first()
+        return None if row is None else _subject(row)
+
+
+def _registered(org_id: str) -> Select[Any]:
+    view = dataset_registry.c
+    return select(view.dataset_id, view.dataset_name, view.domain).where(view.org_id == org_id)
+
+
+def _with(table: Table, org_id: str) -> Select[Any]:
+    """The dataset of a row; without values if the row is about none."""
+    view = dataset_registry.c
+    same = and_(view.org_id == table.c.org_id, view.dataset_id == table.c.dataset_id)
+    return (
+        select(view.dataset_id, view.dataset_name, view.domain)
+        .select_from(table)
+        .outerjoin(dataset_registry, same)
+        .where(table.c.org_id == org_id)
+    )
+
+
+def _subject(row: Any) -> Subject:
+    if row.dataset_id is None:
+        return ORGANISATION
+    return Subject(DatasetName(row.dataset_name), str(row.domain), str(row.dataset_id))

@@ -1,0 +1,71 @@
+"""A client for one principal: the ports of its organisation, each call checked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any, cast
+
+from lakeguard.access.authorised import Authorised, Guard
+from lakeguard.access.permission import OwnRun, OwnTask, Refusing
+from lakeguard.access.principal import Principal
+from lakeguard.access.session import Session
+from lakeguard.access.subjects import Subjects
+from lakeguard.promotion.context import PlaneContext
+from lakeguard.promotion.privacy.private_columns import hidden_since
+from lakeguard.registry.store import require_dataset
+from lakeguard_sdk.client import Client
+from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.model.notifications import Notifications
+from lakeguard_sdk.model.run import RunTicket
+from lakeguard_sdk.ports import History, Ledger, Operations, Reader, Registry, Runs
+from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
+
+PORTS: dict[str, type[Any]] = {
+    "reader": Reader,
+    "history": History,
+    "runs": Runs,
+    "registry": Registry,
+    "operations": Operations,
+    "ledger": Ledger,
+    "notifications": Notifications,
+    "jobs": Jobs,
+    "dispatch": Dispatch,
+}
+"""The ports of a client, by their name in it."""
+
+
+def authorised_client(whole: Client, context: PlaneContext, principal: Principal) -> Client:
+    """``whole`` has the ports of the organisation, for this actor. Nothing is delivered by it."""
+    guard = Guard(
+        context,
+        Session(context, principal),
+        Subjects(context),
+        lambda name: personal_columns(context, name),
+    )
+    ports = {
+        name: Authorised(getattr(whole, name), name, kind, guard) for name, kind in PORTS.items()
+    }
+    client = replace(whole, delivery=None, spark_options={}, **cast("dict[str, Any]", ports))
+    if principal.task is None:
+        return client
+    return _of_task(client, whole, principal.task.ticket)
+
+
+def _of_task(client: Client, whole: Client, ticket: RunTicket) -> Client:
+    """It reads its inputs, and reports on itself."""
+    holder = f"run {ticket.run_id}"
+    own = ("reader", "runs", "dispatch")
+    refusing = {name: Refusing(holder, name) for name in PORTS if name not in own}
+    return replace(
+        client,
+        runs=cast(Runs, OwnRun(whole.runs, ticket)),
+        dispatch=cast(Dispatch, OwnTask(whole.dispatch, ticket)),
+        **cast("dict[str, Any]", refusing),
+    )
+
+
+def personal_columns(context: PlaneContext, name: DatasetName) -> Collection[str]:
+    """Columns that carry a tag, were tagged before, or are under a PII policy of today."""
+    with context.read() as tx:
+        return hidden_since(tx, require_dataset(tx, name), None)

@@ -1,0 +1,227 @@
+"""The client of a principal: it shows what may be read, and does what a role allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lakeguard.access.access_log import AccessRow, access_rows
+from lakeguard.access.authorise import grant_of
+from lakeguard.access.principal import (
+    Principal,
+    PrincipalKind,
+    Role,
+    parse_namespace,
+)
+from lakeguard.plane import client_for, open_state
+from lakeguard.settings import load_settings
+from lakeguard.state.organisation import OrganisationState
+from lakeguard_sdk import Client, DatasetName
+from lakeguard_sdk.core.dataset_name import parse_address
+from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.errors import (
+    LakeGuardError,
+    NotPermitted,
+    NotRegistered,
+    UnknownRun,
+    UnknownTask,
+)
+from lakeguard_sdk.model.definitions import Definitions
+from lakeguard_sdk.model.profile import ColumnProfile, Profile
+from lakeguard_sdk.model.run import RunResult
+from lakeguard_sdk.scheduling.process_identity import this_process
+from tests.support.lakes.published_by_hand import run_by_hand
+from tests.support.projects.planes import NUMBERS, numbers_definitions
+from tests.support.projects.projects import make_project
+
+pytestmark = pytest.mark.usefixtures("each_state")
+
+PEOPLE = DatasetName("bronze.people")
+
+
+def definitions(*tags: str) -> Definitions:
+    """Numbers in the domain ``test``, people in the domain ``hr``."""
+    found = numbers_definitions(LoadType.APPEND)
+    (numbers,) = found.datasets
+    column = numbers.columns[0].model_copy(update={"tags": tags})
+    tagged = numbers.model_copy(update={"columns": (column,)})
+    people = numbers.model_copy(update={"dataset": PEOPLE, "domain": "hr"})
+    return found.model_copy(update={"datasets": (tagged, people)})
+
+
+@dataclass(frozen=True)
+class Place:
+    folder: Path
+    whole: Client
+
+    def as_user(self, *grants: str, name: str = "ada") -> Client:
+        """A user with grants such as ``viewer domain:test``."""
+        given = []
+        for grant in grants:
+            role, _, on = grant.partition(" ")
+            namespace = parse_namespace(on)
+            given.append(grant_of(Role(role), namespace))
+        settings = load_settings(self.folder)
+        user = Principal("default", PrincipalKind.USER, f"usr_{name}", name, tuple(given))
+        return client_for(settings, open_state(settings), user)
+
+    def log(self, **fields: Any) -> list[AccessRow]:
+        state = OrganisationState.of(open_state(load_settings(self.folder)), "default")
+        with state.read() as tx:
+            return access_rows(tx, **fields)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path, make_project(tmp_path, definitions()))
+
+
+def test_what_may_not_be_read_is_not_there(place: Place) -> None:
+    run_by_hand(place.whole, [1, 2])
+    (run,) = place.whole.reader.runs()
+    task = place.whole.operations.submit(PEOPLE, "x")
+    table = place.whole.reader.resolve(parse_address(NUMBERS)).table_id
+    hidden = place.as_user("viewer domain:hr")
+    assert [row.dataset_name for row in hidden.reader.datasets()] == [PEOPLE]
+    assert [row.dataset.dataset_name for row in hidden.reader.status()] == [PEOPLE]
+    assert list(hidden.reader.runs()) == []
+    assert list(hidden.registry.dataset_ids()) == [PEOPLE]
+    assert [each.dataset for each in hidden.registry.definitions().datasets] == [PEOPLE]
+    assert hidden.registry.definitions().sources == ()
+    assert [row.task_id for row in hidden.jobs.tasks()] == [task]
+    nowhere, reader = DatasetName("bronze.numberz"), hidden.reader
+    for name in ("dataset", "rules", "versions", "profiles", "schemas", "quarantine", "runs"):
+        said = []
+        for asked in (NUMBERS, nowhere):
+            with pytest.raises(NotRegistered) as refused:
+                getattr(reader, name)(asked)
+            said.append(str(refused.value).replace(asked, "…"))
+        assert said[0] == said[1], "as what does not exist, and no hint at a name"
+    for name in ("run", "facts", "decision", "samples", "trends"):
+        with pytest.raises(UnknownRun):
+            getattr(reader, name)(run.run_id)
+    with pytest.raises(LakeGuardError):
+        reader.published_files(table, 0)
+    with pytest.raises(UnknownTask):
+        hidden.jobs.task(run.task_id)
+    seen = place.as_user("viewer domain:test")
+    assert [row.run_id for row in seen.reader.runs(limit=1)] == [run.run_id]
+    assert seen.reader.run(run_id=run.run_id).dataset == NUMBERS
+
+
+def test_as_many_rows_as_were_asked_for(place: Place) -> None:
+    for number in range(3):
+        run_by_hand(place.whole, [number])
+    for _ in range(5):
+        plan = place.whole.runs.open_run(
+            place.whole.operations.submit(PEOPLE, "x"), this_process("x")
+        )
+        assert not isinstance(plan, RunResult)
+    seen = place.as_user("viewer domain:test")
+    assert len(place.whole.jobs.tasks(limit=3)) == 3
+    assert [row.dataset for row in seen.jobs.tasks(limit=3)] == [NUMBERS] * 3
+    assert [row.dataset for row in seen.jobs.tasks(limit=2)] == [NUMBERS] * 2
+
+
+@pytest.mark.parametrize(
+    ("role", "allowed"), [("viewer", 0), ("engineer", 2), ("steward", 3), ("admin", 3)]
+)
+def test_roles(place: Place, role: str, allowed: int) -> None:
+    run_by_hand(place.whole, [1])
+    until = datetime.now(UTC) + timedelta(days=1)
+    for client in (place.as_user(role), place.as_user(f"{role} domain:test")):
+        calls = (
+            lambda client=client: client.operations.submit(NUMBERS, "x"),
+            lambda client=client: client.registry.apply(
+                client.registry.plan(numbers_definitions(LoadType.FULL).model_copy(
+                    update={"sources": ()}
+                ))
+            ),
+            lambda client=client: client.operations.waive(
+                NUMBERS, "x", approver="x", reason="x", until=until
+            ),
+        )  # fmt: skip
+        done = 0
+        for call in calls:
+            try:
+                call()
+            except NotPermitted:
+                continue
+            except LakeGuardError:
+                pass
+            done += 1
+        assert done == allowed
+
+
+def test_each_access_names_one_principal(place: Place) -> None:
+    ada, bob = place.as_user("engineer", name="ada"), place.as_user("viewer", name="bob")
+    task = ada.operations.submit(NUMBERS, "somebody else")
+    assert ada.jobs.task(task).triggered_by == "ada"
+    with pytest.raises(NotPermitted, match="engineer"):
+        bob.operations.submit(NUMBERS, "ada")
+    ada.reader.status()
+    refused, done = place.log()
+    assert (done.principal, done.action, done.method) == ("ada", "run", "operations.submit")
+    assert (done.dataset, done.allowed, done.reason) == (NUMBERS, True, None)
+    assert (refused.principal, refused.dataset, refused.allowed) == ("bob", NUMBERS, False)
+    assert "engineer" in str(refused.reason)
+    assert place.log(refused=True) == [refused]
+    assert place.log(principal="ada", dataset=NUMBERS, limit=5) == [done]
+
+
+def test_nobody_moves_a_dataset_into_his_own_domain(place: Place) -> None:
+    ada = place.as_user("engineer domain:test")
+    (numbers,) = numbers_definitions(LoadType.APPEND).datasets
+    mine = numbers.model_copy(update={"dataset": PEOPLE})
+    with pytest.raises(NotRegistered):
+        ada.registry.plan(Definitions(datasets=(mine,)))
+    plan = place.whole.registry.plan(Definitions(datasets=(mine,)))
+    with pytest.raises(NotRegistered):
+        ada.registry.apply(plan)
+    away = numbers.model_copy(update={"domain": "hr"})
+    with pytest.raises(NotPermitted):
+        ada.registry.apply(ada.registry.plan(Definitions(datasets=(away,))))
+    new = numbers.model_copy(update={"dataset": DatasetName("bronze.new")})
+    assert ada.registry.apply(ada.registry.plan(Definitions(datasets=(new,)))).steps == 1
+
+
+def test_personal_values_need_a_grant(place: Place) -> None:
+    run_by_hand(place.whole, [1, 2])
+    column = ColumnProfile(column="n", type="long", nulls=0, least=1, greatest=2)
+    profile = Profile(
+        dataset=NUMBERS,
+        version=1,
+        rows=2,
+        columns=(column,),
+        engine="by hand",
+        taken_at=datetime.now(UTC),
+    )
+    place.whole.operations.record_profile(profile)
+    place.whole.registry.apply(place.whole.registry.plan(definitions("pii")))
+
+    def shown(*grants: str) -> ColumnProfile:
+        (found,) = place.as_user(*grants).reader.profiles(NUMBERS)
+        return found.columns[0]
+
+    for grants in (("viewer",), ("admin",), ("viewer", "pii domain:hr")):
+        masked = shown(*grants)
+        assert (masked.masked, masked.least, masked.nulls) == (True, None, 0)
+    assert place.log() == []
+    place.as_user("viewer bronze", "pii domain:test").reader.profiles(name=NUMBERS)
+    (row,) = place.log()
+    assert (row.principal, row.action, row.dataset) == ("ada", "read_personal", NUMBERS)
+    with pytest.raises(NotRegistered):
+        place.as_user("pii").reader.profiles(NUMBERS)
+
+
+def test_who_was_granted_nothing_gets_nothing(place: Place) -> None:
+    nobody = place.as_user()
+    for call in (nobody.reader.datasets, nobody.jobs.jobs, nobody.registry.definitions):
+        with pytest.raises(NotPermitted):
+            call()
+    with pytest.raises(NotRegistered):
+        nobody.reader.dataset(NUMBERS)
