@@ -16,10 +16,10 @@ from lakeguard.http.middleware import LARGEST_MESSAGE
 from lakeguard.promotion.context import PlaneContext
 from lakeguard_sdk.errors import BadToken, OutputExists, ReportConflict, ReportRefused
 from lakeguard_sdk.model.run import Failure
-from lakeguard_sdk.scheduling.task_token import token_of
 from lakeguard_sdk.scheduling.tasks import Output, TaskAnswer, TaskReport
 from tests.support.databases.databases import fresh_database
 from tests.support.fakes.http_clients import SECRET, ask, door
+from tests.support.fakes.task_tokens import token_of
 from tests.support.projects.running_tasks import begin, make_context, submit
 
 ROOT = Path(__file__).parents[2]

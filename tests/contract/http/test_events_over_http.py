@@ -20,7 +20,6 @@ from lakeguard.state.database import Database
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.errors import BadListenAddress, ListenAddressInUse, SettingsError
 from lakeguard_sdk.model.definitions import Definitions, JobDefinition
-from lakeguard_sdk.scheduling.task_token import token_of
 from lakeguard_sdk.security.signed_webhook import signature
 from tests.support.fakes.http_clients import (
     SECRET,
@@ -30,6 +29,7 @@ from tests.support.fakes.http_clients import (
     door,
     signed,
 )
+from tests.support.fakes.task_tokens import token_of
 from tests.support.projects.running_tasks import begun, make_context
 
 JSON = {"Content_Type": "application/json"}

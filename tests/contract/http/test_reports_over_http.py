@@ -18,7 +18,6 @@ from lakeguard.promotion.context import PlaneContext
 from lakeguard.state import schema as t
 from lakeguard.state.database import Database
 from lakeguard_sdk.core.enums import TaskKind, TaskState
-from lakeguard_sdk.scheduling.task_token import token_of
 from lakeguard_sdk.scheduling.tasks import TaskAnswer
 from tests.support.databases.databases import fresh_database
 from tests.support.fakes.http_clients import (
@@ -29,6 +28,7 @@ from tests.support.fakes.http_clients import (
     send_report,
 )
 from tests.support.fakes.killed_at import meanwhile
+from tests.support.fakes.task_tokens import token_of
 from tests.support.projects.planes import Clock
 from tests.support.projects.running_tasks import (
     BROKEN,

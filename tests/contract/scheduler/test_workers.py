@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from lakeguard.plane import ticket_reader
+from lakeguard.settings import load_settings
 from lakeguard.worker import Attempt, Ending, WorkerEvent
 from lakeguard.worker.heartbeat import renew_leases
 from lakeguard.worker.job_log import log_place
@@ -22,7 +24,6 @@ from lakeguard_sdk.errors import StateLoginRefused, StateUnavailable
 from lakeguard_sdk.model.definitions import JobDefinition
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.scheduling.process_identity import this_process
-from lakeguard_sdk.scheduling.task_token import ticket_of
 from lakeguard_sdk.scheduling.tasks import TaskReport
 from tests.support.fakes.webhook_receiver import SECRET, receiver
 from tests.support.projects.assignments import write_job
@@ -103,7 +104,7 @@ def test_a_job_outside_is_handed_over_and_reports_by_its_token(
         assert work(client) == {Ending.HANDED_OVER: 1}
         assert why(client.jobs.task(first)) == ("running", None)
         (body,) = outside.bodies
-        ticket = ticket_of(body["token"])
+        ticket = ticket_reader(load_settings(tmp_path))(body["token"])
         report = TaskReport.model_validate({"success": True, "outputs": {"model": {"rows": 3}}})
         assert client.dispatch.report(ticket, report).state is TaskState.COMPLETED
         assert work(client) == {Ending.FAILED: 1}

@@ -19,10 +19,10 @@ from lakeguard.services.ports.dispatch import EmbeddedDispatch
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.errors import ReportRefused
 from lakeguard_sdk.model.run import Failure, RunTicket
-from lakeguard_sdk.scheduling.task_token import token_of
 from lakeguard_sdk.scheduling.tasks import Output, TaskReport
 from tests.support.databases.databases import discard, fresh_database
 from tests.support.fakes.http_clients import Ports
+from tests.support.fakes.task_tokens import ticket_of, token_of
 from tests.support.projects.running_tasks import begun, make_context
 
 EXACT = 2**53
@@ -99,7 +99,8 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Inbox, str]
     database = fresh_database("sqlite", folder)
     context = make_context(database, folder)
     ports = Ports(cast(Any, None), EmbeddedDispatch(context), cast(Any, None))
-    yield Inbox(cast(Client, ports), Place("127.0.0.1", 1), None), token_of(begun(context))
+    inbox = Inbox(cast(Client, ports), Place("127.0.0.1", 1), None, ticket_of)
+    yield inbox, token_of(begun(context))
     discard(database)
 
 

@@ -26,8 +26,8 @@ from lakeguard.services.request_keys import RequestKeys
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.model.run import RunTicket
-from lakeguard_sdk.scheduling.task_token import token_of
 from lakeguard_sdk.security.signed_webhook import SIGNATURE, TIMESTAMP, signature
+from tests.support.fakes.task_tokens import ticket_of, token_of
 
 SECRET = "a secret of tests"
 
@@ -103,9 +103,10 @@ def inbox_service(client: Client, place: Place, secret: Callable[[], str] | None
     return Service(
         client=client,
         organisation="default",
-        authenticate=LocalAuthenticator("default"),
+        authenticate=LocalAuthenticator("default", ticket_of),
         client_for=lambda _: client,
         keys_for=lambda _: RequestKeys(cast(OrganisationState, None), "nobody"),
+        ticket_of=ticket_of,
         place=place,
         inbox_secret=secret,
         has_api=False,

@@ -17,6 +17,7 @@ from lakeguard_sdk import client as sdk_client
 from lakeguard_sdk.api.connection import connect_remote
 from lakeguard_sdk.client import PLANES, Client
 from lakeguard_sdk.model.run import RunTicket
+from tests.support.fakes.task_tokens import token_at
 
 
 @dataclass
@@ -32,7 +33,8 @@ class Services:
         key = (str(Path(folder).resolve()), env)
         if key not in self.urls:
             self.urls[key] = self.stack.enter_context(service_at(folder, env))
-        client = connect_remote(self.urls[key], ticket=ticket)
+        token = None if ticket is None else token_at(folder, ticket, env)
+        client = connect_remote(self.urls[key], token=token)
         return replace(client, project=str(Path(folder).resolve()))
 
 

@@ -154,8 +154,9 @@ def connect(
     ticket: RunTicket | None = None,
     token: str | None = None,
 ) -> Client:
-    """The control plane at ``url``: a folder, or a service. With a ticket, the client may do
-    no more than that run. A token is for a service; without one, ``LAKEGUARD_TOKEN`` is sent."""
+    """The control plane at ``url``: a folder, or a service. With a ticket, the client of a folder
+    may do no more than that run. A token is for a service, that of a task for no more than its run;
+    without one, ``LAKEGUARD_TOKEN`` is sent."""
     text = str(url)
     is_remote = urlsplit(text).scheme in ("http", "https")
     plane = _load(PLANES, "remote" if is_remote else "embedded")
@@ -163,7 +164,7 @@ def connect(
         raise UnknownPlane(url=text)
     create = cast(Callable[..., Client], plane)
     if is_remote:
-        return replace(create(text, ticket=ticket, token=token), url=text, env=env)
+        return replace(create(text, token=token), url=text, env=env)
     client = create(text, env=env, ticket=ticket)
     return replace(client, url=str(Path(text).resolve()), env=env)
 

@@ -122,14 +122,15 @@ def service_of(
             return client
         return _of_a_run(client.reader, client.runs, principal.ticket, client.lake, client.project)
 
-    secret = settings.inbox.secret
+    secret, tickets = settings.inbox.secret, ticket_reader(settings)
     state = OrganisationState.of(open_state(settings), settings.organisation)
     return Service(
         client=client,
         organisation=settings.organisation,
-        authenticate=LocalAuthenticator(settings.organisation),
+        authenticate=LocalAuthenticator(settings.organisation, tickets),
         client_for=client_for,
         keys_for=lambda principal: RequestKeys(state, principal.actor),
+        ticket_of=tickets,
         place=place,
         inbox_secret=None if secret is None else secret.resolve,
         has_api=has_api,

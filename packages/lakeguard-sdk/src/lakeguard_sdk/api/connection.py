@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import httpx
 
@@ -17,10 +17,6 @@ from lakeguard_sdk.api.operations import PORTS
 from lakeguard_sdk.api.remote_calls import Request, read_answer, sent
 from lakeguard_sdk.api.transport import TIMEOUT, AsyncTransport, RemotePort, Transport
 from lakeguard_sdk.client import Client
-from lakeguard_sdk.scheduling.task_token import token_of
-
-if TYPE_CHECKING:
-    from lakeguard_sdk.model.run import RunTicket
 
 TOKEN_VARIABLE = "LAKEGUARD_TOKEN"  # noqa: S105 - the name of the variable
 _LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=4.0)
@@ -28,16 +24,12 @@ _LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepal
 _INFO = Request("GET", f"{PREFIX}/service")
 
 
-def connect_remote(
-    url: str,
-    *,
-    ticket: RunTicket | None = None,
-    token: str | None = None,
-) -> Client:
-    """The control plane of the service at ``url``; with a ticket, no more than that run may do."""
+def connect_remote(url: str, *, token: str | None = None) -> Client:
+    """The control plane of the service at ``url``; with the token of a task, no more than its run
+    may do."""
     service = url.rstrip("/")
     http = httpx.Client(
-        base_url=service, timeout=TIMEOUT, limits=_LIMITS, headers=_headers(ticket, token)
+        base_url=service, timeout=TIMEOUT, limits=_LIMITS, headers=_headers(token)
     )
     transport = Transport(http)
     weakref.finalize(transport, http.close)  # the ports hold it
@@ -79,19 +71,17 @@ class AsyncClient:
         await self.http.aclose()
 
 
-def connect_async(
-    url: str, *, ticket: RunTicket | None = None, token: str | None = None
-) -> AsyncClient:
+def connect_async(url: str, *, token: str | None = None) -> AsyncClient:
     """The same for an event loop; nothing is asked before the first call."""
     service = url.rstrip("/")
     http = httpx.AsyncClient(
-        base_url=service, timeout=TIMEOUT, limits=_LIMITS, headers=_headers(ticket, token)
+        base_url=service, timeout=TIMEOUT, limits=_LIMITS, headers=_headers(token)
     )
     transport = AsyncTransport(http)
     return AsyncClient({name: RemotePort(transport, name, service) for name in PORTS}, http)
 
 
-def _headers(ticket: RunTicket | None, token: str | None) -> dict[str, str]:
-    sent_token = token_of(ticket) if ticket is not None else token or os.environ.get(TOKEN_VARIABLE)
+def _headers(token: str | None) -> dict[str, str]:
+    sent_token = token or os.environ.get(TOKEN_VARIABLE)
     found = {"User-Agent": "lakeguard-sdk", "Accept": "application/json"}
     return {**found, "Authorization": f"Bearer {sent_token}"} if sent_token else found

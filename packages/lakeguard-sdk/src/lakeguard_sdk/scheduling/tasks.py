@@ -50,6 +50,8 @@ class Assignment(FrozenModel):
     outputs: tuple[Word, ...] = ()
     timeout_seconds: int
     lease_seconds: float
+    token: str = Field(default="", repr=False, exclude_if=lambda token: not token)
+    """The task token, for a job in another system."""
 
 
 class RefusedTask(FrozenModel):

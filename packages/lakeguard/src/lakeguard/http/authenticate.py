@@ -8,7 +8,7 @@ machine.
 from __future__ import annotations
 
 import getpass
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -17,7 +17,7 @@ from lakeguard.access.permission import may_run_call
 from lakeguard_sdk.api.operation import Operation
 from lakeguard_sdk.errors import NotAuthenticated, NotPermitted
 from lakeguard_sdk.model.run import RunTicket
-from lakeguard_sdk.scheduling.task_token import PREFIX, ticket_of
+from lakeguard_sdk.scheduling.task_token import PREFIX
 
 
 class PrincipalKind(StrEnum):
@@ -57,13 +57,15 @@ class LocalAuthenticator:
     """One principal without a token, and runs with theirs."""
 
     org_id: str
+    ticket_of: Callable[[str], RunTicket]
+    """The ticket in a task token; refuses with ``BadToken``."""
     is_local: bool = True
     blocks: bool = False
 
     def __call__(self, headers: Mapping[str, str], client: str) -> Principal:
         token = bearer_token(headers)
         if token.startswith(PREFIX):
-            ticket = ticket_of(token)
+            ticket = self.ticket_of(token)
             name = f"run {ticket.run_id}"
             return Principal(self.org_id, name, PrincipalKind.RUN, ticket)
         if token:

@@ -18,7 +18,6 @@ from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.errors import BadToken, Fenced
 from lakeguard_sdk.model.run import RunTicket
-from lakeguard_sdk.scheduling.task_token import ticket_of
 from lakeguard_sdk.scheduling.tasks import TaskReport
 from lakeguard_sdk.security.signed_webhook import SIGNATURE, TIMESTAMP, signature
 
@@ -65,6 +64,8 @@ class Inbox:
     place: Place
     secret: Callable[[], str] | None
     """Signing secret of events; None: events are accepted from this machine only."""
+    ticket_of: Callable[[str], RunTicket]
+    """The ticket in a task token; refuses with ``BadToken``."""
     clock: Callable[[], float] = field(default=time.time)
 
     def answer(self, request: Request) -> Answer:
@@ -73,13 +74,13 @@ class Inbox:
         return route(request)
 
     def _report(self, request: Request) -> Answer:
-        ticket = _ticket(request)
+        ticket = self._ticket(request)
         report = TaskReport.model_validate_json(checked_json(request.body), strict=True)
         answer = self.client.dispatch.report(ticket, report)
         return Answer(HTTPStatus.OK, answer.to_json().encode())
 
     def _keep(self, request: Request) -> Answer:
-        ticket = _ticket(request)
+        ticket = self._ticket(request)
         leases = self.client.dispatch.keep([ticket])
         if ticket.run_id not in leases:
             raise Fenced(run=ticket.run_id, reason="it has ended")
@@ -89,6 +90,12 @@ class Inbox:
         self._require_sender(request)
         launches = self.client.jobs.receive(checked_json(request.body))
         return _json({"launches": [launch.to_data() for launch in launches]})
+
+    def _ticket(self, request: Request) -> RunTicket:
+        kind, _, token = request.headers.get("authorization", "").partition(" ")
+        if kind.lower() != "bearer":
+            raise BadToken()
+        return self.ticket_of(token.strip())
 
     def _require_sender(self, request: Request) -> None:
         given = request.headers.get(SIGNATURE.lower())
@@ -120,13 +127,6 @@ class Inbox:
             raise Declined(
                 HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"send it as {' or '.join(_JSON_TYPES)}"
             )
-
-
-def _ticket(request: Request) -> RunTicket:
-    kind, _, token = request.headers.get("authorization", "").partition(" ")
-    if kind.lower() != "bearer":
-        raise BadToken()
-    return ticket_of(token.strip())
 
 
 def _json(data: object) -> Answer:

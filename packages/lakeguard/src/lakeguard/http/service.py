@@ -10,6 +10,7 @@ from lakeguard.http.listen_address import Place
 from lakeguard.services.request_keys import RequestKeys
 from lakeguard.services.service_figures import ServiceFigures
 from lakeguard_sdk.client import Client
+from lakeguard_sdk.model.run import RunTicket
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,8 @@ class Service:
     authenticate: Authenticator
     client_for: Callable[[Principal], Client]
     keys_for: Callable[[Principal], RequestKeys]
+    ticket_of: Callable[[str], RunTicket]
+    """The ticket in a task token; refuses with ``BadToken``."""
     place: Place
     """Where it listens."""
     inbox_secret: Callable[[], str] | None = None

@@ -11,7 +11,6 @@ from lakeguard_sdk.core.canonical_json import canonical_json
 from lakeguard_sdk.errors import CallFailed, CallRefused, LakeGuardError, SecretMissing
 from lakeguard_sdk.expressions.json_values import read_json
 from lakeguard_sdk.scheduling.jobs import SIGNING_SECRET
-from lakeguard_sdk.scheduling.task_token import token_of
 from lakeguard_sdk.scheduling.tasks import TaskReport
 from lakeguard_sdk.security.secret_references import resolve
 from lakeguard_sdk.security.signed_webhook import Answer, NoAnswer, SignedPost
@@ -63,7 +62,7 @@ def call_body(attempt: Attempt) -> bytes:
         "parameters": {name: text for name, text in parameters if name not in secrets},
         "outputs": list(assignment.outputs),
         "timeout_seconds": assignment.timeout_seconds,
-        "token": token_of(ticket),
+        "token": assignment.token,
         "report_path": REPORT_PATH,
         "keep_path": KEEP_PATH,
     }

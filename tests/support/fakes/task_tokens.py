@@ -1,0 +1,30 @@
+"""Task tokens for tests, signed with a key of this process or of a project."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lakeguard.access.keys import IdentityKeys
+from lakeguard.access.principal import TaskGrants
+from lakeguard.access.task_tokens import TaskTokens
+from lakeguard.plane import keys_of
+from lakeguard.settings import load_settings
+from lakeguard_sdk.model.run import RunTicket
+
+TOKENS = TaskTokens(IdentityKeys(), "default")
+
+
+def token_of(ticket: RunTicket) -> str:
+    return TOKENS.issue(TaskGrants(ticket), datetime.now(UTC))
+
+
+def ticket_of(token: str) -> RunTicket:
+    return TOKENS.ticket_of(token)
+
+
+def token_at(folder: str | Path, ticket: RunTicket, env: str | None = None) -> str:
+    """As the control plane of the project issues it."""
+    settings = load_settings(Path(folder), env)
+    tokens = TaskTokens(keys_of(settings), settings.organisation)
+    return tokens.issue(TaskGrants(ticket), datetime.now(UTC))
