@@ -31,7 +31,6 @@ OTHERWISE = {
     "NameTaken": "tx.read(",
     "NotAdoptable": "{way_out}",
     "NotInRun": "call run.note",
-    "NotPermitted": "connect as an operator",
     "NotPublishable": "call publish again",
     "NoteRefused": "run.note",
     "PathsForbidden": "tx.read(",

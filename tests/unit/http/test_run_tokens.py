@@ -6,7 +6,7 @@ import pytest
 
 from lakeguard_sdk.api.operations import operations_by_name
 from lakeguard_sdk.model.run import RunTicket
-from lakeguard_sdk.scheduling.task_token import token_of
+
 from tests.support.fakes.asked_app import AskedApp
 
 TICKET = RunTicket(run_id="run_1", task_id="task_1", attempt=1, lease_token="lease_1")

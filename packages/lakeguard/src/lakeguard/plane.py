@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from lakeguard.http.listen_address import Place
     from lakeguard.http.service import Service
     from lakeguard.lake.port import GovernedTables, QuarantineTables
+    from lakeguard.services.manage_identity import ManageIdentity
     from lakeguard_sdk.model.notifications import Notifications
     from lakeguard_sdk.model.run import RunTicket
     from lakeguard_sdk.model.verification import Migrated, Rebuilt, VerifyReport
@@ -260,11 +261,22 @@ def client_for(settings: Settings, database: Database, principal: Principal) -> 
     return authorised_client(whole, context, principal)
 
 
+def manage_identity(
+    settings: Settings, database: Database, principal: Principal | None = None
+) -> ManageIdentity:
+    """Users, roles and tokens of the environment; without a principal, for the local user."""
+    from lakeguard.services.manage_identity import ManageIdentity
+
+    actor = _person() if principal is None else principal.name
+    state = OrganisationState.of(database, settings.organisation, _clock(database), actor)
+    return ManageIdentity(state, keys_of(settings), principal)
+
+
 def authenticator_for(settings: Settings, database: Database) -> Authenticator:
     """Tells whose the text of an Authorization header is."""
     from lakeguard.access.authenticate import Authenticator
 
-    state = OrganisationState.of(database, settings.organisation)
+    state = OrganisationState.of(database, settings.organisation, _clock(database))
     return Authenticator(settings.identity, settings.organisation, keys_of(settings), state)
 
 

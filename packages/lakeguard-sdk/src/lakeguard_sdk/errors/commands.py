@@ -220,11 +220,11 @@ class BadUserName(UsageError):
 
 
 class NotPermitted(Refused):
-    """A run may read, and report on itself; everything else needs an operator."""
+    """A run may read, and report on itself; others may do what their roles or scopes allow."""
 
     code = "LG-3001"
     what = "{holder} may not call {method}"
-    next_command = "connect as an operator"
+    next_command = "lakeguard role list"
 
 
 class MaintenanceRefused(Refused):

@@ -155,11 +155,11 @@ class NeverStarted(Refused):
 
 
 class BadToken(Refused):
-    """Send the token exactly as received with the task."""
+    """Send the token exactly as received; ask for another if it was revoked or is over."""
 
     code = "LG-3311"
-    what = "invalid task token"
-    next_command = "send the token received with the task: Authorization: Bearer TOKEN"
+    what = "invalid token"
+    next_command = "send the token as received: Authorization: Bearer TOKEN"
 
 
 class ReportConflict(Refused):

@@ -50,6 +50,10 @@ COMMANDS: dict[str, str] = {
     "sync": "Write pending rows to the ledger on the lake.",
     "rebuild": "Rebuild the database from the ledger on the lake.",
     "migrate": "Create or update the tables of the database, as its owner.",
+    "org": "List organisations, create or revoke one.",
+    "user": "List users, create or revoke one.",
+    "role": "List roles of users, grant or revoke one.",
+    "token": "List service tokens, create, rotate or revoke one.",
     "doctor": "Check the installation; show how to fix what is missing.",
 }
 
@@ -86,6 +90,8 @@ _MODULES = {
     **dict.fromkeys(("verify", "sync", "rebuild"), "operate.ledger"),
     "audit": "operate.audit",
     "migrate": "operate.migrate",
+    **dict.fromkeys(("org", "user", "role"), "operate.identity"),
+    "token": "operate.service_tokens",
     "doctor": "operate.doctor",
 }
 """Where each command is defined, as ``<name>_command``, below ``cli/commands``."""
