@@ -16,6 +16,7 @@ from tests.support.projects.shell import Shell
 HEAVY = (
     *("pydantic", "sqlalchemy", "sqlglot", "yaml", "alembic", "httpx"),
     *("deltalake", "pyarrow", "numpy", "pandas", "duckdb", "pyspark"),
+    *("jwt", "cryptography", "lakeguard.access.principal"),
     *("sqlalchemy.dialects.postgresql", "lakeguard.gate.decide", "lakeguard.gate.rules.parse"),
     *("lakeguard.insight.reader.reader", "lakeguard.promotion.run_port"),
     *("lakeguard.registry.apply_plan", "lakeguard.scheduler", "openlaketx"),

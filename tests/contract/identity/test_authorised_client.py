@@ -189,6 +189,20 @@ def test_nobody_moves_a_dataset_into_his_own_domain(place: Place) -> None:
     assert ada.registry.apply(ada.registry.plan(Definitions(datasets=(new,)))).steps == 1
 
 
+def test_what_a_source_was_is_the_organisations_to_see(place: Place) -> None:
+    changed = definitions()
+    (source,) = changed.sources
+    changed = changed.model_copy(
+        update={"sources": (source.model_copy(update={"path": "others/*.csv"}),)}
+    )
+
+    def steps(*grants: str) -> list[int]:
+        return [len(step.changes) for step in place.as_user(*grants).registry.plan(changed).steps]  # type: ignore[union-attr]
+
+    assert steps("viewer") == [1]
+    assert steps("viewer domain:test", "viewer domain:hr") == [0]
+
+
 def test_personal_values_need_a_grant(place: Place) -> None:
     run_by_hand(place.whole, [1, 2])
     column = ColumnProfile(column="n", type="long", nulls=0, least=1, greatest=2)

@@ -56,7 +56,8 @@ def test_a_token_that_is_over_renews_but_does_nothing_else() -> None:
     with pytest.raises(BadToken):
         TOKENS.read(text, later)
     assert TOKENS.ticket_of(text) == TICKET, "the lease decides"
-    assert TOKENS.read(TOKENS.issue(GRANTS, later), later).task == GRANTS
+    renewed = TOKENS.read(TOKENS.renew(text, later), later)
+    assert (renewed.task, renewed.until) == (GRANTS, later + LIFETIME)
 
 
 def test_nothing_else_is_one() -> None:
@@ -124,7 +125,7 @@ def held_by(folder: Path, plan: RunPlan) -> Client:
     database = open_state(settings)
     tokens = TaskTokens(keys_of(settings), settings.organisation)
     now = database.clock()
-    text = tokens.issue(grants_of(plan, {}), now, timedelta(minutes=5))
+    text = tokens.issue(grants_of(plan), now, timedelta(minutes=5))
     return client_for(settings, database, tokens.read(text, now))
 
 

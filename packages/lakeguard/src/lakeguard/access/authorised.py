@@ -17,7 +17,7 @@ from lakeguard.access.port_calls import CALLS, About, PortCall
 from lakeguard.access.principal import ORGANISATION, Action, Principal, Subject
 from lakeguard.access.session import Session
 from lakeguard.access.subjects import Subjects
-from lakeguard.access.visible import SHOWN, personal_in, without_personal
+from lakeguard.access.visible import SHOWN, columns_in, personal_in, without_personal
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import (
@@ -157,13 +157,15 @@ class Guard:
 
     def unmasked(self, method: str, checked: Checked, answer: Any) -> Any:
         """The answer with personal values if there is a grant; showing them is logged."""
-        dataset = next((each.dataset for each in checked.subjects if each.dataset), None)
-        hidden = self.hidden(dataset) if dataset is not None else ()
-        if not personal_in(answer, hidden) or dataset is None:
+        subject = next(iter(checked.subjects), ORGANISATION)
+        if subject.dataset is None:  # nobody knows what is personal in it
+            return without_personal(answer, columns_in(answer))
+        hidden = self.hidden(subject.dataset)
+        if not personal_in(answer, hidden):
             return answer
-        if not may_see_personal(checked.principal, checked.subjects[0]):
+        if not may_see_personal(checked.principal, subject):
             return without_personal(answer, hidden)
-        record_access(self.state, checked.principal, Access(method, PERSONAL, (dataset,)))
+        record_access(self.state, checked.principal, Access(method, PERSONAL, (subject.dataset,)))
         return answer
 
 

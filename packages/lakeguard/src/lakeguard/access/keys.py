@@ -65,7 +65,7 @@ class IdentityKeys:
         with self._turn:
             if not self._root:
                 random = secrets.token_bytes(_BYTES)
-                self._root.append(random if self.file is None else _kept(self.file))
+                self._root.append(random if self.file is None else _stored(self.file))
             return self._root[0]
 
 
@@ -80,7 +80,7 @@ def _given(reference: SecretReference) -> bytes:
     return text.encode()
 
 
-def _kept(file: Path) -> bytes:
+def _stored(file: Path) -> bytes:
     """The content of the file, made if missing; of two processes that make it, one wins."""
     try:
         if not file.exists():

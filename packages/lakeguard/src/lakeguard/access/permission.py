@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from lakeguard_sdk.errors import NotPermitted
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.ports import Runs
-from lakeguard_sdk.scheduling.tasks import Dispatch, TaskAnswer, TaskReport
+
+if TYPE_CHECKING:
+    from lakeguard_sdk.scheduling.tasks import Dispatch, TaskAnswer, TaskReport
 
 
 @dataclass(frozen=True)

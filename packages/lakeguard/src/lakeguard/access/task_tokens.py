@@ -97,6 +97,13 @@ class TaskTokens:
             raise BadToken()
         return _principal(self.org_id, grants, until)
 
+    def renew(self, text: str, now: datetime) -> str:
+        """For a heartbeat, once the lease was renewed; a token that is over may be renewed."""
+        task = self.read(text, now, may_be_over=True).task
+        if task is None:
+            raise BadToken()
+        return self.issue(task, now)
+
     def ticket_of(self, text: str) -> RunTicket:
         """The ticket of a report or a renewal, which the lease alone decides."""
         task = self.read(text, _EARLY, may_be_over=True).task
@@ -105,9 +112,10 @@ class TaskTokens:
         return task.ticket
 
 
-def grants_of(plan: RunPlan, inputs: dict[str, int]) -> TaskGrants:
-    """Of an opened run: its dataset, its inputs at their versions, its staging folder."""
-    pins = {**inputs, str(plan.dataset): 0}
+def grants_of(plan: RunPlan) -> TaskGrants:
+    """Of an opened run: its dataset, what it reads at pinned versions, its staging folder."""
+    inputs = [pin.input for pin in (*plan.pins, *plan.references)]
+    pins = {**{str(each.dataset): each.version for each in inputs}, str(plan.dataset): 0}
     staging = f"{plan.location.rstrip('/')}/{plan.staging.strip('/')}"
     return TaskGrants(plan.ticket, tuple(sorted(pins.items())), (staging,))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from lakeguard_sdk.model.definitions import Definitions
 from lakeguard_sdk.model.notifications import AlertRow
+from lakeguard_sdk.model.plan import Plan, Revise
 from lakeguard_sdk.model.profile import ColumnProfile, Profile
 from lakeguard_sdk.model.quarantine import QuarantineListing
 from lakeguard_sdk.model.row_sample import MASKED, RowSample
@@ -45,6 +46,19 @@ def _definitions(found: Definitions, sees: Sees) -> Definitions:
     )
 
 
+def _plan(plan: Plan, sees: Sees) -> Plan:
+    """What a source or target was before is the organisation's to see."""
+    if sees(None):
+        return plan
+    steps = tuple(
+        step.model_copy(update={"changes": ()})
+        if isinstance(step, Revise) and step.definition.kind in ("source", "target", "job")
+        else step
+        for step in plan.steps
+    )
+    return plan.model_copy(update={"steps": steps})
+
+
 def _notified(row: Any) -> str | None:
     """The dataset that a notification is about."""
     if isinstance(row, AlertRow):
@@ -80,6 +94,7 @@ SHOWN: dict[str, Callable[[Any, Sees], Any]] = {
     "registry.dataset_ids": _ids,
     "notifications.rows": _by(_notified),
     "notifications.sweep": _OF_DATASET,
+    "registry.plan": _plan,
     "jobs.jobs": _OF_DATASET,
     "jobs.tasks": _OF_DATASET,
 }
@@ -94,7 +109,7 @@ Answer = tuple[RowSample, ...] | tuple[Profile, ...] | QuarantineListing
 def personal_in(answer: Any, hidden: Collection[str]) -> bool:
     """Whether the answer holds columns that are personal."""
     names = {name.casefold() for name in hidden}
-    return any(column.casefold() in names for column in _columns(answer))
+    return any(column.casefold() in names for column in columns_in(answer))
 
 
 def without_personal(answer: Any, hidden: Collection[str]) -> Any:
@@ -109,7 +124,7 @@ def without_personal(answer: Any, hidden: Collection[str]) -> Any:
     )
 
 
-def _columns(answer: Any) -> list[str]:
+def columns_in(answer: Any) -> list[str]:
     if isinstance(answer, QuarantineListing):
         return list(answer.columns)
     found: list[str] = []
