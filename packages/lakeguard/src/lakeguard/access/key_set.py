@@ -16,6 +16,7 @@ from jwt.exceptions import PyJWTError
 from lakeguard.settings.settings import HERE, IdentitySettings
 from lakeguard_sdk.errors import IssuerUnavailable
 from lakeguard_sdk.expressions.json_values import NotJson, read_json
+from lakeguard_sdk.security.outbound import outbound_client
 
 DISCOVERY = "/.well-known/openid-configuration"
 _LARGEST = 512 * 1024
@@ -31,7 +32,6 @@ class KeySet:
 
     settings: IdentitySettings
     clock: Callable[[], float] = monotonic
-    transport: httpx.BaseTransport | None = None
     fetches: int = 0
     _keys: dict[str, dict[str, Any]] = field(default_factory=dict)
     _fetched_at: float | None = None
@@ -71,12 +71,7 @@ class KeySet:
 
     def _fetched(self) -> dict[str, dict[str, Any]]:
         settings, self.fetches = self.settings, self.fetches + 1
-        with httpx.Client(
-            timeout=settings.timeout_seconds,
-            follow_redirects=False,
-            trust_env=False,
-            transport=self.transport,
-        ) as client:
+        with outbound_client(timeout=settings.timeout_seconds) as client:
             url = settings.key_set_url or self._discovered(client)
             listed = self._json(client, url).get("keys")
         if not isinstance(listed, list) or len(listed) > _MOST_KEYS:
