@@ -21,7 +21,13 @@ def attempt_of(
     ticket = RunTicket(
         run_id=new_id("run"), task_id=new_id("task"), attempt=1, lease_token=new_id("lease")
     )
-    given = {"call": "jobs:main", "timeout_seconds": 30, "lease_seconds": 120.0, **fields}
+    given = {
+        "token": "issued",
+        "call": "jobs:main",
+        "timeout_seconds": 30,
+        "lease_seconds": 120.0,
+        **fields,
+    }
     given["parameters"] = {**named, **fields.get("parameters", {})}
     return Attempt(Assignment(ticket=ticket, kind=kind, job="nightly", secrets=named, **given))
 

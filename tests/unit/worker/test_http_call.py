@@ -41,7 +41,7 @@ def failure(report: TaskReport | None) -> Failure:
 def test_what_the_other_side_is_told(called: Called) -> None:
     with receiver(202, 202) as outside:
         outside.reply = b""
-        attempt = called(outside.url, outputs=("report",), timeout_seconds=900, token="issued")
+        attempt = called(outside.url, outputs=("report",), timeout_seconds=900)
         assert start_http_job(attempt) is None
         assert start_http_job(attempt) is None
     first, again = outside.bodies
@@ -196,3 +196,11 @@ def test_an_answer_of_any_other_kind_is_a_yes(called: Called, reply: bytes) -> N
     with receiver() as outside:
         outside.reply = reply
         assert start_http_job(called(outside.url)) is None
+
+
+def test_without_a_token_nobody_is_called(called: Called) -> None:
+    with receiver(202) as outside:
+        error = failure(start_http_job(called(outside.url, token="")))
+        assert outside.bodies == []
+    assert (error.code, error.retryable) == ("LG-5656", False)
+    assert "no task token could be signed" in error.message

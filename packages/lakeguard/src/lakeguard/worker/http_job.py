@@ -41,6 +41,9 @@ def _sent(attempt: Attempt) -> Answer:
     if reference is None:
         reason = f"its details have no {SIGNING_SECRET} (env:NAME or file:PATH) to sign the call"
         raise CallRefused(job=attempt.name, reason=reason)
+    if not assignment.token:
+        reason = "no task token could be signed; the log of the worker says why"
+        raise CallRefused(job=attempt.name, reason=reason)
     post = SignedPost(
         assignment.url, resolve(reference), f"dlv_{attempt.ticket.run_id}", call_body(attempt)
     )

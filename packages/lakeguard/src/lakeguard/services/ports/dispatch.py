@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,7 @@ from lakeguard.state.bulk_writes import in_pieces
 from lakeguard.state.claim_function import AGAIN, ALL, SEARCH
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import TaskKind
-from lakeguard_sdk.errors import LakeGuardError, StateUnavailable
+from lakeguard_sdk.errors import LakeGuardError, SettingsError, StateUnavailable
 from lakeguard_sdk.model.run import (
     Failure,
     RunTicket,
@@ -39,6 +40,7 @@ from lakeguard_sdk.scheduling.tasks import (
 )
 from lakeguard_sdk.storage.fault_points import reached
 
+_log = logging.getLogger(__name__)
 _AT_ONCE = 1_000
 """Tasks or reports per transaction."""
 _MOST_CLAIMED = 10_000
@@ -111,9 +113,13 @@ class EmbeddedDispatch:
         from lakeguard.access.task_tokens import TaskTokens  # loads cryptography
 
         context = self.context
-        token = TaskTokens(context.keys, context.org_id).issue_for_timeout(
-            assignment.ticket, context.clock(), assignment.timeout_seconds
-        )
+        try:
+            token = TaskTokens(context.keys, context.org_id).issue_for_timeout(
+                assignment.ticket, context.clock(), assignment.timeout_seconds
+            )
+        except SettingsError as error:  # the attempt is claimed: it fails, and says why
+            _log.error("no task token can be signed: %s", error)
+            return assignment
         return assignment.model_copy(update={"token": token})
 
     def _claim_few(self, worker: WorkerIdentity, limit: int, labels: frozenset[str]) -> Claimed:
