@@ -22,7 +22,7 @@ from lakeguard.settings import load_settings
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk import Client, DatasetName
 from lakeguard_sdk.core.dataset_name import parse_address
-from lakeguard_sdk.core.enums import LoadType
+from lakeguard_sdk.core.enums import LoadType, Severity
 from lakeguard_sdk.errors import (
     LakeGuardError,
     NotPermitted,
@@ -30,7 +30,8 @@ from lakeguard_sdk.errors import (
     UnknownRun,
     UnknownTask,
 )
-from lakeguard_sdk.model.definitions import Definitions
+from lakeguard_sdk.model.definitions import Definitions, FromSql, RuleDefinition
+from lakeguard_sdk.model.plan import Plan, Register
 from lakeguard_sdk.model.profile import ColumnProfile, Profile
 from lakeguard_sdk.model.run import RunResult
 from lakeguard_sdk.scheduling.process_identity import this_process
@@ -201,6 +202,27 @@ def test_what_a_source_was_is_the_organisations_to_see(place: Place) -> None:
 
     assert steps("viewer") == [1]
     assert steps("viewer domain:test", "viewer domain:hr") == [0]
+
+
+def test_nobody_builds_on_what_he_may_not_read(place: Place) -> None:
+    ada = place.as_user("engineer domain:test")
+    (numbers,) = numbers_definitions(LoadType.APPEND).datasets
+    new = DatasetName("silver.new")
+    built = FromSql(file="new.sql", text=f"SELECT n FROM {PEOPLE}")
+    reading = numbers.model_copy(update={"dataset": new, "parents": (PEOPLE,), "build": built})
+    rule = RuleDefinition(
+        rule_id="x",
+        rule_type="foreign_key",
+        expression=f"foreign_key(n, {PEOPLE}.n)",
+        severity=Severity.FAIL,
+    )
+    referring = numbers.model_copy(update={"rules": (rule,)})
+    for definition in (reading, referring):
+        changed = Definitions(datasets=(definition,))
+        plan = Plan(registry_head="x", steps=(Register(definition=definition),))
+        for call in (lambda c=changed: ada.registry.plan(c), lambda p=plan: ada.registry.apply(p)):
+            with pytest.raises(NotRegistered, match=PEOPLE):
+                call()
 
 
 def test_personal_values_need_a_grant(place: Place) -> None:

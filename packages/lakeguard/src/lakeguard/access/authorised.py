@@ -5,6 +5,7 @@ A dataset that it may not read is answered as one that does not exist.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +21,7 @@ from lakeguard.access.subjects import Subjects
 from lakeguard.access.visible import SHOWN, columns_in, personal_in, without_personal
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.core.dataset_name import DatasetName
+from lakeguard_sdk.core.enums import Layer
 from lakeguard_sdk.errors import (
     LakeGuardError,
     NotPermitted,
@@ -35,6 +37,7 @@ from lakeguard_sdk.errors import (
 Hidden = Callable[[DatasetName], Collection[str]]
 """Columns of a dataset that are personal."""
 _MOST_ASKED = 20_000
+_NAMED = re.compile(rf"\b(?:{'|'.join(Layer)})\.[a-z][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Guard:
         else:
             subjects = self._subjects(call, given)
             self._require(principal, method, call, subjects)
+            self._require_inputs(principal, method, call, given)
         if call.is_logged:
             record_access(self.state, principal, _access(method, call, subjects))
         return Checked(principal, subjects)
@@ -85,6 +89,17 @@ class Guard:
             verdict = may(principal, call.action, subject)
             if not verdict.allowed:
                 self._refuse(principal, method, call, [subject], verdict.reason)
+
+    def _require_inputs(
+        self, principal: Principal, method: str, call: PortCall, given: Given
+    ) -> None:
+        """Nobody defines a dataset on what he may not read, and reads it there."""
+        for subject in self.subjects.of_datasets(_inputs(call, given)).values():
+            verdict = may(principal, Action.READ, subject)
+            if not verdict.allowed:
+                access = _access(method, call, [subject])
+                record_access(self.state, principal, access, verdict.reason)
+                raise _Hidden(subject.dataset)
 
     def _refuse(
         self,
@@ -284,6 +299,23 @@ def _without_hint(checked: Checked, ask: Callable[..., Any], /, **fields: Any) -
         if may(checked.principal, Action.READ).allowed:
             raise
         raise type(error)(**{**error.fields, "hint": ""}) from None
+
+
+def _inputs(call: PortCall, given: Given) -> set[str]:
+    """Parents of the datasets that a call defines, and what their rules refer to."""
+    match call.about:
+        case About.PLAN:
+            defined = [step.definition for step in given.first.steps]
+        case About.DEFINITIONS:
+            defined = list(given.first.datasets)
+        case About.DEFINITION:
+            defined = [given.first]
+        case _:
+            return set()
+    datasets = [each for each in defined if each.kind == "dataset"]
+    parents = {str(name) for each in datasets for name in each.parents}
+    rules = (rule.expression for each in datasets for rule in each.rules)
+    return parents.union(*(_NAMED.findall(text) for text in rules))
 
 
 def _is_anywhere(call: PortCall, given: Given) -> bool:

@@ -40,6 +40,8 @@ class Subjects:
     def of_datasets(self, names: Iterable[str]) -> dict[str, Subject]:
         """Those of them that are registered."""
         wanted = sorted(set(names))
+        if not wanted:
+            return {}
         with self.state.read() as tx:
             found = _registered(tx.org_id).where(dataset_registry.c.dataset_name.in_(wanted))
             return {str(row.dataset_name): _subject(row) for row in tx.execute(found)}
