@@ -22,6 +22,6 @@ def main(folder: str, point: str, expected: Connection) -> None:
 
     client = connect(folder)
     fault_points.listen(die)
-    with serve(client, parse_place("127.0.0.1:0"), None, ticket_of) as inbox:
+    with serve(client, parse_place("127.0.0.1:0")) as inbox:
         expected.send(inbox.place)
         threading.Event().wait()

@@ -77,7 +77,7 @@ def test_a_report_is_taken_whole_or_not_at_all(
     process.join(timeout=60)
     assert process.exitcode == -signal.SIGKILL
     assert kept(tmp_path) == [there, there]
-    with serve(client, parse_place("127.0.0.1:0"), None, ticket_of) as inbox:
+    with serve(client, parse_place("127.0.0.1:0")) as inbox:
         first, again = (send_report(inbox, ticket, DONE.to_json()) for _ in range(2))
     assert (first.status, first.body) == (200, again.body)
     assert kept(tmp_path) == [1, 1]

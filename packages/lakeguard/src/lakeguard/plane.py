@@ -6,7 +6,7 @@ import getpass
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial, wraps
+from functools import lru_cache, partial, wraps
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from lakeguard_sdk.model.verification import Migrated, Rebuilt, VerifyReport
     from lakeguard_sdk.ports import Audit, History, Ledger, Operations, Reader, Registry, Runs
     from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
+
+
+_MOST_CLIENTS = 1_000
+"""Kept by a service for the principals that it knows."""
 
 
 def connect_embedded(
@@ -104,33 +108,53 @@ def _service_role(settings: Settings) -> str:
     return make_url(place.server).username or "" if place.owner else ""
 
 
-def open_service(folder: str, place: Place, *, env: str | None = None) -> Service:
-    """The control plane of a project folder with its one local principal, to be served."""
-    return service_of(connect_embedded(folder, env=env), load_settings(Path(folder), env), place)
+def open_service(
+    folder: str, place: Place, *, env: str | None = None, tokens: bool = False
+) -> Service:
+    """The control plane of a project folder, to be served."""
+    settings = load_settings(Path(folder), env)
+    return service_of(connect_embedded(folder, env=env), settings, place, tokens=tokens)
+
+
+def needs_tokens(settings: Settings, place: Place) -> bool:
+    """Whether a service asks who is there: a file on this machine, served to this machine, is
+    open to whoever may read the file."""
+    return settings.database.file is None or not place.is_loopback
 
 
 def service_of(
-    client: Client, settings: Settings, place: Place, *, has_api: bool = True
+    client: Client, settings: Settings, place: Place, *, has_api: bool = True, tokens: bool = False
 ) -> Service:
-    """Without the API, only reports of tasks and events arrive."""
-    from lakeguard.http.authenticate import LocalAuthenticator, Principal
+    """Without the API, only reports of tasks and events arrive. Without tokens, everyone on this
+    machine is let in, as the local user."""
+    from lakeguard.http.authenticate import LocalAuthenticator, TokenAuthenticator
     from lakeguard.http.service import Service
     from lakeguard.services.request_keys import RequestKeys
     from lakeguard.services.service_figures import FigureSource
 
-    def client_for(principal: Principal) -> Client:
-        if principal.ticket is None:
-            return client
-        return _of_a_run(client.reader, client.runs, principal.ticket, client.lake, client.project)
+    database, secret = open_state(settings), settings.inbox.secret
+    tickets = ticket_reader(settings)
 
-    secret, tickets = settings.inbox.secret, ticket_reader(settings)
-    state = OrganisationState.of(open_state(settings), settings.organisation)
+    def local_client(principal: Principal) -> Client:
+        if principal.task is None:
+            return client
+        ticket = principal.task.ticket
+        return _of_a_run(client.reader, client.runs, ticket, client.lake, client.project)
+
+    @lru_cache(maxsize=_MOST_CLIENTS)
+    def checked_client(principal: Principal) -> Client:
+        return client_for(settings, database, principal)
+
+    state = OrganisationState.of(database, settings.organisation)
+    authenticator = authenticator_for(settings, database)
     return Service(
         client=client,
         organisation=settings.organisation,
-        authenticate=LocalAuthenticator(settings.organisation, tickets),
-        client_for=client_for,
-        keys_for=lambda principal: RequestKeys(state, principal.actor),
+        authenticate=TokenAuthenticator(authenticator.authenticate)
+        if tokens
+        else LocalAuthenticator(settings.organisation, tickets),
+        client_for=checked_client if tokens else local_client,
+        keys_for=lambda principal: RequestKeys(state, principal.name),
         ticket_of=tickets,
         place=place,
         inbox_secret=None if secret is None else secret.resolve,
@@ -244,13 +268,14 @@ def client_for(settings: Settings, database: Database, principal: Principal) -> 
     from lakeguard.services.authorised_client import authorised_client
 
     context = replace(_context(settings, database), org_id=principal.org_id, actor=principal.name)
-    senders = senders_of(context, settings)
+    senders, relay = senders_of(context, settings), Relay(context, settings.lake)
     whole = Client(
         reader=_reader(context, settings.lake, settings.check_files),
         runs=_runs(context),
         registry=_registry(context),
         operations=_operations(context),
-        ledger=_ledger(context, Relay(context, settings.lake)),
+        ledger=_ledger(context, relay),
+        audit=_audit(context, relay, settings),
         notifications=_notifications(context, senders),
         jobs=_jobs(context, senders[Topic.EVENT]),
         dispatch=_dispatch(context),

@@ -28,9 +28,7 @@ def connect_remote(url: str, *, token: str | None = None) -> Client:
     """The control plane of the service at ``url``; with the token of a task, no more than its run
     may do."""
     service = url.rstrip("/")
-    http = httpx.Client(
-        base_url=service, timeout=TIMEOUT, limits=_LIMITS, headers=_headers(token)
-    )
+    http = httpx.Client(base_url=service, timeout=TIMEOUT, limits=_LIMITS, headers=_headers(token))
     transport = Transport(http)
     weakref.finalize(transport, http.close)  # the ports hold it
     info: ServiceInfo = read_answer(ServiceInfo, transport.carry_out(sent(_INFO, service)).body)

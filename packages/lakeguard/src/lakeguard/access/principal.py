@@ -97,6 +97,8 @@ class Grant:
 
 
 class PrincipalKind(StrEnum):
+    LOCAL = "local"
+    """Whoever uses the machine of a service that asks for no token."""
     USER = "user"
     TOKEN = "token"  # noqa: S105 - a kind
     TASK = "task"

@@ -22,8 +22,8 @@ FRESH_SECONDS = 20.0
 def renewed(tx: Transaction, principal: Principal) -> Principal:
     """The principal with the grants of now; ``BadToken`` if its credential is revoked."""
     match principal.kind:
-        case PrincipalKind.TASK:
-            return principal  # the lease decides on every write
+        case PrincipalKind.TASK | PrincipalKind.LOCAL:
+            return principal  # of a task, the lease decides on every write
         case PrincipalKind.TOKEN:
             return token_principal(tx, principal.secret_id)
         case PrincipalKind.USER:

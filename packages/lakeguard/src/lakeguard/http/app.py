@@ -123,7 +123,7 @@ def _add_api(app: FastAPI, service: Service, long: LongOperations) -> None:
         found = ServiceInfo(
             version=version("lakeguard"),
             organisation=principal.org_id,
-            actor=principal.actor,
+            actor=principal.name,
             lake=client.lake,
             spark_options=dict(service.client.spark_options),
             heartbeat_seconds=service.client.heartbeat_seconds,

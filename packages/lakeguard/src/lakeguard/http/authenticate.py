@@ -10,32 +10,14 @@ from __future__ import annotations
 import getpass
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Protocol
 
 from lakeguard.access.permission import may_run_call
+from lakeguard.access.principal import Principal, PrincipalKind, TaskGrants
 from lakeguard_sdk.api.operation import Operation
 from lakeguard_sdk.errors import NotAuthenticated, NotPermitted
 from lakeguard_sdk.model.run import RunTicket
 from lakeguard_sdk.scheduling.task_token import PREFIX
-
-
-class PrincipalKind(StrEnum):
-    LOCAL = "local"
-    """Whoever uses this machine."""
-    USER = "user"
-    SERVICE = "service"
-    RUN = "run"
-    """An attempt, which may read and report on itself."""
-
-
-@dataclass(frozen=True)
-class Principal:
-    org_id: str
-    actor: str
-    kind: PrincipalKind
-    ticket: RunTicket | None = None
-    """Of the attempt, if it is one."""
 
 
 class Authenticator(Protocol):
@@ -66,11 +48,25 @@ class LocalAuthenticator:
         token = bearer_token(headers)
         if token.startswith(PREFIX):
             ticket = self.ticket_of(token)
-            name = f"run {ticket.run_id}"
-            return Principal(self.org_id, name, PrincipalKind.RUN, ticket)
+            name, grants = f"run {ticket.run_id}", TaskGrants(ticket)
+            return Principal(self.org_id, PrincipalKind.TASK, ticket.task_id, name, task=grants)
         if token:
             raise NotAuthenticated(reason="this service has no tokens but those of tasks")
-        return Principal(self.org_id, local_person(), PrincipalKind.LOCAL)
+        person = local_person()
+        return Principal(self.org_id, PrincipalKind.LOCAL, person, person)
+
+
+@dataclass(frozen=True)
+class TokenAuthenticator:
+    """Users, service tokens and tasks; nobody without a token."""
+
+    authenticate: Callable[[str], Principal]
+    """Whom an Authorization header names; refuses with ``BadToken``."""
+    is_local: bool = False
+    blocks: bool = True
+
+    def __call__(self, headers: Mapping[str, str], client: str) -> Principal:
+        return self.authenticate(headers.get("authorization", ""))
 
 
 def bearer_token(headers: Mapping[str, str]) -> str:
@@ -88,8 +84,8 @@ def local_person() -> str:
 
 def require_permission(principal: Principal, operation: Operation) -> None:
     """Before a body is read. What a run may do with tickets is checked by its ports."""
-    if principal.kind is not PrincipalKind.RUN:
+    if principal.kind is not PrincipalKind.TASK:
         return
     if operation.port == "reader" or (operation.port == "runs" and may_run_call(operation.method)):
         return
-    raise NotPermitted(holder=principal.actor, method=operation.name)
+    raise NotPermitted(holder=principal.name, method=operation.name)

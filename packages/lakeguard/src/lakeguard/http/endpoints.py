@@ -13,7 +13,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lakeguard.http.authenticate import Principal, require_permission
+from lakeguard.access.principal import Principal
+from lakeguard.http.authenticate import require_permission
 from lakeguard.http.long_operations import FIRST_WAIT, LongOperations, Progress
 from lakeguard.http.page_tokens import page_of
 from lakeguard.http.request_values import read_call, read_page, read_query

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from threading import Lock
 from typing import Any
 
-from lakeguard.http.authenticate import Principal
+from lakeguard.access.principal import Principal
 from lakeguard_sdk.api.operation_state import OperationState, OperationStatus
 from lakeguard_sdk.api.problems import Problem
 from lakeguard_sdk.errors import ServiceBusy, UnknownOperation
@@ -124,4 +124,4 @@ class LongOperations:
 
 
 def _owner(principal: Principal) -> tuple[str, str]:
-    return principal.org_id, principal.actor
+    return principal.org_id, principal.name

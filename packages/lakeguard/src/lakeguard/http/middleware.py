@@ -161,7 +161,7 @@ class Guard:
             "operation": operation,
             "status": exchange.status,
             "milliseconds": round(seconds * 1000, 1),
-            "actor": getattr(principal, "actor", ""),
+            "actor": getattr(principal, "name", ""),
             "organisation": getattr(principal, "org_id", ""),
             **{name: str(path[name])[:64] for name in _IDS if name in path},
         }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lakeguard.http.authenticate import Authenticator, Principal
+from lakeguard.access.principal import Principal
+from lakeguard.http.authenticate import Authenticator
 from lakeguard.http.listen_address import Place
 from lakeguard.services.request_keys import RequestKeys
 from lakeguard.services.service_figures import ServiceFigures

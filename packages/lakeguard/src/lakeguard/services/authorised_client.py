@@ -18,7 +18,7 @@ from lakeguard_sdk.client import Client
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.model.notifications import Notifications
 from lakeguard_sdk.model.run import RunTicket
-from lakeguard_sdk.ports import History, Ledger, Operations, Reader, Registry, Runs
+from lakeguard_sdk.ports import Audit, History, Ledger, Operations, Reader, Registry, Runs
 from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
 
 PORTS: dict[str, type[Any]] = {
@@ -28,6 +28,7 @@ PORTS: dict[str, type[Any]] = {
     "registry": Registry,
     "operations": Operations,
     "ledger": Ledger,
+    "audit": Audit,
     "notifications": Notifications,
     "jobs": Jobs,
     "dispatch": Dispatch,

@@ -43,13 +43,13 @@ def serve_command(call: Call, listen: str, dispatch: bool) -> None:
     from lakeguard.http.listen_address import parse_place
     from lakeguard.http.listener import listen as bound
     from lakeguard.http.listener import serving
-    from lakeguard.plane import service_of
+    from lakeguard.plane import needs_tokens, service_of
 
     require_folder("serve", "it serves the control plane of that folder")
     settings = load_settings(project_of(call), call.env)
     place = parse_place(listen)
     client = client_when_available(call)
-    service = service_of(client, settings, place)
+    service = service_of(client, settings, place, tokens=needs_tokens(settings, place))
     listener = bound(service)
     client.start()
     stopped = threading.Event()
