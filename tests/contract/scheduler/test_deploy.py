@@ -295,7 +295,7 @@ def test_a_beginning_that_two_versions_share_names_both(tmp_path: Path) -> None:
     client = deployed_world(tmp_path)
     (version,) = client.jobs.dag_versions()
     other = {"dag_version_id": "dag_twin", "content_hash": version.dag_hash[:-4] + "twin"}
-    with state_of(tmp_path).write() as connection:
+    with state_of(tmp_path).write("default") as connection:
         (row,) = connection.execute(select(dag_versions)).all()
         connection.execute(insert(dag_versions).values({**row._mapping, **other}))
     with pytest.raises(UnknownGraph) as refused:
