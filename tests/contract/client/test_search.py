@@ -18,7 +18,7 @@ from lakeguard_sdk.model.definitions import (
     FromSource,
     SourceDefinition,
 )
-from lakeguard_sdk.model.search import FoundDataset, MatchedField
+from lakeguard_sdk.model.read_models import FoundDataset, MatchedField
 from tests.support.projects.planes import numbers_definitions
 from tests.support.projects.projects import make_project
 

@@ -17,7 +17,7 @@ from lakeguard.state.append_only_triggers import missing_guards
 from lakeguard.state.database import Database
 from lakeguard.state.schema import audit_chain
 from lakeguard_sdk.errors import AuditHeadRefused, AuditKeyUnusable
-from lakeguard_sdk.model.audit import AuditHead, AuditReport, RowChange
+from lakeguard_sdk.model.verification import AuditHead, AuditReport, RowChange
 from tests.support.lakes.verified_lakes import ORG, ProvenLake, make_proven_lake
 from tests.support.projects.planes import NUMBERS
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from lakeguard_sdk.model.read_models import ResolvedDataset
     from lakeguard_sdk.model.run import RunResult, RunTicket
     from lakeguard_sdk.model.source_preview import SourcePreview
-    from lakeguard_sdk.ports import Audit, History, Ledger, Operations, Reader, Registry, Runs
+    from lakeguard_sdk.model.verification import Audit
+    from lakeguard_sdk.ports import History, Ledger, Operations, Reader, Registry, Runs
     from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
 
 PLANES = "lakeguard_sdk.planes"

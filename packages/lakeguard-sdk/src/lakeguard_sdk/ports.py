@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from lakeguard_sdk.core.dataset_name import Address, DatasetName
     from lakeguard_sdk.core.enums import Layer, RunStatus, TaskState
     from lakeguard_sdk.expressions.measures import Measure
-    from lakeguard_sdk.model.audit import AuditReport, AuditRow, SignedHead
     from lakeguard_sdk.model.decision import Decision, WaiverRow
     from lakeguard_sdk.model.definitions import DatasetDefinition, Definitions
     from lakeguard_sdk.model.delivery import DataPlace, Delivery, PlaceMarkers
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
         ColumnLineage,
         DatasetRow,
         DatasetStatus,
+        FoundDataset,
         JobExecution,
         OpenRun,
         PointerMove,
@@ -72,7 +72,6 @@ if TYPE_CHECKING:
         WorkerIdentity,
     )
     from lakeguard_sdk.model.run_comparison import CheckTrend, SideBySide, Since
-    from lakeguard_sdk.model.search import FoundDataset
     from lakeguard_sdk.model.streams import StreamReport
     from lakeguard_sdk.model.table_operations import (
         AdoptableTable,
@@ -104,15 +103,10 @@ class Reader(Protocol):
         *,
         status: RunStatus | None = None,
         since: datetime | None = None,
-    ) -> Sequence[RunRow]:
-        """Newest first; begun since a time."""
+    ) -> Sequence[RunRow]: ...
 
     def executions(
-        self,
-        *,
-        status: RunStatus | None = None,
-        since: datetime | None = None,
-        limit: int = 50,
+        self, *, status: RunStatus | None = None, since: datetime | None = None, limit: int = 50
     ) -> Sequence[JobExecution]:
         """Of Python and HTTP jobs, newest first; those that run come before all others."""
 
@@ -404,23 +398,3 @@ class Ledger(Protocol):
 
     def undelivered(self, found: Sequence[PlaceMarkers]) -> Sequence[Delivery]:
         """Published versions that readable target databases do not show yet."""
-
-
-class Audit(Protocol):
-    """Who did what, and whether the record of it was changed."""
-
-    def rows(
-        self,
-        *,
-        since: datetime | None = None,
-        actor: str | None = None,
-        dataset: DatasetName | None = None,
-        limit: int = 50,
-    ) -> Sequence[AuditRow]:
-        """Newest first."""
-
-    def verify(self, head: SignedHead | None = None) -> AuditReport:
-        """Raises ``AuditHeadRefused`` if the head is not authentic."""
-
-    def head(self) -> SignedHead:
-        """The end of the chain as it is now, to be kept elsewhere."""

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from lakeguard.services.manage_identity import ManageIdentity
     from lakeguard_sdk.model.notifications import Notifications
     from lakeguard_sdk.model.run import RunTicket
-    from lakeguard_sdk.model.verification import Migrated, Rebuilt, VerifyReport
-    from lakeguard_sdk.ports import Audit, History, Ledger, Operations, Reader, Registry, Runs
+    from lakeguard_sdk.model.verification import Audit, Migrated, Rebuilt, VerifyReport
+    from lakeguard_sdk.ports import History, Ledger, Operations, Reader, Registry, Runs
     from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any, Literal
 
 from pydantic import Field
@@ -267,3 +268,34 @@ class SchemaDiff(FrozenModel):
     profile: str
     live: TableSchema
     differences: tuple[ClassedDifference, ...]
+
+
+# Search.
+
+
+class MatchedField(StrEnum):
+    NAME = "name"
+    OWNER = "owner"
+    DOMAIN = "domain"
+    TAG = "tag"
+    COLUMN = "column"
+    DESCRIPTION = "description"
+
+
+class Match(FrozenModel):
+    """A value that the search found."""
+
+    field: MatchedField
+    value: str
+
+
+class FoundDataset(FrozenModel):
+    dataset_id: str
+    dataset: DatasetName
+    layer: Layer
+    domain: str
+    owner: str
+    active: bool
+    description: str
+    matched: tuple[Match, ...] = ()
+    """Where the words stand."""

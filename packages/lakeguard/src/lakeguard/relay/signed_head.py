@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakeguard_sdk.errors import AuditHeadRefused, AuditKeyUnusable
-from lakeguard_sdk.model.audit import AuditHead, SignedHead
+from lakeguard_sdk.model.verification import AuditHead, SignedHead
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lakeguard.cli.terminal.layout import Tone, columns, indented, moment, number, table, toned
 from lakeguard.services.plain_text import escaped
-from lakeguard_sdk.model.audit import AuditReport, AuditRow
+from lakeguard_sdk.model.verification import AuditReport, AuditRow
 
 
 def audit_lines(rows: Sequence[AuditRow]) -> list[str]:

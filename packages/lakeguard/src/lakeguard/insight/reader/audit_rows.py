@@ -27,7 +27,7 @@ from lakeguard.state import schema as t
 from lakeguard.state.tables.metadata import metadata
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
-from lakeguard_sdk.model.audit import AuditRow
+from lakeguard_sdk.model.verification import AuditRow
 
 Text = ColumnElement[Any]
 

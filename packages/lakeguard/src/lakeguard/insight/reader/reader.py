@@ -81,9 +81,9 @@ if TYPE_CHECKING:
         QuarantineListing,
         QuarantineSelection,
     )
+    from lakeguard_sdk.model.read_models import FoundDataset
     from lakeguard_sdk.model.row_sample import RowSample
     from lakeguard_sdk.model.run_comparison import CheckTrend, Since
-    from lakeguard_sdk.model.search import FoundDataset
     from lakeguard_sdk.scheduling.invalidations import InvalidationRow, PartitionRow
 
 

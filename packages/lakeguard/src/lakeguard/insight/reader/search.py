@@ -12,7 +12,7 @@ from lakeguard.state.schema import dataset_search
 from lakeguard.state.search_index import has_words, words_of
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.enums import Layer
-from lakeguard_sdk.model.search import FoundDataset, Match, MatchedField
+from lakeguard_sdk.model.read_models import FoundDataset, Match, MatchedField
 
 MOST_WORDS = 20
 MOST_FOUND = 1_000

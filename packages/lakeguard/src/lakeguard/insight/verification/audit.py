@@ -22,7 +22,7 @@ from lakeguard.relay.stamp import Link, delivered, links_after
 from lakeguard.relay.tables import CHAIN, chain_table, fact_tables
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk.errors import LedgerUnreadable
-from lakeguard_sdk.model.audit import AuditHead, AuditReport, ChangedRow, RowChange
+from lakeguard_sdk.model.verification import AuditHead, AuditReport, ChangedRow, RowChange
 
 MOST = 50
 _LAST = 1 << 62

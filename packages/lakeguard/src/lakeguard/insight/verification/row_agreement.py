@@ -22,8 +22,7 @@ from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema import run_history
 from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.canonical_json import hash_bytes
-from lakeguard_sdk.model.audit import RowChange
-from lakeguard_sdk.model.verification import Finding, FindingKind
+from lakeguard_sdk.model.verification import Finding, FindingKind, RowChange
 
 _SHOWN = 60
 """Longest value shown in full; longer ones are shown by length and hash."""

@@ -21,7 +21,7 @@ from lakeguard_sdk.errors import (
     StateForked,
     StateOlder,
 )
-from lakeguard_sdk.model.audit import AuditHead, AuditReport, AuditRow, SignedHead
+from lakeguard_sdk.model.verification import AuditHead, AuditReport, AuditRow, SignedHead
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from lakeguard.cli.terminal.layout import table
 from lakeguard.cli.terminal.output import answer
 from lakeguard.services.plain_text import escaped
 from lakeguard_sdk.core.enums import Layer
-from lakeguard_sdk.model.search import FoundDataset, MatchedField
+from lakeguard_sdk.model.read_models import FoundDataset, MatchedField
 
 _SHOWN = 4
 """Matches in one line."""

@@ -16,7 +16,7 @@ from lakeguard.cli.terminal.time_arguments import moment_of
 from lakeguard.services.plain_text import escaped
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.errors import AuditHeadRefused
-from lakeguard_sdk.model.audit import SignedHead
+from lakeguard_sdk.model.verification import SignedHead
 
 
 @click.group("audit")
