@@ -24,7 +24,7 @@ def methods(kind: type[object]) -> set[str]:
 
 
 def test_every_port_of_a_client_is_checked() -> None:
-    plain = {"lake", "project", "delivery", "spark_options", "url", "env"}
+    plain = {"lake", "project", "delivery", "spark_options", "heartbeat_seconds", "url", "env"}
     assert set(PORTS) == {each.name for each in dataclasses.fields(Client)} - plain
     assert set(CALLS) == set(PORTS)
 

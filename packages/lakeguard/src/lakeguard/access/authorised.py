@@ -132,6 +132,7 @@ class Guard:
                 return tuple(_found(look_up.of_run(str(each))) for each in given.values[:2])
         by_id: dict[About, Callable[[str], Subject | None]] = {
             About.DATASET: look_up.of_dataset,
+            About.DATASET_ID: look_up.of_key,
             About.RUN: look_up.of_run,
             About.TASK: look_up.of_task,
             About.INVALIDATION: look_up.of_invalidation,
@@ -192,7 +193,7 @@ class Checked:
     subjects: tuple[Subject, ...]
 
 
-class _Hidden(LakeGuardError):
+class _Hidden(Exception):
     """It does not exist, or may not be read; which of the two is not told."""
 
     def __init__(self, dataset: str | None = None) -> None:

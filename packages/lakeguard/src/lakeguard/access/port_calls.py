@@ -17,6 +17,7 @@ class About(StrEnum):
     """A grant on any part allows it; the answer shows only what may be read."""
     DATASET = "dataset"
     """The first argument, or ``name``; without one, as ANYWHERE."""
+    DATASET_ID = "dataset_id"
     ADDRESS = "address"
     RUN = "run"
     RUNS = "runs"
@@ -53,20 +54,21 @@ def _all(action: Action, about: About, names: str) -> dict[str, PortCall]:
 _READ, _RUN, _WORK, _CURATE = Action.READ, Action.RUN, Action.WORK, Action.CURATE
 
 READER = {
-    **_all(_READ, About.ANYWHERE, "datasets policies status changed"),
+    **_all(_READ, About.ANYWHERE, "datasets policies status changed search executions"),
     **_all(
         _READ,
         About.DATASET,
         "dataset definition rules runs open_runs versions column_lineage partitions invalidations"
         " pointer_moves quarantine quarantine_balance waivers schemas schema_diff",
     ),
-    **_all(_READ, About.RUN, "run facts decision trends since replay"),
+    **_all(_READ, About.RUN, "run facts decision trends since replay execution"),
     "samples": PortCall(_READ, About.RUN, personal=True),
     "profiles": PortCall(_READ, About.DATASET, personal=True),
     "quarantined_rows": PortCall(_READ, About.DATASET, personal=True),
     "invalidation": PortCall(_READ, About.INVALIDATION),
     "resolve": PortCall(_READ, About.ADDRESS),
     **_all(_READ, About.TABLE, "file_records published_files"),
+    **_all(_READ, About.DATASET_ID, "source_files source_file_page"),
 }
 
 HISTORY = {
@@ -115,6 +117,8 @@ LEDGER = {
     **_all(_WORK, About.ORGANISATION, "judge_markers undelivered"),
 }
 
+AUDIT = _all(_READ, About.ORGANISATION, "rows verify head")
+
 NOTIFICATIONS = {
     "rows": PortCall(_READ, About.ANYWHERE),
     "sweep": PortCall(_WORK, About.ANYWHERE),
@@ -147,6 +151,7 @@ CALLS: dict[str, dict[str, PortCall]] = {
     "registry": REGISTRY,
     "operations": OPERATIONS,
     "ledger": LEDGER,
+    "audit": AUDIT,
     "notifications": NOTIFICATIONS,
     "jobs": JOBS,
     "dispatch": DISPATCH,

@@ -81,6 +81,8 @@ SHOWN: dict[str, Callable[[Any, Sees], Any]] = {
     "reader.datasets": _by(lambda row: row.dataset_name),
     "reader.status": _by(lambda row: row.dataset.dataset_name),
     "reader.changed": _by(lambda name: name),
+    "reader.search": _OF_DATASET,
+    "reader.executions": _by(lambda _: None),
     "reader.runs": _OF_DATASET,
     "reader.open_runs": _OF_DATASET,
     "reader.quarantine": _OF_DATASET,
