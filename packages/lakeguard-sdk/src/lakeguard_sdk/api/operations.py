@@ -24,6 +24,7 @@ PORTS: dict[str, type] = {
     "notifications": Notifications,
     "jobs": Jobs,
     "dispatch": Dispatch,
+    "audit": Audit,
 }
 """By the name that ``Client`` gives them."""
 
@@ -78,6 +79,11 @@ _READER = (
     _list("reader.executions", "/executions"),
     _get("reader.execution", "/executions/{run_id}"),
     _list("reader.open_runs", "/open-runs"),
+    _list("reader.executions", "/executions"),
+    _get("reader.execution", "/executions/{run_id}"),
+    _list("reader.search", "/search"),
+    _ask("reader.source_files", "/datasets-by-id/{dataset_id}/source-files", "files"),
+    _get("reader.source_file_page", "/datasets-by-id/{dataset_id}/source-files", "files"),
     _get("reader.run", "/runs/{run_id}"),
     _get("reader.facts", "/runs/{run_id}/facts", "facts"),
     _list("reader.versions", "/datasets/{name}/versions"),
@@ -220,6 +226,12 @@ _DISPATCH = (
     _once("dispatch.report_and_claim", "/reports-and-claims", "answers"),
 )
 
+_AUDIT = (
+    _list("audit.rows", "/audit"),
+    _ask("audit.verify", "/audit/verification"),
+    _get("audit.head", "/audit/head"),
+)
+
 OPERATIONS: tuple[Operation, ...] = (
     *_READER,
     *_RUNS,
@@ -231,6 +243,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *_NOTIFICATIONS,
     *_JOBS,
     *_DISPATCH,
+    *_AUDIT,
 )
 
 

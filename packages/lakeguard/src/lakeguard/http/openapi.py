@@ -22,7 +22,7 @@ from lakeguard_sdk.api.operations import OPERATIONS
 from lakeguard_sdk.api.port_types import Parameter, Types, types_of
 from lakeguard_sdk.api.problems import MEDIA_TYPE, Problem
 
-API_VERSION = "0.1.0"
+API_VERSION = "0.2.0"
 """Increased with a breaking change: the minor one before 1.0.0, then the major one."""
 OPENAPI_PATH = f"{PREFIX}/openapi.json"
 _REFUSALS = (401, 403, 404, 409, 413, 422, 429, 503)
