@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from lakeguard.cli.options import Call, shared_options
-from lakeguard.cli.rendering.audit import audit_lines, audit_report_lines
+from lakeguard.cli.rendering.verify import audit_lines, audit_report_lines
 from lakeguard.cli.session import client_of
 from lakeguard.cli.terminal.output import answer
 from lakeguard.cli.terminal.progress import working
