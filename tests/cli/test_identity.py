@@ -8,7 +8,8 @@ import pytest
 
 from lakeguard.cli.commands.operate.identity import ROLES
 from lakeguard.cli.commands.operate.service_tokens import ACTIONS
-from lakeguard.plane import authenticator_for, open_state
+from lakeguard.plane import open_state
+from lakeguard.service_plane import authenticator_for
 from lakeguard.settings import load_settings
 from lakeguard.settings.identity import ROLES as MAPPED
 from lakeguard_sdk.errors import BadToken

@@ -17,7 +17,8 @@ from lakeguard.access.principal import (
     Role,
     parse_namespace,
 )
-from lakeguard.plane import client_for, open_state
+from lakeguard.plane import open_state
+from lakeguard.service_plane import client_for
 from lakeguard.settings import load_settings
 from lakeguard.state.organisation import OrganisationState
 from lakeguard_sdk import Client, DatasetName

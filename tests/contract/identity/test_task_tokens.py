@@ -11,7 +11,8 @@ import pytest
 from lakeguard.access.keys import IdentityKeys
 from lakeguard.access.principal import PrincipalKind, TaskGrants
 from lakeguard.access.task_tokens import LIFETIME, TaskTokens, grants_of
-from lakeguard.plane import client_for, keys_of, open_state
+from lakeguard.plane import keys_of, open_state
+from lakeguard.service_plane import client_for
 from lakeguard.settings import load_settings
 from lakeguard_sdk import Client
 from lakeguard_sdk.core.dataset_name import parse_address

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from lakeguard.plane import ticket_reader
+from lakeguard.service_plane import ticket_reader
 from lakeguard.settings import load_settings
 from lakeguard.worker import Attempt, Ending, WorkerEvent
 from lakeguard.worker.heartbeat import renew_leases

@@ -13,7 +13,7 @@ import httpx
 from lakeguard.http.app import create_app
 from lakeguard.http.listen_address import parse_place
 from lakeguard.http.service import Service
-from lakeguard.plane import open_service
+from lakeguard.service_plane import open_service
 from tests.support.projects.projects import numbers_project
 
 

@@ -12,7 +12,7 @@ import pytest
 from lakeguard.http.app import create_app
 from lakeguard.http.listen_address import parse_place
 from lakeguard.http.listener import listen, serving
-from lakeguard.plane import open_service
+from lakeguard.service_plane import open_service
 from lakeguard_sdk import client as sdk_client
 from lakeguard_sdk.api.connection import connect_remote
 from lakeguard_sdk.client import PLANES, Client

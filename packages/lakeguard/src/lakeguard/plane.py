@@ -6,7 +6,7 @@ import getpass
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import lru_cache, partial, wraps
+from functools import partial, wraps
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
@@ -23,7 +23,6 @@ from lakeguard.relay.relay import Relay
 from lakeguard.settings import FileCheck, Settings, load_settings
 from lakeguard.state.database import Database, sqlite_url
 from lakeguard.state.health_check import set_damaged_apart
-from lakeguard.state.organisation import OrganisationState
 from lakeguard.state.schema_revision import SCHEMA_HEAD
 from lakeguard_sdk.client import Client
 from lakeguard_sdk.errors import StateMissing
@@ -32,21 +31,12 @@ from lakeguard_sdk.security.outbound import use_outbound
 from lakeguard_sdk.security.secret_references import use_store
 
 if TYPE_CHECKING:
-    from lakeguard.access.authenticate import Authenticator
-    from lakeguard.access.principal import Principal
-    from lakeguard.http.listen_address import Place
-    from lakeguard.http.service import Service
     from lakeguard.lake.port import GovernedTables, QuarantineTables
-    from lakeguard.services.manage_identity import ManageIdentity
     from lakeguard_sdk.model.notifications import Notifications
     from lakeguard_sdk.model.run import RunTicket
     from lakeguard_sdk.model.verification import Audit, Migrated, Rebuilt, VerifyReport
     from lakeguard_sdk.ports import History, Ledger, Operations, Reader, Registry, Runs
     from lakeguard_sdk.scheduling.tasks import Dispatch, Jobs
-
-
-_MOST_CLIENTS = 1_000
-"""Kept by a service for the principals that it knows."""
 
 
 def connect_embedded(
@@ -60,7 +50,7 @@ def connect_embedded(
     settings = load_settings(Path(folder), env)
     database = open_state(settings)
     _bring_up(settings, database)
-    attach(_context(settings, database), settings.lake)
+    attach(context_of(settings, database), settings.lake)
     return wire(settings, database, ticket)
 
 
@@ -108,61 +98,6 @@ def _service_role(settings: Settings) -> str:
     return make_url(place.server).username or "" if place.owner else ""
 
 
-def open_service(
-    folder: str, place: Place, *, env: str | None = None, tokens: bool = False
-) -> Service:
-    """The control plane of a project folder, to be served."""
-    settings = load_settings(Path(folder), env)
-    return service_of(connect_embedded(folder, env=env), settings, place, tokens=tokens)
-
-
-def needs_tokens(settings: Settings, place: Place) -> bool:
-    """Whether a service asks who is there: a file on this machine, served to this machine, is
-    open to whoever may read the file."""
-    return settings.database.file is None or not place.is_loopback
-
-
-def service_of(
-    client: Client, settings: Settings, place: Place, *, has_api: bool = True, tokens: bool = False
-) -> Service:
-    """Without the API, only reports of tasks and events arrive. Without tokens, everyone on this
-    machine is let in, as the local user."""
-    from lakeguard.http.authenticate import LocalAuthenticator, TokenAuthenticator
-    from lakeguard.http.service import Service
-    from lakeguard.services.request_keys import RequestKeys
-    from lakeguard.services.service_figures import FigureSource
-
-    database, secret = open_state(settings), settings.inbox.secret
-    tickets = ticket_reader(settings)
-
-    def local_client(principal: Principal) -> Client:
-        if principal.task is None:
-            return client
-        ticket = principal.task.ticket
-        return _of_a_run(client.reader, client.runs, ticket, client.lake, client.project)
-
-    @lru_cache(maxsize=_MOST_CLIENTS)
-    def checked_client(principal: Principal) -> Client:
-        return client_for(settings, database, principal)
-
-    state = OrganisationState.of(database, settings.organisation)
-    authenticator = authenticator_for(settings, database)
-    return Service(
-        client=client,
-        organisation=settings.organisation,
-        authenticate=TokenAuthenticator(authenticator.authenticate)
-        if tokens
-        else LocalAuthenticator(settings.organisation, tickets),
-        client_for=checked_client if tokens else local_client,
-        keys_for=lambda principal: RequestKeys(state, principal.name),
-        ticket_of=tickets,
-        place=place,
-        inbox_secret=None if secret is None else secret.resolve,
-        has_api=has_api,
-        figures=FigureSource(state, client.reader) if has_api else None,
-    )
-
-
 def rebuild_embedded(
     folder: Path, *, env: str | None, replace: bool, progress: Callable[[str], None]
 ) -> Rebuilt:
@@ -178,7 +113,7 @@ def rebuild_embedded(
             progress(f"the damaged database is kept as {kept}")
     elif settings.database.owner:
         _migrate_as_owner(settings, database)
-    state = _context(settings, database)
+    state = context_of(settings, database)
     return Rebuild(state, settings.lake, progress).run(replace=replace)
 
 
@@ -196,7 +131,7 @@ def verify_embedded(
     if database.revision() is None:
         raise StateMissing(place=database.place)
     _bring_up(settings, database)
-    context = _context(settings, database)
+    context = context_of(settings, database)
     ledger = _ledger(context, Relay(context, settings.lake))
     return ledger.verify(replay=replay, head=head, progress=progress)
 
@@ -214,20 +149,31 @@ def open_state(settings: Settings, *, as_owner: bool = False) -> Database:
 
 def wire(settings: Settings, database: Database, ticket: RunTicket | None = None) -> Client:
     """All ports over one State; with a ticket, only those that a run may use."""
-    context = _context(settings, database)
+    context = context_of(settings, database)
     use_store(settings.secrets.command)
     use_outbound(settings.outbound.rules)
-    reader = _reader(context, settings.lake, settings.check_files)
-    runs = _runs(context)
     if ticket is not None:
-        return _of_a_run(reader, runs, ticket, settings.lake, str(settings.folder))
+        reader, runs = _reader(context, settings.lake, settings.check_files), _runs(context)
+        return client_of_run(reader, runs, ticket, settings.lake, str(settings.folder))
     relay = Relay(context, settings.lake)
     senders = senders_of(context, settings)
     for sender in senders.values():
         sender.open()
+    # The relay comes last: it also delivers what the senders wrote.
+    loop = DeliveryLoop(database, [*senders.values(), relay])
+    return replace(all_ports(settings, context, relay, senders), delivery=loop)
+
+
+def all_ports(
+    settings: Settings,
+    context: PlaneContext,
+    relay: Relay,
+    senders: Mapping[Topic, NotificationSender],
+) -> Client:
+    """What they write is delivered by somebody else."""
     return Client(
-        reader=reader,
-        runs=runs,
+        reader=_reader(context, settings.lake, settings.check_files),
+        runs=_runs(context),
         registry=_registry(context),
         operations=_operations(context),
         ledger=_ledger(context, relay),
@@ -240,12 +186,10 @@ def wire(settings: Settings, database: Database, ticket: RunTicket | None = None
         project=str(settings.folder),
         spark_options=settings.spark,
         heartbeat_seconds=settings.dispatch.heartbeat_seconds,
-        # The relay comes last: it also delivers what the senders wrote.
-        delivery=DeliveryLoop(database, [*senders.values(), relay]),
     )
 
 
-def _of_a_run(reader: Reader, runs: Runs, ticket: RunTicket, lake: str, project: str) -> Client:
+def client_of_run(reader: Reader, runs: Runs, ticket: RunTicket, lake: str, project: str) -> Client:
     holder = f"run {ticket.run_id}"
     return Client(
         reader=reader,
@@ -263,49 +207,7 @@ def _of_a_run(reader: Reader, runs: Runs, ticket: RunTicket, lake: str, project:
     )
 
 
-def client_for(settings: Settings, database: Database, principal: Principal) -> Client:
-    """All ports for one principal of a service. The process delivers by a client of its own."""
-    from lakeguard.services.authorised_client import authorised_client
-
-    context = replace(_context(settings, database), org_id=principal.org_id, actor=principal.name)
-    senders, relay = senders_of(context, settings), Relay(context, settings.lake)
-    whole = Client(
-        reader=_reader(context, settings.lake, settings.check_files),
-        runs=_runs(context),
-        registry=_registry(context),
-        operations=_operations(context),
-        ledger=_ledger(context, relay),
-        audit=_audit(context, relay, settings),
-        notifications=_notifications(context, senders),
-        jobs=_jobs(context, senders[Topic.EVENT]),
-        dispatch=_dispatch(context),
-        history=_history(context, settings.lake),
-        lake=settings.lake,
-        project=str(settings.folder),
-    )
-    return authorised_client(whole, context, principal)
-
-
-def manage_identity(
-    settings: Settings, database: Database, principal: Principal | None = None
-) -> ManageIdentity:
-    """Users, roles and tokens of the environment; without a principal, for the local user."""
-    from lakeguard.services.manage_identity import ManageIdentity
-
-    actor = _person() if principal is None else principal.name
-    state = OrganisationState.of(database, settings.organisation, _clock(database), actor)
-    return ManageIdentity(state, keys_of(settings), principal)
-
-
-def authenticator_for(settings: Settings, database: Database) -> Authenticator:
-    """Tells whose the text of an Authorization header is."""
-    from lakeguard.access.authenticate import Authenticator
-
-    state = OrganisationState.of(database, settings.organisation, _clock(database))
-    return Authenticator(settings.identity, settings.organisation, keys_of(settings), state)
-
-
-def _context(settings: Settings, database: Database) -> PlaneContext:
+def context_of(settings: Settings, database: Database) -> PlaneContext:
     settings.reach_lake()
     return PlaneContext(
         database=database,
@@ -313,7 +215,7 @@ def _context(settings: Settings, database: Database) -> PlaneContext:
         org_id=settings.organisation,
         lake=settings.lake,
         clock=_clock(database),
-        actor=_person(),
+        actor=local_person(),
         check_files=settings.check_files,
         maintenance=settings.maintenance,
         quarantine_tables=_quarantine_tables(),
@@ -327,18 +229,6 @@ def keys_of(settings: Settings) -> IdentityKeys:
     """The identity key of the environment; nothing is read or made yet."""
     place = settings.database.file or settings.folder / ".lakeguard" / "state.db"
     return IdentityKeys(settings.identity.key, place.with_name(KEY_FILE))
-
-
-def ticket_reader(settings: Settings) -> Callable[[str], RunTicket]:
-    """Reads task tokens of the environment; refuses with ``BadToken``."""
-
-    def read(text: str) -> RunTicket:
-        from lakeguard.access.task_tokens import TaskTokens
-
-        return TaskTokens(keys, settings.organisation).ticket_of(text)
-
-    keys = keys_of(settings)
-    return read
 
 
 # Ports. Each is imported and built by its first call, so a command loads only what it uses: one
@@ -473,7 +363,7 @@ def _quarantine_tables() -> QuarantineTables:
 # What the context of a project needs besides.
 
 
-def _person() -> str:
+def local_person() -> str:
     try:
         return getpass.getuser()
     except (OSError, KeyError):

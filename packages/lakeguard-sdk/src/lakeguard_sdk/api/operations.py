@@ -19,7 +19,6 @@ PORTS: dict[str, type] = {
     "registry": Registry,
     "operations": Operations,
     "ledger": Ledger,
-    "audit": Audit,
     "history": History,
     "notifications": Notifications,
     "jobs": Jobs,
@@ -75,9 +74,6 @@ _READER = (
     _list("reader.status", "/status"),
     _list("reader.runs", "/runs"),
     _list("reader.changed", "/changed-datasets"),
-    _list("reader.search", "/found-datasets"),
-    _list("reader.executions", "/executions"),
-    _get("reader.execution", "/executions/{run_id}"),
     _list("reader.open_runs", "/open-runs"),
     _list("reader.executions", "/executions"),
     _get("reader.execution", "/executions/{run_id}"),
@@ -104,14 +100,6 @@ _READER = (
     _get("reader.resolve", "/datasets/{address.dataset}/resolved"),
     _ask("reader.file_records", "/tables/{table_id}/file-records", "records"),
     _get("reader.published_files", "/tables/{table_id}/commits/{commit}/files", "paths"),
-    _ask(
-        "reader.source_files", "/dataset-ids/{dataset_id}/versions/{version}/source-files", "files"
-    ),
-    _get(
-        "reader.source_file_page",
-        "/dataset-ids/{dataset_id}/versions/{version}/source-files",
-        "files",
-    ),
     _get("reader.replay", "/runs/{run_id}/replay"),
     _list("reader.schemas", "/datasets/{name}/schemas"),
     _ask("reader.schema_diff", "/datasets/{name}/schema-diff", "diff"),
@@ -177,12 +165,6 @@ _LEDGER = (
     _ask("ledger.undelivered", "/markers/undelivered", "deliveries"),
 )
 
-_AUDIT = (
-    _list("audit.rows", "/audit/rows"),
-    _ask("audit.verify", "/audit/verify"),
-    _get("audit.head", "/audit/head"),
-)
-
 _HISTORY = (
     _ask("history.remeasure_plan", "/datasets/{name}/versions/{version}/remeasure-plan"),
     _ask("history.backtest", "/backtests", long=True),
@@ -238,7 +220,6 @@ OPERATIONS: tuple[Operation, ...] = (
     *_REGISTRY,
     *_OPERATIONS,
     *_LEDGER,
-    *_AUDIT,
     *_HISTORY,
     *_NOTIFICATIONS,
     *_JOBS,

@@ -130,7 +130,7 @@ def _listening(client: Client, settings: Settings, place: str | None) -> Iterato
     from lakeguard.http.app import create_app
     from lakeguard.http.listen_address import parse_place
     from lakeguard.http.listener import listen, serving
-    from lakeguard.plane import service_of
+    from lakeguard.service_plane import service_of
 
     service = service_of(client, settings, parse_place(place), has_api=False)
     with serving(create_app(service), listen(service)) as listener:

@@ -17,7 +17,8 @@ from lakeguard.cli.rendering.identity import (
 )
 from lakeguard.cli.session import client_of, project_of
 from lakeguard.cli.terminal.output import answer
-from lakeguard.plane import manage_identity, open_state
+from lakeguard.plane import open_state
+from lakeguard.service_plane import manage_identity
 from lakeguard.settings import load_settings
 
 if TYPE_CHECKING:

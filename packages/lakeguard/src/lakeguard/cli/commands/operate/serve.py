@@ -43,7 +43,7 @@ def serve_command(call: Call, listen: str, dispatch: bool) -> None:
     from lakeguard.http.listen_address import parse_place
     from lakeguard.http.listener import listen as bound
     from lakeguard.http.listener import serving
-    from lakeguard.plane import needs_tokens, service_of
+    from lakeguard.service_plane import needs_tokens, service_of
 
     require_folder("serve", "it serves the control plane of that folder")
     settings = load_settings(project_of(call), call.env)

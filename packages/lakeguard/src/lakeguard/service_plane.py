@@ -1,0 +1,132 @@
+"""Composition root of a service: who calls, and the ports of each principal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lakeguard.notifications.sender import senders_of
+from lakeguard.plane import (
+    all_ports,
+    client_of_run,
+    connect_embedded,
+    context_of,
+    keys_of,
+    local_person,
+    open_state,
+)
+from lakeguard.relay.relay import Relay
+from lakeguard.settings import Settings, load_settings
+from lakeguard.state.database import Database
+from lakeguard.state.organisation import OrganisationState
+from lakeguard_sdk.client import Client
+
+if TYPE_CHECKING:
+    from lakeguard.access.authenticate import Authenticator
+    from lakeguard.access.principal import Principal
+    from lakeguard.http.listen_address import Place
+    from lakeguard.http.service import Service
+    from lakeguard.services.manage_identity import ManageIdentity
+    from lakeguard_sdk.model.run import RunTicket
+
+_MOST_CLIENTS = 1_000
+"""Kept by a service for the principals that it knows."""
+
+
+def open_service(
+    folder: str, place: Place, *, env: str | None = None, tokens: bool = False
+) -> Service:
+    """The control plane of a project folder, to be served."""
+    settings = load_settings(Path(folder), env)
+    return service_of(connect_embedded(folder, env=env), settings, place, tokens=tokens)
+
+
+def needs_tokens(settings: Settings, place: Place) -> bool:
+    """Whether a service asks who is there: a file on this machine, served to this machine, is
+    open to whoever may read the file."""
+    return settings.database.file is None or not place.is_loopback
+
+
+def service_of(
+    client: Client, settings: Settings, place: Place, *, has_api: bool = True, tokens: bool = False
+) -> Service:
+    """Without the API, only reports of tasks and events arrive. Without tokens, everyone on this
+    machine is let in, as the local user."""
+    from lakeguard.http.authenticate import LocalAuthenticator, TokenAuthenticator
+    from lakeguard.http.service import Service
+    from lakeguard.services.request_keys import RequestKeys
+    from lakeguard.services.service_figures import FigureSource
+
+    database, secret = open_state(settings), settings.inbox.secret
+    tickets = ticket_reader(settings)
+
+    def local_client(principal: Principal) -> Client:
+        if principal.task is None:
+            return client
+        ticket = principal.task.ticket
+        return client_of_run(client.reader, client.runs, ticket, client.lake, client.project)
+
+    @lru_cache(maxsize=_MOST_CLIENTS)
+    def checked_client(principal: Principal) -> Client:
+        return client_for(settings, database, principal)
+
+    state = OrganisationState.of(database, settings.organisation)
+    authenticator = authenticator_for(settings, database)
+    return Service(
+        client=client,
+        organisation=settings.organisation,
+        authenticate=TokenAuthenticator(authenticator.authenticate)
+        if tokens
+        else LocalAuthenticator(settings.organisation, tickets),
+        client_for=checked_client if tokens else local_client,
+        keys_for=lambda principal: RequestKeys(state, principal.name),
+        ticket_of=tickets,
+        place=place,
+        inbox_secret=None if secret is None else secret.resolve,
+        has_api=has_api,
+        figures=FigureSource(state, client.reader) if has_api else None,
+    )
+
+
+def client_for(settings: Settings, database: Database, principal: Principal) -> Client:
+    """All ports for one principal of a service. The process delivers by a client of its own."""
+    from lakeguard.services.authorised_client import authorised_client
+
+    context = replace(context_of(settings, database), org_id=principal.org_id, actor=principal.name)
+    senders, relay = senders_of(context, settings), Relay(context, settings.lake)
+    whole = all_ports(settings, context, relay, senders)
+    return authorised_client(whole, context, principal)
+
+
+def manage_identity(
+    settings: Settings, database: Database, principal: Principal | None = None
+) -> ManageIdentity:
+    """Users, roles and tokens of the environment; without a principal, for the local user."""
+    from lakeguard.services.manage_identity import ManageIdentity
+
+    actor = local_person() if principal is None else principal.name
+    state = OrganisationState.of(database, settings.organisation, database.clock, actor)
+    return ManageIdentity(state, keys_of(settings), principal)
+
+
+def authenticator_for(settings: Settings, database: Database) -> Authenticator:
+    """Tells whose the text of an Authorization header is."""
+    from lakeguard.access.authenticate import Authenticator
+
+    state = OrganisationState.of(database, settings.organisation, database.clock)
+    return Authenticator(settings.identity, settings.organisation, keys_of(settings), state)
+
+
+def ticket_reader(settings: Settings) -> Callable[[str], RunTicket]:
+    """Reads task tokens of the environment; refuses with ``BadToken``."""
+
+    def read(text: str) -> RunTicket:
+        from lakeguard.access.task_tokens import TaskTokens
+
+        return TaskTokens(keys, settings.organisation).ticket_of(text)
+
+    keys = keys_of(settings)
+    return read
