@@ -226,11 +226,12 @@ class _Reported:
         return cls(lineage, frozenset(declared), by_load)
 
     def sources_of(self, source: SourceColumn) -> Iterator[SourceColumn]:
-        """What the column is made of; for a column of the load, what those that it is made of
-        are."""
+        """What the column is made of, and what those are that a load made it of: rows of one name
+        may be written by both."""
+        yield from self._declared_sources_of(source)
         name = source.column.casefold()
         through = tuple(sorted({*source.through, *digests_in(name)}))
-        for column in sorted(self.by_load.get(name, (source.column,))):
+        for column in sorted(self.by_load.get(name, ())):
             update = {"column": column, "through": through}
             yield from self._declared_sources_of(source.model_copy(update=update))
 
