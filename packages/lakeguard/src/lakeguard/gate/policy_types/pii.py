@@ -32,14 +32,13 @@ from lakeguard_sdk.expressions.measures import (
     SampleMatches,
     measure_key,
 )
-from lakeguard_sdk.model.load import KEY_HASH, ROW_HASH
 from lakeguard_sdk.types.schema import TableSchema, field_names, leaf_types
 
 _TAG = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}\Z")
 MASKING_FUNCTIONS = ("md5", "sha", "sha1", "sha2")
 """Digests: no function gives the value back, whatever the arguments are."""
-_BY_LOAD = (KEY_HASH, ROW_HASH)
-"""Texts that are stored only in the table."""
+_UNSEARCHED = {"string", "binary"}
+"""Types inside a column of another type that may hold a text."""
 _MOST_NAMED = 3
 _FORBIDDEN = "tag:<name>, columns [<name>, …] or pattern '…'"
 
@@ -151,12 +150,16 @@ class ForbidPattern(PolicyForm):
 
     def evaluate(self, policy_input: PolicyInput) -> PolicyResult:
         found, texts = [], 0
+        subject = policy_input.facts.subject
+        in_table_only = () if subject is None else subject.by_load
         for column in policy_input.facts.declared.columns:
             if column.type != "string":
                 continue
             texts += 1
             measure = self._measure(ColumnRef(name=column.name, type=column.type))
-            counted = policy_input.count if column.name in _BY_LOAD else policy_input.count_of_all
+            counted = (
+                policy_input.count if column.name in in_table_only else policy_input.count_of_all
+            )
             count = counted(measure_key(measure), f"column {column.name}")
             if count:
                 found.append(f"{column.name} ({count:,})")
@@ -166,7 +169,7 @@ class ForbidPattern(PolicyForm):
         unseen = sorted(
             column.name
             for column in policy_input.facts.declared.columns
-            if column.type != "string" and "string" in leaf_types(column.type)
+            if column.type != "string" and _UNSEARCHED & set(leaf_types(column.type))
         )
         tail = f"; not searched: {', '.join(unseen)}" if unseen else ""
         return PolicyResult(True, f"no text in {texts:,} columns contains the pattern{tail}")
@@ -253,7 +256,8 @@ PII = PolicyKind(
                 "`samples` searches 10,000 distinct "
                 "values of every string column of the batch, chosen deterministically; "
                 "`values` searches every row. Evidence records counts, never values. Texts "
-                "inside nested columns are not searched. Quarantined rows are searched too."
+                "inside nested columns and binary values are not searched; the result names "
+                "these columns. Quarantined rows are searched too."
             ),
             violated=(
                 "a value contains it. Everything the run wrote is then deleted at once rather "

@@ -38,6 +38,7 @@ from lakeguard_sdk.model.definitions import (
 )
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.lineage import BatchLineage
+from lakeguard_sdk.model.load import load_columns
 from lakeguard_sdk.model.run import Build, PythonBuild, SqlBuild
 from lakeguard_sdk.types.schema import TableSchema
 
@@ -100,6 +101,7 @@ def _subject(
         description=definition.description,
         parents=definition.parents,
         keys=definition.load.keys,
+        by_load=tuple(column.name for column in load_columns(definition.load)),
         rules=tuple(sorted(_columns_of(rule) for rule in definition.rules if rule.active)),
         declared=tuple(_declared(definition)),
         inputs=None if build is None else _inputs(tx, build),
