@@ -142,3 +142,18 @@ def test_a_full_load_replaces_the_rows_of_the_column(tmp_path: Path) -> None:
 def test_a_column_is_no_digest_by_its_name(tmp_path: Path, column: str) -> None:
     client = started(tmp_path, silver(FULL, named(column)), UNLESS_MASKED, **{column: "mail"})
     assert not reads(client, column)
+
+
+def test_a_column_called_star_stands_for_itself_alone(tmp_path: Path) -> None:
+    """A column of unknown lineage carries the tags of all columns of what was read."""
+    definition = silver(FULL, named("made"), named("*"))
+    people = numbers(columns=(N, MAIL, BORN, named("*")))
+    client = world(tmp_path, people, definition, GOLD, policies=(FORBIDDEN,))
+    run_by_hand(client, [1])
+    lineage = made_of(client, NUMBERS, n="n", **{"*": "*"})
+    assert publish(client, DOUBLED, lineage).allowed  # says nothing of the column made
+    assert reads(client, "*")
+    assert not reads(client, "made")
+    edges = client.reader.column_lineage(DOUBLED)
+    found = {edge.column: edge.input_column for edge in edges}
+    assert (found["*"], found["made"]) == ("*", None)

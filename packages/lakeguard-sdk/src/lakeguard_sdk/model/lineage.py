@@ -9,8 +9,6 @@ from pydantic import Field
 from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.evidence import InputVersion
 
-ANY_COLUMN = "*"
-
 ROWS_OF_PROGRAM = "rows created by the program"
 ROWS_OF_DATABASE = "rows of a database"
 INVISIBLE_PLAN = "a plan that is not visible"
@@ -25,8 +23,9 @@ class SourceColumn(FrozenModel):
 
     dataset_id: str
     version: int
-    column: str
-    """Its name, or ``*`` for any column."""
+    column: str = Field(default="", exclude_if=lambda name: not name)
+    any_column: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Whether it may be any column of the version; it has no name then."""
     through: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
     """Functions that may mask a value and that every value passed through, in lower case."""
 
@@ -103,7 +102,13 @@ def latest_versions(read: Iterable[InputVersion], edition: Edition) -> tuple[Inp
 def latest_sources(sources: Iterable[SourceColumn], edition: Edition) -> tuple[SourceColumn, ...]:
     """Each column once of each edition, of the latest version."""
     found = {
-        (source.dataset_id, source.column, source.through, edition(source)): source
+        (
+            source.dataset_id,
+            source.column,
+            source.any_column,
+            source.through,
+            edition(source),
+        ): source
         for source in sorted(sources, key=_by_version)
     }
     return tuple(sorted(found.values(), key=_by_column))

@@ -15,8 +15,8 @@ from lakeguard.state.transaction import Transaction
 from lakeguard_sdk.core.dataset_name import DatasetName
 from lakeguard_sdk.model.read_models import ColumnLineage
 
-UNKNOWN = "*"
-"""In place of a column name: some columns of the input, unknown which."""
+UNKNOWN = ""
+"""In place of a column name, which is never empty: some columns of the input, unknown which."""
 
 
 class Arrow(NamedTuple):

@@ -20,7 +20,6 @@ from lakeguard_sdk.errors import NotApproved
 from lakeguard_sdk.model.definitions import DatasetDefinition, FromFrame, FromPython, FromSql
 from lakeguard_sdk.model.evidence import InputVersion
 from lakeguard_sdk.model.lineage import (
-    ANY_COLUMN,
     UNREPORTED,
     BatchColumn,
     BatchLineage,
@@ -239,6 +238,8 @@ class _Reported:
         if self.lineage is None or source.column.casefold() in self.declared:
             return
         column = self.lineage.column(source.column)
+        if source.any_column:
+            column = BatchColumn(column="", unknown=True)
         if column is None:
             return
         for item in (*column.sources, *column.ancestors):
@@ -248,7 +249,7 @@ class _Reported:
             yield SourceColumn(
                 dataset_id=pin.dataset_id,
                 version=pin.version,
-                column=ANY_COLUMN,
+                any_column=True,
                 through=source.through,
             )
 

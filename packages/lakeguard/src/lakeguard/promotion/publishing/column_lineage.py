@@ -73,6 +73,8 @@ def _reported(tx: Transaction, lineage: BatchLineage, intent: Intent) -> Iterato
 
 
 def _spelt(tx: Transaction, source: SourceColumn) -> str:
+    if source.any_column:
+        return UNKNOWN
     names = require_version(tx, source.dataset_id, source.version).table_schema.names
     return {name.casefold(): name for name in names}.get(source.column.casefold(), UNKNOWN)
 
