@@ -223,11 +223,13 @@ function that the policy names under `unless masked by`:
   declared columns and review of builds are the means against that. A function masks what is inside
   its brackets: `sha2(email, 256)` does, `concat(email, sha2(email, 256))` does not. It hides values
   from readers of the table, not from the author of the SELECT, who may compare digests of all
-  candidates with each other. A subquery inside an expression counts with its
-  filters. Lineage is closed-world: a name that is no declared column of a parent, or
-  a construct that is not modelled, is unknown. So is every column of a SELECT with a name in which
-  capital and small letters do not match one to one, such as `straße` or a Greek name with a sigma.
-  An unknown column, and one that is declared but not in the SELECT, inherits the tags of all
+  candidates with each other. A subquery inside an expression counts with what decides on its rows:
+  filters, conditions of joins, grouping, and in Spark's plan also order, windows, both sides of
+  `EXCEPT` and `INTERSECT`, `DISTINCT`, exploded values, and all of these in a common table
+  expression that it reads. Lineage is closed-world: a name that is no declared column of a parent,
+  or a construct that is not modelled, is unknown. So is every column of a SELECT with a name in
+  which capital and small letters do not match one to one, such as `straße` or a Greek name with a
+  sigma. An unknown column, and one that is declared but not in the SELECT, inherits the tags of all
   inputs.
 - A run of a SQL build also reports what Spark's analysed plan of the SELECT shows: a column
   inherits the tags of both readings. Spark Connect shows no plans, so there the text counts alone.
@@ -242,6 +244,12 @@ function that the policy names under `unless masked by`:
   version read in another format than Parquet or Delta, for columns that the version does not
   declare, and on Spark Connect. Names and paths of files (`input_file_name()`, `_metadata`) are
   unknown if the table is partitioned or other writers named its files: folders hold values.
+- Rows that a program makes (`spark.range`, a SELECT without FROM) and what its functions return are
+  an unknown input to the policy `inputs known`, but not in the SELECT of a definition. A constant
+  beside columns of an input is not.
+- Files of governed tables that a program reads by itself and passes on through an RDD, such as
+  `spark.read.json(frame)`, `.rdd.toDF()`, `sc.textFile` or `localCheckpoint`, are rows that the
+  program created: their dataset is not known. The policy `inputs known` refuses them.
 - Constants in the code are not followed: a collected value written into a literal loses its tags.
   `EXECUTE IMMEDIATE … USING` makes literals of a session's variables, so while a session has
   variables, every column with a literal in it is unknown; `DROP TEMPORARY VARIABLE` ends that, also
@@ -259,7 +267,9 @@ function that the policy names under `unless masked by`:
 - Columns that a load writes inherit the tags of what they are made of, also by an earlier
   definition of the load: `valid_from` and `valid_to` those of the `effective` column, `key_hash`
   and `row_hash` those of the hashed columns, as through `sha2`. `is_current`, `is_deleted` and
-  `deleted_at` hold no value of a column.
+  `deleted_at` hold no value of a column. Where a declared column and one of the load have had the
+  same name, rows of both are in the table, and the tags of both count. A name alone masks nothing:
+  a declared column `key_hash` is a column as any other.
 - Rows of earlier loads keep their lineage until a FULL load replaces them, also when the SELECT of
   the dataset or of a parent has changed since, when SQL replaced Python, and when they return from
   quarantine. It is recorded with each run. To clear a column of tags, replace its rows with a FULL
@@ -287,6 +297,8 @@ that a PII policy names:
 
 Some values cannot be hidden; avoid these features for confidential columns:
 
+- `pivot` makes names of columns from values: they stand in decisions and messages as any other
+  name.
 - The values of a partition column are in the table's log and in evidence.
 - The watermark of a load is stored with each version.
 - Rules about a value record it: `max`, `min`, `mean`, `sum`, `quantile`, `freshness`, `sql_agg`;

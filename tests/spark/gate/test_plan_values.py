@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.types import StringType, StructField, StructType
 
+from openlaketx.extract.frame_lineage import frame_lineage
 from tests.support.lakes.lineage_tables import LineageTables
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
@@ -68,3 +69,46 @@ def test_columns_that_are_read_by_the_ids_of_fields_are_unknown(tables: LineageT
     numbered = StructType([StructField("id", StringType(), True, {"parquet.field.id": 2})])
     frame = tables.spark.read.schema(numbered).parquet(*tables.a.inputFiles())
     assert tables.followed(frame) == {"id": None}
+
+
+DECIDED = (
+    "SELECT (SELECT max(id) FROM (SELECT id FROM range(9) EXCEPT SELECT amount FROM a)) z",
+    "SELECT 4 NOT IN (SELECT id FROM range(9) EXCEPT SELECT amount FROM a) z",
+    "WITH c AS (SELECT r.id FROM range(9) r JOIN a ON r.id = amount)"
+    " SELECT (SELECT max(id) FROM c) z",
+    "SELECT (SELECT max(id) FROM (SELECT id, row_number() OVER (ORDER BY (SELECT max(amount) FROM"
+    " a)) n FROM range(9)) WHERE n = 1) z",
+    "SELECT (SELECT max(id) FROM (SELECT id FROM range(9) QUALIFY row_number() OVER (PARTITION BY"
+    " (SELECT max(amount) FROM a) ORDER BY id) = 1)) z",
+    "SELECT (SELECT max(id) FROM (SELECT id FROM a ORDER BY amount LIMIT 1)) z",
+    "SELECT (SELECT count(*) FROM (SELECT DISTINCT amount FROM a)) z",
+    "SELECT (SELECT count(*) FROM (SELECT explode(sequence(1, amount)) FROM a)) z",
+    "SELECT (SELECT max(r.id) FROM range(9) r JOIN LATERAL (SELECT amount FROM a) x"
+    " ON x.amount = r.id) z",
+)
+
+
+@pytest.mark.parametrize("text", DECIDED)
+def test_what_decides_on_rows_of_a_subquery_makes_its_value(
+    tables: LineageTables, text: str
+) -> None:
+    found = tables.followed(tables.spark.sql(text))["z"]
+    assert found is not None
+    assert "a.amount" in found
+
+
+def test_what_decides_on_rows_of_a_query_makes_no_value(tables: LineageTables) -> None:
+    text = "SELECT id z FROM a WHERE mail = '1' ORDER BY amount LIMIT 1"
+    assert tables.followed(tables.spark.sql(text)) == {"z": {"a.id"}}
+
+
+def test_rows_and_code_of_the_program_are_inputs_that_are_not_known(tables: LineageTables) -> None:
+    made = functions.udf(lambda value: value, "string")
+    plain = tables.a.where(made("mail") == "1").select("id")
+    found = {
+        "none": plain,
+        "rows created by the program": tables.spark.range(1).select(functions.lit("x").alias("z")),
+        "code of the program": tables.a.select(made("mail").alias("z")),
+    }
+    for word, frame in found.items():
+        assert frame_lineage(frame, tables.reads).outside == (() if word == "none" else (word,))

@@ -124,8 +124,9 @@ PLATFORM_NOTES: dict[str, TableNote] = {
     ),
     "column_lineage": TableNote(
         Family.ORCHESTRATION,
-        "From which columns of which inputs a column of a version came; an empty name stands for columns"
-        " that are not known, as with a build in Python. What is made of no input has no row.",
+        "From which columns of which inputs a column of a version came; an empty name stands for"
+        " columns that are not known, as with a build in Python."
+        " What is made of no input has no row.",
         (Invariant("An arrow is there once per version.", constraints=("pk_column_lineage",)),),
     ),
     "metadata_kinds": TableNote(

@@ -10,10 +10,13 @@ from lakeguard_sdk.core.frozen_model import FrozenModel
 from lakeguard_sdk.model.evidence import InputVersion
 
 ROWS_OF_PROGRAM = "rows created by the program"
+CODE_OF_PROGRAM = "code of the program"
 ROWS_OF_DATABASE = "rows of a database"
 INVISIBLE_PLAN = "a plan that is not visible"
 UNREPORTED = "a build that reported no lineage"
-NO_FILES = frozenset({ROWS_OF_PROGRAM, ROWS_OF_DATABASE, INVISIBLE_PLAN, UNREPORTED})
+NO_FILES = frozenset(
+    {ROWS_OF_PROGRAM, CODE_OF_PROGRAM, ROWS_OF_DATABASE, INVISIBLE_PLAN, UNREPORTED}
+)
 """Origins that are taken to read no file of the lake besides what was read through it. Another
 origin without a path may have read any file."""
 
@@ -23,9 +26,9 @@ class SourceColumn(FrozenModel):
 
     dataset_id: str
     version: int
-    column: str = Field(default="", exclude_if=lambda name: not name)
+    column: str
     any_column: bool = Field(default=False, exclude_if=lambda value: not value)
-    """Whether it may be any column of the version; it has no name then."""
+    """Whether it may be any column of the version; its name is empty then."""
     through: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
     """Functions that may mask a value and that every value passed through, in lower case."""
 

@@ -249,6 +249,7 @@ class _Reported:
             yield SourceColumn(
                 dataset_id=pin.dataset_id,
                 version=pin.version,
+                column="",
                 any_column=True,
                 through=source.through,
             )

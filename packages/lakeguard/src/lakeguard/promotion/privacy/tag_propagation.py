@@ -184,10 +184,8 @@ class _Ancestors:
             carried = set(everything) if column.unknown else set()
             for source in (*column.sources, *column.ancestors):
                 parent = self._source(source.dataset_id, source.version)
-                through = frozenset(source.through)
-                carried |= set(
-                    _through(parent, None if source.any_column else source.column, through)
-                )
+                name = "" if source.any_column else source.column
+                carried |= set(_through(parent, name, frozenset(source.through)))
             if carried:
                 result[column.column.casefold()] = carried
         return result
@@ -374,12 +372,8 @@ def _of(made_of: Iterable[ColumnSource], above: dict[DatasetName, Tags]) -> Iter
             yield replace(item, through=item.through | source.through)
 
 
-def _through(parent: _Parent, column: str | None, through: frozenset[str]) -> Iterator[_Carried]:
-    """Tags of a column of an input; all tags of the input, if it may be any or there is none of
-    the name."""
-    if column is None:
-        yield from _anything([parent.tags])
-        return
+def _through(parent: _Parent, column: str, through: frozenset[str]) -> Iterator[_Carried]:
+    """Tags of a column of an input; all tags of the input, if it has no such column."""
     name = column.casefold()
     for item in parent.tags.get(name, ()):
         yield replace(item, through=item.through | through)

@@ -71,6 +71,17 @@ def attribute_of(node: Node) -> int:
     return int(node["exprId"]["id"])
 
 
+def trees_in(value: Any) -> Iterator[Tree]:
+    """Of a field with an expression, or a list of them at any depth."""
+    if not isinstance(value, list) or not value:
+        return
+    if isinstance(value[0], dict) and "num-children" in value[0]:
+        yield tree_of(value)
+    else:
+        for item in value:
+            yield from trees_in(item)
+
+
 def plans_in(node: Any) -> Iterator[list[Node]]:
     """Plans of subqueries in the fields of a node, without those inside them."""
     if isinstance(node, dict):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from openlaketx.engine.spark.analysed_plan import Scan
+from openlaketx.engine.spark.analysed_plan import Node, Scan
+from openlaketx.engine.spark.plan_words import FILE_FACTS
 
 
 class Source(NamedTuple):
@@ -27,22 +28,26 @@ class Origins:
     unknown: bool = False
     of_any_file: bool = False
     """Whether it is a fact of whichever file Spark reads at the moment."""
+    by_code: bool = False
+    """Whether code of the program made it."""
 
     def __or__(self, other: Origins) -> Origins:
         return Origins(
             self.sources | other.sources,
             self.unknown or other.unknown,
             self.of_any_file or other.of_any_file,
+            self.by_code or other.by_code,
         )
 
     def through(self, names: frozenset[str]) -> Origins:
         if not names or not self.sources:
             return self
         passed = (source._replace(through=source.through | names) for source in self.sources)
-        return Origins(frozenset(passed), self.unknown, self.of_any_file)
+        return replace(self, sources=frozenset(passed))
 
 
 NOTHING, UNKNOWN, ANY_FILE = Origins(), Origins(unknown=True), Origins(of_any_file=True)
+BY_CODE = Origins(unknown=True, by_code=True)
 
 
 def union(found: Iterable[Origins]) -> Origins:
@@ -50,3 +55,17 @@ def union(found: Iterable[Origins]) -> Origins:
     for item in found:
         result = result | item
     return result
+
+
+def scanned(scan: Scan, node: Node) -> Origins:
+    """A column is read by name, the hidden one has facts of the file. Another one is made of names
+    of folders, or of something else."""
+    name, kind = str(node["name"]), node["dataType"]
+    if not scan.by_column:
+        return UNKNOWN
+    if name in scan.columns:
+        return Origins(frozenset({Source(scan, name)}))
+    fields = kind.get("fields", ()) if isinstance(kind, dict) else ()
+    if {str(part["name"]) for part in fields} >= FILE_FACTS:
+        return Origins(frozenset({Source(scan, name, is_of_file=True)}))
+    return UNKNOWN

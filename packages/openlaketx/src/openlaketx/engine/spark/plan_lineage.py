@@ -9,12 +9,11 @@ operators that are not modelled make every column from all columns below them.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lakeguard_sdk.model.lineage import ROWS_OF_DATABASE, ROWS_OF_PROGRAM
+from lakeguard_sdk.model.lineage import CODE_OF_PROGRAM, ROWS_OF_DATABASE, ROWS_OF_PROGRAM
 from openlaketx.engine.spark.analysed_plan import (
     AnalysedPlan,
     Node,
@@ -23,60 +22,35 @@ from openlaketx.engine.spark.analysed_plan import (
     attribute_of,
     plans_in,
     tree_of,
+    trees_in,
 )
 from openlaketx.engine.spark.column_origins import (
     ANY_FILE,
+    BY_CODE,
     NOTHING,
     UNKNOWN,
     Origins,
     Source,
+    scanned,
     union,
 )
-
-_CLEAN_LEAVES = ("Range", "OneRowRelation")
-_PASSES_ON = frozenset({
-    "CollectMetrics", "Deduplicate", "DeduplicateWithinWatermark", "Distinct", "Filter",
-    "EventTimeWatermark", "GlobalLimit", "LocalLimit", "Offset", "RebalancePartitions",
-    "Repartition", "RepartitionByExpression", "ResolvedHint", "Sample", "Sort", "SubqueryAlias",
-    "Tail", "UnresolvedHint",
-})  # fmt: skip
-"""Operators that choose, order or name rows, and change no value."""
-_INLINE_TABLES = ("LocalRelation", "ResolvedInlineTable")
-_ONE_SIDE = ("LeftSemi$", "LeftAnti$")
-_LEAF_WORDS = {
-    **dict.fromkeys((*_INLINE_TABLES, "LogicalRDD", "ExternalRDD"), ROWS_OF_PROGRAM),
-    **dict.fromkeys(("StreamingRelation", "StreamingRelationV2"), "a streaming source"),
-}
-_FILE_LEAVES = ("LogicalRelation", "DataSourceV2Relation")
-_ROWS_OF_LOOP = "UnionLoopRef"
-"""Rows of the recursion itself: its other leaves are in the plan."""
-_FUNCTIONS = {
-    f"org.apache.spark.sql.catalyst.expressions.{name}": frozenset(names)
-    for name, names in {
-        "Md5": ("md5",),
-        "Sha1": ("sha", "sha1"),
-        "Sha2": ("sha2",),
-    }.items()
-}
-"""Functions that may mask a value, by their class. The others are not recorded."""
-_CODE_OF_THE_PROGRAM = re.compile(
-    "PythonUD|ScalaUD|PandasUD|ScalaAggregator|TypedAggregate|HiveUD|HiveGenericUD"
-    "|Map(In|Partitions|Elements|Groups)|(Co)?FlatMap|CoGroup|AppendColumns|TypedFilter"
-    "|ScriptTransformation|TransformWithState|CallMethodViaReflection"
+from openlaketx.engine.spark.plan_words import (
+    CLEAN_LEAVES,
+    CODE_OF_THE_PROGRAM,
+    COMPARES_ROWS,
+    DECIDING,
+    FILE_LEAVES,
+    FILE_NAME,
+    FUNCTIONS,
+    INLINE_TABLES,
+    LEAF_WORDS,
+    MADE_OF_NOTHING,
+    NAMING,
+    NO_VALUE,
+    ONE_SIDE,
+    PASSES_ON,
+    ROWS_OF_LOOP,
 )
-"""Functions and operators that run code of the program, by the name of their class."""
-_MADE_OF_NOTHING = frozenset({
-    "CommonExpressionRef", "CreateArray", "CreateMap", "CreateNamedStruct", "CumeDist",
-    "CurrentCatalog", "CurrentDate", "CurrentDatabase", "CurrentTimeZone", "CurrentTimestamp",
-    "CurrentUser", "EulerNumber", "InputFileBlockLength", "InputFileBlockStart", "Literal",
-    "LocalTimestamp", "MonotonicallyIncreasingID", "NamedLambdaVariable", "Now", "Pi", "RowNumber",
-    "SparkPartitionID", "Uuid", "WindowSpecDefinition",
-})  # fmt: skip
-"""Expressions without arguments whose value is of no column; a common expression is an argument of
-the one that has references to it. Others, such as a variable of the session, may hold anything."""
-_FILE_FACTS = frozenset({"file_path", "file_name", "file_size", "file_modification_time"})
-_FILE_NAME = "InputFileName"
-_NO_VALUE = "RaiseError"
 
 
 @dataclass(frozen=True)
@@ -104,7 +78,9 @@ def plan_lineage(
     reader = _PlanReader(plan, views, inputs)
     rows = reader.rows(tree_of(json.loads(plan.text)), {})
     columns = tuple(reader.with_files(rows.origins(attribute)) for attribute in plan.output)
-    return PlanLineage(columns, frozenset(reader.scanned), frozenset(reader.outside))
+    by_code = {CODE_OF_PROGRAM} if any(each.by_code for each in columns) else set()
+    outside = frozenset(reader.outside | reader.made | by_code)
+    return PlanLineage(columns, frozenset(reader.scanned), outside)
 
 
 @dataclass(frozen=True)
@@ -116,6 +92,9 @@ class _Rows:
     """None if it is not known."""
     rest: Origins = UNKNOWN
     """Of attributes that are not among the columns."""
+    decided: Origins = NOTHING
+    """What decided which rows there are, and in which order. It counts inside a subquery that makes
+    a value: it decides on the value."""
 
     def origins(self, attribute: int) -> Origins:
         return self.columns.get(attribute, self.rest)
@@ -123,6 +102,9 @@ class _Rows:
     @property
     def everything(self) -> Origins:
         return union(self.columns.values()) | (NOTHING if self.order is not None else self.rest)
+
+    def decided_by(self, *others: Origins) -> _Rows:
+        return replace(self, decided=self.decided | union(others))
 
     def at(self, index: int) -> Origins:
         if self.order is None or index >= len(self.order):
@@ -144,8 +126,8 @@ class _PlanReader:
     outside: set[str] = field(default_factory=set)
     shared: dict[int, _Rows] = field(default_factory=dict)
     """Rows of common table expressions."""
-    conditions: list[Origins] | None = None
-    """Of the filters and joins below a subquery that makes a value: they decide on it."""
+    made: set[str] = field(default_factory=set)
+    """Rows and code of the program."""
 
     @property
     def _is_select(self) -> bool:
@@ -155,13 +137,13 @@ class _PlanReader:
         if tree.kind == "WithCTE":
             found = [self.rows(child, outer) for child in tree.children]
             return found[-1]
+        if tree.kind == "View":
+            return self.view(tree, outer)
         below = [self.rows(child, outer) for child in tree.children]
         if not below:
             return self._leaf(tree)
-        if tree.kind in _PASSES_ON and len(below) == 1:
-            self._read_subqueries(tree.node, below[0], outer)
-            self._read_condition(tree.node.get("condition"), below[0], outer)
-            return below[0]
+        if tree.kind in PASSES_ON and len(below) == 1:
+            return below[0].decided_by(*self._deciding(tree, below[0], outer))
         operator = _OPERATORS.get(tree.kind)
         if operator is None:
             return self._mixed(tree, below, outer)
@@ -170,17 +152,22 @@ class _PlanReader:
     def _mixed(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         """Every column from everything below, and unknown if code of the program makes it."""
         everything = union(rows.everything for rows in below)
-        if _CODE_OF_THE_PROGRAM.search(tree.kind):
-            everything = everything | UNKNOWN
+        if CODE_OF_THE_PROGRAM.search(tree.kind):
+            self.made.add(CODE_OF_PROGRAM)
+            everything = everything | BY_CODE
         self._read_subqueries(tree.node, _Rows({}, None), outer)
-        return _Rows({}, None, everything)
+        decided = union(rows.decided for rows in below) | everything
+        return _Rows({}, None, everything, decided)
 
     def _leaf(self, tree: Tree) -> _Rows:
         if tree.kind == "CTERelationRef":
             shared = self.shared[int(tree.node["cteId"])]
             order = tree.attributes("output")
-            return _Rows({each: shared.at(i) for i, each in enumerate(order)}, order)
-        if tree.kind in _CLEAN_LEAVES or (self._is_select and tree.kind in _INLINE_TABLES):
+            columns = {each: shared.at(i) for i, each in enumerate(order)}
+            return _Rows(columns, order, decided=shared.decided)
+        if tree.kind in CLEAN_LEAVES and not self._is_select:
+            self.made.add(ROWS_OF_PROGRAM)
+        if tree.kind in CLEAN_LEAVES or (self._is_select and tree.kind in INLINE_TABLES):
             order = tree.attributes("output") if "output" in tree.node else []
             return _Rows(dict.fromkeys(order, NOTHING), order)
         if "output" not in tree.node:
@@ -188,15 +175,15 @@ class _PlanReader:
             return _Rows({}, None)
         listed = [item.node for item in tree.expressions("output")]
         order = [attribute_of(node) for node in listed]
-        scan = self.plan.scans.get(order[0]) if order and tree.kind in _FILE_LEAVES else None
+        scan = self.plan.scans.get(order[0]) if order and tree.kind in FILE_LEAVES else None
         if scan is None:
-            if tree.kind != _ROWS_OF_LOOP:
+            if tree.kind != ROWS_OF_LOOP:
                 is_database = order and order[0] in self.plan.databases
-                word = _LEAF_WORDS.get(tree.kind, tree.kind)
+                word = LEAF_WORDS.get(tree.kind, tree.kind)
                 self.outside.add(ROWS_OF_DATABASE if is_database else word)
             return _Rows(dict.fromkeys(order, UNKNOWN), order)
         self.scanned.add(scan)
-        return _Rows({attribute_of(node): _scanned(scan, node) for node in listed}, order)
+        return _Rows({attribute_of(node): scanned(scan, node) for node in listed}, order)
 
     def with_files(self, origins: Origins) -> Origins:
         """Facts of any file are those of every scan; a leaf that is no scan may read files, too."""
@@ -204,7 +191,7 @@ class _PlanReader:
             return origins
         scans = frozenset(self.plan.scans.values())
         self.scanned |= scans
-        facts = Origins(frozenset(Source(scan, _FILE_NAME, is_of_file=True) for scan in scans))
+        facts = Origins(frozenset(Source(scan, FILE_NAME, is_of_file=True) for scan in scans))
         return origins | facts | (UNKNOWN if self.outside else NOTHING)
 
     # Expressions.
@@ -222,37 +209,43 @@ class _PlanReader:
             found = found | self._subquery_value(plan, rows, outer)
         elif not parts:
             found = self._without_arguments(tree)
-        if tree.kind == _NO_VALUE:
+        if tree.kind == NO_VALUE:
             return NOTHING
-        if _CODE_OF_THE_PROGRAM.search(tree.kind):
-            found = found | UNKNOWN
-        return found.through(_FUNCTIONS.get(str(tree.node["class"]), frozenset()))
+        if CODE_OF_THE_PROGRAM.search(tree.kind):
+            found = found | BY_CODE
+        return found.through(FUNCTIONS.get(str(tree.node["class"]), frozenset()))
 
     def _without_arguments(self, tree: Tree) -> Origins:
         if tree.kind == "Literal" and self.plan.has_variables and tree.node["value"] is not None:
             return UNKNOWN
-        if tree.kind == _FILE_NAME:
+        if tree.kind == FILE_NAME:
             return ANY_FILE
-        return NOTHING if tree.kind in _MADE_OF_NOTHING else UNKNOWN
+        return NOTHING if tree.kind in MADE_OF_NOTHING else UNKNOWN
 
     def _subquery(self, plan: list[Node], rows: _Rows, outer: _Outer) -> _Rows:
         inner = self.rows(tree_of(plan), {**outer, **rows.columns})
         if inner.order is None:
             return inner
-        return _Rows({each: inner.origins(each) for each in inner.order}, inner.order)
+        columns = {each: inner.origins(each) for each in inner.order}
+        return _Rows(columns, inner.order, decided=inner.decided)
 
     def _subquery_value(self, plan: list[Node], rows: _Rows, outer: _Outer) -> Origins:
-        above, self.conditions = self.conditions, []
-        shown = self._subquery(plan, rows, outer).everything
-        found, self.conditions = shown | union(self.conditions), above
-        return found
+        shown = self._subquery(plan, rows, outer)
+        return shown.everything | shown.decided
 
-    def _read_condition(self, node: Any, rows: _Rows, outer: _Outer) -> None:
-        if self.conditions is not None and node:
-            self.conditions.append(self.value(tree_of(node), rows, outer))
+    def _deciding(self, tree: Tree, rows: _Rows, outer: _Outer) -> Iterator[Origins]:
+        """What an operator decides by on its rows: conditions, orders, keys and partitions. Scans
+        in a subquery of a condition count as read."""
+        for name, found in tree.node.items():
+            if name in DECIDING:
+                yield from (self.value(each, rows, outer) for each in trees_in(found))
+            elif name not in NAMING:
+                self._read_subqueries(found, rows, outer)
+        if tree.kind in COMPARES_ROWS:
+            yield rows.everything
 
     def _read_subqueries(self, node: Any, rows: _Rows, outer: _Outer) -> None:
-        """Scans below conditions count as read, and make no value."""
+        """Scans below count as read, and make no value."""
         for plan in plans_in(node):
             self._subquery(plan, rows, outer)
 
@@ -265,17 +258,20 @@ class _PlanReader:
 
     # Operators.
 
-    def view(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
+    def view(self, tree: Tree, outer: _Outer) -> _Rows:
         """A view that stands for a version has the version's columns, under whichever names, also
         where its text holds their values as literals."""
-        rows, described = below[0], tree.node.get("desc") or {}
+        described = tree.node.get("desc") or {}
         key = str(described.get("viewText"))
         names = self.views.get(key)
         if names is None and self.inputs is not None:
             key = str(described["identifier"]["table"])
             names = self.inputs.get(key)
+        made = set(self.made)
+        (rows,) = (self.rows(child, outer) for child in tree.children)
         if names is None:
             return rows
+        self.made = made
         scan = Scan((), view=key)
         self.scanned.add(scan)
         found = [Origins(frozenset({Source(scan, name)})) for name in names]
@@ -285,15 +281,16 @@ class _PlanReader:
 
     def project(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         items = tree.expressions("projectList")
-        return _Rows(*self._named(items, below[0], outer))
+        return _Rows(*self._named(items, below[0], outer), decided=below[0].decided)
 
     def aggregate(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         items = tree.expressions("aggregateExpressions")
-        return _Rows(*self._named(items, below[0], outer))
+        found = _Rows(*self._named(items, below[0], outer), decided=below[0].decided)
+        return found.decided_by(*self._deciding(tree, below[0], outer))
 
     def window(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         found, order = self._named(tree.expressions("windowExpressions"), below[0], outer)
-        return _added(below[0], found, order)
+        return _added(below[0], found, order).decided_by(*self._deciding(tree, below[0], outer))
 
     def generate(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         made = self.value(tree_of(tree.node["generator"]), below[0], outer)
@@ -301,52 +298,62 @@ class _PlanReader:
         rows, left_out = below[0], set(tree.node["unrequiredChildIndex"])
         if rows.order is not None:
             kept = [each for i, each in enumerate(rows.order) if i not in left_out]
-            rows = _Rows(rows.columns, kept, rows.rest)
-        return _added(rows, dict.fromkeys(order, made), order)
+            rows = replace(rows, order=kept)
+        if made.by_code:
+            self.made.add(CODE_OF_PROGRAM)
+        return _added(rows, dict.fromkeys(order, made), order).decided_by(made)
 
     def expand(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         order = tree.attributes("output")
         if tree.node["projections"] is None:  # Spark has no JSON for some lists of lists
             everything = below[0].everything
-            return _Rows({each: below[0].columns.get(each, everything) for each in order}, order)
+            columns = {each: below[0].columns.get(each, everything) for each in order}
+            return _Rows(columns, order, decided=below[0].decided)
         found = dict.fromkeys(order, NOTHING)
         for projection in tree.node["projections"]:
             for attribute, item in zip(order, projection, strict=True):
                 found[attribute] = found[attribute] | self.value(tree_of(item), below[0], outer)
-        return _Rows(found, order)
+        return _Rows(found, order, decided=below[0].decided)
 
     def join(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         left, right = below
         both = _Rows({**left.columns, **right.columns}, None, left.rest | right.rest)
-        self._read_subqueries(tree.node.get("condition"), both, outer)
-        self._read_condition(tree.node.get("condition"), both, outer)
+        decided = union((left.decided, right.decided, *self._deciding(tree, both, outer)))
         kind = json.dumps(tree.node.get("joinType"))
         if "Existence" in kind:
-            return _Rows({}, None, left.everything | right.everything)
-        if any(side in kind for side in _ONE_SIDE):
-            return left
+            return _Rows({}, None, left.everything | right.everything, decided)
+        if any(side in kind for side in ONE_SIDE):
+            return replace(left, decided=decided)
         known = left.order is not None and right.order is not None
         order = [*(left.order or ()), *(right.order or ())] if known else None
-        return _Rows(both.columns, order, both.rest)
+        return _Rows(both.columns, order, both.rest, decided)
 
     def lateral_join(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         left = below[0]
         (plan,) = plans_in(tree.node["right"])
         right = self._subquery(plan, left, outer)
-        return _added(left, dict(right.columns), list(right.order or ()), right)
+        both = _added(left, dict(right.columns), list(right.order or ()), right)
+        condition = tree.node.get("condition")
+        on = (self.value(each, both, outer) for each in trees_in(condition))
+        return both.decided_by(right.decided, *on)
 
     def set_operation(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         """By position; the ids are those of the first branch."""
         first = below[0]
+        decided = self._compared(tree, below)
         if any(rows.order is None for rows in below):
-            return _Rows({}, None, union(rows.everything for rows in below) | UNKNOWN)
+            return _Rows({}, None, union(rows.everything for rows in below) | UNKNOWN, decided)
         order = list(first.order or ())
         found = {each: union(rows.at(i) for rows in below) for i, each in enumerate(order)}
-        return _Rows(found, order)
+        return _Rows(found, order, decided=decided)
 
     def except_rows(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         """The second branch leaves rows out, and makes no value."""
-        return below[0]
+        return replace(below[0], decided=self._compared(tree, below))
+
+    def _compared(self, tree: Tree, below: Sequence[_Rows]) -> Origins:
+        compared = below if tree.kind in COMPARES_ROWS else ()
+        return union((*(rows.decided for rows in below), *(rows.everything for rows in compared)))
 
     def shared_rows(self, tree: Tree, below: Sequence[_Rows], outer: _Outer) -> _Rows:
         self.shared[int(tree.node["id"])] = below[0]
@@ -365,7 +372,6 @@ _OPERATORS: Mapping[str, _Operator] = {
     "LateralJoin": _PlanReader.lateral_join,
     "Project": _PlanReader.project,
     "Union": _PlanReader.set_operation,
-    "View": _PlanReader.view,
     "Window": _PlanReader.window,
 }
 
@@ -376,21 +382,8 @@ def _added(
     """The rows with more columns."""
     known = rows.order is not None and (other is None or other.order is not None)
     rest = rows.rest if other is None else rows.rest | other.rest
-    return _Rows({**rows.columns, **found}, [*(rows.order or ()), *order] if known else None, rest)
-
-
-def _scanned(scan: Scan, node: Node) -> Origins:
-    """A column is read by name, the hidden one has facts of the file. Another one is made of names
-    of folders, or of something else."""
-    name, kind = str(node["name"]), node["dataType"]
-    if not scan.by_column:
-        return UNKNOWN
-    if name in scan.columns:
-        return Origins(frozenset({Source(scan, name)}))
-    fields = kind.get("fields", ()) if isinstance(kind, dict) else ()
-    if {str(part["name"]) for part in fields} >= _FILE_FACTS:
-        return Origins(frozenset({Source(scan, name, is_of_file=True)}))
-    return UNKNOWN
+    listed = [*(rows.order or ()), *order] if known else None
+    return _Rows({**rows.columns, **found}, listed, rest, rows.decided)
 
 
 def _values_of(tree: Tree) -> tuple[Tree, ...]:
