@@ -11,6 +11,8 @@ from tests.support.projects.shell import Shell
 
 SILVER = "definitions/silver/orders.yaml"
 
+NO_RUNS: dict[str, list[object]] = {"runs": [], "open_runs": [], "executions": []}
+
 
 @pytest.fixture
 def lake(shell: Shell, tmp_path: Path) -> Path:
@@ -162,7 +164,7 @@ def test_status_of_what_never_ran(shell: Shell, applied: Path) -> None:
 
 def test_reading_what_never_ran(shell: Shell, applied: Path) -> None:
     assert shell("runs", "--project", applied).out == "no runs yet\n"
-    assert shell("runs", "--project", applied, "--json").data == {"runs": [], "open_runs": []}
+    assert shell("runs", "--project", applied, "--json").data == NO_RUNS
     assert shell("versions", "bronze.orders", "--project", applied).out == "no versions yet\n"
     why = shell("why", "bronze.orders", "--project", applied)
     following = f"Next: lakeguard --project {applied} run bronze.orders"
@@ -200,7 +202,7 @@ def test_a_name_that_is_not_registered(
     result = shell(*arguments, "--project", applied, "--json")
     assert result.code == 2
     assert result.data["error"]["code"] == "LG-1003"
-    assert shell("runs", "--project", applied, "--json").data == {"runs": [], "open_runs": []}
+    assert shell("runs", "--project", applied, "--json").data == NO_RUNS
 
 
 @pytest.mark.parametrize(
