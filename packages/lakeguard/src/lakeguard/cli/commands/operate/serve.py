@@ -35,9 +35,10 @@ ACCESS_LOG = "lakeguard.access"
 def serve_command(call: Call, listen: str, dispatch: bool) -> None:
     """Serve the control plane over HTTP, until stopped.
 
-    Everyone who uses this machine may use it, as you; other machines are refused. Clients connect
-    with LAKEGUARD_URL=http://127.0.0.1:8600. Requests that are under way when it is stopped are
-    answered first. One line of JSON per request goes to standard error.
+    With a database in a file, everyone who uses this machine may use it, as you. On PostgreSQL, or
+    at an address that other machines reach, tokens are required. Clients connect with
+    LAKEGUARD_URL=http://127.0.0.1:8600. Requests that are under way when it is stopped are answered
+    first. One line of JSON per request goes to standard error.
     """
     from lakeguard.http.app import create_app
     from lakeguard.http.listen_address import parse_place
