@@ -74,12 +74,17 @@ SETTINGS: dict[str, str] = {
     "inbox": '[env.dev.inbox]\nsecret = "env:NOBODY"\n',
     "check_files": '[env.dev]\ncheck_files = "hashes"\n',
     "secrets": '[env.dev.secrets]\ncommand = ["true"]\n',
+    "outbound": "[env.dev.outbound]\nprivate = false\n",
+    "audit": '[env.dev.audit]\nkey = "env:NOBODY"\n',
+    "identity": '[env.dev.identity]\nkey = "env:NOBODY"\n',
     "storage": '[env.dev.storage]\nregion = "eu-central-1"\n',
     "maintenance": "[env.dev.maintenance]\nretention_days = 0\ncompact_after = 1\n",
 }
 VARIABLES: dict[str, str] = {
     "LAKEGUARD_ENV": "dev",
     "LAKEGUARD_CACHE": "",
+    "LAKEGUARD_URL": "",
+    "LAKEGUARD_TOKEN": "lgs1_root",
     "XDG_CACHE_HOME": "",
     "JAVA_HOME": "",
     "SPARK_HOME": "",
@@ -141,7 +146,7 @@ def test_no_option_lets_it_through(folder: Path, option: str) -> None:
 
 
 def test_every_setting_is_set_below() -> None:
-    of_a_server = {"password"}
+    of_a_server = {"password", "owner", "owner_password"}
     assert set(SETTINGS) == {*TOP_KEYS, *ENV_KEYS} - of_a_server
 
 
@@ -212,10 +217,10 @@ def test_no_parameter_lets_it_through(folder: Path) -> None:
         "window": None,
     }
     assert set(submissions) == set(inspect.signature(Operations.submit).parameters) - {"self"}
-    assert set(inspect.signature(connect).parameters) == {"url", "env", "ticket"}
+    assert set(inspect.signature(connect).parameters) == {"url", "env", "ticket", "token"}
     wanted = {"client", "spark_options", "progress"}
     assert set(inspect.signature(local_worker).parameters) == wanted
-    client = connect(folder, env="dev")
+    client = connect(folder, env="dev", token="lgs1_root")
     options = {"spark.sql.ansi.enabled": "false", "lakeguard.force": "true"}
     worker = local_worker(client.for_worker(), spark_options=options, progress=lambda *_: None)
     window = Window(column="id", start="0", end="9")
