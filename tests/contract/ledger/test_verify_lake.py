@@ -17,6 +17,7 @@ from lakeguard_sdk.model.delta_log import PUBLISH_APP, log_file
 from lakeguard_sdk.model.run import RunPlan
 from lakeguard_sdk.model.verification import FindingKind as Kind
 from lakeguard_sdk.scheduling.process_identity import this_process
+from lakeguard_sdk.storage.checksum_files import checksum_file
 from tests.support.lakes.lakes import DeltaLake
 from tests.support.lakes.published_by_hand import evidence_of
 from tests.support.lakes.verified_lakes import (
@@ -356,3 +357,10 @@ def test_a_file_of_another_size_and_one_that_is_gone(lake: ProvenLake) -> None:
     assert lake.found() == {Kind.FILE: [place]}
     file.unlink()
     assert lake.found() == {Kind.FILE: [place]}
+
+
+def test_a_file_that_is_gone_while_its_checksum_file_is_there(lake: ProvenLake) -> None:
+    file = published_file(lake)
+    checksum_file(str(file)).write_bytes(b"crc\0\0\0\2\0")
+    file.unlink()
+    assert lake.found() == {Kind.FILE: [str(file.relative_to(lake.folder))]}

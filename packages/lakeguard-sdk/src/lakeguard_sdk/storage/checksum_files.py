@@ -34,7 +34,8 @@ def checksum_file(location: str) -> Path:
 
 
 def wrong_checksum_file(location: str, *, whole: bool) -> str | None:
-    """Why Spark could not read the file because of its checksum file, or None.
+    """Why Spark could not read the file because of its checksum file, or None; also None if there
+    is no file.
 
     Unless ``whole``, only the length and the first and last sum are compared.
     """
@@ -47,7 +48,11 @@ def wrong_checksum_file(location: str, *, whole: bool) -> str | None:
         return None
     except OSError:
         sums = b""
-    if _agrees(local_path(location), sums, whole):
+    try:
+        agrees = _agrees(local_path(location), sums, whole)
+    except FileNotFoundError:
+        agrees = True
+    if agrees:
         return None
     return f"its checksum file {place.name} is wrong, so Spark cannot read it; undo removes it"
 
