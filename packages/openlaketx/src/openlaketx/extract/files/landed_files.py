@@ -10,6 +10,7 @@ import glob
 import hashlib
 import os
 import shutil
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -30,7 +31,8 @@ from openlaketx.extract.files.manifest import Selection
 MANIFEST = "manifest.json"
 _OWN_PARENTS = 3
 """Parents of a run's folder: day, source, and the landing folder itself."""
-_TRIES = 20
+_TRIES = 50
+_PAUSE_SECONDS = 0.005
 
 
 class Received(FrozenModel):
@@ -149,14 +151,16 @@ def landing(plan: RunPlan, source: str, lake: str, storage: Storage) -> Iterator
 
 
 def _make(made: Landing) -> None:
-    """Create the folder; retries because another run may remove an empty parent."""
+    """Create the folder; retries because other runs may remove an empty parent."""
     for tries_left in reversed(range(_TRIES)):
         try:
             made.folder.mkdir(parents=True)
             return
         except OSError as error:
-            if not tries_left:
+            passing = isinstance(error, FileNotFoundError | FileExistsError)
+            if not tries_left or not passing:
                 raise made.unreadable(_write_problem(made.folder, error)) from None
+        time.sleep(_PAUSE_SECONDS)
 
 
 def _write_problem(folder: Path, error: OSError) -> str:
